@@ -1,0 +1,1 @@
+"""The faces: the `afterturn` command."""

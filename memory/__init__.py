@@ -1,0 +1,1 @@
+"""What a memory is and where it is held."""

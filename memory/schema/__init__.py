@@ -1,0 +1,71 @@
+"""The words of the house as values: what every room may know."""
+
+from memory.schema.audit import AuditAction, AuditEntry
+from memory.schema.candidate import Candidate, Extraction, ForgetRequest
+from memory.schema.decision import (
+    Admission,
+    AdmissionAction,
+    Decision,
+    DecisionAction,
+    SameFact,
+    Screening,
+    Thresholds,
+    Verdict,
+)
+from memory.schema.event import Event, EventName
+from memory.schema.memory import (
+    MAX_SUMMARY_CHARS,
+    Entity,
+    EntityType,
+    Fact,
+    Kind,
+    Memory,
+    MemoryType,
+    Status,
+    Valence,
+    Visibility,
+    index_key,
+    memory_id,
+    utc_iso,
+)
+from memory.schema.policy import Policy
+from memory.schema.turn import MAX_TURN_BYTES, SCHEMA_VERSION, Attachment, Message, Role, Subject, Turn
+
+__all__ = [
+    "MAX_SUMMARY_CHARS",
+    "MAX_TURN_BYTES",
+    "SCHEMA_VERSION",
+    "Admission",
+    "AdmissionAction",
+    "Attachment",
+    "AuditAction",
+    "AuditEntry",
+    "Candidate",
+    "Decision",
+    "DecisionAction",
+    "Entity",
+    "EntityType",
+    "Event",
+    "EventName",
+    "Extraction",
+    "Fact",
+    "ForgetRequest",
+    "Kind",
+    "Memory",
+    "MemoryType",
+    "Message",
+    "Policy",
+    "Role",
+    "SameFact",
+    "Screening",
+    "Status",
+    "Subject",
+    "Thresholds",
+    "Turn",
+    "Valence",
+    "Verdict",
+    "Visibility",
+    "index_key",
+    "memory_id",
+    "utc_iso",
+]

@@ -1,0 +1,37 @@
+"""The audit: who did what to whose memory, when, why and by which rules."""
+
+from __future__ import annotations
+
+import uuid
+from enum import StrEnum
+
+from pydantic import AwareDatetime, BaseModel, ConfigDict
+
+from memory.schema.turn import Identifier
+
+
+class AuditAction(StrEnum):
+    CREATED = "created"
+    UPDATED = "updated"
+    SUPERSEDED = "superseded"
+    ARCHIVED = "archived"
+    DELETED = "deleted"
+    REFUSED = "refused"
+    QUARANTINED = "quarantined"
+
+
+class AuditEntry(BaseModel):
+    """One line of the audit. `reason` and `details` never hold what a memory or a turn said."""
+
+    model_config = ConfigDict(frozen=True)
+
+    action: AuditAction
+    tenant_id: Identifier
+    subject_id: Identifier
+    at: AwareDatetime
+    by: Identifier
+    reason: str
+    memory_id: uuid.UUID | None = None
+    turn_id: Identifier | None = None
+    policy_version: str
+    details: dict[str, str | float | int | bool | None] = {}

@@ -1,0 +1,68 @@
+"""What an extractor answers: candidates, requests to forget, and what is still open."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from pydantic import AwareDatetime, BaseModel, ConfigDict, Field
+
+from memory.schema.memory import Category, Entity, Fact, Kind, MemoryType, Share, Summary, Tag, Valence
+from memory.schema.turn import Identifier, TurnSource
+
+
+class Candidate(BaseModel):
+    """A memory that an extractor proposes, not yet decided.
+
+    `turn_id` is the turn that states it and `ordinal` its place among all that came of that turn, from 0;
+    `context_turn_ids` are earlier turns without which the statement could not be understood. `explicit` says
+    that the user asked for it to be remembered, `private` that the user called it private.
+    """
+
+    model_config = ConfigDict(frozen=True)
+
+    turn_id: Identifier
+    ordinal: Annotated[int, Field(ge=0)]
+    context_turn_ids: tuple[Identifier, ...] = ()
+    type: MemoryType
+    kind: Kind
+    category: Category
+    summary: Summary
+    tags: tuple[Tag, ...] = ()
+    entities: tuple[Entity, ...] = ()
+    facts: tuple[Fact, ...] = ()
+    source: TurnSource = "chat"
+    valence: Valence = Valence.NEUTRAL
+    intensity: Share = 0.0
+    confidence: Share
+    occurred_at: AwareDatetime
+    explicit: bool = False
+    private: bool = False
+    pinned: bool = False
+
+
+class ForgetRequest(BaseModel):
+    """The user asked that something be forgotten. `what` is the thing in the user's words, third person."""
+
+    model_config = ConfigDict(frozen=True)
+
+    turn_id: Identifier
+    ordinal: Annotated[int, Field(ge=0)]
+    what: Summary
+
+
+class Extraction(BaseModel):
+    """What came of some turns, in the order in which it was said.
+
+    `open_topic` is a topic that the user began and did not finish ("VOS Memory System", WAIT): it is kept for
+    the subject and shown to the next extraction. `model` and `prompt_version` name what decided, for the audit;
+    a rules extractor leaves the token counts at 0.
+    """
+
+    model_config = ConfigDict(frozen=True)
+
+    items: tuple[Candidate | ForgetRequest, ...] = ()
+    open_topic: Annotated[str, Field(max_length=300)] | None = None
+    model: str
+    prompt_version: str | None = None
+    prompt_tokens: Annotated[int, Field(ge=0)] = 0
+    completion_tokens: Annotated[int, Field(ge=0)] = 0

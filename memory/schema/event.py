@@ -1,0 +1,37 @@
+"""What the fleet announces. Payloads carry ids and summaries, never a raw turn."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from typing import Any
+
+from pydantic import AwareDatetime, BaseModel, ConfigDict
+
+from memory.schema.turn import Identifier, Subject
+
+
+class EventName(StrEnum):
+    CANDIDATE = "memory.candidate"
+    CREATED = "memory.created"
+    UPDATED = "memory.updated"
+    MERGED = "memory.merged"
+    CHANGED_FACT = "memory.changed_fact"
+    ARCHIVED = "memory.archived"
+    DELETED = "memory.deleted"
+    ERROR = "memory.error"
+    MAYBE_PROMOTE = "maybe_promote_to_semantic"
+    PROACTIVITY = "proactivity_candidates"
+
+
+class Event(BaseModel):
+    model_config = ConfigDict(frozen=True)
+
+    name: EventName
+    tenant_id: Identifier
+    subject_id: Identifier
+    at: AwareDatetime
+    payload: dict[str, Any]
+
+    @property
+    def subject(self) -> Subject:
+        return Subject(tenant_id=self.tenant_id, subject_id=self.subject_id)

@@ -1,0 +1,113 @@
+"""Every number that the policies believe in, in one frozen value."""
+
+from __future__ import annotations
+
+import hashlib
+from typing import Annotated, Self
+
+from pydantic import BaseModel, ConfigDict, Field, model_validator
+
+from memory.schema.decision import Thresholds
+from memory.schema.memory import Share
+
+Count = Annotated[int, Field(ge=0)]
+PLAN = "S3 Vectors Memory Implementation Plan (V1)"
+MECHANICS = "Memory System - Mechanics"
+
+
+class Policy(BaseModel):
+    """The constants of the policies. Each is set by the environment variable of its name in capitals.
+
+    The four dedup thresholds are on the scale of Titan v2, as their source gives them. An embedder with another
+    scale brings measured ones, which stand unless a variable sets them: see `on_scale_of`.
+    """
+
+    model_config = ConfigDict(frozen=True)
+
+    semantic_auto_update: Share = Field(
+        0.90,
+        description=f"cosine from which a semantic candidate is the same fact ({PLAN}, configuration knobs)",
+    )
+    semantic_check_low: Share = Field(
+        0.80,
+        description=f"cosine from which a semantic candidate is compared fact by fact ({PLAN}, configuration knobs)",
+    )
+    episodic_auto_update: Share = Field(
+        0.92, description=f"as SEMANTIC_AUTO_UPDATE, for episodic memories ({PLAN}, configuration knobs)"
+    )
+    episodic_check_low: Share = Field(
+        0.85, description=f"as SEMANTIC_CHECK_LOW, for episodic memories ({PLAN}, configuration knobs)"
+    )
+    episodic_merge_window_hours: Count = Field(
+        72, description=f"hours within which two episodes can be the same one ({PLAN}, configuration knobs)"
+    )
+    memory_neighbors_k: Annotated[int, Field(ge=1, le=100)] = Field(
+        10, description=f"how many neighbours a candidate is compared with ({PLAN}, configuration knobs)"
+    )
+    memory_write_rate_limit_per_hour: Count = Field(
+        20,
+        description=f"writes per subject and hour after which importance is lowered ({PLAN}, configuration knobs)",
+    )
+    memory_enable_entity_heuristics: bool = Field(
+        True, description=f"let shared names bias the same-fact test ({PLAN}, configuration knobs)"
+    )
+    entity_overlap_same: Share = Field(
+        0.70,
+        description=f"share of common names that biases the test to 'same' ({PLAN}, same-fact classifier)",
+    )
+    importance_minimum: Share = Field(0.15, description="importance below which a candidate is dropped")
+    importance_pinned_weight: Share = Field(0.25, description=f"weight of a pin ({MECHANICS}, section 3)")
+    importance_trust_weight: Share = Field(0.20, description=f"weight of trust ({MECHANICS}, section 3)")
+    importance_access_weight: Share = Field(0.20, description=f"weight of use ({MECHANICS}, section 3)")
+    importance_affect_weight: Share = Field(0.20, description=f"weight of affect ({MECHANICS}, section 3)")
+    importance_explicit_weight: Share = Field(
+        0.15, description=f"weight of the user's asking for it ({MECHANICS}, section 3)"
+    )
+    importance_negative_discount: Share = Field(
+        0.8, description=f"how much a negative affect counts beside a positive one ({MECHANICS}, section 3)"
+    )
+    rate_limited_importance_factor: Share = Field(
+        0.5, description="what importance is multiplied by past the rate limit"
+    )
+    retrieval_similarity_weight: Share = Field(
+        0.50, description=f"weight of similarity in a search ({MECHANICS}, section 5)"
+    )
+    retrieval_importance_weight: Share = Field(
+        0.25, description=f"weight of importance in a search ({MECHANICS}, section 5)"
+    )
+    retrieval_recency_weight: Share = Field(
+        0.15, description=f"weight of recency in a search ({MECHANICS}, section 5)"
+    )
+    retrieval_scope_weight: Share = Field(
+        0.05, description=f"weight of a matching scope in a search ({MECHANICS}, section 5)"
+    )
+    retrieval_trust_weight: Share = Field(0.05, description=f"weight of trust in a search ({MECHANICS}, section 5)")
+    mask_personal_identifiers: bool = Field(
+        True, description="mask e-mail addresses, phone numbers and the like in what is kept"
+    )
+
+    @model_validator(mode="after")
+    def _check_range_lies_below_auto(self) -> Self:
+        for kind in ("semantic", "episodic"):
+            if getattr(self, f"{kind}_check_low") > getattr(self, f"{kind}_auto_update"):
+                raise ValueError(
+                    f"{kind.upper()}_CHECK_LOW is above {kind.upper()}_AUTO_UPDATE: the range in which facts are "
+                    "compared lies below the one in which they count as the same"
+                )
+        return self
+
+    def on_scale_of(self, thresholds: Thresholds) -> Policy:
+        """This policy with an embedder's thresholds wherever none was set by hand.
+
+        Raises:
+            ValueError: a threshold set by hand contradicts one of the embedder's.
+        """
+        measured = {
+            name: value for name, value in thresholds.model_dump().items() if name not in self.model_fields_set
+        }
+        return Policy.model_validate(self.model_dump() | measured)
+
+    @property
+    def version(self) -> str:
+        """Twelve hex digits that change with any constant; stamped on every audit entry."""
+        return hashlib.sha256(self.model_dump_json().encode()).hexdigest()[:12]

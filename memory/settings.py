@@ -1,0 +1,130 @@
+"""Every setting of the house, in one place, read from the environment once and checked at start."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Annotated, Literal
+
+from pydantic import Field, ValidationError, field_validator
+from pydantic_settings import BaseSettings, SettingsConfigDict
+
+from memory.schema import Policy
+
+PREFIX = "AFTERTURN_"
+
+
+class SettingsError(Exception):
+    """A setting cannot work. The message names the variable and says what it takes."""
+
+
+class _PolicyVariables(BaseSettings, Policy):
+    model_config = SettingsConfigDict(frozen=True, extra="ignore", env_file=".env")
+
+
+class Settings(BaseSettings):
+    """Where things are and how much of them. Each is set by `AFTERTURN_` and its name in capitals, in the
+    environment or in a file `.env`; the constants of the policies go by their own names (see `Policy`)."""
+
+    model_config = SettingsConfigDict(env_prefix=PREFIX, env_file=".env", extra="ignore", frozen=True)
+
+    data_dir: Path = Field(Path("data"), description="folder of the embedded catalog, index and broker")
+    broker_url: str = Field(
+        "redis://127.0.0.1:6390/0", description="the Redis or Valkey of queues and mailboxes; one of its own"
+    )
+    catalog_url: str | None = Field(
+        None, description="SQLAlchemy URL of the catalog; unset: SQLite in the data folder"
+    )
+    index: Literal["sqlite"] = Field("sqlite", description="where vectors are searched")
+    embedder: Literal["minilm"] = Field("minilm", description="what makes vectors of summaries")
+    extractor: Literal["rules"] = Field("rules", description="what makes candidates of turns")
+    categories: tuple[str, ...] = Field(
+        ("Finance", "Budget", "Goals", "Personal", "Education", "Conversation_Summary", "Other"),
+        description="the categories of memories, as a JSON list; the last one is the default",
+        min_length=1,
+    )
+    worker_slots: Annotated[int, Field(ge=1, le=1024)] = Field(
+        64, description="turns that one worker process has in hand at a time (threads)"
+    )
+    lease_seconds: Annotated[float, Field(ge=1, le=3600)] = Field(
+        30.0, description="how long a silent worker keeps a subject's mailbox before another may take it"
+    )
+    sweep_seconds: Annotated[float, Field(ge=0.5, le=3600)] = Field(
+        5.0, description="how often beat rings the mailboxes that nobody holds"
+    )
+    max_deliveries: Annotated[int, Field(ge=1, le=100)] = Field(
+        5, description="attempts at a turn before it becomes a dead letter"
+    )
+    event_stream_length: Annotated[int, Field(ge=1)] = Field(
+        1000, description="events kept per subject for readers that come back"
+    )
+    log_level: Literal["debug", "info", "warning", "error"] = Field("info", description="how much the fleet logs")
+    memory_batch_turns: Annotated[int, Field(ge=1, le=100)] = Field(
+        8,
+        validation_alias="MEMORY_BATCH_TURNS",
+        description="pending turns of one subject that are extracted together",
+    )
+
+    @field_validator("broker_url")
+    @classmethod
+    def _is_redis(cls, url: str) -> str:
+        if not url.startswith(("redis://", "rediss://")):
+            raise ValueError("must start with redis:// or rediss://, such as redis://127.0.0.1:6390/0")
+        return url
+
+    @property
+    def effective_catalog_url(self) -> str:
+        """The catalog's URL, with the embedded default filled in."""
+        return self.catalog_url or f"sqlite:///{self.data_dir.absolute() / 'catalog.sqlite3'}"
+
+
+def variable_of(field: str) -> str:
+    """The environment variable that sets a field of `Settings` or `Policy`."""
+    if field in Policy.model_fields:
+        return field.upper()
+    info = Settings.model_fields[field]
+    return str(info.validation_alias) if info.validation_alias else f"{PREFIX}{field.upper()}"
+
+
+def _explain(error: ValidationError) -> str:
+    lines = []
+    for problem in error.errors():
+        field = str(problem["loc"][0]) if problem["loc"] else ""
+        known = field in Settings.model_fields or field in Policy.model_fields
+        name = variable_of(field) if known else field or "settings"
+        given = f", not {problem['input']!r}" if problem["type"] != "value_error" and field else ""
+        lines.append(f"{name}: {problem['msg'].removeprefix('Value error, ')}{given}")
+    return "\n".join(lines)
+
+
+def _refuse_unknown_variables() -> None:
+    known = {variable_of(field) for field in Settings.model_fields}
+    unknown = sorted(name for name in os.environ if name.startswith(PREFIX) and name not in known)
+    if unknown:
+        raise SettingsError(f"{', '.join(unknown)}: no such setting; `afterturn settings` lists them all")
+
+
+def load_settings() -> Settings:
+    """The settings from the environment.
+
+    Raises:
+        SettingsError: a variable holds what cannot work, or is unknown; the message names it.
+    """
+    _refuse_unknown_variables()
+    try:
+        return Settings()
+    except ValidationError as error:
+        raise SettingsError(_explain(error)) from error
+
+
+def load_policy() -> Policy:
+    """The policy constants from the environment, on Titan v2's scale until `Policy.on_scale_of` is applied.
+
+    Raises:
+        SettingsError: a variable holds what cannot work; the message names it.
+    """
+    try:
+        variables = _PolicyVariables()
+    except ValidationError as error:
+        raise SettingsError(_explain(error)) from error
+    return Policy.model_validate({name: getattr(variables, name) for name in variables.model_fields_set})

@@ -1,0 +1,1 @@
+"""The fleet: what happens to a turn after it was enqueued."""

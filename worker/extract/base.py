@@ -1,0 +1,28 @@
+"""What an extractor promises."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+from memory.schema import Admission, Extraction, Turn
+
+
+@dataclass(frozen=True)
+class AdmittedTurn:
+    """A turn with what admission said of it. A skipped one is context: nothing may come of it."""
+
+    turn: Turn
+    admission: Admission
+
+
+class Extractor(Protocol):
+    """Makes candidates of the pending turns of one subject, all at once. Safe to call from many threads."""
+
+    def extract(self, turns: Sequence[AdmittedTurn], open_topic: str | None) -> Extraction:
+        """What there is to remember or to forget in the turns, in the order in which it was said.
+
+        The turns are of one subject, oldest first. `open_topic` is what the last extraction left open.
+        """
+        ...
