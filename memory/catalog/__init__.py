@@ -1,0 +1,34 @@
+"""The record of truth, over SQLite or Postgres."""
+
+from memory.catalog.catalog import Catalog
+from memory.catalog.changes import Changes, IndexJob, LedgerEntry, Outcome
+from memory.catalog.engine import CatalogUnavailable, create_catalog_engine
+from memory.catalog.migrate import check_revision, migrate
+from memory.catalog.writing import ConcurrentChange, StaleFence
+from memory.settings import Settings
+
+__all__ = [
+    "Catalog",
+    "CatalogUnavailable",
+    "Changes",
+    "ConcurrentChange",
+    "IndexJob",
+    "LedgerEntry",
+    "Outcome",
+    "StaleFence",
+    "open_catalog",
+]
+
+
+def open_catalog(settings: Settings) -> Catalog:
+    """The catalog of the settings. The embedded one makes its tables by itself; another must have them.
+
+    Raises:
+        CatalogUnavailable: it cannot be opened, or has no tables of this version; the message says what to do.
+    """
+    engine = create_catalog_engine(settings.effective_catalog_url)
+    if engine.dialect.name == "sqlite":
+        migrate(engine)
+    else:
+        check_revision(engine)
+    return Catalog(engine)

@@ -1,0 +1,261 @@
+"""The catalog: the relational record of truth."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Iterable, Sequence
+from datetime import datetime
+
+from sqlalchemy import Engine, and_, delete, func, or_, select, tuple_
+
+from memory.catalog import tables
+from memory.catalog.changes import Changes, IndexJob, Outcome
+from memory.catalog.engine import Writers
+from memory.catalog.rows import memory_of
+from memory.catalog.writing import of_subject, write
+from memory.schema import AuditEntry, Event, Memory, MemoryType, Status, Subject, Turn
+
+
+class Catalog:
+    """Memories, sources, audit, ledger and outbox over one database. Safe to call from many threads and processes.
+
+    Every call may raise `sqlalchemy.exc.OperationalError` while the database is locked or away.
+    """
+
+    def __init__(self, engine: Engine) -> None:
+        self._engine = engine
+        self._writers = Writers(engine)
+
+    def close(self) -> None:
+        self._engine.dispose()
+
+    # -- writing ------------------------------------------------------------------------------------------------
+
+    def commit(self, changes: Changes) -> None:
+        """Write all changes in one transaction, or none of them.
+
+        Raises:
+            StaleFence: the work was done under a lease that is no longer the newest of the subject.
+            ConcurrentChange: a memory was changed by somebody else since it was read.
+        """
+        with self._writers.transaction() as connection:
+            write(connection, changes)
+
+    def indexed(self, jobs: Sequence[IndexJob]) -> None:
+        """Strike jobs that the index has done; a newer write of the same memory keeps its own."""
+        if not jobs:
+            return
+        done = [(job.memory_id, job.version) for job in jobs]
+        with self._writers.transaction() as connection:
+            connection.execute(
+                delete(tables.index_jobs).where(
+                    tuple_(tables.index_jobs.c.memory_id, tables.index_jobs.c.version).in_(done)
+                )
+            )
+
+    def announced(self, event_ids: Sequence[int]) -> None:
+        """Strike events that were announced."""
+        if not event_ids:
+            return
+        with self._writers.transaction() as connection:
+            connection.execute(delete(tables.outbox).where(tables.outbox.c.id.in_(event_ids)))
+
+    # -- memories -----------------------------------------------------------------------------------------------
+
+    def memory(self, id_: uuid.UUID) -> Memory | None:
+        """One memory by its id, whoever's it is: for operators, never for an answer to a principal."""
+        with self._engine.connect() as connection:
+            document = connection.execute(
+                select(tables.memories.c.document).where(tables.memories.c.id == id_)
+            ).scalar_one_or_none()
+        return None if document is None else memory_of(document)
+
+    def memories(self, subject: Subject, ids: Iterable[uuid.UUID]) -> dict[uuid.UUID, Memory]:
+        """The subject's memories under these ids; others are left out."""
+        wanted = list(ids)
+        if not wanted:
+            return {}
+        table = tables.memories
+        with self._engine.connect() as connection:
+            documents = connection.execute(
+                select(table.c.document).where(of_subject(table, subject), table.c.id.in_(wanted))
+            ).scalars()
+            found = [memory_of(document) for document in documents]
+        return {memory.id: memory for memory in found}
+
+    def list_memories(
+        self,
+        subject: Subject,
+        *,
+        statuses: Sequence[Status] = (Status.ACTIVE,),
+        types: Sequence[MemoryType] = (),
+        limit: int = 1000,
+    ) -> list[Memory]:
+        """The subject's memories of these statuses, latest change first; all types unless some are named."""
+        table = tables.memories
+        query = select(table.c.document).where(of_subject(table, subject), table.c.status.in_(statuses))
+        if types:
+            query = query.where(table.c.type.in_(types))
+        with self._engine.connect() as connection:
+            documents = connection.execute(
+                query.order_by(table.c.updated_at.desc(), table.c.id).limit(limit)
+            ).scalars()
+            return [memory_of(document) for document in documents]
+
+    def with_attributes(self, subject: Subject, attributes: Iterable[tuple[str, str]]) -> list[Memory]:
+        """The subject's active memories with a fact of one of these (entity, attribute) pairs, in any case."""
+        pairs = {(entity.casefold(), attribute) for entity, attribute in attributes}
+        if not pairs:
+            return []
+        facts, memories = tables.facts, tables.memories
+        about = or_(*(and_(facts.c.entity == entity, facts.c.attribute == name) for entity, name in sorted(pairs)))
+        with self._engine.connect() as connection:
+            documents = connection.execute(
+                select(memories.c.document).where(
+                    memories.c.id.in_(select(facts.c.memory_id).where(of_subject(facts, subject), about)),
+                    memories.c.status == Status.ACTIVE,
+                )
+            ).scalars()
+            return [memory_of(document) for document in documents]
+
+    def writes_since(self, subject: Subject, since: datetime) -> int:
+        """How many memories were created for the subject from `since` on."""
+        table = tables.memories
+        with self._engine.connect() as connection:
+            return connection.execute(
+                select(func.count()).where(of_subject(table, subject), table.c.created_at >= since)
+            ).scalar_one()
+
+    # -- turns --------------------------------------------------------------------------------------------------
+
+    def processed(self, subject: Subject, turn_ids: Sequence[str]) -> dict[str, str]:
+        """The digests of those of the turns that are in the ledger, by turn_id."""
+        table = tables.ledger
+        with self._engine.connect() as connection:
+            rows = connection.execute(
+                select(table.c.turn_id, table.c.digest).where(
+                    of_subject(table, subject), table.c.turn_id.in_(turn_ids)
+                )
+            )
+            return {row.turn_id: row.digest for row in rows}
+
+    def open_topic(self, subject: Subject) -> str | None:
+        """What the subject's last extraction left open."""
+        with self._engine.connect() as connection:
+            return connection.execute(
+                select(tables.subjects.c.open_topic).where(of_subject(tables.subjects, subject))
+            ).scalar_one_or_none()
+
+    def sources(self, subject: Subject, turn_ids: Sequence[str]) -> list[Turn]:
+        """The raw turns kept for provenance, oldest first."""
+        table = tables.sources
+        with self._engine.connect() as connection:
+            turns = connection.execute(
+                select(table.c.turn)
+                .where(of_subject(table, subject), table.c.turn_id.in_(turn_ids))
+                .order_by(table.c.occurred_at)
+            ).scalars()
+            return [Turn.model_validate(turn) for turn in turns]
+
+    # -- what is still to do ------------------------------------------------------------------------------------
+
+    def index_jobs(self, subject: Subject | None = None, *, limit: int = 500) -> list[IndexJob]:
+        """What the index must still be told, of one subject or of all, oldest first."""
+        table = tables.index_jobs
+        query = select(table).order_by(table.c.since).limit(limit)
+        if subject is not None:
+            query = query.where(of_subject(table, subject))
+        with self._engine.connect() as connection:
+            return [
+                IndexJob(
+                    memory_id=row.memory_id,
+                    subject=Subject(tenant_id=row.tenant_id, subject_id=row.subject_id),
+                    index_key=row.index_key,
+                    action=row.action,
+                    version=row.version,
+                )
+                for row in connection.execute(query)
+            ]
+
+    def outbox(self, subject: Subject | None = None, *, limit: int = 500) -> list[tuple[int, Event]]:
+        """Events that were not yet announced, of one subject or of all, oldest first, with their row ids."""
+        table = tables.outbox
+        query = select(table).order_by(table.c.id).limit(limit)
+        if subject is not None:
+            query = query.where(of_subject(table, subject))
+        with self._engine.connect() as connection:
+            return [
+                (row.id, Event.model_validate({key: value for key, value in row._mapping.items() if key != "id"}))
+                for row in connection.execute(query)
+            ]
+
+    # -- for people ---------------------------------------------------------------------------------------------
+
+    def audit_of(self, subject: Subject, memory_id: uuid.UUID) -> list[AuditEntry]:
+        """The audit of one memory, oldest first; it outlives the memory."""
+        table = tables.audit
+        with self._engine.connect() as connection:
+            rows = connection.execute(
+                select(table).where(of_subject(table, subject), table.c.memory_id == memory_id).order_by(table.c.id)
+            )
+            return [AuditEntry.model_validate(dict(row._mapping)) for row in rows]
+
+    def subject_of_audited(self, memory_id: uuid.UUID) -> Subject | None:
+        """Whose a memory is or was, from the audit."""
+        table = tables.audit
+        with self._engine.connect() as connection:
+            row = connection.execute(
+                select(table.c.tenant_id, table.c.subject_id).where(table.c.memory_id == memory_id).limit(1)
+            ).one_or_none()
+        return None if row is None else Subject(tenant_id=row.tenant_id, subject_id=row.subject_id)
+
+    def count_memories(self) -> dict[Status, int]:
+        """How many memories there are of each status."""
+        table = tables.memories
+        with self._engine.connect() as connection:
+            rows = connection.execute(select(table.c.status, func.count()).group_by(table.c.status))
+            return {Status(status): count for status, count in rows}
+
+    def count_turns(self, since: datetime | None = None) -> dict[Outcome, int]:
+        """How many turns had each outcome, from `since` on if given."""
+        table = tables.ledger
+        query = select(table.c.outcome, func.count()).group_by(table.c.outcome)
+        if since is not None:
+            query = query.where(table.c.processed_at >= since)
+        with self._engine.connect() as connection:
+            return {Outcome(outcome): count for outcome, count in connection.execute(query)}
+
+    def count_audit(self, since: datetime | None = None) -> dict[str, int]:
+        """How many audit entries there are of each action, from `since` on if given."""
+        table = tables.audit
+        query = select(table.c.action, func.count()).group_by(table.c.action)
+        if since is not None:
+            query = query.where(table.c.at >= since)
+        with self._engine.connect() as connection:
+            return {action: count for action, count in connection.execute(query)}
+
+    def lags(self, since: datetime) -> list[float]:
+        """Seconds from a turn's arrival to its commit, for the turns processed from `since` on, in no order."""
+        table = tables.ledger
+        with self._engine.connect() as connection:
+            rows = connection.execute(
+                select(table.c.arrived_at, table.c.processed_at).where(table.c.processed_at >= since)
+            )
+            return [(row.processed_at - row.arrived_at).total_seconds() for row in rows]
+
+    def count_index_jobs(self) -> int:
+        """How many memories the index has yet to be told of."""
+        with self._engine.connect() as connection:
+            return connection.execute(select(func.count()).select_from(tables.index_jobs)).scalar_one()
+
+    def list_subjects(self, *, after: Subject | None = None, limit: int = 1000) -> list[Subject]:
+        """Subjects that the catalog knows, in the order of their ids, from behind `after` on."""
+        table = tables.subjects
+        query = select(table.c.tenant_id, table.c.subject_id).order_by(table.c.tenant_id, table.c.subject_id)
+        if after is not None:
+            query = query.where(tuple_(table.c.tenant_id, table.c.subject_id) > (after.tenant_id, after.subject_id))
+        with self._engine.connect() as connection:
+            return [
+                Subject(tenant_id=row.tenant_id, subject_id=row.subject_id)
+                for row in connection.execute(query.limit(limit))
+            ]

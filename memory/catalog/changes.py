@@ -1,0 +1,70 @@
+"""What one transaction of the catalog writes."""
+
+from __future__ import annotations
+
+import uuid
+from dataclasses import dataclass
+from datetime import datetime
+from enum import StrEnum
+from typing import Literal
+
+from memory.schema import AuditEntry, Event, Memory, Subject, Turn
+
+
+class Outcome(StrEnum):
+    """What became of a turn."""
+
+    KEPT = "kept"
+    """A memory was created, updated or superseded by it."""
+    SKIPPED = "skipped"
+    """Nothing in it was worth a memory."""
+    REFUSED = "refused"
+    """What there was must not be kept."""
+    FORGOTTEN = "forgotten"
+    """It asked for something to be forgotten."""
+    DEAD = "dead"
+    """It could not be processed and is a dead letter."""
+
+
+@dataclass(frozen=True)
+class LedgerEntry:
+    """That a turn was processed, and what became of it; `reasons` name rules, never content."""
+
+    turn_id: str
+    digest: str
+    outcome: Outcome
+    reasons: tuple[str, ...]
+    arrived_at: datetime
+    processed_at: datetime
+
+
+@dataclass(frozen=True)
+class IndexJob:
+    """What the index must still be told of a memory: its write number `version`, or that it is gone."""
+
+    memory_id: uuid.UUID
+    subject: Subject
+    index_key: uuid.UUID
+    action: Literal["upsert", "delete"]
+    version: int
+
+
+@dataclass(frozen=True)
+class Changes:
+    """All that some turns of a subject, or one act of a person, change: written in one transaction or not at all.
+
+    `updated` memories carry the version that the write makes; the row must still have the one before. `fence` is the
+    token of the mailbox lease under which the work was done, None for an act outside of it.
+    """
+
+    subject: Subject
+    at: datetime
+    fence: int | None = None
+    created: tuple[Memory, ...] = ()
+    updated: tuple[Memory, ...] = ()
+    deleted: tuple[Memory, ...] = ()
+    sources: tuple[Turn, ...] = ()
+    audit: tuple[AuditEntry, ...] = ()
+    ledger: tuple[LedgerEntry, ...] = ()
+    events: tuple[Event, ...] = ()
+    open_topic: str | None = None

@@ -1,0 +1,174 @@
+"""The first tables."""
+
+import sqlalchemy as sa
+from alembic import op
+
+revision = "0001"
+down_revision = None
+branch_labels = None
+depends_on = None
+
+
+def upgrade() -> None:
+    op.create_table(
+        "audit",
+        sa.Column("id", sa.BigInteger().with_variant(sa.Integer(), "sqlite"), autoincrement=True, nullable=False),
+        sa.Column("action", sa.String(length=20), nullable=False),
+        sa.Column("tenant_id", sa.String(length=200), nullable=False),
+        sa.Column("subject_id", sa.String(length=200), nullable=False),
+        sa.Column("at", sa.String(length=32), nullable=False),
+        sa.Column("by", sa.String(length=200), nullable=False),
+        sa.Column("reason", sa.String(length=300), nullable=False),
+        sa.Column("memory_id", sa.Uuid(), nullable=True),
+        sa.Column("turn_id", sa.String(length=200), nullable=True),
+        sa.Column("policy_version", sa.String(length=20), nullable=False),
+        sa.Column("details", sa.JSON(), nullable=False),
+        sa.PrimaryKeyConstraint("id", name=op.f("pk_audit")),
+    )
+    op.create_index(
+        op.f("ix_audit_tenant_id_subject_id_memory_id"),
+        "audit",
+        ["tenant_id", "subject_id", "memory_id"],
+        unique=False,
+    )
+    op.create_table(
+        "index_jobs",
+        sa.Column("memory_id", sa.Uuid(), nullable=False),
+        sa.Column("tenant_id", sa.String(length=200), nullable=False),
+        sa.Column("subject_id", sa.String(length=200), nullable=False),
+        sa.Column("index_key", sa.Uuid(), nullable=False),
+        sa.Column("action", sa.String(length=10), nullable=False),
+        sa.Column("version", sa.Integer(), nullable=False),
+        sa.Column("since", sa.String(length=32), nullable=False),
+        sa.PrimaryKeyConstraint("memory_id", name=op.f("pk_index_jobs")),
+    )
+    op.create_index(op.f("ix_index_jobs_since"), "index_jobs", ["since"], unique=False)
+    op.create_index(
+        op.f("ix_index_jobs_tenant_id_subject_id"), "index_jobs", ["tenant_id", "subject_id"], unique=False
+    )
+    op.create_table(
+        "ledger",
+        sa.Column("tenant_id", sa.String(length=200), nullable=False),
+        sa.Column("subject_id", sa.String(length=200), nullable=False),
+        sa.Column("turn_id", sa.String(length=200), nullable=False),
+        sa.Column("digest", sa.String(length=64), nullable=False),
+        sa.Column("outcome", sa.String(length=20), nullable=False),
+        sa.Column("reasons", sa.JSON(), nullable=False),
+        sa.Column("arrived_at", sa.String(length=32), nullable=False),
+        sa.Column("processed_at", sa.String(length=32), nullable=False),
+        sa.PrimaryKeyConstraint("tenant_id", "subject_id", "turn_id", name=op.f("pk_ledger")),
+    )
+    op.create_index(op.f("ix_ledger_processed_at"), "ledger", ["processed_at"], unique=False)
+    op.create_table(
+        "memories",
+        sa.Column("id", sa.Uuid(), nullable=False),
+        sa.Column("tenant_id", sa.String(length=200), nullable=False),
+        sa.Column("subject_id", sa.String(length=200), nullable=False),
+        sa.Column("type", sa.String(length=20), nullable=False),
+        sa.Column("kind", sa.String(length=30), nullable=False),
+        sa.Column("category", sa.String(length=60), nullable=False),
+        sa.Column("status", sa.String(length=20), nullable=False),
+        sa.Column("importance", sa.Float(), nullable=False),
+        sa.Column("pinned", sa.Boolean(), nullable=False),
+        sa.Column("legal_hold", sa.Boolean(), nullable=False),
+        sa.Column("occurred_at", sa.String(length=32), nullable=False),
+        sa.Column("created_at", sa.String(length=32), nullable=False),
+        sa.Column("updated_at", sa.String(length=32), nullable=False),
+        sa.Column("last_accessed", sa.String(length=32), nullable=False),
+        sa.Column("version", sa.Integer(), nullable=False),
+        sa.Column("document", sa.JSON(), nullable=False),
+        sa.PrimaryKeyConstraint("id", name=op.f("pk_memories")),
+    )
+    op.create_index(
+        op.f("ix_memories_tenant_id_subject_id_created_at"),
+        "memories",
+        ["tenant_id", "subject_id", "created_at"],
+        unique=False,
+    )
+    op.create_index(
+        op.f("ix_memories_tenant_id_subject_id_status_updated_at"),
+        "memories",
+        ["tenant_id", "subject_id", "status", "updated_at"],
+        unique=False,
+    )
+    op.create_table(
+        "outbox",
+        sa.Column("id", sa.BigInteger().with_variant(sa.Integer(), "sqlite"), autoincrement=True, nullable=False),
+        sa.Column("tenant_id", sa.String(length=200), nullable=False),
+        sa.Column("subject_id", sa.String(length=200), nullable=False),
+        sa.Column("name", sa.String(length=40), nullable=False),
+        sa.Column("at", sa.String(length=32), nullable=False),
+        sa.Column("payload", sa.JSON(), nullable=False),
+        sa.PrimaryKeyConstraint("id", name=op.f("pk_outbox")),
+    )
+    op.create_index(
+        op.f("ix_outbox_tenant_id_subject_id_id"), "outbox", ["tenant_id", "subject_id", "id"], unique=False
+    )
+    op.create_table(
+        "sources",
+        sa.Column("tenant_id", sa.String(length=200), nullable=False),
+        sa.Column("subject_id", sa.String(length=200), nullable=False),
+        sa.Column("turn_id", sa.String(length=200), nullable=False),
+        sa.Column("occurred_at", sa.String(length=32), nullable=False),
+        sa.Column("turn", sa.JSON(), nullable=False),
+        sa.PrimaryKeyConstraint("tenant_id", "subject_id", "turn_id", name=op.f("pk_sources")),
+    )
+    op.create_table(
+        "subjects",
+        sa.Column("tenant_id", sa.String(length=200), nullable=False),
+        sa.Column("subject_id", sa.String(length=200), nullable=False),
+        sa.Column("fence", sa.BigInteger(), nullable=False),
+        sa.Column("open_topic", sa.String(length=300), nullable=True),
+        sa.Column("open_topic_at", sa.String(length=32), nullable=True),
+        sa.PrimaryKeyConstraint("tenant_id", "subject_id", name=op.f("pk_subjects")),
+    )
+    op.create_table(
+        "facts",
+        sa.Column("memory_id", sa.Uuid(), nullable=False),
+        sa.Column("ordinal", sa.Integer(), nullable=False),
+        sa.Column("tenant_id", sa.String(length=200), nullable=False),
+        sa.Column("subject_id", sa.String(length=200), nullable=False),
+        sa.Column("entity", sa.String(length=200), nullable=False),
+        sa.Column("verb", sa.String(length=100), nullable=False),
+        sa.Column("object", sa.String(length=300), nullable=False),
+        sa.Column("attribute", sa.String(length=60), nullable=True),
+        sa.ForeignKeyConstraint(
+            ["memory_id"], ["memories.id"], name=op.f("fk_facts_memory_id"), ondelete="CASCADE"
+        ),
+        sa.PrimaryKeyConstraint("memory_id", "ordinal", name=op.f("pk_facts")),
+    )
+    op.create_index(
+        op.f("ix_facts_tenant_id_subject_id_attribute"),
+        "facts",
+        ["tenant_id", "subject_id", "attribute"],
+        unique=False,
+    )
+    op.create_table(
+        "provenance",
+        sa.Column("memory_id", sa.Uuid(), nullable=False),
+        sa.Column("turn_id", sa.String(length=200), nullable=False),
+        sa.Column("tenant_id", sa.String(length=200), nullable=False),
+        sa.Column("subject_id", sa.String(length=200), nullable=False),
+        sa.ForeignKeyConstraint(
+            ["memory_id"], ["memories.id"], name=op.f("fk_provenance_memory_id"), ondelete="CASCADE"
+        ),
+        sa.PrimaryKeyConstraint("memory_id", "turn_id", name=op.f("pk_provenance")),
+    )
+    op.create_index(
+        op.f("ix_provenance_tenant_id_subject_id_turn_id"),
+        "provenance",
+        ["tenant_id", "subject_id", "turn_id"],
+        unique=False,
+    )
+
+
+def downgrade() -> None:
+    op.drop_table("outbox")
+    op.drop_table("index_jobs")
+    op.drop_table("ledger")
+    op.drop_table("audit")
+    op.drop_table("provenance")
+    op.drop_table("sources")
+    op.drop_table("facts")
+    op.drop_table("memories")
+    op.drop_table("subjects")

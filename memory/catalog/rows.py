@@ -1,0 +1,83 @@
+"""Memories as rows, and rows as memories."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from datetime import datetime
+from typing import Any
+
+from memory.schema import Memory
+
+_PROJECTED = (
+    "id",
+    "tenant_id",
+    "subject_id",
+    "type",
+    "kind",
+    "category",
+    "status",
+    "importance",
+    "pinned",
+    "legal_hold",
+    "occurred_at",
+    "created_at",
+    "updated_at",
+    "last_accessed",
+    "version",
+)
+
+
+def memory_row(memory: Memory) -> dict[str, Any]:
+    return {name: getattr(memory, name) for name in _PROJECTED} | {
+        "document": memory.model_dump(mode="json", exclude_defaults=True)
+    }
+
+
+def fact_rows(memories: Iterable[Memory]) -> list[dict[str, Any]]:
+    return [
+        {
+            "memory_id": memory.id,
+            "ordinal": ordinal,
+            "tenant_id": memory.tenant_id,
+            "subject_id": memory.subject_id,
+            "entity": fact.entity.casefold(),
+            "verb": fact.verb,
+            "object": fact.object,
+            "attribute": fact.attribute,
+        }
+        for memory in memories
+        for ordinal, fact in enumerate(memory.facts)
+    ]
+
+
+def provenance_rows(memories: Iterable[Memory]) -> list[dict[str, Any]]:
+    return [
+        {
+            "memory_id": memory.id,
+            "turn_id": turn_id,
+            "tenant_id": memory.tenant_id,
+            "subject_id": memory.subject_id,
+        }
+        for memory in memories
+        for turn_id in memory.source_turn_ids
+    ]
+
+
+def index_job_rows(memories: Iterable[Memory], action: str, since: datetime) -> list[dict[str, Any]]:
+    return [
+        {
+            "memory_id": memory.id,
+            "tenant_id": memory.tenant_id,
+            "subject_id": memory.subject_id,
+            "index_key": memory.index_key,
+            "action": action,
+            # A deletion is one more write, so that striking the write before it leaves it standing.
+            "version": memory.version + (action == "delete"),
+            "since": since,
+        }
+        for memory in memories
+    ]
+
+
+def memory_of(document: Any) -> Memory:
+    return Memory.model_validate(document)

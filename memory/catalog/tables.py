@@ -1,0 +1,183 @@
+"""The tables of the catalog, for SQLite and Postgres alike.
+
+A memory is one JSON document in `memories.document`; the other columns of that table are projections of it, to filter
+and order by. Times are UTC, held as text of one fixed width so that they sort the same everywhere.
+"""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import Any
+
+from sqlalchemy import (
+    JSON,
+    BigInteger,
+    Boolean,
+    Column,
+    Dialect,
+    Float,
+    ForeignKey,
+    Index,
+    Integer,
+    MetaData,
+    String,
+    Table,
+    TypeDecorator,
+    Uuid,
+)
+
+metadata = MetaData(
+    naming_convention={
+        "ix": "ix_%(table_name)s_%(column_0_N_name)s",
+        "pk": "pk_%(table_name)s",
+        "fk": "fk_%(table_name)s_%(column_0_N_name)s",
+        "uq": "uq_%(table_name)s_%(column_0_N_name)s",
+    }
+)
+
+
+class UtcTime(TypeDecorator[datetime]):
+    """A moment, as ISO 8601 text in UTC with microseconds.
+
+    SQLite has no type that keeps a zone, and one form for all databases keeps their rows and order alike.
+    """
+
+    impl = String(32)
+    cache_ok = True
+
+    def process_bind_param(self, value: datetime | None, dialect: Dialect) -> str | None:  # noqa: ARG002
+        return None if value is None else value.astimezone(UTC).isoformat(timespec="microseconds")
+
+    def process_result_value(self, value: Any, dialect: Dialect) -> datetime | None:  # noqa: ARG002
+        return None if value is None else datetime.fromisoformat(value)
+
+
+def _identifier(name: str, **options: Any) -> Column[str]:
+    return Column(name, String(200), nullable=False, **options)
+
+
+_row_id = BigInteger().with_variant(Integer, "sqlite")
+
+subjects = Table(
+    "subjects",
+    metadata,
+    _identifier("tenant_id", primary_key=True),
+    _identifier("subject_id", primary_key=True),
+    Column("fence", BigInteger, nullable=False),
+    Column("open_topic", String(300)),
+    Column("open_topic_at", UtcTime),
+)
+
+memories = Table(
+    "memories",
+    metadata,
+    Column("id", Uuid, primary_key=True),
+    _identifier("tenant_id"),
+    _identifier("subject_id"),
+    Column("type", String(20), nullable=False),
+    Column("kind", String(30), nullable=False),
+    Column("category", String(60), nullable=False),
+    Column("status", String(20), nullable=False),
+    Column("importance", Float, nullable=False),
+    Column("pinned", Boolean, nullable=False),
+    Column("legal_hold", Boolean, nullable=False),
+    Column("occurred_at", UtcTime, nullable=False),
+    Column("created_at", UtcTime, nullable=False),
+    Column("updated_at", UtcTime, nullable=False),
+    Column("last_accessed", UtcTime, nullable=False),
+    Column("version", Integer, nullable=False),
+    Column("document", JSON, nullable=False),
+    Index(None, "tenant_id", "subject_id", "status", "updated_at"),
+    Index(None, "tenant_id", "subject_id", "created_at"),
+)
+
+facts = Table(
+    "facts",
+    metadata,
+    Column("memory_id", Uuid, ForeignKey("memories.id", ondelete="CASCADE"), primary_key=True),
+    Column("ordinal", Integer, primary_key=True),
+    _identifier("tenant_id"),
+    _identifier("subject_id"),
+    Column("entity", String(200), nullable=False),
+    Column("verb", String(100), nullable=False),
+    Column("object", String(300), nullable=False),
+    Column("attribute", String(60)),
+    Index(None, "tenant_id", "subject_id", "attribute"),
+)
+
+sources = Table(
+    "sources",
+    metadata,
+    _identifier("tenant_id", primary_key=True),
+    _identifier("subject_id", primary_key=True),
+    _identifier("turn_id", primary_key=True),
+    Column("occurred_at", UtcTime, nullable=False),
+    Column("turn", JSON, nullable=False),
+)
+
+provenance = Table(
+    "provenance",
+    metadata,
+    Column("memory_id", Uuid, ForeignKey("memories.id", ondelete="CASCADE"), primary_key=True),
+    _identifier("turn_id", primary_key=True),
+    _identifier("tenant_id"),
+    _identifier("subject_id"),
+    Index(None, "tenant_id", "subject_id", "turn_id"),
+)
+
+audit = Table(
+    "audit",
+    metadata,
+    Column("id", _row_id, primary_key=True, autoincrement=True),
+    Column("action", String(20), nullable=False),
+    _identifier("tenant_id"),
+    _identifier("subject_id"),
+    Column("at", UtcTime, nullable=False),
+    _identifier("by"),
+    Column("reason", String(300), nullable=False),
+    Column("memory_id", Uuid),
+    Column("turn_id", String(200)),
+    Column("policy_version", String(20), nullable=False),
+    Column("details", JSON, nullable=False),
+    Index(None, "tenant_id", "subject_id", "memory_id"),
+)
+
+ledger = Table(
+    "ledger",
+    metadata,
+    _identifier("tenant_id", primary_key=True),
+    _identifier("subject_id", primary_key=True),
+    _identifier("turn_id", primary_key=True),
+    Column("digest", String(64), nullable=False),
+    Column("outcome", String(20), nullable=False),
+    Column("reasons", JSON, nullable=False),
+    Column("arrived_at", UtcTime, nullable=False),
+    Column("processed_at", UtcTime, nullable=False),
+    Index(None, "processed_at"),
+)
+
+outbox = Table(
+    "outbox",
+    metadata,
+    Column("id", _row_id, primary_key=True, autoincrement=True),
+    _identifier("tenant_id"),
+    _identifier("subject_id"),
+    Column("name", String(40), nullable=False),
+    Column("at", UtcTime, nullable=False),
+    Column("payload", JSON, nullable=False),
+    Index(None, "tenant_id", "subject_id", "id"),
+)
+
+index_jobs = Table(
+    "index_jobs",
+    metadata,
+    Column("memory_id", Uuid, primary_key=True),
+    _identifier("tenant_id"),
+    _identifier("subject_id"),
+    Column("index_key", Uuid, nullable=False),
+    Column("action", String(10), nullable=False),
+    Column("version", Integer, nullable=False),
+    Column("since", UtcTime, nullable=False),
+    Index(None, "tenant_id", "subject_id"),
+    Index(None, "since"),
+)

@@ -1,0 +1,189 @@
+"""How one transaction's changes are written."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from sqlalchemy import Connection, Table, and_, delete, exists, insert, select, update
+from sqlalchemy.dialects import postgresql, sqlite
+
+from memory.catalog import tables
+from memory.catalog.changes import Changes
+from memory.catalog.rows import fact_rows, index_job_rows, memory_row, provenance_rows
+from memory.schema import Memory, Subject
+
+
+class StaleFence(Exception):
+    """A worker wrote under a lease that another has taken over since: nothing of it was written."""
+
+
+class ConcurrentChange(Exception):
+    """A memory was changed by somebody else between reading and writing: nothing was written; read it again."""
+
+
+def write(connection: Connection, changes: Changes) -> None:
+    """Write all changes on a connection in a transaction.
+
+    Raises:
+        StaleFence: the catalog has seen a newer fencing token for the subject.
+        ConcurrentChange: an updated or deleted memory is no longer at the version that was read.
+    """
+    if changes.fence is not None:
+        _raise_fence(connection, changes)
+    if changes.ledger:
+        _write_ledger(connection, changes)
+    if changes.created:
+        connection.execute(insert(tables.memories), [memory_row(memory) for memory in changes.created])
+    for memory in changes.updated:
+        _update(connection, memory)
+    _write_parts(connection, (*changes.created, *changes.updated))
+    for memory in changes.deleted:
+        _delete(connection, memory)
+    if changes.sources:
+        _write_sources(connection, changes)
+    if changes.deleted:
+        _drop_orphaned_sources(connection, changes.subject, changes.deleted)
+    _queue_indexing(connection, changes)
+    if changes.audit:
+        connection.execute(insert(tables.audit), [entry.model_dump() for entry in changes.audit])
+    if changes.events:
+        connection.execute(
+            insert(tables.outbox),
+            [event.model_dump(exclude={"name"}) | {"name": event.name} for event in changes.events],
+        )
+
+
+def _upsert(connection: Connection, table: Table) -> Any:
+    """The dialect's INSERT that knows ON CONFLICT, which SQLAlchemy does not have in common."""
+    return (sqlite if connection.dialect.name == "sqlite" else postgresql).insert(table)
+
+
+def of_subject(table: Table, subject: Subject) -> Any:
+    """The condition that a row is the subject's."""
+    return and_(table.c.tenant_id == subject.tenant_id, table.c.subject_id == subject.subject_id)
+
+
+def _raise_fence(connection: Connection, changes: Changes) -> None:
+    statement = _upsert(connection, tables.subjects)
+    statement = statement.on_conflict_do_update(
+        index_elements=[tables.subjects.c.tenant_id, tables.subjects.c.subject_id],
+        set_={
+            "fence": statement.excluded.fence,
+            "open_topic": statement.excluded.open_topic,
+            "open_topic_at": statement.excluded.open_topic_at,
+        },
+        where=tables.subjects.c.fence <= statement.excluded.fence,
+    )
+    written = connection.execute(
+        statement,
+        {
+            **changes.subject.model_dump(),
+            "fence": changes.fence,
+            "open_topic": changes.open_topic,
+            "open_topic_at": changes.at if changes.open_topic else None,
+        },
+    )
+    if written.rowcount != 1:
+        raise StaleFence
+
+
+def _write_ledger(connection: Connection, changes: Changes) -> None:
+    connection.execute(
+        insert(tables.ledger),
+        [
+            {
+                **changes.subject.model_dump(),
+                "turn_id": entry.turn_id,
+                "digest": entry.digest,
+                "outcome": entry.outcome,
+                "reasons": list(entry.reasons),
+                "arrived_at": entry.arrived_at,
+                "processed_at": entry.processed_at,
+            }
+            for entry in changes.ledger
+        ],
+    )
+
+
+def _update(connection: Connection, memory: Memory) -> None:
+    row = memory_row(memory)
+    read_before = memory.version - 1
+    done = connection.execute(
+        update(tables.memories)
+        .where(
+            of_subject(tables.memories, memory.subject),
+            tables.memories.c.id == memory.id,
+            tables.memories.c.version == read_before,
+        )
+        .values(row)
+    )
+    if done.rowcount != 1:
+        raise ConcurrentChange
+    connection.execute(delete(tables.facts).where(tables.facts.c.memory_id == memory.id))
+    connection.execute(delete(tables.provenance).where(tables.provenance.c.memory_id == memory.id))
+
+
+def _write_parts(connection: Connection, memories: tuple[Memory, ...]) -> None:
+    if rows := fact_rows(memories):
+        connection.execute(insert(tables.facts), rows)
+    if rows := provenance_rows(memories):
+        connection.execute(insert(tables.provenance), rows)
+
+
+def _delete(connection: Connection, memory: Memory) -> None:
+    done = connection.execute(
+        delete(tables.memories).where(
+            of_subject(tables.memories, memory.subject),
+            tables.memories.c.id == memory.id,
+            tables.memories.c.version == memory.version,
+        )
+    )
+    if done.rowcount != 1:
+        raise ConcurrentChange
+
+
+def _write_sources(connection: Connection, changes: Changes) -> None:
+    connection.execute(
+        _upsert(connection, tables.sources).on_conflict_do_nothing(),
+        [
+            {
+                **changes.subject.model_dump(),
+                "turn_id": turn.turn_id,
+                "occurred_at": turn.occurred_at,
+                "turn": turn.model_dump(mode="json", exclude_none=True),
+            }
+            for turn in changes.sources
+        ],
+    )
+
+
+def _drop_orphaned_sources(connection: Connection, subject: Subject, deleted: tuple[Memory, ...]) -> None:
+    turn_ids = {turn_id for memory in deleted for turn_id in memory.source_turn_ids}
+    connection.execute(
+        delete(tables.sources).where(
+            of_subject(tables.sources, subject),
+            tables.sources.c.turn_id.in_(turn_ids),
+            ~exists(
+                select(tables.provenance.c.memory_id).where(
+                    of_subject(tables.provenance, subject),
+                    tables.provenance.c.turn_id == tables.sources.c.turn_id,
+                )
+            ),
+        )
+    )
+
+
+def _queue_indexing(connection: Connection, changes: Changes) -> None:
+    rows = index_job_rows((*changes.created, *changes.updated), "upsert", changes.at)
+    rows += index_job_rows(changes.deleted, "delete", changes.at)
+    if not rows:
+        return
+    statement = _upsert(connection, tables.index_jobs)
+    excluded = statement.excluded
+    connection.execute(
+        statement.on_conflict_do_update(
+            index_elements=[tables.index_jobs.c.memory_id],
+            set_={"action": excluded.action, "version": excluded.version, "since": excluded.since},
+        ),
+        rows,
+    )
