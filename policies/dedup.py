@@ -1,0 +1,158 @@
+"""What becomes of a candidate: a new memory, an update of one, a changed fact, a question, or nothing."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Final
+
+from memory.schema import (
+    Candidate,
+    Decision,
+    DecisionAction,
+    Memory,
+    MemoryType,
+    Policy,
+    SameFact,
+    memory_id,
+)
+from policies.sameness import Statement, compare, compare_facts
+
+_PLAIN_ATTRIBUTE: Final = re.compile(r"[a-z][a-z_]{0,39}")
+
+
+@dataclass(frozen=True, slots=True)
+class Neighbour:
+    """An active memory near a candidate, of the same subject and type. `similarity` is their cosine."""
+
+    memory: Memory
+    similarity: float
+
+
+@dataclass(frozen=True, slots=True)
+class _Judged:
+    memory: Memory
+    similarity: float | None
+    said: SameFact
+
+
+def decide(
+    candidate: Candidate,
+    neighbours: Sequence[Neighbour],
+    same_attribute: Sequence[Memory],
+    policy: Policy,
+    now: datetime,
+) -> Decision:
+    """What to do with a candidate.
+
+    `neighbours` are active memories of the same subject and type, best first; `same_attribute` are the subject's
+    active memories with a fact of the same (entity, attribute), whatever their cosine. The same fact updates, also
+    when it is only probably the same (UNSURE) but the cosine is at the type's auto threshold; a changed one
+    supersedes every memory that it contradicts; one that words cannot settle in the check range is asked about.
+    Source: "S3 Vectors Memory Implementation Plan (V1)", "Create vs Update decision policy"; DESIGN, section 6.
+
+    An earlier statement never replaces a later one: when a contradicting memory tells of a later moment, the
+    candidate is skipped. The same candidate again updates what it made, or is skipped once that was superseded.
+    """
+    judged = _judge(candidate, neighbours, same_attribute, policy, now)
+    auto, _ = _thresholds(candidate.type, policy)
+    same = [j for j in judged if j.said is SameFact.SAME]
+    if same:
+        return _on_one(DecisionAction.UPDATE, same[0], "the same fact")
+    changed = [j for j in judged if j.said is SameFact.CHANGED]
+    if changed:
+        return _change(candidate, changed)
+    unsure = [j for j in judged if j.said is SameFact.UNSURE and j.similarity is not None]
+    near = [j for j in unsure if j.similarity is not None and j.similarity >= auto]
+    if near:
+        return _on_one(
+            DecisionAction.UPDATE, near[0], "nothing conflicts and the similarity is above the automatic one"
+        )
+    if unsure:
+        return _on_one(DecisionAction.CHECK, unsure[0], "similar, and the words do not tell")
+    reason = "nothing similar" if not judged else "similar memories say something else"
+    return Decision(action=DecisionAction.CREATE, reason=reason)
+
+
+def _judge(
+    candidate: Candidate,
+    neighbours: Sequence[Neighbour],
+    same_attribute: Sequence[Memory],
+    policy: Policy,
+    now: datetime,
+) -> list[_Judged]:
+    """The memories that may be the candidate's, with what the test says of each, most similar first."""
+    statement = Statement.of(candidate)
+    _, low = _thresholds(candidate.type, policy)
+    judged = []
+    for neighbour in neighbours:
+        memory = neighbour.memory
+        if neighbour.similarity < low and memory.summary != candidate.summary:
+            continue
+        if not _within_window(candidate, memory, policy, now):
+            continue
+        said = compare(statement, Statement.of(memory), policy)
+        if memory.category != candidate.category and said is not SameFact.SAME:
+            said = _across_categories(candidate, memory)
+        judged.append(_Judged(memory, neighbour.similarity, said))
+    seen = {j.memory.id for j in judged}
+    similarity = {n.memory.id: n.similarity for n in neighbours}
+    for memory in same_attribute:
+        if memory.id not in seen and memory.type == candidate.type:
+            said = compare_facts(candidate.facts, memory.facts)
+            if said is SameFact.SAME:
+                said = compare(statement, Statement.of(memory), policy)
+            judged.append(_Judged(memory, similarity.get(memory.id), said))
+    return judged
+
+
+def _across_categories(candidate: Candidate, memory: Memory) -> SameFact:
+    by_facts = compare_facts(candidate.facts, memory.facts)
+    return by_facts if by_facts is SameFact.CHANGED else SameFact.DIFFERENT
+
+
+def _within_window(candidate: Candidate, memory: Memory, policy: Policy, now: datetime) -> bool:
+    """Episodes can be one only if the memory is fresh (the plan's `created_at`) and both tell of the same days, so
+    that a replay of old turns, all created just now, does not merge what lies months apart."""
+    if candidate.type is not MemoryType.EPISODIC:
+        return True
+    window = timedelta(hours=policy.episodic_merge_window_hours)
+    return now - memory.created_at <= window and abs(candidate.occurred_at - memory.occurred_at) <= window
+
+
+def _change(candidate: Candidate, changed: list[_Judged]) -> Decision:
+    if any(
+        memory_id(j.memory.subject, candidate.type, candidate.turn_id, candidate.ordinal) in j.memory.supersedes
+        for j in changed
+    ):
+        return Decision(action=DecisionAction.SKIP, reason="this statement was superseded before")
+    if any(candidate.occurred_at < j.memory.occurred_at for j in changed):
+        return Decision(action=DecisionAction.SKIP, reason="an earlier statement does not replace a later one")
+    similarities = [j.similarity for j in changed if j.similarity is not None]
+    return Decision(
+        action=DecisionAction.SUPERSEDE,
+        reason=f"{_what_changed(candidate, changed)} changed",
+        targets=tuple(j.memory.id for j in changed),
+        similarity=max(similarities, default=None),
+    )
+
+
+def _what_changed(candidate: Candidate, changed: list[_Judged]) -> str:
+    for fact in candidate.facts:
+        if fact.attribute and _PLAIN_ATTRIBUTE.fullmatch(fact.attribute):
+            for j in changed:
+                if compare_facts((fact,), j.memory.facts) is SameFact.CHANGED:
+                    return fact.attribute
+    return "the fact"
+
+
+def _on_one(action: DecisionAction, judged: _Judged, reason: str) -> Decision:
+    return Decision(action=action, reason=reason, targets=(judged.memory.id,), similarity=judged.similarity)
+
+
+def _thresholds(type_: MemoryType, policy: Policy) -> tuple[float, float]:
+    if type_ is MemoryType.EPISODIC:
+        return policy.episodic_auto_update, policy.episodic_check_low
+    return policy.semantic_auto_update, policy.semantic_check_low

@@ -1,0 +1,206 @@
+"""English words that the same-fact test must know: synonyms, rivals, opposites, endings.
+
+Small on purpose: words of daily life, preferences and possessions, not a dictionary. Every word is written as
+people write it and stemmed once when `policies.wording` loads.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+
+def _set(words: str) -> frozenset[str]:
+    return frozenset(words.split())
+
+
+STOP_WORDS: Final = _set(
+    """a an the this that these those there here it its he him his she her hers they them their theirs we us our
+    ours i me my mine you your yours who whom whose which what when where why how is am are was were be been being
+    do does did doing done have has had having will would shall should can could may might must of in on at to
+    from by for with about into onto over up as and or but if then so than too very just also some any each both
+    s t d ll m re ve user says said say states stated mentions mentioned currently now really quite own while
+    during such more most many much other another get gets got out off through"""
+)
+
+NEGATIONS: Final = _set(
+    """not no never none nobody nothing neither nor without cannot cant dont doesnt didnt isnt arent wasnt werent
+    wont wouldnt shouldnt couldnt hasnt havent hadnt aint hardly"""
+)
+
+ENDINGS: Final = _set(
+    """quit stop stopped quitting sold sell selling cancel cancelled canceled former formerly ex previously
+    abandoned resigned retired divorced died deceased lost gave fired finished ended dropped"""
+)
+"""Verbs and adverbs that say that what was so is so no more."""
+
+_UNITS = """zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen
+    seventeen eighteen nineteen"""
+_TENS = "twenty thirty forty fifty sixty seventy eighty ninety"
+TENS: Final = {word: 10 * n for n, word in enumerate(_TENS.split(), 2)}
+NUMBER_WORDS: Final = {word: n for n, word in enumerate(_UNITS.split())} | TENS | {"dozen": 12, "twice": 2}
+
+SYNONYMS: Final = (
+    "buy purchase acquire",
+    "child kid",
+    "home house",
+    "car automobile",
+    "job work position employed employment",
+    "live reside dwell",
+    "begin start commence",
+    "big large huge",
+    "small little tiny",
+    "doctor physician",
+    "movie film",
+    "favorite favourite",
+    "mom mother mum",
+    "dad father",
+    "city town",
+    "earn make",
+    "wife spouse",
+    "trip journey",
+    "cut slice chop",
+    "run jog",
+    "speak talk",
+    "like enjoy love adore fond",
+    "hate dislike detest loathe",
+    "vacation holiday",
+    "apartment flat",
+    "company firm",
+    "near close",
+    "prefer favor",
+    "bike bicycle",
+    "km kilometer kilometre",
+    "kg kilogram kilo",
+    "mile mi",
+    "hour hr",
+    "minute min",
+    "year yr",
+    "phone telephone",
+    "photo picture photograph",
+    "person people human individual",
+    "lady woman",
+    "guy man",
+    "quickly fast rapidly",
+    "sofa couch",
+    "road street",
+    "crowd group",
+    "marry wed",
+    "study learn",
+    "plan intend",
+    "allergy allergic",
+)
+"""Words that count as the same one, space-separated."""
+
+ALIASES: Final = {
+    "bought": "buy", "went": "go", "gone": "go", "goes": "go", "ate": "eat", "eaten": "eat", "children": "child",
+    "men": "man", "women": "woman", "people": "person", "left": "leave", "made": "make", "knew": "know",
+    "known": "know",
+    "took": "take", "taken": "take", "drove": "drive", "driven": "drive", "wrote": "write", "written": "write",
+    "taught": "teach", "met": "meet", "wore": "wear", "worn": "wear", "rode": "ride", "ran": "run", "sat": "sit",
+    "stood": "stand", "slept": "sleep", "swam": "swim", "began": "begin", "spoke": "speak", "gave": "give",
+    "thought": "think", "felt": "feel", "kept": "keep", "lost": "lose", "paid": "pay", "grew": "grow", "won": "win",
+    "wives": "wife", "knives": "knife", "teeth": "tooth", "feet": "foot", "mice": "mouse", "drank": "drink",
+    "fell": "fall", "flew": "fly", "broke": "break", "built": "build", "sent": "send", "spent": "spend",
+    "dollars": "$", "dollar": "$", "usd": "$", "euros": "€", "euro": "€", "eur": "€", "pounds": "£", "gbp": "£",
+    "percent": "%", "died": "die", "chose": "choose", "held": "hold", "caught": "catch", "threw": "throw",
+}  # fmt: skip
+
+OPPOSITES: Final = (
+    ("like enjoy love adore prefer want favor", "hate dislike detest loathe avoid"),
+    ("vegetarian vegan", "meat steak beef pork chicken carnivore bacon"),
+    ("vegan", "cheese milk dairy egg"),
+    ("buy", "sell"),
+    ("married", "single divorced unmarried"),
+    ("married", "engaged"),
+    ("employed", "unemployed"),
+    ("begin", "end finish stop quit"),
+    ("increase raise rise gain", "decrease reduce lower fall drop lose"),
+    ("open", "close"),
+    ("win", "lose"),
+    ("accept", "reject refuse decline"),
+    ("allow", "forbid ban"),
+    ("alive", "dead"),
+    ("up", "down"),
+    ("hot warm", "cold cool"),
+    ("big", "small"),
+    ("old elderly", "young"),
+    ("tall", "short"),
+    ("long", "short"),
+    ("fast", "slow slowly"),
+    ("happy glad", "sad unhappy"),
+    ("early", "late"),
+    ("early", "later"),
+    ("good", "bad"),
+    ("rich", "poor"),
+    ("day", "night"),
+    ("left", "right"),
+    ("indoor inside", "outdoor outside"),
+    ("empty", "full"),
+    ("clean", "dirty"),
+    ("awake", "asleep sleep"),
+    ("son", "daughter"),
+    ("always", "rarely seldom sometimes"),
+    ("owns own", "rent lease"),
+    ("introvert", "extrovert"),
+    ("able can", "unable"),
+    ("cheap", "expensive"),
+    ("easy", "difficult hard"),
+    ("wet", "dry"),
+    ("loud", "quiet"),
+    ("alone", "group together friend"),
+    ("nobody", "somebody someone"),
+    ("push", "pull"),
+    ("put", "remove"),
+    ("add", "remove"),
+    ("arrive", "leave depart"),
+    ("give", "take receive"),
+    ("smoke", "nonsmoker"),
+)
+"""Pairs of word groups of which one statement holds the one side and the other the other."""
+
+RIVALS: Final = {
+    "weekday": "monday tuesday wednesday thursday friday saturday sunday",
+    "month": """january february march april may june july august september october november december""",
+    "season": "spring summer autumn fall winter",
+    "daytime": "morning noon afternoon evening night midnight",
+    "color": "red blue green yellow black white brown orange pink purple gray grey gold silver blond brunette",
+    "person": "man woman boy girl baby lady guy child toddler adult",
+    "relation": """mother father sister brother son daughter wife husband uncle aunt cousin grandmother grandfather
+        niece nephew mom dad boyfriend girlfriend grandson granddaughter""",
+    "animal": """dog cat horse bird rabbit hamster fish cow sheep goat pig lion tiger monkey elephant bear turtle
+        snake panda parrot kitten puppy duck""",
+    "drink": "coffee tea beer wine water juice soda milk whiskey lemonade",
+    "sport": """football soccer tennis basketball baseball golf volleyball hockey rugby cricket swimming skiing
+        snowboarding surfing boxing badminton""",
+    "instrument": "guitar piano violin drum flute trumpet cello saxophone harp keyboard",
+    "posture": "sit stand lie sleep run walk jump swim dance kneel crouch climb",
+    "vehicle": "car truck bus bicycle motorcycle train plane boat scooter van",
+    "produce": "apple banana orange potato tomato onion carrot cucumber pepper garlic mushroom lemon broccoli egg",
+    "meat": "chicken beef pork lamb fish shrimp steak",
+    "meal": "breakfast lunch dinner supper brunch",
+    "language": "english spanish french german italian portuguese chinese japanese korean russian arabic hindi",
+    "family_state": "married single divorced widowed engaged",
+    "compass": "north south east west",
+    "diet": "vegan vegetarian pescatarian",
+    "phone_make": "iphone android",
+    "act": "eat drink read write cook sing play paint sew draw cut wash throw catch buy ride drive",
+    "rank": "first second third fourth fifth last",
+    "frequency": "daily weekly monthly yearly annually",
+}
+"""Words of one class of which a thing is usually one: another member in the same place is another statement."""
+
+SINGLE_VALUED: Final = {
+    "home": "live reside dwell relocate move based home hometown",
+    "work": "work job employ employed hired join position role profession occupation company",
+    "name": "name named called nickname",
+    "age": "age old aged",
+    "birth": "birthday born birthdate",
+    "partner": "wife husband married spouse partner fiance fiancee boyfriend girlfriend",
+    "favorite": "favorite favourite",
+    "pay": "salary earn income wage rent mortgage budget price cost",
+    "contact": "phone email address",
+    "weight": "weigh weight height",
+    "deadline": "deadline due appointment flight wedding exam interview",
+    "study": "major school university college",
+}
+"""Cues for what a person has one of at a time: another value is a changed fact, not a second one."""

@@ -1,0 +1,96 @@
+"""What a memory becomes when a candidate says it again, or another memory takes its place."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Iterable
+from datetime import datetime, time
+from typing import Final
+
+from memory.schema import MAX_SUMMARY_CHARS, Candidate, Entity, Fact, Memory, MemoryType, Status
+from policies.wording import read
+
+SUPERSEDED_TAG: Final = "superseded"
+
+
+def merge(existing: Memory, candidate: Candidate, importance: float, now: datetime, policy_version: str) -> Memory:
+    """The memory with what the candidate adds: all labels and turns of both, the greater importance and confidence.
+
+    The summary stays unless the candidate's says all of it and more. A fact tells of the latest moment at which it
+    was said; an episode keeps its moment unless the candidate knows the hour where the memory knew only the day. A
+    provisional memory becomes active. Merging the same candidate again changes nothing but `last_accessed`,
+    `updated_at`, `access_count` and `version`.
+    Source: "S3 Vectors Memory Implementation Plan (V1)", "Update/merge policy".
+    """
+    louder = candidate.intensity > existing.intensity
+    return existing.model_copy(
+        update={
+            "summary": candidate.summary if _adds(existing.summary, candidate.summary) else existing.summary,
+            "tags": tuple(dict.fromkeys(existing.tags + candidate.tags)),
+            "entities": _union_of_entities(existing.entities, candidate.entities),
+            "facts": _union_of_facts(existing.facts, candidate.facts),
+            "source_turn_ids": tuple(
+                dict.fromkeys((*existing.source_turn_ids, *candidate.context_turn_ids, candidate.turn_id))
+            ),
+            "importance": max(existing.importance, min(1.0, max(0.0, importance))),
+            "confidence": max(existing.confidence, candidate.confidence),
+            "valence": candidate.valence if louder else existing.valence,
+            "intensity": candidate.intensity if louder else existing.intensity,
+            "explicit": existing.explicit or candidate.explicit,
+            "pinned": existing.pinned or candidate.pinned,
+            "private": existing.private or candidate.private,
+            "status": Status.ACTIVE if existing.status is Status.PROVISIONAL else existing.status,
+            "occurred_at": _moment(existing, candidate),
+            "last_accessed": now,
+            "updated_at": now,
+            "access_count": existing.access_count + 1,
+            "policy_version": policy_version,
+            "version": existing.version + 1,
+        }
+    )
+
+
+def supersede(old: Memory, by: uuid.UUID, now: datetime) -> Memory:
+    """The memory as it is once another one has taken its place; a memory that already is so stays as it is."""
+    if old.status is Status.SUPERSEDED and old.superseded_by == by:
+        return old
+    return old.model_copy(
+        update={
+            "status": Status.SUPERSEDED,
+            "superseded_by": by,
+            "tags": tuple(dict.fromkeys((*old.tags, SUPERSEDED_TAG))),
+            "updated_at": now,
+            "version": old.version + 1,
+        }
+    )
+
+
+def _adds(old: str, new: str) -> bool:
+    """Whether the new text says all that the old one says, and more, in at most what a summary may hold."""
+    if len(new) > MAX_SUMMARY_CHARS:
+        return False
+    was, is_ = read(old), read(new)
+    keeps_all = was.words <= is_.words and was.quantities <= is_.quantities
+    return keeps_all and (was.words, was.quantities) != (is_.words, is_.quantities)
+
+
+def _union_of_entities(old: Iterable[Entity], new: Iterable[Entity]) -> tuple[Entity, ...]:
+    by_name = {(e.text.casefold(), e.type): e for e in (*new, *old)}
+    return tuple(dict.fromkeys(by_name[e.text.casefold(), e.type] for e in (*old, *new)))
+
+
+def _union_of_facts(old: Iterable[Fact], new: Iterable[Fact]) -> tuple[Fact, ...]:
+    both = (*old, *new)
+    first: dict[tuple[str, ...], Fact] = {}
+    for fact in both:
+        key = (fact.entity, fact.verb, fact.object, fact.attribute or "")
+        first.setdefault(tuple(part.casefold() for part in key), fact)
+    return tuple(first.values())
+
+
+def _moment(existing: Memory, candidate: Candidate) -> datetime:
+    if existing.type is not MemoryType.EPISODIC:
+        return max(existing.occurred_at, candidate.occurred_at)
+    only_a_day = existing.occurred_at.time() == time.min
+    same_day = existing.occurred_at.date() == candidate.occurred_at.astimezone(existing.occurred_at.tzinfo).date()
+    return candidate.occurred_at if only_a_day and same_day else existing.occurred_at

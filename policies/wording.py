@@ -1,0 +1,186 @@
+"""What a sentence says, as far as words show: content, numbers, names, polarity."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Final
+
+from policies import lexicon
+
+MAX_CHARS: Final = 2_000
+"""How much of a text is read: a summary has at most 600 characters; more would cost time and tell no more."""
+
+_TOKEN = re.compile(r"[$€£¥₹]?\d+(?:[.,:]\d+)*(?:%|[^\W\d_]+)?|[^\W\d_]+(?:['’][^\W\d_]+)?|[.!?](?=\s)")
+_NUMBER = re.compile(r"([$€£¥₹]?)(\d+(?:[.,:]\d+)*)(%|[^\W\d_]*)$")
+_THOUSANDS = re.compile(r",(?=\d{3}(?!\d))")
+_SCALES: Final = {"k": 1e3, "m": 1e6, "mn": 1e6, "bn": 1e9, "b": 1e9}
+_SCALE_WORDS: Final = {"hundred": 1e2, "thousand": 1e3, "million": 1e6, "billion": 1e9}
+_ORDINALS: Final = frozenset({"st", "nd", "rd", "th"})
+_VOWEL = re.compile(r"[aeiouy]")
+_UNITLESS: Final = frozenset({"year", "#"})
+
+
+@dataclass(frozen=True, slots=True)
+class Quantity:
+    """A number and what it counts: a currency sign, "%", a stemmed noun, "year" for a bare one, or ""."""
+
+    value: str
+    unit: str
+
+
+@dataclass(frozen=True, slots=True)
+class Wording:
+    """A sentence taken apart. All words are stems, with synonyms made one.
+
+    `order` holds the content words as they come; `names` those that were written as names; `negations` counts.
+    """
+
+    order: tuple[str, ...]
+    words: frozenset[str]
+    names: frozenset[str]
+    quantities: frozenset[Quantity]
+    negations: int
+    ended: bool
+    cues: frozenset[str]
+
+
+@lru_cache(maxsize=65_536)
+def stem(word: str) -> str:
+    """A lower-case word without its English endings: lives, lived and living are one."""
+    word = lexicon.ALIASES.get(word, word)
+    if len(word) > 3:
+        word = _without_ending(word)
+    if len(word) > 3 and word[-1] == word[-2] and word[-1] not in "aeiou":
+        word = word[:-1]
+    if len(word) > 3 and word.endswith("e"):
+        word = word[:-1]
+    if len(word) > 3 and word.endswith("y"):
+        word = word[:-1] + "i"
+    return word
+
+
+def _without_ending(word: str) -> str:
+    if word.endswith("ies") and len(word) > 4:
+        return word[:-3] + "y"
+    if word.endswith(("sses", "shes", "ches", "xes", "zes")):
+        word = word[:-2]
+    elif word.endswith("s") and not word.endswith(("ss", "us", "is")):
+        word = word[:-1]
+    for ending in ("ing", "ied", "ed"):
+        rest = word[: -len(ending)]
+        if word.endswith(ending) and len(rest) >= 3 and _VOWEL.search(rest):
+            return rest + "y" if ending == "ied" else rest
+    return word
+
+
+def _canonical() -> dict[str, str]:
+    chosen: dict[str, str] = {}
+    for group in lexicon.SYNONYMS:
+        first, *rest = (stem(word) for word in group.split())
+        for word in rest:
+            chosen.setdefault(word, chosen.get(first, first))
+    return chosen
+
+
+_CANONICAL: Final = _canonical()
+
+
+def content(word: str) -> str:
+    """A lower-case word as the one stem that it shares with its synonyms."""
+    stemmed = stem(word)
+    return _CANONICAL.get(stemmed, stemmed)
+
+
+def contents(words: Iterable[str]) -> frozenset[str]:
+    return frozenset(content(word) for word in words)
+
+
+_STOPS: Final = lexicon.STOP_WORDS
+_ENDINGS: Final = frozenset(stem(word) for word in lexicon.ENDINGS)
+_CUES: Final = {content(word): cue for cue, words in lexicon.SINGLE_VALUED.items() for word in words.split()}
+
+
+@lru_cache(maxsize=16_384)
+def read(text: str) -> Wording:
+    """Take a sentence apart. Never raises; reads the first `MAX_CHARS` characters."""
+    text = unicodedata.normalize("NFKC", text[:MAX_CHARS])[:MAX_CHARS].replace("’", "'")
+    tokens = _TOKEN.findall(text)
+    order: list[str] = []
+    names: set[str] = set()
+    quantities: set[Quantity] = set()
+    negations, ended, at_start = 0, False, True
+    for place, token in enumerate(tokens):
+        if token in ".!?":
+            at_start = True
+            continue
+        lower = token.lower()
+        plain = lower.removesuffix("'s")
+        quantity = _quantity(lower, tokens, place)
+        if quantity is not None:
+            quantities.add(quantity)
+        elif lower.endswith("n't") or lower in lexicon.NEGATIONS:
+            negations += 1
+        elif plain not in _STOPS and lower.replace("'", "") not in _STOPS:
+            word = content(plain.replace("'", ""))
+            order.append(word)
+            ended = ended or stem(plain) in _ENDINGS
+            if token[0].isupper() and not at_start and len(token) > 1:
+                names.add(word)
+        at_start = False
+    words = frozenset(order)
+    return Wording(
+        order=tuple(order),
+        words=words,
+        names=frozenset(names),
+        quantities=frozenset(quantities),
+        negations=negations,
+        ended=ended or "longer" in words,
+        cues=frozenset(_CUES[word] for word in words if word in _CUES),
+    )
+
+
+def _quantity(token: str, tokens: list[str], place: int) -> Quantity | None:
+    """The number at a place, or None. "twelve", "12", "12k", "$12,000.00", "7:30pm", "twenty five" are read."""
+    following = tokens[place + 1].lower() if place + 1 < len(tokens) else ""
+    before = tokens[place - 1].lower() if place else ""
+    match = _NUMBER.match(token)
+    if match is None:
+        value = _word_value(token, before, following)
+        return None if value is None else Quantity(_plain(value), _unit("", "", following, value))
+    sign, digits, suffix = match.groups()
+    if ":" in digits or digits.count(".") > 1:
+        return Quantity(digits, suffix or (following if following in {"am", "pm"} else "time"))
+    value = float(_THOUSANDS.sub("", digits).replace(",", ".") if digits.count(",") < 2 else digits.replace(",", ""))
+    value *= _SCALES.get(suffix, 1.0) * _SCALE_WORDS.get(following, 1.0)
+    if suffix in _SCALES or suffix in _ORDINALS:
+        suffix = ""
+    if following in _SCALE_WORDS:
+        following = tokens[place + 2].lower() if place + 2 < len(tokens) else ""
+    return Quantity(_plain(value), _unit(sign, suffix, following, value))
+
+
+def _word_value(token: str, before: str, following: str) -> float | None:
+    value = lexicon.NUMBER_WORDS.get(token)
+    if value is None or (0 < value < 10 and before in lexicon.TENS):
+        return None
+    if value == 1 and following in _STOPS:
+        return None
+    if token in lexicon.TENS and 0 < lexicon.NUMBER_WORDS.get(following, 0) < 10:
+        value += lexicon.NUMBER_WORDS[following]
+    return value * _SCALE_WORDS.get(following, 1.0)
+
+
+def _unit(sign: str, suffix: str, following: str, value: float) -> str:
+    if sign or suffix:
+        return sign or content(suffix)
+    if following and following not in _STOPS and following[0].isalpha() and following not in _SCALE_WORDS:
+        return content(following)
+    return "year" if 1900 <= value < 2100 and value == int(value) else ""
+
+
+def _plain(value: float) -> str:
+    return f"{value:.6g}"
