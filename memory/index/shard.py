@@ -1,0 +1,143 @@
+"""One file of the embedded index: its tables, its connections, and what its failures mean."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from queue import LifoQueue
+from threading import Lock
+
+READERS = 4
+"""Connections that read one file at a time in one process; 16 files make 64, the fleet's default slots."""
+
+_BUSY_SECONDS = 30.0
+_PAGE_BYTES = 16384
+"""Measured with rows of one 384-number vector: nine fit on a page; the default 4,096 holds two and wastes a quarter."""
+_WAL_PAGES = 256
+
+_TABLES = """
+CREATE TABLE IF NOT EXISTS meta (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS subjects (
+    subject TEXT PRIMARY KEY, changed INTEGER NOT NULL, removed INTEGER NOT NULL, entries INTEGER NOT NULL
+) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS entries (
+    subject TEXT NOT NULL, key BLOB NOT NULL, memory_id BLOB NOT NULL,
+    type TEXT NOT NULL, kind TEXT NOT NULL, category TEXT NOT NULL, status TEXT NOT NULL, visibility TEXT NOT NULL,
+    agent_id TEXT, author_id TEXT, created_at INTEGER NOT NULL, tags TEXT NOT NULL, vector BLOB NOT NULL,
+    changed INTEGER NOT NULL, PRIMARY KEY (subject, key)
+) WITHOUT ROWID;
+CREATE INDEX IF NOT EXISTS entries_by_change ON entries (subject, changed);
+"""
+
+_REMEDIES = {
+    sqlite3.SQLITE_CANTOPEN: "the folder must exist and the user of this process must be able to write to it",
+    sqlite3.SQLITE_READONLY: "the user of this process must be able to write to the file and its folder",
+    sqlite3.SQLITE_FULL: "the disk is full: make room, what is missing will be indexed by the next sweep",
+    sqlite3.SQLITE_IOERR: "the disk refused: look at its space, quota and health",
+    sqlite3.SQLITE_BUSY: f"another process has held the file for {_BUSY_SECONDS:.0f} s: look for one that hangs",
+    sqlite3.SQLITE_CORRUPT: "the file is damaged: stop every process and move the index folder away",
+    sqlite3.SQLITE_NOTADB: "the file is no SQLite file: stop every process and move the index folder away",
+}
+
+
+class IndexUnavailable(OSError):
+    """The index cannot be read or written just now: its folder, its disk or a file of it. The message says which and
+    what to do."""
+
+
+@contextmanager
+def explained(path: Path) -> Iterator[None]:
+    """Turn SQLite's failures that an operator must mend into `IndexUnavailable`; others pass as they are."""
+    try:
+        yield
+    except sqlite3.DatabaseError as error:
+        code = getattr(error, "sqlite_errorcode", None)
+        remedy = None if code is None else _REMEDIES.get(code & 0xFF)
+        if remedy is None:
+            raise
+        raise IndexUnavailable(f"{path}: {error}; {remedy}") from error
+
+
+class Shard:
+    """One SQLite file with a writer and a few readers per process. Open it after a fork, not before.
+
+    Commits are not flushed to the disk one by one (`synchronous=NORMAL`): a power cut may take the last ones, never
+    the file, and the index can be rebuilt from the catalog. Deleted entries are overwritten with zeros.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self._writer: sqlite3.Connection | None = None
+        self._write_lock = Lock()
+        self._readers: LifoQueue[sqlite3.Connection | None] = LifoQueue()
+        for _ in range(READERS):
+            self._readers.put(None)
+
+    def _connect(self) -> sqlite3.Connection:
+        connection = sqlite3.connect(self.path, timeout=_BUSY_SECONDS, isolation_level=None, check_same_thread=False)
+        connection.execute("PRAGMA synchronous = NORMAL")
+        connection.execute("PRAGMA secure_delete = ON")
+        connection.execute(f"PRAGMA wal_autocheckpoint = {_WAL_PAGES}")
+        return connection
+
+    def create(self) -> None:
+        """Make the file and its tables where they are missing. One process at a time: changing the journal's mode
+        does not wait for others."""
+        with explained(self.path), self._write_lock:
+            self._writer = self._writer or self._connect()
+            self._writer.execute(f"PRAGMA page_size = {_PAGE_BYTES}")
+            self._writer.execute("PRAGMA journal_mode = WAL")
+            self._writer.executescript(f"BEGIN IMMEDIATE; {_TABLES} COMMIT;")
+
+    @contextmanager
+    def write(self) -> Iterator[sqlite3.Connection]:
+        """A transaction that writes, committed on leaving. Threads wait for each other here rather than in SQLite,
+        whose waiting is a poll that can starve one of many.
+
+        Raises:
+            IndexUnavailable: see there.
+        """
+        with explained(self.path), self._write_lock:
+            self._writer = self._writer or self._connect()
+            with _transaction(self._writer, "BEGIN IMMEDIATE"):
+                yield self._writer
+
+    @contextmanager
+    def read(self) -> Iterator[sqlite3.Connection]:
+        """A transaction that reads: one state of the file, whatever is written meanwhile.
+
+        Raises:
+            IndexUnavailable: see there.
+        """
+        with explained(self.path):
+            connection = self._readers.get()
+            try:
+                connection = connection or self._connect()
+                with _transaction(connection, "BEGIN"):
+                    yield connection
+            finally:
+                self._readers.put(connection)
+
+    def close(self) -> None:
+        """Wait for what is under way and close every connection; the next use opens them again."""
+        with self._write_lock:
+            if self._writer is not None:
+                self._writer.close()
+                self._writer = None
+        for connection in [self._readers.get() for _ in range(READERS)]:
+            if connection is not None:
+                connection.close()
+            self._readers.put(None)
+
+
+@contextmanager
+def _transaction(connection: sqlite3.Connection, begin: str) -> Iterator[None]:
+    connection.execute(begin)
+    try:
+        yield
+        connection.execute("COMMIT")
+    finally:
+        if connection.in_transaction:
+            connection.execute("ROLLBACK")
