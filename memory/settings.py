@@ -32,9 +32,7 @@ class Settings(BaseSettings):
     broker_url: str = Field(
         "redis://127.0.0.1:6390/0", description="the Redis or Valkey of queues and mailboxes; one of its own"
     )
-    catalog_url: str | None = Field(
-        None, description="SQLAlchemy URL of the catalog; unset: SQLite in the data folder"
-    )
+    catalog_url: str | None = Field(None, description="SQLAlchemy URL of the catalog; unset: SQLite in the data folder")
     index: Literal["sqlite"] = Field("sqlite", description="where vectors are searched")
     embedder: Literal["minilm"] = Field("minilm", description="what makes vectors of summaries")
     extractor: Literal["rules"] = Field("rules", description="what makes candidates of turns")

@@ -1,7 +1,7 @@
 """The record of truth, over SQLite or Postgres."""
 
 from memory.catalog.catalog import Catalog
-from memory.catalog.changes import Changes, IndexJob, LedgerEntry, Outcome
+from memory.catalog.changes import Changes, IndexJob, LedgerEntry, OpenTopic, Outcome
 from memory.catalog.engine import CatalogUnavailable, create_catalog_engine
 from memory.catalog.migrate import check_revision, migrate
 from memory.catalog.writing import ConcurrentChange, StaleFence
@@ -14,6 +14,7 @@ __all__ = [
     "ConcurrentChange",
     "IndexJob",
     "LedgerEntry",
+    "OpenTopic",
     "Outcome",
     "StaleFence",
     "open_catalog",

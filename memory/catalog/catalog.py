@@ -45,13 +45,10 @@ class Catalog:
         """Strike jobs that the index has done; a newer write of the same memory keeps its own."""
         if not jobs:
             return
+        table = tables.index_jobs
         done = [(job.memory_id, job.version) for job in jobs]
         with self._writers.transaction() as connection:
-            connection.execute(
-                delete(tables.index_jobs).where(
-                    tuple_(tables.index_jobs.c.memory_id, tables.index_jobs.c.version).in_(done)
-                )
-            )
+            connection.execute(delete(table).where(tuple_(table.c.memory_id, table.c.version).in_(done)))
 
     def announced(self, event_ids: Sequence[int]) -> None:
         """Strike events that were announced."""
@@ -83,6 +80,13 @@ class Catalog:
             found = [memory_of(document) for document in documents]
         return {memory.id: memory for memory in found}
 
+    def versions(self, ids: Iterable[uuid.UUID]) -> dict[uuid.UUID, int]:
+        """The versions at which these memories are, of any subjects; those that are gone are left out."""
+        table = tables.memories
+        with self._engine.connect() as connection:
+            rows = connection.execute(select(table.c.id, table.c.version).where(table.c.id.in_(list(ids))))
+            return {row.id: row.version for row in rows}
+
     def list_memories(
         self,
         subject: Subject,
@@ -97,9 +101,7 @@ class Catalog:
         if types:
             query = query.where(table.c.type.in_(types))
         with self._engine.connect() as connection:
-            documents = connection.execute(
-                query.order_by(table.c.updated_at.desc(), table.c.id).limit(limit)
-            ).scalars()
+            documents = connection.execute(query.order_by(table.c.updated_at.desc(), table.c.id).limit(limit)).scalars()
             return [memory_of(document) for document in documents]
 
     def with_attributes(self, subject: Subject, attributes: Iterable[tuple[str, str]]) -> list[Memory]:
@@ -133,9 +135,7 @@ class Catalog:
         table = tables.ledger
         with self._engine.connect() as connection:
             rows = connection.execute(
-                select(table.c.turn_id, table.c.digest).where(
-                    of_subject(table, subject), table.c.turn_id.in_(turn_ids)
-                )
+                select(table.c.turn_id, table.c.digest).where(of_subject(table, subject), table.c.turn_id.in_(turn_ids))
             )
             return {row.turn_id: row.digest for row in rows}
 
@@ -159,10 +159,14 @@ class Catalog:
 
     # -- what is still to do ------------------------------------------------------------------------------------
 
-    def index_jobs(self, subject: Subject | None = None, *, limit: int = 500) -> list[IndexJob]:
-        """What the index must still be told, of one subject or of all, oldest first."""
+    def index_jobs(
+        self, subject: Subject | None = None, *, before: datetime | None = None, limit: int = 500
+    ) -> list[IndexJob]:
+        """What the index must still be told, of one subject or of all, oldest first; written before a moment if given."""
         table = tables.index_jobs
         query = select(table).order_by(table.c.since).limit(limit)
+        if before is not None:
+            query = query.where(table.c.since < before)
         if subject is not None:
             query = query.where(of_subject(table, subject))
         with self._engine.connect() as connection:
@@ -177,10 +181,15 @@ class Catalog:
                 for row in connection.execute(query)
             ]
 
-    def outbox(self, subject: Subject | None = None, *, limit: int = 500) -> list[tuple[int, Event]]:
-        """Events that were not yet announced, of one subject or of all, oldest first, with their row ids."""
+    def outbox(
+        self, subject: Subject | None = None, *, before: datetime | None = None, limit: int = 500
+    ) -> list[tuple[int, Event]]:
+        """Events not yet announced, of one subject or of all, oldest first, with their row ids; from before a moment if
+        given."""
         table = tables.outbox
         query = select(table).order_by(table.c.id).limit(limit)
+        if before is not None:
+            query = query.where(table.c.at < before)
         if subject is not None:
             query = query.where(of_subject(table, subject))
         with self._engine.connect() as connection:

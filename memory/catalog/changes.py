@@ -50,11 +50,19 @@ class IndexJob:
 
 
 @dataclass(frozen=True)
+class OpenTopic:
+    """What the subject's last extraction left open; `text` is None once nothing is."""
+
+    text: str | None
+
+
+@dataclass(frozen=True)
 class Changes:
     """All that some turns of a subject, or one act of a person, change: written in one transaction or not at all.
 
     `updated` memories carry the version that the write makes; the row must still have the one before. `fence` is the
-    token of the mailbox lease under which the work was done, None for an act outside of it.
+    token of the mailbox lease under which the work was done, None for an act outside of it. An `open_topic` of None
+    leaves the topic as it is.
     """
 
     subject: Subject
@@ -67,4 +75,4 @@ class Changes:
     audit: tuple[AuditEntry, ...] = ()
     ledger: tuple[LedgerEntry, ...] = ()
     events: tuple[Event, ...] = ()
-    open_topic: str | None = None
+    open_topic: OpenTopic | None = None

@@ -8,7 +8,7 @@ from sqlalchemy import Connection, Table, and_, delete, exists, insert, select, 
 from sqlalchemy.dialects import postgresql, sqlite
 
 from memory.catalog import tables
-from memory.catalog.changes import Changes
+from memory.catalog.changes import Changes, OpenTopic
 from memory.catalog.rows import fact_rows, index_job_rows, memory_row, provenance_rows
 from memory.schema import Memory, Subject
 
@@ -30,6 +30,8 @@ def write(connection: Connection, changes: Changes) -> None:
     """
     if changes.fence is not None:
         _raise_fence(connection, changes)
+    if changes.open_topic is not None:
+        _write_open_topic(connection, changes.subject, changes.open_topic, changes)
     if changes.ledger:
         _write_ledger(connection, changes)
     if changes.created:
@@ -67,24 +69,20 @@ def _raise_fence(connection: Connection, changes: Changes) -> None:
     statement = _upsert(connection, tables.subjects)
     statement = statement.on_conflict_do_update(
         index_elements=[tables.subjects.c.tenant_id, tables.subjects.c.subject_id],
-        set_={
-            "fence": statement.excluded.fence,
-            "open_topic": statement.excluded.open_topic,
-            "open_topic_at": statement.excluded.open_topic_at,
-        },
+        set_={"fence": statement.excluded.fence},
         where=tables.subjects.c.fence <= statement.excluded.fence,
     )
-    written = connection.execute(
-        statement,
-        {
-            **changes.subject.model_dump(),
-            "fence": changes.fence,
-            "open_topic": changes.open_topic,
-            "open_topic_at": changes.at if changes.open_topic else None,
-        },
-    )
+    written = connection.execute(statement, {**changes.subject.model_dump(), "fence": changes.fence})
     if written.rowcount != 1:
         raise StaleFence
+
+
+def _write_open_topic(connection: Connection, subject: Subject, topic: OpenTopic, changes: Changes) -> None:
+    connection.execute(
+        update(tables.subjects)
+        .where(of_subject(tables.subjects, subject))
+        .values(open_topic=topic.text, open_topic_at=changes.at if topic.text else None)
+    )
 
 
 def _write_ledger(connection: Connection, changes: Changes) -> None:

@@ -55,7 +55,7 @@ class Policy(BaseModel):
         0.70,
         description=f"share of common names that biases the test to 'same' ({PLAN}, same-fact classifier)",
     )
-    importance_minimum: Share = Field(0.15, description="importance below which a candidate is dropped")
+    importance_minimum: Share = Field(0.10, description="importance below which a candidate is dropped")
     importance_pinned_weight: Share = Field(0.25, description=f"weight of a pin ({MECHANICS}, section 3)")
     importance_trust_weight: Share = Field(0.20, description=f"weight of trust ({MECHANICS}, section 3)")
     importance_access_weight: Share = Field(0.20, description=f"weight of use ({MECHANICS}, section 3)")
@@ -75,9 +75,7 @@ class Policy(BaseModel):
     retrieval_importance_weight: Share = Field(
         0.25, description=f"weight of importance in a search ({MECHANICS}, section 5)"
     )
-    retrieval_recency_weight: Share = Field(
-        0.15, description=f"weight of recency in a search ({MECHANICS}, section 5)"
-    )
+    retrieval_recency_weight: Share = Field(0.15, description=f"weight of recency in a search ({MECHANICS}, section 5)")
     retrieval_scope_weight: Share = Field(
         0.05, description=f"weight of a matching scope in a search ({MECHANICS}, section 5)"
     )
@@ -102,9 +100,7 @@ class Policy(BaseModel):
         Raises:
             ValueError: a threshold set by hand contradicts one of the embedder's.
         """
-        measured = {
-            name: value for name, value in thresholds.model_dump().items() if name not in self.model_fields_set
-        }
+        measured = {name: value for name, value in thresholds.model_dump().items() if name not in self.model_fields_set}
         return Policy.model_validate(self.model_dump() | measured)
 
     @property

@@ -43,9 +43,7 @@ def upgrade() -> None:
         sa.PrimaryKeyConstraint("memory_id", name=op.f("pk_index_jobs")),
     )
     op.create_index(op.f("ix_index_jobs_since"), "index_jobs", ["since"], unique=False)
-    op.create_index(
-        op.f("ix_index_jobs_tenant_id_subject_id"), "index_jobs", ["tenant_id", "subject_id"], unique=False
-    )
+    op.create_index(op.f("ix_index_jobs_tenant_id_subject_id"), "index_jobs", ["tenant_id", "subject_id"], unique=False)
     op.create_table(
         "ledger",
         sa.Column("tenant_id", sa.String(length=200), nullable=False),
@@ -132,9 +130,7 @@ def upgrade() -> None:
         sa.Column("verb", sa.String(length=100), nullable=False),
         sa.Column("object", sa.String(length=300), nullable=False),
         sa.Column("attribute", sa.String(length=60), nullable=True),
-        sa.ForeignKeyConstraint(
-            ["memory_id"], ["memories.id"], name=op.f("fk_facts_memory_id"), ondelete="CASCADE"
-        ),
+        sa.ForeignKeyConstraint(["memory_id"], ["memories.id"], name=op.f("fk_facts_memory_id"), ondelete="CASCADE"),
         sa.PrimaryKeyConstraint("memory_id", "ordinal", name=op.f("pk_facts")),
     )
     op.create_index(

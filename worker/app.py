@@ -1,0 +1,47 @@
+"""The Celery application of the fleet: `celery -A worker.app worker --pool threads`, or `afterturn worker`."""
+
+from __future__ import annotations
+
+from celery.schedules import schedule
+
+from memory.queue import NIGHTLY_QUEUE, create_celery
+from memory.settings import load_settings
+
+SWEEP = "memory.sweep"
+
+settings = load_settings()
+app = create_celery(settings)
+app.conf.update(
+    include=["worker.tasks"],
+    # One process a machine with many threads: a turn waits for models and stores, it does not compute.
+    worker_pool="threads",
+    worker_concurrency=settings.worker_slots,
+    # A message is acknowledged when its work is done, so a killed worker's comes back.
+    task_acks_late=True,
+    task_reject_on_worker_lost=True,
+    # Take from the queue only what a free slot can start: what is not taken, another worker takes.
+    worker_prefetch_multiplier=1,
+    worker_disable_prefetch=True,
+    worker_eta_task_limit=100,
+    # True would end every worker of the threads pool on a broker's blip.
+    worker_cancel_long_running_tasks_on_connection_loss=False,
+    broker_connection_retry_on_startup=True,
+    broker_connection_max_retries=None,
+    # Monitoring is asked for, not paid for by default: events cost a sixth of a short task.
+    worker_send_task_events=False,
+    worker_enable_remote_control=True,
+    timezone="UTC",
+    beat_scheduler="redbeat.RedBeatScheduler",
+    # A second beat takes over in about 17 s; by default it waits 25 minutes.
+    beat_max_loop_interval=3,
+    redbeat_lock_timeout=15,
+    redbeat_key_prefix="afterturn:beat:",
+    beat_schedule={
+        "sweep": {
+            "task": SWEEP,
+            "schedule": schedule(settings.sweep_seconds),
+            # A sweep that nobody took in time is not worth two.
+            "options": {"queue": NIGHTLY_QUEUE, "expires": settings.sweep_seconds * 2},
+        },
+    },
+)

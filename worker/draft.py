@@ -1,0 +1,159 @@
+"""The changes that a batch of turns makes, while they are being decided.
+
+A draft is a view of the subject's memories in which every decision so far is done, so that the next candidate of the
+same batch is compared with what the one before it left.
+"""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from datetime import datetime
+
+import numpy as np
+
+from memory.embedding.base import Vectors
+from memory.index.base import Vector
+from memory.schema import AuditAction, AuditEntry, Event, EventName, Memory, MemoryType, Status, Subject
+from policies.dedup import Neighbour
+
+
+@dataclass
+class Draft:
+    """What is known of a subject, with the batch's changes on top."""
+
+    subject: Subject
+    now: datetime
+    policy_version: str
+    by: str
+    read: dict[uuid.UUID, Memory] = field(default_factory=dict)
+    """Memories as the catalog has them."""
+    current: dict[uuid.UUID, Memory] = field(default_factory=dict)
+    """Memories as they stand after the decisions so far; deleted ones are absent."""
+    vectors: dict[uuid.UUID, Vector] = field(default_factory=dict)
+    """Vectors of memories that the index does not have yet."""
+    audit: list[AuditEntry] = field(default_factory=list)
+    events: list[Event] = field(default_factory=list)
+    changed: dict[uuid.UUID, None] = field(default_factory=dict)
+
+    def learn(self, memories: Iterable[Memory]) -> None:
+        """Take note of memories as they were read."""
+        for memory in memories:
+            if memory.id not in self.read:
+                self.read[memory.id] = memory
+                self.current[memory.id] = memory
+
+    def neighbours(self, type_: MemoryType, similarities: dict[uuid.UUID, float], vector: Vector) -> list[Neighbour]:
+        """Active memories of a type near a vector, best first: those that the index found, and those that it cannot
+        know yet."""
+        near = dict(similarities)
+        if self.vectors:
+            ids = list(self.vectors)
+            cosines = np.stack([self.vectors[id_] for id_ in ids]) @ vector
+            near |= {id_: float(cosine) for id_, cosine in zip(ids, cosines, strict=True)}
+        found = [
+            Neighbour(memory, similarity)
+            for id_, similarity in near.items()
+            if (memory := self.current.get(id_)) and memory.type is type_ and memory.status is Status.ACTIVE
+        ]
+        return sorted(found, key=lambda neighbour: (-neighbour.similarity, neighbour.memory.id))
+
+    def with_attributes(self, pairs: set[tuple[str, str]]) -> list[Memory]:
+        """Active memories with a fact of one of these (entity, attribute) pairs, entities in lower case."""
+        return [
+            memory
+            for memory in self.current.values()
+            if memory.status is Status.ACTIVE
+            and any((fact.entity.casefold(), fact.attribute) in pairs for fact in memory.facts)
+        ]
+
+    def create(self, memory: Memory, vector: Vector, reason: str) -> None:
+        self._put(memory)
+        self.vectors[memory.id] = vector
+        self._note(AuditAction.CREATED, memory, reason)
+        self._announce(EventName.CREATED, memory)
+
+    def update(self, memory: Memory, vector: Vector | None, reason: str) -> None:
+        """Replace a memory; `vector` is its summary's where that changed."""
+        self._put(memory)
+        if vector is not None:
+            self.vectors[memory.id] = vector
+        self._note(AuditAction.UPDATED, memory, reason)
+        self._announce(EventName.UPDATED, memory)
+
+    def supersede(self, old: Memory, by: Memory, reason: str) -> None:
+        """Mark a memory as replaced by a later one, which is announced as a changed fact."""
+        self._put(old)
+        self._note(AuditAction.SUPERSEDED, old, reason)
+        self._announce(EventName.CHANGED_FACT, by, {"from": str(old.id), "into": str(by.id)})
+
+    def delete(self, memory: Memory, reason: str) -> None:
+        self.current.pop(memory.id, None)
+        self.vectors.pop(memory.id, None)
+        self.changed[memory.id] = None
+        # What was said of it in this batch would outlive it.
+        self.events = [event for event in self.events if event.payload.get("id") != str(memory.id)]
+        self._note(AuditAction.DELETED, memory, reason)
+        self.events.append(self._event(EventName.DELETED, {"id": str(memory.id)}))
+
+    def refuse(self, action: AuditAction, turn_id: str, reason: str) -> None:
+        """Leave a line that something of a turn was not kept, and by which rule."""
+        self.audit.append(self._entry(action, reason, turn_id=turn_id))
+
+    def created(self) -> tuple[Memory, ...]:
+        return tuple(
+            memory.model_copy(update={"version": 1})
+            for id_ in self.changed
+            if id_ not in self.read and (memory := self.current.get(id_))
+        )
+
+    def updated(self) -> tuple[Memory, ...]:
+        # However often a batch touched a memory, the catalog sees one write of it.
+        return tuple(
+            memory.model_copy(update={"version": before.version + 1})
+            for id_ in self.changed
+            if (before := self.read.get(id_)) and (memory := self.current.get(id_))
+        )
+
+    def deleted(self) -> tuple[Memory, ...]:
+        return tuple(self.read[id_] for id_ in self.changed if id_ in self.read and id_ not in self.current)
+
+    def _put(self, memory: Memory) -> None:
+        self.current[memory.id] = memory
+        self.changed[memory.id] = None
+
+    def _note(self, action: AuditAction, memory: Memory, reason: str) -> None:
+        turn_id = memory.source_turn_ids[-1] if memory.source_turn_ids else None
+        self.audit.append(self._entry(action, reason, memory_id=memory.id, turn_id=turn_id))
+
+    def _entry(
+        self, action: AuditAction, reason: str, *, memory_id: uuid.UUID | None = None, turn_id: str | None = None
+    ) -> AuditEntry:
+        return AuditEntry(
+            action=action,
+            **self.subject.model_dump(),
+            at=self.now,
+            by=self.by,
+            reason=reason,
+            memory_id=memory_id,
+            turn_id=turn_id,
+            policy_version=self.policy_version,
+        )
+
+    def _announce(self, name: EventName, memory: Memory, links: dict[str, str] | None = None) -> None:
+        payload = {
+            "id": str(memory.id),
+            "type": memory.type.value,
+            "category": memory.category,
+            "summary": memory.summary,
+        }
+        self.events.append(self._event(name, payload | (links or {})))
+
+    def _event(self, name: EventName, payload: dict[str, str]) -> Event:
+        return Event(name=name, **self.subject.model_dump(), at=self.now, payload=payload)
+
+
+def by_text(texts: Iterable[str], vectors: Vectors) -> dict[str, Vector]:
+    """The rows of an embedding by the text that each belongs to."""
+    return dict(zip(texts, vectors, strict=True))

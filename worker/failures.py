@@ -1,0 +1,38 @@
+"""Tells failures that pass from those that stay, in one place."""
+
+from __future__ import annotations
+
+import random
+import sqlite3
+
+from kombu.exceptions import OperationalError as BrokerUnavailable
+from redis.exceptions import ConnectionError as RedisConnectionError
+from redis.exceptions import TimeoutError as RedisTimeoutError
+from sqlalchemy.exc import InterfaceError, OperationalError
+
+from memory.catalog import ConcurrentChange
+
+_TRANSIENT = (
+    BrokerUnavailable,
+    RedisConnectionError,
+    RedisTimeoutError,
+    OperationalError,
+    InterfaceError,
+    sqlite3.OperationalError,
+    ConcurrentChange,
+    ConnectionError,
+    TimeoutError,
+)
+_FIRST_PAUSE = 0.5
+_LONGEST_PAUSE = 60.0
+
+
+def is_transient(error: BaseException) -> bool:
+    """Whether the same work may succeed later with nothing changed: connections, locks, timeouts, lost races."""
+    return isinstance(error, _TRANSIENT)
+
+
+def pause_before_retry(attempt: int) -> float:
+    """Seconds to wait before the attempt after `attempt` (from 1): exponential, half of it jitter, at most a minute."""
+    ceiling = min(_LONGEST_PAUSE, _FIRST_PAUSE * 2.0 ** (attempt - 1))
+    return ceiling * random.uniform(0.5, 1.0)

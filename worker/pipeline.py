@@ -1,0 +1,233 @@
+"""What happens to the pending turns of one subject: read top to bottom, it is the story of `docs/architecture.md`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+import structlog
+
+from memory.catalog import Changes, LedgerEntry, OpenTopic, Outcome
+from memory.index.base import Vector
+from memory.mailbox import Lease
+from memory.schema import (
+    AdmissionAction,
+    AuditAction,
+    Candidate,
+    Extraction,
+    ForgetRequest,
+    Message,
+    Screening,
+    Subject,
+    Turn,
+    Verdict,
+)
+from policies.admission import admit
+from policies.importance import importance, source_trust
+from policies.limits import within_rate
+from policies.privacy import screen
+from worker.draft import Draft, by_text
+from worker.events import announce
+from worker.extract.base import AdmittedTurn
+from worker.failures import is_transient
+from worker.indexing import index
+from worker.parts import Parts
+from worker.resolve import Item, Scored, resolve, text_of
+from worker.stages import stage
+
+_log = structlog.get_logger()
+_WORKER = "worker"
+
+
+@dataclass(frozen=True)
+class ReceivedTurn:
+    """A turn as it came out of the mailbox: checked, with when it arrived there."""
+
+    turn: Turn
+    digest: str
+    arrived_at: datetime
+
+
+def process(received: Sequence[ReceivedTurn], lease: Lease, parts: Parts, now: datetime) -> None:
+    """Take turns of one subject, oldest first, from the mailbox to memory. Repeatable: a turn has its effect once.
+
+    Raises:
+        StaleFence: the lease was taken over; nothing was written.
+        Exception: whatever a part raised before the commit; nothing was written.
+    """
+    subject = lease.subject
+    with stage("admit"):
+        processed = parts.catalog.processed(subject, [one.turn.turn_id for one in received])
+        fresh = [one for one in received if one.turn.turn_id not in processed]
+        admitted = [AdmittedTurn(one.turn, admit(one.turn)) for one in fresh]
+    if not fresh:
+        return
+    draft = Draft(subject, now, parts.policy.version, by=_WORKER)
+    items: list[Item] = []
+    vectors: dict[str, Vector] = {}
+    effective: set[str] = set()
+    topic: OpenTopic | None = None
+    if any(one.admission.action is not AdmissionAction.SKIP for one in admitted):
+        with stage("extract"):
+            open_topic = parts.catalog.open_topic(subject)
+            extraction = parts.extractor.extract(admitted, open_topic)
+            topic = OpenTopic(extraction.open_topic) if extraction.open_topic != open_topic else None
+        with stage("screen"):
+            screened = list(_screen(extraction, _turns_by_id(fresh), draft, parts))
+        with stage("score"):
+            items = list(_score(screened, subject, draft, parts))
+    if items:
+        with stage("embed"):
+            vectors = _embed(items, subject, draft, parts)
+        with stage("resolve"):
+            effective = resolve(items, vectors, _turns_by_id(fresh), draft, parts)
+    with stage("commit"):
+        parts.catalog.commit(_changes(fresh, admitted, items, effective, topic, draft, lease, parts))
+    if draft.changed:
+        _tell(subject, vectors, parts)
+
+
+def _turns_by_id(received: Sequence[ReceivedTurn]) -> dict[str, Turn]:
+    return {one.turn.turn_id: one.turn for one in received}
+
+
+def _screen(
+    extraction: Extraction, turns: Mapping[str, Turn], draft: Draft, parts: Parts
+) -> Iterator[Candidate | ForgetRequest]:
+    planted = {turn_id for turn_id, turn in turns.items() if _is_planted(turn, parts)}
+    for item in extraction.items:
+        if isinstance(item, ForgetRequest):
+            yield item
+            continue
+        screening = screen(item.summary, parts.policy)
+        if item.turn_id in planted or screening.verdict is Verdict.QUARANTINE:
+            draft.refuse(AuditAction.QUARANTINED, item.turn_id, "planted_instruction")
+        elif screening.verdict is Verdict.REFUSE:
+            draft.refuse(AuditAction.REFUSED, item.turn_id, ", ".join(screening.reasons))
+        else:
+            yield _masked(item, screening, parts)
+
+
+def _is_planted(turn: Turn, parts: Parts) -> bool:
+    return screen(turn.text_of("user"), parts.policy).verdict is Verdict.QUARANTINE
+
+
+def _masked(candidate: Candidate, screening: Screening, parts: Parts) -> Candidate:
+    if screening.verdict is Verdict.ALLOW:
+        return candidate
+
+    def may_keep(text: str) -> bool:
+        return screen(text, parts.policy).verdict is Verdict.ALLOW
+
+    return candidate.model_copy(
+        update={
+            "summary": screening.text,
+            "tags": tuple(tag for tag in candidate.tags if may_keep(tag)),
+            "entities": tuple(entity for entity in candidate.entities if may_keep(entity.text)),
+            "facts": tuple(fact for fact in candidate.facts if may_keep(f"{fact.entity} {fact.verb} {fact.object}")),
+        }
+    )
+
+
+def _score(items: Sequence[Candidate | ForgetRequest], subject: Subject, draft: Draft, parts: Parts) -> Iterator[Item]:
+    if not items:
+        return
+    written = parts.catalog.writes_since(subject, draft.now - timedelta(hours=1))
+    for item in items:
+        if isinstance(item, ForgetRequest):
+            yield item
+            continue
+        score = importance(
+            pinned=item.pinned,
+            trust=source_trust(item.source),
+            access_count=0,
+            valence=item.valence,
+            intensity=item.intensity,
+            explicit=item.explicit,
+            policy=parts.policy,
+        )
+        if score < parts.policy.importance_minimum and not item.explicit:
+            continue
+        yield Scored(item, score * within_rate(written, item.explicit, parts.policy))
+        written += 1
+
+
+def _embed(items: Sequence[Item], subject: Subject, draft: Draft, parts: Parts) -> dict[str, Vector]:
+    behind = parts.catalog.index_jobs(subject)
+    memories = parts.catalog.memories(subject, [job.memory_id for job in behind])
+    draft.learn(memories.values())
+    texts = list(dict.fromkeys([*map(text_of, items), *(memory.summary for memory in memories.values())]))
+    vectors = by_text(texts, parts.embedder.embed(texts))
+    # What the index was not told yet it cannot find: these are compared by their vectors here.
+    draft.vectors.update({memory.id: vectors[memory.summary] for memory in memories.values()})
+    return vectors
+
+
+def _changes(
+    fresh: Sequence[ReceivedTurn],
+    admitted: Sequence[AdmittedTurn],
+    items: Sequence[Item],
+    effective: set[str],
+    topic: OpenTopic | None,
+    draft: Draft,
+    lease: Lease,
+    parts: Parts,
+) -> Changes:
+    refused = {entry.turn_id for entry in draft.audit if entry.action in (AuditAction.REFUSED, AuditAction.QUARANTINED)}
+    forgetting = {item.turn_id for item in items if isinstance(item, ForgetRequest)}
+
+    def outcome(turn_id: str) -> Outcome:
+        if turn_id in forgetting:
+            return Outcome.FORGOTTEN
+        if turn_id in effective:
+            return Outcome.KEPT
+        return Outcome.REFUSED if turn_id in refused else Outcome.SKIPPED
+
+    created, updated = draft.created(), draft.updated()
+    needed = {turn_id for memory in (*created, *updated) for turn_id in memory.source_turn_ids}
+    return Changes(
+        subject=lease.subject,
+        at=draft.now,
+        fence=lease.token,
+        created=created,
+        updated=updated,
+        deleted=draft.deleted(),
+        sources=tuple(_source(one.turn, parts) for one in fresh if one.turn.turn_id in needed),
+        audit=tuple(draft.audit),
+        ledger=tuple(
+            LedgerEntry(
+                turn_id=one.turn.turn_id,
+                digest=one.digest,
+                outcome=outcome(one.turn.turn_id),
+                reasons=said.admission.reasons,
+                arrived_at=one.arrived_at,
+                processed_at=draft.now,
+            )
+            for one, said in zip(fresh, admitted, strict=True)
+        ),
+        events=tuple(draft.events),
+        open_topic=topic,
+    )
+
+
+def _source(turn: Turn, parts: Parts) -> Turn:
+    """The turn as it may be kept for provenance: with everything masked that no memory may hold."""
+    messages = tuple(
+        Message(role=message.role, name=message.name, content=screen(message.content, parts.policy).text)
+        for message in turn.messages
+    )
+    return turn.model_copy(update={"messages": messages})
+
+
+def _tell(subject: Subject, vectors: Mapping[str, Vector], parts: Parts) -> None:
+    """Index and announce. The catalog has it all already: what cannot be told now, the sweeper tells later."""
+    try:
+        with stage("index"):
+            index(parts.catalog.index_jobs(subject), vectors, parts)
+        with stage("announce"):
+            announce(parts.catalog.outbox(subject), parts)
+    except Exception as error:
+        if not is_transient(error):
+            raise
+        _log.warning("index_or_events_behind", stage="index", error=type(error).__name__)

@@ -1,0 +1,169 @@
+"""Resolve: what each candidate does to what is already known."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from memory.index.base import Vector, Where
+from memory.schema import (
+    Candidate,
+    DecisionAction,
+    ForgetRequest,
+    Memory,
+    MemoryType,
+    Status,
+    Turn,
+    memory_id,
+)
+from policies.dedup import Neighbour, decide
+from policies.forgetting import is_meant
+from policies.importance import proactivity_weight, source_trust
+from policies.merge import merge, supersede
+from worker.draft import Draft
+from worker.parts import Parts
+
+_FORGETTABLE = (Status.ACTIVE, Status.PROVISIONAL, Status.SUPERSEDED, Status.ARCHIVED)
+_RELATED = 3
+"""How many near memories a new one is linked to."""
+
+
+@dataclass(frozen=True)
+class Scored:
+    """A candidate with its importance, 0 to 1."""
+
+    candidate: Candidate
+    importance: float
+
+
+Item = Scored | ForgetRequest
+
+
+def text_of(item: Item) -> str:
+    """What is embedded of an item."""
+    return item.candidate.summary if isinstance(item, Scored) else item.what
+
+
+def resolve(
+    items: Sequence[Item], vectors: Mapping[str, Vector], turns: Mapping[str, Turn], draft: Draft, parts: Parts
+) -> set[str]:
+    """Decide every item in order, on the draft. Answers the ids of turns of which something was kept or forgotten.
+
+    `vectors` holds one for the text of every item; `turns` are the batch's by their ids.
+    """
+    similarities = [_search(item, vectors[text_of(item)], draft, parts) for item in items]
+    found = {id_ for near in similarities for id_ in near}
+    draft.learn(parts.catalog.memories(draft.subject, found - draft.read.keys()).values())
+    draft.learn(parts.catalog.with_attributes(draft.subject, {pair for item in items for pair in _attributes(item)}))
+    effective = set()
+    for item, near in zip(items, similarities, strict=True):
+        if isinstance(item, ForgetRequest):
+            touched = _forget(item, near, draft, parts)
+            turn_id = item.turn_id
+        else:
+            turn_id = item.candidate.turn_id
+            touched = _settle(item, near, vectors, turns[turn_id], draft, parts)
+        if touched:
+            effective.add(turn_id)
+    return effective
+
+
+def _search(item: Item, vector: Vector, draft: Draft, parts: Parts) -> dict[uuid.UUID, float]:
+    if isinstance(item, ForgetRequest):
+        where = Where(draft.subject, statuses=_FORGETTABLE)
+    else:
+        where = Where(draft.subject, types=(item.candidate.type,))
+    hits = parts.index.query(vector, where, parts.policy.memory_neighbors_k)
+    return {hit.memory_id: hit.similarity for hit in hits}
+
+
+def _attributes(item: Item) -> set[tuple[str, str]]:
+    if isinstance(item, ForgetRequest):
+        return set()
+    return {(fact.entity.casefold(), fact.attribute) for fact in item.candidate.facts if fact.attribute}
+
+
+def _settle(
+    scored: Scored,
+    near: dict[uuid.UUID, float],
+    vectors: Mapping[str, Vector],
+    turn: Turn,
+    draft: Draft,
+    parts: Parts,
+) -> bool:
+    candidate = scored.candidate
+    vector = vectors[candidate.summary]
+    neighbours = draft.neighbours(candidate.type, near, vector)
+    same_attribute = draft.with_attributes(_attributes(scored))
+    decision = decide(candidate, neighbours, same_attribute, parts.policy, draft.now)
+    if decision.action is DecisionAction.SKIP:
+        return False
+    if decision.action is DecisionAction.UPDATE:
+        existing = draft.current[decision.targets[0]]
+        merged = merge(existing, candidate, scored.importance, draft.now, draft.policy_version)
+        draft.update(merged, vector if merged.summary != existing.summary else None, decision.reason)
+        return True
+    created = _new_memory(scored, turn, draft, parts)
+    if decision.action is DecisionAction.SUPERSEDE:
+        created = created.model_copy(update={"supersedes": decision.targets})
+    draft.create(_linked(created, neighbours, parts), vector, decision.reason)
+    if decision.action is DecisionAction.SUPERSEDE:
+        for id_ in decision.targets:
+            draft.supersede(supersede(draft.current[id_], created.id, draft.now), created, decision.reason)
+    return True
+
+
+def _linked(memory: Memory, neighbours: Sequence[Neighbour], parts: Parts) -> Memory:
+    low = parts.policy.episodic_check_low if memory.type is MemoryType.EPISODIC else parts.policy.semantic_check_low
+    related = tuple(n.memory.id for n in neighbours if n.similarity >= low and n.memory.id not in memory.supersedes)
+    return memory.model_copy(update={"related_ids": related[:_RELATED]})
+
+
+def _new_memory(scored: Scored, turn: Turn, draft: Draft, parts: Parts) -> Memory:
+    candidate = scored.candidate
+    trust = source_trust(candidate.source)
+    return Memory(
+        id=memory_id(draft.subject, candidate.type, candidate.turn_id, candidate.ordinal),
+        **draft.subject.model_dump(),
+        type=candidate.type,
+        kind=candidate.kind,
+        category=candidate.category,
+        summary=candidate.summary,
+        tags=candidate.tags,
+        entities=candidate.entities,
+        facts=candidate.facts,
+        source=candidate.source,
+        source_turn_ids=tuple(dict.fromkeys((*candidate.context_turn_ids, candidate.turn_id))),
+        conversation_id=turn.conversation_id,
+        agent_id=turn.agent_id,
+        author_id=turn.user_id,
+        importance=scored.importance,
+        trust_score=trust,
+        confidence=candidate.confidence,
+        valence=candidate.valence,
+        intensity=candidate.intensity,
+        proactivity_weight=proactivity_weight(
+            kind=candidate.kind, importance=scored.importance, trust=trust, private=candidate.private
+        ),
+        explicit=candidate.explicit,
+        pinned=candidate.pinned,
+        private=candidate.private,
+        occurred_at=candidate.occurred_at,
+        created_at=draft.now,
+        updated_at=draft.now,
+        last_accessed=draft.now,
+        embedding_model=parts.embedder.name,
+        policy_version=draft.policy_version,
+    )
+
+
+def _forget(request: ForgetRequest, near: dict[uuid.UUID, float], draft: Draft, parts: Parts) -> bool:
+    meant = [
+        memory
+        for id_, memory in list(draft.current.items())
+        if memory.status in _FORGETTABLE and is_meant(request.what, memory, near.get(id_), parts.policy)
+    ]
+    for memory in meant:
+        draft.delete(memory, "the user asked for it to be forgotten")
+    return True

@@ -1,0 +1,101 @@
+"""The tasks, by their names on the queues."""
+
+from __future__ import annotations
+
+import sys
+from datetime import UTC, datetime, timedelta
+from functools import cache
+from typing import Any
+
+import structlog
+from celery.exceptions import Reject
+from celery.signals import worker_init, worker_shutdown
+from pydantic import ValidationError
+
+from memory.catalog import CatalogUnavailable
+from memory.index.base import IndexMismatch
+from memory.mailbox import ConflictingTurn
+from memory.queue import DRAIN_MAILBOX, INGEST_TURN, ring, send_dead_letter
+from memory.schema import Subject, Turn
+from memory.settings import SettingsError
+from worker.app import SWEEP, app, settings
+from worker.drain import drain
+from worker.events import announce
+from worker.failures import is_transient
+from worker.indexing import index
+from worker.leases import LeaseKeeper
+from worker.parts import Parts, open_parts
+
+_log = structlog.get_logger()
+_SUBJECTS_A_SWEEP = 500
+_RING_AGAIN_SECONDS = 30.0
+"""A subject that was rung waits this long for the next ring: its message may still be in the queue."""
+
+
+@cache
+def _parts() -> Parts:
+    return open_parts(settings, app)
+
+
+@cache
+def _leases() -> LeaseKeeper:
+    return LeaseKeeper(_parts().mailbox, settings.lease_seconds)
+
+
+@worker_init.connect
+def _open_at_start(**_: Any) -> None:
+    try:
+        _parts().extractor.prepare()
+        _leases()
+    except (SettingsError, CatalogUnavailable, IndexMismatch) as error:
+        sys.exit(f"afterturn worker: {error}")
+
+
+@worker_shutdown.connect
+def _close_at_end(**_: Any) -> None:
+    _leases().stop()
+    _parts().close()
+
+
+@app.task(name=INGEST_TURN)
+def ingest_turn(turn: Any) -> None:
+    """Park one turn, if its producer did not, and drain its subject's mailbox."""
+    parts = _parts()
+    try:
+        accepted = Turn.model_validate(turn)
+    except ValidationError as error:
+        _refuse(turn, f"not a turn of this version: {error.error_count()} fields are wrong", parts)
+        return
+    try:
+        parts.mailbox.append(accepted, settings.sweep_seconds)
+    except ConflictingTurn as error:
+        _refuse(turn, str(error), parts)
+        return
+    except Exception as error:
+        # A turn that came as a plain message lies nowhere else yet: only the broker can give it back.
+        raise Reject(type(error).__name__, requeue=is_transient(error)) from error
+    drain(accepted.subject, parts, _leases())
+
+
+def _refuse(turn: Any, reason: str, parts: Parts) -> None:
+    named = turn.get("turn_id") if isinstance(turn, dict) else None
+    turn_id = named if isinstance(named, str) else None
+    send_dead_letter(parts.celery, reason=reason, turn_id=turn_id, body=turn)
+    _log.error("dead_letter", stage="receive", turn_id=turn_id, reason=reason)
+
+
+@app.task(name=DRAIN_MAILBOX)
+def drain_mailbox(tenant_id: str, subject_id: str) -> None:
+    """Drain a mailbox that a sweeper found."""
+    drain(Subject(tenant_id=tenant_id, subject_id=subject_id), _parts(), _leases())
+
+
+@app.task(name=SWEEP)
+def sweep() -> None:
+    """Ring the mailboxes that nobody holds, and finish what was committed but not indexed or announced."""
+    parts = _parts()
+    for subject in parts.mailbox.due(_SUBJECTS_A_SWEEP, _RING_AGAIN_SECONDS):
+        ring(app, subject)
+    left_behind = datetime.now(UTC) - timedelta(seconds=settings.lease_seconds)
+    index(parts.catalog.index_jobs(before=left_behind), {}, parts)
+    announce(parts.catalog.outbox(before=left_behind), parts)
