@@ -1,0 +1,463 @@
+"""What every index promises. An adapter is one more line in `ADAPTERS`."""
+
+from __future__ import annotations
+
+import multiprocessing
+import uuid
+from collections.abc import Callable, Iterator
+from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
+from dataclasses import replace
+from datetime import timedelta, timezone
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from memory.index.base import Entry, Index, IndexMismatch, Where
+from memory.index.sqlite import SqliteIndex
+from memory.schema import Kind, MemoryType, Status, Subject, Visibility
+from tests.contract.entries import ANA, BEN, DIMENSIONS, MODEL, NOON, entry, numbers, unit, units
+
+ADAPTERS: dict[str, Callable[[Path], Index]] = {"sqlite": SqliteIndex}
+ANY_STATUS: tuple[Status, ...] = ()
+
+
+def opened(adapter: str, folder: Path, dimensions: int = DIMENSIONS, model: str = MODEL) -> Index:
+    index = ADAPTERS[adapter](folder)
+    index.ensure(dimensions, "cosine", model)
+    return index
+
+
+@pytest.fixture(params=sorted(ADAPTERS))
+def adapter(request: pytest.FixtureRequest) -> str:
+    return str(request.param)
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    return tmp_path / "index"
+
+
+@pytest.fixture
+def index(adapter: str, folder: Path) -> Iterator[Index]:
+    made = opened(adapter, folder)
+    yield made
+    made.close()
+
+
+@pytest.fixture
+def another(adapter: str, folder: Path, index: Index) -> Iterator[Index]:
+    """A second handle on the same index, as another process has."""
+    made = opened(adapter, folder)
+    yield made
+    made.close()
+
+
+def same(one: Entry, other: Entry) -> bool:
+    vector = unit(1)
+    return replace(one, vector=vector) == replace(other, vector=vector) and np.array_equal(one.vector, other.vector)
+
+
+# --- writing, reading, removing ---
+
+
+def test_what_was_written_is_fetched_as_it_was(index: Index) -> None:
+    plain = entry(number=1)
+    full = replace(
+        entry(number=2, vector=unit(1, 2, 3)),
+        type=MemoryType.EPISODIC,
+        kind=Kind.EVENT_PATTERN,
+        category="Ünïcode, 'quoted' \"and\" | 漢字 🌒",
+        status=Status.SUPERSEDED,
+        visibility=Visibility.PERSONAL,
+        created_at=NOON.astimezone(timezone(timedelta(hours=5, minutes=30))) + timedelta(microseconds=1),
+        author_id="zoë",
+        agent_id="agent%_*",
+        tags=("straße", 'with "quotes", commas', "漢字"),
+    )
+    index.upsert([plain, full])
+
+    found = {e.key: e for e in index.fetch(ANA, [plain.key, full.key, uuid.UUID(int=99)])}
+
+    assert set(found) == {plain.key, full.key}
+    assert same(found[plain.key], plain)
+    assert same(found[full.key], full)
+
+
+def test_writing_the_same_again_changes_nothing(index: Index) -> None:
+    entries = [entry(number=n, vector=unit(1, n)) for n in range(3)]
+    index.upsert(entries)
+    before = index.query(unit(1), Where(ANA), 10)
+
+    index.upsert(entries)
+    index.upsert(entries[1:])
+
+    assert index.count() == 3
+    assert index.query(unit(1), Where(ANA), 10) == before
+
+
+def test_a_second_write_replaces_the_vector_and_all_that_is_filtered_by(index: Index) -> None:
+    first = replace(entry(number=1, vector=unit(1)), tags=("old",), agent_id="one")
+    index.upsert([first])
+    index.query(unit(1), Where(ANA), 1)
+    second = replace(first, vector=unit(0, 1), tags=("new",), agent_id=None, status=Status.ARCHIVED)
+
+    index.upsert([second])
+
+    [found] = index.fetch(ANA, [first.key])
+    assert same(found, second)
+    assert index.query(unit(0, 1), Where(ANA), 1) == []
+    [hit] = index.query(unit(0, 1), Where(ANA, statuses=(Status.ARCHIVED,), tags=("new",)), 1)
+    assert hit.similarity == pytest.approx(1.0)
+    assert index.count() == 1
+
+
+def test_of_one_key_twice_in_a_call_the_last_stands(index: Index) -> None:
+    index.upsert([entry(number=1, vector=unit(1)), entry(number=1, vector=unit(0, 1))])
+
+    [hit] = index.query(unit(0, 1), Where(ANA), 5)
+    assert hit.similarity == pytest.approx(1.0)
+    assert index.count() == 1
+
+
+def test_what_is_deleted_is_found_no_more_and_deleting_it_again_is_no_error(index: Index) -> None:
+    index.upsert([entry(number=n) for n in range(5)])
+    index.query(unit(1), Where(ANA), 10)
+
+    for _ in range(2):
+        index.delete(ANA, [uuid.UUID(int=1), uuid.UUID(int=3), uuid.UUID(int=77)])
+
+    assert numbers(index.query(unit(1), Where(ANA), 10)) == [0, 2, 4]
+    assert index.fetch(ANA, [uuid.UUID(int=1)]) == []
+    assert index.count() == 3
+
+
+def test_a_subject_that_was_emptied_can_be_written_again(index: Index) -> None:
+    index.upsert([entry(number=1)])
+    index.query(unit(1), Where(ANA), 10)
+    index.delete(ANA, [uuid.UUID(int=1)])
+    assert index.query(unit(1), Where(ANA), 10) == []
+
+    index.upsert([entry(number=2)])
+
+    assert numbers(index.query(unit(1), Where(ANA), 10)) == [2]
+    assert index.count() == 1
+
+
+def test_nothing_written_nothing_asked_and_nothing_deleted_are_no_error(index: Index) -> None:
+    index.upsert([])
+    index.delete(ANA, [])
+    assert index.fetch(ANA, []) == []
+    assert index.query(unit(1), Where(ANA), 3) == []
+    assert index.count() == 0
+
+
+def test_thousands_of_keys_are_written_fetched_and_deleted_in_one_call(index: Index) -> None:
+    entries = [entry(number=n, vector=v) for n, v in enumerate(units(2_500))]
+    index.upsert(entries)
+    keys = [e.key for e in entries]
+
+    assert {e.key for e in index.fetch(ANA, keys)} == set(keys)
+    index.delete(ANA, keys[:2_000])
+
+    assert index.count() == 500
+
+
+# --- subjects ---
+
+
+def test_a_subject_never_sees_the_entries_of_another(index: Index) -> None:
+    index.upsert([entry(ANA, number=1), entry(BEN, number=2)])
+
+    assert numbers(index.query(unit(1), Where(ANA), 10)) == [1]
+    assert numbers(index.query(unit(1), Where(BEN), 10)) == [2]
+    assert index.fetch(ANA, [uuid.UUID(int=2)]) == []
+
+
+def test_the_same_user_id_in_two_tenants_is_two_subjects_even_under_one_key(index: Index) -> None:
+    other = Subject(tenant_id="globex", subject_id="ana")
+    index.upsert([entry(ANA, unit(1), 1), entry(other, unit(0, 1), 1)])
+
+    index.delete(other, [uuid.UUID(int=1)])
+
+    [hit] = index.query(unit(1), Where(ANA), 10)
+    assert hit.similarity == pytest.approx(1.0)
+    assert index.query(unit(1), Where(other), 10) == []
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        (("a:b", "c"), ("a", "b:c")),
+        (("a", "b%3Ac"), ("a", "b:c")),
+        (("a", "Ann"), ("a", "ann")),
+        (("a", "\u00e9"), ("a", "e\u0301")),
+    ],
+)
+def test_ids_that_look_alike_are_different_subjects(index: Index, one: tuple[str, str], other: tuple[str, str]) -> None:
+    first, second = (Subject(tenant_id=t, subject_id=s) for t, s in (one, other))
+    index.upsert([entry(first, number=1)])
+
+    assert index.query(unit(1), Where(second), 10) == []
+    assert numbers(index.query(unit(1), Where(first), 10)) == [1]
+
+
+def test_many_subjects_are_written_in_one_call(index: Index) -> None:
+    subjects = [Subject(tenant_id="acme", subject_id=f"user {n} 漢") for n in range(60)]
+    index.upsert([entry(s, number=n) for n in range(3) for s in subjects])
+
+    assert index.count() == 180
+    assert all(numbers(index.query(unit(1), Where(s), 10)) == [0, 1, 2] for s in subjects)
+
+
+# --- filters ---
+
+
+@pytest.mark.parametrize(
+    ("where", "expected"),
+    [
+        (Where(ANA), [0, 2, 3, 4]),
+        (Where(ANA, statuses=ANY_STATUS), [0, 1, 2, 3, 4]),
+        (Where(ANA, statuses=(Status.ARCHIVED,)), [1]),
+        (Where(ANA, types=(MemoryType.EPISODIC,)), [2]),
+        (Where(ANA, types=(MemoryType.EPISODIC, MemoryType.SEMANTIC)), [0, 2, 3, 4]),
+        (Where(ANA, types=(MemoryType.PROCEDURAL,)), []),
+        (Where(ANA, kinds=(Kind.EVENT_PATTERN,)), [2]),
+        (Where(ANA, categories=("Finance", "Größe")), [3]),
+        (Where(ANA, visibilities=(Visibility.PUBLIC,)), [4]),
+        (Where(ANA, agent_ids=("one",)), [3]),
+        (Where(ANA, agent_ids=("one", "two")), [3, 4]),
+        (Where(ANA, author_ids=("zoë",)), [4]),
+        (Where(ANA, tags=("a",)), [3, 4]),
+        (Where(ANA, tags=("a", "b c")), [4]),
+        (Where(ANA, tags=("a", "b")), []),
+        (Where(ANA, tags=("b c",)), [4]),
+        (Where(ANA, created_since=NOON), [0, 3, 4]),
+        (Where(ANA, created_since=NOON + timedelta(microseconds=1)), [4]),
+        (Where(ANA, created_since=NOON.astimezone(timezone(timedelta(hours=-8)))), [0, 3, 4]),
+        (Where(ANA, agent_ids=("one",), tags=("a",), categories=("Größe",)), [3]),
+        (Where(ANA, agent_ids=("one",), visibilities=(Visibility.PUBLIC,)), []),
+    ],
+)
+def test_each_filter_lets_through_what_it_names_and_nothing_else(
+    index: Index, where: Where, expected: list[int]
+) -> None:
+    index.upsert(
+        [
+            entry(number=0),
+            replace(entry(number=1), status=Status.ARCHIVED, created_at=NOON - timedelta(days=9)),
+            replace(
+                entry(number=2),
+                type=MemoryType.EPISODIC,
+                kind=Kind.EVENT_PATTERN,
+                created_at=NOON - timedelta(microseconds=1),
+            ),
+            replace(entry(number=3), category="Größe", agent_id="one", tags=("a",)),
+            replace(
+                entry(number=4),
+                visibility=Visibility.PUBLIC,
+                agent_id="two",
+                author_id="zoë",
+                tags=("b c", "a"),
+                created_at=NOON + timedelta(microseconds=1),
+            ),
+            replace(entry(BEN, number=5), tags=("a", "b c"), agent_id="one"),
+        ]
+    )
+
+    assert numbers(index.query(unit(1), where, 10)) == expected
+
+
+def test_a_filter_is_applied_before_the_limit(index: Index) -> None:
+    near = [entry(number=n, vector=unit(1)) for n in range(50)]
+    far = replace(entry(number=50, vector=unit(0, 1)), tags=("rare",))
+    index.upsert([*near, far])
+
+    assert numbers(index.query(unit(1), Where(ANA, tags=("rare",)), 1)) == [50]
+
+
+# --- ranking ---
+
+
+def test_the_nearest_come_first_with_their_cosine_and_ties_by_key(index: Index) -> None:
+    index.upsert(
+        [
+            entry(number=9, vector=unit(1)),
+            entry(number=1, vector=unit(1, 1)),
+            entry(number=5, vector=unit(-1)),
+            entry(number=3, vector=unit(1)),
+            entry(number=4, vector=unit(0, 1)),
+        ]
+    )
+
+    hits = index.query(unit(1), Where(ANA), 10)
+
+    assert numbers(hits) == [3, 9, 1, 4, 5]
+    assert [hit.similarity for hit in hits] == pytest.approx([1, 1, 0.5**0.5, 0, -1], abs=1e-6)
+    assert [hit.memory_id.int for hit in hits] == [n + 2**64 for n in numbers(hits)]
+    assert numbers(index.query(unit(1), Where(ANA), 1)) == [3]
+    assert index.query(unit(1), Where(ANA), 0) == []
+
+
+def test_ties_fall_by_key_among_thousands(index: Index) -> None:
+    shared = units(3, seed=3)
+    index.upsert([entry(number=n, vector=shared[n % 3]) for n in range(1_001)])
+
+    assert numbers(index.query(shared[1], Where(ANA), 50)) == list(range(1, 150, 3))
+
+
+def test_ten_thousand_entries_of_one_subject_rank_as_exact_arithmetic_does(adapter: str, folder: Path) -> None:
+    vectors = units(10_000, 384)
+    index = opened(adapter, folder, 384)
+    index.upsert([entry(number=n, vector=v) for n, v in enumerate(vectors)])
+
+    for query in units(5, 384, seed=11):
+        exact = vectors.astype(np.float64) @ query.astype(np.float64)
+        hits = index.query(query, Where(ANA), 100)
+        assert numbers(hits) == list(np.argsort(-exact)[:100])
+        assert [hit.similarity for hit in hits] == pytest.approx(np.sort(exact)[::-1][:100], abs=1e-6)
+    index.close()
+
+
+Change = tuple[str, int, int]
+
+
+@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(
+    changes=st.lists(
+        st.tuples(st.sampled_from(["write", "delete"]), st.integers(0, 9), st.integers(0, 5)), max_size=12
+    ),
+)
+def test_whatever_was_written_and_deleted_every_handle_answers_as_a_plain_scan_would(
+    index: Index, another: Index, changes: list[Change]
+) -> None:
+    subject = Subject(tenant_id="acme", subject_id=str(uuid.uuid4()))
+    directions = units(6, seed=5)
+    model: dict[int, int] = {}
+    for turn, (change, number, direction) in enumerate(changes):
+        writer, reader = (index, another) if turn % 2 else (another, index)
+        if change == "write":
+            model[number] = direction
+            writer.upsert([entry(subject, directions[direction], number)])
+        else:
+            model.pop(number, None)
+            writer.delete(subject, [uuid.UUID(int=number)])
+
+        query = directions[0]
+        exact = {n: float(directions[d].astype(np.float64) @ query.astype(np.float64)) for n, d in model.items()}
+        for handle in (reader, writer):
+            assert numbers(handle.query(query, Where(subject), 20)) == sorted(exact, key=lambda n: (-exact[n], n))
+
+
+# --- what is refused ---
+
+
+def test_vectors_that_are_too_short_too_wide_or_not_unit_are_refused(index: Index) -> None:
+    for numbers_ in ([1 / 3] * (DIMENSIONS + 1), [2, *[0] * 7], [0] * DIMENSIONS, [np.nan] * DIMENSIONS, [1]):
+        vector = np.array(numbers_, dtype=np.float32)
+        with pytest.raises(ValueError, match="vector"):
+            index.upsert([entry(vector=vector)])
+        with pytest.raises(ValueError, match="vector"):
+            index.query(vector, Where(ANA), 1)
+    assert index.count() == 0
+
+
+def test_a_negative_limit_is_refused(index: Index) -> None:
+    with pytest.raises(ValueError, match="limit is -1"):
+        index.query(unit(1), Where(ANA), -1)
+
+
+@pytest.mark.parametrize(("dimensions", "model"), [(9, MODEL), (DIMENSIONS, "another-model")])
+def test_an_index_of_other_dimensions_or_another_model_says_both_and_what_to_do(
+    adapter: str, folder: Path, index: Index, dimensions: int, model: str
+) -> None:
+    index.upsert([entry(number=1)])
+
+    with pytest.raises(IndexMismatch, match="AFTERTURN_EMBEDDER") as refusal:
+        opened(adapter, folder, dimensions, model)
+
+    asked, held = (str(dimensions), str(DIMENSIONS)) if dimensions != DIMENSIONS else (model, MODEL)
+    assert asked in str(refusal.value)
+    assert held in str(refusal.value)
+    index.ensure(DIMENSIONS, "cosine", MODEL)
+    assert index.count() == 1
+
+
+# --- time, threads and processes ---
+
+
+def test_what_was_written_is_there_after_reopening(adapter: str, folder: Path) -> None:
+    index = opened(adapter, folder)
+    index.upsert([entry(number=1)])
+    index.close()
+
+    index = opened(adapter, folder)
+    assert numbers(index.query(unit(1), Where(ANA), 10)) == [1]
+    index.close()
+
+
+def test_another_handle_sees_a_write_and_a_delete_at_once(index: Index, another: Index) -> None:
+    index.upsert([entry(number=1)])
+    assert numbers(another.query(unit(1), Where(ANA), 10)) == [1]
+
+    index.upsert([entry(number=2)])
+    assert numbers(another.query(unit(1), Where(ANA), 10)) == [1, 2]
+
+    index.delete(ANA, [uuid.UUID(int=1)])
+    assert numbers(another.query(unit(1), Where(ANA), 10)) == [2]
+
+    another.upsert([replace(entry(number=2), tags=("late",))])
+    assert numbers(index.query(unit(1), Where(ANA, tags=("late",)), 10)) == [2]
+
+
+def _upsert_elsewhere(adapter: str, folder: Path, first: int, count: int) -> None:
+    """Runs in a process of its own: one entry a call, half of them to one subject that all processes share."""
+    index = opened(adapter, folder)
+    for number in range(first, first + count):
+        index.upsert(
+            [entry(ANA if number % 2 else Subject(tenant_id="acme", subject_id=str(number % 40)), number=number)]
+        )
+    index.close()
+
+
+@pytest.fixture(scope="module")
+def processes() -> Iterator[ProcessPoolExecutor]:
+    with ProcessPoolExecutor(3, mp_context=multiprocessing.get_context("spawn")) as pool:
+        yield pool
+
+
+def test_a_write_of_another_process_is_seen_when_it_returns(
+    adapter: str, folder: Path, index: Index, processes: ProcessPoolExecutor
+) -> None:
+    index.upsert([entry(number=1)])
+    assert numbers(index.query(unit(1), Where(ANA), 10)) == [1]
+
+    processes.submit(_upsert_elsewhere, adapter, folder, 3, 1).result()
+
+    assert numbers(index.query(unit(1), Where(ANA), 10)) == [1, 3]
+
+
+def test_processes_that_make_the_index_and_write_at_once_lose_nothing(
+    adapter: str, folder: Path, processes: ProcessPoolExecutor
+) -> None:
+    list(processes.map(_upsert_elsewhere, [adapter] * 3, [folder] * 3, [0, 200, 400], [200] * 3))
+
+    index = opened(adapter, folder)
+    assert index.count() == 600
+    assert numbers(index.query(unit(1), Where(ANA), 1_000)) == list(range(1, 600, 2))
+    index.close()
+
+
+def test_threads_that_write_and_read_at_once_lose_nothing(index: Index) -> None:
+    def write_and_read(number: int) -> bool:
+        index.upsert([entry(number=number)])
+        return number in numbers(index.query(unit(1), Where(ANA), 1_000))
+
+    with ThreadPoolExecutor(64) as pool:
+        seen_by_their_writer = list(pool.map(write_and_read, range(400)))
+
+    assert all(seen_by_their_writer)
+    assert index.count() == 400
+    assert numbers(index.query(unit(1), Where(ANA), 1_000)) == list(range(400))

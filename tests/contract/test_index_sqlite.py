@@ -1,0 +1,164 @@
+"""What the embedded index promises beside the contract: its failures, its memory and its files."""
+
+from __future__ import annotations
+
+import multiprocessing
+import resource
+import sqlite3
+import uuid
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+from itertools import count
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from memory.embedding.base import Embedder
+from memory.index import open_index
+from memory.index.base import Vector, Where
+from memory.index.shard import IndexUnavailable
+from memory.index.sqlite import SqliteIndex
+from memory.schema import Subject, Thresholds
+from memory.settings import Settings
+from tests.contract.entries import ANA, BEN, DIMENSIONS, MODEL, entry, numbers, unit, units
+
+
+def opened(folder: Path, cache_bytes: int = 2**20) -> SqliteIndex:
+    index = SqliteIndex(folder, cache_bytes)
+    index.ensure(DIMENSIONS, "cosine", MODEL)
+    return index
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    return tmp_path / "index"
+
+
+class _NamedEmbedder:
+    name = MODEL
+    dimensions = DIMENSIONS
+    thresholds = Thresholds(
+        semantic_auto_update=0.9, semantic_check_low=0.8, episodic_auto_update=0.9, episodic_check_low=0.8
+    )
+
+    def embed(self, texts: Sequence[str]) -> Vector:
+        return np.stack([unit(1) for _ in texts])
+
+
+def test_the_settings_open_the_embedded_index_in_the_data_folder(tmp_path: Path) -> None:
+    embedder: Embedder = _NamedEmbedder()
+    index = open_index(Settings(data_dir=tmp_path / "new" / "data"), embedder)
+    index.upsert([entry(number=1)])
+    index.close()
+
+    again = opened(tmp_path / "new" / "data" / "index")
+    assert again.count() == 1
+    again.close()
+
+
+def test_a_folder_that_cannot_be_made_is_named_with_what_to_do(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("not a folder")
+
+    with pytest.raises(IndexUnavailable, match=r"file/index: .*write to"):
+        SqliteIndex(tmp_path / "file" / "index").ensure(DIMENSIONS, "cosine", MODEL)
+
+
+def test_a_damaged_file_is_named_with_what_to_do(folder: Path) -> None:
+    opened(folder).close()
+    damaged = sorted(folder.glob("*.sqlite3"))[3]
+    damaged.write_bytes(b"this is no database" * 1000)
+
+    with pytest.raises(IndexUnavailable, match=rf"{damaged.name}: .*move the index folder away"):
+        opened(folder)
+
+
+@contextmanager
+def _no_file_larger_than(size: int) -> Iterator[None]:
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (size, hard))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+
+
+def test_a_disk_that_takes_no_more_is_said_and_nothing_is_half_written(folder: Path) -> None:
+    index = opened(folder)
+    index.upsert([entry(number=1)])
+    many = [entry(number=n, vector=v) for n, v in enumerate(units(5_000))]
+
+    with _no_file_larger_than(256 * 1024), pytest.raises(IndexUnavailable, match="disk"):
+        index.upsert(many)
+
+    assert index.count() == 1
+    index.upsert(many)
+    assert index.count() == 5_000
+    index.close()
+
+
+def test_a_subject_larger_than_the_cache_is_ranked_as_any_other(folder: Path) -> None:
+    small = opened(folder, cache_bytes=1_000)
+    vectors = units(9_000)
+    small.upsert([entry(number=n, vector=v) for n, v in enumerate(vectors)])
+    large = opened(folder, cache_bytes=2**30)
+
+    assert small.query(vectors[17], Where(ANA), 30) == large.query(vectors[17], Where(ANA), 30)
+    small.close()
+    large.close()
+
+
+def test_the_least_recently_queried_subjects_leave_memory_first_and_are_still_found(folder: Path) -> None:
+    index = opened(folder, cache_bytes=2_000)
+    subjects = [Subject(tenant_id="acme", subject_id=str(n)) for n in range(20)]
+    index.upsert([entry(s, number=n) for n, s in enumerate(subjects)])
+
+    for _ in range(2):
+        for number, subject in enumerate(subjects):
+            assert numbers(index.query(unit(1), Where(subject), 1)) == [number]
+    index.close()
+
+
+def test_no_trace_of_a_deleted_entry_is_left_in_the_file(folder: Path) -> None:
+    index = opened(folder)
+    index.upsert([replace(entry(number=1), tags=("indelible-ink",)), entry(BEN, number=2)])
+    index.delete(ANA, [uuid.UUID(int=1)])
+    index.close()
+
+    left = b"".join(path.read_bytes() for path in folder.iterdir())
+    assert b"indelible-ink" not in left
+    assert ANA.key.encode() not in left
+    assert BEN.key.encode() in left
+
+
+def _write_without_end(folder: Path, first: int) -> None:
+    """Runs in a process of its own until it is killed."""
+    index = opened(folder)
+    for number in count(first):
+        subject = Subject(tenant_id="acme", subject_id=str(number % 20))
+        index.upsert([entry(subject, number=number + n) for n in range(5)])
+        index.delete(subject, [uuid.UUID(int=number)])
+
+
+def test_writers_that_are_killed_leave_every_file_whole_and_the_count_true(folder: Path) -> None:
+    index = opened(folder)
+    spawn = multiprocessing.get_context("spawn")
+    writers = [spawn.Process(target=_write_without_end, args=(folder, n * 10**6), daemon=True) for n in (1, 2)]
+    for writer in writers:
+        writer.start()
+    while index.count() < 400:
+        pass
+    for writer in writers:
+        writer.kill()
+        writer.join()
+
+    index.upsert([entry(number=1)])
+    assert numbers(index.query(unit(1), Where(ANA), 1)) == [1]
+    index.close()
+    for path in folder.glob("*.sqlite3"):
+        connection = sqlite3.connect(path)
+        assert connection.execute("PRAGMA integrity_check").fetchone() == ("ok",)
+        counted = dict(connection.execute("SELECT subject, COUNT(*) FROM entries GROUP BY subject"))
+        assert dict(connection.execute("SELECT subject, entries FROM subjects")) == counted
+        connection.close()
