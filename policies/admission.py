@@ -1,0 +1,102 @@
+"""Whether a turn is worth an extraction: by rules, in microseconds, before any model is paid for."""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+from memory.schema import Admission, AdmissionAction, Turn
+from policies.commands import find_commands
+from policies.relevance import SURELY, WORTH_KEEPING, Relevance, relevance_of
+from policies.sentences import Sentence, prose_of, split_sentences
+
+_LETTER_RUN = re.compile(r"[^\W\d_]+")
+_ENGLISH: Final = frozenset(
+    ["the", "a", "an", "and", "or", "but", "if", "of", "to", "in", "on", "at", "for", "with", "from", "by", "about", "as", "is", "are", "was", "were", "be", "been", "am", "do", "does", "did", "have", "has", "had", "i", "you", "he", "she", "it", "we", "they", "me", "my", "your", "his", "her", "our", "their", "this", "that", "these", "those", "what", "which", "who", "when", "where", "why", "how", "not", "no", "yes", "so", "just", "like", "can", "will", "would", "could", "should", "there", "here", "i'm", "it's", "don't", "up", "out", "more", "some", "all", "new", "really", "very", "good", "im", "ive", "love", "hi", "hello", "hey", "thanks", "thank", "ok", "okay", "please", "remember", "forget"]
+)
+_FOREIGN: Final = frozenset(
+    ["el", "los", "las", "una", "que", "por", "para", "con", "mi", "es", "soy", "estoy", "muy", "pero", "como", "tengo", "vivo", "hola", "gracias", "quiero", "der", "die", "das", "und", "ich", "bin", "ist", "nicht", "ein", "eine", "mein", "meine", "habe", "wir", "sie", "zu", "mit", "auf", "für", "wohne", "danke", "le", "les", "une", "et", "je", "suis", "est", "pas", "mon", "ma", "mes", "nous", "vous", "avec", "pour", "dans", "j'ai", "j'habite", "merci", "bonjour", "il", "lo", "gli", "che", "sono", "non", "ho", "mio", "mia", "per", "di", "vivo", "grazie", "ciao", "o", "os", "eu", "não", "uma", "meu", "minha", "tenho", "sou", "com", "você", "obrigado", "moro", "de", "het", "een", "ik", "ben", "niet", "mijn", "en", "van", "woon", "heb", "dank", "jag", "är", "och", "inte", "min", "mitt", "har", "jeg", "og", "ikke", "ve", "bir", "benim", "için", "ben", "nie", "jest", "mam", "się", "na"]
+)
+_MIXED: Final = frozenset({"die", "a", "me", "i", "no", "in", "on", "he", "so", "do", "is", "was", "as", "an", "at"})
+_LATIN_LIMIT = 0x250
+
+
+def is_english(text: str) -> bool:
+    """Whether prose is in English, by the alphabet and the share of the commonest words.
+
+    Fewer than four words of the Latin alphabet are given the benefit of the doubt unless one of them is a
+    common word of another language.
+    """
+    words = _LETTER_RUN.findall(text[:2000].lower().replace("'", ""))
+    if not words:
+        return True
+    letters = sum(map(len, words))
+    latin = sum(1 for word in words for char in word if ord(char) < _LATIN_LIMIT)
+    if latin < letters * 0.6:
+        return False
+    english = sum(word in _ENGLISH for word in words)
+    foreign = sum(word in _FOREIGN and word not in _MIXED for word in words)
+    if len(words) < 4:
+        return foreign <= english
+    return foreign <= max(english, 1) or foreign * 8 < len(words)
+
+
+def asks(text: str) -> bool:
+    """Whether a text ends by asking something."""
+    return "?" in text[-200:]
+
+
+def judged_sentences(text: str, *, after_question: bool) -> tuple[tuple[Sentence, Relevance], ...]:
+    """The sentences of a user's message, each with its relevance; the first two may answer a question."""
+    return tuple(
+        (sentence, relevance_of(sentence.text, after_question=after_question and place < 2))
+        for place, sentence in enumerate(split_sentences(prose_of(text)))
+    )
+
+
+def admit(turn: Turn) -> Admission:
+    """What to do with a turn. `reasons` name the rules that decided, never the content.
+
+    KEEP: a rule is sure that the user said something to remember, or gave an order to the memory. ASK: there may
+    be something, or the text is not in English. SKIP: nothing, withdrawn consent, or said off the record.
+    """
+    if turn.consent == "withdrawn":
+        return Admission(action=AdmissionAction.SKIP, reasons=("consent_withdrawn",))
+    asked = False
+    best: Relevance | None = None
+    commands: dict[str, None] = {}
+    foreign = False
+    for message in turn.messages:
+        if message.role == "assistant":
+            asked = asks(message.content)
+        if message.role != "user":
+            continue
+        for command in find_commands(message.content):
+            commands[f"command_{command.verb}"] = None
+        prose = prose_of(message.content)
+        if not is_english(prose):
+            foreign = True
+            continue
+        for _, relevance in judged_sentences(message.content, after_question=asked):
+            if best is None or relevance.points > best.points:
+                best = relevance
+        asked = False
+    if "command_off_the_record" in commands:
+        return Admission(action=AdmissionAction.SKIP, reasons=("off_the_record",))
+    reasons = tuple(commands)
+    if turn.attachments:
+        reasons += ("attachment",)
+    if best is not None and best.points >= WORTH_KEEPING:
+        reasons += tuple(reason for reason in best.reasons if reason in _TELLING)
+    if commands or turn.attachments or (best is not None and best.points >= SURELY):
+        return Admission(action=AdmissionAction.KEEP, reasons=reasons)
+    if foreign:
+        return Admission(action=AdmissionAction.ASK, reasons=(*reasons, "not_english"))
+    if best is not None and best.points >= WORTH_KEEPING:
+        return Admission(action=AdmissionAction.ASK, reasons=reasons)
+    return Admission(action=AdmissionAction.SKIP, reasons=("nothing_personal" if best else "no_prose",))
+
+
+_TELLING: Final = frozenset(
+    ["possession", "relation", "answers_question", "first_person", "my_thing", "number", "time", "preference", "name", "money", "relation_named", "owns", "personal_verb", "about_oneself", "about_us", "elliptical"]
+)

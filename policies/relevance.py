@@ -1,0 +1,212 @@
+"""How much a sentence says about the person who said it, by rules that add up."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Final
+
+WORTH_KEEPING = 1.0
+"""Points from which a sentence is worth a memory. Fitted with `POINTS` by logistic regression and rounded to quarters,
+on Multi-Session Chat (Xu et al. 2022, did a person write down a fact from it) and checked on LoCoMo (Maharana et al.
+2024, is a question asked about it)."""
+SURELY = 2.0
+"""Points from which a sentence needs no second opinion."""
+
+_WORD = re.compile(r"[a-z0-9$€£'%:]+")
+
+_SELF = frozenset({"i", "i'm", "im", "i've", "ive", "i'd", "i'll", "my", "mine", "me", "myself", "id", "ill"})
+_SELF_SUBJECT = frozenset({"i", "i'm", "im", "i've", "ive", "i'd", "i'll"})
+_WE = frozenset({"we", "we're", "we've", "we'll", "we'd", "our", "ours", "us"})
+_YOU = frozenset({"you", "your", "you're", "you've", "you'll", "you'd", "yours", "u", "ur", "yourself"})
+_THIRD = frozenset({"he", "she", "his", "her", "they", "their", "him", "he's", "she's", "they're"})
+
+_RELATION = frozenset(
+    ["mom", "mum", "mother", "dad", "father", "parents", "parent", "sister", "brother", "siblings", "sibling", "son", "daughter", "kid", "kids", "child", "children", "baby", "wife", "husband", "spouse", "partner", "girlfriend", "boyfriend", "fiance", "fiancee", "fiancé", "fiancée", "grandma", "grandpa", "grandmother", "grandfather", "grandson", "granddaughter", "grandkids", "grandchildren", "aunt", "uncle", "cousin", "cousins", "niece", "nephew", "nieces", "nephews", "family", "friend", "friends", "roommate", "roommates", "neighbor", "neighbour", "boss", "coworker", "coworkers", "colleague", "colleagues", "ex", "twins", "dog", "dogs", "cat", "cats", "pet", "pets", "puppy", "puppies", "kitten", "kittens", "horse", "horses", "bird", "fish", "rabbit", "hamster", "parrot", "turtle", "therapist", "doctor", "teacher", "mentor"]
+)
+_POSSESSION = frozenset(
+    ["house", "home", "apartment", "flat", "condo", "farm", "car", "truck", "bike", "motorcycle", "van", "boat", "job", "career", "business", "company", "shop", "store", "restaurant", "studio", "office", "school", "college", "university", "degree", "major", "class", "classes", "course", "salary", "budget", "savings", "debt", "mortgage", "rent", "loan", "birthday", "wedding", "anniversary", "divorce", "diet", "allergy", "allergies", "health", "surgery", "hobby", "hobbies", "garden", "guitar", "piano", "name", "age", "favorite", "favourite", "fav", "goal", "goals", "plan", "plans", "dream", "project", "book", "novel", "blog", "channel", "computer", "laptop", "phone", "address", "number", "email", "team", "band", "church", "hair"]
+)
+_LASTING = frozenset(
+    ["live", "lived", "living", "work", "worked", "working", "works", "own", "owned", "love", "loved", "loves", "like", "liked", "hate", "hated", "prefer", "enjoy", "enjoyed", "enjoys", "have", "had", "has", "play", "played", "playing", "plays", "collect", "study", "studied", "studying", "teach", "taught", "teaching", "married", "divorced", "retired", "single", "pregnant", "engaged", "vegan", "vegetarian", "allergic", "diabetic", "grew", "born", "raised", "moved", "moving", "bought", "sold", "adopted", "started", "quit", "graduated", "volunteer", "volunteered", "volunteering", "signed", "joined", "learned", "learning", "cook", "cooking", "bake", "baking", "paint", "painting", "write", "writing", "wrote", "read", "reading", "travel", "traveled", "travelled", "travelling", "traveling", "visit", "visited", "visiting", "went", "going", "plan", "planning", "hope", "hoping", "want", "wanted", "need", "needed", "trying", "try", "tried", "save", "saving", "drive", "drove", "run", "running", "hike", "hiking", "watch", "watched", "watching", "listen", "use", "used", "using", "make", "made", "making", "eat", "ate", "eating", "drink", "drinking", "got", "getting", "took", "take", "taking", "met", "lost", "won", "passed", "finished", "finishing", "spend", "spent", "booked", "decided", "dream", "afraid", "scared", "interested", "fan", "favorite", "favourite", "attend", "attended", "grow", "growing", "build", "building", "built", "train", "training", "coach", "practice", "practicing", "sing", "singing", "dance", "dancing", "ride", "riding", "fish", "fishing", "hunt", "hunting", "wear", "dislike", "miss", "missed", "opened", "opening", "accepted", "applied", "hired", "fired", "promoted", "earn", "swim", "camping", "surf", "ski"]
+)
+_TIME = frozenset(
+    ["yesterday", "today", "tomorrow", "tonight", "weekend", "week", "month", "year", "years", "months", "weeks", "monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday", "january", "february", "march", "april", "june", "july", "august", "september", "october", "november", "december", "ago", "last", "next", "recently", "lately", "birthday", "soon", "weekends", "summer", "winter", "fall", "spring"]
+)
+_REACTION = re.compile(
+    r"\b(?:i(?:'m| am|m) (?:so |really |very |just )?(?:glad|sure|sorry|happy (?:to hear|for you|you|that you)|here for you|proud of "
+    r"you|impressed|jealous|curious|rooting|with you|excited for you|happy to help|always here|inspired by you)|"
+    r"i (?:totally |completely |really |just |also |do |can |could |would |will |certainly |definitely |bet |"
+    r"always |might |only |still |don't |can't |didn't )*"
+    r"(?:hope (?:you|it|that|your|they|he|she|everything|all|to (?:hear|see you))|agree|guess|bet|understand|appreciate|"
+    r"imagine|suppose|wish you|see(?: what| that| why| how|[.,!]|$)|know (?:what|how|that|right|the|you|it|,)|"
+    r"hear (?:you|that|ya)|think (?:you|that|it|so|of|about|your|they|he|she|we)|believe (?:you|in you|it|that)|"
+    r"admire|get (?:it|that|you|what)|say|mean|thank|relate|wonder|doubt|feel (?:you|ya)|wait (?:to see|to hear)|"
+    r"tell you|ask|suggest|recommend|promise|remember (?:you|that you))\b|"
+    r"can(?:no|')?t wait (?:to|for)|let me know|let's|lets|thank(?:s| you)|"
+    r"(?:good|best of) luck|congrat\w*|you're welcome|no (?:worries|problem|prob)|sounds? (?:like|good|great|fun|amazing|"
+    r"awesome|delicious|interesting|cool|nice|lovely)|well done|keep (?:it )?(?:up|going)|take care|"
+    r"i'?d love to (?:hear|see|know|try|come|join|help|check)|wish i could|means? (?:a lot|so much|the world)|me too|same here|"
+    r"talk (?:to you )?(?:soon|later)|see you|have (?:a|fun|you)|how about you|what about you)"
+)
+_EXCLAIM = re.compile(
+    r"^(?:oh |ah |aw+ |hey |well |haha\w* |yeah,? |yes,? |no,? )?(?:wow|awesome|that(?:'s| is| was| sounds| must| would|s)|this (?:is|looks)|it(?:'s| is|s)|sounds|what an?|how "
+    r"(?:cool|nice|great|fun|exciting|sweet|awesome|interesting)|great|nice|cool|good|amazing|congrat\w*|thanks|thank|hi|hello|hey|"
+    r"those|these|you|your|there|the)\b"
+)
+_OPENERS = re.compile(
+    r"^(?:(?:oh|ah|aw+|hey|hi|hello|well|haha\w*|lol|yeah|yes|yep|yup|nope|no|so|and|but|also|plus|wow|actually|"
+    r"honestly|anyway|ok|okay|sure|definitely|absolutely|thanks|thank you|btw|by the way|cool|nice|great|true|mostly|"
+    r"because|maybe|usually|sometimes|currently|right now|not really|of course|unfortunately|sadly|luckily|just|"
+    r"recently|lately|today|yesterday)\b[\s,.!-]*){1,4}"
+)
+_ELLIPTICAL = re.compile(
+    r"^(?:just |recently |also |always |usually |mostly |sometimes |currently |still |really |never |already |"
+    r"even |finally |not )*(?:been|got|went|had|made|took|moved|bought|started|finished|working|planning|thinking (?:about|of)|trying|"
+    r"looking (?:for|into|to)|"
+    r"getting|going|loving|love|loved|hate|enjoy|enjoying|like|prefer|want|need|have|saw|met|won|lost|living|used to|"
+    r"studying|watching|reading|playing|learning|listening|mine|hoping|gonna|born|grew|visited|spent)\b(?! (?:luck|fun|you|a (?:great|good|nice|safe)))"
+)
+_I_VERB = re.compile(
+    r"\b(?:i|we)(?:'m|'ve|'d|'ll|m|ve|'re)? (?:(?:am|was|were|are|have|had|do|did|don't|didn't|can't|cannot|can|could|couldn't|"
+    r"will|won't|would|wouldn't|should|may|might|must|not|never|always|usually|often|sometimes|just|also|really|actually|only|"
+    r"still|recently|finally|currently|mostly|already|even|both|been|once|mainly|definitely|absolutely|especially|"
+    r"almost|kind of|gonna|going to|used to|trying to|got to|have to) )*([a-z']+)"
+)
+_NUMBER = re.compile(
+    r"\b\d[\d,.]*\b|\b(?:two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|twenty|thirty|forty|fifty|hundred|thousand|couple)\b"
+)
+_MONEY = re.compile(r"[$€£]\s?\d|\b\d[\d,.]*\s?(?:dollars|bucks|euros|usd|eur|pounds)\b|\b\d+k\b", re.IGNORECASE)
+_NAME = re.compile(r"(?<![.!?])(?<!^) (?!I\b|I'|OK\b|LOL\b|Oh\b|TV\b|Hi\b)[A-Z][a-zA-Z]+")
+_MY = re.compile(r"\b(?:my|our) (?:[a-z]+ ){0,2}?([a-z]+)")
+
+
+@dataclass(frozen=True)
+class Relevance:
+    """Points and the rules that gave them."""
+
+    points: float
+    reasons: tuple[str, ...]
+
+    @property
+    def worth_keeping(self) -> bool:
+        return self.points >= WORTH_KEEPING
+
+
+POINTS: Final[Mapping[str, float]] = {
+    "possession": 1.5,
+    "relation": 1.25,
+    "answers_question": 0.75,
+    "first_person": 0.75,
+    "my_thing": 0.5,
+    "number": 0.5,
+    "time": 0.5,
+    "preference": 0.5,
+    "name": 0.5,
+    "money": 0.5,
+    "relation_named": 0.5,
+    "owns": 0.5,
+    "personal_verb": 0.5,
+    "yes_no": 0.25,
+    "long": 0.25,
+    "about_oneself": 0.25,
+    "about_us": -0.25,
+    "other_verb": -0.5,
+    "short": -0.5,
+    "reaction": -1.0,
+    "third_person": -1.0,
+    "about_you": -1.0,
+    "pure_question": -1.25,
+    "impersonal": -1.25,
+}
+"""What each rule counts."""
+_BASE = 0.5
+
+
+def features(text: str, *, after_question: bool = False) -> tuple[str, ...]:
+    """The rules that a sentence meets."""
+    lower = text.lower()
+    body = _OPENERS.sub("", lower, count=1) or lower
+    words = _WORD.findall(lower)
+    bag = set(words)
+    found: list[str] = []
+    add = found.append
+    count = len(words)
+    if "?" in text[-4:]:
+        add("question")
+        if not bag & _SELF_SUBJECT and not body.startswith(("my ", "our ")):
+            add("pure_question")
+    own = bool(bag & _SELF)
+    subject = bool(bag & _SELF_SUBJECT)
+    if subject:
+        add("first_person")
+    elif own:
+        add("about_oneself")
+    if bag & _WE:
+        add("about_us")
+    if bag & _YOU:
+        add("about_you")
+        if not own:
+            add("only_you")
+    if not (own or bag & _WE):
+        if _ELLIPTICAL.match(body):
+            add("elliptical")
+        elif bag & _THIRD:
+            add("third_person")
+        else:
+            add("impersonal")
+    if _REACTION.search(lower):
+        add("reaction")
+    if _EXCLAIM.match(lower):
+        add("exclamation")
+    for verb in _I_VERB.findall(lower):
+        if verb in _LASTING:
+            add("personal_verb")
+            break
+    else:
+        if subject:
+            add("other_verb")
+    for noun in _MY.findall(lower):
+        if noun in _RELATION:
+            add("relation")
+        elif noun in _POSSESSION:
+            add("possession")
+        else:
+            add("my_thing")
+        break
+    else:
+        if bag & _RELATION and own:
+            add("relation_named")
+    if own and bag & {"have", "got", "own"}:
+        add("owns")
+    if bag & {"love", "like", "hate", "prefer", "favorite", "favourite", "enjoy", "fan", "loves"} and (own):
+        add("preference")
+    if bag & _TIME:
+        add("time")
+    if _NUMBER.search(lower):
+        add("number")
+    if _MONEY.search(text):
+        add("money")
+    if _NAME.search(text):
+        add("name")
+    if after_question:
+        add("answers_question")
+        if re.match(r"(?:yes|yeah|yep|yup|no|nope|not|nah|sure|i do|i am|i have)\b", lower):
+            add("yes_no")
+    if count <= 3:
+        add("short")
+    elif count >= 9:
+        add("long")
+    if count >= 16:
+        add("very_long")
+    return tuple(dict.fromkeys(found))
+
+
+def relevance_of(text: str, *, after_question: bool = False) -> Relevance:
+    """How much one sentence says about the person who said it.
+
+    `after_question` says that it may answer a question that the other side has just asked.
+    """
+    reasons = features(text, after_question=after_question)
+    return Relevance(_BASE + sum(POINTS.get(reason, 0.0) for reason in reasons), reasons)
