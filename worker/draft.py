@@ -13,7 +13,6 @@ from datetime import datetime
 
 import numpy as np
 
-from memory.embedding.base import Vectors
 from memory.index.base import Vector
 from memory.schema import AuditAction, AuditEntry, Event, EventName, Memory, MemoryType, Status, Subject
 from policies.dedup import Neighbour
@@ -152,8 +151,3 @@ class Draft:
 
     def _event(self, name: EventName, payload: dict[str, str]) -> Event:
         return Event(name=name, **self.subject.model_dump(), at=self.now, payload=payload)
-
-
-def by_text(texts: Iterable[str], vectors: Vectors) -> dict[str, Vector]:
-    """The rows of an embedding by the text that each belongs to."""
-    return dict(zip(texts, vectors, strict=True))

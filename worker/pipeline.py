@@ -10,6 +10,7 @@ import structlog
 
 from memory.catalog import Changes, LedgerEntry, OpenTopic, Outcome
 from memory.index.base import Vector
+from memory.indexing import index
 from memory.mailbox import Lease
 from memory.schema import (
     AdmissionAction,
@@ -27,11 +28,10 @@ from policies.admission import admit
 from policies.importance import importance, source_trust
 from policies.limits import within_rate
 from policies.privacy import screen
-from worker.draft import Draft, by_text
+from worker.draft import Draft
 from worker.events import announce
 from worker.extract.base import AdmittedTurn
 from worker.failures import is_transient
-from worker.indexing import index
 from worker.parts import Parts
 from worker.resolve import Item, Scored, resolve, text_of
 from worker.stages import stage
@@ -158,7 +158,7 @@ def _embed(items: Sequence[Item], subject: Subject, draft: Draft, parts: Parts) 
     memories = parts.catalog.memories(subject, [job.memory_id for job in behind])
     draft.learn(memories.values())
     texts = list(dict.fromkeys([*map(text_of, items), *(memory.summary for memory in memories.values())]))
-    vectors = by_text(texts, parts.embedder.embed(texts))
+    vectors: dict[str, Vector] = dict(zip(texts, parts.embedder.embed(texts), strict=True))
     # What the index was not told yet it cannot find: these are compared by their vectors here.
     draft.vectors.update({memory.id: vectors[memory.summary] for memory in memories.values()})
     return vectors

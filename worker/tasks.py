@@ -14,6 +14,7 @@ from pydantic import ValidationError
 
 from memory.catalog import CatalogUnavailable
 from memory.index.base import IndexMismatch
+from memory.indexing import index
 from memory.mailbox import ConflictingTurn
 from memory.queue import DRAIN_MAILBOX, INGEST_TURN, ring, send_dead_letter
 from memory.schema import Subject, Turn
@@ -22,7 +23,6 @@ from worker.app import SWEEP, app, settings
 from worker.drain import drain
 from worker.events import announce
 from worker.failures import is_transient
-from worker.indexing import index
 from worker.leases import LeaseKeeper
 from worker.parts import Parts, open_parts
 

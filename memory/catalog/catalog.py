@@ -162,7 +162,7 @@ class Catalog:
     def index_jobs(
         self, subject: Subject | None = None, *, before: datetime | None = None, limit: int = 500
     ) -> list[IndexJob]:
-        """What the index must still be told, of one subject or of all, oldest first; written before a moment if given."""
+        """What the index must still be told, of one subject or of all, oldest first; from before a moment if given."""
         table = tables.index_jobs
         query = select(table).order_by(table.c.since).limit(limit)
         if before is not None:
@@ -241,7 +241,7 @@ class Catalog:
         if since is not None:
             query = query.where(table.c.at >= since)
         with self._engine.connect() as connection:
-            return {action: count for action, count in connection.execute(query)}
+            return {row[0]: row[1] for row in connection.execute(query)}
 
     def lags(self, since: datetime) -> list[float]:
         """Seconds from a turn's arrival to its commit, for the turns processed from `since` on, in no order."""

@@ -30,7 +30,7 @@ def create_catalog_engine(url: str) -> Engine:
     """
     parsed = make_url(url)
     if parsed.get_backend_name() != "sqlite":
-        return create_engine(parsed, pool_size=16, max_overflow=64, pool_pre_ping=True)
+        return create_engine(parsed, hide_parameters=True, pool_size=16, max_overflow=64, pool_pre_ping=True)
     if not parsed.database or parsed.database == ":memory:":
         raise CatalogUnavailable("AFTERTURN_CATALOG_URL: an SQLite catalog needs a file; workers share it")
     path = Path(parsed.database)
@@ -43,7 +43,12 @@ def create_catalog_engine(url: str) -> Engine:
             "Set AFTERTURN_DATA_DIR to a folder that you may write"
         ) from error
     engine = create_engine(
-        parsed, connect_args={"timeout": BUSY_SECONDS, "check_same_thread": False}, pool_size=16, max_overflow=-1
+        parsed,
+        # Parameters hold what people said, and errors end in logs.
+        hide_parameters=True,
+        connect_args={"timeout": BUSY_SECONDS, "check_same_thread": False},
+        pool_size=16,
+        max_overflow=-1,
     )
     event.listen(engine, "connect", _prepare_sqlite)
     event.listen(engine, "begin", _begin_sqlite)

@@ -5,8 +5,9 @@ from __future__ import annotations
 import uuid
 from enum import StrEnum
 
-from pydantic import AwareDatetime, BaseModel, ConfigDict
+from pydantic import AwareDatetime, Field
 
+from memory.schema.base import Value
 from memory.schema.turn import Identifier
 
 
@@ -20,10 +21,8 @@ class AuditAction(StrEnum):
     QUARANTINED = "quarantined"
 
 
-class AuditEntry(BaseModel):
+class AuditEntry(Value):
     """One line of the audit. `reason` and `details` never hold what a memory or a turn said."""
-
-    model_config = ConfigDict(frozen=True)
 
     action: AuditAction
     tenant_id: Identifier
@@ -34,4 +33,4 @@ class AuditEntry(BaseModel):
     memory_id: uuid.UUID | None = None
     turn_id: Identifier | None = None
     policy_version: str
-    details: dict[str, str | float | int | bool | None] = {}
+    details: dict[str, str | float | int | bool | None] = Field(default_factory=dict)

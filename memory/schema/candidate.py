@@ -4,21 +4,20 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from pydantic import AwareDatetime, BaseModel, ConfigDict, Field
+from pydantic import AwareDatetime, Field
 
+from memory.schema.base import Value
 from memory.schema.memory import Category, Entity, Fact, Kind, MemoryType, Share, Summary, Tag, Valence
 from memory.schema.turn import Identifier, TurnSource
 
 
-class Candidate(BaseModel):
+class Candidate(Value):
     """A memory that an extractor proposes, not yet decided.
 
     `turn_id` is the turn that states it and `ordinal` its place among all that came of that turn, from 0;
     `context_turn_ids` are earlier turns without which the statement could not be understood. `explicit` says
     that the user asked for it to be remembered, `private` that the user called it private.
     """
-
-    model_config = ConfigDict(frozen=True)
 
     turn_id: Identifier
     ordinal: Annotated[int, Field(ge=0)]
@@ -40,25 +39,21 @@ class Candidate(BaseModel):
     pinned: bool = False
 
 
-class ForgetRequest(BaseModel):
+class ForgetRequest(Value):
     """The user asked that something be forgotten. `what` is the thing in the user's words, third person."""
-
-    model_config = ConfigDict(frozen=True)
 
     turn_id: Identifier
     ordinal: Annotated[int, Field(ge=0)]
     what: Summary
 
 
-class Extraction(BaseModel):
+class Extraction(Value):
     """What came of some turns, in the order in which it was said.
 
     `open_topic` is a topic that the user began and did not finish ("VOS Memory System", WAIT): it is kept for
     the subject and shown to the next extraction. `model` and `prompt_version` name what decided, for the audit;
     a rules extractor leaves the token counts at 0.
     """
-
-    model_config = ConfigDict(frozen=True)
 
     items: tuple[Candidate | ForgetRequest, ...] = ()
     open_topic: Annotated[str, Field(max_length=300)] | None = None

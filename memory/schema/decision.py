@@ -6,8 +6,9 @@ import uuid
 from enum import StrEnum
 from typing import Annotated
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
+from memory.schema.base import Value
 from memory.schema.memory import Share
 
 
@@ -19,10 +20,8 @@ class AdmissionAction(StrEnum):
     SKIP = "skip"
 
 
-class Admission(BaseModel):
+class Admission(Value):
     """Whether a turn is worth an extraction, with the rules that said so."""
-
-    model_config = ConfigDict(frozen=True)
 
     action: AdmissionAction
     reasons: tuple[str, ...]
@@ -37,11 +36,9 @@ class Verdict(StrEnum):
     """Hold for a person's review; never active by itself."""
 
 
-class Screening(BaseModel):
+class Screening(Value):
     """What may be kept of a text. `text` is it with everything masked that must be; `reasons` name rules only,
     never the content that they matched."""
-
-    model_config = ConfigDict(frozen=True)
 
     verdict: Verdict
     text: str
@@ -57,14 +54,12 @@ class DecisionAction(StrEnum):
     SKIP = "skip"
 
 
-class Decision(BaseModel):
+class Decision(Value):
     """What dedup says of a candidate.
 
     `targets` are the memories that it concerns: the one to update or to check (exactly one), or all that it
     supersedes. `similarity` is the cosine to the nearest of them.
     """
-
-    model_config = ConfigDict(frozen=True)
 
     action: DecisionAction
     reason: str
@@ -81,10 +76,8 @@ class SameFact(StrEnum):
     UNSURE = "unsure"
 
 
-class Thresholds(BaseModel):
+class Thresholds(Value):
     """From which cosine on two summaries are about the same thing, on the scale of one embedder."""
-
-    model_config = ConfigDict(frozen=True)
 
     semantic_auto_update: Share
     semantic_check_low: Share

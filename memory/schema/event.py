@@ -5,8 +5,9 @@ from __future__ import annotations
 from enum import StrEnum
 from typing import Any
 
-from pydantic import AwareDatetime, BaseModel, ConfigDict
+from pydantic import AwareDatetime
 
+from memory.schema.base import Value
 from memory.schema.turn import Identifier, Subject
 
 
@@ -23,9 +24,7 @@ class EventName(StrEnum):
     PROACTIVITY = "proactivity_candidates"
 
 
-class Event(BaseModel):
-    model_config = ConfigDict(frozen=True)
-
+class Event(Value):
     name: EventName
     tenant_id: Identifier
     subject_id: Identifier

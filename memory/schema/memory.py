@@ -7,8 +7,9 @@ from datetime import datetime
 from enum import StrEnum
 from typing import Annotated, Literal
 
-from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, StringConstraints, field_validator
+from pydantic import AwareDatetime, Field, StringConstraints, field_validator
 
+from memory.schema.base import Value
 from memory.schema.turn import Identifier, Subject, TurnSource
 
 MAX_SUMMARY_CHARS = 600
@@ -62,16 +63,14 @@ class Valence(StrEnum):
 EntityType = Literal["PERSON", "ORG", "MONEY", "DATE", "LOCATION", "PRODUCT"]
 
 
-class Entity(BaseModel):
+class Entity(Value):
     """A named thing."""
-
-    model_config = ConfigDict(frozen=True)
 
     text: Annotated[str, StringConstraints(min_length=1, max_length=200)]
     type: EntityType
 
 
-class Fact(BaseModel):
+class Fact(Value):
     """An (entity, verb, object) triple.
 
     `attribute` names what the triple says of the entity when an entity has only one such value at a time
@@ -79,23 +78,19 @@ class Fact(BaseModel):
     changed fact. It is None where many values may stand side by side.
     """
 
-    model_config = ConfigDict(frozen=True)
-
     entity: Annotated[str, StringConstraints(min_length=1, max_length=200)]
     verb: Annotated[str, StringConstraints(min_length=1, max_length=100)]
     object: Annotated[str, StringConstraints(min_length=1, max_length=300)]
     attribute: Annotated[str, StringConstraints(min_length=1, max_length=60)] | None = None
 
 
-class Memory(BaseModel):
+class Memory(Value):
     """What is kept: a summary of one or two sentences with all that is known about it.
 
     `importance`, `trust_score`, `confidence`, `intensity` and `proactivity_weight` run from 0 to 1. The field
     list is the JSON of "Memory System - Mechanics", section 9, with `kind`, `confidence` and `agent_id` of the
     "VOS Memory System".
     """
-
-    model_config = ConfigDict(frozen=True)
 
     id: uuid.UUID
     tenant_id: Identifier

@@ -5,8 +5,9 @@ from __future__ import annotations
 import hashlib
 from typing import Annotated, Self
 
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import Field, model_validator
 
+from memory.schema.base import Value
 from memory.schema.decision import Thresholds
 from memory.schema.memory import Share
 
@@ -15,14 +16,12 @@ PLAN = "S3 Vectors Memory Implementation Plan (V1)"
 MECHANICS = "Memory System - Mechanics"
 
 
-class Policy(BaseModel):
+class Policy(Value):
     """The constants of the policies. Each is set by the environment variable of its name in capitals.
 
     The four dedup thresholds are on the scale of Titan v2, as their source gives them. An embedder with another
     scale brings measured ones, which stand unless a variable sets them: see `on_scale_of`.
     """
-
-    model_config = ConfigDict(frozen=True)
 
     semantic_auto_update: Share = Field(
         0.90,

@@ -6,7 +6,9 @@ import hashlib
 from typing import Annotated, Final, Literal, Self
 from urllib.parse import quote, unquote
 
-from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, StringConstraints, model_validator
+from pydantic import AwareDatetime, ConfigDict, Field, StringConstraints, model_validator
+
+from memory.schema.base import Value
 
 SCHEMA_VERSION: Final = 1
 MAX_TURN_BYTES = 64 * 1024
@@ -18,10 +20,8 @@ TurnSource = Literal["chat", "external", "instagram", "bank_api", "system"]
 Consent = Literal["granted", "withdrawn"]
 
 
-class Subject(BaseModel):
+class Subject(Value):
     """Whose memory it is: a user, a story archive or an organisation, inside one tenant."""
-
-    model_config = ConfigDict(frozen=True)
 
     tenant_id: Identifier
     subject_id: Identifier
@@ -38,30 +38,30 @@ class Subject(BaseModel):
         return cls(tenant_id=unquote(tenant_id), subject_id=unquote(subject_id))
 
 
-class Message(BaseModel):
+class Message(Value):
     """What one side said."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    model_config = ConfigDict(extra="forbid")
 
     role: Role
     content: str
     name: Identifier | None = None
 
 
-class Attachment(BaseModel):
+class Attachment(Value):
     """A pointer to something that came with a turn; its content is never fetched."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    model_config = ConfigDict(extra="forbid")
 
     uri: Annotated[str, StringConstraints(min_length=1, max_length=2048)]
     media_type: Annotated[str, StringConstraints(min_length=1, max_length=200)]
     title: Annotated[str, StringConstraints(max_length=300)] | None = None
 
 
-class HotPathCandidate(BaseModel):
+class HotPathCandidate(Value):
     """What the hot path already said it would remember, so that the worker can settle it."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    model_config = ConfigDict(extra="forbid")
 
     id: Identifier
     summary: Annotated[str, StringConstraints(min_length=1, max_length=1000)]
@@ -69,7 +69,7 @@ class HotPathCandidate(BaseModel):
     category: str = "Other"
 
 
-class Turn(BaseModel):
+class Turn(Value):
     """One exchange, immutable; `turn_id` is its idempotency key.
 
     `occurred_at` needs a time zone. All text together may be at most `MAX_TURN_BYTES` bytes of UTF-8.
@@ -78,7 +78,7 @@ class Turn(BaseModel):
         pydantic.ValidationError: a field is missing, unknown, too long, or without a time zone.
     """
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    model_config = ConfigDict(extra="forbid")
 
     schema_version: Literal[1] = 1
     turn_id: Identifier

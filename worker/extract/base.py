@@ -20,6 +20,10 @@ class AdmittedTurn:
 class Extractor(Protocol):
     """Makes candidates of the pending turns of one subject, all at once. Safe to call from many threads."""
 
+    def prepare(self) -> None:
+        """Load what the first call would otherwise wait for."""
+        ...
+
     def extract(self, turns: Sequence[AdmittedTurn], open_topic: str | None) -> Extraction:
         """What there is to remember or to forget in the turns, in the order in which it was said.
 

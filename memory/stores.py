@@ -1,0 +1,46 @@
+"""The stores that every way in and out works with, opened once a process."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from memory.catalog import Catalog, open_catalog
+from memory.embedding import open_embedder
+from memory.embedding.base import Embedder
+from memory.index import open_index
+from memory.index.base import Index
+from memory.schema import Policy
+from memory.settings import Settings, load_policy
+
+
+@dataclass(frozen=True)
+class Stores:
+    """Where memories are held, and by which rules. Every part may be used from many threads."""
+
+    settings: Settings
+    policy: Policy
+    """On the embedder's scale."""
+    catalog: Catalog
+    index: Index
+    embedder: Embedder
+
+    def close(self) -> None:
+        self.index.close()
+        self.catalog.close()
+
+
+def open_stores(settings: Settings) -> Stores:
+    """Open all stores that the settings name.
+
+    Raises:
+        SettingsError: a policy constant cannot work.
+        CatalogUnavailable, IndexMismatch: a store cannot be used as it is; the message says what to do.
+    """
+    embedder = open_embedder(settings)
+    return Stores(
+        settings=settings,
+        policy=load_policy().on_scale_of(embedder.thresholds),
+        catalog=open_catalog(settings),
+        index=open_index(settings, embedder),
+        embedder=embedder,
+    )
