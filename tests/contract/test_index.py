@@ -412,13 +412,17 @@ def test_another_handle_sees_a_write_and_a_delete_at_once(index: Index, another:
     assert numbers(index.query(unit(1), Where(ANA, tags=("late",)), 10)) == [2]
 
 
-def _upsert_elsewhere(adapter: str, folder: Path, first: int, count: int) -> None:
-    """Runs in a process of its own: one entry a call, half of them to one subject that all processes share."""
+def _upsert_elsewhere(adapter: str, folder: Path, first: int, count: int, together: int) -> None:
+    """Runs in a process of its own: waits until `together` processes are there, then writes one entry a call, half of
+    them to one subject that all processes share."""
     index = opened(adapter, folder)
+    if together > 1:
+        index.upsert([entry(BEN, number=first)])
+        while len(index.query(unit(1), Where(BEN), together)) < together:
+            pass
     for number in range(first, first + count):
-        index.upsert(
-            [entry(ANA if number % 2 else Subject(tenant_id="acme", subject_id=str(number % 40)), number=number)]
-        )
+        own = Subject(tenant_id="acme", subject_id=str(number % 40))
+        index.upsert([entry(ANA if number % 2 else own, number=number)])
     index.close()
 
 
@@ -434,7 +438,7 @@ def test_a_write_of_another_process_is_seen_when_it_returns(
     index.upsert([entry(number=1)])
     assert numbers(index.query(unit(1), Where(ANA), 10)) == [1]
 
-    processes.submit(_upsert_elsewhere, adapter, folder, 3, 1).result()
+    processes.submit(_upsert_elsewhere, adapter, folder, 3, 1, 1).result()
 
     assert numbers(index.query(unit(1), Where(ANA), 10)) == [1, 3]
 
@@ -442,10 +446,10 @@ def test_a_write_of_another_process_is_seen_when_it_returns(
 def test_processes_that_make_the_index_and_write_at_once_lose_nothing(
     adapter: str, folder: Path, processes: ProcessPoolExecutor
 ) -> None:
-    list(processes.map(_upsert_elsewhere, [adapter] * 3, [folder] * 3, [0, 200, 400], [200] * 3))
+    list(processes.map(_upsert_elsewhere, [adapter] * 3, [folder] * 3, [0, 200, 400], [200] * 3, [3] * 3))
 
     index = opened(adapter, folder)
-    assert index.count() == 600
+    assert index.count() == 600 + 3
     assert numbers(index.query(unit(1), Where(ANA), 1_000)) == list(range(1, 600, 2))
     index.close()
 

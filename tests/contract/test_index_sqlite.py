@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import gc
 import multiprocessing
 import resource
 import sqlite3
 import uuid
 from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import replace
 from itertools import count
@@ -18,6 +20,7 @@ import pytest
 from memory.embedding.base import Embedder
 from memory.index import open_index
 from memory.index.base import Vector, Where
+from memory.index.held import Held
 from memory.index.shard import IndexUnavailable
 from memory.index.sqlite import SqliteIndex
 from memory.schema import Subject, Thresholds
@@ -109,7 +112,7 @@ def test_a_subject_larger_than_the_cache_is_ranked_as_any_other(folder: Path) ->
     large.close()
 
 
-def test_the_least_recently_queried_subjects_leave_memory_first_and_are_still_found(folder: Path) -> None:
+def test_subjects_leave_memory_when_it_is_full_and_are_still_found(folder: Path) -> None:
     index = opened(folder, cache_bytes=2_000)
     subjects = [Subject(tenant_id="acme", subject_id=str(n)) for n in range(20)]
     index.upsert([entry(s, number=n) for n, s in enumerate(subjects)])
@@ -117,7 +120,39 @@ def test_the_least_recently_queried_subjects_leave_memory_first_and_are_still_fo
     for _ in range(2):
         for number, subject in enumerate(subjects):
             assert numbers(index.query(unit(1), Where(subject), 1)) == [number]
+
+    gc.collect()
+    in_memory = [thing for thing in gc.get_objects() if isinstance(thing, Held)]
+    assert 1 <= len(in_memory) <= 2_000 // (4 * DIMENSIONS)
+    assert sum(held.size for held in in_memory) <= 2_000
     index.close()
+
+
+@pytest.mark.parametrize("drift", [0, -1_000])
+def test_a_clock_that_stands_or_goes_back_hides_no_write(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, drift: int
+) -> None:
+    ticks = count(10**18, drift)
+    monkeypatch.setattr("time.time_ns", lambda: next(ticks))
+    writer, reader = opened(folder), opened(folder)
+
+    for number in range(1, 6):
+        writer.upsert([entry(number=number), entry(number=number + 100)])
+        assert len(reader.query(unit(1), Where(ANA), 20)) == number + 1
+        writer.delete(ANA, [uuid.UUID(int=number + 100)])
+        assert numbers(reader.query(unit(1), Where(ANA), 20)) == list(range(1, number + 1))
+    writer.close()
+    reader.close()
+
+
+def test_many_who_make_the_index_at_once_all_get_it(folder: Path) -> None:
+    with ThreadPoolExecutor(16) as pool:
+        made = list(pool.map(lambda _: opened(folder), range(16)))
+
+    made[3].upsert([entry(number=1)])
+    assert [index.count() for index in made] == [1] * 16
+    for index in made:
+        index.close()
 
 
 def test_no_trace_of_a_deleted_entry_is_left_in_the_file(folder: Path) -> None:
