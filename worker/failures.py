@@ -11,6 +11,7 @@ from redis.exceptions import TimeoutError as RedisTimeoutError
 from sqlalchemy.exc import InterfaceError, OperationalError
 
 from memory.catalog import ConcurrentChange
+from memory.index import IndexUnavailable
 
 _TRANSIENT = (
     BrokerUnavailable,
@@ -20,6 +21,7 @@ _TRANSIENT = (
     InterfaceError,
     sqlite3.OperationalError,
     ConcurrentChange,
+    IndexUnavailable,
     ConnectionError,
     TimeoutError,
 )

@@ -67,6 +67,24 @@ class Catalog:
             ).scalar_one_or_none()
         return None if document is None else memory_of(document)
 
+    def ids_like(self, start: str, *, limit: int = 10) -> list[uuid.UUID]:
+        """The ids of memories that begin with these hexadecimal digits, hyphens or not: for operators.
+
+        Raises:
+            ValueError: it is no start of an id.
+        """
+        digits = start.replace("-", "").lower()
+        if not 4 <= len(digits) <= 32 or set(digits) - set("0123456789abcdef"):
+            raise ValueError(f"{start!r} is no id, nor the first 4 or more characters of one")
+        table = tables.memories
+        first, last = uuid.UUID(digits.ljust(32, "0")), uuid.UUID(digits.ljust(32, "f"))
+        with self._engine.connect() as connection:
+            return list(
+                connection.execute(
+                    select(table.c.id).where(table.c.id >= first, table.c.id <= last).order_by(table.c.id).limit(limit)
+                ).scalars()
+            )
+
     def memories(self, subject: Subject, ids: Iterable[uuid.UUID]) -> dict[uuid.UUID, Memory]:
         """The subject's memories under these ids; others are left out."""
         wanted = list(ids)

@@ -1,0 +1,60 @@
+"""Settings: `settings`."""
+
+from __future__ import annotations
+
+import json
+from typing import Annotated, Any
+
+import typer
+from pydantic.fields import FieldInfo
+from rich.table import Table
+
+from interfaces.cli.output import JsonOption, console, print_json
+from memory.schema import Policy
+from memory.settings import Settings, load_policy, load_settings, variable_of
+
+
+def add_to(app: typer.Typer) -> None:
+    app.command()(settings)
+
+
+def settings(
+    example: Annotated[bool, typer.Option("--example", help="Print a commented .env file with the defaults.")] = False,
+    as_json: JsonOption = False,
+) -> None:
+    """List every setting: its environment variable, its value now, and what it does."""
+    if example:
+        typer.echo(env_example(), nl=False)
+        return
+    now: dict[str, Any] = load_settings().model_dump(mode="json") | load_policy().model_dump(mode="json")
+    if as_json:
+        print_json({variable_of(field): value for field, value in now.items()})
+        return
+    table = Table(expand=True)
+    table.add_column("variable", no_wrap=True, style="cyan")
+    table.add_column("value")
+    table.add_column("what it does", ratio=1)
+    for field, info in _fields().items():
+        table.add_row(variable_of(field), _written(now[field]), info.description)
+    console.print(table)
+
+
+def env_example() -> str:
+    """All settings with their defaults as a commented `.env` file."""
+    lines = ["# Every setting with its default; made by `afterturn settings --example`.\n"]
+    for field, info in _fields().items():
+        default = info.get_default()
+        lines.append(f"\n# {info.description}\n# {variable_of(field)}={_written(default)}\n")
+    return "".join(lines)
+
+
+def _fields() -> dict[str, FieldInfo]:
+    return {**Settings.model_fields, **Policy.model_fields}
+
+
+def _written(value: Any) -> str:
+    if value is None:
+        return ""
+    if isinstance(value, tuple | list):
+        return json.dumps(list(value))
+    return str(value).lower() if isinstance(value, bool) else str(value)

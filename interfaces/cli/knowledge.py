@@ -1,0 +1,206 @@
+"""What is known: `search`, `memories`, `show`, `forget`."""
+
+from __future__ import annotations
+
+import uuid
+from datetime import UTC, datetime
+from typing import Annotated
+
+import typer
+from rich.panel import Panel
+from rich.table import Table
+from rich.text import Text
+
+from interfaces.cli.output import (
+    JsonOption,
+    TenantOption,
+    console,
+    errors,
+    memory_json,
+    memory_table,
+    print_json,
+    short,
+)
+from memory.catalog import Catalog, open_catalog
+from memory.erasure import erase
+from memory.schema import AuditEntry, Memory, Status, Subject, Turn, utc_iso
+from memory.settings import load_settings
+from memory.stores import open_stores
+from recall.search import Found
+from recall.search import search as search_memories
+
+UserArgument = Annotated[str, typer.Argument(help="The user whose memory it is.")]
+IdArgument = Annotated[str, typer.Argument(help="A memory's id, or the first characters of it.")]
+OPERATOR = "operator"
+
+
+def add_to(app: typer.Typer) -> None:
+    for command in (search, memories, show, forget):
+        app.command()(command)
+
+
+def search(
+    user: UserArgument,
+    query: Annotated[str, typer.Argument(help="What to look for, in plain words.")],
+    tenant: TenantOption = "default",
+    limit: Annotated[int, typer.Option("--limit", "-n", min=1, max=100, help="How many to show at most.")] = 10,
+    as_json: JsonOption = False,
+) -> None:
+    """Find what is known about a user by meaning, best first."""
+    subject = Subject(tenant_id=tenant, subject_id=user)
+    stores = open_stores(load_settings())
+    try:
+        found = search_memories(subject, query, stores, limit=limit, now=datetime.now(UTC))
+    except ValueError as error:
+        raise typer.BadParameter(str(error)) from error
+    finally:
+        stores.close()
+    if as_json:
+        print_json([{"score": f.score, "similarity": f.similarity, "memory": memory_json(f.memory)} for f in found])
+    elif found:
+        console.print(search_table(query, found))
+    else:
+        console.print(f"nothing is known about {user} (tenant {tenant}) yet")
+
+
+def search_table(query: str, found: list[Found]) -> Table:
+    """What a search found, for people."""
+    table = Table(title=f"Search: {query}", title_justify="left", expand=True)
+    table.add_column("score", justify="right", no_wrap=True)
+    table.add_column("similarity", justify="right", no_wrap=True)
+    table.add_column("id", no_wrap=True, style="cyan")
+    table.add_column("summary", ratio=1)
+    for one in found:
+        table.add_row(f"{one.score:.2f}", f"{one.similarity:.2f}", short(one.memory.id), Text(one.memory.summary))
+    return table
+
+
+def memories(
+    user: UserArgument,
+    tenant: TenantOption = "default",
+    everything: Annotated[
+        bool, typer.Option("--all", "-a", help="Superseded and archived ones too, not only what holds now.")
+    ] = False,
+    limit: Annotated[int, typer.Option("--limit", "-n", min=1, help="How many to show at most.")] = 200,
+    as_json: JsonOption = False,
+) -> None:
+    """List what is known about a user, latest first."""
+    subject = Subject(tenant_id=tenant, subject_id=user)
+    catalog = open_catalog(load_settings())
+    found = catalog.list_memories(subject, statuses=tuple(Status) if everything else (Status.ACTIVE,), limit=limit)
+    catalog.close()
+    if as_json:
+        print_json([memory_json(memory) for memory in found])
+    elif found:
+        console.print(memory_table(subject, found))
+    else:
+        console.print(f"nothing is known about {user} (tenant {tenant}) yet")
+
+
+def show(memory: IdArgument, as_json: JsonOption = False) -> None:
+    """Show one memory: what it says, the turns that it came from, and all that was ever done to it."""
+    catalog = open_catalog(load_settings())
+    found = _one(memory, catalog)
+    sources = catalog.sources(found.subject, found.source_turn_ids)
+    audit = catalog.audit_of(found.subject, found.id)
+    catalog.close()
+    if as_json:
+        print_json(
+            {
+                "memory": memory_json(found),
+                "sources": [turn.model_dump(mode="json", exclude_none=True) for turn in sources],
+                "audit": [entry.model_dump(mode="json") for entry in audit],
+            }
+        )
+        return
+    console.print(_details(found))
+    for turn in sources:
+        console.print(_source(turn))
+    console.print(_audit_table(audit))
+
+
+def _one(given: str, catalog: Catalog) -> Memory:
+    try:
+        ids = catalog.ids_like(given)
+    except ValueError as error:
+        raise typer.BadParameter(str(error)) from error
+    if not ids:
+        raise typer.BadParameter(f"there is no memory {given!r}; `afterturn memories USER` lists the ids")
+    if len(ids) > 1:
+        raise typer.BadParameter(f"{given!r} begins several ids: give more of it ({', '.join(map(str, ids[:5]))} ...)")
+    memory = catalog.memory(ids[0])
+    if memory is None:
+        raise typer.BadParameter(f"memory {ids[0]} was deleted just now")
+    return memory
+
+
+def _details(memory: Memory) -> Panel:
+    table = Table.grid(padding=(0, 2))
+    table.add_column(style="dim", no_wrap=True)
+    table.add_column()
+    rows = {
+        "id": str(memory.id),
+        "whose": f"{memory.subject_id} (tenant {memory.tenant_id})",
+        "type": f"{memory.type.value}, {memory.kind.value}, {memory.category}",
+        "status": memory.status.value + (", pinned" if memory.pinned else "") + (", private" if memory.private else ""),
+        "when": utc_iso(memory.occurred_at),
+        "written": f"{utc_iso(memory.created_at)}, last changed {utc_iso(memory.updated_at)}",
+        "importance": f"{memory.importance:.2f} (trust {memory.trust_score:.2f}, confidence {memory.confidence:.2f})",
+        "feeling": f"{memory.valence.value}, {memory.intensity:.2f}",
+        "tags": ", ".join(memory.tags),
+        "entities": ", ".join(f"{entity.text} ({entity.type})" for entity in memory.entities),
+        "facts": "; ".join(f"{fact.entity} {fact.verb} {fact.object}" for fact in memory.facts),
+        "supersedes": ", ".join(map(str, memory.supersedes)),
+        "superseded by": str(memory.superseded_by or ""),
+        "related": ", ".join(map(short, memory.related_ids)),
+        "rules": memory.policy_version,
+    }
+    for name, value in rows.items():
+        if value:
+            table.add_row(name, Text(value))
+    return Panel(table, title=Text(memory.summary, style="bold"), title_align="left")
+
+
+def _source(turn: Turn) -> Panel:
+    said = Text("\n").join(Text.assemble((f"{m.name or m.role}: ", "bold"), m.content) for m in turn.messages)
+    return Panel(said, title=f"came from turn {turn.turn_id}, {utc_iso(turn.occurred_at)}", title_align="left")
+
+
+def _audit_table(audit: list[AuditEntry]) -> Table:
+    table = Table(title="What was done to it", title_justify="left")
+    for column in ("when", "what", "by", "why", "rules"):
+        table.add_column(column)
+    for entry in audit:
+        table.add_row(utc_iso(entry.at), entry.action.value, entry.by, entry.reason, entry.policy_version)
+    return table
+
+
+def forget(
+    memory: IdArgument,
+    yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")] = False,
+    as_json: JsonOption = False,
+) -> None:
+    """Erase one memory for good: its text, its vector, and the raw turns that nothing else needs.
+
+    An audit line without content stays.
+    """
+    stores = open_stores(load_settings())
+    try:
+        found = _one(memory, stores.catalog)
+        if not (yes or as_json):
+            errors.print(Text(found.summary))
+            typer.confirm("Forget this for good?", abort=True, err=True)
+        erase(
+            found.subject,
+            uuid.UUID(str(found.id)),
+            stores,
+            by=OPERATOR,
+            reason="forgotten by command",
+            now=datetime.now(UTC),
+        )
+    finally:
+        stores.close()
+    if as_json:
+        print_json({"forgotten": str(found.id)})
+    else:
+        console.print(f"forgotten: {found.id}")

@@ -1,0 +1,76 @@
+"""How the command prints: tables for people, JSON for programs."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from datetime import UTC, datetime
+from typing import Annotated, Any
+
+import typer
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from memory.schema import Memory, Status, Subject
+
+console = Console()
+errors = Console(stderr=True)
+
+JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON, for programs.")]
+TenantOption = Annotated[str, typer.Option("--tenant", "-t", help="The tenant that the user belongs to.")]
+
+_STATUS_STYLE = {
+    Status.ACTIVE: "green",
+    Status.PROVISIONAL: "yellow",
+    Status.SUPERSEDED: "dim",
+    Status.ARCHIVED: "dim",
+    Status.DELETED: "red",
+}
+
+
+def print_json(value: Any) -> None:
+    """One JSON value on standard output."""
+    typer.echo(json.dumps(value, ensure_ascii=False, indent=2, default=str))
+
+
+def memory_json(memory: Memory) -> dict[str, Any]:
+    return memory.model_dump(mode="json")
+
+
+def short(id_: object) -> str:
+    """The start of an id, enough for a person to name it by."""
+    return str(id_)[:8]
+
+
+def ago(moment: datetime) -> str:
+    """How long ago, in one unit."""
+    seconds = (datetime.now(UTC) - moment).total_seconds()
+    for size, unit in ((86_400, "d"), (3_600, "h"), (60, "min")):
+        if seconds >= size:
+            return f"{seconds / size:.0f} {unit} ago"
+    return "just now"
+
+
+def memory_table(subject: Subject, memories: Iterable[Memory]) -> Table:
+    """What is known of a subject, for people."""
+    table = Table(title=f"What is known about {subject.subject_id}", title_justify="left", expand=True)
+    table.add_column("id", no_wrap=True, style="cyan")
+    table.add_column("summary", ratio=1)
+    table.add_column("category", no_wrap=True)
+    table.add_column("type", no_wrap=True)
+    table.add_column("when", no_wrap=True)
+    table.add_column("importance", justify="right", no_wrap=True)
+    table.add_column("status", no_wrap=True)
+    for memory in memories:
+        style = _STATUS_STYLE[memory.status]
+        table.add_row(
+            short(memory.id),
+            Text(memory.summary, style="" if memory.status is Status.ACTIVE else style),
+            memory.category,
+            memory.type.value,
+            f"{memory.occurred_at:%Y-%m-%d}",
+            f"{memory.importance:.2f}",
+            Text(memory.status.value, style=style),
+        )
+    return table

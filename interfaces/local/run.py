@@ -1,0 +1,219 @@
+"""`afterturn run`: the whole fleet on one machine, fed with a conversation, and what came of it."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import shutil
+import signal
+import time
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from importlib.resources import files
+from pathlib import Path
+from types import FrameType
+
+from rich.console import Console
+from rich.live import Live
+from rich.panel import Panel
+from rich.text import Text
+
+from interfaces.cli.knowledge import search_table
+from interfaces.cli.output import memory_table
+from interfaces.cli.turns import report_bad_lines
+from interfaces.local.broker import BrokerUnavailable, embedded_broker
+from interfaces.local.processes import Supervised, worker_and_beat
+from interfaces.local.progress import measure, panel
+from interfaces.turn_file import BadLine, read_turns
+from memory.catalog import Catalog, open_catalog
+from memory.mailbox import Mailbox
+from memory.redis import open_redis
+from memory.schema import Status, Subject
+from memory.settings import Settings
+from memory.stores import open_stores
+from producers import Appended, ConflictingTurn, Producer
+from recall.search import search
+
+CONVERSATION = "conversation.jsonl"
+_QUESTION = "Where does she live now?"
+_SUBJECTS_SHOWN = 5
+_MEMORIES_SHOWN = 30
+_NEEDED_BYTES = 100 * 1024 * 1024
+_REFRESH_SECONDS = 0.25
+
+
+@dataclass
+class _Fed:
+    """What went in, and for whom."""
+
+    enqueued: int = 0
+    known_already: int = 0
+    bad: list[BadLine] = field(default_factory=list)
+    subjects: dict[Subject, None] = field(default_factory=dict)
+
+
+def run(settings: Settings, file: Path | None, *, once: bool, console: Console) -> bool:
+    """Start broker, worker and beat, feed them a file of turns (our own conversation if None), and show what is known.
+
+    Stays up until Ctrl-C or SIGTERM unless `once`, and stops all that it started. Answers whether every line of the
+    file was a turn.
+
+    Raises:
+        BrokerUnavailable, ProcessKeepsDying, CatalogUnavailable: something cannot start; the message says what to do.
+    """
+    folder = _own_folder(settings.data_dir)
+    signal.signal(signal.SIGTERM, _interrupt)
+    with ExitStack() as stack:
+        stack.enter_context(_only_run(folder))
+        stack.enter_context(embedded_broker(settings.broker_url, folder / "broker"))
+        catalog = open_catalog(settings)
+        stack.callback(catalog.close)
+        worker, beat = worker_and_beat(folder)
+        for process in (beat, worker):
+            stack.callback(process.stop)
+            process.start()
+        console.print(_started(settings, folder, worker, beat))
+        fed = _Fed()
+        try:
+            fed = _feed(settings, file, catalog, (worker, beat), console)
+            _show(settings, fed, catalog, console, ask=file is None)
+            if not once:
+                _stay(settings, (worker, beat), console)
+        except KeyboardInterrupt:
+            console.print("\nstopping: the worker finishes the turns it has in hand")
+        return not fed.bad
+
+
+def _interrupt(_signal: int, _frame: FrameType | None) -> None:
+    raise KeyboardInterrupt
+
+
+def _own_folder(path: Path) -> Path:
+    folder = path.absolute()
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        probe = folder / ".writable"
+        probe.write_bytes(b"x")
+        probe.unlink()
+    except OSError as error:
+        raise BrokerUnavailable(
+            f"cannot write in {folder}: {error.strerror}. Set AFTERTURN_DATA_DIR to a folder that you may write"
+        ) from error
+    free = shutil.disk_usage(folder).free
+    if free < _NEEDED_BYTES:
+        raise BrokerUnavailable(
+            f"only {free / 1e6:.0f} MB are free at {folder} and {_NEEDED_BYTES / 1e6:.0f} are needed. "
+            "Free some, or set AFTERTURN_DATA_DIR to a folder on another disk"
+        )
+    return folder
+
+
+@contextmanager
+def _only_run(folder: Path) -> Iterator[None]:
+    with (folder / "run.lock").open("a+") as lock:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            lock.seek(0)
+            raise BrokerUnavailable(
+                f"another `afterturn run` (process {lock.read().strip() or 'unknown'}) works in {folder}. Stop it, or "
+                "set AFTERTURN_DATA_DIR and AFTERTURN_BROKER_URL for a second one"
+            ) from None
+        lock.truncate(0)
+        lock.write(str(os.getpid()))
+        lock.flush()
+        yield
+
+
+def _started(settings: Settings, folder: Path, worker: Supervised, beat: Supervised) -> Panel:
+    text = Text()
+    for name, value in (
+        ("broker", f"Valkey at {settings.broker_url}, append-only file in {folder / 'broker'}"),
+        ("worker", f"process {worker.pid}, {settings.worker_slots} slots, log in {worker.log}"),
+        ("beat", f"process {beat.pid}, log in {beat.log}"),
+        ("data", f"{folder} (AFTERTURN_DATA_DIR)"),
+    ):
+        text.append(f"{name:8}", style="dim").append(f"{value}\n")
+    text.rstrip()
+    return Panel(text, title="afterturn is starting", title_align="left")
+
+
+def _feed(
+    settings: Settings, file: Path | None, catalog: Catalog, processes: tuple[Supervised, ...], console: Console
+) -> _Fed:
+    fed, since = _Fed(), datetime.now(UTC)
+    producer, redis = Producer(settings), open_redis(settings)
+    mailbox = Mailbox(redis)
+    notes = ["the worker loads its models, a few seconds"]
+    with Live(console=console, refresh_per_second=8, transient=True) as live:
+
+        def refresh() -> bool:
+            notes.extend(f"the {p.name} died and was started again" for p in processes if p.restart_if_dead())
+            progress = measure(fed.enqueued, since, catalog, mailbox)
+            if progress.processed and notes[0].startswith("the worker loads"):
+                notes.pop(0)
+            live.update(panel(progress, notes))
+            return progress.waiting_subjects > 0
+
+        shown = time.monotonic()
+        for number, turn in enumerate(read_turns(file or _conversation()), start=1):
+            if isinstance(turn, BadLine):
+                fed.bad.append(turn)
+                continue
+            try:
+                fresh = producer.enqueue(turn) is not Appended.DONE
+            except ConflictingTurn as error:
+                fed.bad.append(BadLine(number, str(error)))
+                continue
+            fed.enqueued += fresh
+            fed.known_already += not fresh
+            fed.subjects[turn.subject] = None
+            if time.monotonic() - shown > _REFRESH_SECONDS:
+                refresh()
+                shown = time.monotonic()
+        while refresh():
+            time.sleep(_REFRESH_SECONDS)
+        final = measure(fed.enqueued, since, catalog, mailbox)
+    redis.close()
+    console.print(panel(final, notes[1:] if notes and notes[0].startswith("the worker loads") else notes))
+    if final.processed < fed.enqueued + fed.known_already:
+        console.print(
+            f"{fed.enqueued + fed.known_already - final.processed} of the turns had been processed before: once is enough"
+        )
+    report_bad_lines(fed.bad)
+    return fed
+
+
+def _conversation() -> Path:
+    return Path(str(files("interfaces.local").joinpath(CONVERSATION)))
+
+
+def _show(settings: Settings, fed: _Fed, catalog: Catalog, console: Console, *, ask: bool) -> None:
+    for subject in list(fed.subjects)[:_SUBJECTS_SHOWN]:
+        statuses = (Status.ACTIVE, Status.SUPERSEDED)
+        console.print(memory_table(subject, catalog.list_memories(subject, statuses=statuses, limit=_MEMORIES_SHOWN)))
+    if len(fed.subjects) > _SUBJECTS_SHOWN:
+        console.print(f"and {len(fed.subjects) - _SUBJECTS_SHOWN} more users: `afterturn memories USER`")
+    if fed.subjects:
+        subject = next(iter(fed.subjects))
+        question = _QUESTION if ask else "What matters most to this person?"
+        stores = open_stores(settings)
+        found = search(subject, question, stores, limit=3, now=datetime.now(UTC))
+        stores.close()
+        console.print(search_table(f"{question} (user {subject.subject_id})", found))
+
+
+def _stay(settings: Settings, processes: tuple[Supervised, ...], console: Console) -> None:
+    console.print(
+        "\nThe fleet stays up until Ctrl-C. From another shell:\n"
+        "  .venv/bin/afterturn status\n"
+        '  .venv/bin/afterturn search maya "where does she live"\n'
+        "  .venv/bin/python -c 'from producers import enqueue; help(enqueue)'"
+    )
+    while True:
+        time.sleep(1)
+        for process in processes:
+            if process.restart_if_dead():
+                console.print(f"the {process.name} died and was started again (process {process.pid})")

@@ -1,0 +1,44 @@
+"""Reads a file of turns: JSON lines, one turn a line."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from memory.schema import Turn
+from producers import InvalidTurn, parse_turn
+
+
+@dataclass(frozen=True)
+class BadLine:
+    """A line that is no turn; `number` counts from 1."""
+
+    number: int
+    reason: str
+
+
+def read_turns(path: Path) -> Iterator[Turn | BadLine]:
+    """The turns of a file in their order, and what is wrong with the lines that are none. Blank lines are passed over.
+
+    Raises:
+        OSError: the file cannot be read.
+    """
+    with path.open("rb") as lines:
+        for number, line in enumerate(lines, start=1):
+            if line.strip():
+                yield _turn_or_bad(number, line)
+
+
+def _turn_or_bad(number: int, line: bytes) -> Turn | BadLine:
+    try:
+        value = json.loads(line)
+    except ValueError as error:
+        return BadLine(number, f"not JSON: {error}")
+    if not isinstance(value, dict):
+        return BadLine(number, "not a JSON object")
+    try:
+        return parse_turn(value)
+    except InvalidTurn as error:
+        return BadLine(number, str(error))
