@@ -19,7 +19,7 @@ STOP_WORDS: Final = _set(
     do does did doing done have has had having will would shall should can could may might must of in on at to
     from by for with about into onto over up as and or but if then so than too very just also some any each both
     s t d ll m re ve user says said say states stated mentions mentioned currently now really quite own while
-    during such more most many much other another get gets got out off through"""
+    during such more most many much other another get gets got out off through every"""
 )
 
 NEGATIONS: Final = _set(
@@ -28,8 +28,8 @@ NEGATIONS: Final = _set(
 )
 
 ENDINGS: Final = _set(
-    """quit stop stopped quitting sold sell selling cancel cancelled canceled former formerly ex previously
-    abandoned resigned retired divorced died deceased lost gave fired finished ended dropped"""
+    """quit stopped quitting sold selling cancelled canceled former formerly ex previously
+    abandoned resigned retired divorced died deceased lost fired ended quits stops"""
 )
 """Verbs and adverbs that say that what was so is so no more."""
 
@@ -44,6 +44,12 @@ SYNONYMS: Final = (
     "child kid",
     "home house",
     "car automobile",
+    "gray grey",
+    "someone somebody",
+    "truck lorry",
+    "scooter moped",
+    "plane airplane aircraft",
+    "elder elderly old",
     "job work position employed employment",
     "live reside dwell",
     "begin start commence",
@@ -102,17 +108,19 @@ ALIASES: Final = {
     "wives": "wife", "knives": "knife", "teeth": "tooth", "feet": "foot", "mice": "mouse", "drank": "drink",
     "fell": "fall", "flew": "fly", "broke": "break", "built": "build", "sent": "send", "spent": "spend",
     "dollars": "$", "dollar": "$", "usd": "$", "euros": "€", "euro": "€", "eur": "€", "pounds": "£", "gbp": "£",
-    "percent": "%", "died": "die", "chose": "choose", "held": "hold", "caught": "catch", "threw": "throw",
+    "percent": "%", "hat": "headwear", "hats": "headwear", "car": "automobile", "cars": "automobile",
+    "plane": "aircraft", "planes": "aircraft", "chose": "choose", "held": "hold", "caught": "catch", "threw": "throw",
 }  # fmt: skip
 
 OPPOSITES: Final = (
+    ("man boy guy male gentleman", "woman girl lady female"),
+    ("safe", "unsafe dangerous"),
+    ("correct right", "incorrect wrong"),
+    ("possible", "impossible"),
+    ("agree", "disagree"),
+    ("before", "after"),
     ("like enjoy love adore prefer want favor", "hate dislike detest loathe avoid"),
-    ("vegetarian vegan", "meat steak beef pork chicken carnivore bacon"),
-    ("vegan", "cheese milk dairy egg"),
     ("buy", "sell"),
-    ("married", "single divorced unmarried"),
-    ("married", "engaged"),
-    ("employed", "unemployed"),
     ("begin", "end finish stop quit"),
     ("increase raise rise gain", "decrease reduce lower fall drop lose"),
     ("open", "close"),
@@ -120,10 +128,9 @@ OPPOSITES: Final = (
     ("accept", "reject refuse decline"),
     ("allow", "forbid ban"),
     ("alive", "dead"),
-    ("up", "down"),
     ("hot warm", "cold cool"),
     ("big", "small"),
-    ("old elderly", "young"),
+    ("elder", "young"),
     ("tall", "short"),
     ("long", "short"),
     ("fast", "slow slowly"),
@@ -133,7 +140,6 @@ OPPOSITES: Final = (
     ("good", "bad"),
     ("rich", "poor"),
     ("day", "night"),
-    ("left", "right"),
     ("indoor inside", "outdoor outside"),
     ("empty", "full"),
     ("clean", "dirty"),
@@ -184,6 +190,9 @@ RIVALS: Final = {
     "diet": "vegan vegetarian pescatarian",
     "phone_make": "iphone android",
     "act": "eat drink read write cook sing play paint sew draw cut wash throw catch buy ride drive",
+    "profession": """teacher nurse engineer doctor lawyer designer chef accountant developer programmer architect
+        dentist plumber electrician journalist pilot farmer firefighter waiter cashier therapist scientist professor
+        pharmacist analyst consultant barista carpenter mechanic""",
     "rank": "first second third fourth fifth last",
     "frequency": "daily weekly monthly yearly annually",
 }
@@ -204,3 +213,48 @@ SINGLE_VALUED: Final = {
     "study": "major school university college",
 }
 """Cues for what a person has one of at a time: another value is a changed fact, not a second one."""
+
+STATES: Final = (
+    ("vegetarian vegan", "meat steak beef pork chicken carnivore bacon"),
+    ("vegan", "cheese dairy"),
+    ("married", "single divorced unmarried engaged"),
+    ("divorced", "single engaged"),
+    ("unemployed jobless", "employed work job"),
+    ("retired", "work job"),
+    ("sober teetotal", "beer wine whiskey drink"),
+    ("pregnant", "birth"),
+)
+"""Opposites that say all of a person's state by themselves, whatever else the statements hold."""
+
+HOLDING: Final = _set(
+    """own owns use uses drive drives play plays work works live lives smoke attend member subscribe subscribed
+    subscription practise practice practices study take takes run runs go goes belong week month year day twice often
+    usually regularly always still go-to eat eats drink drinks wear wears"""
+)
+"""What people say of a thing or habit while they have it, with how often."""
+
+LEAVING: Final = _set("switch switched switching move moved moving change changed changing migrated went")
+"""Verbs whose "from" names what was left."""
+
+RELATED: Final = _set(
+    """friend boss manager colleague coworker neighbor neighbour roommate partner fiance fiancee girlfriend boyfriend
+    parent parents grandparents dog cat child kid kids children team company"""
+)
+"""Besides relatives, whose a statement may be other than the user's own."""
+
+PAST: Final = _set("lived worked resided studied")
+"""Cues that speak of earlier days, so that they say nothing against what is so today."""
+
+PARTICLES: Final = (
+    ("up", "down"),
+    ("on", "off"),
+    ("into", "out"),
+    ("behind", "front"),
+    ("above", "below"),
+    ("over", "under"),
+    ("for", "against"),
+    ("more", "less"),
+    ("with", "without"),
+    ("to", "from"),
+)
+"""Small words of which one statement holds the one and the other the other."""

@@ -9,11 +9,15 @@ from typing import Final, Self
 
 from memory.schema import Candidate, Entity, Fact, Memory, MemoryType, Policy, SameFact
 from policies import lexicon
-from policies.wording import Quantity, Wording, content, read
+from policies.wording import Quantity, Wording, content, contents, read
 
 _NEAR_EQUAL: Final = 0.8
+_NEAR_EQUAL_LONG: Final = 0.65
+_LONG: Final = 7
 _SAME_FRAME: Final = 0.6
 _UNRELATED: Final = 0.25
+_SUBSET: Final = 0.4
+_REWORDED: Final = 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,9 +96,9 @@ def _same_object(a: str, b: str) -> bool:
 def _opposed_verbs(a: str, b: str) -> bool:
     one, other = read(a), read(b)
     return bool(
-        (one.negations + other.negations) % 2
+        bool(one.negations) != bool(other.negations)
         or one.ended != other.ended
-        or _oppose(one.words - other.words, other.words - one.words)
+        or _oppose(one.words - other.words, other.words - one.words, _OPPOSITES)
     )
 
 
@@ -107,18 +111,77 @@ def compare_texts(a: str, b: str) -> SameFact:
 def conflict(a: str, b: str) -> SameFact | None:
     """CHANGED or DIFFERENT where numbers, polarity, names or rival words stand against each other; else None."""
     one, other = read(a), read(b)
-    only_one, only_other = one.words - other.words, other.words - one.words
-    frame = _frame(one, other)
-    if (one.negations + other.negations) % 2 or one.ended != other.ended or _oppose(only_one, only_other):
-        return SameFact.CHANGED if frame >= _SAME_FRAME else SameFact.DIFFERENT
-    if _numbers_conflict(one.quantities, other.quantities):
-        return SameFact.CHANGED if frame >= _SAME_FRAME else SameFact.DIFFERENT
-    shared_cue = bool(one.cues & other.cues)
-    if one.names & only_one and other.names & only_other:
-        return SameFact.CHANGED if shared_cue else SameFact.DIFFERENT
-    if _rival(only_one, only_other):
-        return SameFact.CHANGED if shared_cue and frame >= _SAME_FRAME else SameFact.DIFFERENT
+    found = next((said for test in _CONFLICTS if (said := test(one, other)) is not None), None)
+    if found is SameFact.CHANGED and _bearers(one) != _bearers(other):
+        return SameFact.DIFFERENT
+    return found
+
+
+def _by_polarity(one: Wording, other: Wording) -> SameFact | None:
+    here, there = one.words - other.words, other.words - one.words
+    if _oppose(here, there, _STATES):
+        return SameFact.CHANGED
+    if bool(one.negations) != bool(other.negations):
+        return _changed_if(_frame(one, other) >= _SAME_FRAME)
+    if _oppose(here, there, _OPPOSITES):
+        rest = [words - _OPPOSABLE for words in (one.words, other.words)]
+        return _changed_if(bool(min(rest, key=len)) and _overlap(*rest) >= _SAME_FRAME)
+    if _particles_oppose(one.particles, other.particles) and min(len(here), len(there)) <= 1:
+        return SameFact.DIFFERENT
     return None
+
+
+def _by_ending(one: Wording, other: Wording) -> SameFact | None:
+    """What one statement says has ended and the other still tells of: sold, quit, switched from."""
+    if one.ended != other.ended:
+        over, still = (one, other) if one.ended else (other, one)
+        left_over = still.words - over.words - _HOLDING
+        return SameFact.CHANGED if still.words & over.words and not left_over else None
+    for over, still in ((one, other), (other, one)):
+        if over.left & still.words and not still.left and not still.words - over.words - _HOLDING:
+            return SameFact.CHANGED
+    return None
+
+
+def _by_numbers(one: Wording, other: Wording) -> SameFact | None:
+    if not _numbers_conflict(one.quantities, other.quantities):
+        return None
+    return _changed_if(_frame(one, other) >= _SAME_FRAME)
+
+
+def _by_names(one: Wording, other: Wording) -> SameFact | None:
+    return _changed_if(bool(one.cues & other.cues)) if _names_conflict(one, other) else None
+
+
+def _by_rivals(one: Wording, other: Wording) -> SameFact | None:
+    here, there = one.words - other.words, other.words - one.words
+    shared = {_CLASSES[w] for w in here if w in _CLASSES} & {_CLASSES[w] for w in there if w in _CLASSES}
+    if not shared:
+        return None
+    only_dates = all(_CLASSES.get(w) in _DATE_CLASSES for w in here | there)
+    rest = [frozenset(w for w in words if w not in _CLASSES) for words in (one.words, other.words)]
+    return _changed_if(only_dates or (bool(one.cues & other.cues) and _overlap(*rest) >= _SAME_FRAME))
+
+
+def _by_roles(one: Wording, other: Wording) -> SameFact | None:
+    """The same words in other places: who lends whom, what is preferred to what."""
+    if one.words != other.words or one.order == other.order or one.passive != other.passive:
+        return None
+    if "prefer" in one.words:
+        return SameFact.CHANGED
+    return SameFact.DIFFERENT if _swapped(one, other) or _names_swapped(one, other) else None
+
+
+_CONFLICTS: Final = (_by_polarity, _by_ending, _by_numbers, _by_names, _by_rivals, _by_roles)
+
+
+def _changed_if(same_thing: bool) -> SameFact:
+    return SameFact.CHANGED if same_thing else SameFact.DIFFERENT
+
+
+def _bearers(wording: Wording) -> frozenset[str]:
+    """Of whom a statement tells, where not of the user alone."""
+    return wording.words & _BEARERS
 
 
 @lru_cache(maxsize=16_384)
@@ -127,41 +190,84 @@ def likeness(a: str, b: str) -> SameFact:
     one, other = read(a).words, read(b).words
     if not one or not other:
         return SameFact.UNSURE
-    common = len(one & other)
-    if common == min(len(one), len(other)) or common / len(one | other) >= _NEAR_EQUAL:
+    common, smaller, larger = len(one & other), *sorted((len(one), len(other)))
+    near = _NEAR_EQUAL_LONG if smaller >= _LONG else _NEAR_EQUAL
+    if (common == smaller and smaller >= _SUBSET * larger) or common / len(one | other) >= near:
         return SameFact.SAME
-    return SameFact.UNSURE if common / min(len(one), len(other)) >= _UNRELATED else SameFact.DIFFERENT
+    return SameFact.UNSURE if common / smaller >= _UNRELATED else SameFact.DIFFERENT
+
+
+def _swapped(one: Wording, other: Wording) -> bool:
+    if not one.opening or not other.opening or one.opening == other.opening:
+        return False
+    return one.order[0] == other.order[-1] or other.order[0] == one.order[-1]
+
+
+def _names_swapped(one: Wording, other: Wording) -> bool:
+    """Whether names stand in another order, but for mere lists of them."""
+    names = one.names | other.names
+    here, there = ([w for w in order if w in names] for order in (one.order, other.order))
+    return here != there and not (_in_a_row(here, one.order) and _in_a_row(there, other.order))
+
+
+def _in_a_row(names: list[str], order: tuple[str, ...]) -> bool:
+    places = [order.index(name) for name in names]
+    return max(places) - min(places) == len(places) - 1
+
+
+def _names_conflict(one: Wording, other: Wording) -> bool:
+    """Whether each has a name that the other lacks; where they share one and much else differs, it is a rewording."""
+    here, there = one.names - other.words, other.names - one.words
+    if not here or not there:
+        return False
+    reworded = min(len(one.words - other.words - here), len(other.words - one.words - there)) >= _REWORDED
+    return not (reworded and one.names & other.names)
+
+
+def _particles_oppose(a: frozenset[str], b: frozenset[str]) -> bool:
+    here, there = a - b, b - a
+    return any((x in here and y in there) or (y in here and x in there) for x, y in lexicon.PARTICLES)
 
 
 def _frame(one: Wording, other: Wording) -> float:
     """How much of what is not a value the shorter one shares with the other, from 0 to 1."""
-    a, b = one.words - one.names, other.words - other.names
+    return _overlap(one.words - one.names, other.words - other.names)
+
+
+def _overlap(a: frozenset[str], b: frozenset[str]) -> float:
     smaller = min(len(a), len(b))
     return len(a & b) / smaller if smaller else 1.0
 
 
 def _numbers_conflict(a: frozenset[Quantity], b: frozenset[Quantity]) -> bool:
+    """Whether each counts something otherwise than the other; a number without a unit may count anything but years."""
+    here = {q for q in a if q.value not in {p.value for p in b}}
+    there = {q for q in b if q.value not in {p.value for p in a}}
     return any(
-        one.unit == other.unit or not one.unit or not other.unit
-        for one in a - b
-        for other in b - a
-        if one.value != other.value
+        one.unit == other.unit or ("" in (one.unit, other.unit) and "year" not in (one.unit, other.unit))
+        for one in here
+        for other in there
     )
 
 
-_OPPOSITES: Final = tuple(
-    (frozenset(content(w) for w in left.split()), frozenset(content(w) for w in right.split()))
-    for left, right in lexicon.OPPOSITES
-)
+_Sides = tuple[frozenset[str], frozenset[str]]
+
+
+def _sides(pairs: tuple[tuple[str, str], ...]) -> tuple[_Sides, ...]:
+    return tuple((contents(left.split()), contents(right.split())) for left, right in pairs)
+
+
+_OPPOSITES: Final = _sides(lexicon.OPPOSITES)
+_STATES: Final = _sides(lexicon.STATES)
+_OPPOSABLE: Final = frozenset(word for sides in _OPPOSITES for side in sides for word in side)
 _CLASSES: Final = {content(word): name for name, words in lexicon.RIVALS.items() for word in words.split()}
+_DATE_CLASSES: Final = frozenset({"weekday", "month", "season", "daytime"})
+_HOLDING: Final = contents(lexicon.HOLDING)
+_BEARERS: Final = contents(lexicon.RELATED) | contents(lexicon.RIVALS["relation"].split())
 
 
-def _oppose(a: frozenset[str], b: frozenset[str]) -> bool:
-    return any((a & left and b & right) or (a & right and b & left) for left, right in _OPPOSITES)
-
-
-def _rival(a: frozenset[str], b: frozenset[str]) -> bool:
-    return bool({_CLASSES[w] for w in a if w in _CLASSES} & {_CLASSES[w] for w in b if w in _CLASSES})
+def _oppose(a: frozenset[str], b: frozenset[str], pairs: tuple[_Sides, ...]) -> bool:
+    return any((a & left and b & right) or (a & right and b & left) for left, right in pairs)
 
 
 def _biased(a: Statement, b: Statement, policy: Policy) -> SameFact:

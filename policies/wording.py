@@ -21,7 +21,6 @@ _SCALES: Final = {"k": 1e3, "m": 1e6, "mn": 1e6, "bn": 1e9, "b": 1e9}
 _SCALE_WORDS: Final = {"hundred": 1e2, "thousand": 1e3, "million": 1e6, "billion": 1e9}
 _ORDINALS: Final = frozenset({"st", "nd", "rd", "th"})
 _VOWEL = re.compile(r"[aeiouy]")
-_UNITLESS: Final = frozenset({"year", "#"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +35,9 @@ class Quantity:
 class Wording:
     """A sentence taken apart. All words are stems, with synonyms made one.
 
-    `order` holds the content words as they come; `names` those that were written as names; `negations` counts.
+    `order` holds the content words as they come; `names` those that were written as names; `negations` counts;
+    `opening` is the first word but for articles, or "" after a preposition; `left` holds what the statement says was
+    left: "switched from tea".
     """
 
     order: tuple[str, ...]
@@ -46,6 +47,10 @@ class Wording:
     negations: int
     ended: bool
     cues: frozenset[str]
+    particles: frozenset[str]
+    opening: str
+    passive: bool
+    left: frozenset[str]
 
 
 @lru_cache(maxsize=65_536)
@@ -100,7 +105,13 @@ def contents(words: Iterable[str]) -> frozenset[str]:
 
 
 _STOPS: Final = lexicon.STOP_WORDS
-_ENDINGS: Final = frozenset(stem(word) for word in lexicon.ENDINGS)
+_PARTICLES: Final = frozenset(word for pair in lexicon.PARTICLES for word in pair)
+_DAYS: Final = frozenset(f"{lexicon.RIVALS['weekday']} {lexicon.RIVALS['month']}".split())
+_ARTICLES: Final = frozenset({"a", "an", "the"})
+_PREPOSITIONS: Final = frozenset({"in", "on", "at", "since", "for", "by", "from", "during", "as"})
+_MEASURES: Final = contents(
+    ["$", "€", "£", "%", "km", "kg", "mile", "hour", "minute", "day", "week", "month", "meter", "gram", "pound"]
+)
 _CUES: Final = {content(word): cue for cue, words in lexicon.SINGLE_VALUED.items() for word in words.split()}
 
 
@@ -109,10 +120,13 @@ def read(text: str) -> Wording:
     """Take a sentence apart. Never raises; reads the first `MAX_CHARS` characters."""
     text = unicodedata.normalize("NFKC", text[:MAX_CHARS])[:MAX_CHARS].replace("’", "'")
     tokens = _TOKEN.findall(text)
+    lowered = [token.lower() for token in tokens]
     order: list[str] = []
     names: set[str] = set()
     quantities: set[Quantity] = set()
-    negations, ended, at_start = 0, False, True
+    left: set[str] = set()
+    past = contents(lexicon.PAST.intersection(lowered))
+    negations, ended, leaving, at_start = 0, False, "", True
     for place, token in enumerate(tokens):
         if token in ".!?":
             at_start = True
@@ -123,29 +137,43 @@ def read(text: str) -> Wording:
         if quantity is not None:
             quantities.add(quantity)
         elif lower.endswith("n't") or lower in lexicon.NEGATIONS:
-            negations += 1
+            negations += lower != "nor"
         elif plain not in _STOPS and lower.replace("'", "") not in _STOPS:
             word = content(plain.replace("'", ""))
             order.append(word)
-            ended = ended or stem(plain) in _ENDINGS
-            if token[0].isupper() and not at_start and len(token) > 1:
+            if leaving == "from":
+                left.add(word)
+            leaving = "verb" if plain in lexicon.LEAVING else ""
+            ended = ended or plain in lexicon.ENDINGS
+            if token[0].isupper() and not at_start and len(token) > 1 and lower not in _DAYS:
                 names.add(word)
+        elif lower == "from" and leaving == "verb":
+            leaving = "from"
         at_start = False
     words = frozenset(order)
     return Wording(
         order=tuple(order),
         words=words,
+        particles=frozenset(lowered) & _PARTICLES,
+        opening=_opening(lowered),
+        passive="by" in lowered,
+        left=frozenset(left),
         names=frozenset(names),
         quantities=frozenset(quantities),
         negations=negations,
-        ended=ended or "longer" in words,
-        cues=frozenset(_CUES[word] for word in words if word in _CUES),
+        ended=ended,
+        cues=frozenset(_CUES[word] for word in words - past if word in _CUES),
     )
+
+
+def _opening(lowered: list[str]) -> str:
+    first = next((word for word in lowered if word not in _ARTICLES), "")
+    return "" if first in _PREPOSITIONS else first
 
 
 def _quantity(token: str, tokens: list[str], place: int) -> Quantity | None:
     """The number at a place, or None. "twelve", "12", "12k", "$12,000.00", "7:30pm", "twenty five" are read."""
-    following = tokens[place + 1].lower() if place + 1 < len(tokens) else ""
+    following = _noun_at(tokens, place + 1)
     before = tokens[place - 1].lower() if place else ""
     match = _NUMBER.match(token)
     if match is None:
@@ -159,8 +187,14 @@ def _quantity(token: str, tokens: list[str], place: int) -> Quantity | None:
     if suffix in _SCALES or suffix in _ORDINALS:
         suffix = ""
     if following in _SCALE_WORDS:
-        following = tokens[place + 2].lower() if place + 2 < len(tokens) else ""
+        following = _noun_at(tokens, place + 2)
     return Quantity(_plain(value), _unit(sign, suffix, following, value))
+
+
+def _noun_at(tokens: list[str], place: int) -> str:
+    """The token at a place if it may be what a number counts, which a name is not."""
+    token = tokens[place] if place < len(tokens) else ""
+    return token.lower() if token.islower() or (token.isupper() and 1 < len(token) < 4) else ""
 
 
 def _word_value(token: str, before: str, following: str) -> float | None:
@@ -177,9 +211,10 @@ def _word_value(token: str, before: str, following: str) -> float | None:
 def _unit(sign: str, suffix: str, following: str, value: float) -> str:
     if sign or suffix:
         return sign or content(suffix)
-    if following and following not in _STOPS and following[0].isalpha() and following not in _SCALE_WORDS:
-        return content(following)
-    return "year" if 1900 <= value < 2100 and value == int(value) else ""
+    noun = content(following) if following and following[0].isalpha() and following not in _STOPS else ""
+    if 1900 <= value < 2100 and value == int(value) and noun not in _MEASURES:
+        return "year"
+    return "" if following in _SCALE_WORDS else noun
 
 
 def _plain(value: float) -> str:
