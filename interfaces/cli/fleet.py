@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import ctypes
+import signal
+import sys
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -19,6 +22,9 @@ from memory.settings import load_settings
 from memory.stores import open_stores
 
 _PING_SECONDS = 1.0
+_PR_SET_PDEATHSIG = 1
+
+_EndWithParent = Annotated[bool, typer.Option("--end-with-parent", hidden=True)]
 
 
 def add_to(app: typer.Typer) -> None:
@@ -49,18 +55,29 @@ def worker(
     queues: Annotated[
         str, typer.Option("--queues", "-Q", help="Queues to work on; scheduled work has one of its own.")
     ] = f"{INGEST_QUEUE},{NIGHTLY_QUEUE}",
+    end_with_parent: _EndWithParent = False,
 ) -> None:
     """Start a worker of the fleet. SIGTERM lets it finish what it has in hand."""
+    if end_with_parent:
+        _ask_kernel_to_end_with_parent()
     from worker.app import app as celery
 
     celery.worker_main(["worker", "--queues", queues, "--without-gossip", "--without-mingle"])
 
 
-def beat() -> None:
+def beat(end_with_parent: _EndWithParent = False) -> None:
     """Start the scheduler. More than one may run: one leads, another takes over when it dies."""
+    if end_with_parent:
+        _ask_kernel_to_end_with_parent()
     from worker.app import app as celery
 
     celery.start(["beat"])
+
+
+def _ask_kernel_to_end_with_parent() -> None:
+    # A supervisor that is killed cannot stop its children. Linux can do it; elsewhere they have to be ended by hand.
+    if sys.platform == "linux":
+        ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGTERM)
 
 
 def status(as_json: JsonOption = False) -> None:

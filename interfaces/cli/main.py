@@ -18,6 +18,15 @@ from memory.catalog import CatalogUnavailable
 from memory.index import IndexMismatch, IndexUnavailable
 from memory.settings import SettingsError, load_settings
 
+_MENDABLE = (
+    SettingsError,
+    CatalogUnavailable,
+    IndexMismatch,
+    IndexUnavailable,
+    BrokerUnavailable,
+    ProcessKeepsDying,
+)
+
 app = typer.Typer(
     name="afterturn",
     help=(

@@ -73,7 +73,7 @@ def _free_port(host: str, port: int, folder: Path) -> None:
         return
     client = Redis(host=host, port=port, socket_timeout=2)
     try:
-        ours = Path(client.config_get("dir").get("dir", "")) == folder.resolve()
+        ours = client.config_get("dir").get("dir") == str(folder.resolve())
     except RedisError:
         ours = False
     if not ours:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import ctypes
-import signal
 import subprocess
 import sys
 import time
@@ -14,7 +12,6 @@ from pathlib import Path
 _GRACE_SECONDS = 30.0
 _SHORTEST_LIFE = 5.0
 _FAST_DEATHS = 3
-_PR_SET_PDEATHSIG = 1
 
 
 class ProcessKeepsDying(Exception):
@@ -45,7 +42,6 @@ class Supervised:
                 stderr=subprocess.STDOUT,
                 # Ctrl-C is for the supervisor: it lets each part finish in order.
                 start_new_session=True,
-                preexec_fn=_end_with_parent if sys.platform == "linux" else None,
             )
         self._started = time.monotonic()
 
@@ -78,15 +74,10 @@ class Supervised:
             self._process.wait()
 
 
-def _end_with_parent() -> None:
-    # A supervisor that is killed cannot stop its children: the kernel does.
-    ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGTERM)
-
-
 def worker_and_beat(logs: Path) -> tuple[Supervised, Supervised]:
     """The two commands of the fleet, not started yet."""
     command = [sys.executable, "-m", "interfaces.cli"]
     return (
-        Supervised("worker", [*command, "worker"], logs / "worker.log"),
-        Supervised("beat", [*command, "beat"], logs / "beat.log"),
+        Supervised("worker", [*command, "worker", "--end-with-parent"], logs / "worker.log"),
+        Supervised("beat", [*command, "beat", "--end-with-parent"], logs / "beat.log"),
     )

@@ -80,7 +80,7 @@ def run(settings: Settings, file: Path | None, *, once: bool, console: Console) 
             fed = _feed(settings, file, catalog, (worker, beat), console)
             _show(settings, fed, catalog, console, ask=file is None)
             if not once:
-                _stay(settings, (worker, beat), console)
+                _stay((worker, beat), console)
         except KeyboardInterrupt:
             console.print("\nstopping: the worker finishes the turns it has in hand")
         return not fed.bad
@@ -178,10 +178,9 @@ def _feed(
         final = measure(fed.enqueued, since, catalog, mailbox)
     redis.close()
     console.print(panel(final, notes[1:] if notes and notes[0].startswith("the worker loads") else notes))
-    if final.processed < fed.enqueued + fed.known_already:
-        console.print(
-            f"{fed.enqueued + fed.known_already - final.processed} of the turns had been processed before: once is enough"
-        )
+    repeated = fed.enqueued + fed.known_already - final.processed
+    if repeated > 0:
+        console.print(f"{repeated} of the turns had been processed before: once is enough")
     report_bad_lines(fed.bad)
     return fed
 
@@ -205,7 +204,7 @@ def _show(settings: Settings, fed: _Fed, catalog: Catalog, console: Console, *, 
         console.print(search_table(f"{question} (user {subject.subject_id})", found))
 
 
-def _stay(settings: Settings, processes: tuple[Supervised, ...], console: Console) -> None:
+def _stay(processes: tuple[Supervised, ...], console: Console) -> None:
     console.print(
         "\nThe fleet stays up until Ctrl-C. From another shell:\n"
         "  .venv/bin/afterturn status\n"

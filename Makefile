@@ -1,0 +1,58 @@
+# Needs Python 3.11 or newer with pip, and make; everything else is installed into .venv from the hash-locked files.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+INSTALLED := $(VENV)/.installed
+
+.DEFAULT_GOAL := help
+.PHONY: help install run test test-unit lint format bench flower lock clean
+
+help: ## Show what each target does
+	@echo "Afterturn: the cold path of an assistant's long-term memory. Start with: make run"
+	@echo
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+install: $(INSTALLED) ## Create the environment in .venv from the lock file
+
+$(INSTALLED): requirements-dev.lock pyproject.toml
+	@$(PYTHON) -c 'import sys; sys.exit(0 if sys.version_info >= (3, 11) else f"Python {sys.version.split()[0]} is too old: Afterturn needs 3.11 or newer. Try: make PYTHON=python3.11 $(or $(MAKECMDGOALS),install)")'
+	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV) || { rm -rf $(VENV); echo "cannot create an environment: is the venv module installed? (Debian: apt install python3-venv)" >&2; exit 1; }
+	@echo "installing what is locked in requirements-dev.lock ..."
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements-dev.lock
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e .
+	@touch $@
+
+run: $(INSTALLED) ## Start the whole fleet here and show what it remembers (FILE=turns.jsonl feeds a file, ONCE=1 exits)
+	@exec $(BIN)/afterturn run $(FILE) $(if $(ONCE),--once)
+
+test: $(INSTALLED) ## Run all tests
+	$(BIN)/python -m pytest -n 2 tests/unit
+	$(BIN)/python -m pytest tests/contract tests/fleet tests/e2e
+
+test-unit: $(INSTALLED) ## Run the pure tests only: seconds
+	$(BIN)/python -m pytest -n 2 tests/unit
+
+lint: $(INSTALLED) ## Check format, lint, types and the floors of the house
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+format: $(INSTALLED) ## Format the code
+	$(BIN)/ruff format .
+	$(BIN)/ruff check --fix .
+
+bench: $(INSTALLED) ## Measure ingestion beside a bare broker and a bare embedder
+	$(BIN)/python -m benchmarks.ingest
+
+flower: $(INSTALLED) ## Inspect the running fleet in a browser at http://127.0.0.1:5555
+	@exec $(BIN)/celery -A worker.app flower --address=127.0.0.1 --port=5555
+
+lock: $(INSTALLED) ## Resolve the dependencies anew and lock them with their hashes
+	$(BIN)/uv pip compile --quiet --upgrade --universal --generate-hashes --no-emit-index-url --python-version 3.11 \
+	  --custom-compile-command "make lock" --extra local -o requirements.lock pyproject.toml
+	$(BIN)/uv pip compile --quiet --upgrade --universal --generate-hashes --no-emit-index-url --python-version 3.11 \
+	  --custom-compile-command "make lock" --extra local --extra dev -c requirements.lock -o requirements-dev.lock pyproject.toml
+
+clean: ## Remove the environment and caches, not the data
+	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
