@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import multiprocessing
 import uuid
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
 from dataclasses import replace
 from datetime import timedelta, timezone
@@ -452,6 +452,31 @@ def test_processes_that_make_the_index_and_write_at_once_lose_nothing(
     assert index.count() == 600 + 3
     assert numbers(index.query(unit(1), Where(ANA), 1_000)) == list(range(1, 600, 2))
     index.close()
+
+
+def _make_elsewhere(adapter: str, folders: Sequence[Path], me: int, together: int) -> None:
+    """Runs in a process of its own: makes an index in each folder in the same moment as the others."""
+    for folder in folders:
+        folder.mkdir(exist_ok=True)
+        (folder / f"ready-{me}").touch()
+        while len(list(folder.glob("ready-*"))) < together:
+            pass
+        index = opened(adapter, folder / "index")
+        index.upsert([entry(number=me)])
+        index.close()
+
+
+def test_processes_that_make_the_same_index_in_the_same_moment_all_get_it(
+    adapter: str, tmp_path: Path, processes: ProcessPoolExecutor
+) -> None:
+    folders = [tmp_path / str(n) for n in range(10)]
+
+    list(processes.map(_make_elsewhere, [adapter] * 3, [folders] * 3, range(3), [3] * 3))
+
+    for folder in folders:
+        index = opened(adapter, folder / "index")
+        assert index.count() == 3
+        index.close()
 
 
 def test_threads_that_write_and_read_at_once_lose_nothing(index: Index) -> None:

@@ -8,7 +8,6 @@ import resource
 import sqlite3
 import uuid
 from collections.abc import Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import replace
 from itertools import count
@@ -143,16 +142,6 @@ def test_a_clock_that_stands_or_goes_back_hides_no_write(
         assert numbers(reader.query(unit(1), Where(ANA), 20)) == list(range(1, number + 1))
     writer.close()
     reader.close()
-
-
-def test_many_who_make_the_index_at_once_all_get_it(folder: Path) -> None:
-    with ThreadPoolExecutor(16) as pool:
-        made = list(pool.map(lambda _: opened(folder), range(16)))
-
-    made[3].upsert([entry(number=1)])
-    assert [index.count() for index in made] == [1] * 16
-    for index in made:
-        index.close()
 
 
 def test_no_trace_of_a_deleted_entry_is_left_in_the_file(folder: Path) -> None:
