@@ -8,14 +8,23 @@ from typing import Final
 from memory.schema import Admission, AdmissionAction, Turn
 from policies.commands import find_commands
 from policies.relevance import SURELY, WORTH_KEEPING, Relevance, relevance_of
-from policies.sentences import Sentence, prose_of, split_sentences
+from policies.sentences import Sentence, prose_of, split_sentences, words
 
 _LETTER_RUN = re.compile(r"[^\W\d_]+")
-_ENGLISH: Final = frozenset(
-    ["the", "a", "an", "and", "or", "but", "if", "of", "to", "in", "on", "at", "for", "with", "from", "by", "about", "as", "is", "are", "was", "were", "be", "been", "am", "do", "does", "did", "have", "has", "had", "i", "you", "he", "she", "it", "we", "they", "me", "my", "your", "his", "her", "our", "their", "this", "that", "these", "those", "what", "which", "who", "when", "where", "why", "how", "not", "no", "yes", "so", "just", "like", "can", "will", "would", "could", "should", "there", "here", "i'm", "it's", "don't", "up", "out", "more", "some", "all", "new", "really", "very", "good", "im", "ive", "love", "hi", "hello", "hey", "thanks", "thank", "ok", "okay", "please", "remember", "forget"]
+_ENGLISH: Final = words(
+    "the a an and or but if of to in on at for with from by about as is are was were be been am do does "
+    "did have has had i you he she it we they me my your his her our their this that these those what "
+    "which who when where why how not no yes so just like can will would could should there here i'm it's "
+    "don't up out more some all new really very good im ive love hi hello hey thanks thank ok okay please "
+    "remember forget"
 )
-_FOREIGN: Final = frozenset(
-    ["el", "los", "las", "una", "que", "por", "para", "con", "mi", "es", "soy", "estoy", "muy", "pero", "como", "tengo", "vivo", "hola", "gracias", "quiero", "der", "die", "das", "und", "ich", "bin", "ist", "nicht", "ein", "eine", "mein", "meine", "habe", "wir", "sie", "zu", "mit", "auf", "für", "wohne", "danke", "le", "les", "une", "et", "je", "suis", "est", "pas", "mon", "ma", "mes", "nous", "vous", "avec", "pour", "dans", "j'ai", "j'habite", "merci", "bonjour", "il", "lo", "gli", "che", "sono", "non", "ho", "mio", "mia", "per", "di", "vivo", "grazie", "ciao", "o", "os", "eu", "não", "uma", "meu", "minha", "tenho", "sou", "com", "você", "obrigado", "moro", "de", "het", "een", "ik", "ben", "niet", "mijn", "en", "van", "woon", "heb", "dank", "jag", "är", "och", "inte", "min", "mitt", "har", "jeg", "og", "ikke", "ve", "bir", "benim", "için", "ben", "nie", "jest", "mam", "się", "na"]
+_FOREIGN: Final = words(
+    "el los las una que por para con mi es soy estoy muy pero como tengo vivo hola gracias quiero der die "
+    "das und ich bin ist nicht ein eine mein meine habe wir sie zu mit auf für wohne danke le les une et "
+    "je suis est pas mon ma mes nous vous avec pour dans j'ai j'habite merci bonjour il lo gli che sono "
+    "non ho mio mia per di vivo grazie ciao o os eu não uma meu minha tenho sou com você obrigado moro de "
+    "het een ik ben niet mijn en van woon heb dank jag är och inte min mitt har jeg og ikke ve bir benim "
+    "için ben nie jest mam się na"
 )
 _MIXED: Final = frozenset({"die", "a", "me", "i", "no", "in", "on", "he", "so", "do", "is", "was", "as", "an", "at"})
 _LATIN_LIMIT = 0x250
@@ -27,18 +36,18 @@ def is_english(text: str) -> bool:
     Fewer than four words of the Latin alphabet are given the benefit of the doubt unless one of them is a
     common word of another language.
     """
-    words = _LETTER_RUN.findall(text[:2000].lower().replace("'", ""))
-    if not words:
+    said = _LETTER_RUN.findall(text[:2000].lower().replace("'", ""))
+    if not said:
         return True
-    letters = sum(map(len, words))
-    latin = sum(1 for word in words for char in word if ord(char) < _LATIN_LIMIT)
+    letters = sum(map(len, said))
+    latin = sum(1 for word in said for char in word if ord(char) < _LATIN_LIMIT)
     if latin < letters * 0.6:
         return False
-    english = sum(word in _ENGLISH for word in words)
-    foreign = sum(word in _FOREIGN and word not in _MIXED for word in words)
-    if len(words) < 4:
+    english = sum(word in _ENGLISH for word in said)
+    foreign = sum(word in _FOREIGN and word not in _MIXED for word in said)
+    if len(said) < 4:
         return foreign <= english
-    return foreign <= max(english, 1) or foreign * 8 < len(words)
+    return foreign <= max(english, 1) or foreign * 8 < len(said)
 
 
 def asks(text: str) -> bool:
@@ -97,6 +106,7 @@ def admit(turn: Turn) -> Admission:
     return Admission(action=AdmissionAction.SKIP, reasons=("nothing_personal" if best else "no_prose",))
 
 
-_TELLING: Final = frozenset(
-    ["possession", "relation", "answers_question", "first_person", "my_thing", "number", "time", "preference", "name", "money", "relation_named", "owns", "personal_verb", "about_oneself", "about_us", "elliptical"]
+_TELLING: Final = words(
+    "possession relation answers_question first_person my_thing number time preference name money "
+    "relation_named owns personal_verb about_oneself about_us elliptical"
 )

@@ -7,6 +7,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
 
+from policies.sentences import words
+
 WORTH_KEEPING = 1.0
 """Points from which a sentence is worth a memory. Fitted with `POINTS` by logistic regression and rounded to quarters,
 on Multi-Session Chat (Xu et al. 2022, did a person write down a fact from it) and checked on LoCoMo (Maharana et al.
@@ -22,17 +24,41 @@ _WE = frozenset({"we", "we're", "we've", "we'll", "we'd", "our", "ours", "us"})
 _YOU = frozenset({"you", "your", "you're", "you've", "you'll", "you'd", "yours", "u", "ur", "yourself"})
 _THIRD = frozenset({"he", "she", "his", "her", "they", "their", "him", "he's", "she's", "they're"})
 
-_RELATION = frozenset(
-    ["mom", "mum", "mother", "dad", "father", "parents", "parent", "sister", "brother", "siblings", "sibling", "son", "daughter", "kid", "kids", "child", "children", "baby", "wife", "husband", "spouse", "partner", "girlfriend", "boyfriend", "fiance", "fiancee", "fiancé", "fiancée", "grandma", "grandpa", "grandmother", "grandfather", "grandson", "granddaughter", "grandkids", "grandchildren", "aunt", "uncle", "cousin", "cousins", "niece", "nephew", "nieces", "nephews", "family", "friend", "friends", "roommate", "roommates", "neighbor", "neighbour", "boss", "coworker", "coworkers", "colleague", "colleagues", "ex", "twins", "dog", "dogs", "cat", "cats", "pet", "pets", "puppy", "puppies", "kitten", "kittens", "horse", "horses", "bird", "fish", "rabbit", "hamster", "parrot", "turtle", "therapist", "doctor", "teacher", "mentor"]
+_RELATION = words(
+    "mom mum mother dad father parents parent sister brother siblings sibling son daughter kid kids child "
+    "children baby wife husband spouse partner girlfriend boyfriend fiance fiancee fiancé fiancée grandma "
+    "grandpa grandmother grandfather grandson granddaughter grandkids grandchildren aunt uncle cousin "
+    "cousins niece nephew nieces nephews family friend friends roommate roommates neighbor neighbour boss "
+    "coworker coworkers colleague colleagues ex twins dog dogs cat cats pet pets puppy puppies kitten "
+    "kittens horse horses bird fish rabbit hamster parrot turtle therapist doctor teacher mentor"
 )
-_POSSESSION = frozenset(
-    ["house", "home", "apartment", "flat", "condo", "farm", "car", "truck", "bike", "motorcycle", "van", "boat", "job", "career", "business", "company", "shop", "store", "restaurant", "studio", "office", "school", "college", "university", "degree", "major", "class", "classes", "course", "salary", "budget", "savings", "debt", "mortgage", "rent", "loan", "birthday", "wedding", "anniversary", "divorce", "diet", "allergy", "allergies", "health", "surgery", "hobby", "hobbies", "garden", "guitar", "piano", "name", "age", "favorite", "favourite", "fav", "goal", "goals", "plan", "plans", "dream", "project", "book", "novel", "blog", "channel", "computer", "laptop", "phone", "address", "number", "email", "team", "band", "church", "hair"]
+_POSSESSION = words(
+    "house home apartment flat condo farm car truck bike motorcycle van boat job career business company "
+    "shop store restaurant studio office school college university degree major class classes course "
+    "salary budget savings debt mortgage rent loan birthday wedding anniversary divorce diet allergy "
+    "allergies health surgery hobby hobbies garden guitar piano name age favorite favourite fav goal goals "
+    "plan plans dream project book novel blog channel computer laptop phone address number email team band "
+    "church hair"
 )
-_LASTING = frozenset(
-    ["live", "lived", "living", "work", "worked", "working", "works", "own", "owned", "love", "loved", "loves", "like", "liked", "hate", "hated", "prefer", "enjoy", "enjoyed", "enjoys", "have", "had", "has", "play", "played", "playing", "plays", "collect", "study", "studied", "studying", "teach", "taught", "teaching", "married", "divorced", "retired", "single", "pregnant", "engaged", "vegan", "vegetarian", "allergic", "diabetic", "grew", "born", "raised", "moved", "moving", "bought", "sold", "adopted", "started", "quit", "graduated", "volunteer", "volunteered", "volunteering", "signed", "joined", "learned", "learning", "cook", "cooking", "bake", "baking", "paint", "painting", "write", "writing", "wrote", "read", "reading", "travel", "traveled", "travelled", "travelling", "traveling", "visit", "visited", "visiting", "went", "going", "plan", "planning", "hope", "hoping", "want", "wanted", "need", "needed", "trying", "try", "tried", "save", "saving", "drive", "drove", "run", "running", "hike", "hiking", "watch", "watched", "watching", "listen", "use", "used", "using", "make", "made", "making", "eat", "ate", "eating", "drink", "drinking", "got", "getting", "took", "take", "taking", "met", "lost", "won", "passed", "finished", "finishing", "spend", "spent", "booked", "decided", "dream", "afraid", "scared", "interested", "fan", "favorite", "favourite", "attend", "attended", "grow", "growing", "build", "building", "built", "train", "training", "coach", "practice", "practicing", "sing", "singing", "dance", "dancing", "ride", "riding", "fish", "fishing", "hunt", "hunting", "wear", "dislike", "miss", "missed", "opened", "opening", "accepted", "applied", "hired", "fired", "promoted", "earn", "swim", "camping", "surf", "ski"]
+_LASTING = words(
+    "live lived living work worked working works own owned love loved loves like liked hate hated prefer "
+    "enjoy enjoyed enjoys have had has play played playing plays collect study studied studying teach "
+    "taught teaching married divorced retired single pregnant engaged vegan vegetarian allergic diabetic "
+    "grew born raised moved moving bought sold adopted started quit graduated volunteer volunteered "
+    "volunteering signed joined learned learning cook cooking bake baking paint painting write writing "
+    "wrote read reading travel traveled travelled travelling traveling visit visited visiting went going "
+    "plan planning hope hoping want wanted need needed trying try tried save saving drive drove run "
+    "running hike hiking watch watched watching listen use used using make made making eat ate eating "
+    "drink drinking got getting took take taking met lost won passed finished finishing spend spent booked "
+    "decided dream afraid scared interested fan favorite favourite attend attended grow growing build "
+    "building built train training coach practice practicing sing singing dance dancing ride riding fish "
+    "fishing hunt hunting wear dislike miss missed opened opening accepted applied hired fired promoted "
+    "earn swim camping surf ski"
 )
-_TIME = frozenset(
-    ["yesterday", "today", "tomorrow", "tonight", "weekend", "week", "month", "year", "years", "months", "weeks", "monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday", "january", "february", "march", "april", "june", "july", "august", "september", "october", "november", "december", "ago", "last", "next", "recently", "lately", "birthday", "soon", "weekends", "summer", "winter", "fall", "spring"]
+_TIME = words(
+    "yesterday today tomorrow tonight weekend week month year years months weeks monday tuesday wednesday "
+    "thursday friday saturday sunday january february march april june july august september october "
+    "november december ago last next recently lately birthday soon weekends summer winter fall spring"
 )
 _REACTION = re.compile(
     r"\b(?:i(?:'m| am|m) (?:so |really |very |just )?(?:glad|sure|sorry|happy (?:to hear|for you|you|that you)|here for you|proud of "
@@ -128,11 +154,11 @@ def features(text: str, *, after_question: bool = False) -> tuple[str, ...]:
     """The rules that a sentence meets."""
     lower = text.lower()
     body = _OPENERS.sub("", lower, count=1) or lower
-    words = _WORD.findall(lower)
-    bag = set(words)
+    said = _WORD.findall(lower)
+    bag = set(said)
     found: list[str] = []
     add = found.append
-    count = len(words)
+    count = len(said)
     if "?" in text[-4:]:
         add("question")
         if not bag & _SELF_SUBJECT and not body.startswith(("my ", "our ")):

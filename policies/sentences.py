@@ -28,6 +28,11 @@ _ABBREVIATION = re.compile(
 )
 
 
+def words(text: str) -> frozenset[str]:
+    """The words of a list written as prose."""
+    return frozenset(text.split())
+
+
 @dataclass(frozen=True)
 class Sentence:
     """A sentence and where it begins in the message, in characters."""

@@ -1,0 +1,196 @@
+"""The extractor that needs no language model: rules over a parse."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Final
+
+from memory.schema import (
+    MAX_SUMMARY_CHARS,
+    AdmissionAction,
+    Candidate,
+    Extraction,
+    Fact,
+    ForgetRequest,
+    Kind,
+    MemoryType,
+    Turn,
+)
+from worker.extract import affect, language
+from worker.extract.attributes import USER, attribute_facts
+from worker.extract.base import AdmittedTurn
+from worker.extract.classify import category_of, is_hedged, kind_of, topics_of, type_of
+from worker.extract.dates import Dated, resolve_dates
+from worker.extract.entities import entities_of
+from worker.extract.facts import triple_of
+from worker.extract.language import Parsed
+from worker.extract.statements import Forgetting, Statement, statements_of
+from worker.extract.third_person import Narrator, mended, told_of
+
+VERSION: Final = "rules-1"
+NAMELESS: Final = "The user"
+_NAME = re.compile(r"\b[Mm]y (?:first )?name(?:'s| is) ([A-Z][\w'-]{1,40})|\b[Cc]all me ([A-Z][\w'-]{1,40})")
+_STATED: Final = 0.92
+_ANSWERED: Final = 0.75
+_HEDGED: Final = 0.7
+_SOURCE_CONFIDENCE: Final = {"chat": 1.0, "system": 0.95, "bank_api": 1.0, "external": 0.75, "instagram": 0.75}
+
+
+def _name_in(turns: Sequence[AdmittedTurn]) -> str:
+    told = next((name for t in reversed(turns) if (name := t.turn.user_name())), None)
+    if told:
+        return told
+    for admitted in turns:
+        if match := _NAME.search(admitted.turn.text_of("user")[:4000]):
+            return match.group(1) or match.group(2)
+    return NAMELESS
+
+
+def _sentence(text: str) -> str:
+    text = text.strip(" ,;:-")
+    if not text:
+        return text
+    text = text[0].upper() + text[1:]
+    if text[-1] not in ".!?\"'":
+        text += "."
+    return text[:MAX_SUMMARY_CHARS]
+
+
+class RulesExtractor:
+    """Makes candidates by rules: a parse for grammar, patterns for what matters. Safe for many threads."""
+
+    def __init__(self, categories: Sequence[str]) -> None:
+        self._categories = tuple(categories)
+
+    def prepare(self) -> None:
+        """Load the models now rather than with the first turn (about two seconds)."""
+        language.prepare()
+        affect.prepare()
+
+    def extract(self, turns: Sequence[AdmittedTurn], open_topic: str | None) -> Extraction:
+        """What there is to remember or to forget in the turns, in the order in which it was said.
+
+        Rules keep no topic open: what is said is taken as it stands.
+        """
+        name = _name_in(turns)
+        statements = statements_of(turns)
+        dated = [resolve_dates(mended(s.text), s.turn.occurred_at) for s in statements]
+        parses = language.parse([d.text for d in dated])
+        by_turn: dict[str, list[Candidate | ForgetRequest]] = {}
+        for statement, when, parsed in zip(statements, dated, parses, strict=True):
+            items = by_turn.setdefault(statement.turn.turn_id, [])
+            if isinstance(statement, Forgetting):
+                what = _sentence(told_of(parsed, Narrator(name))).rstrip(".")
+                items.append(ForgetRequest(turn_id=statement.turn.turn_id, ordinal=len(items), what=what))
+                continue
+            candidate = self._candidate(statement, when, parsed, name, len(items))
+            if not any(isinstance(c, Candidate) and c.summary == candidate.summary for c in items):
+                items.append(candidate)
+        found: list[Candidate | ForgetRequest] = []
+        for admitted in turns:
+            items = by_turn.get(admitted.turn.turn_id, [])
+            if admitted.admission.action is not AdmissionAction.SKIP:
+                items += self._pointers(admitted.turn, name, len(items))
+            found += items
+        return Extraction(items=tuple(found), model=VERSION)
+
+    def _candidate(self, said: Statement, when: Dated, parsed: Parsed, name: str, ordinal: int) -> Candidate:
+        assistant = next((m.name for m in said.turn.messages if m.role == "assistant" and m.name), None)
+        told = told_of(parsed, Narrator(name, assistant))
+        summary, kind, type_ = _sentence(told), kind_of(when.text), type_of(when.text, dated=bool(when.moments))
+        if said.manner == "answer":
+            summary = f'Asked "{said.question}", {_inside(name)} said: {said.text.rstrip(".! ")}.'
+            summary, type_ = summary[0].upper() + summary[1:MAX_SUMMARY_CHARS], MemoryType.SEMANTIC
+        elif said.manner == "instruction":
+            summary, kind, type_ = self._instruction(when.text, parsed, name)
+        elif said.manner == "reminder":
+            rest = told_of(parsed, Narrator(name, named=True))
+            rest = re.sub(r"^(?:to|about|that|of) ", "", rest)
+            joint = "to" if parsed.tokens and parsed.tokens[0].tag.startswith("VB") else "of"
+            summary = _sentence(f"{name} wants to be reminded {joint} {rest[:1].lower() + rest[1:]}")
+            kind, type_ = Kind.PROACTIVE_ACTION, MemoryType.EPISODIC
+        topics = topics_of(when.text + (" " + said.question if said.question else ""))
+        valence, intensity = affect.affect_of(said.text)
+        facts = self._facts(said, when.text, parsed)
+        if any(fact.attribute for fact in facts) and type_ is MemoryType.EPISODIC and not when.moments:
+            type_ = MemoryType.SEMANTIC
+        confidence = _ANSWERED if said.answered else _HEDGED if is_hedged(when.text) else _STATED
+        return Candidate(
+            turn_id=said.turn.turn_id,
+            ordinal=ordinal,
+            context_turn_ids=(said.asked_in,) if said.asked_in else (),
+            type=type_,
+            kind=kind,
+            category=category_of(topics, self._categories),
+            summary=summary,
+            tags=topics or ("personal",),
+            entities=entities_of(when.text, parsed, when.moments),
+            facts=facts,
+            source=said.turn.source,
+            valence=valence,
+            intensity=intensity,
+            confidence=round(confidence * _SOURCE_CONFIDENCE[said.turn.source], 3),
+            occurred_at=_moment(when, said.turn.occurred_at),
+            explicit=said.explicit,
+            private=said.private,
+            pinned=said.pinned,
+        )
+
+    def _facts(self, said: Statement, text: str, parsed: Parsed) -> tuple[Fact, ...]:
+        if said.manner == "answer":
+            return ()
+        if said.manner == "reminder":
+            return (Fact(entity=USER, verb="wants to be reminded", object=text[:300]),)
+        facts = attribute_facts(text)
+        if facts:
+            return facts
+        triple = triple_of(parsed)
+        return (triple,) if triple else ()
+
+    def _instruction(self, text: str, parsed: Parsed, name: str) -> tuple[str, Kind, MemoryType]:
+        if match := re.search(r"\b[Cc]all me ([\w'-]+)", text):
+            return f"{name} wants to be called {match.group(1)}.", Kind.USER_PREFERENCE, MemoryType.SEMANTIC
+        rest = told_of(parsed, Narrator(name, named=True))
+        rest = re.sub(r"^(?:please,? |and )+", "", rest, flags=re.IGNORECASE)
+        rest = re.sub(
+            r"^(from now on|going forward|in (?:the )?future),? (.*?)[.!]*$", r"\2 \1", rest, flags=re.IGNORECASE
+        )
+        rest = re.sub(r"^(?:don't|do not) ", "not to ", rest, flags=re.IGNORECASE)
+        rest = re.sub(r"\byour\b", "its", rest)
+        joint = "" if rest.startswith("not to ") else "to "
+        summary = _sentence(f"{name} wants the assistant {joint}{rest[:1].lower() + rest[1:]}")
+        return summary, Kind.AGENT_PROCEDURE, MemoryType.PROCEDURAL
+
+    def _pointers(self, turn: Turn, name: str, ordinal: int) -> list[Candidate]:
+        day = f"{turn.occurred_at.day} {turn.occurred_at:%B %Y}"
+        found = []
+        for number, attachment in enumerate(turn.attachments[:10]):
+            sort = {"image": "an image", "audio": "a recording", "video": "a video"}.get(
+                attachment.media_type.partition("/")[0], "a document"
+            )
+            title = f' titled "{attachment.title}"' if attachment.title else ""
+            found.append(
+                Candidate(
+                    turn_id=turn.turn_id,
+                    ordinal=ordinal + number,
+                    type=MemoryType.EPISODIC,
+                    kind=Kind.CONVERSATION_CONTEXT,
+                    category=self._categories[-1],
+                    summary=_sentence(f"{name} shared {sort}{title} on {day}"),
+                    tags=("attachment", sort.split()[-1]),
+                    source=turn.source,
+                    confidence=round(_STATED * _SOURCE_CONFIDENCE[turn.source], 3),
+                    occurred_at=turn.occurred_at,
+                )
+            )
+        return found
+
+
+def _inside(name: str) -> str:
+    return "the user" if name == NAMELESS else name
+
+
+def _moment(when: Dated, spoken: datetime) -> datetime:
+    return when.moments[0].at if len(when.moments) == 1 else spoken

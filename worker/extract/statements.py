@@ -1,0 +1,295 @@
+"""The statements in a turn that are worth a memory, still in the user's own first person."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from memory.schema import AdmissionAction, Turn
+from policies.admission import is_english
+from policies.commands import Command, find_commands
+from policies.relevance import WORTH_KEEPING, relevance_of
+from policies.sentences import MAX_SENTENCE_CHARS, MAX_SENTENCES, prose_of, split_sentences
+from worker.extract.answers import answer_of, question_of
+from worker.extract.base import AdmittedTurn
+from worker.extract.third_person import mended
+
+_LEAD: Final = re.compile(
+    r"^(?:(?:oh|ah|aw+|hey|hi|hello|well|ha(?:ha)*|lol|yeah|yes|yep|yup|nope|no|so|and|but|plus|wow|actually|"
+    r"honestly|anyway|anyways|ok|okay|sure|definitely|absolutely|thanks|thank you(?: so much)?|btw|by the way|cool|nice|great|true|"
+    r"awesome|i mean|you know|to be honest|tbh|like i said|right|because|also|too|omg|unfortunately|sadly|luckily|that's (?:great|awesome|cool|nice))\b"
+    r"(?: there)?[\s,.!:;-]*){1,4}",
+    re.IGNORECASE,
+)
+_VOCATIVE: Final = re.compile(
+    r"^(?:hey|hi|hello|thanks|thank you|wow|yeah|yes|no|aw+|oh),? [A-Z][a-z]+[,!.]\s*|^[A-Z][a-z]+, (?=(?:I|my|we|it|that)\b)"
+)
+_TRAILING_TAG: Final = re.compile(
+    r",? (?:haha\w*|lol|lmao|you know|right|too|though|btw)\s*(?=[.!]*$)|\s*[:;]-?[)D(P]+|\s*[\U0001F300-\U0001FAFF\u2600-\u27BF\uFE0F]+",
+    re.IGNORECASE,
+)
+_SPLIT: Final = re.compile(
+    r"(?:,? (?:and|but|so|plus|and then|and also|but now) |; |, | - | -- )(?=(?:I|we|my|our)(?:'m|'ve|'ll|'d|'re)? [\w']+ \w)",
+    re.IGNORECASE,
+)
+_SUBORDINATE: Final = re.compile(
+    r"^(?:if|when|while|since|although|though|because|as|after|before|once|until|even if|unless|whenever|where|the)\b",
+    re.IGNORECASE,
+)
+_CONTINUES: Final = re.compile(
+    r"\b(?:that|which|who|think|know|said|told|hope|wish|feel|sure|believe|if|because|when|where|what|how|guess|like)$",
+    re.IGNORECASE,
+)
+_HAS_CLAUSE: Final = re.compile(r"\b(?:I|we|my|our|he|she|they|it)(?:'m|'ve|'ll|'d|'re|'s)? \w+", re.IGNORECASE)
+_ELLIPTICAL: Final = re.compile(
+    r"^(?P<adv>(?:(?:just|recently|also|always|usually|mostly|sometimes|currently|still|really|never|already|even|finally|not|definitely) )*)"
+    r"(?P<verb>been|[a-z]+ing|got|went|had|made|took|moved|bought|started|finished|love|loved|hate|enjoy|like|prefer|want|need|have|saw|met|won|lost|used to|"
+    r"grew|visited|spent|tried|watched|played|plan|hope|decided|joined|adopted|graduated|work|live|study|can't|don't)\b",
+    re.IGNORECASE,
+)
+_NOT_PARTICIPLE: Final = frozenset(
+    (
+        "nothing",
+        "something",
+        "anything",
+        "everything",
+        "during",
+        "morning",
+        "evening",
+        "king",
+        "thing",
+        "spring",
+        "being",
+        "bring",
+        "sing",
+        "including",
+    )
+)
+_CHITCHAT: Final = re.compile(
+    r"^(?:I(?:'m| am) (?:so |very |really |pretty |just |also |doing )?(?:good|fine|well|great|ok|okay|alright|not bad|glad|sorry|sure|happy (?:for|to hear)|back|here)"
+    r"(?: (?:too|thanks|thank you|today|and you|how are you|for you|that you .*|to hear .*))*|"
+    r"I (?:see|agree|know|guess so|think so|hope so|understand|can imagine|bet|do|am|have|will|would|can|did|don't know|can't wait|appreciate (?:it|that|you))|"
+    r"I love (?:it|that|this|them|you)|me too|same here|"
+    r"nice to meet you.*|good (?:morning|night|evening|afternoon).*)[\s,.!]*$",
+    re.IGNORECASE,
+)
+_INSTRUCTION: Final = re.compile(
+    r"^(?:please,? |from now on,? |in (?:the )?future,? |going forward,? |and )*(?:(?:always|never|don't|do not|stop|avoid|keep|make sure to|try to) )?"
+    r"(?:answer(?:ing)?|reply(?:ing)?|respond(?:ing)?|speak|talk|write|address|us(?:e|ing)|explain|format|keep (?:your|the) (?:answers?|replies|responses)|"
+    r"be (?:more |less )?(?:brief|concise|formal|informal|direct|polite|short)|your (?:answers?|replies|responses)|giv(?:e|ing) me|call(?:ing)? me|ask(?:ing)? me|includ(?:e|ing)|remind(?:ing)? me)\b",
+    re.IGNORECASE,
+)
+_LASTING_ORDER: Final = re.compile(
+    r"\b(?:always|never|from now on|in (?:the )?future|going forward|don't|do not|stop|every time|whenever|call me|keep your|your (?:answers|replies|responses)|be (?:more |less )?(?:brief|concise))\b",
+    re.IGNORECASE,
+)
+
+
+@dataclass(frozen=True)
+class Statement:
+    """One thing that a user said. `quoted` is a whole third-person template to be filled with the name."""
+
+    turn: Turn
+    place: int
+    text: str
+    explicit: bool = False
+    pinned: bool = False
+    private: bool = False
+    answered: bool = False
+    manner: str = "said"
+    asked_in: str | None = None
+    question: str | None = None
+
+
+@dataclass(frozen=True)
+class Forgetting:
+    """What a user wants forgotten, in the first person."""
+
+    turn: Turn
+    place: int
+    text: str
+
+
+@dataclass
+class _Asked:
+    question: str | None = None
+    turn_id: str | None = None
+
+
+def _without_asides(text: str, assistant: str | None) -> str:
+    text = _TRAILING_TAG.sub("", text)
+    text = _VOCATIVE.sub("", text, count=1)
+    text = _LEAD.sub("", text, count=1) or text
+    if assistant:
+        text = re.sub(rf"(?:^{re.escape(assistant)},? |, {re.escape(assistant)}(?=[,.!]|$))", "", text)
+    return text.strip(" ,;:-")
+
+
+def _whole(text: str) -> str:
+    """An elliptical sentence with its subject: "Just moved here" -> "I just moved here"."""
+    match = _ELLIPTICAL.match(text)
+    if not match:
+        return text
+    verb = match["verb"].lower()
+    rest = text[:1].lower() + text[1:]
+    if verb == "been":
+        return f"I've {rest}"
+    if verb.endswith("ing"):
+        if verb in _NOT_PARTICIPLE or re.search(r"\b(?:is|was|are|has|makes|helps|can|will|would)\b", text):
+            return text
+        return f"I'm {rest}"
+    return f"I {rest}"
+
+
+def clauses_of(text: str) -> tuple[str, ...]:
+    """A sentence cut where a new statement about the user begins."""
+    if _SUBORDINATE.match(text):
+        return (text,)
+    parts: list[str] = []
+    begin = 0
+    for match in _SPLIT.finditer(text):
+        left = text[begin : match.start()]
+        if len(left.split()) < 3 or not _HAS_CLAUSE.search(left) or _CONTINUES.search(left) or _SUBORDINATE.match(left):
+            continue
+        parts.append(left)
+        begin = match.end()
+    parts.append(text[begin:])
+    return tuple(part.strip(" ,;") for part in parts if part.strip(" ,;"))
+
+
+def _ordered(command: Command, turn: Turn, place: int) -> Statement | None:
+    text = mended(command.object_text)[:MAX_SENTENCE_CHARS]
+    if not text:
+        return None
+    manner = "reminder" if command.verb == "remind" else "said"
+    return Statement(turn, place, text, explicit=True, pinned=command.verb == "pin", manner=manner)
+
+
+def _statements_of(
+    turn: Turn, message: str, asked: _Asked, assistant: str | None, place: int
+) -> list[Statement | Forgetting]:
+    commands = find_commands(message)
+    private = any(command.verb == "private" for command in commands)
+    orders = [c for c in commands if c.verb in ("remember", "remind", "pin", "forget")]
+    found: list[Statement | Forgetting] = []
+    used: set[int] = set()
+    sentences = split_sentences(prose_of(message))
+    for number, sentence in enumerate(sentences):
+        end = sentence.start + len(sentence.text)
+        hit = next((i for i, c in enumerate(orders) if sentence.start <= c.start < max(end, sentence.start + 1)), None)
+        if hit is not None:
+            command = orders[hit]
+            if hit in used:
+                continue
+            used.add(hit)
+            if command.verb == "forget":
+                if command.object_text:
+                    found.append(Forgetting(turn, place, command.object_text))
+                continue
+            statement = _ordered(command, turn, place)
+            if statement is None and found and isinstance(found[-1], Statement):
+                continue
+            if statement:
+                found.append(statement)
+            continue
+        if any(c.start <= sentence.start and end <= c.end for c in orders):
+            continue
+        found += _from_sentence(turn, sentence.text, asked if number == 0 else _Asked(), assistant, place, number)
+    if private:
+        found = [_private(item) for item in found]
+    return found
+
+
+def _private(item: Statement | Forgetting) -> Statement | Forgetting:
+    if isinstance(item, Forgetting):
+        return item
+    return Statement(
+        item.turn,
+        item.place,
+        item.text,
+        item.explicit,
+        item.pinned,
+        True,
+        item.answered,
+        item.manner,
+        item.asked_in,
+        item.question,
+    )
+
+
+def _from_sentence(
+    turn: Turn, text: str, asked: _Asked, assistant: str | None, place: int, number: int
+) -> list[Statement | Forgetting]:
+    if asked.question is not None and (answer := answer_of(asked.question, text)):
+        statement = answer.statement
+        if statement is None:
+            return [
+                Statement(
+                    turn,
+                    place,
+                    answer.reply,
+                    answered=True,
+                    manner="answer",
+                    asked_in=asked.turn_id,
+                    question=answer.question,
+                )
+            ]
+        return [
+            Statement(turn, place, mended(statement), answered=True, asked_in=asked.turn_id, question=answer.question)
+        ]
+    if _INSTRUCTION.match(text) and _LASTING_ORDER.search(text) and not text.endswith("?"):
+        return [Statement(turn, place, text, manner="instruction")]
+    if turn.source != "chat":
+        return [Statement(turn, place, mended(text))] if not text.endswith("?") and len(text.split()) > 2 else []
+    whole = relevance_of(text, after_question=asked.question is not None)
+    if not whole.worth_keeping:
+        return []
+    kept: list[Statement | Forgetting] = []
+    if "question" in whole.reasons and (cut := max(text.rfind(", "), text.rfind(" - "))) > 0:
+        text = text[:cut]
+    elif "question" in whole.reasons:
+        return []
+    clean = mended(_without_asides(text, assistant))
+    for clause in clauses_of(_whole(clean)):
+        body = _whole(_without_asides(clause, assistant))
+        if _CHITCHAT.match(body) or len(body.split()) < 2:
+            continue
+        kept.append(Statement(turn, place, body))
+    if len(kept) > 1:
+        better = [
+            s
+            for s in kept
+            if isinstance(s, Statement)
+            and relevance_of(s.text, after_question=asked.question is not None).points >= WORTH_KEEPING - 0.5
+        ]
+        kept = list(better) or kept[:1]
+    return kept
+
+
+def statements_of(turns: Sequence[AdmittedTurn]) -> list[Statement | Forgetting]:
+    """All that is worth keeping of some turns, in the order in which it was said.
+
+    A question that the assistant asks, in this turn or in the one before it in the conversation, is answered by
+    the user's next words. Skipped turns and text in another language give nothing.
+    """
+    found: list[Statement | Forgetting] = []
+    asked: dict[str, _Asked] = {}
+    for admitted in turns:
+        turn = admitted.turn
+        assistant = next((m.name for m in turn.messages if m.role == "assistant" and m.name), None)
+        mine: list[Statement | Forgetting] = []
+        for message in turn.messages:
+            if message.role == "assistant":
+                asked[turn.conversation_id] = _Asked(question_of(message.content), turn.turn_id)
+            if message.role != "user":
+                continue
+            before = asked.pop(turn.conversation_id, _Asked())
+            if before.turn_id == turn.turn_id:
+                before.turn_id = None
+            if admitted.admission.action is AdmissionAction.SKIP or not is_english(prose_of(message.content)):
+                continue
+            mine += _statements_of(turn, message.content, before, assistant, len(mine))
+        found += mine[:MAX_SENTENCES]
+    return found
