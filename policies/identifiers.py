@@ -47,7 +47,7 @@ def _is_ip(text: str, match: re.Match[str]) -> bool:
     return True
 
 
-def _has_digit(text: str, match: re.Match[str]) -> bool:
+def _has_digit(_: str, match: re.Match[str]) -> bool:
     return any(c.isdigit() for c in match["value"])
 
 
@@ -60,10 +60,12 @@ _PHONE_WORDS: Final = _compile(
     r"messages?\s+(?:to|at|on)|registered|\bcontact|\boffice|\bring\b|\bnumber is\b"
 )
 _NOT_PHONE: Final = re.compile(
-    r"(?:19|20)\d\d[-./ ]\d{1,2}[-./ ]\d{1,2}|\d{1,2}[-./ ]\d{1,2}[-./ ](?:19|20)\d\d|(?:19|20)\d\d\s?[-/]\s?(?:19|20)\d\d"
+    r"(?:19|20)\d\d[-./ ]\d{1,2}[-./ ]\d{1,2}|\d{1,2}[-./ ]\d{1,2}[-./ ](?:19|20)\d\d|(?:19|"
+    r"20)\d\d\s?[-/]\s?(?:19|20)\d\d"
 )
 _STREET: Final = (
-    r"(?:Street|St|Avenue|Ave|Road|Rd|Lane|Ln|Drive|Dr|Boulevard|Blvd|Court|Ct|Way|Place|Pl|Square|Sq|Terrace|Close|"
+    r"(?:Street|St|Avenue|Ave|Road|Rd|Lane|Ln|Drive|Dr|Boulevard|Blvd|Court|Ct|Way|Place|Pl|Square|Sq|"
+    r"Terrace|Close|"
     r"Highway|Hwy|Parkway|Pkwy|Crescent|Cres|Gardens|Grove|Row|Walk|Quay|Mews|Hill|Circle|Cir|Trail|Alley|Squares)"
 )
 _ENDING: Final = (
@@ -90,11 +92,19 @@ _RULES: Final[tuple[tuple[str, re.Pattern[str], Callable[[str, re.Match[str]], b
     (
         "phone",
         re.compile(
-            r"(?<![\w.,$€£/+-])(?P<value>(?:\+|00)?\(?\d{1,5}\)?(?:[ .\-/]{0,2}\(?\d{1,5}\)?){1,6})(?![\w%]|[.,:]\d|\s?(?:%|\$|€))"
+            r"(?<![\w.,$€£/+-])(?P<value>(?:\+|00)?\(?\d{1,5}\)?(?:[ .\-/]{0,2}\(?\d{1,5}\)?){1,6})(?![\w%]|"
+            r"[.,:]\d|\s?(?:%|\$|€))"
         ),
         _is_phone,
     ),
-    ("postcode", _compile(r"\b(?:zip|post(?:al)?\s?code|zip\s?code)\b\W{0,3}(?:(?:code|is)\W{1,3}){0,2}(?P<value>[A-Z0-9]{2,5}(?:[ -][A-Z0-9]{1,4})?)\b"), _has_digit),
+    (
+        "postcode",
+        _compile(
+            r"\b(?:zip|post(?:al)?\s?code|zip\s?code)\b\W{0,3}(?:(?:code|is)\W{1,3}){0,2}"
+            r"(?P<value>[A-Z0-9]{2,5}(?:[ -][A-Z0-9]{1,4})?)\b"
+        ),
+        _has_digit,
+    ),
     (
         "address",
         re.compile(
@@ -112,11 +122,19 @@ _RULES: Final[tuple[tuple[str, re.Pattern[str], Callable[[str, re.Match[str]], b
         ),
         None,
     ),
-    ("address", _compile(rf"(?<!\w)(?P<value>(?:\d{{1,6}}\s+)?[^\W\d_]\w{{1,30}}(?:\s(?:út|tér|u\.|põik|utca)|{_ENDING})\s+\d{{1,4}}\w?)\b"), None),
+    (
+        "address",
+        _compile(
+            rf"(?<!\w)(?P<value>(?:\d{{1,6}}\s+)?[^\W\d_]\w{{1,30}}(?:\s(?:út|tér|u\.|põik|utca)|"
+            rf"{_ENDING})\s+\d{{1,4}}\w?)\b"
+        ),
+        None,
+    ),
     (
         "address",
         re.compile(
-            r"(?<!\w)(?P<value>(?:\d{1,6},?\s+(?:\d{1,4}\s+)?)?(?:[Rr]ue|[Vv]ia|[Cc]alle|[Rr]ua|[Aa]venida|[Pp]aseo|[Pp]iazza|[Uu]lica|ul\.)\s+"
+            r"(?<!\w)(?P<value>(?:\d{1,6},?\s+(?:\d{1,4}\s+)?)?(?:[Rr]ue|[Vv]ia|[Cc]alle|[Rr]ua|[Aa]venida|"
+            r"[Pp]aseo|[Pp]iazza|[Uu]lica|ul\.)\s+"
             r"(?:[\w'’.-]{1,24}\s+){0,3}[\w'’.-]{1,24},?\s+\d{1,4})\b"
         ),
         None,
@@ -133,9 +151,10 @@ _RULES: Final[tuple[tuple[str, re.Pattern[str], Callable[[str, re.Match[str]], b
     (
         "address",
         _compile(
-            r"\b(?:(?:lives?|living|resides?|located|stay(?:s|ing)?) at|address(?:\s+of\s+[\w ]{1,30}?)?\s+is(?:\s+at)?|address:)\s{1,8}"
+            r"\b(?:(?:lives?|living|resides?|located|stay(?:s|ing)?) at|"
+            r"address(?:\s+of\s+[\w ]{1,30}?)?\s+is(?:\s+at)?|address:)\s{1,8}"
             r"(?P<value>[^\n;!?\[\]]{4,80}?\d[\w-]{0,8}|\d{1,6}[^\n;!?.\[\]]{4,60})(?=$|[\n;!?.,]|\s)"
         ),
         None,
     ),
-)  # fmt: skip
+)

@@ -9,11 +9,12 @@ from __future__ import annotations
 from typing import Final
 
 
-def _set(words: str) -> frozenset[str]:
+def word_set(words: str) -> frozenset[str]:
+    """The words of a text, for lists too long to be written word by word."""
     return frozenset(words.split())
 
 
-STOP_WORDS: Final = _set(
+STOP_WORDS: Final = word_set(
     """a an the this that these those there here it its he him his she her hers they them their theirs we us our
     ours i me my mine you your yours who whom whose which what when where why how is am are was were be been being
     do does did doing done have has had having will would shall should can could may might must of in on at to
@@ -22,12 +23,12 @@ STOP_WORDS: Final = _set(
     during such more most many much other another get gets got out off through every"""
 )
 
-NEGATIONS: Final = _set(
+NEGATIONS: Final = word_set(
     """not no never none nobody nothing neither nor without cannot cant dont doesnt didnt isnt arent wasnt werent
     wont wouldnt shouldnt couldnt hasnt havent hadnt aint hardly"""
 )
 
-ENDINGS: Final = _set(
+ENDINGS: Final = word_set(
     """quit stopped quitting sold selling cancelled canceled former formerly ex previously
     abandoned resigned retired divorced died deceased lost fired ended quits stops"""
 )
@@ -226,23 +227,23 @@ STATES: Final = (
 )
 """Opposites that say all of a person's state by themselves, whatever else the statements hold."""
 
-HOLDING: Final = _set(
+HOLDING: Final = word_set(
     """own owns use uses drive drives play plays work works live lives smoke attend member subscribe subscribed
     subscription practise practice practices study take takes run runs go goes belong week month year day twice often
     usually regularly always still go-to eat eats drink drinks wear wears"""
 )
 """What people say of a thing or habit while they have it, with how often."""
 
-LEAVING: Final = _set("switch switched switching move moved moving change changed changing migrated went")
+LEAVING: Final = word_set("switch switched switching move moved moving change changed changing migrated went")
 """Verbs whose "from" names what was left."""
 
-RELATED: Final = _set(
+RELATED: Final = word_set(
     """friend boss manager colleague coworker neighbor neighbour roommate partner fiance fiancee girlfriend boyfriend
     parent parents grandparents dog cat child kid kids children team company"""
 )
 """Besides relatives, whose a statement may be other than the user's own."""
 
-PAST: Final = _set("lived worked resided studied")
+PAST: Final = word_set("lived worked resided studied")
 """Cues that speak of earlier days, so that they say nothing against what is so today."""
 
 PARTICLES: Final = (

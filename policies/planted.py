@@ -3,79 +3,203 @@
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections.abc import Iterator
 from typing import Final
 
 _HIDDEN: Final = re.compile("[\U000e0020-\U000e007f]{4}|[\u200b\u200c\u2060\ufeff\u202d\u202e\u2066-\u2069]{3}")
-_ORDERS: Final = r"(?:instructions?|directions?|directives?|rules?|prompts?|guidelines?|commands?|polic(?:y|ies)|restrictions?|constraints?|programming|training)"
-_EARLIER: Final = r"(?:all|any|every|the|your|my|these|those|previous(?:ly)?|prior|above|earlier|preceding|past|former|initial|original|other|existing|current|of|given|system|safety|to|and)"
+_LEET: Final = str.maketrans("013457@$", "oieastas")
+_MIXED: Final = re.compile(r"\b(?=\w{0,20}[a-zA-Z])(?=\w{0,20}[013457])\w{3,20}\b")
+_MAX_DISGUISED: Final = 40
 
 
-def _compile(pattern: str) -> re.Pattern[str]:
-    return re.compile(pattern, re.IGNORECASE)
+def _any(*patterns: str) -> re.Pattern[str]:
+    return re.compile("|".join(patterns), re.IGNORECASE)
 
+
+_ORDERS: Final = (
+    r"(?:instructions?|directions?|directives?|rules?|prompts?|guidelines?|commands?|polic(?:y|ies)|restrictions?|"
+    r"constraints?|programming|training)\b"
+)
+_WHICH: Final = (
+    r"(?:all|any|every|the|your|my|these|those|previous(?:ly)?|prior|above|earlier|preceding|past|former|initial|"
+    r"original|other|existing|current|of|given|system|developer|user|safety|to|and)\s+"
+)
+_FEW: Final = r"(?:[\w'’-]{1,14}\s+){0,3}"
+_ASSISTANT: Final = r"(?:ai|gpt|chat\s?gpt|chat\s?bot|bot|language model|model|assistant)\b"
+_GRANT: Final = (
+    r"(?:refunds?|discounts?|payments?|transfers?|requests?|purchases?|orders?|returns?|"
+    r"withdrawals?|claims?|access|"
+    r"transactions?|loans?)\s+"
+)
 
 _RULES: Final[tuple[tuple[str, re.Pattern[str]], ...]] = (
     (
         "override",
-        _compile(
-            rf"\b(?:ignore|disregard|forget|override|bypass|dismiss|neglect|discard|skip|drop)\s+(?:{_EARLIER}\s+){{1,6}}(?:\w{{1,20}}\s+){{0,2}}{_ORDERS}\b|"
-            r"\b(?:ignore|disregard|forget|discard)\s+(?:\w{1,12}\s+){0,2}(?:everything|anything|all|text|content|what)\s+(?:\w{1,12}\s+){0,4}(?:above|before|previous(?:ly)?|prior|earlier|except|told|said)\b|"
-            r"\b(?:new|updated|real|actual|important)\s+(?:system\s+)?(?:instructions?|directives?|prompt)\s*[:\n]|"
-            r"\b(?:end|start|begin)(?:ning)?\s+(?:of\s+)?(?:\w{1,12}\s+){0,4}(?:instructions?|prompt|message|rules)\b\s*[-=%#>*\]})]"
+        _any(
+            r"\b(?:ignore|disregard|forget|override|bypass|dismiss|neglect|discard|skip|drop)\s+"
+            rf"(?:{_WHICH}){{1,6}}(?:\w{{1,20}}\s+){{0,2}}{_ORDERS}",
+            r"\b(?:ignore|disregard|forget|discard)\s+(?:\w{1,12}\s+){0,2}(?:everything|anything|all|"
+            r"text|content|what)\s+"
+            r"(?:\w{1,12}\s+){0,4}(?:above|before|previous(?:ly)?|prior|earlier|except)\b",
+            r"(?:^|[\n.!:\"])\s{0,4}(?:ignore|disregard)\s+(?:instructions|rules|everything|the above|"
+            r"all of the above)\b",
+            rf"\b(?:changed|updated|replaced|revoked|suspended|lifted)\s+(?:the|your|all|my)\s+{_ORDERS}",
+            rf"\byour\s+{_ORDERS}\s+(?:have|has|are|were)\s+(?:been\s+)?(?:changed|updated|replaced|"
+            rf"revoked|void)\b",
+            r"\b(?:new|updated|real|actual)\s+(?:system\s+)?(?:instructions?|directives?|prompt)\s*[:\n]",
+            r"\b(?:end|start|begin)(?:ning)?\s+(?:of\s+)?(?:[\w-]{1,12}\s+){0,4}(?:instructions?|prompt|"
+            r"message|rules)\b"
+            r"\s{0,3}[-=%#>*\]})]",
+        ),
+    ),
+    (
+        "override_in_other_words",
+        _any(
+            r"\b(?:ignorier\w{0,4}|vergiss|vergesst|missachte\w?)\b[^\n.]{0,40}\b(?:anweisung\w{0,3}|"
+            r"regeln|richtlinien)\b",
+            r"\b(?:ignor[ae]\w{0,3}|olvida\w{0,2}|dimentica\w{0,2}|esque[cç]a)\b[^\n.]{0,40}"
+            r"\b(?:instrucciones|reglas|istruzioni|regole|instruções|regras)\b",
+            r"\b(?:ignore[zr]?|oublie[zr]?)\b[^\n.]{0,40}\b(?:consignes|instructions pr[ée]c[ée]dentes|"
+            r"r[èe]gles)\b",
+            r"\b(?:sin (?:restricciones|filtros?)|ohne einschr(?:ä|ae)nkungen|sans restrictions|senza restrizioni|"
+            r"sem restrições|keine (?:regeln|richtlinien)|uneingeschränkt)\b",
+            r"\b(?:system-prompt|systemhinweis|note syst[èe]me|prompt del sistema|prompt syst[èe]me|"
+            r"modo desarrollador)\b",
+            r"忽略.{0,10}指[令示]|無視して.{0,10}指示|игнорируй.{0,24}инструкции",
         ),
     ),
     (
         "role_tag",
-        _compile(
-            r"(?:^|\n)[\s>*_#\"'\[(<]{0,6}(?:system|assistant|developer|admin(?:istrator)?|root)(?:\s+(?:message|prompt|note|override|announcement|instructions?|update|notice|alert))?[\]\)>*_\"']{0,4}\s{0,2}[:>\]]|"
-            r"<\|[a-z_]{2,20}\|>|\[/?INST\]|<</?SYS>>|\bsystem\s+(?:note|override|prompt|message|announcement)\s{0,2}[:\]]|###\s{0,2}(?:system|instructions?|human|assistant)\b"
+        _any(
+            r"(?:^|\n)[\s>*_#\"'\[(<-]{0,6}(?:system|assistant|developer|admin(?:istrator)?|root)"
+            r"(?:\s+(?:message|prompt|note|override|announcement|instructions?|update|notice|alert))?"
+            r"[\]\)>*_\"']{0,4}\s{0,2}[:>\]]",
+            r"<\|[a-z_]{2,20}\|>|\[/?INST\]|<</?SYS>>|###\s{0,2}(?:system|instructions?|human|assistant)\b",
+            r"\bsystem\s+(?:note|override|prompt|message|announcement|update)\s{0,2}[:\]]",
+            r"\b(?:assistant|reasoning)\s{0,2}(?:trace\s{0,2})?\((?:assistant|reasoning)\)\s{0,2}:",
         ),
     ),
     (
         "persona",
-        _compile(
-            r"\b(?:do anything now|jail\s?br(?:eak|oken)|developer mode|god mode|DAN mode|no (?:content|safety) (?:policy|policies|filters?)|"
-            r"(?:without|no|free (?:of|from)|not bound by|ignores?|bypass(?:es)?)\s+(?:any|all|the|its|your|typical|of)?\s{0,2}(?:\w{1,14}\s){0,2}(?:restrictions|limitations|censorship|filters|filtering|guardrails|moral(?:s|ity)?|ethic(?:s|al)?|safeguards)\b|"
-            r"(?:unfiltered|uncensored|amoral|unrestricted|unethical|evil|immoral)\s+(?:\w{1,16}\s){0,2}(?:ai|model|assistant|chat\s?bot|bot|response|answer|version|mode|language|character|gpt)|"
-            r"(?:stay|remain|keep|break(?:ing)?) in character|break(?:ing)? character|openai'?s? (?:content )?polic|opposite mode|"
-            r"you (?:are|will be|'re) (?:now|going to (?:be|act|pretend|play))|from now on,? you (?:are|will|must|shall|should|act)|you have been (?:freed|liberated|unlocked)|"
-            r"(?:pretend|act|respond|answer|behave|roleplay|role-play)\s+(?:\w{1,14}\s){0,3}(?:as|to be|like|that)\s+(?:if\s+)?(?:you\b|an?\s+(?:\w{1,16}\s){0,3}(?:ai|gpt|chat\s?bot|language model|model)\b))"
+        _any(
+            r"\b(?:do anything now|jailbroken|jailbreak\s+(?:mode|prompt)|developer[\\_ ]{1,2}mode|"
+            r"god mode|dan mode)\b",
+            r"\bno (?:content|safety) (?:policy|policies|filters?)\b|\b(?:with|has|have|has got|"
+            r"there are) no rules\b",
+            r"\b(?:without|no|free (?:of|from)|not bound by|zero|any)\s+(?:any|all|the|its|your|typical|of)?\s{0,2}"
+            r"(?:\w{1,14}\s){0,2}(?:restrictions|limitations|censorship|filter(?:s|ing)?|guardrails|"
+            r"moral(?:s|ity)|ethics|"
+            r"ethical (?:guidelines|constraints)|safeguards)\b[^\n]{0,200}\b(?:you|ai|gpt|assistant|"
+            r"answer|respond)",
+            rf"\b(?:unfiltered|uncensored|amoral|unrestricted|unethical|evil|immoral)\s+(?:\w{{1,16}}\s)"
+            rf"{{0,2}}{_ASSISTANT}",
+            r"\b(?:unfiltered|uncensored|amoral|unethical)\s+(?:response|answer|reply|replies|responses|"
+            r"answers|mode)\b",
+            rf"\b{_ASSISTANT}[^\n.]{{0,40}}\b(?:unfiltered|uncensored|amoral|unrestricted|unlocked)\b",
+            r"\b(?:stay|remain|stop being|break(?:ing)?) (?:in )?character\b|\bopposite mode\b|\bnever refuse\b",
+            r"\bopenai'?s? (?:\w{1,12} )?(?:polic|guidelin|terms)",
+            r"\byou(?: are|'re|r) now (?:an?\b|the\b|in\b|free\b|no longer\b|going to\b|able\b|DAN\b)",
+            r"\byou (?:will be|are going to|will|are to|must) (?:now )?(?:act|pretend|play|roleplay|"
+            r"role-play|simulate)\b",
+            r"\bfrom (?:now on|this (?:moment|point)(?: on(?:wards)?)?),? (?:[\w\s,\"]{1,40}? )"
+            r"?you(?:'re| are| will| must| shall)\b",
+            r"\byou (?:have been|are) (?:freed|liberated|unlocked|jailbroken)\b|\bfully unlocked\b",
+            r"\b(?:pretend|act|respond|answer|behave|role-?play|simulate)\s+(?:\w{1,14}\s){0,4}"
+            rf"(?:an?|another)\s+(?:[\w-]{{1,16}}\s){{0,3}}{_ASSISTANT}",
+            r"\bpretend\s+(?:that\s+)?you(?:'re| are| have)\b[^\n]{0,120}\b(?:rules|filter|restrictions|"
+            r"refuse|ai)\b",
         ),
     ),
     (
         "forced_output",
-        _compile(
-            r"\baccess\s+granted\b|\b(?:print|say|output|respond|reply|answer|return|write|type|repeat|display|echo|append)\b[^\n.]{0,24}\b(?:only|exactly|verbatim|nothing (?:else|but)|the exact)\b|"
-            r"\b(?:only|just|simply)\s+(?:print|say|output|respond|reply|answer|return|write|type|display)\b|"
-            r"\b(?:respond|reply|answer) with\s+[\"'“]"
+        _any(
+            r"\baccess\s+granted\b",
+            r"\b(?:print|output|respond|reply|return|append)\b[^\n.]{0,24}\b(?:verbatim|nothing (?:else|"
+            r"but)|the exact|only with)\b",
+            r"\b(?:say|write|type|repeat|display|answer|print|output)\s+(?:only|exactly)\b",
+            r"(?:^|[\n.!:,\"]|\band|\bthen|\bbut)\s{0,4}(?:only|just|simply)\s+(?:print|say|output|"
+            r"respond|reply|return|write|type)\b",
+            r"\b(?:respond|reply|answer|start|begin|end)\s+(?:only\s+)?with\s+(?:the\s+\w{1,10}\s+)?[\"'“‘]",
+            r"\b(?:at|to) the end of (?:your|every|each) (?:reply|response|answer|summary|message)\b",
         ),
     ),
     (
         "exfiltration",
-        _compile(
-            r"\b(?:reveal|print|show|tell|repeat|output|leak|share|give|display|disclose|send|forward|email|post|exfiltrate|upload)\b[^\n.]{0,40}\b(?:system prompt|(?:your|the|all|initial|original|hidden|secret|above|previous) (?:\w{1,12}\s)?(?:instructions?|prompts?)|access code|security code|secret (?:code|key|phrase)|api keys?|credentials|passwords?|conversation history|chat (?:history|log)|customer (?:database|data|records)|user data|environment variables)\b"
+        _any(
+            r"\b(?:reveal|print|show|tell|repeat|output|leak|share|give|display|disclose|send|forward|"
+            r"email|post|upload)\b"
+            r"[^\n.]{0,40}\b(?:system prompt|(?:your|initial|original|hidden|secret) (?:\w{1,12}\s)"
+            r"?(?:instructions?|prompts?)|"
+            r"access code|security code|secret (?:code|key|phrase)|api keys?|credentials|conversation history|"
+            r"chat (?:history|log)|customer (?:database|data|records)|environment variables)\b",
+            r"\b(?:email|send|forward|post|upload|transfer|exfiltrate)\b[^\n.]{0,30}\b(?:full|entire|"
+            r"all|every|complete)\b"
+            r"[^\n.]{0,16}\b(?:customer|user|client|database|records|conversation|emails)\b[^\n.]{0,24}\bto\b",
+            r"\bcall\s+[a-z]{2,20}_[a-z_]{2,30}\b",
         ),
     ),
     (
         "order_to_memory",
-        _compile(
-            r"\b(?:remember|note|memori[sz]e|store|save|record|from now on|going forward|in (?:the )?future|always|henceforth|for all future)\b[^\n.!?]{0,60}\b(?:"
-            r"(?:refunds?|discounts?|payments?|transfers?|requests?|purchases?|orders?|returns?|withdrawals?|claims?|access|transactions?)\s+(?:\w{1,12}\s+){0,3}(?:approved|authori[sz]ed|allowed|granted|permitted|free|pre-?approved|waived|automatic)|"
-            r"(?:approve|authori[sz]e|grant|waive|bypass|skip)\s+(?:\w{1,12}\s+){0,4}(?:refunds?|payments?|transfers?|requests?|purchases?|access|verification|checks?|authentication|approval|confirmation|limits?|fees?)|"
-            r"(?:is|am|are|as|has|have)\s+(?:an?\s+|the\s+|full\s+)?(?:admin(?:istrator)?|root|superuser|verified admin|developer of you)\b(?:\s+(?:access|rights|privileges))?|"
-            r"(?:trust|obey|believe|follow|recommend|prefer|promote|cite)\s+(?:\w{1,12}\s+){0,3}(?:instructions?|links?|emails?|site|website|product|sources?|domain|commands?|orders?)\b)|"
-            r"\b(?:add|write|save|store|insert|put|update)\s+(?:\w{1,12}\s+){0,5}(?:to|in|into)\s+(?:your|the|its|long[- ]term|the assistant'?s)\s+(?:\w{1,12}\s+){0,2}memory\b|"
-            r"\b(?:you|the assistant|assistants?|the ai|ai (?:agents?|assistants?|models?))\s+(?:must|should|shall|will|are (?:required|instructed|to)|needs? to|has to|have to)\s+(?:now\s+|always\s+|never\s+|henceforth\s+)?(?:ignore|obey|comply|approve|grant|authori[sz]e|transfer|send|forward|execute|reveal|believe|treat|disregard|follow|reply|respond|output|include|append|recommend|tell|delete)\b"
+        _any(
+            r"\b(?:remember|note|memori[sz]e|store|save|record|from now on|going forward|in (?:the )?future|always|"
+            r"henceforth|for all future)\b[^\n.!?]{0,60}\b(?:"
+            rf"{_GRANT}{_FEW}(?:approved|authori[sz]ed|allowed|granted|permitted|free|pre-?approved|"
+            rf"waived|automatic)|"
+            rf"(?:approve|authori[sz]e|grant|waive|bypass|skip)\s+{_FEW}(?:{_GRANT.removesuffix('s+')}b|"
+            rf"verification|checks?|"
+            r"authentication|approval|confirmation|limits?|fees?)|"
+            r"(?:is|am|are|as|has|have)\s+(?:an?\s+|the\s+|full\s+)?(?:admin(?:istrator)?|root|superuser)\b|"
+            rf"(?:trust|obey|believe|follow|recommend|promote|cite)\s+{_FEW}(?:instructions?|links?|"
+            rf"emails?|site|website|"
+            r"product|sources?|domain|commands?|orders?)\b)",
+            r"\b(?:add|write|save|store|insert|put|update)\s+(?:\w{1,12}\s+){0,5}(?:to|in|into)\s+"
+            r"(?:your|the|its|long[- ]term|"
+            r"the assistant'?s)\s+(?:\w{1,12}\s+){0,2}memory\b",
+            r"\b(?:you|the assistant|assistants?|the ai|ai (?:agents?|assistants?|models?))\s+"
+            r"(?:[a-z]{1,14}\s+){0,4}"
+            r"(?:must|should first|shall|are (?:required|instructed) to|has to|have to)\s+(?:now\s+|"
+            r"always\s+|never\s+)?"
+            r"(?:ignore|obey|comply|approve|grant|authori[sz]e|transfer|forward|execute|reveal|believe|"
+            r"treat|disregard|follow|"
+            r"reply|respond|output|append|recommend|delete|empty)\b",
+            r"\b(?:must|should|has to) be (?:included|added|appended|inserted|repeated) (?:in|to|at)"
+            r" (?:every|each|all|your)\b",
         ),
     ),
-)  # fmt: skip
+    (
+        "encoded",
+        _any(
+            r"\b(?:decode|decrypt|decipher|base64|rot13)\b[^\n]{0,80}\b(?:follow|do|execute|obey|act on|comply)\b",
+            r"(?:[.\-·]{1,6}[ /]{1,3}){30}",
+            r"\b[0-9a-f]{80}|\b[A-Za-z0-9+/]{120}",
+        ),
+    ),
+)
 
 
 def find(text: str) -> Iterator[str]:
     """The names of the rules that call a text planted. Linear in the length of the text."""
     if _HIDDEN.search(text):
         yield "hidden_characters"
+    plain = unicodedata.normalize("NFKC", text)
     for name, pattern in _RULES:
-        if pattern.search(text):
+        if pattern.search(plain):
             yield name
+    if _is_disguised(plain):
+        yield "disguised"
+    if _is_flood(plain):
+        yield "flood"
+
+
+def _is_disguised(text: str) -> bool:
+    """Whether an override is written with digits for letters."""
+    if len(_MIXED.findall(text, 0, 2_000)) < 3:
+        return False
+    return _RULES[0][1].search(_MIXED.sub(lambda m: m[0].translate(_LEET), text[:2_000])) is not None
+
+
+def _is_flood(text: str) -> bool:
+    """Whether a text drowns what precedes it in a few tokens over and over."""
+    tokens = text.split()
+    return len(tokens) > _MAX_DISGUISED * 2 and len(set(tokens)) < len(tokens) / 8

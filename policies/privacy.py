@@ -9,16 +9,18 @@ from typing import Final
 from memory.schema import MAX_TURN_BYTES, Policy, Screening, Verdict
 from policies import credentials, identifiers, planted
 from policies.credentials import Finding
+from policies.lexicon import word_set
 
 _ROUNDS: Final = 4
 _WORD: Final = re.compile(r"[^\W\d_]{2,}")
 _PLACEHOLDER: Final = re.compile(r"\[[a-z_]{2,12}\]")
 _SENTENCE_END: Final = re.compile(r"[.!?](?=\s)|\n")
-_HOLLOW: Final = frozenset(
-    """my the his her our your their user users is are was has have it its an this that and of for to in on with by as
-    at me you please number numbers no num card cards credit debit account accounts bank banking routing sort code iban
-    key keys api token tokens secret password pin login value here there from using use used be will would can not
-    visa mastercard amex remember save store keep note called says said new old current which one""".split()
+_HOLLOW: Final = word_set(
+    """account accounts amex an and api are as at bank banking be by called can card cards code credit current
+    debit for from has have her here his iban in is it its keep key keys login mastercard me my new no not
+    note num number numbers of old on one our password pin please remember routing said save says secret
+    sort store that the their there this to token tokens use used user users using value visa was which will
+    with would you your"""
 )
 
 
