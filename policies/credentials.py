@@ -173,6 +173,13 @@ _RULES: Final[tuple[tuple[str, re.Pattern[str], str, bool, Check | None], ...]] 
     ),
     (
         "password",
+        _compile(rf"\b{_PASSWORD}(?:'s|’s)\s{{1,3}}{_QUOTE}{_TOKEN}"),
+        "[secret]",
+        True,
+        lambda value: _is_password(value) and _has_digit(value),
+    ),
+    (
+        "password",
         _compile(
             rf"\b(?:use|using|set|with|chose|choose|have|"
             rf"add)\s+[\"'“‘`]?{_TOKEN.replace('{2,128}', '{3,64}?')}[\"'”’`]?\s+(?:as|for)\s+(?:my|the|our|"
@@ -297,7 +304,7 @@ _RULES: Final[tuple[tuple[str, re.Pattern[str], str, bool, Check | None], ...]] 
     (
         "iban",
         _compile(
-            r"\bIBAN\b[^\n\w]{0,3}(?:(?:is|number|no|my)\W{1,3}){0,3}(?P<value>[A-Z]{2}\d{2}(?: ?[A-Z0-9]){8,30})"
+            r"\bIBAN\b[^\n\w]{0,3}(?:(?:is|number|no|my)\W{1,3}){0,3}(?P<value>[A-Z]{2}\d{2}(?-i:(?: ?[A-Z0-9]){8,30})|[A-Z]{2}\d{2}[A-Z0-9]{8,30})(?!\w)"
         ),
         "[iban]",
         False,

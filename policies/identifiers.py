@@ -10,11 +10,16 @@ from typing import Final
 from policies.credentials import Finding
 
 _CONTEXT_CHARS: Final = 40
+_DIGIT: Final = re.compile(r"\d")
+_WITHOUT_DIGITS: Final = frozenset({"email", "ip", "mac"})
 
 
 def find(text: str) -> Iterator[Finding]:
     """All personal identifiers in a text; spans may overlap. Linear in the length of the text."""
+    has_digit = _DIGIT.search(text) is not None
     for rule, pattern, check in _RULES:
+        if not has_digit and rule not in _WITHOUT_DIGITS:
+            continue
         for match in pattern.finditer(text):
             if check is None or check(text, match):
                 yield Finding(rule, *match.span("value"), f"[{rule}]")
@@ -153,7 +158,7 @@ _RULES: Final[tuple[tuple[str, re.Pattern[str], Callable[[str, re.Match[str]], b
         _compile(
             r"\b(?:(?:lives?|living|resides?|located|stay(?:s|ing)?) at|"
             r"address(?:\s+of\s+[\w ]{1,30}?)?\s+is(?:\s+at)?|address:)\s{1,8}"
-            r"(?P<value>[^\n;!?\[\]]{4,80}?\d[\w-]{0,8}|\d{1,6}[^\n;!?.\[\]]{4,60})(?=$|[\n;!?.,]|\s)"
+            r"(?P<value>[^\n;,!?\[\]]{4,80}?\d[\w-]{0,8}|\d{1,6}[^\n;,!?.\[\]]{4,60})(?=$|[\n;!?.,]|\s)"
         ),
         None,
     ),

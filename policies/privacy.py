@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from bisect import bisect_left, bisect_right
+from collections.abc import Sequence
+from dataclasses import replace
+from itertools import accumulate
 from typing import Final
 
 from memory.schema import MAX_TURN_BYTES, Policy, Screening, Verdict
@@ -16,7 +19,7 @@ _WORD: Final = re.compile(r"[^\W\d_]{2,}")
 _PLACEHOLDER: Final = re.compile(r"\[[a-z_]{2,12}\]")
 _SENTENCE_END: Final = re.compile(r"[.!?](?=\s)|\n")
 _HOLLOW: Final = word_set(
-    """account accounts amex an and api are as at bank banking be by called can card cards code credit current
+    """authorization bearer account accounts amex an and api are as at bank banking be by called can card cards code credit current
     debit for from has have her here his iban in is it its keep key keys login mastercard me my new no not
     note num number numbers of old on one our password pin please remember routing said save says secret
     sort store that the their there this to token tokens use used user users using value visa was which will
@@ -40,7 +43,9 @@ def screen(text: str, policy: Policy, *, blocked_topics: Sequence[str] = ()) -> 
     kept, reasons, hollow = _settle(text, policy)
     if hollow:
         return Screening(verdict=Verdict.REFUSE, text="", reasons=reasons)
-    orders = tuple(planted.find(kept)) or tuple(planted.find(text))
+    if len(kept) > MAX_TURN_BYTES:
+        return Screening(verdict=Verdict.REFUSE, text="", reasons=("too_long",))
+    orders = tuple(planted.find(text)) or (tuple(planted.find(kept)) if kept != text else ())
     if orders:
         return Screening(verdict=Verdict.QUARANTINE, text=kept, reasons=orders + reasons)
     if reasons:
@@ -57,38 +62,52 @@ def _settle(text: str, policy: Policy) -> tuple[str, tuple[str, ...], bool]:
     for _ in range(_ROUNDS):
         secrets = list(credentials.find(text))
         personal = list(identifiers.find(text)) if policy.mask_personal_identifiers else []
-        found = secrets + [p for p in personal if not _covered(p, secrets)]
+        found = secrets + _apart_from(secrets, personal)
         if not found:
             return text, tuple(reasons), False
-        reasons |= dict.fromkeys(f.rule for f in found)
-        masked = _mask(text, [_widened(f, text) if f.point else f for f in found])
+        masked, rules = _mask(text, _with_whole_sentences(found, text))
+        reasons |= dict.fromkeys(rules)
         if secrets and _is_hollow(masked):
             return "", tuple(reasons), True
         text = masked
     return "", tuple(reasons), True
 
 
-def _covered(one: Finding, others: Iterable[Finding]) -> bool:
-    return any(other.start < one.end and one.start < other.end for other in others)
+def _apart_from(secrets: list[Finding], personal: list[Finding]) -> list[Finding]:
+    """The personal identifiers that no secret overlaps: a card's digits are no phone number."""
+    taken = sorted((f.start, f.end) for f in secrets)
+    furthest = list(accumulate((end for _, end in taken), max))
+    starts = [start for start, _ in taken]
+
+    def is_apart(finding: Finding) -> bool:
+        before = bisect_left(starts, finding.end)
+        return before == 0 or furthest[before - 1] <= finding.start
+
+    return [finding for finding in personal if is_apart(finding)]
 
 
-def _widened(finding: Finding, text: str) -> Finding:
-    """The whole sentence of a finding that is its point."""
-    start = max((m.end() for m in _SENTENCE_END.finditer(text, 0, finding.start)), default=0)
-    end = _SENTENCE_END.search(text, finding.end)
-    return Finding(finding.rule, start, end.end() if end else len(text), finding.placeholder)
+def _with_whole_sentences(found: list[Finding], text: str) -> list[Finding]:
+    """The findings, those that are the point of their sentence widened to all of it."""
+    if not any(finding.point for finding in found):
+        return found
+    ends = [0, *(match.end() for match in _SENTENCE_END.finditer(text)), len(text)]
+    return [
+        replace(f, start=ends[bisect_right(ends, f.start) - 1], end=ends[bisect_left(ends, f.end)]) if f.point else f
+        for f in found
+    ]
 
 
-def _mask(text: str, found: list[Finding]) -> str:
-    parts, at = [], 0
+def _mask(text: str, found: list[Finding]) -> tuple[str, list[str]]:
+    """The text with all findings masked, and the rules that had a part in it."""
+    parts, rules, at = [], [], 0
     for finding in sorted(found, key=lambda f: (f.start, -f.end)):
         if finding.end <= at:
             continue
         if finding.start >= at:
-            parts.append(text[at : finding.start])
-            parts.append(finding.placeholder)
+            parts += [text[at : finding.start], finding.placeholder]
+        rules.append(finding.rule)
         at = finding.end
-    return "".join(parts) + text[at:]
+    return "".join(parts) + text[at:], rules
 
 
 def _is_hollow(masked: str) -> bool:
