@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field
 from typing import Final
 
 from memory.schema import Admission, AdmissionAction, Turn
 from policies.commands import find_commands
-from policies.relevance import SURELY, WORTH_KEEPING, Relevance, relevance_of
-from policies.sentences import Sentence, prose_of, split_sentences, words
+from policies.relevance import SURELY, WORTH_KEEPING, Relevance, asks_about_user, relevance_of
+from policies.sentences import prose_of, split_sentences, words
 
 _LETTER_RUN = re.compile(r"[^\W\d_]+")
 _ENGLISH: Final = words(
@@ -50,63 +52,89 @@ def is_english(text: str) -> bool:
     return foreign <= max(english, 1) or foreign * 8 < len(said)
 
 
-def asks(text: str) -> bool:
-    """Whether a text ends by asking something."""
-    return "?" in text[-200:]
+_TELLING: Final = words(
+    "possession relation answers_question first_person my_thing number time preference name money "
+    "relation_named owns personal_verb about_oneself about_us elliptical identity instruction bare_answer habit"
+)
+_ACKNOWLEDGEMENT: Final = re.compile(
+    r"^(?:(?:oh|ok|okay|k|yes|yeah|yep|yup|no|nope|sure|thanks|thank|you|so|much|great|cool|nice|good|perfect|awesome|got|it|i|see|"
+    r"hi|hello|hey|there|bye|goodbye|morning|night|lol|haha|hm+|right|fine|alright|wow|interesting|exactly|agreed|please|go|on|"
+    r"continue|next|more|stop|and|a|lot|very|that's|that|works|helps|is|all|for|now|done|np|ty|thx|sounds|test)\b[\s,.!?]*)+$",
+    re.IGNORECASE,
+)
+_MAY_ANSWER_CHARS: Final = 60
 
 
-def judged_sentences(text: str, *, after_question: bool) -> tuple[tuple[Sentence, Relevance], ...]:
-    """The sentences of a user's message, each with its relevance; the first two may answer a question."""
-    return tuple(
-        (sentence, relevance_of(sentence.text, after_question=after_question and place < 2))
-        for place, sentence in enumerate(split_sentences(prose_of(text)))
-    )
+@dataclass
+class _Heard:
+    """What the user's messages of a turn came to."""
+
+    best: Relevance | None = None
+    commands: dict[str, None] = field(default_factory=dict)
+    foreign: bool = False
+    answered: bool = False
+
+
+def _may_answer(prose: str) -> bool:
+    """Whether a text is a bare reply whose question may stand in an earlier turn."""
+    said = prose.strip()
+    return 0 < len(said) <= _MAY_ANSWER_CHARS and said[-1] != "?" and not _ACKNOWLEDGEMENT.match(said)
+
+
+def _hear(turn: Turn) -> _Heard:
+    heard = _Heard()
+    question = ""
+    spoken = False
+    for message in turn.messages:
+        if message.role == "assistant":
+            question, spoken = message.content, True
+        if message.role != "user":
+            continue
+        for command in find_commands(message.content):
+            heard.commands[f"command_{command.verb}"] = None
+        prose = prose_of(message.content)
+        if not is_english(prose):
+            heard.foreign = True
+            continue
+        asked = asks_about_user(question)
+        heard.answered = heard.answered or (_may_answer(prose) and (asked or not spoken))
+        for relevance in _relevances(prose, after_question=asked):
+            if heard.best is None or relevance.points > heard.best.points:
+                heard.best = relevance
+        question = ""
+    return heard
+
+
+def _relevances(prose: str, *, after_question: bool) -> Iterator[Relevance]:
+    for place, sentence in enumerate(split_sentences(prose)):
+        yield relevance_of(sentence.text, after_question=after_question and place < 2)
 
 
 def admit(turn: Turn) -> Admission:
     """What to do with a turn. `reasons` name the rules that decided, never the content.
 
     KEEP: a rule is sure that the user said something to remember, or gave an order to the memory. ASK: there may
-    be something, or the text is not in English. SKIP: nothing, withdrawn consent, or said off the record.
+    be something, it may answer a question, it is not in English, or it comes from another source than the chat.
+    SKIP: nothing, withdrawn consent, or said off the record.
     """
     if turn.consent == "withdrawn":
         return Admission(action=AdmissionAction.SKIP, reasons=("consent_withdrawn",))
-    asked = False
-    best: Relevance | None = None
-    commands: dict[str, None] = {}
-    foreign = False
-    for message in turn.messages:
-        if message.role == "assistant":
-            asked = asks(message.content)
-        if message.role != "user":
-            continue
-        for command in find_commands(message.content):
-            commands[f"command_{command.verb}"] = None
-        prose = prose_of(message.content)
-        if not is_english(prose):
-            foreign = True
-            continue
-        for _, relevance in judged_sentences(message.content, after_question=asked):
-            if best is None or relevance.points > best.points:
-                best = relevance
-        asked = False
-    if "command_off_the_record" in commands:
+    heard = _hear(turn)
+    if "command_off_the_record" in heard.commands:
         return Admission(action=AdmissionAction.SKIP, reasons=("off_the_record",))
-    reasons = tuple(commands)
-    if turn.attachments:
-        reasons += ("attachment",)
-    if best is not None and best.points >= WORTH_KEEPING:
-        reasons += tuple(reason for reason in best.reasons if reason in _TELLING)
-    if commands or turn.attachments or (best is not None and best.points >= SURELY):
+    points = heard.best.points if heard.best else 0.0
+    reasons = tuple(heard.commands) + (("attachment",) if turn.attachments else ())
+    sure = bool(reasons) or points >= SURELY
+    if heard.best is not None and points >= WORTH_KEEPING:
+        reasons += tuple(reason for reason in heard.best.reasons if reason in _TELLING)
+    if sure:
         return Admission(action=AdmissionAction.KEEP, reasons=reasons)
-    if foreign:
-        return Admission(action=AdmissionAction.ASK, reasons=(*reasons, "not_english"))
-    if best is not None and best.points >= WORTH_KEEPING:
+    if heard.foreign:
+        reasons += ("not_english",)
+    if heard.answered and points < WORTH_KEEPING:
+        reasons += ("may_answer",)
+    if turn.source != "chat" and heard.best is not None:
+        reasons += ("external_source",)
+    if reasons:
         return Admission(action=AdmissionAction.ASK, reasons=reasons)
-    return Admission(action=AdmissionAction.SKIP, reasons=("nothing_personal" if best else "no_prose",))
-
-
-_TELLING: Final = words(
-    "possession relation answers_question first_person my_thing number time preference name money "
-    "relation_named owns personal_verb about_oneself about_us elliptical"
-)
+    return Admission(action=AdmissionAction.SKIP, reasons=("nothing_personal" if heard.best else "no_prose",))

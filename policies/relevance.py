@@ -73,8 +73,8 @@ _REACTION = re.compile(
     r"can(?:no|')?t wait (?:to|for)|let me know|let's|lets|thank(?:s| you)|"
     r"(?:good|best of) luck|congrat\w*|you're welcome|no (?:worries|problem|prob)|sounds? (?:like|good|great|fun|amazing|"
     r"awesome|delicious|interesting|cool|nice|lovely)|well done|keep (?:it )?(?:up|going)|take care|"
-    r"i'?d love to (?:hear|see|know|try|come|join|help|check)|wish i could|means? (?:a lot|so much|the world)|me too|same here|"
-    r"talk (?:to you )?(?:soon|later)|see you|have (?:a|fun|you)|how about you|what about you)"
+    r"i'?d love to (?:hear|see|know|try|come|join|help|check)|wish i could|means? (?:a lot|so much|the world)|"
+    r"talk (?:to you )?(?:soon|later)|oh my|i(?:'ve| have)? (?:heard|thought)|i(?:'ve| have) seen|i(?:'ll| will) (?:definitely|have to|be sure|check|look)|i(?: also)? need (?:to hear|one|some of)|see you|have (?:a|fun|you)|how about you|what about you)"
 )
 _EXCLAIM = re.compile(
     r"^(?:oh |ah |aw+ |hey |well |haha\w* |yeah,? |yes,? |no,? )?(?:wow|awesome|that(?:'s| is| was| sounds| must| would|s)|this (?:is|looks)|it(?:'s| is|s)|sounds|what an?|how "
@@ -108,6 +108,47 @@ _NAME = re.compile(r"(?<![.!?])(?<!^) (?!I\b|I'|OK\b|LOL\b|Oh\b|TV\b|Hi\b)[A-Z][
 _MY = re.compile(r"\b(?:my|our) (?:[a-z]+ ){0,2}?([a-z]+)")
 
 
+_SUGGESTION = re.compile(
+    r"\b(?:we should|you should|you could|maybe (?:we|you)|we can|we could|why don't|let me|you can|i can (?:help|show|send|bring|teach)|i'll (?:send|bring|let|check|give|show|try|have to|be sure|keep|look))\b"
+)
+_FEELING = re.compile(
+    r"\b(?:i'm|im|i am|i was|i feel) (?:so |very |really |just |pretty |feeling |a bit |super )*(?:excited|tired|good|great|well|fine|happy|okay|ok|sad|doing)\b"
+)
+_IDENTITY = re.compile(
+    r"\b(?:i'm|im|i am|i was|mine is|mine are|i'm not|i am not) (?:also |only |just |actually |still |now |currently |more of )*(?:an?|the|from|in|at|not|allergic|married|single|born|retired|scared|afraid|into|\d+|[a-z]+ing)\b"
+)
+_YES_NO = re.compile(r"(?:yes|yeah|yep|yup|no|nope|not|nah|sure|i do|i am|i have)\b")
+_OWNING = frozenset({"have", "got", "own", "had"})
+_LIKING = frozenset(
+    {"love", "like", "hate", "prefer", "favorite", "favourite", "enjoy", "fan", "loves", "into", "rather"}
+)
+_HABIT = frozenset({"usually", "always", "never", "often", "every", "sometimes", "used", "mostly", "only"})
+
+
+_INSTRUCTION: Final = re.compile(
+    r"^(?:please,? |from now on,? |in (?:the )?future,? |going forward,? |and )*(?:(?:always|never|don't|do not|stop|avoid|keep|make sure to|try to) )?"
+    r"(?:answer(?:ing)?|reply(?:ing)?|respond(?:ing)?|speak|talk|write|address|us(?:e|ing)|explain|format|keep (?:your|the) (?:answers?|replies|responses)|"
+    r"be (?:more |less )?(?:brief|concise|formal|informal|direct|polite|short)|your (?:answers?|replies|responses)|giv(?:e|ing) me|call(?:ing)? me|ask(?:ing)? me|includ(?:e|ing)|remind(?:ing)? me)\b",
+    re.IGNORECASE,
+)
+_LASTING_ORDER: Final = re.compile(
+    r"\b(?:always|never|from now on|in (?:the )?future|going forward|don't|do not|stop|every time|whenever|call me|keep your|your (?:answers|replies|responses)|be (?:more |less )?(?:brief|concise))\b",
+    re.IGNORECASE,
+)
+_QUESTION: Final = re.compile(r"[^.!?\n]{1,300}\?")
+_USER: Final = re.compile(r"\b(?:you|your|yours|you're|you've|u|ur)\b", re.IGNORECASE)
+
+
+def is_instruction(text: str) -> bool:
+    """Whether a sentence tells the assistant how to behave from now on."""
+    return _INSTRUCTION.match(text) is not None and _LASTING_ORDER.search(text) is not None and text[-1:] != "?"
+
+
+def asks_about_user(text: str) -> bool:
+    """Whether the other side's text ends by asking something about the user ("Do you have any pets?")."""
+    return any(_USER.search(question) for question in _QUESTION.findall(text[-200:]))
+
+
 @dataclass(frozen=True)
 class Relevance:
     """Points and the rules that gave them."""
@@ -121,33 +162,117 @@ class Relevance:
 
 
 POINTS: Final[Mapping[str, float]] = {
+    "instruction": 3.0,
     "possession": 1.5,
     "relation": 1.25,
-    "answers_question": 0.75,
+    "bare_answer": 1.0,
     "first_person": 0.75,
-    "my_thing": 0.5,
-    "number": 0.5,
-    "time": 0.5,
-    "preference": 0.5,
+    "answers_question": 0.6,
+    "identity": 0.6,
+    "my_thing": 0.6,
+    "number": 0.6,
+    "preference": 0.6,
     "name": 0.5,
+    "time": 0.5,
+    "yes_no": 0.5,
     "money": 0.5,
-    "relation_named": 0.5,
-    "owns": 0.5,
-    "personal_verb": 0.5,
-    "yes_no": 0.25,
-    "long": 0.25,
+    "owns": 0.4,
+    "relation_named": 0.3,
+    "long": 0.3,
+    "personal_verb": 0.25,
+    "habit": 0.25,
     "about_oneself": 0.25,
-    "about_us": -0.25,
+    "elliptical": 0.25,
+    "about_us": -0.2,
+    "suggestion": -0.25,
+    "feeling": -0.3,
+    "hypothetical": -0.5,
     "other_verb": -0.5,
     "short": -0.5,
     "reaction": -1.0,
-    "third_person": -1.0,
     "about_you": -1.0,
-    "pure_question": -1.25,
-    "impersonal": -1.25,
+    "pure_question": -1.1,
+    "third_person": -1.1,
+    "impersonal": -1.5,
 }
 """What each rule counts."""
-_BASE = 0.5
+_BASE = 0.65
+
+
+def _voice(lower: str, body: str, bag: set[str]) -> list[str]:
+    """Who the sentence is about."""
+    found: list[str] = []
+    if bag & _SELF_SUBJECT:
+        found.append("first_person")
+    elif bag & _SELF:
+        found.append("about_oneself")
+    if bag & _WE:
+        found.append("about_us")
+    if bag & _YOU:
+        found.append("about_you")
+    if not (bag & _SELF or bag & _WE):
+        if _ELLIPTICAL.match(body):
+            found.append("elliptical")
+        elif bag & _THIRD:
+            found.append("third_person")
+        else:
+            found.append("impersonal")
+    return found
+
+
+def _manner(text: str, lower: str, body: str, bag: set[str]) -> list[str]:
+    """What the sentence does: ask, react, suggest, instruct."""
+    found: list[str] = []
+    if is_instruction(text):
+        found.append("instruction")
+    if "?" in text[-4:]:
+        found.append("question")
+        if not bag & _SELF_SUBJECT and not body.startswith(("my ", "our ")):
+            found.append("pure_question")
+    if _REACTION.search(lower):
+        found.append("reaction")
+    if _EXCLAIM.match(lower):
+        found.append("exclamation")
+    if _SUGGESTION.search(lower):
+        found.append("suggestion")
+    if bag & {"would", "could", "i'd", "if", "should"}:
+        found.append("hypothetical")
+    if _FEELING.search(lower):
+        found.append("feeling")
+    elif _IDENTITY.search(lower):
+        found.append("identity")
+    return found
+
+
+def _content(text: str, lower: str, bag: set[str], own: bool) -> list[str]:
+    """What of a person's life the sentence touches."""
+    found: list[str] = []
+    if any(verb in _LASTING for verb in _I_VERB.findall(lower)):
+        found.append("personal_verb")
+    elif bag & _SELF_SUBJECT:
+        found.append("other_verb")
+    noun = _MY.search(lower)
+    if noun:
+        found.append(
+            "relation" if noun.group(1) in _RELATION else "possession" if noun.group(1) in _POSSESSION else "my_thing"
+        )
+    elif own and bag & _RELATION:
+        found.append("relation_named")
+    if own and bag & _OWNING:
+        found.append("owns")
+    if own and bag & _LIKING:
+        found.append("preference")
+    if bag & _TIME:
+        found.append("time")
+    if bag & _HABIT:
+        found.append("habit")
+    if _NUMBER.search(lower):
+        found.append("number")
+    if _MONEY.search(text):
+        found.append("money")
+    if _NAME.search(text):
+        found.append("name")
+    return found
 
 
 def features(text: str, *, after_question: bool = False) -> tuple[str, ...]:
@@ -156,77 +281,20 @@ def features(text: str, *, after_question: bool = False) -> tuple[str, ...]:
     body = _OPENERS.sub("", lower, count=1) or lower
     said = _WORD.findall(lower)
     bag = set(said)
-    found: list[str] = []
-    add = found.append
-    count = len(said)
-    if "?" in text[-4:]:
-        add("question")
-        if not bag & _SELF_SUBJECT and not body.startswith(("my ", "our ")):
-            add("pure_question")
-    own = bool(bag & _SELF)
-    subject = bool(bag & _SELF_SUBJECT)
-    if subject:
-        add("first_person")
-    elif own:
-        add("about_oneself")
-    if bag & _WE:
-        add("about_us")
-    if bag & _YOU:
-        add("about_you")
-        if not own:
-            add("only_you")
-    if not (own or bag & _WE):
-        if _ELLIPTICAL.match(body):
-            add("elliptical")
-        elif bag & _THIRD:
-            add("third_person")
-        else:
-            add("impersonal")
-    if _REACTION.search(lower):
-        add("reaction")
-    if _EXCLAIM.match(lower):
-        add("exclamation")
-    for verb in _I_VERB.findall(lower):
-        if verb in _LASTING:
-            add("personal_verb")
-            break
-    else:
-        if subject:
-            add("other_verb")
-    for noun in _MY.findall(lower):
-        if noun in _RELATION:
-            add("relation")
-        elif noun in _POSSESSION:
-            add("possession")
-        else:
-            add("my_thing")
-        break
-    else:
-        if bag & _RELATION and own:
-            add("relation_named")
-    if own and bag & {"have", "got", "own"}:
-        add("owns")
-    if bag & {"love", "like", "hate", "prefer", "favorite", "favourite", "enjoy", "fan", "loves"} and (own):
-        add("preference")
-    if bag & _TIME:
-        add("time")
-    if _NUMBER.search(lower):
-        add("number")
-    if _MONEY.search(text):
-        add("money")
-    if _NAME.search(text):
-        add("name")
+    found = _voice(lower, body, bag)
+    found += _manner(text, lower, body, bag)
+    found += _content(text, lower, bag, bool(bag & _SELF))
     if after_question:
-        add("answers_question")
-        if re.match(r"(?:yes|yeah|yep|yup|no|nope|not|nah|sure|i do|i am|i have)\b", lower):
-            add("yes_no")
-    if count <= 3:
-        add("short")
-    elif count >= 9:
-        add("long")
-    if count >= 16:
-        add("very_long")
-    return tuple(dict.fromkeys(found))
+        found.append("answers_question")
+        if _YES_NO.match(lower):
+            found.append("yes_no")
+        if "question" not in found and ("impersonal" in found or "third_person" in found):
+            found.append("bare_answer")
+    if len(said) <= 3:
+        found.append("short")
+    elif len(said) >= 9:
+        found.append("long")
+    return tuple(found)
 
 
 def relevance_of(text: str, *, after_question: bool = False) -> Relevance:

@@ -10,7 +10,7 @@ from typing import Final
 from memory.schema import AdmissionAction, Turn
 from policies.admission import is_english
 from policies.commands import Command, find_commands
-from policies.relevance import WORTH_KEEPING, relevance_of
+from policies.relevance import WORTH_KEEPING, asks_about_user, is_instruction, relevance_of
 from policies.sentences import MAX_SENTENCE_CHARS, MAX_SENTENCES, prose_of, split_sentences
 from worker.extract.answers import answer_of, question_of
 from worker.extract.base import AdmittedTurn
@@ -75,16 +75,6 @@ _CHITCHAT: Final = re.compile(
     r"nice to meet you.*|good (?:morning|night|evening|afternoon).*)[\s,.!]*$",
     re.IGNORECASE,
 )
-_INSTRUCTION: Final = re.compile(
-    r"^(?:please,? |from now on,? |in (?:the )?future,? |going forward,? |and )*(?:(?:always|never|don't|do not|stop|avoid|keep|make sure to|try to) )?"
-    r"(?:answer(?:ing)?|reply(?:ing)?|respond(?:ing)?|speak|talk|write|address|us(?:e|ing)|explain|format|keep (?:your|the) (?:answers?|replies|responses)|"
-    r"be (?:more |less )?(?:brief|concise|formal|informal|direct|polite|short)|your (?:answers?|replies|responses)|giv(?:e|ing) me|call(?:ing)? me|ask(?:ing)? me|includ(?:e|ing)|remind(?:ing)? me)\b",
-    re.IGNORECASE,
-)
-_LASTING_ORDER: Final = re.compile(
-    r"\b(?:always|never|from now on|in (?:the )?future|going forward|don't|do not|stop|every time|whenever|call me|keep your|your (?:answers|replies|responses)|be (?:more |less )?(?:brief|concise))\b",
-    re.IGNORECASE,
-)
 
 
 @dataclass(frozen=True)
@@ -116,6 +106,11 @@ class Forgetting:
 class _Asked:
     question: str | None = None
     turn_id: str | None = None
+    of_user: bool = False
+
+
+def _asked_in(turn_id: str, text: str) -> _Asked:
+    return _Asked(question_of(text), turn_id, asks_about_user(text))
 
 
 def _without_asides(text: str, assistant: str | None) -> str:
@@ -196,7 +191,11 @@ def _statements_of(
             continue
         if any(c.start <= sentence.start and end <= c.end for c in orders):
             continue
-        found += _from_sentence(turn, sentence.text, asked if number == 0 else _Asked(), assistant, place, number)
+        said = sentence.text
+        for command in commands:
+            if command.verb == "private" and sentence.start <= command.start < end and command.object_text:
+                said = command.object_text
+        found += _from_sentence(turn, said, asked if number < 2 else _Asked(), assistant, place, number)
     if private:
         found = [_private(item) for item in found]
     return found
@@ -222,7 +221,7 @@ def _private(item: Statement | Forgetting) -> Statement | Forgetting:
 def _from_sentence(
     turn: Turn, text: str, asked: _Asked, assistant: str | None, place: int, number: int
 ) -> list[Statement | Forgetting]:
-    if asked.question is not None and (answer := answer_of(asked.question, text)):
+    if number == 0 and asked.question is not None and (answer := answer_of(asked.question, text)):
         statement = answer.statement
         if statement is None:
             return [
@@ -239,13 +238,20 @@ def _from_sentence(
         return [
             Statement(turn, place, mended(statement), answered=True, asked_in=asked.turn_id, question=answer.question)
         ]
-    if _INSTRUCTION.match(text) and _LASTING_ORDER.search(text) and not text.endswith("?"):
+    if is_instruction(text):
         return [Statement(turn, place, text, manner="instruction")]
     if turn.source != "chat":
         return [Statement(turn, place, mended(text))] if not text.endswith("?") and len(text.split()) > 2 else []
-    whole = relevance_of(text, after_question=asked.question is not None)
+    whole = relevance_of(text, after_question=asked.of_user)
     if not whole.worth_keeping:
         return []
+    if "bare_answer" in whole.reasons and asked.question is not None:
+        reply = _without_asides(text, assistant)
+        return [
+            Statement(
+                turn, place, reply, answered=True, manner="answer", asked_in=asked.turn_id, question=asked.question
+            )
+        ]
     kept: list[Statement | Forgetting] = []
     if "question" in whole.reasons and (cut := max(text.rfind(", "), text.rfind(" - "))) > 0:
         text = text[:cut]
@@ -262,7 +268,7 @@ def _from_sentence(
             s
             for s in kept
             if isinstance(s, Statement)
-            and relevance_of(s.text, after_question=asked.question is not None).points >= WORTH_KEEPING - 0.5
+            and relevance_of(s.text, after_question=asked.of_user).points >= WORTH_KEEPING - 0.5
         ]
         kept = list(better) or kept[:1]
     return kept
@@ -282,7 +288,7 @@ def statements_of(turns: Sequence[AdmittedTurn]) -> list[Statement | Forgetting]
         mine: list[Statement | Forgetting] = []
         for message in turn.messages:
             if message.role == "assistant":
-                asked[turn.conversation_id] = _Asked(question_of(message.content), turn.turn_id)
+                asked[turn.conversation_id] = _asked_in(turn.turn_id, message.content)
             if message.role != "user":
                 continue
             before = asked.pop(turn.conversation_id, _Asked())
