@@ -13,8 +13,8 @@ from rich.table import Table
 
 from interfaces.cli.output import JsonOption, console, print_json
 from memory.catalog.engine import create_catalog_engine
-from memory.catalog.migrate import migrate as migrate_tables
-from memory.catalog.migrate import revision
+from memory.catalog.revisions import migrate as migrate_tables
+from memory.catalog.revisions import revision
 from memory.mailbox import Mailbox
 from memory.queue import DEAD_LETTER_QUEUE, INGEST_QUEUE, NIGHTLY_QUEUE, create_celery
 from memory.redis import open_redis

@@ -3,7 +3,7 @@
 from memory.catalog.catalog import Catalog
 from memory.catalog.changes import Changes, IndexJob, LedgerEntry, OpenTopic, Outcome
 from memory.catalog.engine import CatalogUnavailable, create_catalog_engine
-from memory.catalog.migrate import check_revision, migrate
+from memory.catalog.revisions import check_revision, migrate
 from memory.catalog.writing import ConcurrentChange, StaleFence
 from memory.settings import Settings
 

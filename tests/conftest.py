@@ -1,0 +1,31 @@
+"""Real parts for tests: a Valkey server and free ports."""
+
+from __future__ import annotations
+
+import socket
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from interfaces.local.broker import embedded_broker
+
+
+def free_port() -> int:
+    """A port of 127.0.0.1 that nobody listens on now."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
+
+
+@pytest.fixture(scope="session")
+def broker_url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """A real Valkey server for the whole session; a test that needs an empty one flushes it."""
+    url = f"redis://127.0.0.1:{free_port()}/0"
+    with embedded_broker(url, tmp_path_factory.mktemp("broker")):
+        yield url
+
+
+@pytest.fixture
+def data_dir(tmp_path: Path) -> Path:
+    return tmp_path / "data"

@@ -1,0 +1,326 @@
+"""What the catalog promises, on every database it runs on."""
+
+from __future__ import annotations
+
+import threading
+import uuid
+from collections.abc import Iterator
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+from alembic.autogenerate import compare_metadata
+from alembic.migration import MigrationContext
+from alembic.script import ScriptDirectory
+from sqlalchemy import Engine
+
+from memory.catalog import Catalog, Changes, ConcurrentChange, LedgerEntry, OpenTopic, Outcome, StaleFence, revisions
+from memory.catalog.engine import CatalogUnavailable, create_catalog_engine
+from memory.catalog.tables import metadata
+from memory.schema import (
+    AuditAction,
+    AuditEntry,
+    Event,
+    EventName,
+    Fact,
+    Kind,
+    Memory,
+    MemoryType,
+    Message,
+    Status,
+    Subject,
+    Turn,
+    memory_id,
+)
+
+NOW = datetime(2026, 11, 2, 8, 0, tzinfo=UTC)
+ANNA = Subject(tenant_id="acme", subject_id="anna")
+BERT = Subject(tenant_id="acme", subject_id="bert")
+NAMESAKE = Subject(tenant_id="globex", subject_id="anna")
+
+
+@pytest.fixture(params=["sqlite"])
+def engine(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Engine]:
+    engine = create_catalog_engine(f"{request.param}:///{tmp_path / 'catalog.sqlite3'}")
+    revisions.migrate(engine)
+    yield engine
+    engine.dispose()
+
+
+@pytest.fixture
+def catalog(engine: Engine) -> Catalog:
+    return Catalog(engine)
+
+
+def a_memory(
+    turn_id: str = "t1", subject: Subject = ANNA, city: str = "Lisbon", *, created_at: datetime = NOW, version: int = 1
+) -> Memory:
+    return Memory(
+        id=memory_id(subject, MemoryType.SEMANTIC, turn_id, 0),
+        **subject.model_dump(),
+        type=MemoryType.SEMANTIC,
+        kind=Kind.USER_FACT,
+        category="Personal",
+        summary=f"Anna lives in {city}.",
+        facts=(Fact(entity="User", verb="lives in", object=city, attribute="home_city"),),
+        source_turn_ids=(turn_id,),
+        importance=0.4,
+        trust_score=0.85,
+        confidence=0.9,
+        occurred_at=created_at,
+        created_at=created_at,
+        updated_at=created_at,
+        last_accessed=created_at,
+        embedding_model="m",
+        policy_version="p",
+        version=version,
+    )
+
+
+def a_turn(turn_id: str = "t1", subject: Subject = ANNA) -> Turn:
+    return Turn(
+        turn_id=turn_id,
+        tenant_id=subject.tenant_id,
+        user_id=subject.subject_id,
+        conversation_id="c",
+        messages=(Message(role="user", content="I live in Lisbon"),),
+        occurred_at=NOW,
+    )
+
+
+def a_ledger_entry(turn_id: str = "t1") -> LedgerEntry:
+    return LedgerEntry(turn_id, "d" * 64, Outcome.KEPT, ("first_person",), NOW, NOW + timedelta(seconds=2))
+
+
+def changes(turn_id: str = "t1", subject: Subject = ANNA, fence: int | None = 10) -> Changes:
+    memory = a_memory(turn_id, subject)
+    return Changes(
+        subject=subject,
+        at=NOW,
+        fence=fence,
+        created=(memory,),
+        sources=(a_turn(turn_id, subject),),
+        audit=(
+            AuditEntry(
+                action=AuditAction.CREATED,
+                **subject.model_dump(),
+                at=NOW,
+                by="worker",
+                reason="new",
+                memory_id=memory.id,
+                policy_version="p",
+            ),
+        ),
+        ledger=(a_ledger_entry(turn_id),),
+        events=(Event(name=EventName.CREATED, **subject.model_dump(), at=NOW, payload={"id": str(memory.id)}),),
+    )
+
+
+def test_a_memory_is_read_as_it_was_written(catalog: Catalog) -> None:
+    catalog.commit(changes())
+    assert catalog.list_memories(ANNA) == [a_memory()]
+    assert catalog.memory(a_memory().id) == a_memory()
+    assert catalog.memories(ANNA, [a_memory().id, uuid.uuid4()]) == {a_memory().id: a_memory()}
+
+
+def test_a_commit_writes_everything_at_once(catalog: Catalog) -> None:
+    catalog.commit(changes())
+    assert catalog.processed(ANNA, ["t1", "t2"]) == {"t1": "d" * 64}
+    assert catalog.sources(ANNA, ["t1"]) == [a_turn()]
+    assert [entry.action for entry in catalog.audit_of(ANNA, a_memory().id)] == [AuditAction.CREATED]
+    assert [event.name for _, event in catalog.outbox(ANNA)] == [EventName.CREATED]
+    assert [job.action for job in catalog.index_jobs(ANNA)] == ["upsert"]
+    assert catalog.count_turns() == {Outcome.KEPT: 1}
+    assert catalog.lags(NOW) == [2.0]
+
+
+def test_a_refused_commit_writes_nothing(catalog: Catalog) -> None:
+    catalog.commit(changes("t1", fence=10))
+    with pytest.raises(StaleFence):
+        catalog.commit(changes("t2", fence=9))
+    assert catalog.processed(ANNA, ["t2"]) == {}
+    assert len(catalog.list_memories(ANNA)) == 1
+    assert len(catalog.outbox()) == 1
+
+
+def test_a_fence_is_one_subjects_only(catalog: Catalog) -> None:
+    catalog.commit(changes("t1", ANNA, fence=10))
+    catalog.commit(changes("t1", BERT, fence=3))
+    catalog.commit(changes("t1", NAMESAKE, fence=1))
+    assert len(catalog.list_subjects()) == 3
+
+
+def test_the_same_fence_may_write_again(catalog: Catalog) -> None:
+    catalog.commit(changes("t1", fence=10))
+    catalog.commit(changes("t2", fence=10))
+    assert set(catalog.processed(ANNA, ["t1", "t2"])) == {"t1", "t2"}
+
+
+def test_a_write_that_read_an_older_version_is_refused_whole(catalog: Catalog) -> None:
+    catalog.commit(changes())
+    second = a_memory(version=2)
+    catalog.commit(Changes(subject=ANNA, at=NOW, updated=(second,)))
+    with pytest.raises(ConcurrentChange):
+        catalog.commit(replace(changes("t2"), updated=(second,)))
+    with pytest.raises(ConcurrentChange):
+        catalog.commit(Changes(subject=ANNA, at=NOW, deleted=(a_memory(),)))
+    assert catalog.list_memories(ANNA) == [second]
+
+
+def test_subjects_see_nothing_of_each_other(catalog: Catalog) -> None:
+    catalog.commit(changes("t1", ANNA))
+    mine = a_memory()
+    for other in (BERT, NAMESAKE):
+        assert catalog.list_memories(other) == []
+        assert catalog.memories(other, [mine.id]) == {}
+        assert catalog.with_attributes(other, [("user", "home_city")]) == []
+        assert catalog.processed(other, ["t1"]) == {}
+        assert catalog.sources(other, ["t1"]) == []
+        assert catalog.audit_of(other, mine.id) == []
+        assert catalog.outbox(other) == []
+        assert catalog.index_jobs(other) == []
+
+
+def test_a_memory_is_found_by_its_attribute_whatever_the_case_and_while_it_is_active(catalog: Catalog) -> None:
+    catalog.commit(changes())
+    assert catalog.with_attributes(ANNA, [("USER", "home_city")]) == [a_memory()]
+    assert catalog.with_attributes(ANNA, [("user", "employer")]) == []
+    gone = a_memory(version=2).model_copy(update={"status": Status.SUPERSEDED})
+    catalog.commit(Changes(subject=ANNA, at=NOW, updated=(gone,)))
+    assert catalog.with_attributes(ANNA, [("user", "home_city")]) == []
+
+
+def test_an_update_replaces_the_facts(catalog: Catalog) -> None:
+    catalog.commit(changes())
+    fact = Fact(entity="user", verb="works at", object="Acme", attribute="employer")
+    catalog.commit(Changes(subject=ANNA, at=NOW, updated=(a_memory(version=2).model_copy(update={"facts": (fact,)}),)))
+    assert catalog.with_attributes(ANNA, [("user", "home_city")]) == []
+    assert len(catalog.with_attributes(ANNA, [("user", "employer")])) == 1
+
+
+def test_a_deletion_leaves_the_audit_and_nothing_else(catalog: Catalog) -> None:
+    catalog.commit(changes())
+    catalog.commit(Changes(subject=ANNA, at=NOW, deleted=(a_memory(),)))
+    assert catalog.memory(a_memory().id) is None
+    assert catalog.sources(ANNA, ["t1"]) == []
+    assert catalog.with_attributes(ANNA, [("user", "home_city")]) == []
+    assert [job.action for job in catalog.index_jobs(ANNA)] == ["delete"]
+    assert len(catalog.audit_of(ANNA, a_memory().id)) == 1
+
+
+def test_a_source_stays_while_another_memory_needs_it(catalog: Catalog) -> None:
+    other = a_memory().model_copy(update={"id": uuid.uuid4(), "summary": "Anna has a dog."})
+    catalog.commit(replace(changes(), created=(a_memory(), other)))
+    catalog.commit(Changes(subject=ANNA, at=NOW, deleted=(a_memory(),)))
+    assert catalog.sources(ANNA, ["t1"]) == [a_turn()]
+    catalog.commit(Changes(subject=ANNA, at=NOW, deleted=(other,)))
+    assert catalog.sources(ANNA, ["t1"]) == []
+
+
+def test_striking_an_index_job_leaves_a_newer_one(catalog: Catalog) -> None:
+    catalog.commit(changes())
+    old = catalog.index_jobs(ANNA)
+    catalog.commit(Changes(subject=ANNA, at=NOW, updated=(a_memory(version=2),)))
+    catalog.indexed(old)
+    [newer] = catalog.index_jobs(ANNA)
+    assert newer.version == 2
+    catalog.commit(Changes(subject=ANNA, at=NOW, deleted=(a_memory(version=2),)))
+    catalog.indexed([newer])
+    [deletion] = catalog.index_jobs(ANNA)
+    assert deletion.action == "delete"
+    catalog.indexed([deletion])
+    assert catalog.count_index_jobs() == 0
+
+
+def test_an_announced_event_leaves_the_outbox(catalog: Catalog) -> None:
+    catalog.commit(changes("t1"))
+    catalog.commit(changes("t2"))
+    [(first, _), (second, _)] = catalog.outbox()
+    catalog.announced([first])
+    assert [id_ for id_, _ in catalog.outbox()] == [second]
+
+
+def test_an_open_topic_stays_until_it_is_told_otherwise(catalog: Catalog) -> None:
+    catalog.commit(replace(changes("t1"), open_topic=OpenTopic("a trip to Japan")))
+    catalog.commit(changes("t2"))
+    assert catalog.open_topic(ANNA) == "a trip to Japan"
+    catalog.commit(replace(changes("t3"), open_topic=OpenTopic(None)))
+    assert catalog.open_topic(ANNA) is None
+
+
+def test_an_id_is_found_by_its_first_characters(catalog: Catalog) -> None:
+    catalog.commit(changes())
+    id_ = a_memory().id
+    assert catalog.ids_like(str(id_)[:8]) == [id_]
+    assert catalog.ids_like(str(id_)) == [id_]
+    assert catalog.ids_like("0000") == []
+    with pytest.raises(ValueError, match="no id"):
+        catalog.ids_like("Anna")
+
+
+def test_writes_are_counted_from_a_moment_on(catalog: Catalog) -> None:
+    late = a_memory("t2", created_at=NOW + timedelta(hours=2))
+    catalog.commit(changes("t1"))
+    catalog.commit(Changes(subject=ANNA, at=NOW, created=(late,)))
+    assert catalog.writes_since(ANNA, NOW + timedelta(hours=1)) == 1
+    assert catalog.writes_since(ANNA, NOW) == 2
+
+
+def test_subjects_are_paged_in_order(catalog: Catalog) -> None:
+    everyone = [Subject(tenant_id=f"t{n % 3}", subject_id=f"u{n:02d}") for n in range(10)]
+    for subject in everyone:
+        catalog.commit(Changes(subject=subject, at=NOW, fence=1))
+    paged: list[Subject] = []
+    while page := catalog.list_subjects(after=paged[-1] if paged else None, limit=3):
+        paged += page
+    assert paged == sorted(everyone, key=lambda subject: (subject.tenant_id, subject.subject_id))
+
+
+def test_many_threads_write_without_losing_anything(catalog: Catalog) -> None:
+    def write(number: int) -> None:
+        for turn in range(10):
+            catalog.commit(changes(f"t{number}-{turn}", Subject(tenant_id="acme", subject_id=f"u{number}")))
+
+    threads = [threading.Thread(target=write, args=(number,)) for number in range(16)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert catalog.count_memories() == {Status.ACTIVE: 160}
+
+
+def test_the_migrations_make_exactly_the_tables_of_the_code(engine: Engine) -> None:
+    with engine.connect() as connection:
+        assert compare_metadata(MigrationContext.configure(connection), metadata) == []
+
+
+def test_the_newest_revision_is_the_one_that_the_code_names() -> None:
+    scripts = ScriptDirectory(str(Path(revisions.__file__).parent / "migrations"))
+    assert scripts.get_current_head() == revisions.HEAD
+
+
+def test_migrating_again_changes_nothing(engine: Engine, catalog: Catalog) -> None:
+    catalog.commit(changes())
+    revisions.migrate(engine)
+    assert catalog.list_memories(ANNA) == [a_memory()]
+
+
+def test_tables_of_another_version_are_refused_with_what_to_do(tmp_path: Path) -> None:
+    engine = create_catalog_engine(f"sqlite:///{tmp_path / 'empty.sqlite3'}")
+    with pytest.raises(CatalogUnavailable, match="afterturn migrate"):
+        revisions.check_revision(engine)
+    engine.dispose()
+
+
+def test_a_folder_that_cannot_be_made_is_named(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("in the way")
+    with pytest.raises(CatalogUnavailable, match="AFTERTURN_DATA_DIR"):
+        create_catalog_engine(f"sqlite:///{tmp_path / 'file' / 'catalog.sqlite3'}")
+
+
+def test_an_error_of_the_database_says_nothing_of_what_people_said(catalog: Catalog) -> None:
+    catalog.commit(changes())
+    with pytest.raises(Exception, match=r"UNIQUE|unique") as caught:
+        catalog.commit(Changes(subject=ANNA, at=NOW, created=(a_memory(),)))
+    assert "Lisbon" not in str(caught.value)
