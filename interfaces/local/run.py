@@ -25,12 +25,12 @@ from interfaces.cli.output import memory_table
 from interfaces.cli.turns import report_bad_lines
 from interfaces.local.broker import BrokerUnavailable, embedded_broker
 from interfaces.local.processes import Supervised, worker_and_beat
-from interfaces.local.progress import measure, panel
+from interfaces.local.progress import Progress, measure, panel
 from interfaces.turn_file import BadLine, read_turns
 from memory.catalog import Catalog, open_catalog
 from memory.mailbox import Mailbox
 from memory.redis import open_redis
-from memory.schema import Status, Subject
+from memory.schema import Status, Subject, Turn
 from memory.settings import Settings
 from memory.stores import open_stores
 from producers import Appended, ConflictingTurn, Producer
@@ -146,43 +146,45 @@ def _feed(
     fed, since = _Fed(), datetime.now(UTC)
     producer, redis = Producer(settings), open_redis(settings)
     mailbox = Mailbox(redis)
-    notes = ["the worker loads its models, a few seconds"]
+    deaths: list[str] = []
     with Live(console=console, refresh_per_second=8, transient=True) as live:
 
-        def refresh() -> bool:
-            notes.extend(f"the {p.name} died and was started again" for p in processes if p.restart_if_dead())
+        def refresh() -> Progress:
+            deaths.extend(f"the {p.name} died and was started again" for p in processes if p.restart_if_dead())
             progress = measure(fed.enqueued, since, catalog, mailbox)
-            if progress.processed and notes[0].startswith("the worker loads"):
-                notes.pop(0)
-            live.update(panel(progress, notes))
-            return progress.waiting_subjects > 0
+            loading = [] if progress.processed else ["the worker loads its models, a few seconds"]
+            live.update(panel(progress, [*deaths, *loading]))
+            return progress
 
         shown = time.monotonic()
         for number, turn in enumerate(read_turns(file or _conversation()), start=1):
-            if isinstance(turn, BadLine):
-                fed.bad.append(turn)
-                continue
-            try:
-                fresh = producer.enqueue(turn) is not Appended.DONE
-            except ConflictingTurn as error:
-                fed.bad.append(BadLine(number, str(error)))
-                continue
-            fed.enqueued += fresh
-            fed.known_already += not fresh
-            fed.subjects[turn.subject] = None
+            _enqueue(number, turn, producer, fed)
             if time.monotonic() - shown > _REFRESH_SECONDS:
                 refresh()
                 shown = time.monotonic()
-        while refresh():
+        while (progress := refresh()).waiting_subjects:
             time.sleep(_REFRESH_SECONDS)
-        final = measure(fed.enqueued, since, catalog, mailbox)
     redis.close()
-    console.print(panel(final, notes[1:] if notes and notes[0].startswith("the worker loads") else notes))
-    repeated = fed.enqueued + fed.known_already - final.processed
+    console.print(panel(progress, deaths))
+    repeated = fed.enqueued + fed.known_already - progress.processed
     if repeated > 0:
         console.print(f"{repeated} of the turns had been processed before: once is enough")
     report_bad_lines(fed.bad)
     return fed
+
+
+def _enqueue(number: int, turn: Turn | BadLine, producer: Producer, fed: _Fed) -> None:
+    if isinstance(turn, BadLine):
+        fed.bad.append(turn)
+        return
+    try:
+        fresh = producer.enqueue(turn) is not Appended.DONE
+    except ConflictingTurn as error:
+        fed.bad.append(BadLine(number, str(error)))
+        return
+    fed.enqueued += fresh
+    fed.known_already += not fresh
+    fed.subjects[turn.subject] = None
 
 
 def _conversation() -> Path:
