@@ -74,7 +74,7 @@ _REACTION = re.compile(
     r"(?:good|best of) luck|congrat\w*|you're welcome|no (?:worries|problem|prob)|sounds? (?:like|good|great|fun|amazing|"
     r"awesome|delicious|interesting|cool|nice|lovely)|well done|keep (?:it )?(?:up|going)|take care|"
     r"i'?d love to (?:hear|see|know|try|come|join|help|check)|wish i could|means? (?:a lot|so much|the world)|"
-    r"talk (?:to you )?(?:soon|later)|oh my|i(?:'ve| have)? (?:heard|thought)|i(?:'ve| have) seen|i(?:'ll| will) (?:definitely|have to|be sure|check|look)|i(?: also)? need (?:to hear|one|some of)|see you|have (?:a|fun|you)|how about you|what about you)"
+    r"talk (?:to you )?(?:soon|later)|oh my|way to go|sorry (?:i|to|for|about|that)|i(?:'ve| have)? (?:heard|thought)|i(?:'ve| have) seen|i(?:'ll| will) (?:definitely|have to|be sure|check|look)|i(?: also)? need (?:to hear|one|some of)|see you|have (?:a|fun|you)|how about you|what about you)"
 )
 _EXCLAIM = re.compile(
     r"^(?:oh |ah |aw+ |hey |well |haha\w* |yeah,? |yes,? |no,? )?(?:wow|awesome|that(?:'s| is| was| sounds| must| would|s)|this (?:is|looks)|it(?:'s| is|s)|sounds|what an?|how "
@@ -127,7 +127,7 @@ _HABIT = frozenset({"usually", "always", "never", "often", "every", "sometimes",
 
 _INSTRUCTION: Final = re.compile(
     r"^(?:please,? |from now on,? |in (?:the )?future,? |going forward,? |and )*(?:(?:always|never|don't|do not|stop|avoid|keep|make sure to|try to) )?"
-    r"(?:answer(?:ing)?|reply(?:ing)?|respond(?:ing)?|speak|talk|write|address|us(?:e|ing)|explain|format|keep (?:your|the) (?:answers?|replies|responses)|"
+    r"(?:answer(?:ing)?|reply(?:ing)?|respond(?:ing)?|speak|talk|write|address|us(?:e|ing) (?:emojis?|markdown|bullet\w*|lists|jargon|slang|metric|imperial|celsius|fahrenheit|my (?:first )?name|simple\w*|formal|informal|exclamation|tables|british|american|\w+ (?:words|units|spelling|language))|explain|format|keep (?:your|the) (?:answers?|replies|responses)|"
     r"be (?:more |less )?(?:brief|concise|formal|informal|direct|polite|short)|your (?:answers?|replies|responses)|giv(?:e|ing) me|call(?:ing)? me|ask(?:ing)? me|includ(?:e|ing)|remind(?:ing)? me)\b",
     re.IGNORECASE,
 )

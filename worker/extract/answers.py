@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import Final
 
 _YES: Final = re.compile(
-    r"^(?:oh |well |um |ah )?(?:yes|yeah|yep|yup|ya|sure|of course|definitely|absolutely|certainly|indeed|correct|i do|i am|i have|i did|i can|i will|"
-    r"we do|we are|we have|that's right)\b(?:,? (?:i|we) (?:do|am|have|did|can|will|are|was)\b)?[\s,.!:;-]*",
+    r"^(?:oh |well |um |ah )?(?:yes|yeah|yep|yup|ya|sure|of course|definitely|absolutely|certainly|indeed|correct|(?:i|we) (?:do|am|have|did|can|will|are|was)(?=[ ]?[,.!]|$)|"
+    r"that's right)\b(?:,? (?:i|we) (?:do|am|have|did|can|will|are|was)\b)?[\s,.!:;-]*",
     re.IGNORECASE,
 )
 _NO: Final = re.compile(
@@ -59,6 +59,10 @@ _NOUNY: Final = re.compile(
 _OWN_CLAUSE: Final = re.compile(
     r"\b(?:i|i'm|i've|we|we're|we've|my|it|it's|they|he|she|that's|is|are|was)\b", re.IGNORECASE
 )
+_REACTS: Final = re.compile(
+    r"^(?:thanks|thank|sorry|wow|whoa|sounds|great|nice|cool|awesome|amazing|woo\W?hoo|congrat\w*|hey|hi|hello|haha\w*|lol|good|that's|thats|hmm+|oh)\b",
+    re.IGNORECASE,
+)
 _COUNT: Final = re.compile(
     r"^(?:an?|one|two|three|four|five|six|seven|eight|nine|ten|several|some|\d+|lots|a few|a couple)\b", re.IGNORECASE
 )
@@ -91,6 +95,8 @@ def _mine(rest: str) -> str:
 
 
 def _polar(aux: str, rest: str, yes: bool, extra: str) -> str | None:
+    if re.search(r"\byou\b", rest, re.IGNORECASE):
+        return None
     rest = _mine(rest.strip())
     rest = re.sub(r"^(?:ever|also|still|currently|usually|really) ", "", rest, flags=re.IGNORECASE)
     if re.search(r"\bor\b|\belse\b|\bthink\b|\bknow\b|\bmean\b|\bmind\b|,", rest, re.IGNORECASE):
@@ -144,7 +150,7 @@ def _open(template: str, match: re.Match[str], reply: str) -> str | None:
     return (
         template.replace("{x:past}", _PAST.get(what.lower(), what))
         .replace("{x}", what)
-        .replace("{v}", groups.get("v") or "")
+        .replace("{v}", re.sub(r"^(?:all|both|usually|typically|mostly|normally) ", "", groups.get("v") or ""))
         .replace("{place}", bare)
         .replace("{org}", bare)
         .replace("{prep}", said if said != bare else f"in {said}")
@@ -161,7 +167,7 @@ def answer_of(question: str, reply: str) -> Answer | None:
     """
     question = question.strip()
     reply = reply.strip()
-    if not reply or len(reply) > 160 or reply.endswith("?") or _OFFER.search(question):
+    if not reply or _REACTS.match(reply) or len(reply) > 160 or reply.endswith("?") or _OFFER.search(question):
         return None
     yes, no = _YES.match(reply), _NO.match(reply)
     decided = yes or no

@@ -117,7 +117,11 @@ def _clean(text: str) -> str:
 
 def _marital(text: str) -> Fact | None:
     for pattern, value in _MARITAL:
-        if pattern.search(text) and not re.search(r"\b(?:not|n't|never|no longer|isn't|used to|ex) ", text):
+        if pattern.search(text) and not re.search(
+            r"\b(?:not|n't|never|no longer|isn't|used to|ex|hope|hopefully|if|someday|one day|future|would|when I get|want to) ",
+            text,
+            re.IGNORECASE,
+        ):
             return Fact(entity=USER, verb="is", object=value, attribute="marital_status")
     return None
 

@@ -70,7 +70,12 @@ def _subject(parsed: Parsed, root: int) -> str | None:
 
 
 def _own(text: str) -> str:
-    return re.sub(r"\b(?:my|our)\b", "their", re.sub(r"\b(?:me|us|I|we)\b", "them", text), flags=re.IGNORECASE)
+    return re.sub(
+        r"\b(?:my|our)\b",
+        "their",
+        re.sub(r"\b(?:I|we)\b", "they", re.sub(r"\b(?:me|us)\b", "them", text)),
+        flags=re.IGNORECASE,
+    )
 
 
 def triple_of(parsed: Parsed) -> Fact | None:

@@ -126,7 +126,7 @@ class RulesExtractor:
             category=category_of(topics, self._categories),
             summary=summary,
             tags=topics or ("personal",),
-            entities=entities_of(when.text, parsed, when.moments),
+            entities=tuple(e for e in entities_of(when.text, parsed, when.moments) if e.text not in (name, assistant)),
             facts=facts,
             source=said.turn.source,
             valence=valence,

@@ -19,7 +19,7 @@ from worker.extract.third_person import mended
 _LEAD: Final = re.compile(
     r"^(?:(?:oh|ah|aw+|hey|hi|hello|well|ha(?:ha)*|lol|yeah|yes|yep|yup|nope|no|so|and|but|plus|wow|actually|"
     r"honestly|anyway|anyways|ok|okay|sure|definitely|absolutely|thanks|thank you(?: so much)?|btw|by the way|cool|nice|great|true|"
-    r"awesome|i mean|you know|to be honest|tbh|like i said|right|because|also|too|omg|unfortunately|sadly|luckily|that's (?:great|awesome|cool|nice))\b"
+    r"awesome|i mean|you know|to be honest|tbh|good to know|whoa|hm+|woo\W?hoo|thank goodness|sorry to hear (?:that|it)|like i said|right|because|also|too|omg|unfortunately|sadly|luckily|that's (?:great|awesome|cool|nice))\b"
     r"(?: there)?[\s,.!:;-]*){1,4}",
     re.IGNORECASE,
 )
@@ -45,9 +45,13 @@ _CONTINUES: Final = re.compile(
 _HAS_CLAUSE: Final = re.compile(r"\b(?:I|we|my|our|he|she|they|it)(?:'m|'ve|'ll|'d|'re|'s)? \w+", re.IGNORECASE)
 _ELLIPTICAL: Final = re.compile(
     r"^(?P<adv>(?:(?:just|recently|also|always|usually|mostly|sometimes|currently|still|really|never|already|even|finally|not|definitely) )*)"
-    r"(?P<verb>been|[a-z]+ing|got|went|had|made|took|moved|bought|started|finished|love|loved|hate|enjoy|like|prefer|want|need|have|saw|met|won|lost|used to|"
-    r"grew|visited|spent|tried|watched|played|plan|hope|decided|joined|adopted|graduated|work|live|study|can't|don't)\b",
+    r"(?P<verb>been|[a-z]+ing|got|went|had|made|took|moved|bought|started|finished|love|loved|hate|enjoy|like|prefer|want|need|wish|saw|met|won|lost|used to|"
+    r"grew|visited|spent|tried|watched|played|plan|hope|decided|joined|adopted|graduated|work|live|study|sold|built|wrote|quit|passed|signed|applied|booked|ate|ran|drove|flew|slept|cooked|baked|painted|celebrated)\b",
     re.IGNORECASE,
+)
+_GERUND_SUBJECT: Final = re.compile(
+    r"\b(?:is|was|are|were|has|have|had|makes?|made|helps?|helped|brings?|brought|gives?|gave|feels?|felt|takes?|took|keeps?|kept|gets?|"
+    r"means?|meant|can|could|will|would|shows?|reminds?|requires?|sounds?|looks?|seems?|allows?|lets)\b"
 )
 _NOT_PARTICIPLE: Final = frozenset(
     (
@@ -71,7 +75,8 @@ _CHITCHAT: Final = re.compile(
     r"^(?:I(?:'m| am) (?:so |very |really |pretty |just |also |doing )?(?:good|fine|well|great|ok|okay|alright|not bad|glad|sorry|sure|happy (?:for|to hear)|back|here)"
     r"(?: (?:too|thanks|thank you|today|and you|how are you|for you|that you .*|to hear .*))*|"
     r"I (?:see|agree|know|guess so|think so|hope so|understand|can imagine|bet|do|am|have|will|would|can|did|don't know|can't wait|appreciate (?:it|that|you))|"
-    r"I love (?:it|that|this|them|you)|me too|same here|"
+    r"(?:I|we) (?:really |just |also |absolutely |totally )*\w+ (?:it|that|this|them|you|so|one)(?: too| a lot| so much| all| now)*|let's .*|"
+    r"me too|same here|"
     r"nice to meet you.*|good (?:morning|night|evening|afternoon).*)[\s,.!]*$",
     re.IGNORECASE,
 )
@@ -109,6 +114,46 @@ class _Asked:
     of_user: bool = False
 
 
+_KIN: Final = re.compile(
+    r"\b(?P<whose>my|our|your) (?:[a-z]+ )?(?P<noun>sister|mom|mum|mother|wife|girlfriend|daughter|aunt|niece|grandmother|grandma|brother|dad|father|"
+    r"husband|boyfriend|son|uncle|nephew|grandfather|grandpa|friend|boss|manager|partner|cousin|roommate|colleague|coworker|teacher|"
+    r"doctor|therapist|dog|cat|puppy|kitten|horse|baby|neighbou?r|coach|mentor|ex)\b(?!')(?P<name> [A-Z][a-z]+)?"
+)
+_SHE: Final = frozenset(
+    ("sister", "mom", "mum", "mother", "wife", "girlfriend", "daughter", "aunt", "niece", "grandmother", "grandma")
+)
+_HE: Final = frozenset(
+    ("brother", "dad", "father", "husband", "boyfriend", "son", "uncle", "nephew", "grandfather", "grandpa")
+)
+_OPENING_PRONOUN: Final = re.compile(r"^(?P<p>he|she|his|her)\b(?P<clitic>'s|'ll|'d)?", re.IGNORECASE)
+
+
+def _kin_in(text: str) -> list[tuple[str, str]]:
+    return [
+        (m["noun"], ("my" if m["whose"] == "your" else m["whose"]) + m.group()[len(m["whose"]) :])
+        for m in _KIN.finditer(text[:MAX_SENTENCE_CHARS])
+    ]
+
+
+def _resolved(text: str, kin: Sequence[tuple[str, str]]) -> str:
+    """A sentence that opens with "he" or "she", with the one person named just before in the pronoun's place."""
+    match = _OPENING_PRONOUN.match(text)
+    if not match:
+        return text
+    pronoun = match["p"].lower()
+    wrong = _SHE if pronoun in ("he", "his") else _HE
+    fitting = list(dict.fromkeys(phrase for noun, phrase in kin if noun not in wrong))
+    if len(fitting) != 1:
+        return text
+    rest = text[match.end("p") :]
+    if match["clitic"] in ("'ll", "'d"):
+        rest = {"'ll": " will", "'d": " would"}[match["clitic"]] + text[match.end() :]
+    elif match["clitic"]:
+        rest = (" has" if re.match(r" (?:been|got|had)\b", text[match.end() :]) else " is") + text[match.end() :]
+    phrase = fitting[0][0].upper() + fitting[0][1:]
+    return phrase + ("'s" if pronoun in ("his", "her") else "") + rest
+
+
 def _asked_in(turn_id: str, text: str) -> _Asked:
     return _Asked(question_of(text), turn_id, asks_about_user(text))
 
@@ -132,7 +177,7 @@ def _whole(text: str) -> str:
     if verb == "been":
         return f"I've {rest}"
     if verb.endswith("ing"):
-        if verb in _NOT_PARTICIPLE or re.search(r"\b(?:is|was|are|has|makes|helps|can|will|would)\b", text):
+        if verb in _NOT_PARTICIPLE or _GERUND_SUBJECT.search(text):
             return text
         return f"I'm {rest}"
     return f"I {rest}"
@@ -171,6 +216,7 @@ def _statements_of(
     found: list[Statement | Forgetting] = []
     used: set[int] = set()
     sentences = split_sentences(prose_of(message))
+    kin = [_kin_in(asked.question or ""), []]
     for number, sentence in enumerate(sentences):
         end = sentence.start + len(sentence.text)
         hit = next((i for i, c in enumerate(orders) if sentence.start <= c.start < max(end, sentence.start + 1)), None)
@@ -191,7 +237,8 @@ def _statements_of(
             continue
         if any(c.start <= sentence.start and end <= c.end for c in orders):
             continue
-        said = sentence.text
+        said = _resolved(sentence.text, [*kin[-2], *kin[-1]] if kin[-1] == [] else kin[-1])
+        kin.append(_kin_in(said))
         for command in commands:
             if command.verb == "private" and sentence.start <= command.start < end and command.object_text:
                 said = command.object_text
@@ -216,6 +263,11 @@ def _private(item: Statement | Forgetting) -> Statement | Forgetting:
         item.asked_in,
         item.question,
     )
+
+
+def _stands(clause: str, asked: _Asked) -> bool:
+    judged = relevance_of(clause, after_question=asked.of_user)
+    return judged.points >= WORTH_KEEPING - 0.5 and "impersonal" not in judged.reasons
 
 
 def _from_sentence(
@@ -245,6 +297,11 @@ def _from_sentence(
     whole = relevance_of(text, after_question=asked.of_user)
     if not whole.worth_keeping:
         return []
+    if "bare_answer" in whole.reasons and (
+        {"reaction", "suggestion"} & set(whole.reasons)
+        or ("exclamation" in whole.reasons and not {"name", "number"} & set(whole.reasons))
+    ):
+        return []
     if "bare_answer" in whole.reasons and asked.question is not None:
         reply = _without_asides(text, assistant)
         return [
@@ -264,12 +321,7 @@ def _from_sentence(
             continue
         kept.append(Statement(turn, place, body))
     if len(kept) > 1:
-        better = [
-            s
-            for s in kept
-            if isinstance(s, Statement)
-            and relevance_of(s.text, after_question=asked.of_user).points >= WORTH_KEEPING - 0.5
-        ]
+        better = [s for s in kept if isinstance(s, Statement) and _stands(s.text, asked)]
         kept = list(better) or kept[:1]
     return kept
 

@@ -208,14 +208,11 @@ class _Rewriter:
                 self.words[verb], self.words[following] = "can", "not"
 
     def _refer(self, place: int, case: str) -> None:
-        token = self.tokens[place]
         first = not self.narrator.named
         if case == "self" and first:
             case = "object"
         self.words[place] = self.narrator.mention(case)
         if case == "subject":
-            self._agree(place, singular=first)
-        elif place and token.dep in ("nsubj", "nsubjpass") and case == "object":
             self._agree(place, singular=first)
 
     def _open_with_companions(self) -> int:
