@@ -1,0 +1,1 @@
+"""Measurements: `python -m benchmarks.NAME --help` says what each one measures."""
