@@ -19,8 +19,10 @@ class BadLine:
     reason: str
 
 
-def read_turns(path: Path) -> Iterator[Turn | BadLine]:
-    """The turns of a file in their order, and what is wrong with the lines that are none. Blank lines are passed over.
+def read_turns(path: Path) -> Iterator[tuple[int, Turn | BadLine]]:
+    """The turns of a file with the numbers of their lines, and what is wrong with the lines that are none.
+
+    Blank lines are passed over.
 
     Raises:
         OSError: the file cannot be read.
@@ -28,7 +30,7 @@ def read_turns(path: Path) -> Iterator[Turn | BadLine]:
     with path.open("rb") as lines:
         for number, line in enumerate(lines, start=1):
             if line.strip():
-                yield _turn_or_bad(number, line)
+                yield number, _turn_or_bad(number, line)
 
 
 def _turn_or_bad(number: int, line: bytes) -> Turn | BadLine:

@@ -32,8 +32,8 @@ def ingest(
     counts = dict.fromkeys(Appended, 0)
     bad: list[BadLine] = []
     with Progress(console=errors, transient=True, disable=as_json) as progress:
-        task = progress.add_task("enqueuing", total=file.stat().st_size)
-        for number, turn in enumerate(read_turns(file), start=1):
+        task = progress.add_task("enqueuing", total=_count_lines(file))
+        for number, turn in read_turns(file):
             if isinstance(turn, BadLine):
                 bad.append(turn)
             else:
@@ -41,7 +41,7 @@ def ingest(
                     counts[producer.enqueue(turn)] += 1
                 except ConflictingTurn as error:
                     bad.append(BadLine(number, str(error)))
-            progress.update(task, completed=number, total=None)
+            progress.update(task, completed=number)
     if as_json:
         print_json(
             {
@@ -59,6 +59,11 @@ def ingest(
         )
     if bad:
         raise typer.Exit(1)
+
+
+def _count_lines(file: Path) -> int:
+    with file.open("rb") as lines:
+        return sum(1 for _ in lines)
 
 
 def report_bad_lines(bad: list[BadLine]) -> None:

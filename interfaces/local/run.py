@@ -157,7 +157,7 @@ def _feed(
             return progress
 
         shown = time.monotonic()
-        for number, turn in enumerate(read_turns(file or _conversation()), start=1):
+        for number, turn in read_turns(file or _conversation()):
             _enqueue(number, turn, producer, fed)
             if time.monotonic() - shown > _REFRESH_SECONDS:
                 refresh()

@@ -1,0 +1,109 @@
+"""The queue: what any backend may send, and what becomes of it."""
+
+from __future__ import annotations
+
+import base64
+import json
+import subprocess
+import sys
+from typing import Any
+
+import pytest
+
+from memory.queue import DEAD_LETTER_QUEUE, INGEST_QUEUE
+from memory.schema import Status
+from producers import Appended, ConflictingTurn
+from tests.fleet.fleet import Fleet, wait_until
+from tests.turns import a_turn, subject
+
+SEND_BY_NAME = """
+import json, sys
+from celery import Celery
+turn = json.loads(sys.argv[2])
+Celery(broker=sys.argv[1]).send_task("memory.ingest_turn", args=[turn], queue="memory_ingest_queue", ignore_result=True)
+"""
+
+
+def summaries(fleet: Fleet, user: str) -> list[str]:
+    return sorted(memory.summary for memory in fleet.stores.catalog.list_memories(subject(user)))
+
+
+def dead_letters(fleet: Fleet) -> list[dict[str, Any]]:
+    messages = [json.loads(message) for message in fleet.redis.lrange(DEAD_LETTER_QUEUE, 0, -1)]
+    return [json.loads(base64.b64decode(message["body"]))[0][0] for message in messages]
+
+
+def test_an_enqueued_turn_becomes_a_memory(running: Fleet) -> None:
+    assert running.producer.enqueue(a_turn("anna", 1, "I live in Lisbon.")) is Appended.ADDED
+    running.wait_until_idle()
+    assert summaries(running, "anna") == ["Anna lives in Lisbon."]
+
+
+def test_a_plain_message_from_another_process_becomes_the_same_memory(running: Fleet) -> None:
+    turn = json.dumps(a_turn("bert", 1, "I live in Lisbon."))
+    subprocess.run([sys.executable, "-c", SEND_BY_NAME, running.settings.broker_url, turn], check=True)
+    wait_until(lambda: bool(summaries(running, "bert")), "the turn is remembered")
+    assert summaries(running, "bert") == ["Bert lives in Lisbon."]
+
+
+def test_a_turn_that_comes_again_changes_nothing(running: Fleet) -> None:
+    turn = a_turn("carla", 1, "I work at Acme as a nurse.")
+    for _ in range(3):
+        running.producer.enqueue(turn)
+    running.wait_until_idle()
+    before = running.stores.catalog.list_memories(subject("carla"))
+    assert running.producer.enqueue(turn) is Appended.DONE
+    for _ in range(3):
+        subprocess.run([sys.executable, "-c", SEND_BY_NAME, running.settings.broker_url, json.dumps(turn)], check=True)
+    wait_until(lambda: running.redis.llen(INGEST_QUEUE) == 0, "the queue is empty")
+    running.wait_until_idle()
+    assert running.stores.catalog.list_memories(subject("carla")) == before
+    assert before[0].access_count == 0
+
+
+def test_another_turn_under_the_same_id_is_refused_to_the_producer_and_dead_lettered_from_the_queue(
+    running: Fleet,
+) -> None:
+    running.producer.enqueue(a_turn("dora", 1, "I live in Lisbon."))
+    running.wait_until_idle()
+    other = a_turn("dora", 1, "I live in Berlin.")
+    with pytest.raises(ConflictingTurn):
+        running.producer.enqueue(other)
+    subprocess.run([sys.executable, "-c", SEND_BY_NAME, running.settings.broker_url, json.dumps(other)], check=True)
+    wait_until(lambda: any(letter["turn"] == other for letter in dead_letters(running)), "the dead letter is there")
+    assert summaries(running, "dora") == ["Dora lives in Lisbon."]
+
+
+@pytest.mark.parametrize(
+    ("name", "broken"),
+    [
+        ("a version that nobody knows", {"schema_version": 99}),
+        ("no time zone", {"occurred_at": "2026-11-02T08:00:00"}),
+        ("no messages", {"messages": []}),
+    ],
+)
+def test_a_message_that_is_no_turn_becomes_a_dead_letter_whole(
+    running: Fleet, name: str, broken: dict[str, Any]
+) -> None:
+    turn = a_turn("emil", 1, "I live in Lisbon.") | broken
+    subprocess.run([sys.executable, "-c", SEND_BY_NAME, running.settings.broker_url, json.dumps(turn)], check=True)
+    wait_until(lambda: any(letter["turn"] == turn for letter in dead_letters(running)), f"a dead letter for {name}")
+
+
+def test_a_changed_fact_supersedes_and_both_are_linked(running: Fleet) -> None:
+    running.producer.enqueue(a_turn("fred", 1, "I live in Lisbon."))
+    running.producer.enqueue(a_turn("fred", 2, "I moved to Berlin."))
+    running.wait_until_idle()
+    memories = running.stores.catalog.list_memories(subject("fred"), statuses=tuple(Status))
+    [old] = [memory for memory in memories if memory.status is Status.SUPERSEDED]
+    [new] = [memory for memory in memories if memory.status is Status.ACTIVE]
+    assert ("Lisbon" in old.summary, "Berlin" in new.summary) == (True, True)
+    assert (old.superseded_by, new.supersedes) == (new.id, (old.id,))
+
+
+def test_nothing_stays_in_redis_for_ever_but_the_queues_own_bindings(running: Fleet) -> None:
+    running.producer.enqueue(a_turn("gina", 1, "I love black coffee."))
+    running.wait_until_idle()
+    lasting = {key for key in running.redis.scan_iter() if running.redis.ttl(key) == -1}
+    kept_by_celery = {key for key in lasting if key.startswith((b"_kombu", b"unacked", b"afterturn:beat:"))}
+    assert lasting - kept_by_celery - {DEAD_LETTER_QUEUE.encode()} == set()
