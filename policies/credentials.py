@@ -304,7 +304,8 @@ _RULES: Final[tuple[tuple[str, re.Pattern[str], str, bool, Check | None], ...]] 
     (
         "iban",
         _compile(
-            r"\bIBAN\b[^\n\w]{0,3}(?:(?:is|number|no|my)\W{1,3}){0,3}(?P<value>[A-Z]{2}\d{2}(?-i:(?: ?[A-Z0-9]){8,30})|[A-Z]{2}\d{2}[A-Z0-9]{8,30})(?!\w)"
+            r"\bIBAN\b[^\n\w]{0,3}(?:(?:is|number|no|my)\W{1,3}){0,3}"
+            r"(?P<value>[A-Z]{2}\d{2}(?-i:(?: ?[A-Z0-9]){8,30})|[A-Z]{2}\d{2}[A-Z0-9]{8,30})(?!\w)"
         ),
         "[iban]",
         False,

@@ -62,7 +62,7 @@ def _compile(pattern: str) -> re.Pattern[str]:
 
 _PHONE_WORDS: Final = _compile(
     r"phone|mobile|\bcell|\btel\b|telephone|\bfax|whatsapp|\bsms\b|\bcall|\btext(?:ed|ing)?\s|\bdial|\breach\b|"
-    r"messages?\s+(?:to|at|on)|registered|\bcontact|\boffice|\bring\b|\bnumber is\b"
+    r"messages?\s+(?:to|at|on)|registered|\bcontact|\boffice|\bring\b"
 )
 _NOT_PHONE: Final = re.compile(
     r"(?:19|20)\d\d[-./ ]\d{1,2}[-./ ]\d{1,2}|\d{1,2}[-./ ]\d{1,2}[-./ ](?:19|20)\d\d|(?:19|"
@@ -97,7 +97,7 @@ _RULES: Final[tuple[tuple[str, re.Pattern[str], Callable[[str, re.Match[str]], b
     (
         "phone",
         re.compile(
-            r"(?<![\w.,$€£/+-])(?P<value>(?:\+|00)?\(?\d{1,5}\)?(?:[ .\-/]{0,2}\(?\d{1,5}\)?){1,6})(?![\w%]|"
+            r"(?<![\w.$€£/+-])(?<!\d,)(?P<value>(?:\+|00)?\(?\d{1,5}\)?(?:[ .\-/]{0,2}\(?\d{1,5}\)?){1,6})(?![\w%]|"
             r"[.,:]\d|\s?(?:%|\$|€))"
         ),
         _is_phone,

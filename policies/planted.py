@@ -155,7 +155,7 @@ _RULES: Final[tuple[tuple[str, re.Pattern[str]], ...]] = (
             r"product|sources?|domain|commands?|orders?)\b)",
             r"\b(?:add|write|save|store|insert|put|update)\s+(?:\w{1,12}\s+){0,5}(?:to|in|into)\s+"
             r"(?:your|the|its|long[- ]term|"
-            r"the assistant'?s)\s+(?:\w{1,12}\s+){0,2}memory\b",
+            r"the assistant'?s)\s+(?:[\w-]{1,12}\s+){0,2}memory\b",
             r"\b(?:you|the assistant|assistants?|the ai|ai (?:agents?|assistants?|models?))\s+"
             r"(?:[a-z]{1,14}\s+){0,4}"
             r"(?:must|should first|shall|are (?:required|instructed) to|has to|have to)\s+(?:now\s+|"

@@ -19,11 +19,11 @@ _WORD: Final = re.compile(r"[^\W\d_]{2,}")
 _PLACEHOLDER: Final = re.compile(r"\[[a-z_]{2,12}\]")
 _SENTENCE_END: Final = re.compile(r"[.!?](?=\s)|\n")
 _HOLLOW: Final = word_set(
-    """authorization bearer account accounts amex an and api are as at bank banking be by called can card cards code credit current
-    debit for from has have her here his iban in is it its keep key keys login mastercard me my new no not
-    note num number numbers of old on one our password pin please remember routing said save says secret
-    sort store that the their there this to token tokens use used user users using value visa was which will
-    with would you your"""
+    """account accounts amex an and api are as at authorization bank banking be bearer by called can card cards
+    code credit current debit for from has have her here his iban in is it its keep key keys login
+    mastercard me my new no not note num number numbers of old on one our password pin please remember
+    routing said save says secret sort store that the their there this to token tokens use used user users
+    using value visa was which will with would you your"""
 )
 
 
@@ -37,20 +37,19 @@ def screen(text: str, policy: Policy, *, blocked_topics: Sequence[str] = ()) -> 
     Source: DESIGN, sections 2 and 4.9; "Memory System - Mechanics", "User Controls, Privacy, and Governance".
     """
     if len(text) > MAX_TURN_BYTES:
-        return Screening(verdict=Verdict.REFUSE, text="", reasons=("too_long",))
+        return _refused("too_long")
     if _on_blocked_topic(text, blocked_topics):
-        return Screening(verdict=Verdict.REFUSE, text="", reasons=("blocked_topic",))
+        return _refused("blocked_topic")
     kept, reasons, hollow = _settle(text, policy)
     if hollow:
-        return Screening(verdict=Verdict.REFUSE, text="", reasons=reasons)
-    if len(kept) > MAX_TURN_BYTES:
-        return Screening(verdict=Verdict.REFUSE, text="", reasons=("too_long",))
+        return _refused(*reasons)
     orders = tuple(planted.find(text)) or (tuple(planted.find(kept)) if kept != text else ())
-    if orders:
-        return Screening(verdict=Verdict.QUARANTINE, text=kept, reasons=orders + reasons)
-    if reasons:
-        return Screening(verdict=Verdict.REDACT, text=kept, reasons=reasons)
-    return Screening(verdict=Verdict.ALLOW, text=text)
+    verdict = Verdict.QUARANTINE if orders else Verdict.REDACT if reasons else Verdict.ALLOW
+    return Screening(verdict=verdict, text=kept, reasons=orders + reasons)
+
+
+def _refused(*reasons: str) -> Screening:
+    return Screening(verdict=Verdict.REFUSE, text="", reasons=reasons)
 
 
 def _settle(text: str, policy: Policy) -> tuple[str, tuple[str, ...], bool]:
@@ -67,7 +66,7 @@ def _settle(text: str, policy: Policy) -> tuple[str, tuple[str, ...], bool]:
             return text, tuple(reasons), False
         masked, rules = _mask(text, _with_whole_sentences(found, text))
         reasons |= dict.fromkeys(rules)
-        if secrets and _is_hollow(masked):
+        if len(masked) > MAX_TURN_BYTES or (secrets and _is_hollow(masked)):
             return "", tuple(reasons), True
         text = masked
     return "", tuple(reasons), True

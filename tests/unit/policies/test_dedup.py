@@ -1,0 +1,169 @@
+from __future__ import annotations
+
+from datetime import timedelta
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from memory.schema import Candidate, DecisionAction, Fact, Memory, MemoryType, SameFact, memory_id
+from policies.dedup import Neighbour, decide
+from policies.sameness import Statement, compare
+from tests.unit.policies.builders import NOON, POLICY, candidate, facts, from_candidate, memory, moments, summaries
+
+CREATE, UPDATE, CHECK = DecisionAction.CREATE, DecisionAction.UPDATE, DecisionAction.CHECK
+SUPERSEDE, SKIP = DecisionAction.SUPERSEDE, DecisionAction.SKIP
+
+candidates = st.builds(
+    lambda summary, facts, at, type_: candidate(summary, facts=facts, occurred_at=at, type=type_),
+    summaries,
+    facts,
+    moments,
+    st.sampled_from((MemoryType.SEMANTIC, MemoryType.EPISODIC)),
+)
+cosines = st.floats(min_value=-1, max_value=1)
+
+
+@st.composite
+def neighbourhoods(draw: st.DrawFn) -> tuple[Candidate, list[Neighbour]]:
+    said = draw(candidates)
+    near = [
+        Neighbour(
+            memory(
+                draw(summaries),
+                turn_id=f"old-{n}",
+                type=said.type,
+                facts=draw(facts),
+                occurred_at=draw(moments),
+                category=draw(st.sampled_from(("Personal", "Finance"))),
+            ),
+            draw(cosines),
+        )
+        for n in range(draw(st.integers(min_value=0, max_value=4)))
+    ]
+    return said, sorted(near, key=lambda n: -n.similarity)
+
+
+def _city(city: str) -> tuple[Fact, ...]:
+    return (Fact(entity="user", verb="lives in", object=city, attribute="home_city"),)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "similarity", "expected"),
+    [
+        ("The user has two kids.", "The user has 2 children.", 0.95, UPDATE),
+        ("The user has two kids.", "The user has 2 children.", 0.85, UPDATE),
+        ("The user has two kids.", "The user has 2 children.", 0.79, CREATE),
+        ("The user has two kids.", "The user has three kids.", 0.97, SUPERSEDE),
+        ("The user has two kids.", "The user has three kids.", 0.81, SUPERSEDE),
+        ("The user likes coffee.", "The user likes tea.", 0.97, CREATE),
+        ("The user plans a garden shed.", "A shed is on the user's wish list.", 0.91, UPDATE),
+        ("The user plans a garden shed.", "A shed is on the user's wish list.", 0.89, CHECK),
+    ],
+)
+def test_the_words_decide_within_the_thresholds_of_the_plan(
+    old: str, new: str, similarity: float, expected: DecisionAction
+) -> None:
+    existing = memory(old)
+    decision = decide(candidate(new), [Neighbour(existing, similarity)], [], POLICY, NOON)
+    assert decision.action is expected
+    assert decision.targets == (() if expected is CREATE else (existing.id,))
+
+
+def test_nothing_near_is_something_new() -> None:
+    assert decide(candidate(), [], [], POLICY, NOON).action is CREATE
+
+
+def test_a_different_neighbour_does_not_hide_the_same_fact_behind_it() -> None:
+    other, same = memory("The user likes coffee.", turn_id="a"), memory("The user enjoys tea.", turn_id="b")
+    near = [Neighbour(other, 0.93), Neighbour(same, 0.84)]
+    decision = decide(candidate("The user likes tea."), near, [], POLICY, NOON)
+    assert (decision.action, decision.targets, decision.similarity) == (UPDATE, (same.id,), 0.84)
+
+
+def test_every_contradicted_memory_is_superseded_whatever_its_cosine() -> None:
+    near = memory("The user lives in Lisbon.", facts=_city("Lisbon"), turn_id="a")
+    far = memory("Faro is home.", facts=_city("Faro"), turn_id="b")
+    said = candidate("The user lives in Porto.", facts=_city("Porto"))
+    decision = decide(said, [Neighbour(near, 0.9), Neighbour(far, 0.1)], [near, far], POLICY, NOON)
+    assert decision.action is SUPERSEDE
+    assert set(decision.targets) == {near.id, far.id}
+    assert decision.similarity == 0.9
+
+
+def test_a_reason_names_the_attribute_and_never_its_values() -> None:
+    old = memory("The user lives in Lisbon.", facts=_city("Lisbon"))
+    decision = decide(candidate("The user lives in Porto.", facts=_city("Porto")), [], [old], POLICY, NOON)
+    assert decision.reason == "home_city changed"
+    odd = Fact(entity="user", verb="lives in", object="Porto", attribute="Home: Porto!")
+    before = Fact(entity="user", verb="lives in", object="Lisbon", attribute="Home: Porto!")
+    decision = decide(candidate(facts=(odd,)), [], [memory("x", facts=(before,))], POLICY, NOON)
+    assert "Porto" not in decision.reason
+
+
+def test_an_earlier_statement_does_not_replace_a_later_one() -> None:
+    later = memory("The user lives in Porto.", facts=_city("Porto"), occurred_at=NOON)
+    earlier = candidate("The user lives in Lisbon.", facts=_city("Lisbon"), occurred_at=NOON - timedelta(days=1))
+    assert decide(earlier, [Neighbour(later, 0.9)], [later], POLICY, NOON).action is SKIP
+
+
+def test_what_was_superseded_does_not_come_back_when_it_is_delivered_again() -> None:
+    first = candidate("The user lives in Lisbon.", facts=_city("Lisbon"), turn_id="turn-2", ordinal=0)
+    old = from_candidate(first)
+    successor = memory(
+        "The user lives in Porto.", turn_id="turn-2", ordinal=1, facts=_city("Porto"), supersedes=(old.id,)
+    )
+    assert decide(first, [Neighbour(successor, 0.9)], [successor], POLICY, NOON).action is SKIP
+
+
+def test_another_category_is_merged_only_if_the_words_say_the_same() -> None:
+    elsewhere = memory("The user plans a garden shed.", category="Finance")
+    said = candidate("A shed is on the user's wish list.")
+    assert decide(said, [Neighbour(elsewhere, 0.95)], [], POLICY, NOON).action is CREATE
+    same = candidate("The user is planning a garden shed.")
+    assert decide(same, [Neighbour(elsewhere, 0.95)], [], POLICY, NOON).action is UPDATE
+
+
+@pytest.mark.parametrize(
+    ("created_hours_ago", "apart_hours", "expected"),
+    [(1, 1, UPDATE), (72, 72, UPDATE), (73, 1, CREATE), (1, 73, CREATE)],
+)
+def test_episodes_are_one_only_within_the_window(
+    created_hours_ago: int, apart_hours: int, expected: DecisionAction
+) -> None:
+    said = candidate("The user ran along the river.", type=MemoryType.EPISODIC)
+    old = memory(
+        "The user ran along the river.",
+        type=MemoryType.EPISODIC,
+        created_at=NOON - timedelta(hours=created_hours_ago),
+        occurred_at=NOON - timedelta(hours=apart_hours),
+    )
+    assert decide(said, [Neighbour(old, 0.99)], [], POLICY, NOON).action is expected
+
+
+@given(candidates)
+def test_the_same_candidate_again_is_never_created_twice(said: Candidate) -> None:
+    created: Memory = from_candidate(said).model_copy(update={"created_at": NOON})
+    decision = decide(said, [Neighbour(created, 1.0)], [], POLICY, NOON)
+    assert decision.action is UPDATE
+    assert decision.targets == (memory_id(created.subject, said.type, said.turn_id, said.ordinal),)
+
+
+@given(neighbourhoods())
+def test_no_contradiction_is_ever_merged_and_no_later_memory_superseded(
+    neighbourhood: tuple[Candidate, list[Neighbour]],
+) -> None:
+    said, near = neighbourhood
+    decision = decide(said, near, [n.memory for n in near], POLICY, NOON)
+    by_id = {n.memory.id: n.memory for n in near}
+    targets = [by_id[id_] for id_ in decision.targets]
+    if decision.action is UPDATE:
+        assert len(targets) == 1
+        assert compare(Statement.of(said), Statement.of(targets[0]), POLICY) is not SameFact.CHANGED
+    if decision.action is SUPERSEDE:
+        assert targets
+        assert all(target.occurred_at <= said.occurred_at for target in targets)
+    if decision.action is CHECK:
+        assert len(targets) == 1
+    if decision.action in {CREATE, SKIP}:
+        assert not targets
