@@ -57,15 +57,15 @@ def decide(
     candidate is skipped. The same candidate again updates what it made, or is skipped once that was superseded.
     """
     judged = _judge(candidate, neighbours, same_attribute, policy, now)
-    auto, _ = _thresholds(candidate.type, policy)
+    auto, low = _thresholds(candidate.type, policy)
     same = [j for j in judged if j.said is SameFact.SAME]
     if same:
         return _on_one(DecisionAction.UPDATE, same[0], "the same fact")
     changed = [j for j in judged if j.said is SameFact.CHANGED]
     if changed:
         return _change(candidate, changed)
-    unsure = [j for j in judged if j.said is SameFact.UNSURE and j.similarity is not None]
-    near = [j for j in unsure if j.similarity is not None and j.similarity >= auto]
+    unsure = [j for j in judged if j.said is SameFact.UNSURE and j.similarity is not None and j.similarity >= low]
+    near = [j for j in unsure if (j.similarity or 0.0) >= auto]
     if near:
         return _on_one(
             DecisionAction.UPDATE, near[0], "nothing conflicts and the similarity is above the automatic one"
@@ -100,11 +100,14 @@ def _judge(
     seen = {j.memory.id for j in judged}
     similarity = {n.memory.id: n.similarity for n in neighbours}
     for memory in same_attribute:
-        if memory.id not in seen and memory.type == candidate.type:
-            said = compare_facts(candidate.facts, memory.facts)
-            if said is SameFact.SAME:
-                said = compare(statement, Statement.of(memory), policy)
-            judged.append(_Judged(memory, similarity.get(memory.id), said))
+        if memory.id in seen:
+            continue
+        said = compare_facts(candidate.facts, memory.facts)
+        if said is SameFact.SAME and memory.type is candidate.type:
+            said = compare(statement, Statement.of(memory), policy)
+        elif said is SameFact.SAME:
+            said = SameFact.DIFFERENT
+        judged.append(_Judged(memory, similarity.get(memory.id), said))
     return judged
 
 

@@ -53,7 +53,7 @@ class Wording:
     left: frozenset[str]
 
 
-@lru_cache(maxsize=65_536)
+@lru_cache(maxsize=16_384)
 def stem(word: str) -> str:
     """A lower-case word without its English endings: lives, lived and living are one."""
     word = lexicon.ALIASES.get(word, word)
@@ -115,7 +115,7 @@ _MEASURES: Final = contents(
 _CUES: Final = {content(word): cue for cue, words in lexicon.SINGLE_VALUED.items() for word in words.split()}
 
 
-@lru_cache(maxsize=16_384)
+@lru_cache(maxsize=1_024)
 def read(text: str) -> Wording:
     """Take a sentence apart. Never raises; reads the first `MAX_CHARS` characters."""
     text = unicodedata.normalize("NFKC", text[:MAX_CHARS])[:MAX_CHARS].replace("’", "'")

@@ -91,6 +91,19 @@ def test_every_contradicted_memory_is_superseded_whatever_its_cosine() -> None:
     assert decision.similarity == 0.9
 
 
+def test_an_event_that_changes_an_attribute_supersedes_the_fact() -> None:
+    fact = memory("The user lives in Lisbon.", facts=_city("Lisbon"))
+    move = candidate("The user moved to Porto.", facts=_city("Porto"), type=MemoryType.EPISODIC)
+    decision = decide(move, [], [fact], POLICY, NOON)
+    assert (decision.action, decision.targets, decision.similarity) == (SUPERSEDE, (fact.id,), None)
+
+
+def test_an_event_never_updates_a_fact() -> None:
+    fact = memory("The user lives in Lisbon.", facts=_city("Lisbon"))
+    visit = candidate("The user lives in Lisbon.", facts=_city("Lisbon"), type=MemoryType.EPISODIC)
+    assert decide(visit, [], [fact], POLICY, NOON).action is CREATE
+
+
 def test_a_reason_names_the_attribute_and_never_its_values() -> None:
     old = memory("The user lives in Lisbon.", facts=_city("Lisbon"))
     decision = decide(candidate("The user lives in Porto.", facts=_city("Porto")), [], [old], POLICY, NOON)

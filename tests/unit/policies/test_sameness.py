@@ -153,6 +153,19 @@ def test_alike_episodes_beyond_the_window_are_two() -> None:
     assert compare(then, late, POLICY) is DIFFERENT
 
 
+def test_another_number_is_another_event_but_a_changed_fact() -> None:
+    for type_, expected in ((MemoryType.EPISODIC, DIFFERENT), (MemoryType.SEMANTIC, CHANGED)):
+        short = _statement("The user ran 5 km along the river.", type=type_)
+        long = _statement("The user ran 10 km along the river.", type=type_)
+        assert compare(short, long, POLICY) is expected
+
+
+def test_an_appointment_on_another_day_is_a_changed_one_even_as_an_episode() -> None:
+    before = _statement("The user has a dentist appointment on Monday.", type=MemoryType.EPISODIC)
+    after = _statement("The user has a dentist appointment on Tuesday.", type=MemoryType.EPISODIC)
+    assert compare(before, after, POLICY) is CHANGED
+
+
 def test_another_category_settles_a_doubt_to_different() -> None:
     here = _statement("The user plans a garden shed for spring.")
     there = _statement("The user wants a small shed built near the roses.")
