@@ -57,9 +57,12 @@ _TELLING: Final = words(
     "relation_named owns personal_verb about_oneself about_us elliptical identity instruction bare_answer habit"
 )
 _ACKNOWLEDGEMENT: Final = re.compile(
-    r"^(?:(?:oh|ok|okay|k|yes|yeah|yep|yup|no|nope|sure|thanks|thank|you|so|much|great|cool|nice|good|perfect|awesome|got|it|i|see|"
-    r"hi|hello|hey|there|bye|goodbye|morning|night|lol|haha|hm+|right|fine|alright|wow|interesting|exactly|agreed|please|go|on|"
-    r"continue|next|more|stop|and|a|lot|very|that's|that|works|helps|is|all|for|now|done|np|ty|thx|sounds|test)\b[\s,.!?]*)+$",
+    r"^(?:(?:oh|ok|okay|k|yes|yeah|yep|yup|no|nope|sure|thanks|thank|you|so|much|great|cool|nice|"
+    r"good|perfect|awesome|got|it|i|see|"
+    r"hi|hello|hey|there|bye|goodbye|morning|night|lol|haha|hm+|right|fine|alright|wow|"
+    r"interesting|exactly|agreed|please|go|on|"
+    r"continue|next|more|stop|and|a|lot|very|that's|that|works|helps|is|all|for|now|done|np|ty|"
+    r"thx|sounds|test)\b[\s,.!?]*)+$",
     re.IGNORECASE,
 )
 _MAY_ANSWER_CHARS: Final = 60

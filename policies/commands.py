@@ -16,54 +16,59 @@ _POLITE = (
     r"will you|i want you to|i need you to|i'd like you to|you (?:should|must|can|need to)|make sure (?:you|to)|"
     r"be sure to|try to|always),?\s+){0,4}"
 )
-_START = r"(?:(?<=[.!?;:,\n])\s*|^\s*|\b(?<=\bbut )|\b(?<=\band ))"
+_START = r"(?:(?<=[.!?;:,\n])\s{0,4}|^\s*|\b(?:but|and) (?=please|don't|can you|could you|also|keep|remember that))"
 _END = r"(?P<object>[^\n]{0,400})"
 
+_BODIES: tuple[tuple[Verb, str], ...] = (
+    (
+        "off_the_record",
+        r"(?:this is |it's |that's |strictly |keep (?:this|it|that) )?off the record\b[,:]?" + _END,
+    ),
+    (
+        "off_the_record",
+        r"(?:don't|do not|never) (?:remember|save|store|keep|record|memori[sz]e|note|log)\s+"
+        r"(?:this|that|it|any of (?:this|it)|anything|what i)\b" + _END,
+    ),
+    (
+        "remember",
+        r"(?:(?:remember|don't forget|do not forget|never forget|keep in mind|bear in mind|make a "
+        r"note|take note|"
+        r"note|note down|memori[sz]e|save|store|write down|jot down)"
+        r"(?:\s+(?:this|the following|it)(?=\s*[:,-]))?(?:\s*[:,-]\s*|\s+(?=(?:that|to|about|of|my|"
+        r"our|i|i'm|i've|"
+        r"i'll|we|we're|the|this|me|for|his|her|their|he|she|they|it)\b)))" + _END,
+    ),
+    ("remind", r"(?:remind me|set (?:me )?a reminder|give me a reminder)\b" + _END),
+    (
+        "forget",
+        r"(?:forget|unlearn)\s+(?=(?:that|about|what|everything|all|my|our|the|i|i'm|his|her|their|"
+        r"any|anything|"
+        r"which|where|who|when|how|this|me)\b)" + _END,
+    ),
+    (
+        "forget",
+        r"(?:delete|erase|remove|wipe|clear)\s+(?:(?:everything|anything|all|whatever|what)\s+"
+        r"(?:(?:that )?(?:you )?(?:know|have|remember|stored|saved)(?:\s+stored|"
+        r"\s+saved)?\s*)?(?:about|on|of)\s+|"
+        r"(?:the |your |any |all |all your )?(?:memory|memories|notes?|records?)\s+(?:about|of|on|"
+        r"that)\s+)" + _END,
+    ),
+    (
+        "forget",
+        r"(?:stop remembering|don't remember anymore|you can forget)\s+(?:that |about )?" + _END,
+    ),
+    (
+        "private",
+        r"(?:this is|that's|that is|it's|please keep (?:this|it|that)|keep (?:this|it|that)|this "
+        r"stays|that stays|"
+        r"it stays) (?:strictly |very |just |a )?(?:private|confidential|secret|between (?:us|you and me))\b" + _END,
+    ),
+    ("private", r"(?:just )?between (?:us|you and me|you and i)\b" + _END),
+    ("private", r"(?:don't|do not) (?:tell|share (?:this|it|that) with) (?:anyone|anybody|others)\b" + _END),
+    ("pin", r"pin\s+(?:this|that|it|my|the)\b" + _END),
+)
 _RULES: tuple[tuple[Verb, re.Pattern[str]], ...] = tuple(
-    (verb, re.compile(_START + r"(?P<command>" + _POLITE + body + r")", re.IGNORECASE))
-    for verb, body in (
-        (
-            "off_the_record",
-            r"(?:this is |it's |that's |strictly |keep (?:this|it|that) )?off the record\b[,:]?" + _END,
-        ),
-        (
-            "off_the_record",
-            r"(?:don't|do not|never) (?:remember|save|store|keep|record|memori[sz]e|note|log)\s+"
-            r"(?:this|that|it|any of (?:this|it)|anything|what i)\b" + _END,
-        ),
-        (
-            "remember",
-            r"(?:(?:remember|don't forget|do not forget|never forget|keep in mind|bear in mind|make a note|take note|"
-            r"note|note down|memori[sz]e|save|store|write down|jot down)"
-            r"(?:\s+(?:this|the following|it)(?=\s*[:,-]))?(?:\s*[:,-]\s*|\s+(?=(?:that|to|about|of|my|our|i|i'm|i've|"
-            r"i'll|we|we're|the|this|me|for|his|her|their|he|she|they|it)\b)))" + _END,
-        ),
-        ("remind", r"(?:remind me|set (?:me )?a reminder|give me a reminder)\b" + _END),
-        (
-            "forget",
-            r"(?:forget|unlearn)\s+(?=(?:that|about|what|everything|all|my|our|the|i|i'm|his|her|their|any|anything|"
-            r"which|where|who|when|how|this|me)\b)" + _END,
-        ),
-        (
-            "forget",
-            r"(?:delete|erase|remove|wipe|clear)\s+(?:(?:everything|anything|all|whatever|what)\s+"
-            r"(?:(?:that )?(?:you )?(?:know|have|remember|stored|saved)(?:\s+stored|\s+saved)?\s*)?(?:about|on|of)\s+|"
-            r"(?:the |your |any |all |all your )?(?:memory|memories|notes?|records?)\s+(?:about|of|on|that)\s+)" + _END,
-        ),
-        (
-            "forget",
-            r"(?:stop remembering|don't remember anymore|you can forget)\s+(?:that |about )?" + _END,
-        ),
-        (
-            "private",
-            r"(?:this is|that's|that is|it's|please keep (?:this|it|that)|keep (?:this|it|that)|this stays|that stays|"
-            r"it stays) (?:strictly |very |just |a )?(?:private|confidential|secret|between (?:us|you and me))\b"
-            + _END,
-        ),
-        ("private", r"(?:just )?between (?:us|you and me|you and i)\b" + _END),
-        ("private", r"(?:don't|do not) (?:tell|share (?:this|it|that) with) (?:anyone|anybody|others)\b" + _END),
-        ("pin", r"pin\s+(?:this|that|it|my|the)\b" + _END),
-    )
+    (verb, re.compile(_START + r"(?P<command>" + _POLITE + body + r")", re.IGNORECASE)) for verb, body in _BODIES
 )
 _HINT = re.compile(
     r"rem[ei]m?[bn]|forget|in mind|note|memori|save|store|down|record|delete|erase|remove|wipe|clear|unlearn|"
@@ -71,7 +76,8 @@ _HINT = re.compile(
     re.IGNORECASE,
 )
 _NOT_A_COMMAND = re.compile(
-    r"^(?:when|how|the (?:time|day|days|good old)|that time|those|if|it\s*[.!,]?$|about it\s*[.!,]?$|this\s*[.!]?$)\b"
+    r"^(?:when|how|the (?:time|day|days|good old)|that time|those|if|it\s*[.!,]?$|about "
+    r"it\s*[.!,]?$|this\s*[.!]?$)\b"
     r"|^(?:to )?(?:breathe|smile|have fun|take care)\b",
     re.IGNORECASE,
 )
@@ -81,11 +87,13 @@ _ADVICE = re.compile(
 )
 _ASKS_BACK = re.compile(r"^(?:me )?(?:again|what|how|who|where|when|why|which|if|of what|of the)\b", re.IGNORECASE)
 _SAYS_SOMETHING = re.compile(
-    r"\b(?:i|i'm|i've|i'll|i'd|my|me|mine|we|we're|we've|our|us|is|are|was|were|has|have|will|at|on|by|no|not)\b|\d|:",
+    r"\b(?:i|i'm|i've|i'll|i'd|my|me|mine|we|we're|we've|our|us|is|are|was|were|has|have|will|at|"
+    r"on|by|no|not)\b|\d|:",
     re.IGNORECASE,
 )
 _ABOUT_THE_ASSISTANT = re.compile(
-    r"^(?:that |about |all |everything |of |any |the |what |which |you |were |have |been )*(?:your|previous|prior|above|"
+    r"^(?:that |about |all |everything |of |any |the |what |which |you |were |have |been "
+    r")*(?:your|previous|prior|above|"
     r"earlier|preceding|system|instructions?|rules?|guidelines?|prompt|told|i (?:just )?said)\b",
     re.IGNORECASE,
 )
@@ -122,6 +130,18 @@ def _is_question(text: str, match: re.Match[str], end: int) -> bool:
     return text[end : end + 1] == "?" and re.match(r"\s*(?:do|did) ", match.group("command"), re.IGNORECASE) is not None
 
 
+def _is_idle(verb: Verb, object_text: str, said: str, *, asks: bool) -> bool:
+    """Whether what looks like an order is advice, a question, or aimed at the assistant's own instructions."""
+    if verb == "remember":
+        return bool(_ADVICE.match(object_text)) or not _SAYS_SOMETHING.search(said)
+    if verb == "remind":
+        unclear = not object_text or bool(_ASKS_BACK.match(object_text)) or asks
+        return unclear and not _ORDERED.match(object_text)
+    if verb == "forget":
+        return asks or bool(_ABOUT_THE_ASSISTANT.match(said.lstrip()))
+    return False
+
+
 def find_commands(text: str) -> tuple[Command, ...]:
     """The commands in a user's text, in the order in which they stand, none overlapping another.
 
@@ -142,14 +162,7 @@ def find_commands(text: str) -> tuple[Command, ...]:
                 verb in ("remember", "forget") and (not object_text or _NOT_A_COMMAND.match(object_text))
             ):
                 continue
-            if verb == "remember" and (_ADVICE.match(object_text) or not _SAYS_SOMETHING.search(match.group("object"))):
-                continue
-            if verb == "remind" and (not object_text or _ASKS_BACK.match(object_text) or text[end : end + 1] == "?"):
-                if not _ORDERED.match(object_text):
-                    continue
-            if verb == "forget" and text[end : end + 1] == "?":
-                continue
-            if verb == "forget" and _ABOUT_THE_ASSISTANT.match(match.group("object").lstrip()):
+            if _is_idle(verb, object_text, match.group("object"), asks=text[end : end + 1] == "?"):
                 continue
             found.append(Command(verb, object_text, start, end))
     return tuple(sorted(found, key=lambda command: command.start))

@@ -61,47 +61,60 @@ _TIME = words(
     "november december ago last next recently lately birthday soon weekends summer winter fall spring"
 )
 _REACTION = re.compile(
-    r"\b(?:i(?:'m| am|m) (?:so |really |very |just )?(?:glad|sure|sorry|happy (?:to hear|for you|you|that you)|here for you|proud of "
+    r"\b(?:i(?:'m| am|m) (?:so |really |very |just )?(?:glad|sure|sorry|happy (?:to hear|for you|"
+    r"you|that you)|here for you|proud of "
     r"you|impressed|jealous|curious|rooting|with you|excited for you|happy to help|always here|inspired by you)|"
     r"i (?:totally |completely |really |just |also |do |can |could |would |will |certainly |definitely |bet |"
     r"always |might |only |still |don't |can't |didn't )*"
-    r"(?:hope (?:you|it|that|your|they|he|she|everything|all|to (?:hear|see you))|agree|guess|bet|understand|appreciate|"
+    r"(?:hope (?:you|it|that|your|they|he|she|everything|all|to (?:hear|see you))|agree|guess|bet|"
+    r"understand|appreciate|"
     r"imagine|suppose|wish you|see(?: what| that| why| how|[.,!]|$)|know (?:what|how|that|right|the|you|it|,)|"
     r"hear (?:you|that|ya)|think (?:you|that|it|so|of|about|your|they|he|she|we)|believe (?:you|in you|it|that)|"
     r"admire|get (?:it|that|you|what)|say|mean|thank|relate|wonder|doubt|feel (?:you|ya)|wait (?:to see|to hear)|"
     r"tell you|ask|suggest|recommend|promise|remember (?:you|that you))\b|"
     r"can(?:no|')?t wait (?:to|for)|let me know|let's|lets|thank(?:s| you)|"
-    r"(?:good|best of) luck|congrat\w*|you're welcome|no (?:worries|problem|prob)|sounds? (?:like|good|great|fun|amazing|"
+    r"(?:good|best of) luck|congrat\w*|you're welcome|no (?:worries|problem|prob)|sounds? (?:like|"
+    r"good|great|fun|amazing|"
     r"awesome|delicious|interesting|cool|nice|lovely)|well done|keep (?:it )?(?:up|going)|take care|"
     r"i'?d love to (?:hear|see|know|try|come|join|help|check)|wish i could|means? (?:a lot|so much|the world)|"
-    r"talk (?:to you )?(?:soon|later)|oh my|way to go|sorry (?:i|to|for|about|that)|i(?:'ve| have)? (?:heard|thought)|i(?:'ve| have) seen|i(?:'ll| will) (?:definitely|have to|be sure|check|look)|i(?: also)? need (?:to hear|one|some of)|see you|have (?:a|fun|you)|how about you|what about you)"
+    r"talk (?:to you )?(?:soon|later)|oh my|way to go|sorry (?:i|to|for|about|that)|i(?:'ve| "
+    r"have)? (?:heard|thought)|i(?:'ve| have) seen|i(?:'ll| will) (?:definitely|have to|be sure|"
+    r"check|look)|i(?: also)? need (?:to hear|one|some of)|see you|have (?:a|fun|you)|how about "
+    r"you|what about you)"
 )
 _EXCLAIM = re.compile(
-    r"^(?:oh |ah |aw+ |hey |well |haha\w* |yeah,? |yes,? |no,? )?(?:wow|awesome|that(?:'s| is| was| sounds| must| would|s)|this (?:is|looks)|it(?:'s| is|s)|sounds|what an?|how "
-    r"(?:cool|nice|great|fun|exciting|sweet|awesome|interesting)|great|nice|cool|good|amazing|congrat\w*|thanks|thank|hi|hello|hey|"
+    r"^(?:oh |ah |aw+ |hey |well |haha\w* |yeah,? |yes,? |no,? )?(?:wow|awesome|that(?:'s| is| "
+    r"was| sounds| must| would|s)|this (?:is|looks)|it(?:'s| is|s)|sounds|what an?|how "
+    r"(?:cool|nice|great|fun|exciting|sweet|awesome|interesting)|great|nice|cool|good|amazing|"
+    r"congrat\w*|thanks|thank|hi|hello|hey|"
     r"those|these|you|your|there|the)\b"
 )
 _OPENERS = re.compile(
     r"^(?:(?:oh|ah|aw+|hey|hi|hello|well|haha\w*|lol|yeah|yes|yep|yup|nope|no|so|and|but|also|plus|wow|actually|"
-    r"honestly|anyway|ok|okay|sure|definitely|absolutely|thanks|thank you|btw|by the way|cool|nice|great|true|mostly|"
+    r"honestly|anyway|ok|okay|sure|definitely|absolutely|thanks|thank you|btw|by the way|cool|"
+    r"nice|great|true|mostly|"
     r"because|maybe|usually|sometimes|currently|right now|not really|of course|unfortunately|sadly|luckily|just|"
     r"recently|lately|today|yesterday)\b[\s,.!-]*){1,4}"
 )
 _ELLIPTICAL = re.compile(
-    r"^(?:just |recently |also |always |usually |mostly |sometimes |currently |still |really |never |already |"
-    r"even |finally |not )*(?:been|got|went|had|made|took|moved|bought|started|finished|working|planning|thinking (?:about|of)|trying|"
-    r"looking (?:for|into|to)|"
-    r"getting|going|loving|love|loved|hate|enjoy|enjoying|like|prefer|want|need|have|saw|met|won|lost|living|used to|"
-    r"studying|watching|reading|playing|learning|listening|mine|hoping|gonna|born|grew|visited|spent)\b(?! (?:luck|fun|you|a (?:great|good|nice|safe)))"
+    r"^(?:(?:just|recently|also|always|usually|mostly|sometimes|currently|still|really|never|already|even|finally|not) )*"
+    r"(?:been|got|went|had|made|took|moved|bought|sold|started|finished|adopted|joined|graduated|signed|booked|applied|"
+    r"decided|quit|built|wrote|passed|celebrated|played|watched|tried|working|planning|thinking (?:about|of)|trying|"
+    r"looking (?:for|into|to)|getting|going|loving|love|loved|hate|enjoy|enjoying|like|prefer|want|need|saw|met|won|lost|"
+    r"living|used to|studying|watching|reading|playing|learning|listening|mine|hoping|gonna|born|grew|visited|spent)\b"
+    r"(?! (?:luck|fun|you|a (?:great|good|nice|safe)))"
 )
 _I_VERB = re.compile(
-    r"\b(?:i|we)(?:'m|'ve|'d|'ll|m|ve|'re)? (?:(?:am|was|were|are|have|had|do|did|don't|didn't|can't|cannot|can|could|couldn't|"
-    r"will|won't|would|wouldn't|should|may|might|must|not|never|always|usually|often|sometimes|just|also|really|actually|only|"
+    r"\b(?:i|we)(?:'m|'ve|'d|'ll|m|ve|'re)? (?:(?:am|was|were|are|have|had|do|did|don't|didn't|"
+    r"can't|cannot|can|could|couldn't|"
+    r"will|won't|would|wouldn't|should|may|might|must|not|never|always|usually|often|sometimes|"
+    r"just|also|really|actually|only|"
     r"still|recently|finally|currently|mostly|already|even|both|been|once|mainly|definitely|absolutely|especially|"
     r"almost|kind of|gonna|going to|used to|trying to|got to|have to) )*([a-z']+)"
 )
 _NUMBER = re.compile(
-    r"\b\d[\d,.]*\b|\b(?:two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|twenty|thirty|forty|fifty|hundred|thousand|couple)\b"
+    r"\b\d[\d,.]*\b|\b(?:two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|twenty|thirty|"
+    r"forty|fifty|hundred|thousand|couple)\b"
 )
 _MONEY = re.compile(r"[$€£]\s?\d|\b\d[\d,.]*\s?(?:dollars|bucks|euros|usd|eur|pounds)\b|\b\d+k\b", re.IGNORECASE)
 _NAME = re.compile(r"(?<![.!?])(?<!^) (?!I\b|I'|OK\b|LOL\b|Oh\b|TV\b|Hi\b)[A-Z][a-zA-Z]+")
@@ -109,13 +122,18 @@ _MY = re.compile(r"\b(?:my|our) (?:[a-z]+ ){0,2}?([a-z]+)")
 
 
 _SUGGESTION = re.compile(
-    r"\b(?:we should|you should|you could|maybe (?:we|you)|we can|we could|why don't|let me|you can|i can (?:help|show|send|bring|teach)|i'll (?:send|bring|let|check|give|show|try|have to|be sure|keep|look))\b"
+    r"\b(?:we should|you should|you could|maybe (?:we|you)|we can|we could|why don't|let me|you "
+    r"can|i can (?:help|show|send|bring|teach)|i'll (?:send|bring|let|check|give|show|try|have to|"
+    r"be sure|keep|look))\b"
 )
 _FEELING = re.compile(
-    r"\b(?:i'm|im|i am|i was|i feel) (?:so |very |really |just |pretty |feeling |a bit |super )*(?:excited|tired|good|great|well|fine|happy|okay|ok|sad|doing)\b"
+    r"\b(?:i'm|im|i am|i was|i feel) (?:so |very |really |just |pretty |feeling |a bit |super "
+    r")*(?:excited|tired|good|great|well|fine|happy|okay|ok|sad|doing)\b"
 )
 _IDENTITY = re.compile(
-    r"\b(?:i'm|im|i am|i was|mine is|mine are|i'm not|i am not) (?:also |only |just |actually |still |now |currently |more of )*(?:an?|the|from|in|at|not|allergic|married|single|born|retired|scared|afraid|into|\d+|[a-z]+ing)\b"
+    r"\b(?:i'm|im|i am|i was|mine is|mine are|i'm not|i am not) (?:also |only |just |actually |"
+    r"still |now |currently |more of )*(?:an?|the|from|in|at|not|allergic|married|single|born|"
+    r"retired|scared|afraid|into|\d+|[a-z]+ing)\b"
 )
 _YES_NO = re.compile(r"(?:yes|yeah|yep|yup|no|nope|not|nah|sure|i do|i am|i have)\b")
 _OWNING = frozenset({"have", "got", "own", "had"})
@@ -126,13 +144,21 @@ _HABIT = frozenset({"usually", "always", "never", "often", "every", "sometimes",
 
 
 _INSTRUCTION: Final = re.compile(
-    r"^(?:please,? |from now on,? |in (?:the )?future,? |going forward,? |and )*(?:(?:always|never|don't|do not|stop|avoid|keep|make sure to|try to) )?"
-    r"(?:answer(?:ing)?|reply(?:ing)?|respond(?:ing)?|speak|talk|write|address|us(?:e|ing) (?:emojis?|markdown|bullet\w*|lists|jargon|slang|metric|imperial|celsius|fahrenheit|my (?:first )?name|simple\w*|formal|informal|exclamation|tables|british|american|\w+ (?:words|units|spelling|language))|explain|format|keep (?:your|the) (?:answers?|replies|responses)|"
-    r"be (?:more |less )?(?:brief|concise|formal|informal|direct|polite|short)|your (?:answers?|replies|responses)|giv(?:e|ing) me|call(?:ing)? me|ask(?:ing)? me|includ(?:e|ing)|remind(?:ing)? me)\b",
+    r"^(?:please,? |from now on,? |in (?:the )?future,? |going forward,? |and )*(?:(?:always|"
+    r"never|don't|do not|stop|avoid|keep|make sure to|try to) )?"
+    r"(?:answer(?:ing)?|reply(?:ing)?|respond(?:ing)?|speak|talk|write|address|us(?:e|ing) "
+    r"(?:emojis?|markdown|bullet\w*|lists|jargon|slang|metric|imperial|celsius|fahrenheit|my "
+    r"(?:first )?name|simple\w*|formal|informal|exclamation|tables|british|american|\w+ (?:words|"
+    r"units|spelling|language))|explain|format|keep (?:your|the) (?:answers?|replies|responses)|"
+    r"be (?:more |less )?(?:brief|concise|formal|informal|direct|polite|short)|your (?:answers?|"
+    r"replies|responses)|giv(?:e|ing) me|call(?:ing)? me|ask(?:ing)? me|includ(?:e|ing)|"
+    r"remind(?:ing)? me)\b",
     re.IGNORECASE,
 )
 _LASTING_ORDER: Final = re.compile(
-    r"\b(?:always|never|from now on|in (?:the )?future|going forward|don't|do not|stop|every time|whenever|call me|keep your|your (?:answers|replies|responses)|be (?:more |less )?(?:brief|concise))\b",
+    r"\b(?:always|never|from now on|in (?:the )?future|going forward|don't|do not|stop|every time|"
+    r"whenever|call me|keep your|your (?:answers|replies|responses)|be (?:more |less )?(?:brief|"
+    r"concise))\b",
     re.IGNORECASE,
 )
 _QUESTION: Final = re.compile(r"[^.!?\n]{1,300}\?")
@@ -182,7 +208,7 @@ POINTS: Final[Mapping[str, float]] = {
     "personal_verb": 0.25,
     "habit": 0.25,
     "about_oneself": 0.25,
-    "elliptical": 0.25,
+    "elliptical": 0.5,
     "about_us": -0.2,
     "suggestion": -0.25,
     "feeling": -0.3,
@@ -199,7 +225,7 @@ POINTS: Final[Mapping[str, float]] = {
 _BASE = 0.65
 
 
-def _voice(lower: str, body: str, bag: set[str]) -> list[str]:
+def _voice(body: str, bag: set[str]) -> list[str]:
     """Who the sentence is about."""
     found: list[str] = []
     if bag & _SELF_SUBJECT:
@@ -281,7 +307,7 @@ def features(text: str, *, after_question: bool = False) -> tuple[str, ...]:
     body = _OPENERS.sub("", lower, count=1) or lower
     said = _WORD.findall(lower)
     bag = set(said)
-    found = _voice(lower, body, bag)
+    found = _voice(body, bag)
     found += _manner(text, lower, body, bag)
     found += _content(text, lower, bag, bool(bag & _SELF))
     if after_question:

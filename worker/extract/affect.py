@@ -9,14 +9,17 @@ from typing import Any, Final
 from memory.schema import Valence
 
 _GRIEF: Final = re.compile(
-    r"\b(?:passed away|passed on|died|death of|lost (?:my|our|his|her|their) (?:job|home|house|mom|mum|mother|dad|father|"
-    r"grand\w+|wife|husband|son|daughter|baby|dog|cat|sister|brother|friend|partner)|laid off|let go from|got fired|"
+    r"\b(?:passed away|passed on|died|death of|lost (?:my|our|his|her|their) (?:job|home|house|"
+    r"mom|mum|mother|dad|father|"
+    r"grand\w+|wife|husband|son|daughter|baby|dog|cat|sister|brother|friend|partner)|laid off|let "
+    r"go from|got fired|"
     r"was fired|broke up|divorced?|miscarr\w+|diagnosed|cancer|funeral|burn(?:ed|t) out|can't sleep|bankrupt\w*|"
     r"in hospital|hospitali[sz]ed|car (?:crash|accident)|foreclos\w+|evicted)\b",
     re.IGNORECASE,
 )
 _JOY: Final = re.compile(
-    r"\b(?:got engaged|getting married|got married|expecting (?:a|our|my|their)|got promoted|was promoted|got the job|"
+    r"\b(?:got engaged|getting married|got married|expecting (?:a|our|my|their)|got promoted|was "
+    r"promoted|got the job|"
     r"graduated|cancer[- ]free|in remission|first prize|dream come true|newborn|gave birth)\b",
     re.IGNORECASE,
 )

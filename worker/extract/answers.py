@@ -3,23 +3,29 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
 
 _YES: Final = re.compile(
-    r"^(?:oh |well |um |ah )?(?:yes|yeah|yep|yup|ya|sure|of course|definitely|absolutely|certainly|indeed|correct|(?:i|we) (?:do|am|have|did|can|will|are|was)(?=[ ]?[,.!]|$)|"
+    r"^(?:oh |well |um |ah )?(?:yes|yeah|yep|yup|ya|sure|of course|definitely|absolutely|"
+    r"certainly|indeed|correct|(?:i|we) (?:do|am|have|did|can|will|are|was)(?=[ ]?[,.!]|$)|"
     r"that's right)\b(?:,? (?:i|we) (?:do|am|have|did|can|will|are|was)\b)?[\s,.!:;-]*",
     re.IGNORECASE,
 )
 _NO: Final = re.compile(
-    r"^(?:oh |well |um |ah )?(?:no|nope|nah|not really|not at all|not yet|never|unfortunately not|i don't|i'm not|i haven't|i didn't)\b"
+    r"^(?:oh |well |um |ah )?(?:no|nope|nah|not really|not at all|not yet|never|unfortunately not|"
+    r"i don't|i'm not|i haven't|i didn't)\b"
     r"(?:,? (?:i|we) (?:don't|am not|'m not|haven't|didn't|can't|won't|do not|have not)\b)?[\s,.!:;-]*",
     re.IGNORECASE,
 )
 _OFFER: Final = re.compile(
-    r"\b(?:would you like|do you want|want me to|shall i|should i|can i (?:help|get)|may i|do you need (?:help|any|more|me)|need (?:any )?help|"
-    r"anything else|how can i|what can i|does (?:that|this)|is (?:that|this|it|there)|did (?:that|this|i)|make sense|how are you|how have you been|"
-    r"how(?:'s| is) (?:it|everything|your day)|what's up|let me know|would you mind|can you|could you|sound good|right\?|you know|have i|am i)\b",
+    r"\b(?:would you like|do you want|want me to|shall i|should i|can i (?:help|get)|may i|do you "
+    r"need (?:help|any|more|me)|need (?:any )?help|"
+    r"anything else|how can i|what can i|does (?:that|this)|is (?:that|this|it|there)|did (?:that|"
+    r"this|i)|make sense|how are you|how have you been|"
+    r"how(?:'s| is) (?:it|everything|your day)|what's up|let me know|would you mind|can you|could "
+    r"you|sound good|right\?|you know|have i|am i)\b",
     re.IGNORECASE,
 )
 _POLAR: Final = re.compile(
@@ -53,22 +59,28 @@ _PAST: Final = {
     "grow up": "grew up",
 }
 _NOUNY: Final = re.compile(
-    r"^(?:(?:an?|the|my|one|two|three|four|five|six|seven|eight|nine|ten|several|some|\d+|lots of|a few|mostly|just|only)\s+)?[\w'$€£.-]+(?:[ ,]+[\w'&.-]+){0,8}[.!]*$",
+    r"^(?:(?:an?|the|my|one|two|three|four|five|six|seven|eight|nine|ten|several|some|\d+|lots of|"
+    r"a few|mostly|just|only)\s+)?[\w'$€£.-]+(?:[ ,]+[\w'&.-]+){0,8}[.!]*$",
     re.IGNORECASE,
 )
 _OWN_CLAUSE: Final = re.compile(
     r"\b(?:i|i'm|i've|we|we're|we've|my|it|it's|they|he|she|that's|is|are|was)\b", re.IGNORECASE
 )
 _REACTS: Final = re.compile(
-    r"^(?:thanks|thank|sorry|wow|whoa|sounds|great|nice|cool|awesome|amazing|woo\W?hoo|congrat\w*|hey|hi|hello|haha\w*|lol|good|that's|thats|hmm+|oh)\b",
+    r"^(?:thanks|thank|sorry|wow|whoa|sounds|great|nice|cool|awesome|amazing|woo\W?hoo|congrat\w*|"
+    r"hey|hi|hello|haha\w*|lol|good|that's|thats|hmm+|oh)\b",
     re.IGNORECASE,
 )
 _COUNT: Final = re.compile(
-    r"^(?:an?|one|two|three|four|five|six|seven|eight|nine|ten|several|some|\d+|lots|a few|a couple)\b", re.IGNORECASE
+    r"^(?:an?|one|two|three|four|five|six|seven|eight|nine|ten|several|some|\d+|lots|a few|a "
+    r"couple)\b",
+    re.IGNORECASE,
 )
+_OF_USER: Final = re.compile(r"\b(?:you|your)\b", re.IGNORECASE)
 _LAST_QUESTION: Final = re.compile(r"([^.!?\n]{3,200}\?)[^?]{0,80}$")
 _LEAD: Final = re.compile(
-    r"^(?:(?:oh|so|and|well|ok|okay|great|nice|cool|wow|also|by the way|just curious|curious|anyway|got it|interesting)\b[,!. ]*){1,3}",
+    r"^(?:(?:oh|so|and|well|ok|okay|great|nice|cool|wow|also|by the way|just curious|curious|"
+    r"anyway|got it|interesting)\b[,!. ]*){1,3}",
     re.IGNORECASE,
 )
 
@@ -88,41 +100,49 @@ def question_of(text: str) -> str | None:
     return _LEAD.sub("", match.group(1).strip()) if match else None
 
 
-def _mine(rest: str) -> str:
-    rest = re.sub(r"\byour\b", "my", rest, flags=re.IGNORECASE)
-    rest = re.sub(r"\byourself\b", "myself", rest, flags=re.IGNORECASE)
-    return re.sub(r"\byou\b", "me", rest, flags=re.IGNORECASE)
+def _mine_of(rest: str) -> str:
+    """What is the other side's as one's own: "your dog" -> "my dog"."""
+    rest = re.sub(r"\byour\b", "my", rest.strip(), flags=re.IGNORECASE)
+    return re.sub(r"\byourself\b", "myself", rest, flags=re.IGNORECASE)
+
+
+_ANY: Final = re.compile(r"\bany\b")
+_NOT_CLEAN: Final = re.compile(r"\b(?:you|or|else|think|know|mean|mind)\b|,|^(?:any|an?) ", re.IGNORECASE)
+_BARE_COUNT: Final = re.compile(
+    r"(?:an?|one|two|three|four|five|six|seven|eight|nine|ten|several|some|\d+)", re.IGNORECASE
+)
+_HELPERS: Final[Mapping[str, tuple[str, str]]] = {
+    "do": ("I", "I do not"),
+    "did": ("I did", "I did not"),
+    "are": ("I am", "I am not"),
+    "were": ("I was", "I was not"),
+    "have": ("I have", "I have not"),
+    "can": ("I can", "I cannot"),
+    "will": ("I will", "I will not"),
+    "would": ("I would", "I would not"),
+    "had": ("I had", "I had not"),
+}
+
+
+def _counted(aux: str, rest: str, extra: str) -> str | None:
+    verb, _, complement = rest.partition(" ")
+    if aux != "do" or verb.lower() not in ("have", "own", "want", "need") or not _COUNT.match(extra):
+        return None
+    noun = re.sub(r"^(?:any|an?|some|the) ", "", complement, flags=re.IGNORECASE).strip()
+    if _BARE_COUNT.fullmatch(extra):
+        return f"I {verb} {extra.lower()} {noun}".strip()
+    named = f" as {noun}" if noun.endswith("s") and noun not in extra else ""
+    return f"I {verb} {extra}{named}"
 
 
 def _polar(aux: str, rest: str, yes: bool, extra: str) -> str | None:
-    if re.search(r"\byou\b", rest, re.IGNORECASE):
+    rest = re.sub(r"^(?:ever|also|still|currently|usually|really) ", "", _mine_of(rest), flags=re.IGNORECASE)
+    if _NOT_CLEAN.search(rest):
         return None
-    rest = _mine(rest.strip())
-    rest = re.sub(r"^(?:ever|also|still|currently|usually|really) ", "", rest, flags=re.IGNORECASE)
-    if re.search(r"\bor\b|\belse\b|\bthink\b|\bknow\b|\bmean\b|\bmind\b|,", rest, re.IGNORECASE):
-        return None
-    verb, _, complement = rest.partition(" ")
     if yes and extra:
-        if aux == "do" and verb.lower() in ("have", "own", "want", "need") and _COUNT.match(extra):
-            noun = re.sub(r"^(?:any|an?|some|the) ", "", complement, flags=re.IGNORECASE).strip()
-            if re.fullmatch(
-                r"(?:an?|one|two|three|four|five|six|seven|eight|nine|ten|several|some|\d+)", extra, re.IGNORECASE
-            ):
-                return f"I {verb} {extra.lower()} {noun}".strip()
-            plural = noun if noun.endswith("s") else ""
-            return f"I {verb} {extra}" + (f" as {plural}" if plural and plural not in extra else "")
-        return None
-    plain = re.sub(r"\bany\b", "some", rest) if yes else rest
-    if aux == "do":
-        return f"I {plain}" if yes else f"I do not {plain}"
-    if aux == "did":
-        return f"I did {plain}" if yes else f"I did not {plain}"
-    word = {"are": "am", "were": "was", "have": "have", "can": "can", "will": "will", "would": "would", "had": "had"}[
-        aux
-    ]
-    if aux == "have" and verb.lower() in ("any", "a", "an"):
-        return None
-    return f"I {word} {plain}" if yes else f"I {word} not {plain}"
+        return _counted(aux, rest, extra)
+    affirmed, denied = _HELPERS[aux]
+    return f"{affirmed} {_ANY.sub('some', rest)}" if yes else f"{denied} {rest}"
 
 
 def _open(template: str, match: re.Match[str], reply: str) -> str | None:
@@ -144,7 +164,7 @@ def _open(template: str, match: re.Match[str], reply: str) -> str | None:
     )
     if not bare:
         return None
-    what = _mine(groups.get("x") or "")
+    what = _mine_of(groups.get("x") or "")
     if template == "I have {a} {x}" and not re.fullmatch(r"\d{1,3}|[a-z]+", said, re.IGNORECASE):
         template = "I have {a}"
     return (
@@ -176,16 +196,14 @@ def answer_of(question: str, reply: str) -> Answer | None:
         return None
     polar = _POLAR.match(question)
     if polar and decided:
-        statement = _polar(polar["aux"].lower(), polar["rest"], yes is not None, extra)
-        if statement is None and not extra and len(question) > 100:
-            return None
-        return Answer(statement, question, reply)
-    if decided and not extra:
-        return Answer(None, question, reply) if re.search(r"\byour?\b", question, re.IGNORECASE) else None
-    if not _NOUNY.match(extra):
+        return Answer(_polar(polar["aux"].lower(), polar["rest"], yes is not None, extra), question, reply)
+    if (extra and not _NOUNY.match(extra)) or not _OF_USER.search(question):
         return None
+    return Answer(None if decided else _opened(question, extra), question, reply)
+
+
+def _opened(question: str, said: str) -> str | None:
     for pattern, template in _WH:
         if match := pattern.match(question):
-            statement = _open(template, match, extra)
-            return Answer(statement, question, reply)
-    return Answer(None, question, reply) if re.search(r"\byou", question, re.IGNORECASE) else None
+            return _open(template, match, said)
+    return None

@@ -9,87 +9,168 @@ from typing import Final
 from memory.schema import Kind, MemoryType
 
 
-def _topic(*stems: str) -> re.Pattern[str]:
-    return re.compile(rf"\b(?:{'|'.join(stems)})\b", re.IGNORECASE)
+def _topic(stems: str) -> re.Pattern[str]:
+    return re.compile(rf"\b(?:{stems})\b", re.IGNORECASE)
 
 
 _TOPICS: Final[tuple[tuple[str, re.Pattern[str]], ...]] = (
-    ("budget", _topic(r"budget\w*", r"spend\w*", r"overspen\w+", r"afford\w*", "groceries", r"expens\w+", r"per month", r"a month on")),
-    ("finance", _topic(r"invest\w*", "stocks?", "bonds?", "crypto", "bitcoin", r"mortgages?", "loans?", "debts?", "salary",
-                       "income", "savings?", "bank", "pension", "401k", "ira", "taxes", "credit cards?", "rent", "paycheck",
-                       "insurance", "portfolio", r"[$€£] ?\d[\d,.]*k?")),
-    ("goals", _topic("goals?", r"plan(?:s|ning|ned)? (?:to|on)", "dream(?:s|ing)? (?:of|about|is|to)", r"want(?:s)? to", r"hop(?:e|es|ing) to",
-                     r"aim(?:s|ing)? to", "saving (?:up )?for", "working towards?", "resolution", "bucket list", "training for")),
-    ("education", _topic("school", "college", "university", "degree", r"stud(?:y|ies|ied|ying)", "exams?", "class(?:es)?", "courses?", "major(?:ing)?",
-                         "phd", "thesis", "teachers?", "teach(?:es|ing)?", "semester", "homework", "graduat\\w+", "learning", "professor", "certification")),
-    ("family", _topic("mom", "mum", "mother", "dad", "father", "parents?", "sisters?", "brothers?", "siblings?", "sons?", "daughters?", "kids?",
-                      "child(?:ren)?", "wife", "husband", "grand\\w+", "aunt", "uncle", "cousins?", "nieces?", "nephews?", "family", "baby", "twins")),
-    ("relationship", _topic("girlfriend", "boyfriend", "partner", r"fianc\w+", "married", "marriage", "wedding", r"divorc\w+", "dating", "engaged", "ex", "single")),
-    ("friends", _topic("friends?", "roommates?", "buddy", "buddies", "neighbou?rs?")),
-    ("pets", _topic("dogs?", "cats?", "pets?", "pupp(?:y|ies)", "kittens?", "rabbits?", "hamsters?", "parrots?", "horses?", "turtles?", "fish tank")),
-    ("work", _topic("work(?:s|ed|ing)?", "jobs?", "boss", "career", "office", "colleagues?", "coworkers?", "company", "business", "manager", "engineer",
-                    "promot\\w+", "interview", "hired", "fired", "retired", "clients?", "project", "startup", "employer")),
-    ("health", _topic("allerg\\w+", "doctor", "hospital", "surgery", "diabet\\w+", "asthma", "anxiety", "depress\\w+", "therap\\w+", "medication", "pregnant",
-                      "diet", "injur\\w+", "sick", "illness", "cancer", "vegan", "vegetarian", "gluten", "lactose\\W?\\w*", "weight", "sleep", "dentist", "migraines?")),
-    ("home", _topic("house", "home", "apartment", "flat", "condo", "farm", "garden(?:ing)?", "moved?", "moving", "liv(?:e|es|ed|ing) (?:in|with|near|on)", "neighbou?rhood", "landlord")),
-    ("travel", _topic("travel\\w*", "trips?", "flights?", "vacations?", "holidays?", "visit(?:s|ed|ing)?", "flew", "fly(?:ing)?", "hotel", "road ?trip", "passport", "abroad", "cruise")),
-    ("food", _topic("cook(?:s|ed|ing)?", "bak(?:e|es|ed|ing)", "food", "eat(?:s|ing)?", "restaurants?", "recipes?", "pizza", "coffee", "tea", "wine", "beer", "meat", "cake", "dinner", "lunch", "breakfast")),
-    ("sports", _topic("run(?:s|ning)?", "gym", "football", "soccer", "basketball", "baseball", "tennis", "swim\\w*", "yoga", "marathon", "hik(?:e|es|ed|ing)", "cycling", "biking", "ski\\w*", "surf\\w*", "workout", "dance\\w*", "dancing", "hockey", "golf")),
-    ("music", _topic("music", "guitar", "piano", "violin", "drums", "band", "concerts?", "sing(?:s|ing)?", "songs?", "albums?", "jazz")),
-    ("reading", _topic("books?", "read(?:s|ing)?", "novels?", "author", "writ(?:e|es|ing)", "poet\\w*")),
-    ("film", _topic("movies?", "films?", "tv", "shows?", "series", "netflix", "anime")),
-    ("games", _topic("games?", "gaming", "chess", "video ?games?", "xbox", "playstation", "nintendo")),
-    ("art", _topic("art", "paint\\w*", "draw(?:s|ing)?", "photograph\\w*", "pottery", "sculpt\\w*", "craft\\w*", "knit\\w*")),
-    ("possessions", _topic("cars?", "truck", "bike", "motorcycle", "phone", "laptop", "computer", "iphone", "drives? an?")),
-    ("faith", _topic("church", "god", "religio\\w+", "christian", "muslim", "jewish", "buddhis\\w+", "pray\\w*")),
-    ("celebration", _topic("birthdays?", "anniversary", "party", "christmas", "thanksgiving", "celebrat\\w+")),
-)  # fmt: skip
-_CATEGORY_OF: Final = {"budget": "Budget", "finance": "Finance", "education": "Education"}
-_PERSONAL: Final = frozenset(
+    (
+        "budget",
+        _topic(r"budget\w*|spend\w*|overspen\w+|afford\w*|groceries|expens\w+|per month|a month on"),
+    ),
+    (
+        "finance",
+        _topic(
+            r"invest\w*|stocks?|bonds?|crypto|bitcoin|mortgages?|loans?|debts?|salary|income|savings?|bank|"
+            r"pension|401k|ira|taxes|credit cards?|rent|paycheck|insurance|portfolio|[$€£] ?\d[\d,.]*k?"
+        ),
+    ),
+    (
+        "goals",
+        _topic(
+            r"goals?|plan(?:s|ning|ned)? (?:to|on)|dream(?:s|ing)? (?:of|about|is|to)|want(?:s)? to|hop(?:e|"
+            r"es|ing) to|aim(?:s|ing)? to|saving (?:up )?for|working towards?|resolution|bucket list|"
+            r"training for"
+        ),
+    ),
+    (
+        "education",
+        _topic(
+            r"school|college|university|degree|stud(?:y|ies|ied|ying)|exams?|class(?:es)?|courses?|"
+            r"major(?:ing)?|phd|thesis|teachers?|teach(?:es|ing)?|semester|homework|graduat\w+|learning|"
+            r"professor|certification"
+        ),
+    ),
     (
         "family",
+        _topic(
+            r"mom|mum|mother|dad|father|parents?|sisters?|brothers?|siblings?|sons?|daughters?|kids?|"
+            r"child(?:ren)?|wife|husband|grand\w+|aunt|uncle|cousins?|nieces?|nephews?|family|baby|twins"
+        ),
+    ),
+    (
         "relationship",
+        _topic(
+            r"girlfriend|boyfriend|partner|fianc\w+|married|marriage|wedding|divorc\w+|dating|engaged|ex|"
+            r"single"
+        ),
+    ),
+    (
         "friends",
+        _topic(r"friends?|roommates?|buddy|buddies|neighbou?rs?"),
+    ),
+    (
         "pets",
+        _topic(r"dogs?|cats?|pets?|pupp(?:y|ies)|kittens?|rabbits?|hamsters?|parrots?|horses?|turtles?|fish tank"),
+    ),
+    (
         "work",
+        _topic(
+            r"work(?:s|ed|ing)?|jobs?|boss|career|office|colleagues?|coworkers?|company|business|manager|"
+            r"engineer|promot\w+|interview|hired|fired|retired|clients?|project|startup|employer"
+        ),
+    ),
+    (
         "health",
+        _topic(
+            r"allerg\w+|doctor|hospital|surgery|diabet\w+|asthma|anxiety|depress\w+|therap\w+|medication|"
+            r"pregnant|diet|injur\w+|sick|illness|cancer|vegan|vegetarian|gluten|lactose\W?\w*|weight|sleep|"
+            r"dentist|migraines?"
+        ),
+    ),
+    (
         "home",
+        _topic(
+            r"house|home|apartment|flat|condo|farm|garden(?:ing)?|moved?|moving|liv(?:e|es|ed|ing) (?:in|with|"
+            r"near|on)|neighbou?rhood|landlord"
+        ),
+    ),
+    (
         "travel",
+        _topic(
+            r"travel\w*|trips?|flights?|vacations?|holidays?|visit(?:s|ed|ing)?|flew|fly(?:ing)?|hotel|"
+            r"road ?trip|passport|abroad|cruise"
+        ),
+    ),
+    (
         "food",
+        _topic(
+            r"cook(?:s|ed|ing)?|bak(?:e|es|ed|ing)|food|eat(?:s|ing)?|restaurants?|recipes?|pizza|coffee|tea|"
+            r"wine|beer|meat|cake|dinner|lunch|breakfast"
+        ),
+    ),
+    (
         "sports",
+        _topic(
+            r"run(?:s|ning)?|gym|football|soccer|basketball|baseball|tennis|swim\w*|yoga|marathon|hik(?:e|es|"
+            r"ed|ing)|cycling|biking|ski\w*|surf\w*|workout|dance\w*|dancing|hockey|golf"
+        ),
+    ),
+    (
         "music",
+        _topic(r"music|guitar|piano|violin|drums|band|concerts?|sing(?:s|ing)?|songs?|albums?|jazz"),
+    ),
+    (
         "reading",
-    )
-    + ("film", "games", "art", "possessions", "faith", "celebration")
+        _topic(r"books?|read(?:s|ing)?|novels?|author|writ(?:e|es|ing)|poet\w*"),
+    ),
+    (
+        "film",
+        _topic(r"movies?|films?|tv|shows?|series|netflix|anime"),
+    ),
+    (
+        "games",
+        _topic(r"games?|gaming|chess|video ?games?|xbox|playstation|nintendo"),
+    ),
+    (
+        "art",
+        _topic(r"art|paint\w*|draw(?:s|ing)?|photograph\w*|pottery|sculpt\w*|craft\w*|knit\w*"),
+    ),
+    (
+        "possessions",
+        _topic(r"cars?|truck|bike|motorcycle|phone|laptop|computer|iphone|drives? an?"),
+    ),
+    (
+        "faith",
+        _topic(r"church|god|religio\w+|christian|muslim|jewish|buddhis\w+|pray\w*"),
+    ),
+    (
+        "celebration",
+        _topic(r"birthdays?|anniversary|party|christmas|thanksgiving|celebrat\w+"),
+    ),
 )
+_CATEGORY_OF: Final = {"budget": "Budget", "finance": "Finance", "education": "Education"}
+_PERSONAL: Final = frozenset(name for name, _ in _TOPICS) - {"budget", "finance", "goals", "education"}
 _PREFERENCE: Final = re.compile(
-    r"\b(?:love[sd]?|lik(?:e|es|ed)|hate[sd]?|prefer(?:s|red)?|enjoy(?:s|ed|ing)?|favou?rite|dislike[sd]?|can't stand|cannot stand|"
-    r"adore[sd]?|(?:big |huge )?fan of|rather|fond of|into|don't (?:eat|drink|like)|do not (?:eat|drink|like)|allergic|vegan|vegetarian|call me)\b",
+    r"\b(?:love[sd]?|lik(?:e|es|ed)|hate[sd]?|prefer(?:s|red)?|enjoy(?:s|ed|ing)?|favou?rite|"
+    r"dislike[sd]?|can't stand|cannot stand|"
+    r"adore[sd]?|(?:big |huge )?fan of|rather|fond of|into|don't (?:eat|drink|like)|do not (?:eat|"
+    r"drink|like)|allergic|vegan|vegetarian|call me)\b",
     re.IGNORECASE,
 )
 _ROUTINE: Final = re.compile(
-    r"\b(?:every (?:\w+ )?(?:day|week|month|year|morning|evening|night|weekend|(?:mon|tues|wednes|thurs|fri|satur|sun)day|summer|winter)|"
+    r"\b(?:every (?:\w+ )?(?:day|week|month|year|morning|evening|night|weekend|(?:mon|tues|wednes|"
+    r"thurs|fri|satur|sun)day|summer|winter)|"
     r"(?:mon|tues|wednes|thurs|fri|satur|sun)days|daily|weekly|monthly|once a|twice a|\w+ times a|on weekends)\b",
     re.IGNORECASE,
 )
 _COMING: Final = re.compile(
-    r"\b(?:I(?:'m| am) (?:going to|about to|planning|hoping|\w+ing .{0,60}\b(?:on|in|around) (?:the |\d|[A-Z]))|I(?:'ll| will)|"
+    r"\b(?:I(?:'m| am) (?:going to|about to|planning|hoping|\w+ing .{0,60}\b(?:on|in|around) "
+    r"(?:the |\d|[A-Z]))|I(?:'ll| will)|"
     r"we(?:'re| are) (?:going to|planning)|we(?:'ll| will)|my \w+ is (?:on|in) (?:the |\d))",
     re.IGNORECASE,
 )
-_HAPPENED: Final = re.compile(
-    r"\b(?:just|recently|finally|i've|i have|we've|we have|went|got|saw|met|came|took|made|bought|sold|left|won|lost|"
-    r"told|found|ran|ate|drove|flew|gave|spent|broke|had|did|began|started|finished|visited|attended|signed|joined|"
-    r"watched|played|adopted|applied|booked|passed|failed|opened|celebrated|launched|[a-z]{3,}ed)\b",
-    re.IGNORECASE,
-)
+_FRESH: Final = re.compile(r"\b(?:just|recently|finally)\b", re.IGNORECASE)
 _STATE: Final = re.compile(
-    r"\b(?:used to|born|grew up|raised|always|never|usually|often|lived|loved|liked|enjoyed|wanted|studied|majored|retired|"
-    r"married|divorced|interested|allergic|have (?:an?|two|three|four|five|\d+|no|some)|i've (?:an?|two|three|four|five|\d+|got|always|never|been))\b",
+    r"\b(?:used to|born|grew up|raised|always|never|usually|often|lived|loved|liked|enjoyed|"
+    r"wanted|studied|majored|retired|"
+    r"married|divorced|interested|allergic|have (?:an?|two|three|four|five|\d+|no|some)|i've "
+    r"(?:an?|two|three|four|five|\d+|got|always|never|been))\b",
     re.IGNORECASE,
 )
 _HEDGE: Final = re.compile(
-    r"\b(?:maybe|perhaps|might|probably|possibly|i think|i guess|i suppose|not sure|kind of|sort of|i believe|could be|may)\b",
+    r"\b(?:maybe|perhaps|might|probably|possibly|i think|i guess|i suppose|not sure|kind of|sort "
+    r"of|i believe|could be|may)\b",
     re.IGNORECASE,
 )
 
@@ -121,15 +202,18 @@ def kind_of(text: str) -> Kind:
     return Kind.USER_PREFERENCE if _PREFERENCE.search(text) else Kind.USER_FACT
 
 
-def type_of(text: str, *, dated: bool) -> MemoryType:
-    """Episodic for what happened or will happen at a time, semantic for what lasts. `text` is in the first person."""
+def type_of(text: str, *, dated: bool, past: bool) -> MemoryType:
+    """Episodic for what happened or will happen at a time, semantic for what lasts.
+
+    `text` is in the first person, `dated` says that it names a moment, `past` that its main verb is in the past.
+    """
     if _ROUTINE.search(text):
         return MemoryType.SEMANTIC
     if dated or _COMING.search(text):
         return MemoryType.EPISODIC
     if _STATE.search(text):
         return MemoryType.SEMANTIC
-    return MemoryType.EPISODIC if _HAPPENED.search(text) else MemoryType.SEMANTIC
+    return MemoryType.EPISODIC if past or _FRESH.search(text) else MemoryType.SEMANTIC
 
 
 def is_hedged(text: str) -> bool:

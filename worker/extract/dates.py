@@ -21,12 +21,18 @@ _NUMBERS: Final = {
 _SEASONS: Final = {"spring": 3, "summer": 6, "fall": 9, "autumn": 9, "winter": 12}
 _VAGUE: Final = frozenset({"few", "couple", "several"})
 _PREPOSITIONS: Final = frozenset(
-    ("by", "for", "since", "until", "till", "before", "after", "from", "during", "of", "to", "than", "through", "in")
-    + ("on", "around", "about", "over", "between")
+    {"by", "for", "since", "until", "till", "before", "after", "from", "during", "of", "to", "than", "through", "in"}
+    | {"on", "around", "about", "over", "between"}
 )
-_MONTH = r"(?:jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?|sept?(?:ember)?|oct(?:ober)?|nov(?:ember)?|dec(?:ember)?)"
+_MONTH = (
+    r"(?:jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?|sept?(?:ember)?|oct(?:ober)?|"
+    r"nov(?:ember)?|dec(?:ember)?)"
+)
 _DAY = r"(?:mon|tues|wednes|thurs|fri|satur|sun)day"
-_COUNT = r"(?:about |around |like |just |exactly |almost |over )?(?:a |the )?(?P<n>\d{1,3}|a|an|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|fifteen|twenty|thirty|couple|few|several)(?: of)?"
+_COUNT = (
+    r"(?:about |around |like |just |exactly |almost |over )?(?:a |the )?(?P<n>\d{1,3}|a|an|one|two|three|four|five|six|"
+    r"seven|eight|nine|ten|eleven|twelve|fifteen|twenty|thirty|couple|few|several)(?: of)?"
+)
 _PART = r"(?: (?P<part>morning|afternoon|evening|night))?"
 
 
@@ -94,7 +100,7 @@ def _month_number(name: str) -> int:
     return next(i for i, month in enumerate(MONTHS, 1) if month.lower().startswith(name.lower()[:3]))
 
 
-def _deictic(match: re.Match[str], today: date, past: bool) -> _Span:
+def _deictic(match: re.Match[str], today: date, _past: bool) -> _Span:
     word = match.group("word").lower()
     part = match.group("part")
     if word in ("tonight", "last night"):
@@ -158,11 +164,11 @@ def _season(unit: str, today: date, step: int) -> _Span:
     return _Span(date(year, start, 1), name, "in", "season")
 
 
-def _ago(match: re.Match[str], today: date, past: bool) -> _Span:
+def _ago(match: re.Match[str], today: date, _past: bool) -> _Span:
     return _counted(match, today, -1)
 
 
-def _ahead(match: re.Match[str], today: date, past: bool) -> _Span:
+def _ahead(match: re.Match[str], today: date, _past: bool) -> _Span:
     return _counted(match, today, 1)
 
 
@@ -225,7 +231,8 @@ _RULES: Final[tuple[_Rule, ...]] = (
         _deictic,
     ),
     _rule(
-        rf"{_COUNT} (?P<unit>minutes?|mins?|hours?|hrs?|days?|weeks?|months?|years?|decades?) (?:ago|back|earlier)\b",
+        rf"{_COUNT} (?P<unit>minutes?|mins?|hours?|hrs?|days?|weeks?|months?|years?|decades?) (?:ago|"
+        rf"back|earlier)\b",
         _ago,
     ),
     _rule(rf"{_COUNT} (?P<unit>days?|weeks?|months?|years?)(?: from now|(?<=in)(?=$))\b", _ahead),
@@ -237,22 +244,27 @@ _RULES: Final[tuple[_Rule, ...]] = (
         _unit,
     ),
     _rule(
-        rf"(?:(?P<month>{_MONTH})\.? (?:the )?(?P<dom>[0-3]?\d)(?:st|nd|rd|th)?|(?:the )?(?P<dom2>[0-3]?\d)(?:st|nd|rd|th)?"
+        rf"(?:(?P<month>{_MONTH})\.? (?:the )?(?P<dom>[0-3]?\d)(?:st|nd|rd|th)?|(?:the "
+        rf")?(?P<dom2>[0-3]?\d)(?:st|nd|rd|th)?"
         rf" (?:of )?(?P<month2>{_MONTH}))\b(?!,? ?(?:19|20)\d\d|\.?\d|:)",
         _month_day,
     ),
     _rule(
-        rf"(?P<which>last |next |this )?(?P<month>{_MONTH})\b(?! ?(?:[0-3]?\d\b|(?:of )?(?:19|20)\d\d)|,? (?:19|20)\d\d|\.\w)",
+        rf"(?P<which>last |next |this )?(?P<month>{_MONTH})\b(?! ?(?:[0-3]?\d\b|(?:of )?(?:19|20)\d\d)|"
+        rf",? (?:19|20)\d\d|\.\w)",
         _month_only,
     ),
     _rule(rf"(?P<which>)(?P<day>{_DAY}){_PART}\b(?!s)", _weekday),
 )
 _HINT = re.compile(
-    rf"\b(?:yesterday|tomorrow|today|tonight|ago|back|earlier|from now|in|last|past|next|this|coming|{_DAY}|{_MONTH}|for)\b",
+    rf"\b(?:yesterday|tomorrow|today|tonight|ago|back|earlier|from now|in|last|past|next|this|"
+    rf"coming|{_DAY}|{_MONTH}|for)\b",
     re.IGNORECASE,
 )
 _NOT_BEFORE = re.compile(
-    r"(?:\bevery|\beach|\bmost|\ball|\bany|\bsame|\b(?:19|20)\d\d|\bper|\bmy|\bfirst|\bthe whole)\s+$", re.IGNORECASE
+    r"(?:\bevery|\beach|\bmost|\ball|\bany|\bsame|\b(?:19|20)\d\d|\bper|\bmy|\bfirst|\bthe "
+    r"whole)\s+$",
+    re.IGNORECASE,
 )
 _FUTURE = re.compile(
     r"\b(?:will|'ll|going to|gonna|plan(?:s|ning)?|want(?:s)? to|hop(?:e|es|ing)|by|until|won't|can't wait|"
@@ -260,7 +272,8 @@ _FUTURE = re.compile(
     re.IGNORECASE,
 )
 _PAST = re.compile(
-    r"\b(?:was|were|had|did|didn't|went|got|saw|met|came|took|made|bought|sold|left|began|won|lost|said|told|found|felt|"
+    r"\b(?:was|were|had|did|didn't|went|got|saw|met|came|took|made|bought|sold|left|began|won|"
+    r"lost|said|told|found|felt|"
     r"ran|ate|drove|flew|gave|born|since|read|spent|quit|broke|built|wrote|[a-z]{2,}ed)\b",
     re.IGNORECASE,
 )

@@ -21,24 +21,34 @@ _TYPES: Final[dict[str, EntityType]] = {
     "MONEY": "MONEY",
 }
 _PRODUCT = re.compile(
-    r"\b(?:iPhone|iPad|MacBook|iMac|AirPods|Apple Watch|Pixel|Galaxy|Kindle|PlayStation|PS[45]|Xbox|Nintendo Switch|Switch|Tesla|"
-    r"Toyota|Honda|Ford|BMW|Audi|Volvo|Prius|Mustang|Civic|Corolla|Netflix|Spotify|YouTube|Instagram|TikTok|Facebook|Twitter|"
-    r"Fitbit|Garmin|Duolingo|Photoshop|Excel|Notion|Slack|Minecraft|Fortnite|Zelda|Python|JavaScript|Rust|Linux|Windows|Android|"
+    r"\b(?:iPhone|iPad|MacBook|iMac|AirPods|Apple Watch|Pixel|Galaxy|Kindle|PlayStation|PS[45]|"
+    r"Xbox|Nintendo Switch|Switch|Tesla|"
+    r"Toyota|Honda|Ford|BMW|Audi|Volvo|Prius|Mustang|Civic|Corolla|Netflix|Spotify|YouTube|"
+    r"Instagram|TikTok|Facebook|Twitter|"
+    r"Fitbit|Garmin|Duolingo|Photoshop|Excel|Notion|Slack|Minecraft|Fortnite|Zelda|Python|"
+    r"JavaScript|Rust|Linux|Windows|Android|"
     r"ChatGPT|Bitcoin|Ethereum)\b(?: (?:Pro|Max|Air|Mini|Ultra|Plus|Model [A-Z0-9]|[A-Z]?\d{1,3}[A-Za-z]?)\b){0,2}"
 )
 _MONEY = re.compile(
-    r"[$€£]\s?\d[\d,.]*\d?(?:\s?(?:k|m|million|thousand|billion))?\b|\b\d[\d,.]*\s?(?:k\s)?(?:dollars|bucks|euros|pounds|USD|EUR|GBP)\b"
+    r"[$€£]\s?\d[\d,.]*\d?(?:\s?(?:k|m|million|thousand|billion))?\b|"
+    r"\b\d[\d,.]*\s?(?:k\s)?(?:dollars|bucks|euros|pounds|USD|EUR|GBP)\b"
 )
 _RELATIVE = re.compile(
-    r"\b(?:[Mm]y|[Oo]ur) (?:\w+ )?(?:sister|brother|mom|mum|mother|dad|father|wife|husband|partner|girlfriend|boyfriend|fianc[ée]+|son|"
-    r"daughter|friend|best friend|cousin|aunt|uncle|niece|nephew|boss|manager|colleague|coworker|roommate|neighbou?r|therapist|"
-    r"doctor|teacher|coach|mentor|grandmother|grandma|grandfather|grandpa|dog|cat|puppy|kitten|horse|ex)(?:'s name is|,| is named| is called|'s called| named| called)? ([A-Z][a-z]+)\b"
+    r"\b(?:[Mm]y|[Oo]ur) (?:\w+ )?(?:sister|brother|mom|mum|mother|dad|father|wife|husband|"
+    r"partner|girlfriend|boyfriend|fianc[ée]+|son|"
+    r"daughter|friend|best friend|cousin|aunt|uncle|niece|nephew|boss|manager|colleague|coworker|"
+    r"roommate|neighbou?r|therapist|"
+    r"doctor|teacher|coach|mentor|grandmother|grandma|grandfather|grandpa|dog|cat|puppy|kitten|"
+    r"horse|ex)(?:'s name is|,| is named| is called|'s called| named| called)? ([A-Z][a-z]+)\b"
 )
 _EMPLOYER = re.compile(
-    r"\b(?:work(?:s|ed|ing)?|job|position|intern(?:ed|ing|ship)?|started|interview(?:ed|ing)?) (?:at|for|with) ((?:[A-Z][\w&.-]*)(?: [A-Z][\w&.-]*){0,3})"
+    r"\b(?:work(?:s|ed|ing)?|job|position|intern(?:ed|ing|ship)?|started|interview(?:ed|ing)?) "
+    r"(?:at|for|with) ((?:[A-Z][\w&.-]*)(?: [A-Z][\w&.-]*){0,3})"
 )
 _RESIDENCE = re.compile(
-    r"\b(?:live[sd]?|living|moved|moving|move|based|relocated|grew up|born|fly(?:ing)?|flew|travel(?:l?ed|l?ing)?|trip|been|going|went) (?:back )?(?:in|to|from) ((?:[A-Z][\w.-]*)(?: [A-Z][\w.-]*){0,2})"
+    r"\b(?:live[sd]?|living|moved|moving|move|based|relocated|grew up|born|fly(?:ing)?|flew|"
+    r"travel(?:l?ed|l?ing)?|trip|been|going|went) (?:back )?(?:in|to|from) ((?:[A-Z][\w.-]*)(?: "
+    r"[A-Z][\w.-]*){0,2})"
 )
 _JUNK: Final = frozenset(
     (

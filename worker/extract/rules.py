@@ -74,6 +74,7 @@ class RulesExtractor:
 
         Rules keep no topic open: what is said is taken as it stands.
         """
+        del open_topic
         name = _name_in(turns)
         statements = statements_of(turns)
         dated = [resolve_dates(mended(s.text), s.turn.occurred_at) for s in statements]
@@ -99,7 +100,11 @@ class RulesExtractor:
     def _candidate(self, said: Statement, when: Dated, parsed: Parsed, name: str, ordinal: int) -> Candidate:
         assistant = next((m.name for m in said.turn.messages if m.role == "assistant" and m.name), None)
         told = told_of(parsed, Narrator(name, assistant))
-        summary, kind, type_ = _sentence(told), kind_of(when.text), type_of(when.text, dated=bool(when.moments))
+        summary, kind, type_ = (
+            _sentence(told),
+            kind_of(when.text),
+            type_of(when.text, dated=bool(when.moments), past=parsed.is_past()),
+        )
         if said.manner == "answer":
             summary = f'Asked "{said.question}", {_inside(name)} said: {said.text.rstrip(".! ")}.'
             summary, type_ = summary[0].upper() + summary[1:MAX_SUMMARY_CHARS], MemoryType.SEMANTIC

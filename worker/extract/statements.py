@@ -18,40 +18,53 @@ from worker.extract.third_person import mended
 
 _LEAD: Final = re.compile(
     r"^(?:(?:oh|ah|aw+|hey|hi|hello|well|ha(?:ha)*|lol|yeah|yes|yep|yup|nope|no|so|and|but|plus|wow|actually|"
-    r"honestly|anyway|anyways|ok|okay|sure|definitely|absolutely|thanks|thank you(?: so much)?|btw|by the way|cool|nice|great|true|"
-    r"awesome|i mean|you know|to be honest|tbh|good to know|whoa|hm+|woo\W?hoo|thank goodness|sorry to hear (?:that|it)|like i said|right|because|also|too|omg|unfortunately|sadly|luckily|that's (?:great|awesome|cool|nice))\b"
+    r"honestly|anyway|anyways|ok|okay|sure|definitely|absolutely|thanks|thank you(?: so much)?|"
+    r"btw|by the way|cool|nice|great|true|"
+    r"awesome|i mean|you know|to be honest|tbh|good to know|trust me|whoa|hm+|woo\W?hoo|thank "
+    r"goodness|sorry to hear (?:that|it)|like i said|right|because|also|too|omg|unfortunately|"
+    r"sadly|luckily|that's (?:great|awesome|cool|nice))\b"
     r"(?: there)?[\s,.!:;-]*){1,4}",
     re.IGNORECASE,
 )
-_VOCATIVE: Final = re.compile(
-    r"^(?:hey|hi|hello|thanks|thank you|wow|yeah|yes|no|aw+|oh),? [A-Z][a-z]+[,!.]\s*|^[A-Z][a-z]+, (?=(?:I|my|we|it|that)\b)"
-)
+_VOCATIVE: Final = re.compile(r"^(?:hey|hi|hello|thanks|thank you|wow|yeah|yes|no|aw+|oh),? [A-Z][a-z]+[,!.]\s*")
 _TRAILING_TAG: Final = re.compile(
-    r",? (?:haha\w*|lol|lmao|you know|right|too|though|btw)\s*(?=[.!]*$)|\s*[:;]-?[)D(P]+|\s*[\U0001F300-\U0001FAFF\u2600-\u27BF\uFE0F]+",
+    r",? (?:haha\w*|lol|lmao|you know|right|too|though|btw)\s*(?=[.!]*$)|\s*[:;]-?[)D(P]+|"
+    r"\s*[\U0001F300-\U0001FAFF\u2600-\u27BF\uFE0F]+",
     re.IGNORECASE,
 )
 _SPLIT: Final = re.compile(
-    r"(?:,? (?:and|but|so|plus|and then|and also|but now) |; |, | - | -- )(?=(?:I|we|my|our)(?:'m|'ve|'ll|'d|'re)? [\w']+ \w)",
+    r"(?:,? (?:and|but|plus|and then|and also|but now|so now) |; |, | - | -- )"
+    r"(?=(?:I|we)(?:'m|'ve|'ll|'d|'re)? [\w']+|(?:my|our) (?:[\w']+ ){1,3}(?:is|are|was|were|has|"
+    r"have|had|loves?|likes?|works?|lives?|wants?|got|says|just|also)\b)",
     re.IGNORECASE,
 )
+_COMPANION: Final = re.compile(r"^(?:me|my|our)(?: [\w']+){1,3}$", re.IGNORECASE)
 _SUBORDINATE: Final = re.compile(
-    r"^(?:if|when|while|since|although|though|because|as|after|before|once|until|even if|unless|whenever|where|the)\b",
+    r"^(?:if|when|while|since|although|though|because|as|after|before|once|until|even if|unless|"
+    r"whenever|where|the)\b",
     re.IGNORECASE,
 )
 _CONTINUES: Final = re.compile(
-    r"\b(?:that|which|who|think|know|said|told|hope|wish|feel|sure|believe|if|because|when|where|what|how|guess|like)$",
+    r"\b(?:that|which|who|think|know|said|told|hope|wish|feel|sure|believe|if|because|when|where|"
+    r"what|how|guess|like)$",
     re.IGNORECASE,
 )
 _HAS_CLAUSE: Final = re.compile(r"\b(?:I|we|my|our|he|she|they|it)(?:'m|'ve|'ll|'d|'re|'s)? \w+", re.IGNORECASE)
 _ELLIPTICAL: Final = re.compile(
-    r"^(?P<adv>(?:(?:just|recently|also|always|usually|mostly|sometimes|currently|still|really|never|already|even|finally|not|definitely) )*)"
-    r"(?P<verb>been|[a-z]+ing|got|went|had|made|took|moved|bought|started|finished|love|loved|hate|enjoy|like|prefer|want|need|wish|saw|met|won|lost|used to|"
-    r"grew|visited|spent|tried|watched|played|plan|hope|decided|joined|adopted|graduated|work|live|study|sold|built|wrote|quit|passed|signed|applied|booked|ate|ran|drove|flew|slept|cooked|baked|painted|celebrated)\b",
+    r"^(?P<adv>(?:(?:just|recently|also|always|usually|mostly|sometimes|currently|still|really|"
+    r"never|already|even|finally|not|definitely) )*)"
+    r"(?P<verb>been|[a-z]+ing|got|went|had|made|took|moved|bought|started|finished|love|loved|"
+    r"hate|enjoy|like|prefer|want|need|wish|saw|met|won|lost|used to|"
+    r"grew|visited|spent|tried|watched|played|plan|hope|decided|joined|adopted|graduated|work|"
+    r"live|study|sold|built|wrote|quit|passed|signed|applied|booked|ate|ran|drove|flew|slept|"
+    r"cooked|baked|painted|celebrated)\b",
     re.IGNORECASE,
 )
 _GERUND_SUBJECT: Final = re.compile(
-    r"\b(?:is|was|are|were|has|have|had|makes?|made|helps?|helped|brings?|brought|gives?|gave|feels?|felt|takes?|took|keeps?|kept|gets?|"
-    r"means?|meant|can|could|will|would|shows?|reminds?|requires?|sounds?|looks?|seems?|allows?|lets)\b"
+    r"\b(?:is|was|are|were|has|have|had|makes|made|helps|helped|brings|brought|gives|gave|feels|"
+    r"felt|takes|took|keeps|kept|gets|"
+    r"means|meant|can|could|will|would|shows|reminds|requires|sounds|looks|seems|allows|lets)\b|"
+    r"'s (?:been|a|so|my)\b"
 )
 _NOT_PARTICIPLE: Final = frozenset(
     (
@@ -72,10 +85,14 @@ _NOT_PARTICIPLE: Final = frozenset(
     )
 )
 _CHITCHAT: Final = re.compile(
-    r"^(?:I(?:'m| am) (?:so |very |really |pretty |just |also |doing )?(?:good|fine|well|great|ok|okay|alright|not bad|glad|sorry|sure|happy (?:for|to hear)|back|here)"
+    r"^(?:I(?:'m| am) (?:so |very |really |pretty |just |also |doing )?(?:good|fine|well|great|ok|"
+    r"okay|alright|not bad|glad|sorry|sure|happy (?:for|to hear)|back|here)"
     r"(?: (?:too|thanks|thank you|today|and you|how are you|for you|that you .*|to hear .*))*|"
-    r"I (?:see|agree|know|guess so|think so|hope so|understand|can imagine|bet|do|am|have|will|would|can|did|don't know|can't wait|appreciate (?:it|that|you))|"
-    r"(?:I|we) (?:really |just |also |absolutely |totally )*\w+ (?:it|that|this|them|you|so|one)(?: too| a lot| so much| all| now)*|let's .*|"
+    r"I (?:see|agree|know|guess so|think so|hope so|understand|can imagine|bet|do|am|have|will|"
+    r"would|can|did|don't know|can't wait|appreciate (?:it|that|you))|"
+    r"I(?:'m| am) (?:really )?(?:loving|enjoying) (?:it|this|that)|(?:I|we) (?:really |just |also "
+    r"|absolutely |totally )*\w+ (?:it|that|this|them|you|so|one)(?: too| a lot| so much| all| "
+    r"now)*|let's .*|"
     r"me too|same here|"
     r"nice to meet you.*|good (?:morning|night|evening|afternoon).*)[\s,.!]*$",
     re.IGNORECASE,
@@ -115,8 +132,10 @@ class _Asked:
 
 
 _KIN: Final = re.compile(
-    r"\b(?P<whose>my|our|your) (?:[a-z]+ )?(?P<noun>sister|mom|mum|mother|wife|girlfriend|daughter|aunt|niece|grandmother|grandma|brother|dad|father|"
-    r"husband|boyfriend|son|uncle|nephew|grandfather|grandpa|friend|boss|manager|partner|cousin|roommate|colleague|coworker|teacher|"
+    r"\b(?P<whose>my|our|your) (?:[a-z]+ )?(?P<noun>sister|mom|mum|mother|wife|girlfriend|"
+    r"daughter|aunt|niece|grandmother|grandma|brother|dad|father|"
+    r"husband|boyfriend|son|uncle|nephew|grandfather|grandpa|friend|boss|manager|partner|cousin|"
+    r"roommate|colleague|coworker|teacher|"
     r"doctor|therapist|dog|cat|puppy|kitten|horse|baby|neighbou?r|coach|mentor|ex)\b(?!')(?P<name> [A-Z][a-z]+)?"
 )
 _SHE: Final = frozenset(
@@ -163,7 +182,8 @@ def _without_asides(text: str, assistant: str | None) -> str:
     text = _VOCATIVE.sub("", text, count=1)
     text = _LEAD.sub("", text, count=1) or text
     if assistant:
-        text = re.sub(rf"(?:^{re.escape(assistant)},? |, {re.escape(assistant)}(?=[,.!]|$))", "", text)
+        called = rf"{re.escape(assistant[:3])}[a-z]*"
+        text = re.sub(rf"^{called}[,!] |, {called}(?=[,.!]|$)", "", text)
     return text.strip(" ,;:-")
 
 
@@ -174,6 +194,8 @@ def _whole(text: str) -> str:
         return text
     verb = match["verb"].lower()
     rest = text[:1].lower() + text[1:]
+    if verb == "been" and " for me" in rest:
+        return f"It's {rest}"
     if verb == "been":
         return f"I've {rest}"
     if verb.endswith("ing"):
@@ -191,7 +213,9 @@ def clauses_of(text: str) -> tuple[str, ...]:
     begin = 0
     for match in _SPLIT.finditer(text):
         left = text[begin : match.start()]
-        if len(left.split()) < 3 or not _HAS_CLAUSE.search(left) or _CONTINUES.search(left) or _SUBORDINATE.match(left):
+        if len(left.split()) < 2 or not _HAS_CLAUSE.search(left) or _CONTINUES.search(left) or _SUBORDINATE.match(left):
+            continue
+        if "and" in match.group() and _COMPANION.match(left):
             continue
         parts.append(left)
         begin = match.end()
@@ -270,60 +294,51 @@ def _stands(clause: str, asked: _Asked) -> bool:
     return judged.points >= WORTH_KEEPING - 0.5 and "impersonal" not in judged.reasons
 
 
+def _answered(turn: Turn, text: str, asked: _Asked, place: int) -> list[Statement | Forgetting] | None:
+    """The statement made by answering, None when the sentence answers nothing by itself."""
+    if asked.question is None or (answer := answer_of(asked.question, text)) is None:
+        return None
+    manner = "said" if answer.statement else "answer"
+    said = mended(answer.statement) if answer.statement else answer.reply
+    return [
+        Statement(turn, place, said, answered=True, manner=manner, asked_in=asked.turn_id, question=answer.question)
+    ]
+
+
+def _quoted(turn: Turn, text: str, asked: _Asked, reasons: Sequence[str], place: int) -> list[Statement | Forgetting]:
+    """A bare answer with its question, unless it only reacts."""
+    told = {"name", "number"} & set(reasons)
+    if {"reaction", "suggestion"} & set(reasons) or ("exclamation" in reasons and not told):
+        return []
+    return [
+        Statement(turn, place, text, answered=True, manner="answer", asked_in=asked.turn_id, question=asked.question)
+    ]
+
+
 def _from_sentence(
     turn: Turn, text: str, asked: _Asked, assistant: str | None, place: int, number: int
 ) -> list[Statement | Forgetting]:
-    if number == 0 and asked.question is not None and (answer := answer_of(asked.question, text)):
-        statement = answer.statement
-        if statement is None:
-            return [
-                Statement(
-                    turn,
-                    place,
-                    answer.reply,
-                    answered=True,
-                    manner="answer",
-                    asked_in=asked.turn_id,
-                    question=answer.question,
-                )
-            ]
-        return [
-            Statement(turn, place, mended(statement), answered=True, asked_in=asked.turn_id, question=answer.question)
-        ]
+    if number == 0 and (answered := _answered(turn, text, asked, place)) is not None:
+        return answered
     if is_instruction(text):
         return [Statement(turn, place, text, manner="instruction")]
     if turn.source != "chat":
-        return [Statement(turn, place, mended(text))] if not text.endswith("?") and len(text.split()) > 2 else []
-    whole = relevance_of(text, after_question=asked.of_user)
-    if not whole.worth_keeping:
-        return []
-    if "bare_answer" in whole.reasons and (
-        {"reaction", "suggestion"} & set(whole.reasons)
-        or ("exclamation" in whole.reasons and not {"name", "number"} & set(whole.reasons))
-    ):
-        return []
-    if "bare_answer" in whole.reasons and asked.question is not None:
-        reply = _without_asides(text, assistant)
-        return [
-            Statement(
-                turn, place, reply, answered=True, manner="answer", asked_in=asked.turn_id, question=asked.question
-            )
-        ]
-    kept: list[Statement | Forgetting] = []
-    if "question" in whole.reasons and (cut := max(text.rfind(", "), text.rfind(" - "))) > 0:
-        text = text[:cut]
-    elif "question" in whole.reasons:
-        return []
+        return [Statement(turn, place, mended(text))] if text[-1] != "?" and len(text.split()) > 2 else []
+    judged = relevance_of(text, after_question=asked.of_user)
+    if judged.worth_keeping and "bare_answer" in judged.reasons and asked.question is not None:
+        return _quoted(turn, _without_asides(text, assistant), asked, judged.reasons, place)
+    if judged.worth_keeping and "question" in judged.reasons:
+        text = text[: max(text.rfind(", "), text.rfind(" - "), 0)]
+    return _clauses(turn, text, asked, assistant, place) if judged.worth_keeping else []
+
+
+def _clauses(turn: Turn, text: str, asked: _Asked, assistant: str | None, place: int) -> list[Statement | Forgetting]:
     clean = mended(_without_asides(text, assistant))
-    for clause in clauses_of(_whole(clean)):
-        body = _whole(_without_asides(clause, assistant))
-        if _CHITCHAT.match(body) or len(body.split()) < 2:
-            continue
-        kept.append(Statement(turn, place, body))
-    if len(kept) > 1:
-        better = [s for s in kept if isinstance(s, Statement) and _stands(s.text, asked)]
-        kept = list(better) or kept[:1]
-    return kept
+    bodies = [_whole(_without_asides(clause, assistant)) for clause in clauses_of(_whole(clean))]
+    bodies = [body for body in bodies if len(body.split()) > 1 and not _CHITCHAT.match(body)]
+    if len(bodies) > 1:
+        bodies = [body for body in bodies if _stands(body, asked)] or bodies[:1]
+    return [Statement(turn, place, body) for body in bodies]
 
 
 def statements_of(turns: Sequence[AdmittedTurn]) -> list[Statement | Forgetting]:

@@ -32,6 +32,27 @@ _WE: Final = {"we": "subject", "us": "object", "our": "possessive", "ours": "min
 _I: Final = {"i": "subject", "me": "object", "my": "possessive", "mine": "mine", "myself": "self"}
 _PRESENT: Final = frozenset({"VBP", "VB"})
 _SKIPPED: Final = frozenset({"RB", "RBR", "RBS", ",", "UH", "IN"})
+_ANYONE_AFTER: Final = frozenset(("when", "if", "where", "whenever", "how", "because", "once", "what"))
+_ANYONE_BEFORE: Final = frozenset(
+    (
+        "can",
+        "could",
+        "have",
+        "get",
+        "need",
+        "should",
+        "do",
+        "want",
+        "'ll",
+        "wo",
+        "feel",
+        "never",
+        "know",
+        "ca",
+        "would",
+        "might",
+    )
+)
 _TYPOS: Final[tuple[tuple[re.Pattern[str], str], ...]] = tuple(
     (re.compile(pattern, re.IGNORECASE), better)
     for pattern, better in (
@@ -253,6 +274,14 @@ class _Rewriter:
             self.words[place] = f"{other}'s"
         elif token.lower == "you" and token.dep in ("dobj", "pobj", "dative", "iobj"):
             self.words[place] = other
+        elif token.lower == "you" and not self._is_anyone(place):
+            self.words[place] = other
+            self._agree(place, singular=True)
+
+    def _is_anyone(self, place: int) -> bool:
+        before = self.tokens[place - 1].lower if place else ""
+        after = self.tokens[place + 1].lower if place + 1 < len(self.tokens) else ""
+        return before in _ANYONE_AFTER or after in _ANYONE_BEFORE
 
     def rewrite(self) -> str:
         for place in range(self._open_with_companions(), len(self.tokens)):
