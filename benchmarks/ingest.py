@@ -1,0 +1,217 @@
+"""How fast turns become memories, and what of the CPU time is ours.
+
+Three things in one run, on one embedded broker: a task that does nothing (the bare broker), the embedder alone, and the
+fleet. The stages are measured in this process, one turn at a time, by the counters that the workers themselves keep.
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from statistics import median
+from typing import Annotated
+
+import typer
+from redis import Redis
+from rich.console import Console
+from rich.progress import Progress
+from rich.table import Table
+
+from benchmarks.turns import make_turns
+from interfaces.local.broker import embedded_broker
+from interfaces.local.progress import percentile
+from memory.catalog import Catalog, open_catalog
+from memory.embedding import open_embedder
+from memory.mailbox import Mailbox
+from memory.queue import create_celery, send_turn
+from memory.schema import Turn
+from memory.settings import Settings, load_settings
+from producers import Producer
+from worker.drain import drain
+from worker.leases import LeaseKeeper
+from worker.parts import open_parts
+from worker.stages import STAGE_CPU
+
+console = Console()
+_STAGES = ("admit", "extract", "screen", "score", "embed", "resolve", "commit", "index", "announce")
+_LOAD = 0.7
+
+
+@dataclass(frozen=True)
+class _Run:
+    """One run of worker processes over some turns. CPU is of the worker process, in milliseconds a turn."""
+
+    turns_per_second: float
+    cpu_ms: float
+    lags: list[float]
+
+
+def main(
+    turns: Annotated[int, typer.Option(help="Turns to ingest in each run.", min=50)] = 2000,
+    users: Annotated[int, typer.Option(help="Users that they are spread over.", min=1)] = 400,
+    kept: Annotated[float, typer.Option(help="Share of turns that say something to keep.", min=0, max=1)] = 0.5,
+    port: Annotated[int, typer.Option(help="Port of the benchmark's own broker.")] = 6399,
+) -> None:
+    """Measure ingestion beside the bare broker and the bare embedder. Takes about two minutes."""
+    said = make_turns(turns, users, kept=kept)
+    with tempfile.TemporaryDirectory() as folder:
+        url = f"redis://127.0.0.1:{port}/0"
+        os.environ |= {"AFTERTURN_BROKER_URL": url, "AFTERTURN_DATA_DIR": f"{folder}/data"}
+        settings = load_settings()
+        with embedded_broker(url, Path(folder, "broker")), Progress(console=console, transient=True) as progress:
+            task = progress.add_task("the bare broker", total=5)
+            bare = _bare_broker(settings, said, Path(folder))
+            progress.update(task, advance=1, description="the bare embedder")
+            embedding = _bare_embedder(settings, said)
+            progress.update(task, advance=1, description="the stages, one turn at a time")
+            stages, memories = _stages(settings, said)
+            progress.update(task, advance=1, description="the fleet, all turns at once")
+            full = _fleet(settings, said, Path(folder), rate=None)
+            rate = full.turns_per_second * _LOAD
+            progress.update(task, advance=1, description=f"the fleet at {rate:.0f} turns/s")
+            paced = _fleet(settings, make_turns(turns, users, kept=kept, seed=8), Path(folder), rate=rate)
+    _report(bare, embedding, stages, memories, full, paced, turns)
+
+
+def _bare_broker(settings: Settings, turns: list[Turn], folder: Path) -> _Run:
+    marks = folder / "marks"
+    marks.touch()
+    app = create_celery(settings)
+    environment = {**os.environ, "BENCH_MARKS": str(marks)}
+    with _process(["-m", "celery", "-A", "benchmarks.noop", "worker", "-Q", "memory_ingest_queue"], environment) as cpu:
+        send_turn(app, turns[0])
+        _wait(lambda: marks.stat().st_size >= 1)
+        before, started = cpu(), time.monotonic()
+        for turn in turns:
+            send_turn(app, turn)
+        _wait(lambda: marks.stat().st_size >= len(turns) + 1)
+        seconds = time.monotonic() - started
+        return _Run(len(turns) / seconds, (cpu() - before) / len(turns) * 1000, [])
+
+
+def _bare_embedder(settings: Settings, turns: list[Turn]) -> float:
+    """CPU in milliseconds to embed one short sentence by itself."""
+    embedder = open_embedder(settings)
+    texts = [turn.text_of("user") for turn in turns[:200]]
+    embedder.embed(texts[:1])
+    costs = []
+    for text in texts:
+        before = time.process_time()
+        embedder.embed([text])
+        costs.append((time.process_time() - before) * 1000)
+    return median(costs)
+
+
+def _stages(settings: Settings, turns: list[Turn]) -> tuple[dict[str, float], int]:
+    """CPU in milliseconds a turn of each stage and of the mailbox, and how many memories came of the turns."""
+    parts = open_parts(settings, create_celery(settings))
+    parts.extractor.prepare()
+    parts.embedder.embed(["warm"])
+    leases = LeaseKeeper(parts.mailbox, settings.lease_seconds)
+    before = {stage: STAGE_CPU.labels(stage)._value.get() for stage in _STAGES}
+    started = time.thread_time()
+    for turn in turns:
+        parts.mailbox.append(turn, ring_after=60)
+        drain(turn.subject, parts, leases)
+    total = (time.thread_time() - started) / len(turns) * 1000
+    split = {stage: (STAGE_CPU.labels(stage)._value.get() - before[stage]) / len(turns) * 1000 for stage in _STAGES}
+    leases.stop()
+    memories = sum(parts.catalog.count_memories().values())
+    parts.close()
+    return {"mailbox": total - sum(split.values()), **split}, memories
+
+
+def _fleet(settings: Settings, turns: list[Turn], folder: Path, *, rate: float | None) -> _Run:
+    """Ingest through a worker process: all at once, or at a rate of turns a second."""
+    fresh = folder / f"data-{rate}"
+    environment = {**os.environ, "AFTERTURN_DATA_DIR": str(fresh), "AFTERTURN_LOG_LEVEL": "error"}
+    run = settings.model_copy(update={"data_dir": fresh})
+    redis = Redis.from_url(settings.broker_url)
+    redis.flushdb()
+    catalog, mailbox, producer = open_catalog(run), Mailbox(redis), Producer(run)
+    with _process(["-m", "interfaces.cli", "worker"], environment) as cpu:
+        producer.enqueue(make_turns(1, 1, seed=1)[0])
+        _wait(lambda: sum(catalog.count_turns().values()) >= 1)
+        since, before, started = datetime.now(UTC), cpu(), time.monotonic()
+        for number, turn in enumerate(turns):
+            if rate:
+                time.sleep(max(0.0, started + number / rate - time.monotonic()))
+            producer.enqueue(turn)
+        _wait(lambda: mailbox.dirty_subjects() == 0)
+        seconds = time.monotonic() - started
+        spent = (cpu() - before) / len(turns) * 1000
+    lags = sorted(catalog.lags(since))
+    _check_all_are_done(catalog, len(turns) + 1)
+    catalog.close()
+    redis.close()
+    return _Run(len(turns) / seconds, spent, lags)
+
+
+def _check_all_are_done(catalog: Catalog, expected: int) -> None:
+    done = sum(catalog.count_turns().values())
+    if done != expected:
+        raise RuntimeError(f"{done} turns are in the ledger and {expected} were enqueued")
+
+
+@contextmanager
+def _process(arguments: list[str], environment: dict[str, str]) -> Iterator[Callable[[], float]]:
+    """Run a Python process, and answer a function that tells the CPU seconds that it has spent."""
+    process = subprocess.Popen(
+        [sys.executable, *arguments], env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+    )
+
+    def cpu() -> float:
+        fields = Path(f"/proc/{process.pid}/stat").read_text().rpartition(")")[2].split()
+        return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+    try:
+        yield cpu
+    finally:
+        process.terminate()
+        process.wait(60)
+
+
+def _wait(condition: Callable[[], bool]) -> None:
+    deadline = time.monotonic() + 300
+    while not condition():
+        if time.monotonic() > deadline:
+            raise TimeoutError("a run of the benchmark does not come to its end within five minutes")
+        time.sleep(0.02)
+
+
+def _report(
+    bare: _Run, embedding: float, stages: dict[str, float], memories: int, full: _Run, paced: _Run, turns: int
+) -> None:
+    runs = Table(title="Runs", title_justify="left")
+    for column in ("what", "turns/s", "worker CPU ms/turn", "p50 ms", "p95 ms"):
+        runs.add_column(column, justify="left" if column == "what" else "right")
+    runs.add_row("bare broker: a task that does nothing", f"{bare.turns_per_second:.0f}", f"{bare.cpu_ms:.2f}", "", "")
+    for name, run in (("fleet, all at once", full), (f"fleet at {_LOAD:.0%} of that", paced)):
+        p50, p95 = (f"{percentile(run.lags, share) * 1000:.0f}" for share in (0.5, 0.95))
+        runs.add_row(name, f"{run.turns_per_second:.0f}", f"{run.cpu_ms:.2f}", p50, p95)
+    console.print(runs)
+    split = Table(title=f"CPU a turn by stage ({turns} turns, {memories} memories)", title_justify="left")
+    split.add_column("stage")
+    split.add_column("ms/turn", justify="right")
+    for stage, cost in stages.items():
+        split.add_row(stage, f"{cost:.2f}")
+    own = sum(cost for stage, cost in stages.items() if stage != "embed")
+    split.add_row("own: all but the embedder", f"{own:.2f}", style="bold")
+    console.print(split)
+    largest = max((stage for stage in stages if stage != "embed"), key=lambda stage: stages[stage])
+    console.print(
+        f"One sentence costs the bare embedder {embedding:.2f} ms. Own cost is {own:.2f} ms a turn (goal: 3.00), "
+        f"most of it in '{largest}' ({stages[largest]:.2f} ms).\nAgain: python -m benchmarks.ingest"
+    )
+
+
+if __name__ == "__main__":
+    typer.run(main)
