@@ -158,7 +158,7 @@ _RULES: Final[tuple[tuple[str, re.Pattern[str], Callable[[str, re.Match[str]], b
         _compile(
             r"\b(?:(?:lives?|living|resides?|located|stay(?:s|ing)?) at|"
             r"address(?:\s+of\s+[\w ]{1,30}?)?\s+is(?:\s+at)?|address:)\s{1,8}"
-            r"(?P<value>[^\n;,!?\[\]]{4,80}?\d[\w-]{0,8}|\d{1,6}[^\n;,!?.\[\]]{4,60})(?=$|[\n;!?.,]|\s)"
+            r"(?P<value>(?-i:[A-Z\d])[^\n;,!?\[\]]{3,80}?\d[\w-]{0,8}|\d{1,6}[^\n;,!?.\[\]]{4,60})(?=$|[\n;!?.,]|\s)"
         ),
         None,
     ),

@@ -104,6 +104,10 @@ _RULES: Final[tuple[tuple[str, re.Pattern[str]], ...]] = (
             r"role-play|simulate)\b",
             r"\bfrom (?:now on|this (?:moment|point)(?: on(?:wards)?)?),? (?:[\w\s,\"]{1,40}? )"
             r"?you(?:'re| are| will| must| shall)\b",
+            r"\byou(?:'re| are) (?:now|no longer) (?-i:[A-Z])\w|\byou(?:'re| are) \w{0,20}gpt\b",
+            r"\bregardless of [^\n.]{0,40}\b(?:(?:il)?legal|(?:im)?moral|(?:un)?ethic)",
+            r"\b(?:no|without|any|lacks?|have an?y?) (?:\w{1,12},? ){0,3}(?:moral|ethical|legal|content)[^\n.]{0,30}"
+            r"\b(?:bounds|boundaries|filters?|limits|qualms)\b",
             r"\byou (?:have been|are) (?:freed|liberated|unlocked|jailbroken)\b|\bfully unlocked\b",
             r"\b(?:pretend|act|respond|answer|behave|role-?play|simulate)\s+(?:\w{1,14}\s){0,4}"
             rf"(?:an?|another)\s+(?:[\w-]{{1,16}}\s){{0,3}}{_ASSISTANT}",
