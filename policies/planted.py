@@ -100,7 +100,7 @@ _RULES: Final[tuple[tuple[str, re.Pattern[str]], ...]] = (
             r"\b(?:stay|remain|stop being|break(?:ing)?) (?:in )?character\b|\bopposite mode\b|\bnever refuse\b",
             r"\bopenai'?s? (?:\w{1,12} )?(?:polic|guidelin|terms)",
             r"\byou(?: are|'re|r) now (?:an?\b|the\b|in\b|free\b|no longer\b|going to\b|able\b|DAN\b)",
-            r"\byou (?:will be|are going to|will|are to|must) (?:now )?(?:act|pretend|play|roleplay|"
+            r"\byou (?:will be|are going to|will|are to|must) (?:now )?(?:act|pretend|play (?:as|the|a)|roleplay|"
             r"role-play|simulate)\b",
             r"\bfrom (?:now on|this (?:moment|point)(?: on(?:wards)?)?),? (?:[\w\s,\"]{1,40}? )"
             r"?you(?:'re| are| will| must| shall)\b",
