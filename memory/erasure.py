@@ -26,7 +26,7 @@ def erase(subject: Subject, memory_id: uuid.UUID, stores: Stores, *, by: str, re
             stores.catalog.commit(_deletion(memory, stores.policy.version, by=by, reason=reason, now=now))
         except ConcurrentChange:
             continue
-        index(stores.catalog.index_jobs(subject), {}, stores)
+        index(stores.catalog.index_jobs(subject), stores)
         return memory
     raise ConcurrentChange
 

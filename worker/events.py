@@ -22,7 +22,7 @@ def stream_key(subject: Subject) -> str:
 
 
 def announce(events: Sequence[tuple[int, Event]], parts: Parts) -> None:
-    """Append events of the outbox to their streams and strike them there."""
+    """Append events with their outbox ids to their subjects' streams, in their order."""
     if not events:
         return
     pipeline = parts.redis.pipeline(transaction=False)
@@ -37,4 +37,3 @@ def announce(events: Sequence[tuple[int, Event]], parts: Parts) -> None:
     for subject in {event.subject for _, event in events}:
         pipeline.expire(stream_key(subject), _STREAM_SECONDS)
     pipeline.execute()
-    parts.catalog.announced([event_id for event_id, _ in events])

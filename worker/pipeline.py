@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import uuid
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -9,8 +10,8 @@ from datetime import datetime, timedelta
 import structlog
 
 from memory.catalog import Changes, LedgerEntry, OpenTopic, Outcome
-from memory.index.base import Vector
-from memory.indexing import index
+from memory.index.base import Entry, Vector
+from memory.indexing import index, overtaken
 from memory.mailbox import Lease
 from memory.schema import (
     AdmissionAction,
@@ -18,6 +19,7 @@ from memory.schema import (
     Candidate,
     Extraction,
     ForgetRequest,
+    Memory,
     Message,
     Screening,
     Subject,
@@ -70,22 +72,23 @@ def process(received: Sequence[ReceivedTurn], lease: Lease, parts: Parts, now: d
     topic: OpenTopic | None = None
     if any(one.admission.action is not AdmissionAction.SKIP for one in admitted):
         with stage("extract"):
-            open_topic = parts.catalog.open_topic(subject)
-            extraction = parts.extractor.extract(admitted, open_topic)
-            topic = OpenTopic(extraction.open_topic) if extraction.open_topic != open_topic else None
+            standing = parts.catalog.standing(subject, now - timedelta(hours=1))
+            extraction = parts.extractor.extract(admitted, standing.open_topic)
+            topic = OpenTopic(extraction.open_topic) if extraction.open_topic != standing.open_topic else None
         with stage("screen"):
             screened = list(_screen(extraction, _turns_by_id(fresh), draft, parts))
         with stage("score"):
-            items = list(_score(screened, subject, draft, parts))
-    if items:
-        with stage("embed"):
-            vectors = _embed(items, subject, draft, parts)
-        with stage("resolve"):
-            effective = resolve(items, vectors, _turns_by_id(fresh), draft, parts)
+            items = list(_score(screened, standing.writes, parts))
+        if items:
+            with stage("embed"):
+                vectors = _embed(items, standing.unindexed, draft, parts)
+            with stage("resolve"):
+                effective = resolve(items, vectors, _turns_by_id(fresh), draft, parts)
     with stage("commit"):
-        parts.catalog.commit(_changes(fresh, admitted, items, effective, topic, draft, lease, parts))
+        changes = _changes(fresh, admitted, items, effective, topic, draft, lease, parts)
+        event_ids = parts.catalog.commit(changes)
     if draft.changed:
-        _tell(subject, vectors, parts)
+        _tell(changes, event_ids, vectors, parts)
 
 
 def _turns_by_id(received: Sequence[ReceivedTurn]) -> dict[str, Turn]:
@@ -130,10 +133,7 @@ def _masked(candidate: Candidate, screening: Screening, parts: Parts) -> Candida
     )
 
 
-def _score(items: Sequence[Candidate | ForgetRequest], subject: Subject, draft: Draft, parts: Parts) -> Iterator[Item]:
-    if not items:
-        return
-    written = parts.catalog.writes_since(subject, draft.now - timedelta(hours=1))
+def _score(items: Sequence[Candidate | ForgetRequest], written: int, parts: Parts) -> Iterator[Item]:
     for item in items:
         if isinstance(item, ForgetRequest):
             yield item
@@ -153,14 +153,12 @@ def _score(items: Sequence[Candidate | ForgetRequest], subject: Subject, draft: 
         written += 1
 
 
-def _embed(items: Sequence[Item], subject: Subject, draft: Draft, parts: Parts) -> dict[str, Vector]:
-    behind = parts.catalog.index_jobs(subject)
-    memories = parts.catalog.memories(subject, [job.memory_id for job in behind])
-    draft.learn(memories.values())
-    texts = list(dict.fromkeys([*map(text_of, items), *(memory.summary for memory in memories.values())]))
+def _embed(items: Sequence[Item], unindexed: Sequence[Memory], draft: Draft, parts: Parts) -> dict[str, Vector]:
+    texts = list(dict.fromkeys([*map(text_of, items), *(memory.summary for memory in unindexed)]))
     vectors: dict[str, Vector] = dict(zip(texts, parts.embedder.embed(texts), strict=True))
     # What the index was not told yet it cannot find: these are compared by their vectors here.
-    draft.vectors.update({memory.id: vectors[memory.summary] for memory in memories.values()})
+    draft.learn(unindexed)
+    draft.vectors.update({memory.id: vectors[memory.summary] for memory in unindexed})
     return vectors
 
 
@@ -220,14 +218,33 @@ def _source(turn: Turn, parts: Parts) -> Turn:
     return turn.model_copy(update={"messages": messages})
 
 
-def _tell(subject: Subject, vectors: Mapping[str, Vector], parts: Parts) -> None:
+def _tell(changes: Changes, event_ids: Sequence[int], vectors: Mapping[str, Vector], parts: Parts) -> None:
     """Index and announce. The catalog has it all already: what cannot be told now, the sweeper tells later."""
+    written = (*changes.created, *changes.updated)
     try:
         with stage("index"):
-            index(parts.catalog.index_jobs(subject), vectors, parts)
+            _index(written, [memory.index_key for memory in changes.deleted], changes.subject, vectors, parts)
         with stage("announce"):
-            announce(parts.catalog.outbox(subject), parts)
+            announce(list(zip(event_ids, changes.events, strict=True)), parts)
+            jobs = changes.index_jobs()
+            now = parts.catalog.told(jobs, event_ids)
+        index(overtaken(jobs, {memory.id: memory.version for memory in written}, now), parts)
     except Exception as error:
         if not is_transient(error):
             raise
         _log.warning("index_or_events_behind", stage="index", error=type(error).__name__)
+
+
+def _index(
+    memories: Sequence[Memory],
+    gone: Sequence[uuid.UUID],
+    subject: Subject,
+    vectors: Mapping[str, Vector],
+    parts: Parts,
+) -> None:
+    missing = [memory.summary for memory in memories if memory.summary not in vectors]
+    known = {**vectors, **dict(zip(missing, parts.embedder.embed(missing), strict=True))} if missing else vectors
+    if memories:
+        parts.index.upsert([Entry.of(memory, known[memory.summary]) for memory in memories])
+    if gone:
+        parts.index.delete(subject, gone)

@@ -97,5 +97,7 @@ def sweep() -> None:
     for subject in parts.mailbox.due(_SUBJECTS_A_SWEEP, _RING_AGAIN_SECONDS):
         ring(app, subject)
     left_behind = datetime.now(UTC) - timedelta(seconds=settings.lease_seconds)
-    index(parts.catalog.index_jobs(before=left_behind), {}, parts)
-    announce(parts.catalog.outbox(before=left_behind), parts)
+    index(parts.catalog.index_jobs(before=left_behind), parts)
+    unannounced = parts.catalog.outbox(before=left_behind)
+    announce(unannounced, parts)
+    parts.catalog.told(event_ids=[id_ for id_, _ in unannounced])

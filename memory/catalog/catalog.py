@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import uuid
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from datetime import datetime
 
 from sqlalchemy import Engine, and_, delete, func, or_, select, tuple_
@@ -14,6 +15,19 @@ from memory.catalog.engine import Writers
 from memory.catalog.rows import memory_of
 from memory.catalog.writing import of_subject, write
 from memory.schema import AuditEntry, Event, Memory, MemoryType, Status, Subject, Turn
+
+
+@dataclass(frozen=True)
+class Standing:
+    """What the pipeline asks of a subject before it extracts.
+
+    `open_topic` is what the last extraction left open, `writes` how many memories were created lately, `unindexed`
+    the memories that the index was not told of yet.
+    """
+
+    open_topic: str | None
+    writes: int
+    unindexed: tuple[Memory, ...]
 
 
 class Catalog:
@@ -31,31 +45,36 @@ class Catalog:
 
     # -- writing ------------------------------------------------------------------------------------------------
 
-    def commit(self, changes: Changes) -> None:
-        """Write all changes in one transaction, or none of them.
+    def commit(self, changes: Changes) -> list[int]:
+        """Write all changes in one transaction, or none of them, and answer the outbox ids of the events.
 
         Raises:
             StaleFence: the work was done under a lease that is no longer the newest of the subject.
             ConcurrentChange: a memory was changed by somebody else since it was read.
         """
         with self._writers.transaction() as connection:
-            write(connection, changes)
+            return write(connection, changes)
 
-    def indexed(self, jobs: Sequence[IndexJob]) -> None:
-        """Strike jobs that the index has done; a newer write of the same memory keeps its own."""
-        if not jobs:
-            return
-        table = tables.index_jobs
-        done = [(job.memory_id, job.version) for job in jobs]
+    def told(self, jobs: Sequence[IndexJob] = (), event_ids: Sequence[int] = ()) -> dict[uuid.UUID, int]:
+        """Strike jobs that the index has done and events that were announced.
+
+        A newer write of the same memory keeps its job. Answers the versions at which the jobs' memories are now; those
+        that are gone are left out.
+        """
+        if not jobs and not event_ids:
+            return {}
+        table, memories = tables.index_jobs, tables.memories
         with self._writers.transaction() as connection:
+            if event_ids:
+                connection.execute(delete(tables.outbox).where(tables.outbox.c.id.in_(event_ids)))
+            if not jobs:
+                return {}
+            done = [(job.memory_id, job.version) for job in jobs]
             connection.execute(delete(table).where(tuple_(table.c.memory_id, table.c.version).in_(done)))
-
-    def announced(self, event_ids: Sequence[int]) -> None:
-        """Strike events that were announced."""
-        if not event_ids:
-            return
-        with self._writers.transaction() as connection:
-            connection.execute(delete(tables.outbox).where(tables.outbox.c.id.in_(event_ids)))
+            rows = connection.execute(
+                select(memories.c.id, memories.c.version).where(memories.c.id.in_([job.memory_id for job in jobs]))
+            )
+            return {row.id: row.version for row in rows}
 
     # -- memories -----------------------------------------------------------------------------------------------
 
@@ -98,13 +117,6 @@ class Catalog:
             found = [memory_of(document) for document in documents]
         return {memory.id: memory for memory in found}
 
-    def versions(self, ids: Iterable[uuid.UUID]) -> dict[uuid.UUID, int]:
-        """The versions at which these memories are, of any subjects; those that are gone are left out."""
-        table = tables.memories
-        with self._engine.connect() as connection:
-            rows = connection.execute(select(table.c.id, table.c.version).where(table.c.id.in_(list(ids))))
-            return {row.id: row.version for row in rows}
-
     def list_memories(
         self,
         subject: Subject,
@@ -138,14 +150,6 @@ class Catalog:
             ).scalars()
             return [memory_of(document) for document in documents]
 
-    def writes_since(self, subject: Subject, since: datetime) -> int:
-        """How many memories were created for the subject from `since` on."""
-        table = tables.memories
-        with self._engine.connect() as connection:
-            return connection.execute(
-                select(func.count()).where(of_subject(table, subject), table.c.created_at >= since)
-            ).scalar_one()
-
     # -- turns --------------------------------------------------------------------------------------------------
 
     def processed(self, subject: Subject, turn_ids: Sequence[str]) -> dict[str, str]:
@@ -157,12 +161,22 @@ class Catalog:
             )
             return {row.turn_id: row.digest for row in rows}
 
-    def open_topic(self, subject: Subject) -> str | None:
-        """What the subject's last extraction left open."""
+    def standing(self, subject: Subject, since: datetime) -> Standing:
+        """How a subject stands before new turns are looked at; `writes` are counted from `since` on."""
+        topic = select(tables.subjects.c.open_topic).where(of_subject(tables.subjects, subject))
+        memories, jobs = tables.memories, tables.index_jobs
+        writes = select(func.count()).where(of_subject(memories, subject), memories.c.created_at >= since)
+        behind = (
+            select(memories.c.document)
+            .join(jobs, jobs.c.memory_id == memories.c.id)
+            .where(of_subject(jobs, subject), jobs.c.action == "upsert")
+        )
         with self._engine.connect() as connection:
-            return connection.execute(
-                select(tables.subjects.c.open_topic).where(of_subject(tables.subjects, subject))
-            ).scalar_one_or_none()
+            return Standing(
+                open_topic=connection.execute(topic).scalar_one_or_none(),
+                writes=connection.execute(writes).scalar_one(),
+                unindexed=tuple(memory_of(document) for document in connection.execute(behind).scalars()),
+            )
 
     def sources(self, subject: Subject, turn_ids: Sequence[str]) -> list[Turn]:
         """The raw turns kept for provenance, oldest first."""

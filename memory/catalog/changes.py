@@ -76,3 +76,13 @@ class Changes:
     ledger: tuple[LedgerEntry, ...] = ()
     events: tuple[Event, ...] = ()
     open_topic: OpenTopic | None = None
+
+    def index_jobs(self) -> list[IndexJob]:
+        """What the index must be told of these changes."""
+        written = [_index_job(memory, "upsert", memory.version) for memory in (*self.created, *self.updated)]
+        # A deletion is one more write, so that striking the write before it leaves it standing.
+        return written + [_index_job(memory, "delete", memory.version + 1) for memory in self.deleted]
+
+
+def _index_job(memory: Memory, action: Literal["upsert", "delete"], version: int) -> IndexJob:
+    return IndexJob(memory.id, memory.subject, memory.index_key, action, version)

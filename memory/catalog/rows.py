@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from datetime import datetime
 from typing import Any
 
+from memory.catalog.changes import IndexJob
 from memory.schema import Memory
 
 _PROJECTED = (
@@ -63,19 +64,17 @@ def provenance_rows(memories: Iterable[Memory]) -> list[dict[str, Any]]:
     ]
 
 
-def index_job_rows(memories: Iterable[Memory], action: str, since: datetime) -> list[dict[str, Any]]:
+def index_job_rows(jobs: Iterable[IndexJob], since: datetime) -> list[dict[str, Any]]:
     return [
         {
-            "memory_id": memory.id,
-            "tenant_id": memory.tenant_id,
-            "subject_id": memory.subject_id,
-            "index_key": memory.index_key,
-            "action": action,
-            # A deletion is one more write, so that striking the write before it leaves it standing.
-            "version": memory.version + (action == "delete"),
+            "memory_id": job.memory_id,
+            **job.subject.model_dump(),
+            "index_key": job.index_key,
+            "action": job.action,
+            "version": job.version,
             "since": since,
         }
-        for memory in memories
+        for job in jobs
     ]
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from typing import Any
 
 from sqlalchemy import Connection, Table, and_, delete, exists, insert, select, update
@@ -12,6 +13,14 @@ from memory.catalog.changes import Changes, OpenTopic
 from memory.catalog.rows import fact_rows, index_job_rows, memory_row, provenance_rows
 from memory.schema import Memory, Subject
 
+# Built once: to build a statement costs more than to run it.
+_INSERT_MEMORIES = insert(tables.memories)
+_INSERT_FACTS = insert(tables.facts)
+_INSERT_PROVENANCE = insert(tables.provenance)
+_INSERT_LEDGER = insert(tables.ledger)
+_INSERT_AUDIT = insert(tables.audit)
+_INSERT_EVENTS = insert(tables.outbox).returning(tables.outbox.c.id, sort_by_parameter_order=True)
+
 
 class StaleFence(Exception):
     """A worker wrote under a lease that another has taken over since: nothing of it was written."""
@@ -21,8 +30,8 @@ class ConcurrentChange(Exception):
     """A memory was changed by somebody else between reading and writing: nothing was written; read it again."""
 
 
-def write(connection: Connection, changes: Changes) -> None:
-    """Write all changes on a connection in a transaction.
+def write(connection: Connection, changes: Changes) -> list[int]:
+    """Write all changes on a connection in a transaction, and answer the outbox ids of the events, in their order.
 
     Raises:
         StaleFence: the catalog has seen a newer fencing token for the subject.
@@ -35,7 +44,7 @@ def write(connection: Connection, changes: Changes) -> None:
     if changes.ledger:
         _write_ledger(connection, changes)
     if changes.created:
-        connection.execute(insert(tables.memories), [memory_row(memory) for memory in changes.created])
+        connection.execute(_INSERT_MEMORIES, [memory_row(memory) for memory in changes.created])
     for memory in changes.updated:
         _update(connection, memory)
     _write_parts(connection, (*changes.created, *changes.updated))
@@ -47,17 +56,20 @@ def write(connection: Connection, changes: Changes) -> None:
         _drop_orphaned_sources(connection, changes.subject, changes.deleted)
     _queue_indexing(connection, changes)
     if changes.audit:
-        connection.execute(insert(tables.audit), [entry.model_dump() for entry in changes.audit])
-    if changes.events:
-        connection.execute(
-            insert(tables.outbox),
-            [event.model_dump(exclude={"name"}) | {"name": event.name} for event in changes.events],
-        )
+        connection.execute(_INSERT_AUDIT, [entry.model_dump() for entry in changes.audit])
+    return _write_events(connection, changes)
 
 
-def _upsert(connection: Connection, table: Table) -> Any:
+def _write_events(connection: Connection, changes: Changes) -> list[int]:
+    if not changes.events:
+        return []
+    rows = [event.model_dump(exclude={"name"}) | {"name": event.name} for event in changes.events]
+    return list(connection.execute(_INSERT_EVENTS, rows).scalars())
+
+
+def _upsert(dialect: str, table: Table) -> Any:
     """The dialect's INSERT that knows ON CONFLICT, which SQLAlchemy does not have in common."""
-    return (sqlite if connection.dialect.name == "sqlite" else postgresql).insert(table)
+    return (sqlite if dialect == "sqlite" else postgresql).insert(table)
 
 
 def of_subject(table: Table, subject: Subject) -> Any:
@@ -65,14 +77,20 @@ def of_subject(table: Table, subject: Subject) -> Any:
     return and_(table.c.tenant_id == subject.tenant_id, table.c.subject_id == subject.subject_id)
 
 
-def _raise_fence(connection: Connection, changes: Changes) -> None:
-    statement = _upsert(connection, tables.subjects)
-    statement = statement.on_conflict_do_update(
+@cache
+def _raise_fence_statement(dialect: str) -> Any:
+    statement = _upsert(dialect, tables.subjects)
+    return statement.on_conflict_do_update(
         index_elements=[tables.subjects.c.tenant_id, tables.subjects.c.subject_id],
         set_={"fence": statement.excluded.fence},
         where=tables.subjects.c.fence <= statement.excluded.fence,
     )
-    written = connection.execute(statement, {**changes.subject.model_dump(), "fence": changes.fence})
+
+
+def _raise_fence(connection: Connection, changes: Changes) -> None:
+    written = connection.execute(
+        _raise_fence_statement(connection.dialect.name), {**changes.subject.model_dump(), "fence": changes.fence}
+    )
     if written.rowcount != 1:
         raise StaleFence
 
@@ -87,7 +105,7 @@ def _write_open_topic(connection: Connection, subject: Subject, topic: OpenTopic
 
 def _write_ledger(connection: Connection, changes: Changes) -> None:
     connection.execute(
-        insert(tables.ledger),
+        _INSERT_LEDGER,
         [
             {
                 **changes.subject.model_dump(),
@@ -123,9 +141,9 @@ def _update(connection: Connection, memory: Memory) -> None:
 
 def _write_parts(connection: Connection, memories: tuple[Memory, ...]) -> None:
     if rows := fact_rows(memories):
-        connection.execute(insert(tables.facts), rows)
+        connection.execute(_INSERT_FACTS, rows)
     if rows := provenance_rows(memories):
-        connection.execute(insert(tables.provenance), rows)
+        connection.execute(_INSERT_PROVENANCE, rows)
 
 
 def _delete(connection: Connection, memory: Memory) -> None:
@@ -140,9 +158,14 @@ def _delete(connection: Connection, memory: Memory) -> None:
         raise ConcurrentChange
 
 
+@cache
+def _keep_source_statement(dialect: str) -> Any:
+    return _upsert(dialect, tables.sources).on_conflict_do_nothing()
+
+
 def _write_sources(connection: Connection, changes: Changes) -> None:
     connection.execute(
-        _upsert(connection, tables.sources).on_conflict_do_nothing(),
+        _keep_source_statement(connection.dialect.name),
         [
             {
                 **changes.subject.model_dump(),
@@ -172,16 +195,15 @@ def _drop_orphaned_sources(connection: Connection, subject: Subject, deleted: tu
 
 
 def _queue_indexing(connection: Connection, changes: Changes) -> None:
-    rows = index_job_rows((*changes.created, *changes.updated), "upsert", changes.at)
-    rows += index_job_rows(changes.deleted, "delete", changes.at)
-    if not rows:
-        return
-    statement = _upsert(connection, tables.index_jobs)
+    if rows := index_job_rows(changes.index_jobs(), changes.at):
+        connection.execute(_queue_indexing_statement(connection.dialect.name), rows)
+
+
+@cache
+def _queue_indexing_statement(dialect: str) -> Any:
+    statement = _upsert(dialect, tables.index_jobs)
     excluded = statement.excluded
-    connection.execute(
-        statement.on_conflict_do_update(
-            index_elements=[tables.index_jobs.c.memory_id],
-            set_={"action": excluded.action, "version": excluded.version, "since": excluded.since},
-        ),
-        rows,
+    return statement.on_conflict_do_update(
+        index_elements=[tables.index_jobs.c.memory_id],
+        set_={"action": excluded.action, "version": excluded.version, "since": excluded.since},
     )

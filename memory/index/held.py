@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import json
 import uuid
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence, Set
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 
 import numpy as np
@@ -46,13 +46,12 @@ class Row:
 
 
 @dataclass(frozen=True)
-class Held:
-    """Entries of one subject as arrays, never changed: threads share it without a lock.
+class Block:
+    """Some entries of one subject as arrays, never changed: threads share it without a lock.
 
-    `changed` is the subject's change mark when they were read. `codes` gives the labels their numbers.
+    `alive` is False where a later block holds the entry anew. `codes` gives the labels their numbers.
     """
 
-    changed: int
     keys: tuple[bytes, ...]
     memory_ids: tuple[bytes, ...]
     codes: dict[str | None, int]
@@ -60,43 +59,46 @@ class Held:
     created_at: NDArray[np.int64]
     tags: tuple[frozenset[str], ...]
     matrix: NDArray[np.float32]
+    alive: NDArray[np.bool_]
 
     @classmethod
-    def of(cls, rows: Sequence[Row], dimensions: int, changed: int, codes: dict[str | None, int]) -> Held:
-        """These rows as arrays; `codes` is added to."""
-        labels = [[codes.setdefault(label, len(codes)) for label in row.labels] for row in rows]
+    def of(cls, rows: Sequence[Row], dimensions: int, codes: Mapping[str | None, int]) -> Block:
+        """These rows as arrays, with numbers for labels that go on from `codes`."""
+        known = dict(codes)
+        labels = [[known.setdefault(label, len(known)) for label in row.labels] for row in rows]
         vectors = b"".join(row.vector for row in rows)
         return cls(
-            changed=changed,
             keys=tuple(row.key for row in rows),
             memory_ids=tuple(row.memory_id for row in rows),
-            codes=codes,
+            codes=known,
             labels=np.array(labels, dtype=np.int32).reshape(len(rows), len(LABELS)),
             created_at=np.array([row.created_at for row in rows], dtype=np.int64),
             tags=tuple(frozenset(json.loads(row.tags)) for row in rows),
             matrix=np.frombuffer(vectors, dtype="<f4").reshape(len(rows), dimensions),
+            alive=np.ones(len(rows), dtype=np.bool_),
         )
 
-    @property
-    def size(self) -> int:
-        """About how many bytes it takes."""
-        return size_of(len(self.keys), self.matrix.shape[1])
+    def without(self, keys: Set[bytes]) -> Block:
+        """It with the entries under these keys dead."""
+        dead = [position for position, key in enumerate(self.keys) if key in keys]
+        if not dead:
+            return self
+        alive = self.alive.copy()
+        alive[dead] = False
+        return replace(self, alive=alive)
 
-    def with_rows(self, rows: Sequence[Row], changed: int) -> Held:
-        """What it is after these rows were written: those under a known key take its place, others are added."""
-        new = Held.of(rows, self.matrix.shape[1], changed, dict(self.codes))
-        written = set(new.keys)
-        kept = [position for position, key in enumerate(self.keys) if key not in written]
-        every = len(kept) == len(self.keys)
-        return Held(
-            changed=changed,
-            keys=tuple(self.keys[i] for i in kept) + new.keys,
-            memory_ids=tuple(self.memory_ids[i] for i in kept) + new.memory_ids,
-            codes=new.codes,
-            labels=np.concatenate((self.labels if every else self.labels[kept], new.labels)),
-            created_at=np.concatenate((self.created_at if every else self.created_at[kept], new.created_at)),
-            tags=tuple(self.tags[i] for i in kept) + new.tags,
-            matrix=np.concatenate((self.matrix if every else self.matrix[kept], new.matrix)),
+    def joined(self, later: Block) -> Block:
+        """The living of both. The numbers of `later` must go on from this block's."""
+        parts = [(block, np.flatnonzero(block.alive)) for block in (self, later)]
+        return Block(
+            keys=tuple(block.keys[i] for block, living in parts for i in living),
+            memory_ids=tuple(block.memory_ids[i] for block, living in parts for i in living),
+            codes=later.codes,
+            labels=np.concatenate([block.labels[living] for block, living in parts]),
+            created_at=np.concatenate([block.created_at[living] for block, living in parts]),
+            tags=tuple(block.tags[i] for block, living in parts for i in living),
+            matrix=np.concatenate([block.matrix[living] for block, living in parts]),
+            alive=np.ones(sum(len(living) for _, living in parts), dtype=np.bool_),
         )
 
     def nearest(self, vector: Vector, where: Where, limit: int) -> list[Hit]:
@@ -120,8 +122,8 @@ class Held:
         ]
 
     def _seen(self, where: Where) -> NDArray[np.intp]:
-        """The positions of the entries that `where` lets through."""
-        mask = np.ones(len(self.keys), dtype=np.bool_)
+        """The positions of the living entries that `where` lets through."""
+        mask = self.alive.copy()
         wanted: tuple[Iterable[str], ...] = (
             where.types,
             where.kinds,
@@ -142,6 +144,43 @@ class Held:
             required = frozenset(where.tags)
             seen = np.array([i for i in seen if required <= self.tags[i]], dtype=np.intp)
         return seen
+
+
+@dataclass(frozen=True)
+class Held:
+    """All entries of one subject, as they were when its change mark was `changed`; never changed itself.
+
+    What was written since is added as a block beside the large ones, for to copy 10,000 vectors at every write takes
+    longer than to search them. A block that has grown to half of the one before it is joined with it: there are as
+    many blocks as the number of entries has binary digits, at most.
+    """
+
+    changed: int
+    blocks: tuple[Block, ...]
+
+    @classmethod
+    def of(cls, rows: Sequence[Row], dimensions: int, changed: int) -> Held:
+        return cls(changed, (Block.of(rows, dimensions, {}),))
+
+    @property
+    def size(self) -> int:
+        """About how many bytes it takes."""
+        return sum(size_of(*block.matrix.shape) for block in self.blocks)
+
+    def with_rows(self, rows: Sequence[Row], changed: int) -> Held:
+        """What it is after these rows were written: those under a known key take its place, others are added."""
+        last = self.blocks[-1]
+        new = Block.of(rows, last.matrix.shape[1], last.codes)
+        written = frozenset(new.keys)
+        blocks = [*(block.without(written) for block in self.blocks), new]
+        while len(blocks) > 1 and len(blocks[-2].keys) <= 2 * len(blocks[-1].keys):
+            later = blocks.pop()
+            blocks.append(blocks.pop().joined(later))
+        return Held(changed, tuple(blocks))
+
+    def nearest(self, vector: Vector, where: Where, limit: int) -> list[Hit]:
+        """As `Block.nearest`, of all blocks."""
+        return first_of((hit for block in self.blocks for hit in block.nearest(vector, where, limit)), limit)
 
 
 def size_of(entries: int, dimensions: int) -> int:

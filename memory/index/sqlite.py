@@ -17,7 +17,7 @@ from threading import Lock
 import numpy as np
 
 from memory.index.base import Entry, Hit, IndexMismatch, Metric, Vector, Where
-from memory.index.held import LABELS, Held, Row, first_of, microseconds, moment, size_of
+from memory.index.held import LABELS, Block, Held, Row, first_of, microseconds, moment, size_of
 from memory.index.shard import IndexUnavailable, Shard
 from memory.schema import Kind, MemoryType, Status, Subject, Visibility
 
@@ -122,7 +122,7 @@ class SqliteIndex:
                 return []
             changed, removed, count = mark
             if size_of(count, self._dimensions) > self._cache.capacity:
-                parts = (Held.of(rows, self._dimensions, changed, {}) for rows in _batches(connection, subject))
+                parts = (Block.of(rows, self._dimensions, {}) for rows in _batches(connection, subject))
                 return first_of((hit for part in parts for hit in part.nearest(checked, where, limit)), limit)
             if known is None or known.changed != changed:
                 known = self._read(connection, subject, known, changed, removed)
@@ -135,7 +135,7 @@ class SqliteIndex:
         if known is not None and removed <= known.changed < changed:
             written = _rows(connection, "subject = ? AND changed > ?", (subject, known.changed))
             return known.with_rows(list(written), changed)
-        return Held.of(list(_rows(connection, "subject = ?", (subject,))), self._dimensions, changed, {})
+        return Held.of(list(_rows(connection, "subject = ?", (subject,))), self._dimensions, changed)
 
     def fetch(self, subject: Subject, keys: Sequence[uuid.UUID]) -> list[Entry]:
         """The subject's entries under these keys, in no order; keys that are not there are left out.

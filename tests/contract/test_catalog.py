@@ -222,31 +222,30 @@ def test_striking_an_index_job_leaves_a_newer_one(catalog: Catalog) -> None:
     catalog.commit(changes())
     old = catalog.index_jobs(ANNA)
     catalog.commit(Changes(subject=ANNA, at=NOW, updated=(a_memory(version=2),)))
-    catalog.indexed(old)
+    catalog.told(old)
     [newer] = catalog.index_jobs(ANNA)
     assert newer.version == 2
     catalog.commit(Changes(subject=ANNA, at=NOW, deleted=(a_memory(version=2),)))
-    catalog.indexed([newer])
+    assert catalog.told([newer]) == {}
     [deletion] = catalog.index_jobs(ANNA)
     assert deletion.action == "delete"
-    catalog.indexed([deletion])
+    catalog.told([deletion])
     assert catalog.count_index_jobs() == 0
 
 
 def test_an_announced_event_leaves_the_outbox(catalog: Catalog) -> None:
-    catalog.commit(changes("t1"))
-    catalog.commit(changes("t2"))
-    [(first, _), (second, _)] = catalog.outbox()
-    catalog.announced([first])
+    [first] = catalog.commit(changes("t1"))
+    [second] = catalog.commit(changes("t2"))
+    catalog.told(event_ids=[first])
     assert [id_ for id_, _ in catalog.outbox()] == [second]
 
 
 def test_an_open_topic_stays_until_it_is_told_otherwise(catalog: Catalog) -> None:
     catalog.commit(replace(changes("t1"), open_topic=OpenTopic("a trip to Japan")))
     catalog.commit(changes("t2"))
-    assert catalog.open_topic(ANNA) == "a trip to Japan"
+    assert catalog.standing(ANNA, NOW).open_topic == "a trip to Japan"
     catalog.commit(replace(changes("t3"), open_topic=OpenTopic(None)))
-    assert catalog.open_topic(ANNA) is None
+    assert catalog.standing(ANNA, NOW).open_topic is None
 
 
 def test_an_id_is_found_by_its_first_characters(catalog: Catalog) -> None:
@@ -263,8 +262,15 @@ def test_writes_are_counted_from_a_moment_on(catalog: Catalog) -> None:
     late = a_memory("t2", created_at=NOW + timedelta(hours=2))
     catalog.commit(changes("t1"))
     catalog.commit(Changes(subject=ANNA, at=NOW, created=(late,)))
-    assert catalog.writes_since(ANNA, NOW + timedelta(hours=1)) == 1
-    assert catalog.writes_since(ANNA, NOW) == 2
+    assert catalog.standing(ANNA, NOW + timedelta(hours=1)).writes == 1
+    assert catalog.standing(ANNA, NOW).writes == 2
+
+
+def test_what_the_index_was_not_told_of_is_known(catalog: Catalog) -> None:
+    catalog.commit(changes())
+    assert catalog.standing(ANNA, NOW).unindexed == (a_memory(),)
+    assert catalog.told(catalog.index_jobs(ANNA)) == {a_memory().id: 1}
+    assert catalog.standing(ANNA, NOW).unindexed == ()
 
 
 def test_subjects_are_paged_in_order(catalog: Catalog) -> None:
