@@ -16,7 +16,7 @@ different are equally many.
 Episodes are told apart more strictly, as in the "S3 Vectors Memory Implementation Plan (V1)", configuration knobs:
 two similar events are more often two events than two similar statements are two facts.
 
-Contradictions have no say: they are as close as duplicates on any embedder's scale. The same-fact test, which runs
+Contradictions have no say: some are as close as duplicates, whatever the threshold. The same-fact test, which runs
 above both thresholds, tells them apart.
 """
 
@@ -206,8 +206,8 @@ the data sets that have both; precision is recall / (recall + false alarm).
   (semantic) or {PRECISION["episodic_auto_update"]:.0%} (episodic). Above it a candidate counts as the same unless the
   same-fact test finds a difference.
 
-Contradictions have no say in this. As the table below shows, they reach as high as duplicates do, so no cosine keeps
-them out: the same-fact test does (numbers, dates, places, names, polarity), and it runs above both thresholds.
+Contradictions have no say in this. As the table below shows, some lie above either threshold, so no cosine keeps them
+out: the same-fact test does (numbers, dates, places, names, polarity), and it runs above both thresholds.
 
 "90% of resamples" says between which values the choice falls when the pairs are drawn again with replacement
 ({RESAMPLES} times): how much of it is chance.

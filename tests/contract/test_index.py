@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import multiprocessing
 import uuid
-from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
+from collections.abc import Iterator
 from dataclasses import replace
 from datetime import timedelta, timezone
 from pathlib import Path
@@ -16,18 +14,10 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from memory.index.base import Entry, Index, IndexMismatch, Where
-from memory.index.sqlite import SqliteIndex
 from memory.schema import Kind, MemoryType, Status, Subject, Visibility
-from tests.contract.entries import ANA, BEN, DIMENSIONS, MODEL, NOON, entry, numbers, unit, units
+from tests.contract.indexes import ADAPTERS, ANA, BEN, DIMENSIONS, MODEL, NOON, entry, numbers, opened, unit, units
 
-ADAPTERS: dict[str, Callable[[Path], Index]] = {"sqlite": SqliteIndex}
 ANY_STATUS: tuple[Status, ...] = ()
-
-
-def opened(adapter: str, folder: Path, dimensions: int = DIMENSIONS, model: str = MODEL) -> Index:
-    index = ADAPTERS[adapter](folder)
-    index.ensure(dimensions, "cosine", model)
-    return index
 
 
 @pytest.fixture(params=sorted(ADAPTERS))
@@ -321,9 +311,6 @@ def test_ten_thousand_entries_of_one_subject_rank_as_exact_arithmetic_does(adapt
     index.close()
 
 
-Change = tuple[str, int, int]
-
-
 @settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     changes=st.lists(
@@ -331,7 +318,7 @@ Change = tuple[str, int, int]
     ),
 )
 def test_whatever_was_written_and_deleted_every_handle_answers_as_a_plain_scan_would(
-    index: Index, another: Index, changes: list[Change]
+    index: Index, another: Index, changes: list[tuple[str, int, int]]
 ) -> None:
     subject = Subject(tenant_id="acme", subject_id=str(uuid.uuid4()))
     directions = units(6, seed=5)
@@ -340,15 +327,18 @@ def test_whatever_was_written_and_deleted_every_handle_answers_as_a_plain_scan_w
         writer, reader = (index, another) if turn % 2 else (another, index)
         if change == "write":
             model[number] = direction
-            writer.upsert([entry(subject, directions[direction], number)])
+            writer.upsert([replace(entry(subject, directions[direction], number), agent_id=str(direction))])
         else:
             model.pop(number, None)
             writer.delete(subject, [uuid.UUID(int=number)])
 
         query = directions[0]
         exact = {n: float(directions[d].astype(np.float64) @ query.astype(np.float64)) for n, d in model.items()}
+        ranked = sorted(exact, key=lambda n: (-exact[n], n))
+        some = Where(subject, agent_ids=("0", "3", "nobody"))
         for handle in (reader, writer):
-            assert numbers(handle.query(query, Where(subject), 20)) == sorted(exact, key=lambda n: (-exact[n], n))
+            assert numbers(handle.query(query, Where(subject), 20)) == ranked
+            assert numbers(handle.query(query, some, 20)) == [n for n in ranked if model[n] in {0, 3}]
 
 
 # --- what is refused ---
@@ -383,110 +373,3 @@ def test_an_index_of_other_dimensions_or_another_model_says_both_and_what_to_do(
     assert held in str(refusal.value)
     index.ensure(DIMENSIONS, "cosine", MODEL)
     assert index.count() == 1
-
-
-# --- time, threads and processes ---
-
-
-def test_what_was_written_is_there_after_reopening(adapter: str, folder: Path) -> None:
-    index = opened(adapter, folder)
-    index.upsert([entry(number=1)])
-    index.close()
-
-    index = opened(adapter, folder)
-    assert numbers(index.query(unit(1), Where(ANA), 10)) == [1]
-    index.close()
-
-
-def test_another_handle_sees_a_write_and_a_delete_at_once(index: Index, another: Index) -> None:
-    index.upsert([entry(number=1)])
-    assert numbers(another.query(unit(1), Where(ANA), 10)) == [1]
-
-    index.upsert([entry(number=2)])
-    assert numbers(another.query(unit(1), Where(ANA), 10)) == [1, 2]
-
-    index.delete(ANA, [uuid.UUID(int=1)])
-    assert numbers(another.query(unit(1), Where(ANA), 10)) == [2]
-
-    another.upsert([replace(entry(number=2), tags=("late",))])
-    assert numbers(index.query(unit(1), Where(ANA, tags=("late",)), 10)) == [2]
-
-
-def _upsert_elsewhere(adapter: str, folder: Path, first: int, count: int, together: int) -> None:
-    """Runs in a process of its own: waits until `together` processes are there, then writes one entry a call, half of
-    them to one subject that all processes share."""
-    index = opened(adapter, folder)
-    if together > 1:
-        index.upsert([entry(BEN, number=first)])
-        while len(index.query(unit(1), Where(BEN), together)) < together:
-            pass
-    for number in range(first, first + count):
-        own = Subject(tenant_id="acme", subject_id=str(number % 40))
-        index.upsert([entry(ANA if number % 2 else own, number=number)])
-    index.close()
-
-
-@pytest.fixture(scope="module")
-def processes() -> Iterator[ProcessPoolExecutor]:
-    with ProcessPoolExecutor(3, mp_context=multiprocessing.get_context("spawn")) as pool:
-        yield pool
-
-
-def test_a_write_of_another_process_is_seen_when_it_returns(
-    adapter: str, folder: Path, index: Index, processes: ProcessPoolExecutor
-) -> None:
-    index.upsert([entry(number=1)])
-    assert numbers(index.query(unit(1), Where(ANA), 10)) == [1]
-
-    processes.submit(_upsert_elsewhere, adapter, folder, 3, 1, 1).result()
-
-    assert numbers(index.query(unit(1), Where(ANA), 10)) == [1, 3]
-
-
-def test_processes_that_make_the_index_and_write_at_once_lose_nothing(
-    adapter: str, folder: Path, processes: ProcessPoolExecutor
-) -> None:
-    list(processes.map(_upsert_elsewhere, [adapter] * 3, [folder] * 3, [0, 200, 400], [200] * 3, [3] * 3))
-
-    index = opened(adapter, folder)
-    assert index.count() == 600 + 3
-    assert numbers(index.query(unit(1), Where(ANA), 1_000)) == list(range(1, 600, 2))
-    index.close()
-
-
-def _make_elsewhere(adapter: str, folders: Sequence[Path], me: int, together: int) -> None:
-    """Runs in a process of its own: makes an index in each folder in the same moment as the others."""
-    for folder in folders:
-        folder.mkdir(exist_ok=True)
-        (folder / f"ready-{me}").touch()
-        while len(list(folder.glob("ready-*"))) < together:
-            pass
-        index = opened(adapter, folder / "index")
-        index.upsert([entry(number=me)])
-        index.close()
-
-
-def test_processes_that_make_the_same_index_in_the_same_moment_all_get_it(
-    adapter: str, tmp_path: Path, processes: ProcessPoolExecutor
-) -> None:
-    folders = [tmp_path / str(n) for n in range(10)]
-
-    list(processes.map(_make_elsewhere, [adapter] * 3, [folders] * 3, range(3), [3] * 3))
-
-    for folder in folders:
-        index = opened(adapter, folder / "index")
-        assert index.count() == 3
-        index.close()
-
-
-def test_threads_that_write_and_read_at_once_lose_nothing(index: Index) -> None:
-    def write_and_read(number: int) -> bool:
-        index.upsert([entry(number=number)])
-        return number in numbers(index.query(unit(1), Where(ANA), 1_000))
-
-    with ThreadPoolExecutor(64) as pool:
-        seen_by_their_writer = list(pool.map(write_and_read, range(400)))
-
-    assert all(seen_by_their_writer)
-    assert index.count() == 400
-    assert numbers(index.query(unit(1), Where(ANA), 1_000)) == list(range(400))

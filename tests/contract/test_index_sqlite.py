@@ -24,7 +24,7 @@ from memory.index.shard import IndexUnavailable
 from memory.index.sqlite import SqliteIndex
 from memory.schema import Subject, Thresholds
 from memory.settings import Settings
-from tests.contract.entries import ANA, BEN, DIMENSIONS, MODEL, entry, numbers, unit, units
+from tests.contract.indexes import ANA, BEN, DIMENSIONS, MODEL, entry, numbers, unit, units, until
 
 
 def opened(folder: Path, cache_bytes: int = 2**20) -> SqliteIndex:
@@ -171,8 +171,7 @@ def test_writers_that_are_killed_leave_every_file_whole_and_the_count_true(folde
     writers = [spawn.Process(target=_write_without_end, args=(folder, n * 10**6), daemon=True) for n in (1, 2)]
     for writer in writers:
         writer.start()
-    while index.count() < 400:
-        pass
+    until(lambda: index.count() >= 400)
     for writer in writers:
         writer.kill()
         writer.join()

@@ -1,21 +1,31 @@
-"""Entries for the suites of the index."""
+"""The indexes under test, and entries for them. An adapter is one more line in `ADAPTERS`."""
 
 from __future__ import annotations
 
+import time
 import uuid
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
+from pathlib import Path
 
 import numpy as np
 
-from memory.index.base import Entry, Hit, Vector
+from memory.index.base import Entry, Hit, Index, Vector
+from memory.index.sqlite import SqliteIndex
 from memory.schema import Kind, MemoryType, Status, Subject, Visibility
 
+ADAPTERS: dict[str, Callable[[Path], Index]] = {"sqlite": SqliteIndex}
 DIMENSIONS = 8
 MODEL = "a-model"
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
 ANA = Subject(tenant_id="acme", subject_id="ana")
 BEN = Subject(tenant_id="acme", subject_id="ben")
+
+
+def opened(adapter: str, folder: Path, dimensions: int = DIMENSIONS, model: str = MODEL) -> Index:
+    index = ADAPTERS[adapter](folder)
+    index.ensure(dimensions, "cosine", model)
+    return index
 
 
 def unit(*numbers: float) -> Vector:
@@ -48,3 +58,11 @@ def entry(subject: Subject = ANA, vector: Vector | None = None, number: int = 0)
 
 def numbers(hits: Sequence[Hit]) -> list[int]:
     return [hit.key.int for hit in hits]
+
+
+def until(true: Callable[[], bool]) -> None:
+    """Look again and again until it is true; after 30 s it will never be."""
+    last = time.monotonic() + 30
+    while not true():
+        if time.monotonic() > last:
+            raise TimeoutError("what was waited for did not come in 30 s")

@@ -1,0 +1,147 @@
+"""What every index promises to threads and processes that use it at once, and after it was opened again."""
+
+from __future__ import annotations
+
+import multiprocessing
+import uuid
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from memory.index.base import Index, Where
+from memory.schema import Subject
+from tests.contract.indexes import ADAPTERS, ANA, BEN, entry, numbers, opened, unit, until
+
+
+@pytest.fixture(params=sorted(ADAPTERS))
+def adapter(request: pytest.FixtureRequest) -> str:
+    return str(request.param)
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    return tmp_path / "index"
+
+
+@pytest.fixture
+def index(adapter: str, folder: Path) -> Iterator[Index]:
+    made = opened(adapter, folder)
+    yield made
+    made.close()
+
+
+@pytest.fixture
+def another(adapter: str, folder: Path, index: Index) -> Iterator[Index]:
+    """A second handle on the same index, as another process has."""
+    made = opened(adapter, folder)
+    yield made
+    made.close()
+
+
+def test_what_was_written_is_there_after_reopening(adapter: str, folder: Path) -> None:
+    index = opened(adapter, folder)
+    index.upsert([entry(number=1)])
+    index.close()
+
+    index = opened(adapter, folder)
+    assert numbers(index.query(unit(1), Where(ANA), 10)) == [1]
+    index.close()
+
+
+def test_another_handle_sees_a_write_and_a_delete_at_once(index: Index, another: Index) -> None:
+    index.upsert([entry(number=1)])
+    assert numbers(another.query(unit(1), Where(ANA), 10)) == [1]
+
+    index.upsert([entry(number=2)])
+    assert numbers(another.query(unit(1), Where(ANA), 10)) == [1, 2]
+
+    index.delete(ANA, [uuid.UUID(int=1)])
+    assert numbers(another.query(unit(1), Where(ANA), 10)) == [2]
+
+    another.upsert([replace(entry(number=2), tags=("late",))])
+    assert numbers(index.query(unit(1), Where(ANA, tags=("late",)), 10)) == [2]
+
+
+def _upsert_elsewhere(adapter: str, folder: Path, first: int, count: int, together: int) -> None:
+    """Runs in a process of its own: waits until `together` processes are there, then writes one entry a call, half of
+    them to one subject that all processes share."""
+    index = opened(adapter, folder)
+    if together > 1:
+        index.upsert([entry(BEN, number=first)])
+        until(lambda: len(index.query(unit(1), Where(BEN), together)) == together)
+    for number in range(first, first + count):
+        own = Subject(tenant_id="acme", subject_id=str(number % 40))
+        index.upsert([entry(ANA if number % 2 else own, number=number)])
+    index.close()
+
+
+@pytest.fixture(scope="module")
+def processes() -> Iterator[ProcessPoolExecutor]:
+    with ProcessPoolExecutor(3, mp_context=multiprocessing.get_context("spawn")) as pool:
+        yield pool
+
+
+def test_a_write_of_another_process_is_seen_when_it_returns(
+    adapter: str, folder: Path, index: Index, processes: ProcessPoolExecutor
+) -> None:
+    index.upsert([entry(number=1)])
+    assert numbers(index.query(unit(1), Where(ANA), 10)) == [1]
+
+    processes.submit(_upsert_elsewhere, adapter, folder, 3, 1, 1).result()
+
+    assert numbers(index.query(unit(1), Where(ANA), 10)) == [1, 3]
+
+
+def test_processes_that_make_the_index_and_write_at_once_lose_nothing(
+    adapter: str, folder: Path, processes: ProcessPoolExecutor
+) -> None:
+    list(processes.map(_upsert_elsewhere, [adapter] * 3, [folder] * 3, [0, 200, 400], [200] * 3, [3] * 3))
+
+    index = opened(adapter, folder)
+    assert index.count() == 600 + 3
+    assert numbers(index.query(unit(1), Where(ANA), 1_000)) == list(range(1, 600, 2))
+    index.close()
+
+
+def _meet(folder: Path, me: int, together: int) -> None:
+    folder.mkdir(exist_ok=True)
+    (folder / f"ready-{me}").touch()
+    until(lambda: len(list(folder.glob("ready-*"))) == together)
+
+
+def _make_elsewhere(adapter: str, folders: Sequence[Path], me: int, together: int) -> None:
+    """Runs in a process of its own: makes an index in each folder in the same moment as the others."""
+    for folder in folders:
+        _meet(folder, me, together)
+        index = opened(adapter, folder / "index")
+        index.upsert([entry(number=me)])
+        index.close()
+
+
+def test_processes_that_make_the_same_index_in_the_same_moment_all_get_it(
+    adapter: str, tmp_path: Path, processes: ProcessPoolExecutor
+) -> None:
+    folders = [tmp_path / str(n) for n in range(10)]
+
+    list(processes.map(_make_elsewhere, [adapter] * 3, [folders] * 3, range(3), [3] * 3))
+
+    for folder in folders:
+        index = opened(adapter, folder / "index")
+        assert index.count() == 3
+        index.close()
+
+
+def test_threads_that_write_and_read_at_once_lose_nothing(index: Index) -> None:
+    def write_and_read(number: int) -> bool:
+        index.upsert([entry(number=number)])
+        return number in numbers(index.query(unit(1), Where(ANA), 1_000))
+
+    with ThreadPoolExecutor(64) as pool:
+        seen_by_their_writer = list(pool.map(write_and_read, range(400)))
+
+    assert all(seen_by_their_writer)
+    assert index.count() == 400
+    assert numbers(index.query(unit(1), Where(ANA), 1_000)) == list(range(400))
