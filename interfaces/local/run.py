@@ -29,6 +29,7 @@ from interfaces.local.progress import Progress, measure, panel
 from interfaces.turn_file import BadLine, read_turns
 from memory.catalog import Catalog, open_catalog
 from memory.mailbox import Mailbox
+from memory.queue import create_celery
 from memory.redis import open_redis
 from memory.schema import Status, Subject, Turn
 from memory.settings import Settings
@@ -37,7 +38,8 @@ from producers import Appended, ConflictingTurn, Producer
 from recall.search import search
 
 CONVERSATION = "conversation.jsonl"
-_QUESTION = "Where does she live now?"
+_QUESTION = "What can she not eat?"
+_QUESTION_FOR_ANYONE = "What matters most to this person?"
 _SUBJECTS_SHOWN = 5
 _MEMORIES_SHOWN = 30
 _NEEDED_BYTES = 100 * 1024 * 1024
@@ -152,10 +154,10 @@ def _feed(
         def refresh() -> Progress:
             deaths.extend(f"the {p.name} died and was started again" for p in processes if p.restart_if_dead())
             progress = measure(fed.enqueued, since, catalog, mailbox)
-            loading = [] if progress.processed else ["the worker loads its models, a few seconds"]
-            live.update(panel(progress, [*deaths, *loading]))
+            live.update(panel(progress, deaths))
             return progress
 
+        _wait_for_worker(settings, processes, live)
         shown = time.monotonic()
         for number, turn in read_turns(file or _conversation()):
             _enqueue(number, turn, producer, fed)
@@ -171,6 +173,14 @@ def _feed(
         console.print(f"{repeated} of the turns had been processed before: once is enough")
     report_bad_lines(fed.bad)
     return fed
+
+
+def _wait_for_worker(settings: Settings, processes: tuple[Supervised, ...], live: Live) -> None:
+    control = create_celery(settings).control
+    live.update(Panel("the worker loads its models, a few seconds", title="the fleet at work", title_align="left"))
+    while not control.ping(timeout=_REFRESH_SECONDS):
+        for process in processes:
+            process.restart_if_dead()
 
 
 def _enqueue(number: int, turn: Turn | BadLine, producer: Producer, fed: _Fed) -> None:
@@ -199,7 +209,7 @@ def _show(settings: Settings, fed: _Fed, catalog: Catalog, console: Console, *, 
         console.print(f"and {len(fed.subjects) - _SUBJECTS_SHOWN} more users: `afterturn memories USER`")
     if fed.subjects:
         subject = next(iter(fed.subjects))
-        question = _QUESTION if ask else "What matters most to this person?"
+        question = _QUESTION if ask else _QUESTION_FOR_ANYONE
         stores = open_stores(settings)
         found = search(subject, question, stores, limit=3, now=datetime.now(UTC))
         stores.close()
