@@ -65,6 +65,13 @@ _ACKNOWLEDGEMENT: Final = re.compile(
     r"thx|sounds|test)\b[\s,.!?]*)+$",
     re.IGNORECASE,
 )
+_REQUEST: Final = re.compile(
+    r"(?:who|what|when|where|why|how|which|is|are|does|do|did|can|could|would|will|should|explain|tell|write|give|show|"
+    r"translate|summari[sz]e|list|make|help|find|search|compare|define|create|generate|fix|solve|calculate|convert)\b",
+    re.IGNORECASE,
+)
+_SAID: Final = re.compile(r"[^\W_]")
+_YES_OR_NO: Final = re.compile(r"(?:yes|yeah|yep|yup|no|nope|nah|not really|of course|never|always)\b", re.IGNORECASE)
 _MAY_ANSWER_CHARS: Final = 60
 
 
@@ -78,10 +85,14 @@ class _Heard:
     answered: bool = False
 
 
-def _may_answer(prose: str) -> bool:
+def _may_answer(prose: str, *, asked: bool) -> bool:
     """Whether a text is a bare reply whose question may stand in an earlier turn."""
     said = prose.strip()
-    return 0 < len(said) <= _MAY_ANSWER_CHARS and said[-1] != "?" and not _ACKNOWLEDGEMENT.match(said)
+    if not 0 < len(said) <= _MAY_ANSWER_CHARS or said[-1] == "?" or not _SAID.search(said):
+        return False
+    if asked and _YES_OR_NO.match(said):
+        return True
+    return not _ACKNOWLEDGEMENT.match(said) and not _REQUEST.match(said)
 
 
 def _hear(turn: Turn) -> _Heard:
@@ -100,7 +111,7 @@ def _hear(turn: Turn) -> _Heard:
             heard.foreign = True
             continue
         asked = asks_about_user(question)
-        heard.answered = heard.answered or (_may_answer(prose) and (asked or not spoken))
+        heard.answered = heard.answered or ((asked or not spoken) and _may_answer(prose, asked=asked))
         for relevance in _relevances(prose, after_question=asked):
             if heard.best is None or relevance.points > heard.best.points:
                 heard.best = relevance

@@ -41,7 +41,8 @@ _POSSESSION = words(
     "church hair"
 )
 _LASTING = words(
-    "live lived living work worked working works own owned love loved loves like liked hate hated prefer "
+    "live lived living relocated based retired switched "
+    "upgraded work worked working works own owned love loved loves like liked hate hated prefer "
     "enjoy enjoyed enjoys have had has play played playing plays collect study studied studying teach "
     "taught teaching married divorced retired single pregnant engaged vegan vegetarian allergic diabetic "
     "grew born raised moved moving bought sold adopted started quit graduated volunteer volunteered "
@@ -97,10 +98,13 @@ _OPENERS = re.compile(
     r"recently|lately|today|yesterday)\b[\s,.!-]*){1,4}"
 )
 _ELLIPTICAL = re.compile(
-    r"^(?:(?:just|recently|also|always|usually|mostly|sometimes|currently|still|really|never|already|even|finally|not) )*"
+    r"^(?:(?:just|recently|also|always|usually|mostly|sometimes|currently|still|really|never|already|even|finally|"
+    r"not) )*"
     r"(?:been|got|went|had|made|took|moved|bought|sold|started|finished|adopted|joined|graduated|signed|booked|applied|"
-    r"decided|quit|built|wrote|passed|celebrated|played|watched|tried|working|planning|thinking (?:about|of)|trying|"
-    r"looking (?:for|into|to)|getting|going|loving|love|loved|hate|enjoy|enjoying|like|prefer|want|need|saw|met|won|lost|"
+    r"decided|quit|built|wrote|passed|celebrated|played|watched|tried|working|planning|thinking (?:about|of)|"
+    r"trying|"
+    r"looking (?:for|into|to)|getting|going|loving|love|loved|hate|enjoy|enjoying|like|prefer|want|need|saw|met|won|"
+    r"lost|"
     r"living|used to|studying|watching|reading|playing|learning|listening|mine|hoping|gonna|born|grew|visited|spent)\b"
     r"(?! (?:luck|fun|you|a (?:great|good|nice|safe)))"
 )

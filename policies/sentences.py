@@ -66,7 +66,12 @@ def prose_of(text: str) -> str:
         text = _ASIDE.sub(_blank, text)
     if "\n" not in text:
         return " " * len(text) if looks_pasted(text) else text
-    return "\n".join(" " * len(line) if looks_pasted(line) else line for line in text.split("\n"))
+    lines: list[str] = []
+    pasted = False
+    for line in text.split("\n"):
+        pasted = looks_pasted(line) or (pasted and line[:1] in (" ", "\t"))
+        lines.append(" " * len(line) if pasted else line)
+    return "\n".join(lines)
 
 
 def _bounded(text: str, start: int) -> Sentence | None:

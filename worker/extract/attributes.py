@@ -19,7 +19,7 @@ _END = (
     r"again|though|too|as|when|where)\b)"
 )
 _ADV = r"(?:(?:now|currently|just|recently|finally|still|actually|also|already|really|both|mostly) )*"
-_WHO = r"\b(?:I|we)(?: |(?='))"
+_WHO = r"\b(?:I|[Ww]e)(?: |(?='))"
 _NUM = (
     r"(?P<o>\d{1,3}|(?:twenty|thirty|forty|fifty|sixty|seventy|eighty)(?:[- ](?:one|two|three|four|five|six|seven|"
     r"eight|nine))?|nineteen|eighteen|seventeen|sixteen)"

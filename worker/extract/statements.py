@@ -132,7 +132,7 @@ class _Asked:
 
 
 _KIN: Final = re.compile(
-    r"\b(?P<whose>my|our|your) (?:[a-z]+ )?(?P<noun>sister|mom|mum|mother|wife|girlfriend|"
+    r"\b(?P<whose>[Mm]y|[Oo]ur|[Yy]our) (?:[a-z]+ )?(?P<noun>sister|mom|mum|mother|wife|girlfriend|"
     r"daughter|aunt|niece|grandmother|grandma|brother|dad|father|"
     r"husband|boyfriend|son|uncle|nephew|grandfather|grandpa|friend|boss|manager|partner|cousin|"
     r"roommate|colleague|coworker|teacher|"
@@ -149,7 +149,7 @@ _OPENING_PRONOUN: Final = re.compile(r"^(?P<p>he|she|his|her)\b(?P<clitic>'s|'ll
 
 def _kin_in(text: str) -> list[tuple[str, str]]:
     return [
-        (m["noun"], ("my" if m["whose"] == "your" else m["whose"]) + m.group()[len(m["whose"]) :])
+        (m["noun"], ("my" if m["whose"].lower() == "your" else m["whose"].lower()) + m.group()[len(m["whose"]) :])
         for m in _KIN.finditer(text[:MAX_SENTENCE_CHARS])
     ]
 

@@ -1,0 +1,78 @@
+"""Relative dates, seen from Saturday 21 November 2026."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta, timezone
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from worker.extract.dates import resolve_dates
+
+SATURDAY = datetime(2026, 11, 21, 18, 0, tzinfo=UTC)
+
+
+@pytest.mark.parametrize(
+    ("said", "meant"),
+    [
+        ("I'm moving to Lisbon next month", "I'm moving to Lisbon in December 2026"),
+        ("I went there yesterday.", "I went there on 20 November 2026."),
+        ("We met last Friday", "We met on 20 November 2026"),
+        ("We meet next Friday", "We meet on 27 November 2026"),
+        ("We leave in two weeks", "We leave around 5 December 2026"),
+        ("I moved here three years ago", "I moved here in 2023"),
+        ("I quit a couple of months ago", "I quit around September 2026"),
+        ("this weekend I'm hiking", "On the weekend of 21-22 November 2026 I'm hiking"),
+        ("I start by next week", "I start by the week of 23 November 2026"),
+        ("My exam is on Monday", "My exam is on 23 November 2026"),
+        ("I saw her on Monday", "I saw her on 16 November 2026"),
+        ("I went to Rome in March", "I went to Rome in March 2026"),
+        ("I'm going to Rome in March", "I'm going to Rome in March 2027"),
+        ("I've lived here for 5 years", "I've lived here for 5 years (since about 2021)"),
+        ("Tomorrow is my last day", "22 November 2026 is my last day"),
+        ("We go next summer", "We go in summer 2027"),
+        ("Yesterday, I got a job", "On 20 November 2026, I got a job"),
+    ],
+)
+def test_a_relative_date_becomes_absolute_as_precise_as_it_was_said(said: str, meant: str) -> None:
+    assert resolve_dates(said, SATURDAY).text == meant
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "I run every Friday",
+        "On Saturdays I swim",
+        "My birthday is March 5th",
+        "I was born on May 3, 1990",
+        "I may go",
+        "We got married in June 2019",
+        "They march on",
+        "I have lasted long",
+    ],
+)
+def test_recurring_absolute_and_only_seeming_dates_stay(said: str) -> None:
+    dated = resolve_dates(said, SATURDAY)
+    assert (dated.text, dated.moments) == (said, ())
+
+
+def test_a_time_of_day_goes_with_its_day() -> None:
+    (moment,) = resolve_dates("The dentist is tomorrow at 5pm", SATURDAY).moments
+    assert moment.at == datetime(2026, 11, 22, 17, 0, tzinfo=UTC)
+
+
+def test_the_day_is_the_users_own_not_greenwichs() -> None:
+    late_in_auckland = datetime(2026, 11, 22, 1, 0, tzinfo=timezone(timedelta(hours=13)))
+    assert resolve_dates("I fell yesterday", late_in_auckland).text == "I fell on 21 November 2026"
+
+
+@given(
+    st.lists(
+        st.sampled_from(["last", "next", "in", "999", "years", "ago", "May", "31", "friday", "the", "week", "at 99:99"])
+    ),
+    st.integers(min_value=1, max_value=200_000_000_000),
+)
+def test_no_words_and_no_day_make_it_raise(words: list[str], seconds: int) -> None:
+    dated = resolve_dates(" ".join(words), datetime.fromtimestamp(seconds, UTC))
+    assert all(found.at.tzinfo is not None for found in dated.moments)
