@@ -10,7 +10,8 @@ from typing import Final
 _YES: Final = re.compile(
     r"^(?:oh |well |um |ah )?(?:yes|yeah|yep|yup|ya|sure|of course|definitely|absolutely|"
     r"certainly|indeed|correct|(?:i|we) (?:do|am|have|did|can|will|are|was)(?=[ ]?[,.!]|$)|"
-    r"that's right)\b(?:,? (?:i|we) (?:do|am|have|did|can|will|are|was)\b)?[\s,.!:;-]*",
+    r"that's right)\b(?:,? (?:for sure|totally|definitely|absolutely|indeed|"
+    r"(?:i|we) (?:do|am|have|did|can|will|are|was)\b))?[\s,.!:;-]*",
     re.IGNORECASE,
 )
 _NO: Final = re.compile(
@@ -183,7 +184,7 @@ def answer_of(question: str, reply: str) -> Answer | None:
     """The statement made by answering a question with `reply`, one sentence of the user's.
 
     None when the reply stands on its own or the question was only an offer. Where no clean statement can be
-    made the reply is to be quoted with its question.
+    made the reply is to be quoted with its question; the reply is "" where that would say nothing.
     """
     question = question.strip()
     reply = reply.strip()
@@ -196,9 +197,12 @@ def answer_of(question: str, reply: str) -> Answer | None:
         return None
     polar = _POLAR.match(question)
     if polar and decided:
-        return Answer(_polar(polar["aux"].lower(), polar["rest"], yes is not None, extra), question, reply)
+        statement = _polar(polar["aux"].lower(), polar["rest"], yes is not None, extra)
+        return Answer(statement, question, reply if statement or extra else "")
     if (extra and not _NOUNY.match(extra)) or not _OF_USER.search(question):
         return None
+    if not extra:
+        return Answer(None, question, "")
     return Answer(None if decided else _opened(question, extra), question, reply)
 
 

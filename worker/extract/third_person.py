@@ -51,6 +51,10 @@ _ANYONE_BEFORE: Final = frozenset(
         "ca",
         "would",
         "might",
+        "two",
+        "guys",
+        "all",
+        "both",
     )
 )
 _TYPOS: Final[tuple[tuple[re.Pattern[str], str], ...]] = tuple(
@@ -160,7 +164,7 @@ def _conjuncts(parsed: Parsed, finite: int, subject: int) -> list[int]:
                 found.append(aux[0])
             elif not governed and (
                 tokens[child].tag == "VBP"
-                or (tokens[child].tag == "VB" and head == finite and tokens[finite].tag in _PRESENT)
+                or (tokens[child].tag == "VB" and head == finite and tokens[finite].tag in ("VBP", "VB", "VBD"))
             ):
                 found.append(child)
     return found
