@@ -135,10 +135,15 @@ _FEELING = re.compile(
     r")*(?:excited|tired|good|great|well|fine|happy|okay|ok|sad|doing)\b"
 )
 _IDENTITY = re.compile(
-    r"\b(?:i'm|im|i am|i was|mine is|mine are|i'm not|i am not) (?:also |only |just |actually |"
+    r"\b(?:i'm|im|i am|i was|we're|we are|mine is|mine are|i'm not|i am not) (?:also |only |just |actually |"
     r"still |now |currently |more of )*(?:an?|the|from|in|at|not|allergic|married|single|born|"
     r"retired|scared|afraid|into|\d+|[a-z]+ing)\b"
 )
+_TASK = re.compile(
+    r"(?:please |can you |could you )?(?:write|tell|give|show|help|make|create|generate|find|list|explain|translate|"
+    r"suggest|recommend|draft|rewrite|summari[sz]e|book|plan|calculate) (?:me|us|a|an|the|some|my|this)\b"
+)
+_LIFE_EVENT = words("divorced divorcing engaged pregnant diagnosed fired promoted hired died cancer surgery widowed")
 _YES_NO = re.compile(r"(?:yes|yeah|yep|yup|no|nope|not|nah|sure|i do|i am|i have)\b")
 _OWNING = frozenset({"have", "got", "own", "had"})
 _LIKING = frozenset(
@@ -196,6 +201,7 @@ POINTS: Final[Mapping[str, float]] = {
     "possession": 1.5,
     "relation": 1.25,
     "bare_answer": 1.0,
+    "life_event": 1.0,
     "first_person": 0.75,
     "answers_question": 0.6,
     "identity": 0.6,
@@ -224,6 +230,7 @@ POINTS: Final[Mapping[str, float]] = {
     "pure_question": -1.1,
     "third_person": -1.1,
     "impersonal": -1.5,
+    "task": -2.0,
 }
 """What each rule counts."""
 _BASE = 0.65
@@ -255,6 +262,8 @@ def _manner(text: str, lower: str, body: str, bag: set[str]) -> list[str]:
     found: list[str] = []
     if is_instruction(text):
         found.append("instruction")
+    elif _TASK.match(body):
+        found.append("task")
     if "?" in text[-4:]:
         found.append("question")
         if not bag & _SELF_SUBJECT and not body.startswith(("my ", "our ")):
@@ -292,6 +301,8 @@ def _content(text: str, lower: str, bag: set[str], own: bool) -> list[str]:
         found.append("owns")
     if own and bag & _LIKING:
         found.append("preference")
+    if bag & _LIFE_EVENT and (own or bag & _WE):
+        found.append("life_event")
     if bag & _TIME:
         found.append("time")
     if bag & _HABIT:

@@ -270,7 +270,8 @@ _NOT_BEFORE = re.compile(
 )
 _FUTURE = re.compile(
     r"\b(?:will|'ll|going to|gonna|plan(?:s|ning)?|want(?:s)? to|hop(?:e|es|ing)|by|until|won't|can't wait|"
-    r"(?:'m|am|'re|are|is) \w+ing|is|have to|need to|due|booked|scheduled)\b",
+    r"(?:'m|am|'re|are|is) \w+ing|is|have to|need to|due|booked|scheduled|"
+    r"starts?|begins?|leaves?|fly|flies|arrives?|opens?)\b",
     re.IGNORECASE,
 )
 _PAST = re.compile(
@@ -289,6 +290,13 @@ def is_past(text: str) -> bool:
     past = _PAST.search(text)
     future = _FUTURE.search(text)
     return past is not None and (future is None or past.start() < future.start())
+
+
+def _past_at(text: str, place: int, past: bool) -> bool:
+    """Whether the clause around `place` speaks of the past, in a sentence that as a whole does or does not."""
+    begin = max(text.rfind(" and ", 0, place), text.rfind(", ", 0, place), text.rfind(" but ", 0, place))
+    clause = text[max(begin, 0) :]
+    return is_past(clause) if _PAST.search(clause) or _FUTURE.search(clause) else past
 
 
 def _clock(text: str, end: int) -> time:
@@ -332,7 +340,7 @@ def resolve_dates(text: str, moment: datetime) -> Dated:
                 continue
             if "month" in match.groupdict() and not _reads_as_month(match, text):
                 continue
-            span = resolve(match, today, past)
+            span = resolve(match, today, _past_at(text, start, past))
             if span is None:
                 continue
             written = _written(span, text, start, match.group("lead") or "")

@@ -333,6 +333,8 @@ def _from_sentence(
     if turn.source != "chat":
         return [Statement(turn, place, mended(text))] if text[-1] != "?" and len(text.split()) > 2 else []
     judged = relevance_of(text, after_question=asked.of_user)
+    if "task" in judged.reasons:
+        return []
     if judged.worth_keeping and "bare_answer" in judged.reasons and asked.question is not None:
         return _quoted(turn, _without_asides(text, assistant), asked, judged.reasons, place)
     if judged.worth_keeping and "question" in judged.reasons:

@@ -76,3 +76,8 @@ def test_the_day_is_the_users_own_not_greenwichs() -> None:
 def test_no_words_and_no_day_make_it_raise(words: list[str], seconds: int) -> None:
     dated = resolve_dates(" ".join(words), datetime.fromtimestamp(seconds, UTC))
     assert all(found.at.tzinfo is not None for found in dated.moments)
+
+
+def test_each_clause_has_its_own_tense() -> None:
+    said = "I quit on Friday and start again on Monday"
+    assert resolve_dates(said, SATURDAY).text == "I quit on 20 November 2026 and start again on 23 November 2026"
