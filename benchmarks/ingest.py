@@ -30,8 +30,7 @@ from interfaces.local.broker import embedded_broker
 from interfaces.local.progress import percentile
 from memory.catalog import Catalog, open_catalog
 from memory.embedding import open_embedder
-from memory.mailbox import Mailbox
-from memory.queue import create_celery, send_turn
+from memory.queue import create_celery, open_mailbox, send_turn
 from memory.schema import Turn
 from memory.settings import Settings, load_settings
 from producers import Producer
@@ -119,7 +118,7 @@ def _stages(settings: Settings, turns: list[Turn]) -> tuple[dict[str, float], in
     before = {stage: STAGE_CPU.labels(stage)._value.get() for stage in _STAGES}
     started = time.thread_time()
     for turn in turns:
-        parts.mailbox.append(turn, ring_after=60)
+        parts.mailbox.append(turn, look_after=60)
         drain(turn.subject, parts, leases)
     total = (time.thread_time() - started) / len(turns) * 1000
     split = {stage: (STAGE_CPU.labels(stage)._value.get() - before[stage]) / len(turns) * 1000 for stage in _STAGES}
@@ -136,7 +135,8 @@ def _fleet(settings: Settings, turns: list[Turn], folder: Path, *, rate: float |
     run = settings.model_copy(update={"data_dir": fresh})
     redis = Redis.from_url(settings.broker_url)
     redis.flushdb()
-    catalog, mailbox, producer = open_catalog(run), Mailbox(redis), Producer(run)
+    catalog, producer = open_catalog(run), Producer(run)
+    mailbox = open_mailbox(run, redis, create_celery(run))
     with _process(["-m", "interfaces.cli", "worker"], environment) as cpu:
         producer.enqueue(make_turns(1, 1, seed=1)[0])
         _wait(lambda: sum(catalog.count_turns().values()) >= 1)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from pathlib import Path
 from typing import Any
 
 from memory.queue import INGEST_TURN, create_celery
@@ -11,11 +10,12 @@ from memory.settings import load_settings
 from worker.app import app as fleet_app
 
 app = create_celery(load_settings())
-app.conf.update({name: fleet_app.conf[name] for name in fleet_app.conf.changes if name != "include"})
-_marks = Path(os.environ["BENCH_MARKS"]).open("ab", buffering=0)
+_configured: dict[str, Any] = fleet_app.conf.changes or {}
+app.conf.update({name: value for name, value in _configured.items() if name != "include"})
+_marks = os.open(os.environ["BENCH_MARKS"], os.O_WRONLY | os.O_APPEND)
 
 
 @app.task(name=INGEST_TURN)
 def ingest_turn(_turn: Any) -> None:
     """Only leave a mark, so that the benchmark sees the end."""
-    _marks.write(b".")
+    os.write(_marks, b".")

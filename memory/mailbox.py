@@ -1,25 +1,16 @@
 """The mailbox: the pending turns of one subject, in order, held by one worker at a time.
 
 Producers append, workers drain. It is a write-ahead list in Redis, so a turn is safe before any message is sent and
-a lost message costs time, not turns. Every move is one Lua script: nobody ever sees half of one. All clocks are
-Redis' own, so a worker with a wrong clock harms nobody.
+a lost message costs time, not turns. Every move is one Lua script (`memory/mailbox_scripts.py`): nobody ever sees half
+of one. All clocks are Redis' own, so a worker with a wrong clock harms nobody.
 
-What lies where, a subject each (`docs/reference/redis-keys.md`):
-
-    order       list of pending turn ids, oldest first
-    turns       hash of turn id -> digest, arrival and body
-    deliveries  hash of turn id -> how often a worker took it
-    done        hash of turn id -> digest, of turns lately dropped: a late message for one of them is no work
-    lease       the token of the worker that holds the mailbox; expires
-    fence       the last token given; the next is greater
-    retry       stands while the subject is backing off
-
-`afterturn:mailbox:dirty` is one sorted set over all subjects with pending turns, scored by when to ring.
+A subject is *seated* while a message for it is under way or a worker holds it. A tenant has a number of seats; its
+other subjects wait in line, so that a backlog of one tenant never fills the queue before the turns of another.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from enum import StrEnum
@@ -27,152 +18,15 @@ from typing import Any, cast
 
 from redis import Redis
 
+from memory import mailbox_scripts as scripts
 from memory.schema import Subject, Turn
 
-DIRTY_KEY = "afterturn:mailbox:dirty"
 _DONE_SECONDS = 3600
-_FENCE_SECONDS = 7 * 86400
+_FENCE_SECONDS = 7 * 86_400
+_UNDER_WAY_SECONDS = 30.0
+"""How long a message may be under way before its subject counts as forgotten and is rung again."""
 _DIGEST_CHARS = 64
 _ARRIVAL_CHARS = 16
-
-# Redis' clock in microseconds fits a double exactly until the year 2255.
-_NOW = """
-local function now_us()
-  local t = redis.call('TIME')
-  return t[1] * 1000000 + t[2]
-end
-"""
-
-_APPEND = (
-    _NOW
-    + """
-local order, turns, done, dirty = KEYS[1], KEYS[2], KEYS[3], KEYS[4]
-local subject, turn_id, digest, body, ring_after_us = ARGV[1], ARGV[2], ARGV[3], ARGV[4], tonumber(ARGV[5])
-local seen = redis.call('HGET', done, turn_id)
-if seen then
-  if seen == digest then return 'done' end
-  return 'conflict'
-end
-local parked = redis.call('HGET', turns, turn_id)
-if parked then
-  if string.sub(parked, 1, 64) == digest then return 'pending' end
-  return 'conflict'
-end
-local now = now_us()
-redis.call('HSET', turns, turn_id, digest .. string.format('%016.0f', now) .. body)
-redis.call('RPUSH', order, turn_id)
-redis.call('ZADD', dirty, 'NX', now + ring_after_us, subject)
-return 'added'
-"""
-)
-
-# A turn that was taken before and not committed may be what killed its worker: it is taken alone, so that its
-# neighbours neither share its count of deliveries nor its end.
-_TAKE = """
-local function take(limit)
-  local ids = redis.call('LRANGE', order, 0, limit - 1)
-  local taken = {}
-  for place, id in ipairs(ids) do
-    local before = tonumber(redis.call('HGET', deliveries, id) or '0')
-    if before > 0 and place > 1 then break end
-    local count = redis.call('HINCRBY', deliveries, id, 1)
-    table.insert(taken, id)
-    table.insert(taken, redis.call('HGET', turns, id))
-    table.insert(taken, count)
-    if before > 0 then break end
-  end
-  return taken
-end
-"""
-
-_ACQUIRE = (
-    _NOW
-    + """
-local order, turns, deliveries, lease, fence, retry, dirty =
-  KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5], KEYS[6], KEYS[7]
-local subject, lease_ms, limit, fence_seconds = ARGV[1], ARGV[2], tonumber(ARGV[3]), ARGV[4]
-"""
-    + _TAKE
-    + """
-if redis.call('EXISTS', lease) == 1 then return {'held'} end
-if redis.call('LLEN', order) == 0 then
-  redis.call('ZREM', dirty, subject)
-  return {'empty'}
-end
-if redis.call('EXISTS', retry) == 1 then return {'waiting'} end
-local now = now_us()
-local token = math.max(now, tonumber(redis.call('GET', fence) or '0') + 1)
-local written = string.format('%.0f', token)
-redis.call('SET', fence, written, 'EX', fence_seconds)
-redis.call('SET', lease, written, 'PX', lease_ms)
-redis.call('ZADD', dirty, now + lease_ms * 1000, subject)
-return {'taken', written, take(limit)}
-"""
-)
-
-_COMMIT = (
-    _NOW
-    + """
-local order, turns, deliveries, lease, done, dirty = KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5], KEYS[6]
-local subject, token, lease_ms, limit, done_seconds = ARGV[1], ARGV[2], ARGV[3], tonumber(ARGV[4]), ARGV[5]
-"""
-    + _TAKE
-    + """
-if redis.call('GET', lease) ~= token then return {'lost'} end
-for place = 6, #ARGV do
-  local id = ARGV[place]
-  local parked = redis.call('HGET', turns, id)
-  if parked then
-    redis.call('HSET', done, id, string.sub(parked, 1, 64))
-    redis.call('LREM', order, 1, id)
-    redis.call('HDEL', turns, id)
-    redis.call('HDEL', deliveries, id)
-  end
-end
-if #ARGV >= 6 then redis.call('EXPIRE', done, done_seconds) end
-if limit == 0 or redis.call('LLEN', order) == 0 then
-  redis.call('DEL', lease)
-  if redis.call('LLEN', order) == 0 then
-    redis.call('ZREM', dirty, subject)
-  else
-    redis.call('ZADD', dirty, now_us(), subject)
-  end
-  return {'released'}
-end
-redis.call('PEXPIRE', lease, lease_ms)
-redis.call('ZADD', dirty, now_us() + lease_ms * 1000, subject)
-return {'taken', token, take(limit)}
-"""
-)
-
-_RENEW = """
-if redis.call('GET', KEYS[1]) ~= ARGV[1] then return 0 end
-return redis.call('PEXPIRE', KEYS[1], ARGV[2])
-"""
-
-_RELEASE = (
-    _NOW
-    + """
-local lease, retry, dirty = KEYS[1], KEYS[2], KEYS[3]
-local subject, token, wait_ms = ARGV[1], ARGV[2], tonumber(ARGV[3])
-if redis.call('GET', lease) ~= token then return 0 end
-redis.call('DEL', lease)
-if wait_ms > 0 then redis.call('SET', retry, '1', 'PX', wait_ms) end
-redis.call('ZADD', dirty, now_us() + wait_ms * 1000, subject)
-return 1
-"""
-)
-
-_RING = (
-    _NOW
-    + """
-local dirty, limit, again_us = KEYS[1], ARGV[1], tonumber(ARGV[2])
-local now = now_us()
-local due = redis.call('ZRANGE', dirty, '-inf', now, 'BYSCORE', 'LIMIT', 0, limit)
-for _, subject in ipairs(due) do redis.call('ZADD', dirty, now + again_us, subject) end
-return due
-"""
-)
 
 
 class Appended(StrEnum):
@@ -201,6 +55,18 @@ class LeaseLost(Exception):
 
 
 @dataclass(frozen=True)
+class Receipt:
+    """What an append did. `ring` says that nobody is on the way to the subject: a message must be sent.
+
+    `pending` is how many turns of all subjects wait.
+    """
+
+    appended: Appended
+    ring: bool
+    pending: int
+
+
+@dataclass(frozen=True)
 class Lease:
     """The right to work on one subject. `token` grows with every lease of it: the catalog refuses older ones."""
 
@@ -210,28 +76,38 @@ class Lease:
 
 @dataclass(frozen=True)
 class ParkedTurn:
-    """A turn as it lies in the mailbox. `deliveries` counts how often a worker took it, this time included."""
+    """A turn as it lies in the mailbox.
+
+    `deliveries` counts how often a worker took it and was not heard of again, this time included; `failures` how often
+    it failed in a way that may pass.
+    """
 
     turn_id: str
     digest: str
     body: str
     arrived_at: datetime
     deliveries: int
+    failures: int
 
 
 @dataclass(frozen=True)
 class Batch:
-    """The oldest turns of a subject, in order, under a lease."""
+    """The oldest turns of a subject, in order, under a lease.
+
+    `outages` counts how often in a row the subject's work failed for a reason that was no turn's fault.
+    """
 
     lease: Lease
     turns: tuple[ParkedTurn, ...]
+    outages: int
 
 
-def _key(subject: Subject, part: str) -> str:
-    return f"afterturn:mailbox:{{{subject.key}}}:{part}"
+def key_of(subject: Subject, part: str) -> str:
+    """Where a part of a subject's mailbox lies in Redis."""
+    return f"{scripts.PREFIX}{{{subject.key}}}:{part}"
 
 
-def _parked(turn_id: bytes, record: bytes, deliveries: int) -> ParkedTurn:
+def _parked(turn_id: bytes, record: bytes, deliveries: int, failures: int) -> ParkedTurn:
     text = record.decode()
     arrived = int(text[_DIGEST_CHARS : _DIGEST_CHARS + _ARRIVAL_CHARS])
     return ParkedTurn(
@@ -240,13 +116,8 @@ def _parked(turn_id: bytes, record: bytes, deliveries: int) -> ParkedTurn:
         body=text[_DIGEST_CHARS + _ARRIVAL_CHARS :],
         arrived_at=datetime.fromtimestamp(arrived / 1e6, UTC),
         deliveries=deliveries,
+        failures=failures,
     )
-
-
-def _batch(subject: Subject, reply: Sequence[Any]) -> Batch:
-    flat = reply[2]
-    turns = tuple(_parked(*flat[place : place + 3]) for place in range(0, len(flat), 3))
-    return Batch(Lease(subject, int(reply[1])), turns)
 
 
 def _ms(seconds: float) -> int:
@@ -254,91 +125,107 @@ def _ms(seconds: float) -> int:
 
 
 class Mailbox:
-    """The mailboxes of all subjects, over one Redis client with `decode_responses=False`."""
+    """The mailboxes of all subjects, over one Redis client with `decode_responses=False`.
 
-    def __init__(self, redis: Redis) -> None:
-        self._append = redis.register_script(_APPEND)
-        self._acquire = redis.register_script(_ACQUIRE)
-        self._commit = redis.register_script(_COMMIT)
-        self._renew = redis.register_script(_RENEW)
-        self._release = redis.register_script(_RELEASE)
-        self._ring = redis.register_script(_RING)
+    `ring` sends a message that makes some worker look into a subject's mailbox; `seats` is how many subjects of one
+    tenant may be under way or in work at a time.
+    """
+
+    def __init__(self, redis: Redis, *, ring: Callable[[Subject], None], seats: int) -> None:
         self._redis = redis
+        self._ring = ring
+        self._seats = seats
+        self._scripts = {name: redis.register_script(text) for name, text in scripts.ALL.items()}
 
-    def append(self, turn: Turn, ring_after: float) -> Appended:
+    def append(self, turn: Turn, look_after: float) -> Receipt:
         """Park a turn behind the others of its subject, once per turn_id.
 
-        A sweeper rings the subject if nobody has taken the turn `ring_after` seconds from now.
+        A sweeper looks at the subject if nobody has taken the turn `look_after` seconds from now.
 
         Raises:
             ConflictingTurn: a turn with its id and other content waits or was lately processed.
         """
-        subject = turn.subject
-        body = turn.canonical_json()
-        reply = self._append(
-            keys=[*(_key(subject, part) for part in ("order", "turns", "done")), DIRTY_KEY],
-            args=[subject.key, turn.turn_id, turn.digest(), body, round(ring_after * 1e6)],
+        what, ring, pending = self._run(
+            "append", turn.subject, turn.turn_id, turn.digest(), turn.canonical_json(), _us(look_after)
         )
-        answer = cast(bytes, reply).decode()
-        if answer == "conflict":
+        if what == b"conflict":
             raise ConflictingTurn(turn.turn_id)
-        return Appended(answer)
+        return Receipt(Appended(what.decode()), bool(ring), pending)
 
     def acquire(self, subject: Subject, limit: int, lease_seconds: float) -> Batch | None:
         """Take the lease and up to `limit` of the oldest turns.
 
-        None when there is nothing to do here: another worker holds the lease and will take what is parked, the
-        mailbox is empty, or the subject is backing off.
+        None when there is nothing to do here now: another worker holds the lease and will take what is parked, the
+        mailbox is empty, the subject is backing off, or its tenant has no seat left.
         """
-        parts = ("order", "turns", "deliveries", "lease", "fence", "retry")
-        reply = self._acquire(
-            keys=[*(_key(subject, part) for part in parts), DIRTY_KEY],
-            args=[subject.key, _ms(lease_seconds), limit, _FENCE_SECONDS],
-        )
-        return _batch(subject, reply) if reply[0] == b"taken" else None
+        return self._batch(subject, self._run("acquire", subject, _ms(lease_seconds), limit, _FENCE_SECONDS))
 
     def commit(self, lease: Lease, turn_ids: Sequence[str], limit: int, lease_seconds: float) -> Batch | None:
         """Drop processed turns, and take up to `limit` more under the renewed lease, or release it.
 
-        None when the lease was released: nothing is left, or `limit` is 0.
+        None when the lease was released: nothing is left, or `limit` is 0 and the subject lines up again behind the
+        others of its tenant.
 
         Raises:
             LeaseLost: the lease expired or is another's; nothing was dropped.
         """
-        parts = ("order", "turns", "deliveries", "lease", "done")
-        reply = self._commit(
-            keys=[*(_key(lease.subject, part) for part in parts), DIRTY_KEY],
-            args=[lease.subject.key, lease.token, _ms(lease_seconds), limit, _DONE_SECONDS, *turn_ids],
-        )
+        reply = self._run("commit", lease.subject, lease.token, _ms(lease_seconds), limit, _DONE_SECONDS, *turn_ids)
         if reply[0] == b"lost":
             raise LeaseLost
-        return _batch(lease.subject, reply) if reply[0] == b"taken" else None
+        return self._batch(lease.subject, reply)
 
     def renew(self, lease: Lease, lease_seconds: float) -> bool:
         """Keep a lease for longer; False when it is lost."""
-        reply = self._renew(keys=[_key(lease.subject, "lease")], args=[lease.token, _ms(lease_seconds)])
-        return bool(reply)
+        return bool(self._run("renew", lease.subject, lease.token, _ms(lease_seconds)))
 
-    def release(self, lease: Lease, retry_in: float = 0.0) -> None:
-        """Give a lease back with nothing dropped; nobody takes the subject for `retry_in` seconds.
+    def release(self, batch: Batch, *, retry_in: float, blamed: bool) -> None:
+        """Give a batch back with nothing dropped; nobody takes the subject for `retry_in` seconds.
 
-        A lease that is lost is no error: there is nothing to give back.
+        `blamed` counts it as a failure of its turns, otherwise as an outage. A lease that is lost is no error: there
+        is nothing to give back.
         """
-        subject = lease.subject
         wait_ms = _ms(retry_in) if retry_in > 0 else 0
-        self._release(
-            keys=[_key(subject, "lease"), _key(subject, "retry"), DIRTY_KEY],
-            args=[subject.key, lease.token, wait_ms],
-        )
+        turn_ids = [parked.turn_id for parked in batch.turns]
+        lease = batch.lease
+        self._ring_next(self._run("release", lease.subject, lease.token, wait_ms, int(blamed), *turn_ids))
 
-    def due(self, limit: int, ring_again_after: float) -> list[Subject]:
+    def reopen(self, subject: Subject, turn_id: str) -> None:
+        """Forget that a turn was lately processed, so that it may be appended again."""
+        self._run("reopen", subject, turn_id)
+
+    def due(self, limit: int, look_again_after: float) -> list[Subject]:
         """Up to `limit` subjects with turns that nobody has taken in time, longest due first.
 
-        None of them is due again for `ring_again_after` seconds.
+        None of them is due again for `look_again_after` seconds. Subjects whose tenant has no seat left stay in line.
         """
-        keys = cast(list[bytes], self._ring(keys=[DIRTY_KEY], args=[limit, round(ring_again_after * 1e6)]))
+        keys = cast(list[bytes], self._run("due", None, limit, _us(look_again_after)))
         return [Subject.from_key(key.decode()) for key in keys]
 
     def dirty_subjects(self) -> int:
         """How many subjects have pending turns."""
-        return self._redis.zcard(DIRTY_KEY)
+        return self._redis.zcard(scripts.DIRTY)
+
+    def pending_turns(self) -> int:
+        """How many turns of all subjects are pending."""
+        return int(self._redis.get(scripts.PENDING) or 0)
+
+    def _run(self, script: str, subject: Subject | None, *arguments: Any) -> Any:
+        keys = [key_of(subject, part) for part in scripts.SUBJECT_PARTS] if subject else []
+        name = subject.key if subject else ""
+        return self._scripts[script](keys=keys, args=[name, self._seats, _us(_UNDER_WAY_SECONDS), *arguments])
+
+    def _batch(self, subject: Subject, reply: Sequence[Any]) -> Batch | None:
+        self._ring_next(reply)
+        if reply[0] != b"taken":
+            return None
+        flat = reply[4]
+        turns = tuple(_parked(*flat[place : place + 4]) for place in range(0, len(flat), 4))
+        return Batch(Lease(subject, int(reply[1])), turns, outages=reply[3])
+
+    def _ring_next(self, reply: Sequence[Any]) -> None:
+        if reply[2]:
+            self._ring(Subject.from_key(reply[2].decode()))
+
+
+def _us(seconds: float) -> int:
+    return round(seconds * 1e6)

@@ -11,7 +11,9 @@ from typing import Any
 
 from celery import Celery
 from kombu import Exchange, Queue
+from redis import Redis
 
+from memory.mailbox import Mailbox
 from memory.schema import Subject, Turn
 from memory.settings import Settings
 
@@ -60,6 +62,11 @@ def create_celery(settings: Settings) -> Celery:
         task_publish_retry_policy={"max_retries": 1, "interval_start": 0, "interval_step": 0, "interval_max": 0},
     )
     return app
+
+
+def open_mailbox(settings: Settings, redis: Redis, app: Celery) -> Mailbox:
+    """The mailboxes in a Redis, whose rings are messages of an application."""
+    return Mailbox(redis, ring=lambda subject: ring(app, subject), seats=settings.tenant_seats)
 
 
 def send_turn(app: Celery, turn: Turn) -> None:

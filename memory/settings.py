@@ -51,7 +51,13 @@ class Settings(BaseSettings):
         5.0, description="how often beat rings the mailboxes that nobody holds"
     )
     max_deliveries: Annotated[int, Field(ge=1, le=100)] = Field(
-        5, description="attempts at a turn before it becomes a dead letter"
+        5, description="workers that may die over a turn before it becomes a dead letter"
+    )
+    max_failures: Annotated[int, Field(ge=1, le=100)] = Field(
+        10, description="failures of a turn, with growing pauses, before it becomes a dead letter"
+    )
+    tenant_seats: Annotated[int, Field(ge=1)] = Field(
+        128, description="users of one tenant that may be under way or in work at a time; the others wait in line"
     )
     event_stream_length: Annotated[int, Field(ge=1)] = Field(
         1000, description="events kept per subject for readers that come back"

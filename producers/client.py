@@ -8,8 +8,8 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from memory.mailbox import Appended, Mailbox
-from memory.queue import create_celery, send_turn
+from memory.mailbox import Appended
+from memory.queue import create_celery, open_mailbox, send_turn
 from memory.redis import open_redis
 from memory.schema import Turn
 from memory.settings import Settings, load_settings
@@ -24,8 +24,8 @@ class Producer:
 
     def __init__(self, settings: Settings) -> None:
         self._app = create_celery(settings)
-        self._mailbox = Mailbox(open_redis(settings))
-        self._ring_after = settings.sweep_seconds
+        self._mailbox = open_mailbox(settings, open_redis(settings), self._app)
+        self._look_after = settings.sweep_seconds
 
     def enqueue(self, turn: Turn | Mapping[str, Any]) -> Appended:
         """Hand over one turn: parked in its subject's mailbox first, then announced by a message.
@@ -39,10 +39,10 @@ class Producer:
             redis.exceptions.ConnectionError: the broker does not answer.
         """
         accepted = parse_turn(turn)
-        appended = self._mailbox.append(accepted, self._ring_after)
-        if appended is not Appended.DONE:
+        receipt = self._mailbox.append(accepted, self._look_after)
+        if receipt.ring:
             send_turn(self._app, accepted)
-        return appended
+        return receipt.appended
 
 
 def parse_turn(turn: Turn | Mapping[str, Any]) -> Turn:

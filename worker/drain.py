@@ -14,52 +14,60 @@ from memory.catalog import Changes, LedgerEntry, Outcome, StaleFence
 from memory.mailbox import Batch, Lease, LeaseLost, ParkedTurn
 from memory.queue import send_dead_letter
 from memory.schema import Subject, Turn
-from worker.failures import is_transient, pause_before_retry
+from worker.failures import is_outage, is_transient, pause_before_retry
 from worker.leases import LeaseKeeper
 from worker.parts import Parts
 from worker.pipeline import ReceivedTurn, process
 
 _log = structlog.get_logger()
+_BATCHES_A_VISIT = 4
+"""How many batches a subject gets before it lines up again behind the others of its tenant."""
 
 
 def drain(subject: Subject, parts: Parts, leases: LeaseKeeper) -> None:
-    """Process the parked turns of a subject, oldest first, until none is left or another worker has the lease.
+    """Process the parked turns of a subject, oldest first, until none is left or others wait longer.
 
     A failure that passes leaves the turns where they are and the subject backing off; one that stays makes a dead
     letter of the turn that causes it, and the ones behind it go on.
     """
     settings = parts.settings
     batch = parts.mailbox.acquire(subject, settings.memory_batch_turns, settings.lease_seconds)
-    while batch is not None:
+    for left in reversed(range(_BATCHES_A_VISIT)):
+        if batch is None:
+            return
         with leases.keeping(batch.lease):
-            batch = _next(batch, parts)
+            batch = _next(batch, parts, limit=settings.memory_batch_turns if left else 0)
 
 
-def _next(batch: Batch, parts: Parts) -> Batch | None:
-    """Process a batch and take the one behind it; None when there is none, or this worker must leave the subject."""
-    settings = parts.settings
+def _next(batch: Batch, parts: Parts, *, limit: int) -> Batch | None:
+    """Process a batch and take up to `limit` turns behind it; None when this worker leaves the subject."""
     try:
         _work(batch, parts)
         done = [parked.turn_id for parked in batch.turns]
-        return parts.mailbox.commit(batch.lease, done, settings.memory_batch_turns, settings.lease_seconds)
+        return parts.mailbox.commit(batch.lease, done, limit, parts.settings.lease_seconds)
     except (LeaseLost, StaleFence):
         _log.warning("lease_lost", stage="mailbox")
         return None
     except Exception as error:
         if not is_transient(error):
             raise
-        attempt = max(parked.deliveries for parked in batch.turns)
-        pause = pause_before_retry(attempt)
-        _log.warning("retry_later", stage="mailbox", error=type(error).__name__, attempt=attempt, seconds=pause)
-        parts.mailbox.release(batch.lease, retry_in=pause)
+        _retry_later(batch, error, parts)
         return None
+
+
+def _retry_later(batch: Batch, error: Exception, parts: Parts) -> None:
+    outage = is_outage(error)
+    before = batch.outages if outage else max(parked.failures for parked in batch.turns)
+    pause = pause_before_retry(before + 1)
+    _log.warning("retry_later", stage="mailbox", error=type(error).__name__, attempt=before + 1, seconds=pause)
+    parts.mailbox.release(batch, retry_in=pause, blamed=not outage)
 
 
 def _work(batch: Batch, parts: Parts) -> None:
     received = []
     for parked in batch.turns:
-        if parked.deliveries > parts.settings.max_deliveries:
-            _bury(parked, batch.lease, f"given up after {parked.deliveries - 1} deliveries", parts)
+        if given_up := _given_up(parked, parts):
+            _bury(parked, batch.lease, given_up, parts)
             continue
         try:
             turn = Turn.model_validate_json(parked.body)
@@ -78,6 +86,14 @@ def _work(batch: Batch, parts: Parts) -> None:
             raise
         _log.exception("batch_failed", stage="pipeline", turns=len(received))
         _one_by_one(received, batch.lease, parts)
+
+
+def _given_up(parked: ParkedTurn, parts: Parts) -> str | None:
+    if parked.deliveries > parts.settings.max_deliveries:
+        return f"given up: {parked.deliveries - 1} workers took it and were not heard of again"
+    if parked.failures >= parts.settings.max_failures:
+        return f"given up after {parked.failures} failures"
+    return None
 
 
 def _one_by_one(received: Sequence[tuple[ParkedTurn, ReceivedTurn]], lease: Lease, parts: Parts) -> None:

@@ -13,18 +13,16 @@ from sqlalchemy.exc import InterfaceError, OperationalError
 from memory.catalog import ConcurrentChange
 from memory.index import IndexUnavailable
 
-_TRANSIENT = (
+_OUTAGES = (
     BrokerUnavailable,
     RedisConnectionError,
     RedisTimeoutError,
     OperationalError,
     InterfaceError,
-    sqlite3.OperationalError,
-    ConcurrentChange,
     IndexUnavailable,
-    ConnectionError,
-    TimeoutError,
+    ConcurrentChange,
 )
+_TRANSIENT = (*_OUTAGES, sqlite3.OperationalError, ConnectionError, TimeoutError)
 _FIRST_PAUSE = 0.5
 _LONGEST_PAUSE = 60.0
 
@@ -32,6 +30,12 @@ _LONGEST_PAUSE = 60.0
 def is_transient(error: BaseException) -> bool:
     """Whether the same work may succeed later with nothing changed: connections, locks, timeouts, lost races."""
     return isinstance(error, _TRANSIENT)
+
+
+def is_outage(error: BaseException) -> bool:
+    """Whether a failure that passes is nobody's turn's fault: a store or the broker is away, and every turn must wait
+    however long that takes."""
+    return isinstance(error, _OUTAGES)
 
 
 def pause_before_retry(attempt: int) -> float:

@@ -8,6 +8,7 @@ from celery import Celery
 from redis import Redis
 
 from memory.mailbox import Mailbox
+from memory.queue import open_mailbox
 from memory.redis import open_redis
 from memory.settings import Settings
 from memory.stores import Stores, open_stores
@@ -46,6 +47,6 @@ def open_parts(settings: Settings, celery: Celery) -> Parts:
         embedder=stores.embedder,
         celery=celery,
         redis=redis,
-        mailbox=Mailbox(redis),
+        mailbox=open_mailbox(settings, redis, celery),
         extractor=open_extractor(settings),
     )

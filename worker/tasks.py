@@ -28,7 +28,7 @@ from worker.parts import Parts, open_parts
 
 _log = structlog.get_logger()
 _SUBJECTS_A_SWEEP = 500
-_RING_AGAIN_SECONDS = 30.0
+_LOOK_AGAIN_SECONDS = 30.0
 """A subject that was rung waits this long for the next ring: its message may still be in the queue."""
 
 
@@ -94,7 +94,7 @@ def drain_mailbox(tenant_id: str, subject_id: str) -> None:
 def sweep() -> None:
     """Ring the mailboxes that nobody holds, and finish what was committed but not indexed or announced."""
     parts = _parts()
-    for subject in parts.mailbox.due(_SUBJECTS_A_SWEEP, _RING_AGAIN_SECONDS):
+    for subject in parts.mailbox.due(_SUBJECTS_A_SWEEP, _LOOK_AGAIN_SECONDS):
         ring(app, subject)
     left_behind = datetime.now(UTC) - timedelta(seconds=settings.lease_seconds)
     index(parts.catalog.index_jobs(before=left_behind), parts)

@@ -15,8 +15,7 @@ from interfaces.cli.output import JsonOption, console, print_json
 from memory.catalog.engine import create_catalog_engine
 from memory.catalog.revisions import migrate as migrate_tables
 from memory.catalog.revisions import revision
-from memory.mailbox import Mailbox
-from memory.queue import DEAD_LETTER_QUEUE, INGEST_QUEUE, NIGHTLY_QUEUE, create_celery
+from memory.queue import DEAD_LETTER_QUEUE, INGEST_QUEUE, NIGHTLY_QUEUE, create_celery, open_mailbox
 from memory.redis import open_redis
 from memory.settings import load_settings
 from memory.stores import open_stores
@@ -85,12 +84,14 @@ def status(as_json: JsonOption = False) -> None:
     settings = load_settings()
     redis = open_redis(settings, retries=0)
     redis.ping()
-    stores = open_stores(settings)
+    stores, celery = open_stores(settings), create_celery(settings)
+    mailbox = open_mailbox(settings, redis, celery)
     report: dict[str, Any] = {
         "broker": settings.broker_url,
         "queues": {name: redis.llen(name) for name in (INGEST_QUEUE, NIGHTLY_QUEUE, DEAD_LETTER_QUEUE)},
-        "subjects_with_pending_turns": Mailbox(redis).dirty_subjects(),
-        "workers": sorted(create_celery(settings).control.inspect(timeout=_PING_SECONDS).ping() or {}),
+        "pending_turns": mailbox.pending_turns(),
+        "subjects_with_pending_turns": mailbox.dirty_subjects(),
+        "workers": sorted(celery.control.inspect(timeout=_PING_SECONDS).ping() or {}),
         "turns": {outcome.value: count for outcome, count in stores.catalog.count_turns().items()},
         "memories": {state.value: count for state, count in stores.catalog.count_memories().items()},
         "indexed": stores.index.count(),

@@ -28,8 +28,7 @@ from interfaces.local.processes import Supervised, worker_and_beat
 from interfaces.local.progress import Progress, measure, panel
 from interfaces.turn_file import BadLine, read_turns
 from memory.catalog import Catalog, open_catalog
-from memory.mailbox import Mailbox
-from memory.queue import create_celery
+from memory.queue import create_celery, open_mailbox
 from memory.redis import open_redis
 from memory.schema import Status, Subject, Turn
 from memory.settings import Settings
@@ -147,7 +146,7 @@ def _feed(
 ) -> _Fed:
     fed, since = _Fed(), datetime.now(UTC)
     producer, redis = Producer(settings), open_redis(settings)
-    mailbox = Mailbox(redis)
+    mailbox = open_mailbox(settings, redis, create_celery(settings))
     deaths: list[str] = []
     with Live(console=console, refresh_per_second=8, transient=True) as live:
 

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from redis import Redis
 
-from memory.mailbox import Mailbox
+from memory.queue import create_celery, open_mailbox
 from memory.settings import Settings
 from memory.stores import Stores, open_stores
 from producers import Producer
@@ -36,7 +36,7 @@ class Fleet:
         self.redis = Redis.from_url(url)
         self.redis.flushdb()
         self.stores: Stores = open_stores(self.settings)
-        self.mailbox = Mailbox(self.redis)
+        self.mailbox = open_mailbox(self.settings, self.redis, create_celery(self.settings))
         self.producer = Producer(self.settings)
         self._log = folder / "fleet.log"
         self._processes: list[subprocess.Popen[bytes]] = []

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import signal
+from functools import partial
 
 from memory.catalog import Outcome
 from memory.schema import Status
@@ -19,6 +20,10 @@ def enqueue_moves(fleet: Fleet) -> None:
             fleet.producer.enqueue(a_turn(user, number, f"I live in {city}."))
 
 
+def some_are_done(fleet: Fleet, enough: int) -> bool:
+    return sum(fleet.stores.catalog.count_turns().values()) >= enough
+
+
 def assert_every_move_happened_once_and_in_order(fleet: Fleet) -> None:
     assert fleet.stores.catalog.count_turns() == {Outcome.KEPT: len(USERS) * len(CITIES)}
     for user in USERS:
@@ -33,8 +38,7 @@ def test_a_worker_killed_in_the_middle_loses_and_doubles_nothing(fleet: Fleet) -
     enqueue_moves(fleet)
     for kills in range(1, 4):
         worker = fleet.start_worker()
-        enough = kills * len(USERS)
-        wait_until(lambda enough=enough: sum(fleet.stores.catalog.count_turns().values()) >= enough, "some are done")
+        wait_until(partial(some_are_done, fleet, kills * len(USERS)), "some are done")
         worker.send_signal(signal.SIGKILL)
         worker.wait()
     fleet.start_worker()
@@ -56,7 +60,7 @@ def test_turns_whose_messages_were_lost_are_found_by_the_sweeper(fleet: Fleet) -
 def test_a_worker_asked_to_stop_finishes_what_it_has_and_leaves_the_rest(fleet: Fleet) -> None:
     enqueue_moves(fleet)
     worker = fleet.start_worker()
-    wait_until(lambda: sum(fleet.stores.catalog.count_turns().values()) >= len(USERS), "some are done")
+    wait_until(partial(some_are_done, fleet, len(USERS)), "some are done")
     worker.send_signal(signal.SIGTERM)
     assert worker.wait(30) == 0
     assert fleet.redis.zcard("unacked_index") == 0

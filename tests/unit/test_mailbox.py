@@ -11,7 +11,8 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import Bundle, RuleBasedStateMachine, consumes, invariant, rule
 
-from memory.mailbox import DIRTY_KEY, Appended, Batch, ConflictingTurn, Lease, LeaseLost, Mailbox
+from memory.mailbox import Appended, Batch, ConflictingTurn, Lease, LeaseLost, Mailbox, key_of
+from memory.mailbox_scripts import DIRTY
 from memory.schema import Message, Subject, Turn
 
 WHEN = datetime(2026, 11, 2, 8, 0, tzinfo=UTC)
@@ -34,6 +35,10 @@ def fake() -> fakeredis.FakeRedis:
     return fakeredis.FakeRedis(server=fakeredis.FakeServer(), version=(7,))
 
 
+def nobody(subject: Subject) -> None:
+    pytest.fail(f"nobody waits in line, and {subject.key} was rung")
+
+
 @pytest.fixture
 def redis() -> fakeredis.FakeRedis:
     return fake()
@@ -41,7 +46,7 @@ def redis() -> fakeredis.FakeRedis:
 
 @pytest.fixture
 def mailbox(redis: fakeredis.FakeRedis) -> Mailbox:
-    return Mailbox(redis)
+    return Mailbox(redis, ring=nobody, seats=100)
 
 
 def taken(batch: Batch | None) -> list[str]:
@@ -51,13 +56,13 @@ def taken(batch: Batch | None) -> list[str]:
 
 def test_turns_are_taken_in_the_order_in_which_they_were_parked(mailbox: Mailbox) -> None:
     for number in range(5):
-        mailbox.append(turn(f"t{number}"), ring_after=5)
+        mailbox.append(turn(f"t{number}"), look_after=5)
     assert taken(mailbox.acquire(ANNA, 3, LEASE_SECONDS)) == ["t0", "t1", "t2"]
 
 
 def test_a_turn_comes_out_as_it_went_in(mailbox: Mailbox) -> None:
     said = turn("t", "Ich wohne in Zürich 🏔 \u202eabc")
-    mailbox.append(said, ring_after=5)
+    mailbox.append(said, look_after=5)
     batch = mailbox.acquire(ANNA, 1, LEASE_SECONDS)
     assert batch is not None
     [parked] = batch.turns
@@ -66,49 +71,49 @@ def test_a_turn_comes_out_as_it_went_in(mailbox: Mailbox) -> None:
 
 
 def test_the_same_turn_is_parked_once(mailbox: Mailbox) -> None:
-    assert mailbox.append(turn("t"), ring_after=5) is Appended.ADDED
-    assert mailbox.append(turn("t"), ring_after=5) is Appended.PENDING
+    assert mailbox.append(turn("t"), look_after=5).appended is Appended.ADDED
+    assert mailbox.append(turn("t"), look_after=5).appended is Appended.PENDING
     assert taken(mailbox.acquire(ANNA, 8, LEASE_SECONDS)) == ["t"]
 
 
 def test_a_turn_that_was_lately_processed_is_not_parked_again(mailbox: Mailbox) -> None:
-    mailbox.append(turn("t"), ring_after=5)
+    mailbox.append(turn("t"), look_after=5)
     batch = mailbox.acquire(ANNA, 8, LEASE_SECONDS)
     assert batch is not None
     mailbox.commit(batch.lease, ["t"], 8, LEASE_SECONDS)
-    assert mailbox.append(turn("t"), ring_after=5) is Appended.DONE
+    assert mailbox.append(turn("t"), look_after=5).appended is Appended.DONE
 
 
 def test_another_turn_under_the_same_id_is_refused_while_the_first_waits_and_after_it_was_processed(
     mailbox: Mailbox,
 ) -> None:
-    mailbox.append(turn("t"), ring_after=5)
+    mailbox.append(turn("t"), look_after=5)
     with pytest.raises(ConflictingTurn, match="'t'"):
-        mailbox.append(turn("t", "I live in Berlin"), ring_after=5)
+        mailbox.append(turn("t", "I live in Berlin"), look_after=5)
     batch = mailbox.acquire(ANNA, 8, LEASE_SECONDS)
     assert batch is not None
     mailbox.commit(batch.lease, ["t"], 8, LEASE_SECONDS)
     with pytest.raises(ConflictingTurn):
-        mailbox.append(turn("t", "I live in Berlin"), ring_after=5)
+        mailbox.append(turn("t", "I live in Berlin"), look_after=5)
 
 
 def test_a_held_mailbox_is_not_given_to_a_second_worker(mailbox: Mailbox) -> None:
-    mailbox.append(turn("t"), ring_after=5)
+    mailbox.append(turn("t"), look_after=5)
     assert mailbox.acquire(ANNA, 8, LEASE_SECONDS) is not None
     assert mailbox.acquire(ANNA, 8, LEASE_SECONDS) is None
 
 
 def test_subjects_do_not_wait_for_each_other(mailbox: Mailbox) -> None:
     bert = Subject(tenant_id="acme", subject_id="bert")
-    mailbox.append(turn("a"), ring_after=5)
-    mailbox.append(turn("b", subject=bert), ring_after=5)
+    mailbox.append(turn("a"), look_after=5)
+    mailbox.append(turn("b", subject=bert), look_after=5)
     assert taken(mailbox.acquire(ANNA, 8, LEASE_SECONDS)) == ["a"]
     assert taken(mailbox.acquire(bert, 8, LEASE_SECONDS)) == ["b"]
 
 
 def test_the_same_user_id_in_two_tenants_is_two_subjects(mailbox: Mailbox) -> None:
     other = Subject(tenant_id="globex", subject_id="anna")
-    mailbox.append(turn("t"), ring_after=5)
+    mailbox.append(turn("t"), look_after=5)
     assert mailbox.acquire(other, 8, LEASE_SECONDS) is None
 
 
@@ -120,17 +125,17 @@ def test_ids_with_separators_in_them_do_not_collide(one: tuple[str, str], other:
 
 
 def test_a_turn_that_arrives_during_the_work_is_taken_by_the_holder(mailbox: Mailbox) -> None:
-    mailbox.append(turn("t0"), ring_after=5)
+    mailbox.append(turn("t0"), look_after=5)
     batch = mailbox.acquire(ANNA, 8, LEASE_SECONDS)
     assert batch is not None
-    mailbox.append(turn("t1"), ring_after=5)
+    mailbox.append(turn("t1"), look_after=5)
     assert taken(mailbox.commit(batch.lease, ["t0"], 8, LEASE_SECONDS)) == ["t1"]
 
 
 def test_an_empty_mailbox_is_released_and_leaves_no_key_without_expiry(
     mailbox: Mailbox, redis: fakeredis.FakeRedis
 ) -> None:
-    mailbox.append(turn("t"), ring_after=5)
+    mailbox.append(turn("t"), look_after=5)
     batch = mailbox.acquire(ANNA, 8, LEASE_SECONDS)
     assert batch is not None
     assert mailbox.commit(batch.lease, ["t"], 8, LEASE_SECONDS) is None
@@ -139,7 +144,7 @@ def test_an_empty_mailbox_is_released_and_leaves_no_key_without_expiry(
 
 
 def test_a_worker_whose_lease_expired_can_neither_drop_nor_renew(mailbox: Mailbox, redis: fakeredis.FakeRedis) -> None:
-    mailbox.append(turn("t"), ring_after=5)
+    mailbox.append(turn("t"), look_after=5)
     late = mailbox.acquire(ANNA, 8, LEASE_SECONDS)
     assert late is not None
     expire_lease(redis, ANNA)
@@ -149,15 +154,15 @@ def test_a_worker_whose_lease_expired_can_neither_drop_nor_renew(mailbox: Mailbo
     assert not mailbox.renew(late.lease, LEASE_SECONDS)
     with pytest.raises(LeaseLost):
         mailbox.commit(late.lease, ["t"], 8, LEASE_SECONDS)
-    mailbox.release(late.lease)
+    mailbox.release(late, retry_in=0, blamed=False)
     assert mailbox.renew(successor.lease, LEASE_SECONDS)
 
 
 def test_tokens_grow_even_after_redis_lost_everything(mailbox: Mailbox, redis: fakeredis.FakeRedis) -> None:
-    mailbox.append(turn("t"), ring_after=5)
+    mailbox.append(turn("t"), look_after=5)
     before = mailbox.acquire(ANNA, 8, LEASE_SECONDS)
     redis.flushall()
-    mailbox.append(turn("t"), ring_after=5)
+    mailbox.append(turn("t"), look_after=5)
     after = mailbox.acquire(ANNA, 8, LEASE_SECONDS)
     assert before is not None
     assert after is not None
@@ -166,7 +171,7 @@ def test_tokens_grow_even_after_redis_lost_everything(mailbox: Mailbox, redis: f
 
 def test_a_turn_that_was_taken_before_is_taken_alone_and_counted(mailbox: Mailbox, redis: fakeredis.FakeRedis) -> None:
     for number in range(3):
-        mailbox.append(turn(f"t{number}"), ring_after=5)
+        mailbox.append(turn(f"t{number}"), look_after=5)
     assert mailbox.acquire(ANNA, 2, LEASE_SECONDS) is not None
     expire_lease(redis, ANNA)
     batch = mailbox.acquire(ANNA, 8, LEASE_SECONDS)
@@ -181,43 +186,38 @@ def test_a_turn_that_was_taken_before_is_taken_alone_and_counted(mailbox: Mailbo
 def test_a_subject_that_backs_off_is_neither_taken_nor_rung_before_its_time(
     mailbox: Mailbox, redis: fakeredis.FakeRedis
 ) -> None:
-    mailbox.append(turn("t"), ring_after=0)
+    mailbox.append(turn("t"), look_after=0)
     batch = mailbox.acquire(ANNA, 8, LEASE_SECONDS)
     assert batch is not None
-    mailbox.release(batch.lease, retry_in=600)
+    mailbox.release(batch, retry_in=600, blamed=False)
     assert mailbox.acquire(ANNA, 8, LEASE_SECONDS) is None
-    assert mailbox.due(10, ring_again_after=30) == []
-    redis.delete(key_of(redis, ANNA, "retry"))
-    redis.zadd(DIRTY_KEY, {ANNA.key: 0})
-    assert mailbox.due(10, ring_again_after=30) == [ANNA]
+    assert mailbox.due(10, look_again_after=30) == []
+    redis.delete(key_of(ANNA, "retry"))
+    redis.zadd(DIRTY, {ANNA.key: 0})
+    assert mailbox.due(10, look_again_after=30) == [ANNA]
     assert taken(mailbox.acquire(ANNA, 8, LEASE_SECONDS)) == ["t"]
 
 
 def test_a_sweep_rings_each_subject_once_and_the_longest_due_first(mailbox: Mailbox) -> None:
     subjects = [Subject(tenant_id="acme", subject_id=f"u{number}") for number in range(3)]
     for number, subject in enumerate(subjects):
-        mailbox.append(turn(f"t{number}", subject=subject), ring_after=0)
-    assert mailbox.due(2, ring_again_after=30) == subjects[:2]
-    assert mailbox.due(5, ring_again_after=30) == subjects[2:]
-    assert mailbox.due(5, ring_again_after=30) == []
+        mailbox.append(turn(f"t{number}", subject=subject), look_after=0)
+    assert mailbox.due(2, look_again_after=30) == subjects[:2]
+    assert mailbox.due(5, look_again_after=30) == subjects[2:]
+    assert mailbox.due(5, look_again_after=30) == []
 
 
 def test_a_message_in_time_leaves_the_sweeper_nothing_to_do(mailbox: Mailbox) -> None:
-    mailbox.append(turn("t"), ring_after=60)
-    assert mailbox.due(10, ring_again_after=30) == []
+    mailbox.append(turn("t"), look_after=60)
+    assert mailbox.due(10, look_again_after=30) == []
 
 
 def keys(redis: fakeredis.FakeRedis) -> list[bytes]:
     return cast(list[bytes], list(redis.scan_iter()))
 
 
-def key_of(redis: fakeredis.FakeRedis, subject: Subject, part: str) -> bytes:
-    [key] = [key for key in keys(redis) if key.endswith(f"{{{subject.key}}}:{part}".encode())]
-    return key
-
-
 def expire_lease(redis: fakeredis.FakeRedis, subject: Subject) -> None:
-    redis.delete(key_of(redis, subject, "lease"))
+    redis.delete(key_of(subject, "lease"))
 
 
 class MailboxMachine(RuleBasedStateMachine):
@@ -228,7 +228,8 @@ class MailboxMachine(RuleBasedStateMachine):
     def __init__(self) -> None:
         super().__init__()
         self.redis = fake()
-        self.mailbox = Mailbox(self.redis)
+        self.rung: list[Subject] = []
+        self.mailbox = Mailbox(self.redis, ring=self.rung.append, seats=100)
         self.appended: list[str] = []
         self.processed: list[str] = []
         self.holder: Lease | None = None
@@ -236,13 +237,13 @@ class MailboxMachine(RuleBasedStateMachine):
 
     @rule(number=st.integers(0, 40))
     def append(self, number: int) -> None:
-        said = self.mailbox.append(turn(f"t{number}"), ring_after=0)
+        said = self.mailbox.append(turn(f"t{number}"), look_after=0)
         expected = Appended.ADDED
         if f"t{number}" in self.appended:
             expected = Appended.DONE if f"t{number}" in self.processed else Appended.PENDING
         else:
             self.appended.append(f"t{number}")
-        assert said is expected
+        assert said.appended is expected
 
     @rule(target=leases, limit=st.integers(1, 10))
     def acquire(self, limit: int) -> Batch | None:
@@ -274,7 +275,7 @@ class MailboxMachine(RuleBasedStateMachine):
     @rule(batch=consumes(leases))
     def give_back(self, batch: Batch | None) -> None:
         if batch is not None:
-            self.mailbox.release(batch.lease)
+            self.mailbox.release(batch, retry_in=0, blamed=True)
             if batch.lease == self.holder:
                 self.holder = None
 

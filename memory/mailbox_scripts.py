@@ -1,0 +1,234 @@
+"""The mailbox's moves as Lua scripts.
+
+What lies where, a subject each (`docs/reference/redis-keys.md`):
+
+    order       list of pending turn ids, oldest first
+    turns       hash of turn id -> digest (64 characters), arrival (16) and body
+    deliveries  hash of turn id -> how often a worker took it and was not heard of again
+    failures    hash of turn id -> how often it failed in a way that may pass; "*" counts those that were not its fault
+    done        hash of turn id -> digest, of turns lately dropped: a late message for one of them is no work
+    lease       the token of the worker that holds the mailbox; expires
+    fence       the last token given; the next is greater
+    retry       stands while the subject is backing off
+
+and over all subjects
+
+    DIRTY       sorted set of the subjects with pending turns, scored by when a sweeper looks at them
+    PENDING     how many turns are pending in all
+    seats       a tenant each: sorted set of its seated subjects, scored by when the seat is free again by itself
+    line        a tenant each: sorted set of its subjects that wait for a seat, scored by when they came
+
+Every script gets the subject's key as ARGV[1], the tenant's number of seats as ARGV[2] and how long a message may be
+under way, in microseconds, as ARGV[3].
+"""
+
+PREFIX = "afterturn:mailbox:"
+DIRTY = f"{PREFIX}dirty"
+PENDING = f"{PREFIX}pending"
+SUBJECT_PARTS = ("order", "turns", "deliveries", "failures", "done", "lease", "fence", "retry")
+OUTAGES = "*"
+
+_LINE_SECONDS = 86_400
+"""The line may be lost: the dirty set has all who stand in it."""
+
+# Redis' clock in microseconds fits a double exactly until the year 2255.
+_COMMON = f"""
+local order, turns, deliveries, failures, done, lease, fence, retry = unpack(KEYS)
+local DIRTY, PENDING = '{DIRTY}', '{PENDING}'
+local subject, seats_a_tenant, under_way_us = ARGV[1], tonumber(ARGV[2]), tonumber(ARGV[3])
+local t = redis.call('TIME')
+local now = t[1] * 1000000 + t[2]
+
+local function of_tenant(subject, what)
+  return '{PREFIX}' .. what .. ':{{' .. string.match(subject, '^[^:]*') .. '}}'
+end
+
+-- Seat a subject until a moment, or put it in line when its tenant has no seat left. True if it was not seated before.
+local function seat(subject, till)
+  local seats, line = of_tenant(subject, 'seats'), of_tenant(subject, 'line')
+  redis.call('ZREMRANGEBYSCORE', seats, '-inf', now)
+  local seated = redis.call('ZSCORE', seats, subject)
+  if not seated and redis.call('ZCARD', seats) >= seats_a_tenant then
+    redis.call('ZADD', line, 'NX', now, subject)
+    redis.call('EXPIRE', line, {_LINE_SECONDS})
+    return false, false
+  end
+  redis.call('ZADD', seats, till, subject)
+  redis.call('EXPIRE', seats, {_LINE_SECONDS})
+  redis.call('ZREM', line, subject)
+  return true, not seated
+end
+
+-- Free a subject's seat for the next in its tenant's line, and answer who that is.
+local function leave()
+  local seats, line = of_tenant(subject, 'seats'), of_tenant(subject, 'line')
+  redis.call('ZREM', seats, subject)
+  redis.call('ZREMRANGEBYSCORE', seats, '-inf', now)
+  if redis.call('ZCARD', seats) >= seats_a_tenant then return '' end
+  local following = redis.call('ZPOPMIN', line)[1]
+  if following then seat(following, now + under_way_us) end
+  return following or ''
+end
+"""
+
+# A turn that was taken before and not committed may be what killed its worker or what fails: it is taken alone, so
+# that its neighbours share neither its counts nor its end.
+_TAKE = f"""
+local function take(limit)
+  local taken = {{}}
+  for place, id in ipairs(redis.call('LRANGE', order, 0, limit - 1)) do
+    local before = tonumber(redis.call('HGET', deliveries, id) or '0')
+    local failed = tonumber(redis.call('HGET', failures, id) or '0')
+    local alone = before > 0 or failed > 0
+    if alone and place > 1 then break end
+    redis.call('HINCRBY', deliveries, id, 1)
+    for _, value in ipairs({{id, redis.call('HGET', turns, id), before + 1, failed}}) do table.insert(taken, value) end
+    if alone then break end
+  end
+  return taken, tonumber(redis.call('HGET', failures, '{OUTAGES}') or '0')
+end
+"""
+
+_APPEND = (
+    _COMMON
+    + """
+local turn_id, digest, body, look_after_us = ARGV[4], ARGV[5], ARGV[6], tonumber(ARGV[7])
+local function answer(what, ring) return {what, ring and 1 or 0, tonumber(redis.call('GET', PENDING) or '0')} end
+local seen = redis.call('HGET', done, turn_id)
+if seen then return answer(seen == digest and 'done' or 'conflict') end
+local parked = redis.call('HGET', turns, turn_id)
+if parked and string.sub(parked, 1, 64) ~= digest then return answer('conflict') end
+if not parked then
+  redis.call('HSET', turns, turn_id, digest .. string.format('%016.0f', now) .. body)
+  redis.call('RPUSH', order, turn_id)
+  redis.call('INCR', PENDING)
+  redis.call('ZADD', DIRTY, 'NX', now + look_after_us, subject)
+end
+local _, newly = seat(subject, now + under_way_us)
+return answer(parked and 'pending' or 'added', newly)
+"""
+)
+
+_ACQUIRE = (
+    _COMMON
+    + _TAKE
+    + """
+local lease_ms, limit, fence_seconds = tonumber(ARGV[4]), tonumber(ARGV[5]), ARGV[6]
+if redis.call('EXISTS', lease) == 1 then return {'held', '', ''} end
+if redis.call('LLEN', order) == 0 then
+  redis.call('ZREM', DIRTY, subject)
+  return {'empty', '', leave()}
+end
+if redis.call('EXISTS', retry) == 1 then return {'waiting', '', leave()} end
+if not seat(subject, now + lease_ms * 1000) then return {'in line', '', ''} end
+local token = math.max(now, tonumber(redis.call('GET', fence) or '0') + 1)
+local written = string.format('%.0f', token)
+redis.call('SET', fence, written, 'EX', fence_seconds)
+redis.call('SET', lease, written, 'PX', lease_ms)
+redis.call('ZADD', DIRTY, now + lease_ms * 1000, subject)
+local taken, outages = take(limit)
+return {'taken', written, '', outages, taken}
+"""
+)
+
+_COMMIT = (
+    _COMMON
+    + _TAKE
+    + """
+local token, lease_ms, limit, done_seconds = ARGV[4], tonumber(ARGV[5]), tonumber(ARGV[6]), ARGV[7]
+if redis.call('GET', lease) ~= token then return {'lost', '', ''} end
+for place = 8, #ARGV do
+  local id = ARGV[place]
+  local parked = redis.call('HGET', turns, id)
+  if parked then
+    redis.call('HSET', done, id, string.sub(parked, 1, 64))
+    redis.call('LREM', order, 1, id)
+    redis.call('HDEL', turns, id)
+    redis.call('HDEL', deliveries, id)
+    redis.call('HDEL', failures, id, '*')
+    if redis.call('DECR', PENDING) <= 0 then redis.call('DEL', PENDING) end
+  end
+end
+if #ARGV >= 8 then redis.call('EXPIRE', done, done_seconds) end
+local left = redis.call('LLEN', order)
+if limit > 0 and left > 0 then
+  redis.call('PEXPIRE', lease, lease_ms)
+  redis.call('ZADD', DIRTY, now + lease_ms * 1000, subject)
+  seat(subject, now + lease_ms * 1000)
+  local taken, outages = take(limit)
+  return {'taken', token, '', outages, taken}
+end
+redis.call('DEL', lease)
+if left == 0 then
+  redis.call('ZREM', DIRTY, subject)
+  return {'released', '', leave()}
+end
+-- Its turn is over for now: whoever of its tenant waits longest is next, which may be itself.
+redis.call('ZADD', of_tenant(subject, 'line'), now, subject)
+redis.call('EXPIRE', of_tenant(subject, 'line'), done_seconds)
+redis.call('ZADD', DIRTY, now + under_way_us, subject)
+return {'released', '', leave()}
+"""
+)
+
+_RENEW = (
+    _COMMON
+    + """
+local token, lease_ms = ARGV[4], tonumber(ARGV[5])
+if redis.call('GET', lease) ~= token then return 0 end
+redis.call('PEXPIRE', lease, lease_ms)
+redis.call('ZADD', DIRTY, now + lease_ms * 1000, subject)
+seat(subject, now + lease_ms * 1000)
+return 1
+"""
+)
+
+_RELEASE = (
+    _COMMON
+    + """
+local token, wait_ms, blamed = ARGV[4], tonumber(ARGV[5]), ARGV[6] == '1'
+if redis.call('GET', lease) ~= token then return {'lost', '', ''} end
+for place = 7, #ARGV do
+  local id = ARGV[place]
+  -- The worker lives: this delivery killed nobody.
+  if redis.call('HINCRBY', deliveries, id, -1) <= 0 then redis.call('HDEL', deliveries, id) end
+  if blamed then redis.call('HINCRBY', failures, id, 1) end
+end
+if not blamed and #ARGV >= 7 then redis.call('HINCRBY', failures, '*', 1) end
+redis.call('DEL', lease)
+if wait_ms > 0 then redis.call('SET', retry, '1', 'PX', wait_ms) end
+redis.call('ZADD', DIRTY, now + wait_ms * 1000, subject)
+return {'released', '', leave()}
+"""
+)
+
+_REOPEN = (
+    _COMMON
+    + """
+return redis.call('HDEL', done, ARGV[4])
+"""
+)
+
+_DUE = (
+    _COMMON
+    + """
+local limit, again_us = ARGV[4], tonumber(ARGV[5])
+local found = {}
+for _, due in ipairs(redis.call('ZRANGE', DIRTY, '-inf', now, 'BYSCORE', 'LIMIT', 0, limit)) do
+  redis.call('ZADD', DIRTY, now + again_us, due)
+  if seat(due, now + under_way_us) then table.insert(found, due) end
+end
+return found
+"""
+)
+
+ALL = {
+    "append": _APPEND,
+    "acquire": _ACQUIRE,
+    "commit": _COMMIT,
+    "renew": _RENEW,
+    "release": _RELEASE,
+    "reopen": _REOPEN,
+    "due": _DUE,
+}
+"""Every script by the name of its move."""
