@@ -1,0 +1,255 @@
+"""What the pages say is what the code does, as far as it can be compared."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from fakeredis import FakeRedis, FakeServer
+from typer.main import get_group
+
+from interfaces.cli.configuration import env_example
+from interfaces.cli.main import app as command
+from memory.catalog.tables import metadata
+from memory.embedding.minilm import MiniLM
+from memory.mailbox import Mailbox
+from memory.queue import DEAD_LETTER, DEAD_LETTER_QUEUE, DRAIN_MAILBOX, INGEST_QUEUE, INGEST_TURN, NIGHTLY_QUEUE
+from memory.schema import MAX_TURN_BYTES, SCHEMA_VERSION, EventName, Message, Policy, Subject, Turn
+from memory.settings import Settings, variable_of
+from worker.events import stream_key
+
+ROOT = Path(__file__).parents[2]
+DOCS = ROOT / "docs"
+PAGES = sorted(
+    page for page in ROOT.rglob("*.md") if not any(part.startswith(".") for part in page.relative_to(ROOT).parts)
+)
+DECISIONS = sorted((DOCS / "decisions").glob("*.md"))
+
+_LINK = re.compile(r"\[[^\]]*\]\(([^)\s]+)\)")
+_FENCE = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+_CODE = re.compile(r"`([^`\n]+)`")
+_HEADING = re.compile(r"^#+ (.+)$", re.MULTILINE)
+
+
+def name_of(page: Path) -> str:
+    return str(page.relative_to(ROOT))
+
+
+def prose(page: Path) -> str:
+    return _FENCE.sub("", page.read_text())
+
+
+def blocks(page: Path, language: str) -> list[str]:
+    return [text for found, text in _FENCE.findall(page.read_text()) if found == language]
+
+
+def anchors(page: Path) -> set[str]:
+    kept = (re.sub(r"[^\w\- ]", "", heading.lower()) for heading in _HEADING.findall(prose(page)))
+    return {heading.replace(" ", "-") for heading in kept}
+
+
+def rows(text: str) -> Iterator[list[str]]:
+    """The cells of every row of the tables in a text, headings and rules left out."""
+    lines = text.splitlines()
+    for place, line in enumerate(lines):
+        is_heading = place + 1 < len(lines) and lines[place + 1].startswith("| ---")
+        if line.startswith("| ") and not line.startswith("| ---") and not is_heading:
+            yield [cell.strip() for cell in line.strip("|").split(" | ")]
+
+
+def section(page: Path, heading: str) -> str:
+    _, _, rest = page.read_text().partition(f"\n{heading}\n")
+    assert rest, heading
+    level = heading.split(" ", 1)[0]
+    return re.split(rf"^#{{1,{len(level)}}} ", rest, maxsplit=1, flags=re.MULTILINE)[0]
+
+
+def written(value: object) -> str:
+    match value:
+        case None:
+            return ""
+        case bool():
+            return str(value).lower()
+        case tuple():
+            return json.dumps(list(value))
+        case _:
+            return str(value)
+
+
+# -- links --------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("page", PAGES, ids=name_of)
+def test_every_relative_link_leads_somewhere(page: Path) -> None:
+    broken = []
+    for link in _LINK.findall(prose(page)):
+        if re.match(r"[a-z]+:", link):
+            continue
+        path, _, anchor = link.partition("#")
+        target = (page.parent / path).resolve() if path else page
+        if not target.exists() or (anchor and anchor not in anchors(target)):
+            broken.append(link)
+    assert not broken
+
+
+def test_the_index_names_every_page() -> None:
+    linked = {(DOCS / link.partition("#")[0]).resolve() for link in _LINK.findall((DOCS / "README.md").read_text())}
+    assert {page for page in DOCS.rglob("*.md") if page.name != "README.md"} <= linked
+
+
+def test_decisions_are_numbered_without_gaps() -> None:
+    numbers = [int(page.name[:4]) for page in DECISIONS]
+    assert numbers == list(range(1, len(DECISIONS) + 1))
+    assert all(page.read_text().startswith(f"# {page.name[:4]}: ") for page in DECISIONS)
+
+
+# -- commands and examples ----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("page", PAGES, ids=name_of)
+def test_every_command_on_a_page_exists(page: Path) -> None:
+    said = [*blocks(page, "sh"), *_CODE.findall(prose(page))]
+    text = "\n".join(said)
+    commands = set(re.findall(r"\bafterturn ([a-z]+)", text))
+    # `--tag afterturn .` and the like name the image.
+    commands -= {"turns"}
+    assert commands <= set(get_group(command).commands)
+    targets = set(re.findall(r"\bmake ([a-z-]+)", text))
+    assert targets <= set(re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text(), re.MULTILINE))
+
+
+@pytest.mark.parametrize("page", PAGES, ids=name_of)
+def test_every_python_example_compiles(page: Path) -> None:
+    for text in blocks(page, "python"):
+        compile(text, name_of(page), "exec")
+
+
+def test_the_turn_on_the_page_of_the_contract_is_one_that_a_worker_takes() -> None:
+    examples = [text for text in blocks(DOCS / "reference" / "queue-contract.md", "json") if '"turn_id"' in text]
+    assert examples
+    for text in examples:
+        Turn.model_validate_json(text)
+
+
+# -- settings -----------------------------------------------------------------------------------------------------
+
+
+def test_the_page_of_settings_has_every_setting_with_its_default() -> None:
+    page = DOCS / "reference" / "settings.md"
+    told = [
+        row
+        for heading in ("## Where things are and how much of them", "## What the policies believe")
+        for row in rows(section(page, heading))
+        if len(row) == 3
+    ]
+    fields = {**Settings.model_fields, **Policy.model_fields}
+    defaults = {name: written(info.get_default()) for name, info in fields.items()}
+    assert told == [
+        [f"`{variable_of(name)}`", f"`{defaults[name]}`" if defaults[name] else "unset", info.description]
+        for name, info in fields.items()
+    ]
+
+
+def test_the_page_of_settings_has_the_thresholds_of_the_embedder() -> None:
+    told = {row[0]: row[1] for row in rows((DOCS / "reference" / "settings.md").read_text()) if len(row) == 2}
+    assert told == {f"`{name.upper()}`": f"`{value}`" for name, value in MiniLM.thresholds.model_dump().items()}
+
+
+def test_the_example_of_an_environment_is_what_the_command_prints() -> None:
+    assert (ROOT / ".env.example").read_text() == env_example(), "afterturn settings --example > .env.example"
+
+
+def test_the_page_of_sources_accounts_for_every_policy_constant() -> None:
+    text = section(DOCS / "reference" / "sources.md", "## The policy constants")
+    told = dict(re.findall(r"`([A-Z_]+)` ([\d.]+|true|false)", text))
+    assert set(told) == {variable_of(name) for name in Policy.model_fields}
+    for name, info in Policy.model_fields.items():
+        default, said = info.get_default(), told[variable_of(name)]
+        assert said == written(default) if isinstance(default, bool) else float(said) == default, name
+
+
+# -- contracts ----------------------------------------------------------------------------------------------------
+
+
+def turn(turn_id: str, user_id: str) -> Turn:
+    return Turn.model_validate(
+        {
+            "turn_id": turn_id,
+            "tenant_id": "t",
+            "user_id": user_id,
+            "conversation_id": "c",
+            "messages": [Message(role="user", content="hello")],
+            "occurred_at": "2026-11-02T09:30:00Z",
+        }
+    )
+
+
+def keys_that_a_mailbox_writes() -> set[str]:
+    redis = FakeRedis(server=FakeServer(), version=(7,))
+    mailbox = Mailbox(redis, ring=lambda _: None, seats=1)
+    first, second = (Subject(tenant_id="t", subject_id=user) for user in ("a", "b"))
+    seen: set[bytes] = set()
+    for subject in (first, second):
+        for number in range(2):
+            mailbox.append(turn(f"{number}", subject.subject_id), look_after=5)
+            seen |= set(redis.keys())
+    for subject in (first, second):
+        batch = mailbox.acquire(subject, limit=1, lease_seconds=30)
+        assert batch is not None
+        seen |= set(redis.keys())
+        if subject == first:
+            mailbox.release(batch, retry_in=60, blamed=True)
+        else:
+            mailbox.commit(batch.lease, [batch.turns[0].turn_id], limit=1, lease_seconds=30)
+        seen |= set(redis.keys())
+    names = {key.decode() for key in seen}
+    for subject in (first, second):
+        names = {name.replace(subject.key, "SUBJECT").replace("{t}", "{TENANT}") for name in names}
+    return names
+
+
+def test_the_page_of_redis_keys_names_what_a_mailbox_writes_and_nothing_else() -> None:
+    page = DOCS / "reference" / "redis-keys.md"
+    told = {row[0].strip("`") for row in rows(section(page, "## Mailboxes (`memory/mailbox.py`)"))}
+    assert told == keys_that_a_mailbox_writes()
+
+
+def test_the_page_of_redis_keys_names_the_stream_of_events() -> None:
+    subject = Subject(tenant_id="t", subject_id="a")
+    told = [
+        row[0].strip("`")
+        for row in rows(section(DOCS / "reference" / "redis-keys.md", "## Events (`worker/events.py`)"))
+    ]
+    assert told == [stream_key(subject).replace(subject.key, "SUBJECT")]
+
+
+def test_the_page_of_tables_has_every_table_with_its_columns() -> None:
+    page = DOCS / "reference" / "catalog-tables.md"
+    told = {heading.strip("`") for heading in re.findall(r"^## (.+)$", page.read_text(), re.MULTILINE)}
+    assert told == set(metadata.tables)
+    for name, table in metadata.tables.items():
+        columns = [column for row in rows(section(page, f"## `{name}`")) for column in _CODE.findall(row[0])]
+        assert sorted(columns) == sorted(column.name for column in table.columns), name
+
+
+def test_the_page_of_events_has_every_event() -> None:
+    text = (DOCS / "reference" / "events.md").read_text()
+    assert {name for name in EventName if f"`{name.value}`" in text} == set(EventName)
+
+
+def test_the_page_of_the_contract_has_every_field_of_a_turn() -> None:
+    page = DOCS / "reference" / "queue-contract.md"
+    told = {row[0].strip("`"): row[2] == "yes" for row in rows(section(page, "## The turn")) if len(row) == 4}
+    assert told == {name: info.is_required() for name, info in Turn.model_fields.items()}
+    assert f"{MAX_TURN_BYTES:,} bytes" in page.read_text()
+    assert f"| `schema_version` | integer | no, `{SCHEMA_VERSION}` |" in page.read_text()
+
+
+@pytest.mark.parametrize(
+    "name", [INGEST_TURN, DRAIN_MAILBOX, DEAD_LETTER, INGEST_QUEUE, NIGHTLY_QUEUE, DEAD_LETTER_QUEUE]
+)
+def test_the_page_of_the_contract_names_every_queue_and_task(name: str) -> None:
+    assert name in (DOCS / "reference" / "queue-contract.md").read_text()
