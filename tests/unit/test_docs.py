@@ -187,25 +187,28 @@ def turn(turn_id: str, user_id: str) -> Turn:
     )
 
 
+def keys_in(redis: FakeRedis) -> set[str]:
+    return {key.decode() if isinstance(key, bytes) else key for key in redis.scan_iter()}
+
+
 def keys_that_a_mailbox_writes() -> set[str]:
     redis = FakeRedis(server=FakeServer(), version=(7,))
     mailbox = Mailbox(redis, ring=lambda _: None, seats=1)
     first, second = (Subject(tenant_id="t", subject_id=user) for user in ("a", "b"))
-    seen: set[bytes] = set()
+    names: set[str] = set()
     for subject in (first, second):
         for number in range(2):
             mailbox.append(turn(f"{number}", subject.subject_id), look_after=5)
-            seen |= set(redis.keys())
+            names |= keys_in(redis)
     for subject in (first, second):
         batch = mailbox.acquire(subject, limit=1, lease_seconds=30)
         assert batch is not None
-        seen |= set(redis.keys())
+        names |= keys_in(redis)
         if subject == first:
             mailbox.release(batch, retry_in=60, blamed=True)
         else:
             mailbox.commit(batch.lease, [batch.turns[0].turn_id], limit=1, lease_seconds=30)
-        seen |= set(redis.keys())
-    names = {key.decode() for key in seen}
+        names |= keys_in(redis)
     for subject in (first, second):
         names = {name.replace(subject.key, "SUBJECT").replace("{t}", "{TENANT}") for name in names}
     return names
