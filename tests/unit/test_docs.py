@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 from fakeredis import FakeRedis, FakeServer
+from pydantic import BaseModel
 from typer.main import get_group
 
 from interfaces.cli.configuration import env_example
@@ -137,20 +138,23 @@ def test_the_turn_on_the_page_of_the_contract_is_one_that_a_worker_takes() -> No
 # -- settings -----------------------------------------------------------------------------------------------------
 
 
-def test_the_page_of_settings_has_every_setting_with_its_default() -> None:
-    page = DOCS / "reference" / "settings.md"
-    told = [
-        row
-        for heading in ("## Where things are and how much of them", "## What the policies believe")
-        for row in rows(section(page, heading))
-        if len(row) == 3
-    ]
-    fields = {**Settings.model_fields, **Policy.model_fields}
-    defaults = {name: written(info.get_default()) for name, info in fields.items()}
-    assert told == [
-        [f"`{variable_of(name)}`", f"`{defaults[name]}`" if defaults[name] else "unset", info.description]
-        for name, info in fields.items()
-    ]
+def table_of(model: type[BaseModel]) -> str:
+    """The table of a settings class as the page must have it."""
+    lines = ["| variable | default | what it does |", "| --- | --- | --- |"]
+    for name, info in model.model_fields.items():
+        default = written(info.get_default())
+        lines.append(f"| `{variable_of(name)}` | {f'`{default}`' if default else 'unset'} | {info.description} |")
+    return "\n".join(lines) + "\n\n"
+
+
+@pytest.mark.parametrize(
+    ("model", "heading"),
+    [(Settings, "## Where things are and how much of them"), (Policy, "## What the policies believe")],
+)
+def test_the_page_of_settings_has_every_setting_with_its_default(model: type[BaseModel], heading: str) -> None:
+    table = table_of(model)
+    if table not in section(DOCS / "reference" / "settings.md", heading):
+        pytest.fail(f"docs/reference/settings.md, {heading!r}, must have this table:\n\n{table}", pytrace=False)
 
 
 def test_the_page_of_settings_has_the_thresholds_of_the_embedder() -> None:
