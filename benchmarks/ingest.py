@@ -114,7 +114,7 @@ def _stages(settings: Settings, turns: list[Turn]) -> tuple[dict[str, float], in
     parts = open_parts(settings, create_celery(settings))
     parts.extractor.prepare()
     parts.embedder.embed(["warm"])
-    leases = LeaseKeeper(parts.mailbox, settings.lease_seconds)
+    leases = LeaseKeeper(parts.mailbox, settings.lease_seconds, settings.turn_deadline_seconds)
     before = {stage: STAGE_CPU.labels(stage)._value.get() for stage in _STAGES}
     started = time.thread_time()
     for turn in turns:

@@ -12,6 +12,9 @@ from pydantic_settings import BaseSettings, SettingsConfigDict
 from memory.schema import Policy
 
 PREFIX = "AFTERTURN_"
+_PLUGIN = r"[A-Za-z_][\w.]*:[A-Za-z_]\w*"
+_RULES_OR_PLUGIN = rf"^(rules|{_PLUGIN})$"
+_NONE_OR_PLUGIN = rf"^(none|{_PLUGIN})$"
 
 
 class SettingsError(Exception):
@@ -35,7 +38,24 @@ class Settings(BaseSettings):
     catalog_url: str | None = Field(None, description="SQLAlchemy URL of the catalog; unset: SQLite in the data folder")
     index: Literal["sqlite"] = Field("sqlite", description="where vectors are searched")
     embedder: Literal["minilm"] = Field("minilm", description="what makes vectors of summaries")
-    extractor: Literal["rules"] = Field("rules", description="what makes candidates of turns")
+    extractor: Annotated[str, Field(pattern=_RULES_OR_PLUGIN)] = Field(
+        "rules", description="what makes candidates of turns: rules, or package.module:function of your own"
+    )
+    llm: Annotated[str, Field(pattern=_NONE_OR_PLUGIN)] = Field(
+        "none", description="the language model: none, or package.module:function that opens a provider of your own"
+    )
+    llm_timeout_seconds: Annotated[float, Field(gt=0, le=600)] = Field(
+        30.0, description="how long a call of the language model may take"
+    )
+    llm_concurrency: Annotated[int, Field(ge=0)] = Field(
+        0, description="calls of the language model that the whole fleet has under way at most; 0: no cap"
+    )
+    llm_requests_per_minute: Annotated[int, Field(ge=0)] = Field(
+        0, description="calls of the language model that the whole fleet starts a minute at most; 0: no cap"
+    )
+    turn_deadline_seconds: Annotated[float, Field(ge=10, le=86_400)] = Field(
+        600.0, description="how long a worker may have one batch of turns in hand before it counts as stuck and ends"
+    )
     categories: tuple[str, ...] = Field(
         ("Finance", "Budget", "Goals", "Personal", "Education", "Conversation_Summary", "Other"),
         description="the categories of memories, as a JSON list; the last one is the default",

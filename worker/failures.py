@@ -10,8 +10,14 @@ from redis.exceptions import ConnectionError as RedisConnectionError
 from redis.exceptions import TimeoutError as RedisTimeoutError
 from sqlalchemy.exc import InterfaceError, OperationalError
 
+from memory.breaker import CircuitOpen
 from memory.catalog import ConcurrentChange
 from memory.index import IndexUnavailable
+from memory.llm import LLMAnswerInvalid, LLMBusy, LLMUnavailable
+
+PASSING_FAILURES = (LLMUnavailable, LLMAnswerInvalid, ConnectionError, TimeoutError)
+"""Of a model, or of whatever a part of the user's own asks: tried again, a number of times."""
+INDEX_FAILURES = (IndexUnavailable, sqlite3.OperationalError, ConnectionError, TimeoutError)
 
 _OUTAGES = (
     BrokerUnavailable,
@@ -20,9 +26,12 @@ _OUTAGES = (
     OperationalError,
     InterfaceError,
     IndexUnavailable,
+    sqlite3.OperationalError,
     ConcurrentChange,
+    CircuitOpen,
+    LLMBusy,
 )
-_TRANSIENT = (*_OUTAGES, sqlite3.OperationalError, ConnectionError, TimeoutError)
+_TRANSIENT = (*_OUTAGES, *PASSING_FAILURES)
 _FIRST_PAUSE = 0.5
 _LONGEST_PAUSE = 60.0
 

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import threading
-from collections.abc import Iterator
+import time
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 import structlog
@@ -17,13 +19,23 @@ _log = structlog.get_logger()
 class LeaseKeeper:
     """Renews every held lease three times before it would run out, from one thread a process.
 
-    A lease that could not be renewed is not an error here: the catalog refuses what is written under an old one.
+    A lease that could not be renewed is not an error here: the catalog refuses what is written under an old one. A
+    thread cannot be ended from outside, so a batch that is in hand for longer than `deadline` seconds ends the
+    process through `on_stuck`: its supervisor starts a new one, and the turns come back by themselves.
     """
 
-    def __init__(self, mailbox: Mailbox, lease_seconds: float) -> None:
+    def __init__(
+        self,
+        mailbox: Mailbox,
+        lease_seconds: float,
+        deadline: float,
+        on_stuck: Callable[[], None] = lambda: os._exit(1),
+    ) -> None:
         self._mailbox = mailbox
         self._lease_seconds = lease_seconds
-        self._held: set[Lease] = set()
+        self._deadline = deadline
+        self._on_stuck = on_stuck
+        self._held: dict[Lease, float] = {}
         self._lock = threading.Lock()
         self._stopped = threading.Event()
         self._thread = threading.Thread(target=self._run, name="lease-keeper", daemon=True)
@@ -33,12 +45,17 @@ class LeaseKeeper:
     def keeping(self, lease: Lease) -> Iterator[None]:
         """Keep a lease until the block ends."""
         with self._lock:
-            self._held.add(lease)
+            self._held[lease] = time.monotonic()
         try:
             yield
         finally:
             with self._lock:
-                self._held.discard(lease)
+                self._held.pop(lease, None)
+
+    def oldest(self) -> float:
+        """For how many seconds the oldest batch is in hand; 0 where none is."""
+        with self._lock:
+            return time.monotonic() - min(self._held.values()) if self._held else 0.0
 
     def stop(self) -> None:
         self._stopped.set()
@@ -46,6 +63,9 @@ class LeaseKeeper:
 
     def _run(self) -> None:
         while not self._stopped.wait(self._lease_seconds / 3):
+            if (oldest := self.oldest()) > self._deadline:
+                _log.error("stuck", stage="mailbox", seconds=round(oldest))
+                self._on_stuck()
             with self._lock:
                 held = list(self._held)
             for lease in held:

@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from celery import Celery
 from redis import Redis
 
+from memory.breaker import CircuitBreaker
+from memory.llm import open_llm
 from memory.mailbox import Mailbox
 from memory.queue import open_mailbox
 from memory.redis import open_redis
@@ -14,6 +16,9 @@ from memory.settings import Settings
 from memory.stores import Stores, open_stores
 from worker.extract import open_extractor
 from worker.extract.base import Extractor
+from worker.failures import INDEX_FAILURES, PASSING_FAILURES
+from worker.guarded import GuardedEmbedder, GuardedIndex
+from worker.metrics import count_llm_call, show_breaker
 
 
 @dataclass(frozen=True)
@@ -39,14 +44,17 @@ def open_parts(settings: Settings, celery: Celery) -> Parts:
     """
     stores = open_stores(settings)
     redis = open_redis(settings)
+    index_breaker = CircuitBreaker("index", INDEX_FAILURES, on_change=show_breaker)
+    embedder_breaker = CircuitBreaker("embedder", PASSING_FAILURES, on_change=show_breaker)
+    llm = open_llm(settings, redis, on_call=count_llm_call, on_breaker=show_breaker)
     return Parts(
         settings=stores.settings,
         policy=stores.policy,
         catalog=stores.catalog,
-        index=stores.index,
-        embedder=stores.embedder,
+        index=GuardedIndex(stores.index, index_breaker),
+        embedder=GuardedEmbedder(stores.embedder, embedder_breaker),
         celery=celery,
         redis=redis,
         mailbox=open_mailbox(settings, redis, celery),
-        extractor=open_extractor(settings),
+        extractor=open_extractor(settings, llm),
     )

@@ -39,7 +39,7 @@ def _parts() -> Parts:
 
 @cache
 def _leases() -> LeaseKeeper:
-    return LeaseKeeper(_parts().mailbox, settings.lease_seconds)
+    return LeaseKeeper(_parts().mailbox, settings.lease_seconds, settings.turn_deadline_seconds)
 
 
 @worker_init.connect

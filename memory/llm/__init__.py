@@ -1,0 +1,51 @@
+"""Language models, where one is configured."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from redis import Redis
+
+from memory.breaker import CircuitBreaker, State
+from memory.llm.base import LLMAnswerInvalid, LLMRefused, LLMUnavailable, Provider, Reply
+from memory.llm.gate import Gate, LLMBusy
+from memory.llm.llm import LLM, Call, Completion
+from memory.plugin import load_plugin
+from memory.settings import Settings, variable_of
+
+__all__ = [
+    "LLM",
+    "Call",
+    "Completion",
+    "LLMAnswerInvalid",
+    "LLMBusy",
+    "LLMRefused",
+    "LLMUnavailable",
+    "Provider",
+    "Reply",
+    "open_llm",
+]
+
+
+def open_llm(
+    settings: Settings,
+    redis: Redis,
+    *,
+    on_call: Callable[[Call], None],
+    on_breaker: Callable[[str, State], None],
+) -> LLM | None:
+    """The language model that the settings name, or None.
+
+    Raises:
+        SettingsError: what the setting names cannot be loaded.
+    """
+    if settings.llm == "none":
+        return None
+    provider: Provider = load_plugin(settings.llm, variable_of("llm"))(settings)
+    gate = Gate(
+        redis,
+        concurrency=settings.llm_concurrency,
+        a_minute=settings.llm_requests_per_minute,
+        call_seconds=settings.llm_timeout_seconds * 2,
+    )
+    return LLM(provider, gate, CircuitBreaker("llm", (LLMUnavailable,), on_change=on_breaker), on_call)

@@ -1,0 +1,44 @@
+"""What a provider of language models promises."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+
+class LLMUnavailable(Exception):
+    """The provider cannot be reached, is throttling, or took too long: the same call may succeed later."""
+
+
+class LLMRefused(Exception):
+    """The provider will never answer this call: wrong credentials, no such model, a request that it does not take."""
+
+
+class LLMAnswerInvalid(Exception):
+    """The answer was no valid JSON of the asked form, nor was the second one."""
+
+
+@dataclass(frozen=True)
+class Reply:
+    """What a model said, and what it cost in tokens."""
+
+    text: str
+    prompt_tokens: int = 0
+    completion_tokens: int = 0
+
+
+class Provider(Protocol):
+    """One model behind one API. Safe to call from many threads; every call is bounded in time by the provider itself."""
+
+    @property
+    def name(self) -> str:
+        """The model, as the audit names it."""
+        ...
+
+    def reply(self, prompt: str, schema: dict[str, Any]) -> Reply:
+        """What the model answers to a prompt at temperature 0, as JSON text of a schema where the API can ask for it.
+
+        Raises:
+            LLMUnavailable, LLMRefused
+        """
+        ...
