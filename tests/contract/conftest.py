@@ -1,0 +1,48 @@
+"""Workers in process, for the tests of the pipeline."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import count
+from pathlib import Path
+
+import pytest
+
+from memory.catalog import open_catalog
+from memory.index import open_index
+from memory.queue import create_celery
+from memory.settings import Settings
+from tests.contract.pipeline import Worker
+from worker.leases import LeaseKeeper
+from worker.parts import open_parts
+
+_users = count()
+
+
+@pytest.fixture(scope="module")
+def worker(broker_url: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Worker]:
+    settings = Settings(broker_url=broker_url, data_dir=tmp_path_factory.mktemp("pipeline"))
+    parts = open_parts(settings, create_celery(settings))
+    parts.redis.flushdb()
+    parts.extractor.prepare()
+    leases = LeaseKeeper(parts.mailbox, settings.lease_seconds)
+    yield Worker(parts, leases)
+    leases.stop()
+    parts.close()
+
+
+@pytest.fixture
+def alone(worker: Worker, tmp_path: Path) -> Iterator[Worker]:
+    """A worker with a catalog and an index of its own, so that a test may look at every byte of them."""
+    settings = worker.parts.settings.model_copy(update={"data_dir": tmp_path / "alone"})
+    index = open_index(settings, worker.parts.embedder)
+    own = worker.with_parts(settings=settings, catalog=open_catalog(settings), index=index)
+    yield own
+    own.parts.index.close()
+    own.parts.catalog.close()
+
+
+@pytest.fixture
+def anna() -> str:
+    """A user that no other test knows."""
+    return f"anna{next(_users)}"

@@ -1,0 +1,110 @@
+"""A worker in process, on real parts, and what tests ask of them."""
+
+from __future__ import annotations
+
+import base64
+import json
+from collections.abc import Sequence
+from contextlib import closing
+from dataclasses import dataclass, replace
+from typing import Any, cast
+
+from memory.catalog.engine import create_catalog_engine
+from memory.catalog.tables import metadata
+from memory.index.base import Hit, Where
+from memory.mailbox import key_of
+from memory.queue import DEAD_LETTER_QUEUE
+from memory.schema import Memory, Status, Subject, Turn
+from tests.turns import a_turn
+from worker.drain import drain
+from worker.events import stream_key
+from worker.leases import LeaseKeeper
+from worker.parts import Parts
+
+EVERYTHING = tuple(Status)
+
+
+@dataclass(frozen=True)
+class Worker:
+    """A worker's parts, and what a test asks of them."""
+
+    parts: Parts
+    leases: LeaseKeeper
+
+    def park(self, *turns: dict[str, Any]) -> None:
+        for turn in turns:
+            self.parts.mailbox.append(Turn.model_validate(turn), 5)
+
+    def work(self, whose: Subject) -> None:
+        drain(whose, self.parts, self.leases)
+
+    def hear(self, user: str, *said: str, first: int = 0, **fields: Any) -> None:
+        """Turns of one user that are taken together, the first one numbered `first`."""
+        turns = [a_turn(user, number, text) | fields for number, text in enumerate(said, start=first)]
+        self.park(*turns)
+        self.work(Turn.model_validate(turns[0]).subject)
+
+    def known(self, whose: Subject, *statuses: Status) -> list[Memory]:
+        return self.parts.catalog.list_memories(whose, statuses=statuses or (Status.ACTIVE,))
+
+    def state(self, whose: Subject) -> list[Memory]:
+        return sorted(self.known(whose, *EVERYTHING), key=lambda memory: memory.id)
+
+    def outcomes(self, whose: Subject) -> dict[str, str]:
+        return {row["turn_id"]: row["outcome"] for row in self.rows("ledger", whose)}
+
+    def audited(self, whose: Subject) -> list[str]:
+        return [row["action"] for row in self.rows("audit", whose)]
+
+    def rows(self, table: str, whose: Subject) -> list[dict[str, Any]]:
+        """A subject's rows of a table, as the database has them."""
+        it = metadata.tables[table]
+        engine = create_catalog_engine(self.parts.settings.effective_catalog_url)
+        with closing(engine.connect()) as connection:
+            mine = (it.c.tenant_id == whose.tenant_id) & (it.c.subject_id == whose.subject_id)
+            found = [dict(row) for row in connection.execute(it.select().where(mine)).mappings()]
+        engine.dispose()
+        return found
+
+    def everywhere(self, whose: Subject) -> str:
+        """All that any table of the catalog has of a subject."""
+        return "\n".join(str(self.rows(name, whose)) for name in metadata.tables)
+
+    def indexed(self, whose: Subject) -> list[Status]:
+        entries = self.parts.index.fetch(whose, [memory.index_key for memory in self.known(whose, *EVERYTHING)])
+        return sorted(entry.status for entry in entries)
+
+    def hits(self, whose: Subject, query: str) -> list[Hit]:
+        [vector] = self.parts.embedder.embed([query])
+        return self.parts.index.query(vector, Where(whose, statuses=EVERYTHING), 10)
+
+    def events(self, whose: Subject) -> list[dict[str, Any]]:
+        found = cast(list[tuple[bytes, dict[bytes, bytes]]], self.parts.redis.xrange(stream_key(whose)))
+        return [{key.decode(): value.decode() for key, value in fields.items()} for _, fields in found]
+
+    def event_names(self, whose: Subject) -> list[str]:
+        return [event["event"] for event in self.events(whose)]
+
+    def dead_letters(self) -> list[dict[str, Any]]:
+        messages = [json.loads(message) for message in self.parts.redis.lrange(DEAD_LETTER_QUEUE, 0, -1)]
+        return [json.loads(base64.b64decode(message["body"]))[0][0] for message in reversed(messages)]
+
+    def lose_lease(self, whose: Subject) -> None:
+        """As if the worker that holds it had died some time ago."""
+        self.parts.redis.delete(key_of(whose, "lease"))
+
+    def wait_over(self, whose: Subject) -> None:
+        """As if the time for which the subject backs off had passed."""
+        assert self.parts.redis.delete(key_of(whose, "retry")) == 1
+
+    def files(self) -> dict[str, bytes]:
+        folder = self.parts.settings.data_dir
+        return {path.name: path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+
+    def with_parts(self, **parts: Any) -> Worker:
+        return Worker(replace(self.parts, **parts), self.leases)
+
+
+def only(memories: Sequence[Memory]) -> Memory:
+    [memory] = memories
+    return memory

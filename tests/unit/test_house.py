@@ -1,0 +1,79 @@
+"""The house keeps its own rules: what linters are told is all of it, and nothing stays behind of where it was built."""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+NOT_SHIPPED = {"benchmarks", "tests"}
+MADE_BY_TOOLS = {"__pycache__", "node_modules", "data", "dist", "build"}
+MAX_LINES = 400
+
+
+def project() -> dict[str, Any]:
+    return tomllib.loads((ROOT / "pyproject.toml").read_text())
+
+
+def own_files(folder: Path = ROOT) -> Iterator[Path]:
+    """The project's files, without what tools put beside them."""
+    for path in sorted(folder.iterdir()):
+        if path.is_dir():
+            hidden = path.name.startswith(".") and path.name not in {".ci", ".github"}
+            if not hidden and path.name not in MADE_BY_TOOLS and path.suffix != ".egg-info":
+                yield from own_files(path)
+        elif path.is_file():
+            yield path
+
+
+def packages() -> set[str]:
+    return {path.parent.name for path in ROOT.glob("*/__init__.py")} - NOT_SHIPPED
+
+
+def test_every_package_is_shipped_and_linted() -> None:
+    settings = project()["tool"]
+    assert set(settings["hatch"]["build"]["targets"]["wheel"]["packages"]) == packages()
+    assert set(settings["importlinter"]["root_packages"]) == packages()
+    assert set(settings["mypy"]["files"]) == packages() | NOT_SHIPPED
+
+
+def test_every_package_has_its_floor() -> None:
+    [floors] = [contract for contract in project()["tool"]["importlinter"]["contracts"] if contract["type"] == "layers"]
+    rooms = [room.strip() for floor in floors["layers"] for room in floor.split("|")]
+    assert sorted(rooms) == sorted(packages())
+
+
+@pytest.mark.parametrize("source", ["policies", "memory.schema"])
+def test_all_of_memory_but_its_schema_is_out_of_bounds_for(source: str) -> None:
+    [forbidden] = [
+        set(contract["forbidden_modules"])
+        for contract in project()["tool"]["importlinter"]["contracts"]
+        if contract["type"] == "forbidden" and contract["source_modules"] == [source]
+    ]
+    modules = {path.stem for path in (ROOT / "memory").glob("*.py")} - {"__init__"}
+    modules |= {path.parent.name for path in (ROOT / "memory").glob("*/__init__.py")}
+    assert {f"memory.{module}" for module in modules - {"schema"}} - forbidden == set()
+
+
+def test_no_file_is_two_rooms() -> None:
+    lines = {path: len(path.read_text().splitlines()) for path in own_files() if path.suffix == ".py"}
+    assert {str(path.relative_to(ROOT)): count for path, count in lines.items() if count > MAX_LINES} == {}
+
+
+def test_no_file_names_the_place_where_it_was_built() -> None:
+    place = f"/{'work'}/".encode()
+    assert [str(path.relative_to(ROOT)) for path in own_files() if place in path.read_bytes()] == []
+
+
+def test_every_package_and_module_says_what_it_is() -> None:
+    silent = [
+        str(path.relative_to(ROOT))
+        for package in packages()
+        for path in own_files(ROOT / package)
+        if path.suffix == ".py" and not path.read_text().lstrip().startswith(('"""', 'r"""'))
+    ]
+    assert silent == []
