@@ -28,7 +28,7 @@ class Reply:
 
 
 class Provider(Protocol):
-    """One model behind one API. Safe to call from many threads; every call is bounded in time by the provider itself."""
+    """One model behind one API. Safe to call from many threads; it bounds every call in time by itself."""
 
     @property
     def name(self) -> str:

@@ -75,5 +75,6 @@ class Gate:
 
     def _try(self, call: str) -> bool:
         till = round(self._call_seconds * 1e6)
-        arguments = [call, self._concurrency, self._a_minute, till, _MINUTE_US]
-        return bool(self._enter(keys=[_CALLS, _STARTED], args=arguments))
+        return bool(
+            self._enter(keys=[_CALLS, _STARTED], args=[call, self._concurrency, self._a_minute, till, _MINUTE_US])
+        )

@@ -1,0 +1,153 @@
+"""The language model within the fleet's caps: what comes back, what is asked again, who waits."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from pydantic import BaseModel
+from redis import Redis
+
+from memory.breaker import CircuitBreaker, CircuitOpen
+from memory.llm import LLM, Call, LLMAnswerInvalid, LLMBusy, LLMUnavailable, Reply
+from memory.llm.gate import Gate
+
+
+class City(BaseModel):
+    city: str
+
+
+class Scripted:
+    """A provider that answers what it was given, in turn, and remembers what it was asked."""
+
+    name = "scripted"
+
+    def __init__(self, *answers: str | Exception) -> None:
+        self._answers = list(answers)
+        self.prompts: list[str] = []
+
+    def reply(self, prompt: str, schema: dict[str, Any]) -> Reply:
+        self.prompts.append(prompt)
+        answer = self._answers.pop(0)
+        if isinstance(answer, Exception):
+            raise answer
+        return Reply(answer, prompt_tokens=10, completion_tokens=2)
+
+
+@pytest.fixture
+def redis(broker_url: str) -> Iterator[Redis]:
+    client = Redis.from_url(broker_url)
+    client.flushdb()
+    yield client
+    client.close()
+
+
+def open_gate(redis: Redis) -> Gate:
+    return Gate(redis, concurrency=0, a_minute=0, call_seconds=10)
+
+
+def llm(redis: Redis, provider: Scripted, calls: list[Call] | None = None) -> LLM:
+    breaker = CircuitBreaker("llm", (LLMUnavailable,), threshold=2)
+    return LLM(provider, open_gate(redis), breaker, (calls if calls is not None else []).append)
+
+
+def test_a_valid_answer_comes_back_as_a_value_with_its_tokens(redis: Redis) -> None:
+    completion = llm(redis, Scripted('{"city": "Berlin", "unknown": 1}')).complete("where?", City)
+    assert completion.answer == City(city="Berlin")
+    assert (completion.prompt_tokens, completion.completion_tokens) == (10, 2)
+
+
+@pytest.mark.parametrize("nonsense", ['{"city": "Ber', "I think it is Berlin.", '{"city": 7}', "", "[]"])
+def test_nonsense_is_asked_once_more_with_the_error(redis: Redis, nonsense: str) -> None:
+    provider = Scripted(nonsense, '{"city": "Berlin"}')
+    completion = llm(redis, provider).complete("where?", City)
+    assert completion.answer.city == "Berlin"
+    assert completion.prompt_tokens == 20
+    assert provider.prompts[1].startswith("where?\n")
+    assert "not valid" in provider.prompts[1]
+
+
+def test_nonsense_twice_is_a_failed_call(redis: Redis) -> None:
+    provider = Scripted("no", "still no", '{"city": "never asked for"}')
+    with pytest.raises(LLMAnswerInvalid):
+        llm(redis, provider).complete("where?", City)
+    assert len(provider.prompts) == 2
+
+
+def test_every_call_is_told_of(redis: Redis) -> None:
+    calls: list[Call] = []
+    guarded = llm(redis, Scripted(LLMUnavailable("throttled"), '{"city": "Berlin"}'), calls)
+    with pytest.raises(LLMUnavailable):
+        guarded.complete("where?", City)
+    guarded.complete("where?", City)
+    assert [call.outcome for call in calls] == ["LLMUnavailable", "answered"]
+
+
+def test_a_provider_that_keeps_failing_is_left_alone(redis: Redis) -> None:
+    provider = Scripted(LLMUnavailable("down"), LLMUnavailable("down"), '{"city": "never asked for"}')
+    guarded = llm(redis, provider)
+    for _ in range(2):
+        with pytest.raises(LLMUnavailable):
+            guarded.complete("where?", City)
+    with pytest.raises(CircuitOpen):
+        guarded.complete("where?", City)
+    assert len(provider.prompts) == 2
+
+
+def test_the_fleet_has_no_more_calls_under_way_than_it_may(redis: Redis) -> None:
+    gates = [Gate(redis, concurrency=3, a_minute=0, call_seconds=10) for _ in range(8)]
+    lock, at_once, most, over = threading.Lock(), 0, 0, threading.Barrier(3)
+
+    def call(gate: Gate, waits: bool) -> None:
+        nonlocal at_once, most
+        with gate.entered(patience=30):
+            with lock:
+                at_once += 1
+                most = max(most, at_once)
+            if waits:
+                over.wait(10)
+            with lock:
+                at_once -= 1
+
+    threads = [threading.Thread(target=call, args=(gate, number < 3)) for number, gate in enumerate(gates)]
+    for thread in threads[:3]:
+        thread.start()
+    for thread in threads[:3]:
+        thread.join()
+    for thread in threads[3:]:
+        thread.start()
+    for thread in threads[3:]:
+        thread.join()
+    assert most == 3
+
+
+def test_who_finds_no_place_in_time_is_told_that_the_fleet_is_busy(redis: Redis) -> None:
+    gate = Gate(redis, concurrency=1, a_minute=0, call_seconds=10)
+    with gate.entered(patience=0), pytest.raises(LLMBusy), gate.entered(patience=0.1):
+        pytest.fail("two are in a gate for one")
+    with gate.entered(patience=0):
+        pass
+
+
+def test_the_fleet_starts_no_more_calls_a_minute_than_it_may(redis: Redis) -> None:
+    gate = Gate(redis, concurrency=0, a_minute=2, call_seconds=10)
+    for _ in range(2):
+        with gate.entered(patience=0):
+            pass
+    with pytest.raises(LLMBusy), gate.entered(patience=0):
+        pytest.fail("a third call in the same minute")
+
+
+def test_a_call_whose_worker_died_gives_its_place_back(redis: Redis) -> None:
+    dead = Gate(redis, concurrency=1, a_minute=0, call_seconds=0.2)
+    entered = dead.entered(patience=0)
+    entered.__enter__()
+    with Gate(redis, concurrency=1, a_minute=0, call_seconds=10).entered(patience=5):
+        pass
+
+
+def test_the_caps_leave_no_key_without_expiry(redis: Redis) -> None:
+    with Gate(redis, concurrency=1, a_minute=5, call_seconds=10).entered(patience=0):
+        assert [key for key in redis.scan_iter() if redis.ttl(key) == -1] == []
