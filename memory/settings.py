@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from pathlib import Path
 from typing import Annotated, Literal
+from urllib.parse import urlsplit
 
 from pydantic import Field, ValidationError, field_validator
 from pydantic_settings import BaseSettings, SettingsConfigDict
@@ -95,6 +96,15 @@ class Settings(BaseSettings):
         if not url.startswith(("redis://", "rediss://")):
             raise ValueError("must start with redis:// or rediss://, such as redis://127.0.0.1:6390/0")
         return url
+
+    @property
+    def broker_shown(self) -> str:
+        """The broker's URL without its password, for people and logs."""
+        parts = urlsplit(self.broker_url)
+        if parts.password is None:
+            return self.broker_url
+        host = parts.netloc.rpartition("@")[2]
+        return parts._replace(netloc=f"{parts.username or ''}:***@{host}").geturl()
 
     @property
     def effective_catalog_url(self) -> str:

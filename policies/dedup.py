@@ -51,7 +51,7 @@ def decide(
     active memories with a fact of the same (entity, attribute), whatever their cosine. The same fact updates, also
     when it is only probably the same (UNSURE) but the cosine is at the type's auto threshold; a changed one
     supersedes every memory that it contradicts; one that words cannot settle in the check range is asked about.
-    Source: "S3 Vectors Memory Implementation Plan (V1)", "Create vs Update decision policy"; DESIGN, section 6.
+    Source: "S3 Vectors Memory Implementation Plan (V1)", "Create vs Update decision policy".
 
     An earlier statement never replaces a later one: when a contradicting memory tells of a later moment, the
     candidate is skipped. The same candidate again updates what it made, or is skipped once that was superseded.

@@ -34,7 +34,7 @@ def screen(text: str, policy: Policy, *, blocked_topics: Sequence[str] = ()) -> 
     turn may be. QUARANTINE holds a text that orders the assistant about instead of telling of the user, with
     secrets masked. REDACT keeps a text in which something is masked by a typed placeholder such as `[email]`: cards
     and keys always, personal identifiers if the policy says so. Screening what may be kept changes nothing.
-    Source: DESIGN, sections 2 and 4.9; "Memory System - Mechanics", "User Controls, Privacy, and Governance".
+    Source: "Memory System - Mechanics", "User Controls, Privacy, and Governance".
     """
     if len(text) > MAX_TURN_BYTES:
         return _refused("too_long")

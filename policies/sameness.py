@@ -48,7 +48,7 @@ def compare(a: Statement, b: Statement, policy: Policy) -> SameFact:
     SAME: one may be merged into the other. CHANGED: they speak of the same thing and cannot both hold now.
     DIFFERENT: both may stand. UNSURE: the words do not tell.
 
-    Source: DESIGN, section 6, and "S3 Vectors Memory Implementation Plan (V1)", "Create vs Update decision policy":
+    Source: "S3 Vectors Memory Implementation Plan (V1)", "Create vs Update decision policy":
     shared names bias to the same, another category away from it.
     """
     by_facts = compare_facts(a.facts, b.facts)

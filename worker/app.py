@@ -35,10 +35,13 @@ app.conf.update(
     worker_send_task_events=False,
     worker_enable_remote_control=True,
     timezone="UTC",
+    # There are no results to clean up after, so beat need not schedule it.
+    result_expires=None,
     beat_scheduler="redbeat.RedBeatScheduler",
     # A second beat takes over in about 17 s; by default it waits 25 minutes.
     beat_max_loop_interval=3,
     redbeat_lock_timeout=15,
+    redbeat_redis_url=settings.broker_url,
     redbeat_key_prefix="afterturn:beat:",
     beat_schedule={
         "sweep": {

@@ -7,9 +7,9 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, cast
 
-from memory.schema import Event, Subject
+from memory.schema import Event, EventName, Subject
 from worker.parts import Parts
 
 _STREAM_SECONDS = 7 * 86400
@@ -22,11 +22,16 @@ def stream_key(subject: Subject) -> str:
 
 
 def announce(events: Sequence[tuple[int, Event]], parts: Parts) -> None:
-    """Append events with their outbox ids to their subjects' streams, in their order."""
+    """Append events with their outbox ids to their subjects' streams, in their order.
+
+    A deletion takes the earlier events of that memory out of the stream: they carry its summary.
+    """
     if not events:
         return
     pipeline = parts.redis.pipeline(transaction=False)
     for event_id, event in events:
+        if event.name is EventName.DELETED:
+            _take_back(event.subject, str(event.payload["id"]), parts)
         fields: dict[Any, Any] = {
             "event_id": event_id,
             "event": event.name.value,
@@ -37,3 +42,10 @@ def announce(events: Sequence[tuple[int, Event]], parts: Parts) -> None:
     for subject in {event.subject for _, event in events}:
         pipeline.expire(stream_key(subject), _STREAM_SECONDS)
     pipeline.execute()
+
+
+def _take_back(subject: Subject, memory_id: str, parts: Parts) -> None:
+    entries: list[tuple[bytes, dict[bytes, bytes]]] = cast(Any, parts.redis.xrange(stream_key(subject)))
+    told = [entry for entry, fields in entries if memory_id in json.loads(fields[b"payload"]).values()]
+    if told:
+        parts.redis.xdel(stream_key(subject), *told)

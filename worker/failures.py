@@ -6,6 +6,7 @@ import random
 import sqlite3
 
 from kombu.exceptions import OperationalError as BrokerUnavailable
+from redis.exceptions import BusyLoadingError, OutOfMemoryError, ReadOnlyError
 from redis.exceptions import ConnectionError as RedisConnectionError
 from redis.exceptions import TimeoutError as RedisTimeoutError
 from sqlalchemy.exc import InterfaceError, OperationalError
@@ -23,6 +24,9 @@ _OUTAGES = (
     BrokerUnavailable,
     RedisConnectionError,
     RedisTimeoutError,
+    BusyLoadingError,
+    OutOfMemoryError,
+    ReadOnlyError,
     OperationalError,
     InterfaceError,
     IndexUnavailable,

@@ -73,7 +73,10 @@ def ingest_turn(turn: Any) -> None:
         return
     except Exception as error:
         # A turn that came as a plain message lies nowhere else yet: only the broker can give it back.
-        raise Reject(type(error).__name__, requeue=is_transient(error)) from error
+        if is_transient(error):
+            raise Reject(type(error).__name__, requeue=True) from error
+        _refuse(turn, f"parking failed: {type(error).__name__}", parts)
+        raise
     drain(accepted.subject, parts, _leases())
 
 

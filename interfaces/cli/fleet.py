@@ -87,7 +87,7 @@ def status(as_json: JsonOption = False) -> None:
     stores, celery = open_stores(settings), create_celery(settings)
     mailbox = open_mailbox(settings, redis, celery)
     report: dict[str, Any] = {
-        "broker": settings.broker_url,
+        "broker": settings.broker_shown,
         "queues": {name: redis.llen(name) for name in (INGEST_QUEUE, NIGHTLY_QUEUE, DEAD_LETTER_QUEUE)},
         "pending_turns": mailbox.pending_turns(),
         "subjects_with_pending_turns": mailbox.dirty_subjects(),

@@ -58,7 +58,7 @@ def main() -> None:
     ) as error:
         _stop(str(error))
     except (RedisConnectionError, RedisTimeoutError):
-        url = load_settings().broker_url
+        url = load_settings().broker_shown
         _stop(f"no broker answers at {url}. Start one (`afterturn run` brings its own) or set AFTERTURN_BROKER_URL")
     except OperationalError as error:
         _stop(f"the catalog does not answer: {error.orig}. Check AFTERTURN_CATALOG_URL, or try again")

@@ -131,7 +131,7 @@ def _only_run(folder: Path) -> Iterator[None]:
 def _started(settings: Settings, folder: Path, worker: Supervised, beat: Supervised) -> Panel:
     text = Text()
     for name, value in (
-        ("broker", f"Valkey at {settings.broker_url}, append-only file in {folder / 'broker'}"),
+        ("broker", f"Valkey at {settings.broker_shown}, append-only file in {folder / 'broker'}"),
         ("worker", f"process {worker.pid}, {settings.worker_slots} slots, log in {worker.log}"),
         ("beat", f"process {beat.pid}, log in {beat.log}"),
         ("data", f"{folder} (AFTERTURN_DATA_DIR)"),

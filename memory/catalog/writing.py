@@ -54,6 +54,7 @@ def write(connection: Connection, changes: Changes) -> list[int]:
         _write_sources(connection, changes)
     if changes.deleted:
         _drop_orphaned_sources(connection, changes.subject, changes.deleted)
+        _take_back_events(connection, changes.subject, changes.deleted)
     _queue_indexing(connection, changes)
     if changes.audit:
         connection.execute(_INSERT_AUDIT, [entry.model_dump() for entry in changes.audit])
@@ -192,6 +193,14 @@ def _drop_orphaned_sources(connection: Connection, subject: Subject, deleted: tu
             ),
         )
     )
+
+
+def _take_back_events(connection: Connection, subject: Subject, deleted: tuple[Memory, ...]) -> None:
+    ids = {str(memory.id) for memory in deleted}
+    table = tables.outbox
+    waiting = connection.execute(select(table.c.id, table.c.payload).where(of_subject(table, subject)))
+    if told := [row.id for row in waiting if ids & set(map(str, row.payload.values()))]:
+        connection.execute(delete(table).where(table.c.id.in_(told)))
 
 
 def _queue_indexing(connection: Connection, changes: Changes) -> None:

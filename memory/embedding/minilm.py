@@ -10,6 +10,10 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import numpy as np
+
+# The library reports its use to its vendor unless told otherwise before it is loaded; nobody asked our users.
+os.environ.setdefault("ORT_DISABLE_TELEMETRY", "1")
+
 import onnxruntime
 from tokenizers import Tokenizer
 

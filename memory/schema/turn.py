@@ -12,7 +12,7 @@ from memory.schema.base import Value
 
 SCHEMA_VERSION: Final = 1
 MAX_TURN_BYTES = 64 * 1024
-"""How much text a turn may carry, in UTF-8 bytes (DESIGN, section 3)."""
+"""How much text a turn may carry, in UTF-8 bytes."""
 
 Identifier = Annotated[str, StringConstraints(min_length=1, max_length=200, pattern=r"^[^\x00-\x1f\x7f]+$")]
 Role = Literal["user", "assistant", "system", "tool"]
