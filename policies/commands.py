@@ -94,10 +94,16 @@ _SAYS_SOMETHING = re.compile(
 _ABOUT_THE_ASSISTANT = re.compile(
     r"^(?:that |about |all |everything |of |any |the |what |which |you |were |have |been "
     r")*(?:your|previous|prior|above|"
-    r"earlier|preceding|system|instructions?|rules?|guidelines?|prompt|told|i (?:just )?said)\b",
+    r"earlier|preceding|system|instructions?|rules?|guidelines?|prompt|told|i (?:just )?said(?! (?:about|on|of)\b))\b",
     re.IGNORECASE,
 )
 _LEAD = re.compile(r"^(?:\s|[:,-])*(?:this\s*[:,-]\s*|(?:that|to|about|of|for)\b)?\s*[:,-]?\s*", re.IGNORECASE)
+_TOLD_ABOUT = re.compile(
+    r"^(?:everything|anything|all|whatever|what|the (?:thing|part|bit)s?)? ?(?:that )?(?:i|we)(?:'ve| have)? (?:just |ever )?"
+    r"(?:told|said|mentioned|shared|wrote)(?: to)?(?: you)?(?: about| of| on)? (?=\S)",
+    re.IGNORECASE,
+)
+"""What stands before the thing itself when somebody asks for it to be forgotten."""
 _TAIL = re.compile(r"(?:,?\s+(?:please|pls|thanks|thank you|ok|okay|will you|would you))?[\s.!?]*$", re.IGNORECASE)
 _ORDERED = re.compile(
     r"(?:to|about|that|on|at|in|every|tomorrow)\b|(?:[a-z]+ing|[a-z]+)\b.{0,200}\b(?:at|on|by|tomorrow|next)\b",
@@ -164,5 +170,7 @@ def find_commands(text: str) -> tuple[Command, ...]:
                 continue
             if _is_idle(verb, object_text, match.group("object"), asks=text[end : end + 1] == "?"):
                 continue
+            if verb == "forget":
+                object_text = _TOLD_ABOUT.sub("", object_text, count=1)
             found.append(Command(verb, object_text, start, end))
     return tuple(sorted(found, key=lambda command: command.start))

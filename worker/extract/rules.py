@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import datetime
 from typing import Final
 
@@ -32,6 +33,12 @@ from worker.extract.third_person import Narrator, mended, told_of
 VERSION: Final = "rules-1"
 NAMELESS: Final = "The user"
 _NAME = re.compile(r"\b[Mm]y (?:first )?name(?:'s| is) ([A-Z][\w'-]{1,40})|\b[Cc]all me ([A-Z][\w'-]{1,40})")
+_INTRODUCTION = re.compile(
+    r"^(?:(?:hi|hello|hey)\b[\s,!]{0,3})?(?:i'm|i am|my (?:first )?name(?:'s| is)|this is) "
+    r"(?P<name>[^\W\d_][\w'-]{1,40})"
+    r"(?: and (?=i\b|my\b)|[,.!;]\s{0,3}(?=i\b|my\b)|[.! ]{0,3}$)",
+    re.IGNORECASE,
+)
 _STATED: Final = 0.92
 _ANSWERED: Final = 0.75
 _HEDGED: Final = 0.7
@@ -58,6 +65,22 @@ def _sentence(text: str) -> str:
     return text[:MAX_SUMMARY_CHARS]
 
 
+def _introduces(said: Statement | Forgetting, name: str) -> bool:
+    match = _INTRODUCTION.match(said.text)
+    return match is not None and match["name"] == name
+
+
+def _without_introduction(said: Statement | Forgetting, name: str) -> Statement | Forgetting | None:
+    """What is left of a statement once its speaker, whose name is known anyway, has introduced themself; None if
+    nothing is. A name that no message carries is worth a memory of its own."""
+    if not isinstance(said, Statement) or not (match := _INTRODUCTION.match(said.text)) or match["name"] != name:
+        return said
+    rest = said.text[match.end() :]
+    if rest:
+        return replace(said, text=rest[0].upper() + rest[1:])
+    return None if said.turn.user_name() else said
+
+
 class RulesExtractor:
     """Makes candidates by rules: a parse for grammar, patterns for what matters. Safe for many threads."""
 
@@ -76,7 +99,7 @@ class RulesExtractor:
         """
         del open_topic
         name = _name_in(turns)
-        statements = statements_of(turns)
+        statements = [s for said in statements_of(turns) if (s := _without_introduction(said, name)) is not None]
         dated = [resolve_dates(mended(s.text), s.turn.occurred_at) for s in statements]
         parses = language.parse([d.text for d in dated])
         by_turn: dict[str, list[Candidate | ForgetRequest]] = {}
@@ -86,7 +109,8 @@ class RulesExtractor:
                 what = _sentence(told_of(parsed, Narrator(name))).rstrip(".")
                 items.append(ForgetRequest(turn_id=statement.turn.turn_id, ordinal=len(items), what=what))
                 continue
-            candidate = self._candidate(statement, when, parsed, name, len(items))
+            spoken_of = NAMELESS if _introduces(statement, name) else name
+            candidate = self._candidate(statement, when, parsed, spoken_of, len(items))
             if not any(isinstance(c, Candidate) and c.summary == candidate.summary for c in items):
                 items.append(candidate)
         found: list[Candidate | ForgetRequest] = []

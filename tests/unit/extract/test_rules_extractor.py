@@ -21,7 +21,7 @@ WHEN = datetime(2026, 11, 21, 18, 0, tzinfo=UTC)
 
 @pytest.fixture(scope="module")
 def extractor() -> Extractor:
-    return open_extractor(Settings())
+    return open_extractor(Settings(), None)
 
 
 def _turn(*said: tuple[str, str], turn_id: str = "t1", name: str | None = "Maya", **fields: Any) -> AdmittedTurn:
@@ -246,3 +246,18 @@ def test_a_turn_of_full_size_takes_bounded_time(extractor: Extractor, piece: str
     found = extractor.extract([turn], None)
     assert len(found.items) <= 50
     assert time.process_time() - began < 5
+
+
+@pytest.mark.parametrize(
+    ("said", "name", "kept"),
+    [
+        ("Hi, I'm Tom and I work at Nordbank.", "Tom", ["Tom works at Nordbank."]),
+        ("My name is Bob and I live in Porto.", None, ["Bob lives in Porto."]),
+        ("My name is Bob.", None, ["The user's name is Bob."]),
+        ("I'm Bob.", "Bob", []),
+    ],
+)
+def test_an_introduction_is_no_memory_of_a_name_that_is_known_anyway(
+    extractor: Extractor, said: str, name: str | None, kept: list[str]
+) -> None:
+    assert [candidate.summary for candidate in _kept(extractor, _turn(("user", said), name=name))] == kept

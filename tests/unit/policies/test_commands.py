@@ -74,3 +74,15 @@ def test_commands_stay_inside_the_text_and_never_overlap(pieces: list[str]) -> N
 @given(st.text(max_size=2000))
 def test_any_text_can_be_read_for_commands(text: str) -> None:
     assert all(len(command.object_text) <= 400 for command in find_commands(text))
+
+
+@pytest.mark.parametrize(
+    ("said", "what"),
+    [
+        ("Please forget what I told you about Karin.", "Karin"),
+        ("Forget everything I said about my divorce.", "my divorce"),
+        ("forget the part I mentioned about my knee", "my knee"),
+    ],
+)
+def test_what_is_to_be_forgotten_is_the_thing_and_not_its_telling(said: str, what: str) -> None:
+    assert [(command.verb, command.object_text) for command in find_commands(said)] == [("forget", what)]
