@@ -14,6 +14,7 @@ from memory.catalog import Changes, LedgerEntry, Outcome, StaleFence
 from memory.mailbox import Batch, Lease, LeaseLost, ParkedTurn
 from memory.queue import send_dead_letter
 from memory.schema import Subject, Turn
+from worker.crash_points import reached
 from worker.failures import is_outage, is_transient, pause_before_retry
 from worker.leases import LeaseKeeper
 from worker.parts import Parts
@@ -36,6 +37,7 @@ def drain(subject: Subject, parts: Parts, leases: LeaseKeeper) -> None:
         if batch is None:
             return
         with leases.keeping(batch.lease):
+            reached("after_acquire")
             batch = _next(batch, parts, limit=settings.memory_batch_turns if left else 0)
 
 

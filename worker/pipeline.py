@@ -30,6 +30,7 @@ from policies.admission import admit
 from policies.importance import importance, source_trust
 from policies.limits import within_rate
 from policies.privacy import screen
+from worker.crash_points import reached
 from worker.draft import Draft
 from worker.events import announce
 from worker.extract.base import AdmittedTurn
@@ -74,6 +75,7 @@ def process(received: Sequence[ReceivedTurn], lease: Lease, parts: Parts, now: d
         with stage("extract"):
             standing = parts.catalog.standing(subject, now - timedelta(hours=1))
             extraction = parts.extractor.extract(admitted, standing.open_topic)
+            reached("after_extract")
             topic = OpenTopic(extraction.open_topic) if extraction.open_topic != standing.open_topic else None
         with stage("screen"):
             screened = list(_screen(extraction, _turns_by_id(fresh), draft, parts))
@@ -87,6 +89,7 @@ def process(received: Sequence[ReceivedTurn], lease: Lease, parts: Parts, now: d
     with stage("commit"):
         changes = _changes(fresh, admitted, items, effective, topic, draft, lease, parts)
         event_ids = parts.catalog.commit(changes)
+    reached("after_commit")
     if draft.changed:
         _tell(changes, event_ids, vectors, parts)
 
@@ -224,6 +227,7 @@ def _tell(changes: Changes, event_ids: Sequence[int], vectors: Mapping[str, Vect
     try:
         with stage("index"):
             _index(written, [memory.index_key for memory in changes.deleted], changes.subject, vectors, parts)
+        reached("after_index")
         with stage("announce"):
             announce(list(zip(event_ids, changes.events, strict=True)), parts)
             jobs = changes.index_jobs()

@@ -20,6 +20,7 @@ from memory.queue import DRAIN_MAILBOX, INGEST_TURN, ring, send_dead_letter
 from memory.schema import Subject, Turn
 from memory.settings import SettingsError
 from worker.app import SWEEP, app, settings
+from worker.crash_points import reached
 from worker.drain import drain
 from worker.events import announce
 from worker.failures import is_transient
@@ -66,6 +67,7 @@ def ingest_turn(turn: Any) -> None:
     except ValidationError as error:
         _refuse(turn, f"not a turn of this version: {error.error_count()} fields are wrong", parts)
         return
+    reached("before_append")
     try:
         parts.mailbox.append(accepted, settings.sweep_seconds)
     except ConflictingTurn as error:
@@ -78,6 +80,7 @@ def ingest_turn(turn: Any) -> None:
         _refuse(turn, f"parking failed: {type(error).__name__}", parts)
         raise
     drain(accepted.subject, parts, _leases())
+    reached("before_ack")
 
 
 def _refuse(turn: Any, reason: str, parts: Parts) -> None:
@@ -91,6 +94,7 @@ def _refuse(turn: Any, reason: str, parts: Parts) -> None:
 def drain_mailbox(tenant_id: str, subject_id: str) -> None:
     """Drain a mailbox that a sweeper found."""
     drain(Subject(tenant_id=tenant_id, subject_id=subject_id), _parts(), _leases())
+    reached("before_ack")
 
 
 @app.task(name=SWEEP)
