@@ -189,9 +189,9 @@ class Mailbox:
         lease = batch.lease
         self._ring_next(self._run("release", lease.subject, lease.token, wait_ms, int(blamed), *turn_ids))
 
-    def reopen(self, subject: Subject, turn_id: str) -> None:
-        """Forget that a turn was lately processed, so that it may be appended again."""
-        self._run("reopen", subject, turn_id)
+    def reopen(self, subject: Subject, turn_id: str, digest: str) -> None:
+        """Forget that a turn with this content was lately processed, so that it may be appended again."""
+        self._run("reopen", subject, turn_id, digest)
 
     def due(self, limit: int, look_again_after: float) -> list[Subject]:
         """Up to `limit` subjects with turns that nobody has taken in time, longest due first.

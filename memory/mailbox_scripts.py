@@ -205,6 +205,7 @@ return {'released', '', leave()}
 _REOPEN = (
     _COMMON
     + """
+if redis.call('HGET', done, ARGV[4]) ~= ARGV[5] then return 0 end
 return redis.call('HDEL', done, ARGV[4])
 """
 )

@@ -7,6 +7,7 @@ on a broker applies to everybody on it.
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
 from typing import Any
 
 from celery import Celery
@@ -88,7 +89,7 @@ def send_dead_letter(app: Celery, *, reason: str, turn_id: str | None, body: Any
 
     `body` is the turn as it came: a JSON value, or the text where it is none.
     """
-    letter = {"reason": reason, "turn_id": turn_id, "turn": body}
+    letter = {"reason": reason, "turn_id": turn_id, "at": datetime.now(UTC).isoformat(), "turn": body}
     _send(app, DEAD_LETTER, [letter], DEAD_LETTER_QUEUE, f"turn {turn_id}")
 
 

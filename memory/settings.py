@@ -83,7 +83,34 @@ class Settings(BaseSettings):
     event_stream_length: Annotated[int, Field(ge=1)] = Field(
         1000, description="events kept per subject for readers that come back"
     )
+    enqueue_budget_ms: Annotated[float, Field(ge=5, le=60_000)] = Field(
+        50.0, description="how long `enqueue` may take, in milliseconds, whatever the broker does"
+    )
+    spool_dir: Path | None = Field(
+        None,
+        description="folder on a local disk where a producer keeps turns while the broker is away; unset: "
+        "`spool` in the data folder",
+    )
+    spool_max_turns: Annotated[int, Field(ge=1)] = Field(100_000, description="turns that one spool may hold")
+    spool_max_bytes: Annotated[int, Field(ge=1024 * 1024)] = Field(
+        1024**3, description="bytes of turns that one spool may hold; on the disk it needs about a quarter more"
+    )
+    max_pending_turns: Annotated[int, Field(ge=1)] = Field(
+        100_000, description="pending turns of all users beyond which producers are told that the fleet is overloaded"
+    )
     log_level: Literal["debug", "info", "warning", "error"] = Field("info", description="how much the fleet logs")
+    metrics_port: Annotated[int, Field(ge=0, le=65_535)] = Field(
+        0, description="port on which a worker shows its metrics to Prometheus, under /metrics; 0: none"
+    )
+    metrics_address: str = Field(
+        "127.0.0.1", description="address on which a worker shows its metrics; 0.0.0.0: to all that can reach it"
+    )
+    task_events: bool = Field(
+        False, description="let workers send Celery's task events from their start, for Flower; they cost CPU"
+    )
+    tracing: Literal["off", "otlp", "console"] = Field(
+        "off", description="where a worker sends OpenTelemetry spans; needs the extra `otel`"
+    )
     memory_batch_turns: Annotated[int, Field(ge=1, le=100)] = Field(
         8,
         validation_alias="MEMORY_BATCH_TURNS",
@@ -96,6 +123,16 @@ class Settings(BaseSettings):
         if not url.startswith(("redis://", "rediss://")):
             raise ValueError("must start with redis:// or rediss://, such as redis://127.0.0.1:6390/0")
         return url
+
+    @field_validator("spool_dir", mode="before")
+    @classmethod
+    def _empty_is_unset(cls, folder: object) -> object:
+        return None if folder == "" else folder
+
+    @property
+    def effective_spool_dir(self) -> Path:
+        """The folder of the spool, with the default filled in."""
+        return (self.spool_dir or self.data_dir / "spool").absolute()
 
     @property
     def broker_shown(self) -> str:

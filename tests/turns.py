@@ -7,6 +7,8 @@ from typing import Any
 
 from memory.schema import Subject
 
+WHEN = datetime(2026, 11, 2, 8, 0, tzinfo=UTC)
+
 
 def a_turn(user: str, number: int, said: str) -> dict[str, Any]:
     return {

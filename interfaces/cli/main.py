@@ -10,7 +10,7 @@ from redis.exceptions import TimeoutError as RedisTimeoutError
 from rich.text import Text
 from sqlalchemy.exc import OperationalError
 
-from interfaces.cli import configuration, fleet, knowledge, turns
+from interfaces.cli import configuration, dead_letters, fleet, knowledge, turns
 from interfaces.cli.output import errors
 from interfaces.local.broker import BrokerUnavailable
 from interfaces.local.processes import ProcessKeepsDying
@@ -42,6 +42,7 @@ turns.add_to(app)
 knowledge.add_to(app)
 fleet.add_to(app)
 configuration.add_to(app)
+app.add_typer(dead_letters.app)
 
 
 def main() -> None:

@@ -178,6 +178,16 @@ class Catalog:
                 unindexed=tuple(memory_of(document) for document in connection.execute(behind).scalars()),
             )
 
+    def revive(self, subject: Subject, turn_id: str) -> None:
+        """Strike a turn from the ledger if it is there as a dead letter, so that it may be processed again."""
+        table = tables.ledger
+        with self._writers.transaction() as connection:
+            connection.execute(
+                delete(table).where(
+                    of_subject(table, subject), table.c.turn_id == turn_id, table.c.outcome == Outcome.DEAD
+                )
+            )
+
     def sources(self, subject: Subject, turn_ids: Sequence[str]) -> list[Turn]:
         """The raw turns kept for provenance, oldest first."""
         table = tables.sources
