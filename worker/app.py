@@ -15,6 +15,7 @@ SWEEP = "memory.sweep"
 
 settings = load_settings()
 app = create_celery(settings)
+app.task_cls = "worker.contentless:ContentlessTask"
 app.conf.update(
     include=["worker.tasks"],
     # One process a machine with many threads: a turn waits for models and stores, it does not compute.
@@ -32,7 +33,7 @@ app.conf.update(
     broker_connection_retry_on_startup=True,
     broker_connection_max_retries=None,
     # Monitoring is asked for, not paid for by default: events cost a sixth of a short task.
-    worker_send_task_events=False,
+    worker_send_task_events=settings.task_events,
     worker_enable_remote_control=True,
     timezone="UTC",
     # There are no results to clean up after, so beat need not schedule it.

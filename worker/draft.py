@@ -9,7 +9,8 @@ from __future__ import annotations
 import uuid
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import datetime, timedelta
+from time import monotonic
 
 import numpy as np
 
@@ -35,6 +36,11 @@ class Draft:
     audit: list[AuditEntry] = field(default_factory=list)
     events: list[Event] = field(default_factory=list)
     changed: dict[uuid.UUID, None] = field(default_factory=dict)
+    begun: float = field(default_factory=monotonic)
+
+    def time(self) -> datetime:
+        """`now`, and as long as the draft has taken since: what was decided by then may have waited for a model."""
+        return self.now + timedelta(seconds=monotonic() - self.begun)
 
     def learn(self, memories: Iterable[Memory]) -> None:
         """Take note of memories as they were read."""

@@ -17,8 +17,17 @@ from memory.schema import Subject, Turn
 from worker.crash_points import reached
 from worker.failures import is_outage, is_transient, pause_before_retry
 from worker.leases import LeaseKeeper
+from worker.metrics import (
+    LEASES_LOST,
+    DeadLetterReason,
+    count_committed,
+    count_dead_letter,
+    count_retry,
+    count_takeover,
+)
 from worker.parts import Parts
 from worker.pipeline import ReceivedTurn, process
+from worker.stages import in_batch
 
 _log = structlog.get_logger()
 _BATCHES_A_VISIT = 4
@@ -33,10 +42,11 @@ def drain(subject: Subject, parts: Parts, leases: LeaseKeeper) -> None:
     """
     settings = parts.settings
     batch = parts.mailbox.acquire(subject, settings.memory_batch_turns, settings.lease_seconds)
+    count_takeover(batch)
     for left in reversed(range(_BATCHES_A_VISIT)):
         if batch is None:
             return
-        with leases.keeping(batch.lease):
+        with leases.keeping(batch.lease), in_batch([parked.turn_id for parked in batch.turns]):
             reached("after_acquire")
             batch = _next(batch, parts, limit=settings.memory_batch_turns if left else 0)
 
@@ -48,6 +58,7 @@ def _next(batch: Batch, parts: Parts, *, limit: int) -> Batch | None:
         done = [parked.turn_id for parked in batch.turns]
         return parts.mailbox.commit(batch.lease, done, limit, parts.settings.lease_seconds)
     except (LeaseLost, StaleFence):
+        LEASES_LOST.inc()
         _log.warning("lease_lost", stage="mailbox")
         return None
     except Exception as error:
@@ -59,6 +70,7 @@ def _next(batch: Batch, parts: Parts, *, limit: int) -> Batch | None:
 
 def _retry_later(batch: Batch, error: Exception, parts: Parts) -> None:
     outage = is_outage(error)
+    count_retry(error, outage=outage)
     before = batch.outages if outage else max(parked.failures for parked in batch.turns)
     pause = pause_before_retry(before + 1)
     _log.warning("retry_later", stage="mailbox", error=type(error).__name__, attempt=before + 1, seconds=pause)
@@ -69,12 +81,12 @@ def _work(batch: Batch, parts: Parts) -> None:
     received = []
     for parked in batch.turns:
         if given_up := _given_up(parked, parts):
-            _bury(parked, batch.lease, given_up, parts)
+            _bury(parked, batch.lease, *given_up, parts)
             continue
         try:
             turn = Turn.model_validate_json(parked.body)
         except ValidationError as error:
-            _bury(parked, batch.lease, _without_content(error), parts)
+            _bury(parked, batch.lease, "invalid", _without_content(error), parts)
             continue
         received.append((parked, ReceivedTurn(turn, parked.digest, parked.arrived_at)))
     if not received:
@@ -90,11 +102,11 @@ def _work(batch: Batch, parts: Parts) -> None:
         _one_by_one(received, batch.lease, parts)
 
 
-def _given_up(parked: ParkedTurn, parts: Parts) -> str | None:
+def _given_up(parked: ParkedTurn, parts: Parts) -> tuple[DeadLetterReason, str] | None:
     if parked.deliveries > parts.settings.max_deliveries:
-        return f"given up: {parked.deliveries - 1} workers took it and were not heard of again"
+        return "workers_died", f"given up: {parked.deliveries - 1} workers took it and were not heard of again"
     if parked.failures >= parts.settings.max_failures:
-        return f"given up after {parked.failures} failures"
+        return "failures", f"given up after {parked.failures} failures"
     return None
 
 
@@ -108,18 +120,21 @@ def _one_by_one(received: Sequence[tuple[ParkedTurn, ReceivedTurn]], lease: Leas
             if is_transient(error):
                 raise
             _log.exception("turn_failed", stage="pipeline", turn_id=parked.turn_id)
-            _bury(parked, lease, f"processing failed: {type(error).__name__}", parts)
+            _bury(parked, lease, "error", f"processing failed: {type(error).__name__}", parts)
 
 
-def _bury(parked: ParkedTurn, lease: Lease, reason: str, parts: Parts) -> None:
+def _bury(parked: ParkedTurn, lease: Lease, why: DeadLetterReason, reason: str, parts: Parts) -> None:
     """Make a dead letter of a turn. The letter is sent before the ledger says so: better twice than not at all."""
     send_dead_letter(parts.celery, reason=reason, turn_id=parked.turn_id, body=_json_or_text(parked.body))
+    count_dead_letter(why)
     _log.error("dead_letter", stage="mailbox", turn_id=parked.turn_id, reason=reason)
     if parts.catalog.processed(lease.subject, [parked.turn_id]):
         return
     now = datetime.now(UTC)
     entry = LedgerEntry(parked.turn_id, parked.digest, Outcome.DEAD, (reason,), parked.arrived_at, now)
-    parts.catalog.commit(Changes(subject=lease.subject, at=now, fence=lease.token, ledger=(entry,)))
+    changes = Changes(subject=lease.subject, at=now, fence=lease.token, ledger=(entry,))
+    parts.catalog.commit(changes)
+    count_committed(changes)
 
 
 def _json_or_text(body: str) -> Any:

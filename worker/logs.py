@@ -1,14 +1,23 @@
-"""What the fleet writes to its log: JSON lines with `turn_id` and `stage` where they apply, and never any content."""
+"""What the fleet writes to its log: JSON lines with `batch`, `turn_id` and `stage` where they apply, never any content.
+
+Exceptions are shown by their classes and where they were raised: their messages may hold what was said. The same goes
+for what Celery says of messages that it cannot read.
+"""
 
 from __future__ import annotations
 
 import logging
+import re
 import sys
+import threading
+import traceback
 
 import structlog
-from structlog.typing import Processor
+from structlog.typing import ExcInfo, Processor
 
 _LIBRARIES_THAT_CHATTER = ("celery.app.trace", "celery.worker.strategy", "celery.beat", "kombu", "redbeat")
+_SHOWS_BODIES = "celery.worker.consumer"
+_PLACEHOLDER = re.compile(r"%[sr]")
 
 
 def configure_logging(level: str) -> None:
@@ -21,7 +30,7 @@ def configure_logging(level: str) -> None:
         structlog.contextvars.merge_contextvars,
         structlog.stdlib.add_log_level,
         structlog.processors.TimeStamper(fmt="iso", utc=True),
-        structlog.processors.format_exc_info,
+        structlog.processors.ExceptionRenderer(_without_messages),
     ]
     structlog.configure(
         processors=[*shared, structlog.stdlib.ProcessorFormatter.wrap_for_formatter],
@@ -30,6 +39,7 @@ def configure_logging(level: str) -> None:
         cache_logger_on_first_use=True,
     )
     handler = logging.StreamHandler(sys.stderr)
+    handler.addFilter(_leave_bodies_out)
     handler.setFormatter(
         structlog.stdlib.ProcessorFormatter(
             foreign_pre_chain=[*shared, structlog.stdlib.add_logger_name],
@@ -45,3 +55,28 @@ def configure_logging(level: str) -> None:
     if number > logging.DEBUG:
         for name in _LIBRARIES_THAT_CHATTER:
             logging.getLogger(name).setLevel(max(number, logging.WARNING))
+    threading.excepthook = _log_the_end_of_a_thread
+
+
+def _leave_bodies_out(record: logging.LogRecord) -> bool:
+    # Of a message that it cannot read, Celery logs the body.
+    if record.name.startswith(_SHOWS_BODIES) and "body" in str(record.msg):
+        record.msg, record.args = _PLACEHOLDER.sub("...", str(record.msg).partition("\n")[0]), ()
+    return True
+
+
+def _without_messages(exc_info: ExcInfo) -> str:
+    """A traceback with the classes of the exceptions and no messages, the root cause first."""
+    lines: list[str] = []
+    error: BaseException | None = exc_info[1]
+    seen: set[int] = set()
+    while error is not None and id(error) not in seen:
+        seen.add(id(error))
+        lines.insert(0, "".join(traceback.format_tb(error.__traceback__)) + type(error).__name__)
+        error = error.__cause__ or (None if error.__suppress_context__ else error.__context__)
+    return "\n\n".join(lines)
+
+
+def _log_the_end_of_a_thread(ended: threading.ExceptHookArgs) -> None:
+    if ended.exc_value is not None:
+        structlog.get_logger().error("thread_died", stage="process", exc_info=ended.exc_value)

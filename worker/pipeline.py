@@ -35,6 +35,7 @@ from worker.draft import Draft
 from worker.events import announce
 from worker.extract.base import AdmittedTurn
 from worker.failures import is_transient
+from worker.metrics import SCREENINGS, count_committed, count_searchable
 from worker.parts import Parts
 from worker.resolve import Item, Scored, resolve, text_of
 from worker.stages import stage
@@ -90,6 +91,7 @@ def process(received: Sequence[ReceivedTurn], lease: Lease, parts: Parts, now: d
         changes = _changes(fresh, admitted, items, effective, topic, draft, lease, parts)
         event_ids = parts.catalog.commit(changes)
     reached("after_commit")
+    count_committed(changes)
     if draft.changed:
         _tell(changes, event_ids, vectors, parts)
 
@@ -107,6 +109,7 @@ def _screen(
             yield item
             continue
         screening = screen(item.summary, parts.policy)
+        SCREENINGS.labels(Verdict.QUARANTINE if item.turn_id in planted else screening.verdict).inc()
         if item.turn_id in planted or screening.verdict is Verdict.QUARANTINE:
             draft.refuse(AuditAction.QUARANTINED, item.turn_id, "planted_instruction")
         elif screening.verdict is Verdict.REFUSE:
@@ -203,7 +206,7 @@ def _changes(
                 outcome=outcome(one.turn.turn_id),
                 reasons=said.admission.reasons,
                 arrived_at=one.arrived_at,
-                processed_at=draft.now,
+                processed_at=draft.time(),
             )
             for one, said in zip(fresh, admitted, strict=True)
         ),
@@ -228,6 +231,7 @@ def _tell(changes: Changes, event_ids: Sequence[int], vectors: Mapping[str, Vect
         with stage("index"):
             _index(written, [memory.index_key for memory in changes.deleted], changes.subject, vectors, parts)
         reached("after_index")
+        count_searchable(changes)
         with stage("announce"):
             announce(list(zip(event_ids, changes.events, strict=True)), parts)
             jobs = changes.index_jobs()

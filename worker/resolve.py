@@ -22,6 +22,7 @@ from policies.forgetting import is_meant
 from policies.importance import proactivity_weight, source_trust
 from policies.merge import merge, supersede
 from worker.draft import Draft
+from worker.metrics import DECISIONS
 from worker.parts import Parts
 
 _FORGETTABLE = (Status.ACTIVE, Status.PROVISIONAL, Status.SUPERSEDED, Status.ARCHIVED)
@@ -97,6 +98,7 @@ def _settle(
     neighbours = draft.neighbours(candidate.type, near, vector)
     same_attribute = draft.with_attributes(_attributes(scored))
     decision = decide(candidate, neighbours, same_attribute, parts.policy, draft.now)
+    DECISIONS.labels(decision.action).inc()
     if decision.action is DecisionAction.SKIP:
         return False
     if decision.action is DecisionAction.UPDATE:

@@ -25,6 +25,7 @@ from worker.drain import drain
 from worker.events import announce
 from worker.failures import is_transient
 from worker.leases import LeaseKeeper
+from worker.metrics import DeadLetterReason, count_dead_letter
 from worker.parts import Parts, open_parts
 
 _log = structlog.get_logger()
@@ -65,28 +66,29 @@ def ingest_turn(turn: Any) -> None:
     try:
         accepted = Turn.model_validate(turn)
     except ValidationError as error:
-        _refuse(turn, f"not a turn of this version: {error.error_count()} fields are wrong", parts)
+        _refuse(turn, "invalid", f"not a turn of this version: {error.error_count()} fields are wrong", parts)
         return
     reached("before_append")
     try:
         parts.mailbox.append(accepted, settings.sweep_seconds)
     except ConflictingTurn as error:
-        _refuse(turn, str(error), parts)
+        _refuse(turn, "conflict", str(error), parts)
         return
     except Exception as error:
         # A turn that came as a plain message lies nowhere else yet: only the broker can give it back.
         if is_transient(error):
             raise Reject(type(error).__name__, requeue=True) from error
-        _refuse(turn, f"parking failed: {type(error).__name__}", parts)
+        _refuse(turn, "error", f"parking failed: {type(error).__name__}", parts)
         raise
     drain(accepted.subject, parts, _leases())
     reached("before_ack")
 
 
-def _refuse(turn: Any, reason: str, parts: Parts) -> None:
+def _refuse(turn: Any, why: DeadLetterReason, reason: str, parts: Parts) -> None:
     named = turn.get("turn_id") if isinstance(turn, dict) else None
     turn_id = named if isinstance(named, str) else None
     send_dead_letter(parts.celery, reason=reason, turn_id=turn_id, body=turn)
+    count_dead_letter(why)
     _log.error("dead_letter", stage="receive", turn_id=turn_id, reason=reason)
 
 
