@@ -25,7 +25,7 @@ def worker(broker_url: str, tmp_path_factory: pytest.TempPathFactory) -> Iterato
     parts = open_parts(settings, create_celery(settings))
     parts.redis.flushdb()
     parts.extractor.prepare()
-    leases = LeaseKeeper(parts.mailbox, settings.lease_seconds)
+    leases = LeaseKeeper(parts.mailbox, settings.lease_seconds, settings.turn_deadline_seconds)
     yield Worker(parts, leases)
     leases.stop()
     parts.close()

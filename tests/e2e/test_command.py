@@ -1,0 +1,220 @@
+"""The commands, one by one: what they teach, what they print for people and for programs, and how they refuse."""
+
+from __future__ import annotations
+
+import json
+import socket
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from interfaces.local.broker import embedded_broker
+from tests.e2e.command import Home
+from tests.turns import a_turn
+
+COMMANDS = ("ingest", "search", "memories", "show", "forget", "run", "worker", "beat", "status", "migrate", "settings")
+
+
+@pytest.fixture(scope="module")
+def idle(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Home]:
+    """A broker on which nobody works, and an empty catalog."""
+    home = Home.at(tmp_path_factory.mktemp("idle"))
+    with embedded_broker(home.environment()["AFTERTURN_BROKER_URL"], home.folder / "broker"):
+        yield home
+
+
+@pytest.fixture
+def nobody(tmp_path: Path) -> Home:
+    """A home in which nothing runs."""
+    return Home.at(tmp_path)
+
+
+def mended_line(stderr: str) -> str:
+    """The one line that a failure which the user can mend prints."""
+    lines = [line for line in stderr.splitlines() if line.strip()]
+    assert lines, "nothing was said"
+    assert lines[0].startswith("afterturn: "), stderr
+    assert "Traceback" not in stderr
+    return stderr
+
+
+# -- what it teaches --------------------------------------------------------------------------------------------
+
+
+def test_without_arguments_it_lists_its_commands(nobody: Home) -> None:
+    said = nobody.spawn("--help")
+    assert said.returncode == 0
+    assert [command for command in COMMANDS if f" {command} " not in said.stdout] == []
+    assert nobody.spawn().stdout.strip() == said.stdout.strip()
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_the_help_of_a_command_says_what_it_does_and_explains_every_argument(nobody: Home, command: str) -> None:
+    said = nobody.say(command, "--help")
+    assert (said.returncode, "Usage" in said.stdout) == (0, True)
+    described = [line.strip("│ ") for line in said.stdout.splitlines()]
+    sentences = [line for line in described if line.endswith((".", ":")) and line[0].isupper()]
+    assert sentences, said.stdout
+    options = [line for line in described if line.startswith(("--", "*", "-")) and "--help" not in line]
+    assert [line for line in options if len(line.split()) < 4] == []
+    assert not nobody.data.exists()
+
+
+def test_a_command_that_nobody_knows_is_refused_with_the_way_to_help(nobody: Home) -> None:
+    said = nobody.spawn("remember")
+    assert (said.returncode, "--help" in said.stderr) == (2, True)
+
+
+# -- settings ---------------------------------------------------------------------------------------------------
+
+
+def test_settings_are_listed_with_their_values_for_people_and_for_programs(nobody: Home) -> None:
+    table = nobody.say("settings").stdout
+    values = nobody.json("settings")
+    assert [name for name in values if name not in table] == []
+    assert (values["AFTERTURN_DATA_DIR"], values["AFTERTURN_WORKER_SLOTS"]) == (str(nobody.data), 64)
+    assert "# AFTERTURN_WORKER_SLOTS=64" in nobody.say("settings", "--example").stdout
+
+
+@pytest.mark.parametrize(
+    ("variable", "value", "command"),
+    [
+        ("AFTERTURN_WORKER_SLOTS", "many", ("settings",)),
+        ("AFTERTURN_WORKER_SLOTS", "0", ("worker",)),
+        ("AFTERTURN_INDEX", "paper", ("search", "maya", "cats")),
+        ("AFTERTURN_BROKER_URL", "amqp://127.0.0.1", ("run", "--once")),
+        ("AFTERTURN_SLOTS", "3", ("beat",)),
+        ("SEMANTIC_AUTO_UPDATE", "1.5", ("search", "maya", "cats")),
+        ("SEMANTIC_CHECK_LOW", "0.95", ("search", "maya", "cats")),
+        ("AFTERTURN_CATALOG_URL", "sqlite:///:memory:", ("memories", "maya")),
+        ("AFTERTURN_CATALOG_URL", "no url", ("memories", "maya")),
+    ],
+)
+def test_a_wrong_setting_is_refused_in_one_line_that_names_it(
+    nobody: Home, variable: str, value: str, command: tuple[str, ...]
+) -> None:
+    # What the fleet's processes read once at their import can only be shown by new ones.
+    said = (nobody.spawn if command[0] in ("worker", "beat") else nobody.say)(*command, **{variable: value})
+    assert variable in mended_line(said.stderr)
+    assert said.returncode == 2
+
+
+def test_a_policy_constant_that_cannot_work_stops_a_run_at_its_start(nobody: Home) -> None:
+    said = nobody.spawn("run", "--once", MEMORY_NEIGHBORS_K="0")
+    assert "MEMORY_NEIGHBORS_K" in said.stderr
+    assert said.returncode == 2
+
+
+# -- what cannot be reached -------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("command", ["status", "ingest"])
+def test_without_a_broker_a_command_says_where_it_looked_and_what_to_do(nobody: Home, command: str) -> None:
+    file = nobody.folder / "turns.jsonl"
+    file.write_text(json.dumps(a_turn("anna", 1, "I live in Lisbon.")))
+    said = nobody.say(command, *([str(file)] if command == "ingest" else []))
+    line = mended_line(said.stderr)
+    assert (said.returncode, f":{nobody.port}/0" in line, "AFTERTURN_BROKER_URL" in line) == (2, True, True)
+
+
+def test_a_broker_that_does_not_answer_is_named_without_its_password(nobody: Home) -> None:
+    said = nobody.say("status", AFTERTURN_BROKER_URL=f"redis://me:hunter2@127.0.0.1:{nobody.port}/0")
+    assert said.returncode == 2
+    assert "hunter2" not in said.stdout + said.stderr
+
+
+def test_the_status_does_not_show_the_brokers_password(idle: Home) -> None:
+    url = f"redis://default:hunter2@127.0.0.1:{idle.port}/0"
+    said = [idle.say("status", *options, AFTERTURN_BROKER_URL=url) for options in ((), ("--json",))]
+    assert [one.returncode for one in said] == [0, 0]
+    assert "hunter2" not in "".join(one.stdout + one.stderr for one in said)
+
+
+def test_a_folder_that_cannot_be_written_is_named_with_the_setting(tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    home = Home.at(tmp_path / "file")
+    for command in (("run", "--once"), ("memories", "maya"), ("search", "maya", "cats")):
+        said = home.say(*command)
+        line = mended_line(said.stderr)
+        assert said.returncode == 2
+        assert ("AFTERTURN_DATA_DIR" in line, str(tmp_path / "file") in line) == (True, True)
+
+
+def test_a_port_that_another_program_has_is_named_with_a_way_out(nobody: Home) -> None:
+    with socket.create_server(("127.0.0.1", nobody.port)):
+        said = nobody.spawn("run", "--once")
+    line = mended_line(said.stderr)
+    assert (said.returncode, f"port {nobody.port}" in line, "AFTERTURN_BROKER_URL" in line) == (2, True, True)
+
+
+def test_another_programs_redis_on_the_port_is_left_alone(idle: Home, tmp_path: Path) -> None:
+    said = Home(tmp_path, idle.port).spawn("run", "--once")
+    assert (said.returncode, f"port {idle.port}" in mended_line(said.stderr)) == (2, True)
+    assert idle.say("status").returncode == 0
+
+
+def test_a_file_that_is_not_there_is_refused_before_anything_starts(nobody: Home) -> None:
+    for command in (("run",), ("ingest",)):
+        said = nobody.say(*command, "no-such-file.jsonl")
+        assert (said.returncode, "no-such-file.jsonl" in said.stderr) == (2, True)
+    assert not nobody.data.exists()
+
+
+# -- with nobody at work ----------------------------------------------------------------------------------------
+
+
+def test_an_empty_catalog_says_so_to_people_and_an_empty_list_to_programs(idle: Home) -> None:
+    for command in (("memories", "nobody"), ("search", "nobody", "cats")):
+        assert "nothing is known about nobody" in idle.say(*command).stdout
+        assert idle.json(*command) == []
+
+
+def test_an_empty_question_is_refused(idle: Home) -> None:
+    said = idle.say("search", "nobody", "  ")
+    assert (said.returncode, "the query is empty" in said.stderr, "Traceback" in said.stderr) == (2, True, False)
+
+
+@pytest.mark.parametrize("given", ["abcdef12", "ab", "not an id", "00000000-0000-0000-0000-000000000000"])
+@pytest.mark.parametrize("command", [("show",), ("forget", "--yes")])
+def test_an_id_that_no_memory_has_is_refused(idle: Home, command: tuple[str, ...], given: str) -> None:
+    said = idle.say(*command, given)
+    assert (said.returncode, "Traceback" in said.stderr) == (2, False)
+    assert given in said.stderr
+
+
+def test_migrations_run_once_and_say_where_they_stand(nobody: Home) -> None:
+    first, second = nobody.json("migrate"), nobody.json("migrate")
+    assert first["before"] is None
+    assert first["after"] == second["before"] == second["after"]
+    assert first["after"] in nobody.say("migrate").stdout
+
+
+def test_ingesting_reports_bad_lines_and_the_rest_wait_for_a_worker(idle: Home) -> None:
+    file = idle.folder / "turns.jsonl"
+    good = [json.dumps(a_turn("ingrid", number, f"I have {number} cats.")) for number in range(3)]
+    other = json.dumps(a_turn("ingrid", 0, "I have a dog."))
+    file.write_text("\n".join([good[0], "{broken", good[1], '{"turn_id": "x"}', good[2], other]))
+    said = idle.say("ingest", str(file))
+    assert said.returncode == 1
+    assert "3 enqueued" in said.stdout
+    assert [line.split(":")[0] for line in said.stderr.splitlines() if line.startswith("line ")] == [
+        "line 2",
+        "line 4",
+        "line 6",
+    ]
+    again = idle.say("ingest", str(file), "--json")
+    report = json.loads(again.stdout)
+    assert again.returncode == 1
+    assert (report["enqueued"], report["waiting_already"], report["processed_already"]) == (0, 3, 0)
+    assert [bad["line"] for bad in report["bad_lines"]] == [2, 4, 6]
+    status = idle.json("status")
+    assert (status["workers"], status["subjects_with_pending_turns"]) == ([], 1)
+    assert "afterturn worker" in idle.say("status").stdout
+
+
+def test_a_file_without_bad_lines_is_ingested_with_success(idle: Home) -> None:
+    file = idle.folder / "good.jsonl"
+    file.write_text(json.dumps(a_turn("gustav", 1, "I have a cat.")) + "\n\n")
+    said = idle.say("ingest", str(file))
+    assert (said.returncode, "1 enqueued" in said.stdout) == (0, True)

@@ -1,0 +1,191 @@
+"""`afterturn run`: the whole fleet on one machine, from nothing to what is known, and all of it stopped again."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import sqlite3
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from tests.e2e.command import Home, Run, Said, children, is_alive, wait_until
+from tests.turns import a_turn
+
+SECRET = "tulip-Harbor-93"
+
+
+@pytest.fixture(scope="module")
+def home(tmp_path_factory: pytest.TempPathFactory) -> Home:
+    return Home.at(tmp_path_factory.mktemp("run"))
+
+
+@pytest.fixture(scope="module")
+def first(home: Home) -> Said:
+    """The first run, with our own conversation, to its end."""
+    return home.spawn("run", "--once")
+
+
+@pytest.fixture(scope="module")
+def second(home: Home, first: Said) -> Iterator[Run]:
+    """The second run, over what the first one left; it stays up."""
+    with home.running() as run:
+        yield run
+
+
+def counted(home: Home, table: str, column: str) -> set[str]:
+    with closing(sqlite3.connect(home.data / "catalog.sqlite3")) as catalog:
+        return {row[0] for row in catalog.execute(f"SELECT {column} FROM {table}")}
+
+
+def test_a_first_run_shows_that_every_decision_occurred(home: Home, first: Said) -> None:
+    assert first.returncode == 0, first.stderr
+    assert "24 of 24 processed" in first.stdout
+    assert counted(home, "ledger", "outcome") == {"kept", "skipped", "refused", "forgotten"}
+    assert counted(home, "audit", "action") >= {
+        "created",
+        "updated",
+        "superseded",
+        "refused",
+        "quarantined",
+        "deleted",
+    }
+    for word in ("kept", "skipped", "refused", "forgotten", "created", "updated", "superseded", "quarantined"):
+        assert word in first.stdout, word
+    assert "lag" in first.stdout
+
+
+def test_a_first_run_shows_what_is_known_and_one_search(first: Said) -> None:
+    for user in ("maya", "tom"):
+        assert f"What is known about {user}" in first.stdout
+    assert "Search:" in first.stdout
+    assert ("peanuts" in first.stdout, "Berlin" in first.stdout) == (True, True)
+
+
+def test_what_was_refused_or_forgotten_is_neither_shown_nor_known(home: Home, first: Said) -> None:
+    shown = first.stdout + json.dumps([home.json("memories", user, "--all") for user in ("maya", "tom")])
+    assert [word for word in (SECRET, "maya.t@", "refunds", "Karin") if word in shown] == []
+
+
+def test_a_run_that_ended_leaves_no_process_behind(home: Home, first: Said) -> None:
+    said = home.say("status")
+    assert (said.returncode, "no broker answers" in said.stderr) == (2, True)
+
+
+# -- a second run -----------------------------------------------------------------------------------------------
+
+
+def test_a_second_run_finds_the_memories_and_processes_nothing_anew(home: Home, second: Run) -> None:
+    said = second.said()
+    assert "0 of 0 processed" in said
+    assert "24 of the turns had been processed before" in said
+    assert ("What is known about maya" in said, "peanuts" in said) == (True, True)
+
+
+def test_the_status_of_a_fleet_at_work(home: Home, second: Run) -> None:
+    status = home.json("status")
+    assert len(status["workers"]) == 1
+    assert set(status["queues"].values()) == {0}
+    assert status["subjects_with_pending_turns"] == status["waiting_for_the_index"] == 0
+    assert sum(status["turns"].values()) == 24
+    assert status["indexed"] == sum(status["memories"].values()) > 0
+    assert "workers" in home.say("status").stdout
+
+
+def test_a_second_run_on_the_same_data_is_refused_and_names_the_first(home: Home, second: Run) -> None:
+    said = home.spawn("run", "--once")
+    assert said.returncode == 2
+    assert (f"process {second.process.pid}" in said.stderr, "AFTERTURN_DATA_DIR" in said.stderr) == (True, True)
+    assert second.process.poll() is None
+
+
+def test_what_is_known_is_listed_for_people_and_for_programs(home: Home, second: Run) -> None:
+    active = home.json("memories", "maya")
+    everything = home.json("memories", "maya", "--all")
+    assert {memory["status"] for memory in active} == {"active"}
+    assert {memory["status"] for memory in everything} == {"active", "superseded"}
+    assert len(home.json("memories", "maya", "--limit", "2")) == 2
+    assert home.json("memories", "maya", "--tenant", "other") == []
+    table = home.say("memories", "maya").stdout
+    assert [memory["id"][:8] for memory in active if memory["id"][:8] not in table] == []
+
+
+def test_a_search_finds_by_meaning_best_first(home: Home, second: Run) -> None:
+    found = home.json("search", "maya", "what can she not eat?")
+    assert "peanut" in found[0]["memory"]["summary"]
+    assert [one["score"] for one in found] == sorted((one["score"] for one in found), reverse=True)
+    assert len(home.json("search", "maya", "where does she live", "-n", "1")) == 1
+    assert "peanut" in home.say("search", "maya", "what can she not eat?").stdout
+
+
+def test_a_memory_is_shown_with_its_sources_and_all_that_was_done_to_it(home: Home, second: Run) -> None:
+    [old] = [m for m in home.json("memories", "maya", "--all") if "Lisbon" in m["summary"]]
+    shown = home.json("show", old["id"])
+    assert shown["memory"] == old
+    assert [turn["turn_id"] for turn in shown["sources"]] == old["source_turn_ids"]
+    assert [entry["action"] for entry in shown["audit"]] == ["created", "superseded"]
+    page = home.say("show", old["id"][:8]).stdout
+    assert [
+        word for word in (old["id"], old["superseded_by"], "I live in Lisbon", "superseded") if word not in page
+    ] == []
+
+
+def test_turns_ingested_from_another_shell_are_remembered_and_can_be_forgotten(home: Home, second: Run) -> None:
+    file = home.folder / "zoe.jsonl"
+    file.write_text(
+        "\n".join(
+            json.dumps(a_turn("zoe", n, said)) for n, said in enumerate(["I live in Oslo.", "I have two horses."])
+        )
+    )
+    zoe = ("zoe", "--tenant", "acme")
+    assert home.spawn("ingest", str(file)).returncode == 0
+    wait_until(lambda: len(home.json("memories", *zoe)) == 2, "both turns are remembered")
+    assert home.json("ingest", str(file))["processed_already"] == 2
+    [horses] = [memory for memory in home.json("memories", *zoe) if "horses" in memory["summary"]]
+    asked = home.say("forget", horses["id"])
+    assert (asked.returncode, len(home.json("memories", *zoe))) == (1, 2)
+    forgotten = home.spawn("forget", horses["id"][:8], "--yes")
+    assert (forgotten.returncode, "horses" in forgotten.stdout) == (0, False)
+    [left] = home.json("memories", *zoe, "--all")
+    assert "Oslo" in left["summary"]
+    assert [one["memory"]["id"] for one in home.json("search", *zoe, "horses")] == [left["id"]]
+    assert home.say("show", horses["id"]).returncode == 2
+    assert home.json("forget", left["id"]) == {"forgotten": left["id"]}
+
+
+def test_a_killed_worker_is_noticed_and_started_again_and_takes_the_turns(home: Home, second: Run) -> None:
+    killed = second.pid_of("interfaces.cli worker")
+    os.kill(killed, signal.SIGKILL)
+    file = home.folder / "yann.jsonl"
+    file.write_text(json.dumps(a_turn("yann", 1, "I live in Paris.")))
+    assert home.spawn("ingest", str(file)).returncode == 0
+    second.wait_for("the worker died and was started again")
+    assert second.pid_of("interfaces.cli worker") != killed
+    wait_until(lambda: len(home.json("memories", "yann", "-t", "acme")) == 1, "the turn is remembered")
+
+
+def test_a_run_asked_to_stop_stops_every_process_that_it_started(home: Home, second: Run) -> None:
+    started = children(second.process.pid)
+    assert [part for part in ("worker", "beat", "valkey") if not any(part in line for line in started.values())] == []
+    assert second.stop() == 0
+    assert [line for pid, line in started.items() if is_alive(pid)] == []
+    assert home.say("status").returncode == 2
+
+
+# -- files ------------------------------------------------------------------------------------------------------
+
+
+def test_a_file_with_bad_lines_is_fed_without_them_and_the_exit_code_says_so(tmp_path: Path) -> None:
+    home = Home.at(tmp_path)
+    file = tmp_path / "turns.jsonl"
+    lines = [json.dumps(a_turn("anna", 1, "I live in Lisbon.")), "{broken", "", '{"turn_id": "x"}']
+    file.write_text("\n".join([*lines, json.dumps(a_turn("anna", 2, "I moved to Berlin."))]))
+    said = home.spawn("run", str(file), "--once")
+    assert said.returncode == 1
+    assert "2 of 2 processed" in said.stdout
+    assert [line.split(":")[0] for line in said.stderr.splitlines() if line.startswith("line ")] == ["line 2", "line 4"]
+    assert ("What is known about anna" in said.stdout, "Berlin" in said.stdout) == (True, True)
+    assert len(home.json("memories", "anna", "-t", "acme", "--all")) == 2
