@@ -223,6 +223,38 @@ return found
 """
 )
 
+# Reads only. Where more subjects are dirty than are looked at, a third each is taken of those that were due first (rung
+# long ago or never), of those that are due last (they back off, or are held) and of all.
+_DEPTHS = f"""
+{_COMMON}
+local function head(subject)
+  local mailbox = '{PREFIX}{{' .. subject .. '}}:'
+  local id = redis.call('LINDEX', mailbox .. 'order', 0)
+  local parked = id and redis.call('HGET', mailbox .. 'turns', id)
+  return parked and tonumber(string.sub(parked, 65, 80))
+end
+
+local looked_at = tonumber(ARGV[4])
+local dirty, third = redis.call('ZCARD', DIRTY), math.floor(looked_at / 3)
+local samples = {{redis.call('ZRANGE', DIRTY, 0, dirty <= looked_at and -1 or third - 1)}}
+if dirty > looked_at then
+  table.insert(samples, redis.call('ZRANGE', DIRTY, -third, -1))
+  table.insert(samples, redis.call('ZRANDMEMBER', DIRTY, third))
+end
+local oldest, lines = now, {{}}
+for _, sample in ipairs(samples) do
+  for _, one in ipairs(sample) do
+    oldest = math.min(oldest, head(one) or now)
+    lines[of_tenant(one, 'line')] = true
+  end
+end
+local in_line = 0
+for line in pairs(lines) do in_line = in_line + redis.call('ZCARD', line) end
+local answer = {{now, tonumber(redis.call('GET', PENDING) or '0'), dirty, in_line, now - oldest}}
+for place = 5, #ARGV do table.insert(answer, redis.call('LLEN', ARGV[place])) end
+return answer
+"""
+
 ALL = {
     "append": _APPEND,
     "acquire": _ACQUIRE,
@@ -231,5 +263,6 @@ ALL = {
     "release": _RELEASE,
     "reopen": _REOPEN,
     "due": _DUE,
+    "depths": _DEPTHS,
 }
 """Every script by the name of its move."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from functools import cache
 from typing import Any
@@ -24,9 +25,12 @@ from worker.crash_points import reached
 from worker.drain import drain
 from worker.events import announce
 from worker.failures import is_transient
+from worker.inspection import busy
 from worker.leases import LeaseKeeper
-from worker.metrics import DeadLetterReason, count_dead_letter
+from worker.metrics import DeadLetterReason, count_dead_letter, observe_searchable
 from worker.parts import Parts, open_parts
+from worker.scrape import show_worker
+from worker.tracing import start_tracing
 
 _log = structlog.get_logger()
 _SUBJECTS_A_SWEEP = 500
@@ -44,11 +48,17 @@ def _leases() -> LeaseKeeper:
     return LeaseKeeper(_parts().mailbox, settings.lease_seconds, settings.turn_deadline_seconds)
 
 
+@cache
+def _tracing() -> Callable[[], None]:
+    return start_tracing(settings.tracing)
+
+
 @worker_init.connect
 def _open_at_start(**_: Any) -> None:
     try:
         _parts().extractor.prepare()
-        _leases()
+        show_worker(_parts(), _leases(), busy)
+        _tracing()
     except (SettingsError, CatalogUnavailable, IndexMismatch) as error:
         sys.exit(f"afterturn worker: {error}")
 
@@ -56,6 +66,7 @@ def _open_at_start(**_: Any) -> None:
 @worker_shutdown.connect
 def _close_at_end(**_: Any) -> None:
     _leases().stop()
+    _tracing()()
     _parts().close()
 
 
@@ -106,7 +117,9 @@ def sweep() -> None:
     for subject in parts.mailbox.due(_SUBJECTS_A_SWEEP, _LOOK_AGAIN_SECONDS):
         ring(app, subject)
     left_behind = datetime.now(UTC) - timedelta(seconds=settings.lease_seconds)
-    index(parts.catalog.index_jobs(before=left_behind), parts)
+    jobs = parts.catalog.index_jobs(before=left_behind)
+    index(jobs, parts)
+    observe_searchable([at.timestamp() for at in parts.catalog.arrivals([job.memory_id for job in jobs])])
     unannounced = parts.catalog.outbox(before=left_behind)
     announce(unannounced, parts)
     parts.catalog.told(event_ids=[id_ for id_, _ in unannounced])

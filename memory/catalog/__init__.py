@@ -1,6 +1,6 @@
 """The record of truth, over SQLite or Postgres."""
 
-from memory.catalog.catalog import Catalog
+from memory.catalog.catalog import Backlog, Catalog
 from memory.catalog.changes import Changes, IndexJob, LedgerEntry, OpenTopic, Outcome
 from memory.catalog.engine import CatalogUnavailable, create_catalog_engine
 from memory.catalog.revisions import check_revision, migrate
@@ -8,6 +8,7 @@ from memory.catalog.writing import ConcurrentChange, StaleFence
 from memory.settings import Settings
 
 __all__ = [
+    "Backlog",
     "Catalog",
     "CatalogUnavailable",
     "Changes",

@@ -30,6 +30,15 @@ class Standing:
     unindexed: tuple[Memory, ...]
 
 
+@dataclass(frozen=True)
+class Backlog:
+    """How many index jobs and events wait, and since when the oldest job does."""
+
+    index_jobs: int
+    oldest_index_job: datetime | None
+    events: int
+
+
 class Catalog:
     """Memories, sources, audit, ledger and outbox over one database. Safe to call from many threads and processes.
 
@@ -285,19 +294,48 @@ class Catalog:
         with self._engine.connect() as connection:
             return {row[0]: row[1] for row in connection.execute(query)}
 
-    def lags(self, since: datetime) -> list[float]:
-        """Seconds from a turn's arrival to its commit, for the turns processed from `since` on, in no order."""
+    def lags(self, since: datetime, limit: int | None = None) -> list[float]:
+        """Seconds from a turn's arrival to its commit, for the turns processed from `since` on, latest first; of at
+        most `limit` if given."""
         table = tables.ledger
+        query = select(table.c.arrived_at, table.c.processed_at).where(table.c.processed_at >= since)
         with self._engine.connect() as connection:
-            rows = connection.execute(
-                select(table.c.arrived_at, table.c.processed_at).where(table.c.processed_at >= since)
-            )
+            rows = connection.execute(query.order_by(table.c.processed_at.desc()).limit(limit))
             return [(row.processed_at - row.arrived_at).total_seconds() for row in rows]
 
     def count_index_jobs(self) -> int:
         """How many memories the index has yet to be told of."""
         with self._engine.connect() as connection:
             return connection.execute(select(func.count()).select_from(tables.index_jobs)).scalar_one()
+
+    def arrivals(self, memory_ids: Sequence[uuid.UUID]) -> list[datetime]:
+        """When the last turn of each of these memories arrived; of those that are gone, nothing."""
+        if not memory_ids:
+            return []
+        ledger, provenance = tables.ledger, tables.provenance
+        same_turn = and_(
+            *(ledger.c[name] == provenance.c[name] for name in ("tenant_id", "subject_id", "turn_id")),
+        )
+        with self._engine.connect() as connection:
+            return list(
+                connection.execute(
+                    select(func.max(ledger.c.arrived_at))
+                    .select_from(provenance.join(ledger, same_turn))
+                    .where(provenance.c.memory_id.in_(memory_ids))
+                    .group_by(provenance.c.memory_id)
+                ).scalars()
+            )
+
+    def backlog(self) -> Backlog:
+        """What the index and the listeners have yet to be told."""
+        jobs, outbox = tables.index_jobs, tables.outbox
+        with self._engine.connect() as connection:
+            waiting, oldest = connection.execute(select(func.count(), func.min(jobs.c.since))).one()
+            return Backlog(
+                index_jobs=waiting,
+                oldest_index_job=oldest,
+                events=connection.execute(select(func.count()).select_from(outbox)).scalar_one(),
+            )
 
     def list_subjects(self, *, after: Subject | None = None, limit: int = 1000) -> list[Subject]:
         """Subjects that the catalog knows, in the order of their ids, from behind `after` on."""

@@ -1,0 +1,37 @@
+"""What a worker answers when it is asked how it is: a remote control command of Celery's, for `afterturn status`.
+
+It is answered beside the slots, so also by a worker whose slots are all busy.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from celery.worker import state
+from celery.worker.control import inspect_command
+from prometheus_client import Gauge
+
+from worker.metrics import OLDEST_IN_HAND, SLOTS, breaker_states
+
+IN_HAND = "afterturn_in_hand"
+
+
+def busy() -> int:
+    """How many tasks this worker has in hand."""
+    return len(state.active_requests)
+
+
+@inspect_command(name=IN_HAND)
+def in_hand(_state: Any) -> dict[str, Any]:
+    """How many tasks this worker has in hand, of how many it could, since when, and which circuits are not closed."""
+    return {
+        "busy": busy(),
+        "slots": round(_value(SLOTS)),
+        "oldest_seconds": round(_value(OLDEST_IN_HAND), 3),
+        "breakers": {part: state.name.lower() for part, state in breaker_states().items()},
+    }
+
+
+def _value(gauge: Gauge) -> float:
+    [metric] = gauge.collect()
+    return metric.samples[0].value
