@@ -1,6 +1,20 @@
 """The ways in."""
 
-from memory.mailbox import Appended, ConflictingTurn
-from producers.client import InvalidTurn, Producer, enqueue, parse_turn
+from memory.mailbox import ConflictingTurn
+from producers.client import InvalidTurn, Producer, default_producer, enqueue, enqueue_async, parse_turn
+from producers.counting import Accepted, Counters
+from producers.spool import SpoolFull, SpoolUnavailable
 
-__all__ = ["Appended", "ConflictingTurn", "InvalidTurn", "Producer", "enqueue", "parse_turn"]
+__all__ = [
+    "Accepted",
+    "ConflictingTurn",
+    "Counters",
+    "InvalidTurn",
+    "Producer",
+    "SpoolFull",
+    "SpoolUnavailable",
+    "default_producer",
+    "enqueue",
+    "enqueue_async",
+    "parse_turn",
+]

@@ -1,48 +1,247 @@
-"""The way in for a chat backend: `enqueue(turn)` after the response has gone out."""
+"""The way in for a chat backend: `enqueue(turn)` after the response has gone out.
+
+A turn goes to the broker, or, when that does not take it within the budget, into the spool on this machine's disk.
+Either way `enqueue` is back in time, and what it accepted will be processed.
+"""
 
 from __future__ import annotations
 
+import asyncio
+import os
+import time
+import weakref
 from collections.abc import Mapping
+from concurrent.futures import ThreadPoolExecutor, wait
 from functools import cache
-from typing import Any
+from threading import Lock
+from types import TracebackType
+from typing import Any, Self
 
 from pydantic import ValidationError
 
-from memory.mailbox import Appended
-from memory.queue import create_celery, open_mailbox, send_turn
-from memory.redis import open_redis
+from memory.mailbox import ConflictingTurn
 from memory.schema import Turn
-from memory.settings import Settings, load_settings
+from memory.settings import Settings, SettingsError, load_settings
+from producers.broker import Broker
+from producers.counting import Accepted, Counters, Outcome, Tally
+from producers.flush import Flusher
+from producers.handover import Attempt, Handover
+from producers.spool import Spool, SpoolFull, SpoolUnavailable
+
+_BROKER_TIMEOUT_SECONDS = 1.0
+_FLUSH_TIMEOUT_SECONDS = 2.0
+_CLOSE_SECONDS = 2.0
+_SPOOL_SHARE = 0.3
+"""The part of the budget that is kept for writing to the spool."""
 
 
 class InvalidTurn(ValueError):
     """The turn cannot be taken. The message says which field is wrong and how."""
 
 
+class _Parts:
+    """What a producer has in one process: connections, files and threads, none of which outlive a fork."""
+
+    def __init__(self, settings: Settings, tally: Tally) -> None:
+        self.process = os.getpid()
+        self.spool = _open_spool(settings)
+        self._brokers = (
+            Broker(settings, timeout=_BROKER_TIMEOUT_SECONDS),
+            Broker(settings, timeout=_FLUSH_TIMEOUT_SECONDS),
+        )
+        self.handover = Handover(self.spool, self._brokers[0])
+        self.flusher = Flusher(self.spool, self._brokers[1], tally, max_pending_turns=settings.max_pending_turns)
+        self.spooling = ThreadPoolExecutor(1, thread_name_prefix="afterturn-spool")
+        self.flusher.start()
+
+    def close(self, timeout: float) -> None:
+        self.handover.close()
+        self.spooling.shutdown(wait=False)
+        if self.flusher.stop(timeout):
+            self.spool.close()
+            for broker in self._brokers:
+                broker.close()
+
+
 class Producer:
-    """Enqueues turns. Make one per process and share it between threads."""
+    """Enqueues turns. Make one per process, when it starts, and share it between threads and event loops.
+
+    Making it checks the settings and the spool's folder; threads and connections come with the first turn, so it may be
+    made before a fork. Turns of an earlier process that lie in the spool are handed over from the first turn on.
+
+    Raises:
+        SettingsError: the spool's folder cannot be used.
+    """
 
     def __init__(self, settings: Settings) -> None:
-        self._app = create_celery(settings)
-        self._mailbox = open_mailbox(settings, open_redis(settings), self._app)
-        self._look_after = settings.sweep_seconds
+        self._settings = settings
+        self._budget = settings.enqueue_budget_ms / 1000
+        self._tally = Tally()
+        self._lock = Lock()
+        self._parts: _Parts | None = None
+        self._at_exit: weakref.finalize[..., Producer] | None = None
+        try:
+            spool = _open_spool(settings)
+        except SpoolUnavailable as error:
+            raise SettingsError(str(error)) from error
+        self._tally.show_depth(spool.depth())
+        spool.close()
+        broker = Broker(settings, timeout=_BROKER_TIMEOUT_SECONDS)
+        broker.load()
+        broker.close()
+        _PRODUCERS.add(self)
 
-    def enqueue(self, turn: Turn | Mapping[str, Any]) -> Appended:
-        """Hand over one turn: parked in its subject's mailbox first, then announced by a message.
+    def enqueue(self, turn: Turn | Mapping[str, Any]) -> Accepted:
+        """Hand over one turn, within AFTERTURN_ENQUEUE_BUDGET_MS milliseconds whatever the broker does.
 
-        Once it is parked it will be processed, even if the message is lost. Enqueuing the same turn again changes
-        nothing and says so: `pending` while it waits, `done` after it was processed.
+        Once this returns the turn will be processed. Enqueuing the same turn again changes nothing and says so.
 
         Raises:
             InvalidTurn: a field is missing, unknown or wrong, or the text is too long.
             ConflictingTurn: another turn was enqueued under the same turn_id.
-            redis.exceptions.ConnectionError: the broker does not answer.
+            SpoolFull, SpoolUnavailable: not accepted: the broker does not take it, nor does the spool.
+            SettingsError: not accepted: the broker refuses our credentials.
         """
+        deadline = time.monotonic() + self._budget
         accepted = parse_turn(turn)
-        receipt = self._mailbox.append(accepted, self._look_after)
-        if receipt.ring:
-            send_turn(self._app, accepted)
-        return receipt.appended
+        parts = self._here()
+        attempt = parts.handover.begin(accepted)
+        if attempt is not None:
+            wait([attempt.finished], self._patience(deadline))
+        return self._settle(parts, attempt) or self._spool(parts, accepted, deadline)
+
+    async def enqueue_async(self, turn: Turn | Mapping[str, Any]) -> Accepted:
+        """As `enqueue`, without ever blocking the event loop.
+
+        Where the awaiting task is cancelled, the turn may or may not have been accepted.
+        """
+        deadline = time.monotonic() + self._budget
+        accepted = parse_turn(turn)
+        parts = self._parts
+        if parts is None:
+            parts = await asyncio.to_thread(self._here)
+        attempt = parts.handover.begin(accepted)
+        if attempt is not None:
+            ended = asyncio.wrap_future(attempt.finished)
+            # `_settle` asks the attempt itself; without this the loop complains that nobody did.
+            ended.add_done_callback(lambda future: future.cancelled() or future.exception())
+            await asyncio.wait([ended], timeout=self._patience(deadline))
+        outcome = self._settle(parts, attempt)
+        if outcome is not None:
+            return outcome
+        loop = asyncio.get_running_loop()
+        return await loop.run_in_executor(parts.spooling, self._spool, parts, accepted, deadline)
+
+    def overloaded(self) -> bool:
+        """Whether more turns wait to be processed than AFTERTURN_MAX_PENDING_TURNS: a signal to send fewer.
+
+        `enqueue` still takes turns. It is what the broker last said, and asks nobody; False before the first turn.
+        """
+        return self._parts is not None and self._parts.flusher.overloaded()
+
+    def counters(self) -> Counters:
+        """What this producer counted in this process."""
+        return self._tally.counters()
+
+    def flush(self, timeout: float) -> int:
+        """Wait at most `timeout` seconds for the spool to be empty, and answer how many turns are left in it.
+
+        Raises:
+            SpoolUnavailable: it cannot be read.
+        """
+        return self._here().flusher.wait_until_empty(timeout)
+
+    def close(self, timeout: float = _CLOSE_SECONDS) -> None:
+        """Flush what the broker takes in `timeout` seconds, and end the threads; what it does not take stays spooled.
+
+        A producer that is used again begins anew.
+        """
+        with self._lock:
+            at_exit, self._at_exit, self._parts = self._at_exit, None, None
+        if at_exit is not None and (found := at_exit.detach()) is not None:
+            _, close, _, _ = found
+            close(timeout)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def _here(self) -> _Parts:
+        parts = self._parts
+        if parts is not None:
+            return parts
+        with self._lock:
+            if self._parts is None:
+                self._parts = _Parts(self._settings, self._tally)
+                self._at_exit = weakref.finalize(self, self._parts.close, _CLOSE_SECONDS)
+            return self._parts
+
+    def _patience(self, deadline: float) -> float:
+        return max(0.0, deadline - self._budget * _SPOOL_SHARE - time.monotonic())
+
+    def _settle(self, parts: _Parts, attempt: Attempt | None) -> Accepted | None:
+        """What the broker did; None when the turn must go to the spool."""
+        try:
+            receipt = None if attempt is None else parts.handover.settle(attempt)
+        except ConflictingTurn:
+            self._tally.count(Outcome.CONFLICTING)
+            raise
+        if receipt is None:
+            if parts.flusher.refused is not None:
+                raise parts.flusher.refused
+            return None
+        parts.flusher.note_pending(receipt.pending)
+        accepted = Accepted(receipt.appended.value)
+        self._tally.count(accepted)
+        return accepted
+
+    def _spool(self, parts: _Parts, turn: Turn, deadline: float) -> Accepted:
+        try:
+            depth = parts.spool.put(turn, max(0.001, deadline - time.monotonic()))
+        except ConflictingTurn:
+            self._tally.count(Outcome.CONFLICTING)
+            raise
+        except SpoolFull:
+            self._tally.count(Outcome.REFUSED_FULL)
+            raise
+        except SpoolUnavailable:
+            self._tally.count(Outcome.REFUSED_UNAVAILABLE)
+            raise
+        self._tally.count(Accepted.SPOOLED)
+        self._tally.show_depth(depth)
+        parts.flusher.wake()
+        return Accepted.SPOOLED
+
+    def _begin_anew_in_child(self) -> None:
+        self._lock = Lock()
+        self._tally = Tally()
+        if self._at_exit is not None:
+            self._at_exit.detach()
+        if self._parts is not None:
+            self._parts.spool.leave_to_parent()
+            _OF_PARENT.append(self._parts)
+        self._at_exit = self._parts = None
+
+
+_PRODUCERS: weakref.WeakSet[Producer] = weakref.WeakSet()
+_OF_PARENT: list[_Parts] = []
+"""Kept for ever in a child: closing an inherited SQLite file or TLS connection would harm the parent's."""
+
+
+def _after_fork() -> None:
+    for producer in list(_PRODUCERS):
+        producer._begin_anew_in_child()
+
+
+os.register_at_fork(after_in_child=_after_fork)
+
+
+def _open_spool(settings: Settings) -> Spool:
+    return Spool(settings.effective_spool_dir, max_turns=settings.spool_max_turns, max_bytes=settings.spool_max_bytes)
 
 
 def parse_turn(turn: Turn | Mapping[str, Any]) -> Turn:
@@ -64,10 +263,24 @@ def parse_turn(turn: Turn | Mapping[str, Any]) -> Turn:
 
 
 @cache
-def _default_producer() -> Producer:
+def default_producer() -> Producer:
+    """The producer of `enqueue` and `enqueue_async`, with the settings of the environment.
+
+    Call it when the process starts: making it takes a moment, and a wrong setting is told then.
+
+    Raises:
+        SettingsError: a setting cannot work.
+    """
     return Producer(load_settings())
 
 
-def enqueue(turn: Turn | Mapping[str, Any]) -> Appended:
+def enqueue(turn: Turn | Mapping[str, Any]) -> Accepted:
     """`Producer.enqueue` with the settings of the environment."""
-    return _default_producer().enqueue(turn)
+    return default_producer().enqueue(turn)
+
+
+async def enqueue_async(turn: Turn | Mapping[str, Any]) -> Accepted:
+    """`Producer.enqueue_async` with the settings of the environment."""
+    made = default_producer.cache_info().currsize
+    producer = default_producer() if made else await asyncio.to_thread(default_producer)
+    return await producer.enqueue_async(turn)

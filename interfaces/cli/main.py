@@ -17,9 +17,11 @@ from interfaces.local.processes import ProcessKeepsDying
 from memory.catalog import CatalogUnavailable
 from memory.index import IndexMismatch, IndexUnavailable
 from memory.settings import SettingsError, load_settings
+from producers import SpoolUnavailable
 
 _MENDABLE = (
     SettingsError,
+    SpoolUnavailable,
     CatalogUnavailable,
     IndexMismatch,
     IndexUnavailable,
@@ -51,6 +53,7 @@ def main() -> None:
         app()
     except (
         SettingsError,
+        SpoolUnavailable,
         CatalogUnavailable,
         IndexMismatch,
         IndexUnavailable,

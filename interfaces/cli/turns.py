@@ -12,7 +12,9 @@ from rich.text import Text
 from interfaces.cli.output import JsonOption, console, errors, print_json
 from interfaces.turn_file import BadLine, read_turns
 from memory.settings import load_settings
-from producers import Appended, ConflictingTurn, Producer
+from producers import Accepted, ConflictingTurn, Producer
+
+_FLUSH_SECONDS = 10.0
 
 
 def add_to(app: typer.Typer) -> None:
@@ -26,12 +28,13 @@ def ingest(
     """Enqueue every turn of a file.
 
     A line that is no turn is reported with its number and skipped; the rest go in, and the exit code is 1. Turns that
-    were enqueued before are no work: the same file may be ingested again.
+    were enqueued before are no work: the same file may be ingested again. What the broker does not take within ten
+    seconds stays in this machine's spool for the next producer; the exit code is 1 then too.
     """
-    producer = Producer(load_settings())
-    counts = dict.fromkeys(Appended, 0)
+    settings = load_settings()
+    counts = dict.fromkeys(Accepted, 0)
     bad: list[BadLine] = []
-    with Progress(console=errors, transient=True, disable=as_json) as progress:
+    with Producer(settings) as producer, Progress(console=errors, transient=True, disable=as_json) as progress:
         task = progress.add_task("enqueuing", total=_count_lines(file))
         for number, turn in read_turns(file):
             if isinstance(turn, BadLine):
@@ -42,22 +45,31 @@ def ingest(
                 except ConflictingTurn as error:
                     bad.append(BadLine(number, str(error)))
             progress.update(task, completed=number)
+        spooled = producer.flush(_FLUSH_SECONDS)
+    enqueued = counts[Accepted.ADDED] + counts[Accepted.SPOOLED]
     if as_json:
         print_json(
             {
-                "enqueued": counts[Appended.ADDED],
-                "waiting_already": counts[Appended.PENDING],
-                "processed_already": counts[Appended.DONE],
+                "enqueued": enqueued,
+                "waiting_already": counts[Accepted.PENDING],
+                "processed_already": counts[Accepted.DONE],
+                "in_the_spool": spooled,
                 "bad_lines": [{"line": line.number, "reason": line.reason} for line in bad],
             }
         )
     else:
         report_bad_lines(bad)
         console.print(
-            f"{counts[Appended.ADDED]} enqueued, {counts[Appended.PENDING]} waiting already, "
-            f"{counts[Appended.DONE]} processed already, {len(bad)} bad lines skipped"
+            f"{enqueued} enqueued, {counts[Accepted.PENDING]} waiting already, "
+            f"{counts[Accepted.DONE]} processed already, {len(bad)} bad lines skipped"
         )
-    if bad:
+        if spooled:
+            said = (
+                f"no broker takes turns at {settings.broker_shown}: {spooled} are kept in "
+                f"{settings.effective_spool_dir} and go in with the next turn that is enqueued from this machine once it does"
+            )
+            errors.print(Text(said, style="red"), soft_wrap=True)
+    if bad or spooled:
         raise typer.Exit(1)
 
 

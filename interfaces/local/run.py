@@ -33,7 +33,7 @@ from memory.redis import open_redis
 from memory.schema import Status, Subject, Turn
 from memory.settings import Settings
 from memory.stores import open_stores
-from producers import Appended, ConflictingTurn, Producer
+from producers import Accepted, ConflictingTurn, Producer
 from recall.search import search
 
 CONVERSATION = "conversation.jsonl"
@@ -163,8 +163,9 @@ def _feed(
             if time.monotonic() - shown > _REFRESH_SECONDS:
                 refresh()
                 shown = time.monotonic()
-        while (progress := refresh()).waiting_subjects:
+        while producer.flush(_REFRESH_SECONDS) + (progress := refresh()).waiting_subjects:
             time.sleep(_REFRESH_SECONDS)
+    producer.close()
     redis.close()
     console.print(panel(progress, deaths))
     repeated = fed.enqueued + fed.known_already - progress.processed
@@ -187,7 +188,7 @@ def _enqueue(number: int, turn: Turn | BadLine, producer: Producer, fed: _Fed) -
         fed.bad.append(turn)
         return
     try:
-        fresh = producer.enqueue(turn) is not Appended.DONE
+        fresh = producer.enqueue(turn) is not Accepted.DONE
     except ConflictingTurn as error:
         fed.bad.append(BadLine(number, str(error)))
         return

@@ -12,7 +12,7 @@ import pytest
 
 from memory.queue import DEAD_LETTER_QUEUE, INGEST_QUEUE
 from memory.schema import Status
-from producers import Appended, ConflictingTurn
+from producers import Accepted, ConflictingTurn
 from tests.fleet.fleet import Fleet, wait_until
 from tests.turns import a_turn, subject
 
@@ -34,7 +34,7 @@ def dead_letters(fleet: Fleet) -> list[dict[str, Any]]:
 
 
 def test_an_enqueued_turn_becomes_a_memory(running: Fleet) -> None:
-    assert running.producer.enqueue(a_turn("anna", 1, "I live in Lisbon.")) is Appended.ADDED
+    assert running.producer.enqueue(a_turn("anna", 1, "I live in Lisbon.")) is Accepted.ADDED
     running.wait_until_idle()
     assert summaries(running, "anna") == ["Anna lives in Lisbon."]
 
@@ -52,7 +52,7 @@ def test_a_turn_that_comes_again_changes_nothing(running: Fleet) -> None:
         running.producer.enqueue(turn)
     running.wait_until_idle()
     before = running.stores.catalog.list_memories(subject("carla"))
-    assert running.producer.enqueue(turn) is Appended.DONE
+    assert running.producer.enqueue(turn) is Accepted.DONE
     for _ in range(3):
         subprocess.run([sys.executable, "-c", SEND_BY_NAME, running.settings.broker_url, json.dumps(turn)], check=True)
     wait_until(lambda: running.redis.llen(INGEST_QUEUE) == 0, "the queue is empty")

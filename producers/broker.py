@@ -1,0 +1,81 @@
+"""The broker as a producer sees it: park a turn, announce it, and tell a wrong setting from a broker that is unwell."""
+
+from __future__ import annotations
+
+from kombu.exceptions import KombuError
+from redis.exceptions import (
+    AuthenticationError,
+    AuthenticationWrongNumberOfArgsError,
+    AuthorizationError,
+    NoPermissionError,
+    RedisError,
+)
+
+from memory.mailbox import Receipt
+from memory.queue import create_celery, open_mailbox, send_turn
+from memory.redis import open_redis
+from memory.schema import Turn
+from memory.settings import Settings, SettingsError
+
+BROKER_FAILURES = (RedisError, KombuError, OSError)
+"""What a broker that is down, full, slow or broken does to a call."""
+_REFUSED = (AuthenticationError, AuthenticationWrongNumberOfArgsError, AuthorizationError, NoPermissionError)
+
+
+class Broker:
+    """Connections of one process to the broker, for any number of threads. Connects on first use.
+
+    A call ends within a small multiple of `timeout` seconds, and no call is tried twice: there is a spool.
+    """
+
+    def __init__(self, settings: Settings, *, timeout: float) -> None:
+        self._shown = settings.broker_shown
+        self._look_after = settings.sweep_seconds
+        self._app = create_celery(settings)
+        self._app.conf.broker_transport_options = {
+            **self._app.conf.broker_transport_options,
+            "socket_timeout": timeout,
+            "socket_connect_timeout": timeout,
+        }
+        self._redis = open_redis(settings, timeout=timeout, retries=0)
+        self._mailbox = open_mailbox(settings, self._redis, self._app)
+
+    def park(self, turn: Turn) -> Receipt:
+        """Put a turn into its subject's mailbox: from then on it will be processed.
+
+        Raises:
+            ConflictingTurn: the mailbox knows another turn of that id.
+            SettingsError: the broker refuses who we say we are.
+            BROKER_FAILURES: anything else that keeps the broker from it.
+        """
+        try:
+            return self._mailbox.append(turn, self._look_after)
+        except _REFUSED as error:
+            raise SettingsError(f"AFTERTURN_BROKER_URL: {self._shown} refuses the credentials: {error}") from error
+
+    def announce(self, turn: Turn) -> None:
+        """Send the message that brings a worker to a parked turn. Where it fails, a sweeper rings later.
+
+        Raises:
+            BROKER_FAILURES: the broker does not take it.
+        """
+        send_turn(self._app, turn)
+
+    def pending_turns(self) -> int:
+        """How many turns of all subjects wait.
+
+        Raises:
+            BROKER_FAILURES: the broker does not answer.
+        """
+        return self._mailbox.pending_turns()
+
+    def load(self) -> None:
+        """Import what a first call would import, without connecting."""
+        self._app.finalize()
+        with self._app.connection_for_write() as connection:
+            connection.get_transport_cls()
+
+    def close(self) -> None:
+        """Close all connections."""
+        self._redis.close()
+        self._app.close()

@@ -1,0 +1,117 @@
+"""Broker work on a few threads, so that whoever enqueues waits for as long as it wants to and no longer."""
+
+from __future__ import annotations
+
+import logging
+import time
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass, field
+from threading import Lock
+
+from memory.mailbox import Receipt
+from memory.schema import Turn
+from producers.broker import BROKER_FAILURES, Broker
+from producers.spool import Spool, SpoolUnavailable
+
+_THREADS = 8
+_SHORT_CIRCUIT_SECONDS = 1.0
+"""How long a broker that failed is let alone before one turn tries it again."""
+
+_log = logging.getLogger("afterturn.producers")
+
+
+@dataclass(frozen=True)
+class Attempt:
+    """One turn on its way to the broker.
+
+    `parked` is set as soon as the turn is safe in its mailbox; `finished` when the attempt is over, with what failed.
+    Finished and not parked is a turn that must go behind others in the spool.
+    """
+
+    parked: Future[Receipt] = field(default_factory=Future)
+    finished: Future[None] = field(default_factory=Future)
+
+
+class Handover:
+    """Hands turns to the broker, past a spool that is empty."""
+
+    def __init__(self, spool: Spool, broker: Broker) -> None:
+        self._spool = spool
+        self._broker = broker
+        self._threads = ThreadPoolExecutor(_THREADS, thread_name_prefix="afterturn-broker")
+        self._lock = Lock()
+        self._failing = False
+        self._not_before = 0.0
+
+    def begin(self, turn: Turn) -> Attempt | None:
+        """Set a turn on its way; None when the broker failed a moment ago and is let alone."""
+        if not self._may_try():
+            return None
+        parked: Future[Receipt] = Future()
+        try:
+            return Attempt(parked, self._threads.submit(self._hand_over, turn, parked))
+        except RuntimeError:
+            # The interpreter is shutting down, or the producer was closed: no thread can be had any more.
+            return None
+
+    def settle(self, attempt: Attempt) -> Receipt | None:
+        """What came of an attempt that the caller waited for; None when the turn must go to the spool.
+
+        An attempt that has not ended may still succeed; that the turn is spooled too is no harm.
+
+        Raises:
+            ConflictingTurn, SettingsError: as `Broker.park`.
+        """
+        if attempt.parked.done():
+            return attempt.parked.result()
+        if attempt.finished.done() and not attempt.finished.cancelled():
+            failure = attempt.finished.exception()
+            if isinstance(failure, BROKER_FAILURES):
+                self._let_alone(f"{type(failure).__name__}: {failure}")
+            elif failure is not None:
+                raise failure
+            return None
+        attempt.finished.cancel()
+        self._let_alone("it does not answer in time")
+        return None
+
+    def close(self) -> None:
+        """Begin nothing more; what is under way ends by itself."""
+        self._threads.shutdown(wait=False, cancel_futures=True)
+
+    def _hand_over(self, turn: Turn, parked: Future[Receipt]) -> None:
+        if self._is_behind_others():
+            return
+        receipt = self._broker.park(turn)
+        self._failing = False
+        parked.set_result(receipt)
+        if receipt.ring:
+            try:
+                self._broker.announce(turn)
+            except BROKER_FAILURES as error:
+                self._let_alone(f"a parked turn waits for the sweeper: {type(error).__name__}: {error}")
+
+    def _is_behind_others(self) -> bool:
+        try:
+            return not self._spool.is_empty()
+        except SpoolUnavailable as error:
+            # What lies in there cannot be flushed either: better a turn before it than no turn.
+            _log.error("turns go past the spool: %s", error)
+            return False
+
+    def _may_try(self) -> bool:
+        if not self._failing:
+            return True
+        with self._lock:
+            now = time.monotonic()
+            if now < self._not_before:
+                return False
+            self._not_before = now + _SHORT_CIRCUIT_SECONDS
+            return True
+
+    def _let_alone(self, reason: str) -> None:
+        with self._lock:
+            if not self._failing:
+                _log.warning("the broker fails, turns go to the spool: %s", reason)
+            self._failing = True
+            self._not_before = time.monotonic() + _SHORT_CIRCUIT_SECONDS

@@ -1,0 +1,289 @@
+"""The spool: turns that wait on this machine's disk for a broker that is away, in order and bounded.
+
+One SQLite file, shared by all producers of the machine. A turn that `put` took survives a killed process; a power
+loss can take the turns of the last second or so with it, and leaves the file whole (`docs/decisions/0009`).
+"""
+
+from __future__ import annotations
+
+import fcntl
+import sqlite3
+from collections.abc import Iterator, Sequence
+from contextlib import closing, contextmanager
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from threading import Lock
+from typing import IO, Any
+
+from memory.mailbox import ConflictingTurn
+from memory.schema import Turn
+
+_FILE = "spool.sqlite3"
+_OPEN_SECONDS = 5.0
+_BACKGROUND_SECONDS = 5.0
+_VACUUM_PAGES = 1000
+_WAL_BYTES = 32 * 1024 * 1024
+"""A log longer than this is folded into the file even if writers must wait for it."""
+
+_SCHEMA = """
+CREATE TABLE IF NOT EXISTS turns (
+    place INTEGER PRIMARY KEY, subject TEXT NOT NULL, turn_id TEXT NOT NULL, digest TEXT NOT NULL, body TEXT NOT NULL,
+    UNIQUE (subject, turn_id)
+);
+CREATE TABLE IF NOT EXISTS rejected (
+    place INTEGER PRIMARY KEY, subject TEXT NOT NULL, turn_id TEXT NOT NULL, body TEXT NOT NULL, reason TEXT NOT NULL,
+    rejected_at TEXT NOT NULL
+);
+CREATE TABLE IF NOT EXISTS totals (
+    only_row INTEGER PRIMARY KEY CHECK (only_row = 1), turns INTEGER NOT NULL, bytes INTEGER NOT NULL,
+    rejected INTEGER NOT NULL, rejected_bytes INTEGER NOT NULL
+);
+INSERT OR IGNORE INTO totals VALUES (1, 0, 0, 0, 0);
+"""
+
+
+class SpoolUnavailable(Exception):
+    """The turn was not accepted: the broker does not take it and the spool cannot be written. The message says why."""
+
+
+class SpoolFull(SpoolUnavailable):
+    """The turn was not accepted: the broker does not take it and the spool holds as much as it may."""
+
+
+@dataclass(frozen=True)
+class SpooledTurn:
+    """A turn as it lies in the spool: `place` grows in the order in which turns came, `body` is its JSON."""
+
+    place: int
+    turn_id: str
+    body: str
+
+
+class Spool:
+    """The spool in a folder; share it between threads, but open one per process and never across a fork.
+
+    `max_turns` and `max_bytes` bound what it holds, rejected turns included; bytes are those of the turns' JSON.
+
+    Raises:
+        SpoolUnavailable: the folder cannot be written, or what lies there is no spool.
+    """
+
+    def __init__(self, folder: Path, *, max_turns: int, max_bytes: int) -> None:
+        self.folder = folder
+        self._max_turns = max_turns
+        self._max_bytes = max_bytes
+        self._writing, self._reading = Lock(), Lock()
+        self._held: IO[str] | None = None
+        try:
+            folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+            # Two processes that make the file at once would refuse each other the change to a write-ahead log.
+            with (folder / "open.lock").open("a") as lock:
+                fcntl.flock(lock, fcntl.LOCK_EX)
+                (folder / _FILE).touch(mode=0o600)
+                self._writer = self._connect()
+                self._writer.executescript(_SCHEMA)
+            self._reader = self._connect()
+        except (OSError, sqlite3.Error) as error:
+            raise SpoolUnavailable(
+                f"cannot keep a spool in {folder}: {error}. Set AFTERTURN_SPOOL_DIR to a folder on a local disk that "
+                "this process may write"
+            ) from error
+
+    def put(self, turn: Turn, wait_seconds: float) -> int:
+        """Keep a turn behind the others, once per turn_id, and answer how many there are now.
+
+        Waits at most `wait_seconds` for others who write.
+
+        Raises:
+            ConflictingTurn: a turn with its id and other content lies in the spool.
+            SpoolFull: it holds as much as it may.
+            SpoolUnavailable: it cannot be written, or not in time.
+        """
+        subject, body, digest = turn.subject.key, turn.canonical_json(), turn.digest()
+        size = len(body.encode())
+        with self._change(wait_seconds) as db:
+            (turns, used, rejected, rejected_bytes) = db.execute(
+                "SELECT turns, bytes, rejected, rejected_bytes FROM totals"
+            ).fetchone()
+            known = db.execute("SELECT digest FROM turns WHERE subject = ? AND turn_id = ?", (subject, turn.turn_id))
+            if (row := known.fetchone()) is not None:
+                if row[0] != digest:
+                    raise ConflictingTurn(turn.turn_id)
+                return int(turns)
+            if turns + rejected >= self._max_turns or used + rejected_bytes + size > self._max_bytes:
+                raise SpoolFull(
+                    f"the broker does not take the turn, and the spool in {self.folder} is full: {turns:,} turns and "
+                    f"{rejected:,} rejected ones, {used + rejected_bytes:,} bytes (AFTERTURN_SPOOL_MAX_TURNS, "
+                    "AFTERTURN_SPOOL_MAX_BYTES)"
+                )
+            db.execute(
+                "INSERT INTO turns (subject, turn_id, digest, body) VALUES (?, ?, ?, ?)",
+                (subject, turn.turn_id, digest, body),
+            )
+            db.execute("UPDATE totals SET turns = turns + 1, bytes = bytes + ?", (size,))
+            return int(turns) + 1
+
+    def is_empty(self) -> bool:
+        """Whether no turn waits; rejected ones do not wait.
+
+        Raises:
+            SpoolUnavailable: it cannot be read.
+        """
+        return not self._read("SELECT 1 FROM turns LIMIT 1")
+
+    def depth(self) -> int:
+        """How many turns wait.
+
+        Raises:
+            SpoolUnavailable: it cannot be read.
+        """
+        return int(self._read("SELECT turns FROM totals")[0][0])
+
+    def oldest(self, limit: int) -> list[SpooledTurn]:
+        """Up to `limit` of the turns that wait, in the order in which they came.
+
+        Raises:
+            SpoolUnavailable: it cannot be read.
+        """
+        rows = self._read("SELECT place, turn_id, body FROM turns ORDER BY place LIMIT ?", limit)
+        return [SpooledTurn(*row) for row in rows]
+
+    def remove(self, turns: Sequence[SpooledTurn]) -> None:
+        """Drop turns that are safe elsewhere. Only the holder of `held_alone` may.
+
+        Raises:
+            SpoolUnavailable: it cannot be written; they stay.
+        """
+        if not turns:
+            return
+        with self._change(_BACKGROUND_SECONDS) as db:
+            for turn in turns:
+                _take_out(db, turn)
+
+    def reject(self, turn: SpooledTurn, reason: str) -> None:
+        """Put a turn aside that will never be taken, with the reason. Only the holder of `held_alone` may.
+
+        Raises:
+            SpoolUnavailable: it cannot be written; the turn stays.
+        """
+        with self._change(_BACKGROUND_SECONDS) as db:
+            db.execute(
+                "INSERT INTO rejected (subject, turn_id, body, reason, rejected_at) "
+                "SELECT subject, turn_id, body, ?, ? FROM turns WHERE place = ?",
+                (reason, datetime.now(UTC).isoformat(timespec="seconds"), turn.place),
+            )
+            size = _take_out(db, turn)
+            db.execute("UPDATE totals SET rejected = rejected + 1, rejected_bytes = rejected_bytes + ?", (size,))
+
+    def rejected(self, limit: int) -> list[tuple[SpooledTurn, str]]:
+        """Up to `limit` of the rejected turns, oldest first, each with the reason.
+
+        Raises:
+            SpoolUnavailable: it cannot be read.
+        """
+        rows = self._read("SELECT place, turn_id, body, reason FROM rejected ORDER BY place LIMIT ?", limit)
+        return [(SpooledTurn(place, turn_id, body), reason) for place, turn_id, body, reason in rows]
+
+    def settle(self) -> None:
+        """Write the log through to the file, and give back the room of what was taken out.
+
+        `put` leaves that to a thread which may wait for the disk.
+
+        Raises:
+            SpoolUnavailable: the disk refuses.
+        """
+        empty = self.is_empty()
+        try:
+            with closing(self._connect()) as db:
+                db.execute("PRAGMA wal_checkpoint(PASSIVE)").fetchall()
+                while empty and db.execute("PRAGMA freelist_count").fetchone()[0]:
+                    # In small steps: a writer waits for one of them at most.
+                    db.execute(f"PRAGMA incremental_vacuum({_VACUUM_PAGES})").fetchall()
+                if empty or (self.folder / f"{_FILE}-wal").stat().st_size > _WAL_BYTES:
+                    db.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
+        except (OSError, sqlite3.Error) as error:
+            raise self._unavailable(error) from error
+
+    @contextmanager
+    def held_alone(self) -> Iterator[bool]:
+        """Whether this block is the only one on the machine that takes turns out; the lock ends with its process.
+
+        Raises:
+            SpoolUnavailable: the lock file cannot be opened.
+        """
+        try:
+            lock = (self.folder / "flush.lock").open("a")
+        except OSError as error:
+            raise self._unavailable(error) from error
+        with lock:
+            try:
+                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                yield False
+                return
+            self._held = lock
+            try:
+                yield True
+            finally:
+                self._held = None
+                # Not by closing alone: a child that was forked meanwhile has the file open too.
+                fcntl.flock(lock, fcntl.LOCK_UN)
+
+    def leave_to_parent(self) -> None:
+        """In a child process: let go of what was inherited, so that the lock ends with the parent."""
+        if self._held is not None:
+            self._held.close()
+
+    def close(self) -> None:
+        """Close the file; what lies in it stays."""
+        self._reader.close()
+        self._writer.close()
+
+    def _connect(self) -> sqlite3.Connection:
+        db = sqlite3.connect(self.folder / _FILE, timeout=_OPEN_SECONDS, isolation_level=None, check_same_thread=False)
+        # What was said must not stay on the disk after it was handed over.
+        for pragma in (
+            "auto_vacuum = INCREMENTAL",
+            "journal_mode = WAL",
+            "synchronous = NORMAL",
+            "wal_autocheckpoint = 0",
+            "secure_delete = ON",
+        ):
+            db.execute(f"PRAGMA {pragma}").fetchall()
+        return db
+
+    @contextmanager
+    def _change(self, wait_seconds: float) -> Iterator[sqlite3.Connection]:
+        if not self._writing.acquire(timeout=max(0.0, wait_seconds)):
+            raise self._unavailable("other threads of this process write to it for too long")
+        try:
+            self._writer.execute(f"PRAGMA busy_timeout = {max(1, int(wait_seconds * 1000))}")
+            self._writer.execute("BEGIN IMMEDIATE")
+            try:
+                yield self._writer
+                self._writer.execute("COMMIT")
+            finally:
+                if self._writer.in_transaction:
+                    self._writer.execute("ROLLBACK")
+        except sqlite3.Error as error:
+            raise self._unavailable(error) from error
+        finally:
+            self._writing.release()
+
+    def _read(self, query: str, *values: int) -> list[tuple[Any, ...]]:
+        try:
+            with self._reading:
+                return list(self._reader.execute(query, values))
+        except sqlite3.Error as error:
+            raise self._unavailable(error) from error
+
+    def _unavailable(self, reason: object) -> SpoolUnavailable:
+        return SpoolUnavailable(f"the spool in {self.folder} (AFTERTURN_SPOOL_DIR) cannot be used: {reason}")
+
+
+def _take_out(db: sqlite3.Connection, turn: SpooledTurn) -> int:
+    size = len(turn.body.encode())
+    if db.execute("DELETE FROM turns WHERE place = ?", (turn.place,)).rowcount:
+        db.execute("UPDATE totals SET turns = turns - 1, bytes = bytes - ?", (size,))
+    return size
