@@ -66,7 +66,7 @@ def ingest(
         if spooled:
             said = (
                 f"no broker takes turns at {settings.broker_shown}: {spooled} are kept in "
-                f"{settings.effective_spool_dir} and go in with the next turn that is enqueued from this machine once it does"
+                f"{settings.effective_spool_dir} and go in with the next turn enqueued from this machine once it does"
             )
             errors.print(Text(said, style="red"), soft_wrap=True)
     if bad or spooled:

@@ -1,0 +1,219 @@
+"""The spool: what it took is there, in order, once, and never more than it may hold."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sqlite3
+import stat
+import tempfile
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+from hypothesis import settings
+from hypothesis import strategies as st
+from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
+
+from memory.mailbox import ConflictingTurn
+from memory.schema import Turn
+from producers.spool import Spool, SpooledTurn, SpoolFull, SpoolUnavailable
+from tests.turns import a_turn
+
+WAIT = 5.0
+MEBIBYTE = 1024 * 1024
+
+
+def turn_of(user: str, number: int, said: str = "I live in Lisbon.") -> Turn:
+    return Turn.model_validate(a_turn(user, number, said))
+
+
+@pytest.fixture
+def spool(tmp_path: Path) -> Iterator[Spool]:
+    with closing(Spool(tmp_path / "spool", max_turns=100, max_bytes=MEBIBYTE)) as spool:
+        yield spool
+
+
+def ids(spool: Spool) -> list[str]:
+    return [spooled.turn_id for spooled in spool.oldest(1000)]
+
+
+class SpoolAgainstModel(RuleBasedStateMachine):
+    """Producers put, a flusher takes out or puts aside, processes come and go, in any order."""
+
+    MAX_TURNS, MAX_BYTES = 6, 3000
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.folder = Path(tempfile.mkdtemp(dir="/dev/shm" if Path("/dev/shm").is_dir() else None))
+        self.spool = self.open()
+        self.waiting: list[Turn] = []
+        self.aside: list[Turn] = []
+
+    def open(self) -> Spool:
+        return Spool(self.folder, max_turns=self.MAX_TURNS, max_bytes=self.MAX_BYTES)
+
+    def bytes_held(self) -> int:
+        return sum(len(turn.canonical_json().encode()) for turn in self.waiting + self.aside)
+
+    @rule(
+        user=st.sampled_from(["anna", "bert"]),
+        number=st.integers(0, 4),
+        said=st.sampled_from(["hi", "hé 🏔", "x" * 900]),
+    )
+    def put(self, user: str, number: int, said: str) -> None:
+        turn = turn_of(user, number, said)
+        known = next((other for other in self.waiting if other.turn_id == turn.turn_id), None)
+        full = len(self.waiting + self.aside) >= self.MAX_TURNS
+        full = full or self.bytes_held() + len(turn.canonical_json().encode()) > self.MAX_BYTES
+        if known is not None and known != turn:
+            with pytest.raises(ConflictingTurn):
+                self.spool.put(turn, WAIT)
+        elif known is None and full:
+            with pytest.raises(SpoolFull):
+                self.spool.put(turn, WAIT)
+        else:
+            if known is None:
+                self.waiting.append(turn)
+            assert self.spool.put(turn, WAIT) == len(self.waiting)
+
+    @rule(count=st.integers(1, 4))
+    def take_out(self, count: int) -> None:
+        self.spool.remove(self.spool.oldest(count))
+        self.waiting = self.waiting[count:]
+
+    @precondition(lambda self: self.waiting)
+    @rule()
+    def put_aside(self) -> None:
+        [oldest] = self.spool.oldest(1)
+        self.spool.reject(oldest, "because")
+        self.aside.append(self.waiting.pop(0))
+
+    @rule()
+    def take_out_again_what_is_gone(self) -> None:
+        self.spool.remove([SpooledTurn(10_000, "gone", "{}")])
+
+    @rule()
+    def settle(self) -> None:
+        self.spool.settle()
+
+    @rule()
+    def come_and_go(self) -> None:
+        self.spool.close()
+        self.spool = self.open()
+
+    @invariant()
+    def holds_what_it_took_in_order(self) -> None:
+        assert [Turn.model_validate_json(spooled.body) for spooled in self.spool.oldest(100)] == self.waiting
+        assert [Turn.model_validate_json(spooled.body) for spooled, _ in self.spool.rejected(100)] == self.aside
+        assert self.spool.depth() == len(self.waiting)
+        assert self.spool.is_empty() == (not self.waiting)
+
+    def teardown(self) -> None:
+        self.spool.close()
+        shutil.rmtree(self.folder)
+
+
+TestSpoolAgainstModel = SpoolAgainstModel.TestCase
+TestSpoolAgainstModel.settings = settings(max_examples=40, stateful_step_count=20, deadline=None)
+
+
+def test_a_turn_comes_out_as_the_same_turn(spool: Spool) -> None:
+    turn = Turn.model_validate(
+        a_turn("anna", 1, "Zürich 🏔 \u2028 \\ \"'") | {"occurred_at": "2026-11-02T09:30:00.123456+05:30"}
+    )
+    spool.put(turn, WAIT)
+    [spooled] = spool.oldest(1)
+    assert Turn.model_validate_json(spooled.body).digest() == turn.digest()
+
+
+def test_the_same_turn_id_of_two_users_is_two_turns(spool: Spool) -> None:
+    for user in ("anna", "bert"):
+        spool.put(Turn.model_validate(a_turn(user, 1, "hi") | {"turn_id": "t"}), WAIT)
+    assert spool.depth() == 2
+
+
+def test_two_openings_of_one_spool_see_one_line_of_turns(spool: Spool) -> None:
+    with closing(Spool(spool.folder, max_turns=100, max_bytes=MEBIBYTE)) as other:
+        for number in range(10):
+            (spool, other)[number % 2].put(turn_of("anna", number), WAIT)
+        assert ids(spool) == ids(other) == [f"anna-{number}" for number in range(10)]
+
+
+def test_turns_of_many_threads_are_all_there_and_each_threads_in_order(spool: Spool) -> None:
+    def put_ten(user: str) -> None:
+        for number in range(10):
+            spool.put(turn_of(user, number), WAIT)
+
+    users = [f"user{number}" for number in range(8)]
+    with ThreadPoolExecutor(8) as pool:
+        list(pool.map(put_ten, users))
+    for user in users:
+        assert [name for name in ids(spool) if name.startswith(f"{user}-")] == [f"{user}-{n}" for n in range(10)]
+
+
+def test_only_one_opening_takes_turns_out_at_a_time(spool: Spool) -> None:
+    with closing(Spool(spool.folder, max_turns=100, max_bytes=MEBIBYTE)) as other:
+        with spool.held_alone() as first, other.held_alone() as second:
+            assert (first, second) == (True, False)
+        with other.held_alone() as again:
+            assert again
+
+
+def test_a_forked_child_does_not_keep_its_parents_lock(spool: Spool) -> None:
+    reader, writer = os.pipe()
+    with spool.held_alone():
+        child = os.fork()
+        if child == 0:
+            os.close(writer)
+            os.read(reader, 1)
+            os._exit(0)
+    with closing(Spool(spool.folder, max_turns=100, max_bytes=MEBIBYTE)) as other, other.held_alone() as alone:
+        assert alone
+    os.close(writer)
+    os.close(reader)
+    os.waitpid(child, 0)
+
+
+def test_writing_waits_for_others_no_longer_than_told(spool: Spool) -> None:
+    with closing(sqlite3.connect(spool.folder / "spool.sqlite3", isolation_level=None)) as other:
+        other.execute("BEGIN IMMEDIATE")
+        with pytest.raises(SpoolUnavailable, match="locked"):
+            spool.put(turn_of("anna", 1), 0.01)
+        other.execute("ROLLBACK")
+    assert spool.put(turn_of("anna", 1), WAIT) == 1
+
+
+def test_what_was_taken_out_leaves_the_disk(spool: Spool) -> None:
+    secret = "heliotrope" * 2000
+    for number in range(20):
+        spool.put(turn_of("anna", number, secret), WAIT)
+    spool.settle()
+    big = (spool.folder / "spool.sqlite3").stat().st_size
+    spool.remove(spool.oldest(20))
+    spool.settle()
+    kept = [path.read_bytes() for path in spool.folder.iterdir()]
+    assert not any(b"heliotrope" in content for content in kept)
+    assert sum(map(len, kept)) < big / 4
+
+
+def test_nobody_else_may_read_what_lies_in_it(spool: Spool) -> None:
+    spool.put(turn_of("anna", 1), WAIT)
+    assert stat.S_IMODE(spool.folder.stat().st_mode) == 0o700
+    assert {path.name: stat.S_IMODE(path.stat().st_mode) & 0o077 for path in spool.folder.glob("spool.sqlite3*")} == {
+        path.name: 0 for path in spool.folder.glob("spool.sqlite3*")
+    }
+
+
+@pytest.mark.parametrize("lies_there", ["a file in place of the folder", "a file that is no spool"])
+def test_a_folder_that_cannot_hold_a_spool_is_told_with_its_variable(tmp_path: Path, lies_there: str) -> None:
+    folder = tmp_path / "spool"
+    if lies_there == "a file in place of the folder":
+        folder.write_text("")
+    else:
+        folder.mkdir()
+        (folder / "spool.sqlite3").write_text("this is no database, and long enough to be looked at " * 100)
+    with pytest.raises(SpoolUnavailable, match="AFTERTURN_SPOOL_DIR"):
+        Spool(folder, max_turns=1, max_bytes=MEBIBYTE)
