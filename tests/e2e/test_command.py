@@ -109,13 +109,18 @@ def test_a_policy_constant_that_cannot_work_stops_a_run_at_its_start(nobody: Hom
 # -- what cannot be reached -------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("command", ["status", "ingest"])
-def test_without_a_broker_a_command_says_where_it_looked_and_what_to_do(nobody: Home, command: str) -> None:
-    file = nobody.folder / "turns.jsonl"
-    file.write_text(json.dumps(a_turn("anna", 1, "I live in Lisbon.")))
-    said = nobody.say(command, *([str(file)] if command == "ingest" else []))
+def test_without_a_broker_the_status_says_where_it_looked_and_what_to_do(nobody: Home) -> None:
+    said = nobody.say("status")
     line = mended_line(said.stderr)
     assert (said.returncode, f":{nobody.port}/0" in line, "AFTERTURN_BROKER_URL" in line) == (2, True, True)
+
+
+def test_without_a_broker_ingesting_says_where_it_looked(nobody: Home) -> None:
+    file = nobody.folder / "turns.jsonl"
+    file.write_text(json.dumps(a_turn("anna", 1, "I live in Lisbon.")))
+    said = nobody.say("ingest", str(file))
+    told = said.stdout + said.stderr
+    assert (f":{nobody.port}/0" in told, "no broker" in told, "Traceback" in told) == (True, True, False)
 
 
 def test_a_broker_that_does_not_answer_is_named_without_its_password(nobody: Home) -> None:
