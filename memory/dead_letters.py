@@ -36,7 +36,7 @@ class DeadLetter:
 
 def count_dead_letters(redis: Redis) -> int:
     """How many there are."""
-    return cast(int, redis.llen(DEAD_LETTER_QUEUE))
+    return redis.llen(DEAD_LETTER_QUEUE)
 
 
 def read_dead_letters(redis: Redis) -> Iterator[DeadLetter]:
@@ -48,6 +48,11 @@ def read_dead_letters(redis: Redis) -> Iterator[DeadLetter]:
             yield _dead_letter(message)
         end -= _PAGE
         messages = cast(list[bytes], redis.lrange(DEAD_LETTER_QUEUE, end - _PAGE + 1, end))
+
+
+def latest_dead_letters(redis: Redis, limit: int) -> list[DeadLetter]:
+    """The last ones, newest first."""
+    return [_dead_letter(message) for message in cast(list[bytes], redis.lrange(DEAD_LETTER_QUEUE, 0, limit - 1))]
 
 
 def remove_dead_letter(redis: Redis, letter: DeadLetter) -> bool:

@@ -26,6 +26,8 @@ QUEUES = (INGEST_QUEUE, NIGHTLY_QUEUE, DEAD_LETTER_QUEUE)
 INGEST_TURN = "memory.ingest_turn"
 DRAIN_MAILBOX = "memory.drain_mailbox"
 DEAD_LETTER = "memory.dead_letter"
+IN_HAND = "afterturn_in_hand"
+"""The remote control command by which a worker says what it has in hand."""
 
 _VISIBILITY_SECONDS = 3600
 """Far above the longest task: a message whose worker lives must not be given to another."""

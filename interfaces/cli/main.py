@@ -5,13 +5,15 @@ from __future__ import annotations
 import sys
 
 import typer
+from kombu.exceptions import OperationalError as SendingFailed
 from redis.exceptions import ConnectionError as RedisConnectionError
 from redis.exceptions import TimeoutError as RedisTimeoutError
 from rich.text import Text
 from sqlalchemy.exc import OperationalError
 
-from interfaces.cli import configuration, dead_letters, fleet, knowledge, turns
+from interfaces.cli import configuration, dead_letters, fleet, knowledge, status, turns
 from interfaces.cli.output import errors
+from interfaces.fleet_report import NoAnswer
 from interfaces.local.broker import BrokerUnavailable
 from interfaces.local.processes import ProcessKeepsDying
 from memory.catalog import CatalogUnavailable
@@ -27,6 +29,7 @@ _MENDABLE = (
     IndexUnavailable,
     BrokerUnavailable,
     ProcessKeepsDying,
+    NoAnswer,
 )
 
 app = typer.Typer(
@@ -43,6 +46,7 @@ app = typer.Typer(
 turns.add_to(app)
 knowledge.add_to(app)
 fleet.add_to(app)
+status.add_to(app)
 configuration.add_to(app)
 app.add_typer(dead_letters.app)
 
@@ -51,17 +55,9 @@ def main() -> None:
     """Run the command; exit 2 with one line on standard error for a failure that the user can mend."""
     try:
         app()
-    except (
-        SettingsError,
-        SpoolUnavailable,
-        CatalogUnavailable,
-        IndexMismatch,
-        IndexUnavailable,
-        BrokerUnavailable,
-        ProcessKeepsDying,
-    ) as error:
+    except _MENDABLE as error:
         _stop(str(error))
-    except (RedisConnectionError, RedisTimeoutError):
+    except (RedisConnectionError, RedisTimeoutError, SendingFailed):
         url = load_settings().broker_shown
         _stop(f"no broker answers at {url}. Start one (`afterturn run` brings its own) or set AFTERTURN_BROKER_URL")
     except OperationalError as error:

@@ -1,0 +1,133 @@
+"""The fleet on one screen: `status`."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import Any
+
+import typer
+from rich.table import Table
+from rich.text import Text
+
+from interfaces.cli.output import JsonOption, console, print_json
+from interfaces.fleet_report import FleetReport, fleet_report
+from memory.settings import load_settings
+
+_UNKNOWN = "unknown"
+
+
+def add_to(app: typer.Typer) -> None:
+    app.command()(status)
+
+
+def status(as_json: JsonOption = False) -> None:
+    """Show how the fleet is, within about 3 seconds: what waits, who works, what became of turns, what to do.
+
+    The exit code is 0 unless the broker, the catalog or the index does not answer; then it is 2.
+    """
+    told, failed = fleet_report(load_settings())
+    if as_json:
+        print_json(asdict(told))
+    else:
+        console.print(_table(told))
+        for line in told.advice:
+            console.print(Text(f"! {line}", style="yellow"), soft_wrap=True)
+    if failed:
+        raise failed
+
+
+def _table(told: FleetReport) -> Table:
+    table = Table.grid(padding=(0, 3))
+    table.add_column(style="dim", no_wrap=True)
+    table.add_column()
+    table.add_row("broker", f"{told.broker}{'' if told.broker_answers else ': does not answer'}")
+    table.add_row("queues", _counts(told.queues))
+    table.add_row("waiting", _waiting(told))
+    for place, line in enumerate(_workers(told)):
+        table.add_row("" if place else "workers", line)
+    table.add_row("beat", {None: _UNKNOWN, True: "leads", False: "none leads"}[told.beat_leads])
+    table.add_row("last hour", _last_hour(told))
+    table.add_row("turns in all", _counts(told.turns))
+    table.add_row("memories", _counts(told.memories))
+    table.add_row("index", _behind(told))
+    table.add_row("events", _of(told.waiting_events, "not announced yet"))
+    for place, line in enumerate(_dead_letters(told)):
+        table.add_row("" if place else "dead letters", line)
+    return table
+
+
+def _waiting(told: FleetReport) -> str:
+    if told.pending_turns is None:
+        return _UNKNOWN
+    if not told.pending_turns:
+        return "nothing"
+    in_line = f", {told.subjects_in_line} of them in line" if told.subjects_in_line else ""
+    return (
+        f"{told.pending_turns} turns of {told.subjects_with_pending_turns} users{in_line}, "
+        f"the oldest for {_duration(told.oldest_pending_seconds)}"
+    )
+
+
+def _workers(told: FleetReport) -> list[str]:
+    if told.workers is None:
+        return [_UNKNOWN]
+    return [_worker(worker) for worker in told.workers] or ["none answers"]
+
+
+def _worker(worker: dict[str, Any]) -> str:
+    if "slots" not in worker:
+        return f"{worker['name']}: another version, does not say"
+    text = f"{worker['name']}: {worker['busy']} of {worker['slots']} slots busy"
+    if worker["oldest_seconds"]:
+        text += f", the oldest turns in hand for {_duration(worker['oldest_seconds'])}"
+    shut = [f"{part} {state.replace('_', ' ')}" for part, state in worker["breakers"].items() if state != "closed"]
+    return text + (f"; circuits: {', '.join(shut)}" if shut else "")
+
+
+def _last_hour(told: FleetReport) -> str:
+    if told.last_hour is None:
+        return _UNKNOWN
+    if told.last_hour["lag_p50_seconds"] is None:
+        return "no turns"
+    p50, p95 = (_duration(told.last_hour[f"lag_{name}_seconds"]) for name in ("p50", "p95"))
+    return f"{_counts(told.last_hour['turns'])}; remembered after {p50} (p50), {p95} (p95)"
+
+
+def _behind(told: FleetReport) -> str:
+    if told.waiting_for_the_index is None:
+        return _UNKNOWN
+    indexed = _of(told.indexed, "memories searchable")
+    if not told.waiting_for_the_index:
+        return f"{indexed}, nothing waits"
+    waiting = f"{told.waiting_for_the_index} wait, the oldest for {_duration(told.oldest_index_job_seconds)}"
+    return f"{indexed}, {waiting}"
+
+
+def _dead_letters(told: FleetReport) -> list[str]:
+    if told.dead_letters is None:
+        return [_UNKNOWN]
+    if not told.dead_letters["count"]:
+        return ["none"]
+    last = [f"{one['at']}  {one['turn_id'] or 'no turn id'}: {one['reason']}" for one in told.dead_letters["last"]]
+    return [f"{told.dead_letters['count']}, the last of them:", *last]
+
+
+def _counts(counts: dict[str, int] | None) -> str:
+    if counts is None:
+        return _UNKNOWN
+    return ", ".join(f"{name} {count}" for name, count in counts.items()) or "none"
+
+
+def _of(count: int | None, what: str) -> str:
+    return _UNKNOWN if count is None else f"{count} {what}"
+
+
+def _duration(seconds: float | None) -> str:
+    """A length of time as a person says it."""
+    if seconds is None:
+        return _UNKNOWN
+    if seconds < 1:
+        return f"{seconds * 1000:.0f} ms"
+    if seconds < 120:
+        return f"{seconds:.1f} s"
+    return f"{seconds / 60:.0f} min" if seconds < 7200 else f"{seconds / 3600:.0f} h"
