@@ -7,12 +7,8 @@ fleet. The stages are measured in this process, one turn at a time, by the count
 from __future__ import annotations
 
 import os
-import subprocess
-import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -25,6 +21,7 @@ from rich.console import Console
 from rich.progress import Progress
 from rich.table import Table
 
+from benchmarks.processes import running, wait_for
 from benchmarks.turns import make_turns
 from interfaces.local.broker import embedded_broker
 from interfaces.local.progress import percentile
@@ -36,8 +33,8 @@ from memory.settings import Settings, load_settings
 from producers import Producer
 from worker.drain import drain
 from worker.leases import LeaseKeeper
+from worker.metrics import STAGE_CPU
 from worker.parts import open_parts
-from worker.stages import STAGE_CPU
 
 console = Console()
 _STAGES = ("admit", "extract", "screen", "score", "embed", "resolve", "commit", "index", "announce")
@@ -85,13 +82,13 @@ def _bare_broker(settings: Settings, turns: list[Turn], folder: Path) -> _Run:
     marks.touch()
     app = create_celery(settings)
     environment = {**os.environ, "BENCH_MARKS": str(marks)}
-    with _process(["-m", "celery", "-A", "benchmarks.noop", "worker", "-Q", "memory_ingest_queue"], environment) as cpu:
+    with running(["-m", "celery", "-A", "benchmarks.noop", "worker", "-Q", "memory_ingest_queue"], environment) as cpu:
         send_turn(app, turns[0])
-        _wait(lambda: marks.stat().st_size >= 1)
+        wait_for(lambda: marks.stat().st_size >= 1)
         before, started = cpu(), time.monotonic()
         for turn in turns:
             send_turn(app, turn)
-        _wait(lambda: marks.stat().st_size >= len(turns) + 1)
+        wait_for(lambda: marks.stat().st_size >= len(turns) + 1)
         seconds = time.monotonic() - started
         return _Run(len(turns) / seconds, (cpu() - before) / len(turns) * 1000, [])
 
@@ -137,15 +134,15 @@ def _fleet(settings: Settings, turns: list[Turn], folder: Path, *, rate: float |
     redis.flushdb()
     catalog, producer = open_catalog(run), Producer(run)
     mailbox = open_mailbox(run, redis, create_celery(run))
-    with _process(["-m", "interfaces.cli", "worker"], environment) as cpu:
+    with running(["-m", "interfaces.cli", "worker"], environment) as cpu:
         producer.enqueue(make_turns(1, 1, seed=1)[0])
-        _wait(lambda: sum(catalog.count_turns().values()) >= 1)
+        wait_for(lambda: sum(catalog.count_turns().values()) >= 1)
         since, before, started = datetime.now(UTC), cpu(), time.monotonic()
         for number, turn in enumerate(turns):
             if rate:
                 time.sleep(max(0.0, started + number / rate - time.monotonic()))
             producer.enqueue(turn)
-        _wait(lambda: mailbox.dirty_subjects() == 0)
+        wait_for(lambda: mailbox.dirty_subjects() == 0)
         seconds = time.monotonic() - started
         spent = (cpu() - before) / len(turns) * 1000
     lags = sorted(catalog.lags(since))
@@ -159,32 +156,6 @@ def _check_all_are_done(catalog: Catalog, expected: int) -> None:
     done = sum(catalog.count_turns().values())
     if done != expected:
         raise RuntimeError(f"{done} turns are in the ledger and {expected} were enqueued")
-
-
-@contextmanager
-def _process(arguments: list[str], environment: dict[str, str]) -> Iterator[Callable[[], float]]:
-    """Run a Python process, and answer a function that tells the CPU seconds that it has spent."""
-    process = subprocess.Popen(
-        [sys.executable, *arguments], env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
-    )
-
-    def cpu() -> float:
-        fields = Path(f"/proc/{process.pid}/stat").read_text().rpartition(")")[2].split()
-        return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
-
-    try:
-        yield cpu
-    finally:
-        process.terminate()
-        process.wait(60)
-
-
-def _wait(condition: Callable[[], bool]) -> None:
-    deadline = time.monotonic() + 300
-    while not condition():
-        if time.monotonic() > deadline:
-            raise TimeoutError("a run of the benchmark does not come to its end within five minutes")
-        time.sleep(0.02)
 
 
 def _report(
