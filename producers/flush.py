@@ -115,8 +115,13 @@ class Flusher:
             try:
                 safe.extend(turn for turn in turns if self._hand_over(turn))
             finally:
-                self._spool.remove(safe)
+                self._take_out(safe)
                 self._spool.settle()
+
+    def _take_out(self, safe: list[SpooledTurn]) -> None:
+        # Whoever waits for an empty spool must not see one before it was counted.
+        with self._passed:
+            self._spool.remove(safe)
             for _ in safe:
                 self._tally.count(Outcome.FLUSHED)
             self._tally.show_depth(self._spool.depth())

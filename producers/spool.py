@@ -26,6 +26,10 @@ _VACUUM_PAGES = 1000
 _WAL_BYTES = 32 * 1024 * 1024
 """A log longer than this is folded into the file even if writers must wait for it."""
 
+_BALLAST = "ballast"
+_BALLAST_BYTES = 4 * 1024 * 1024
+"""Room that is given up on a full disk: even to take a turn out, the log must grow."""
+
 _SCHEMA = """
 CREATE TABLE IF NOT EXISTS turns (
     place INTEGER PRIMARY KEY, subject TEXT NOT NULL, turn_id TEXT NOT NULL, digest TEXT NOT NULL, body TEXT NOT NULL,
@@ -83,6 +87,7 @@ class Spool:
                 (folder / _FILE).touch(mode=0o600)
                 self._writer = self._connect()
                 self._writer.executescript(_SCHEMA)
+                self._take_ballast()
             self._reader = self._connect()
         except (OSError, sqlite3.Error) as error:
             raise SpoolUnavailable(
@@ -157,9 +162,11 @@ class Spool:
         """
         if not turns:
             return
-        with self._change(_BACKGROUND_SECONDS) as db:
-            for turn in turns:
-                _take_out(db, turn)
+        try:
+            self._remove(turns)
+        except SpoolUnavailable:
+            (self.folder / _BALLAST).unlink(missing_ok=True)
+            self._remove(turns)
 
     def reject(self, turn: SpooledTurn, reason: str) -> None:
         """Put a turn aside that will never be taken, with the reason. Only the holder of `held_alone` may.
@@ -202,6 +209,7 @@ class Spool:
                     db.execute(f"PRAGMA incremental_vacuum({_VACUUM_PAGES})").fetchall()
                 if empty or (self.folder / f"{_FILE}-wal").stat().st_size > _WAL_BYTES:
                     db.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
+            self._take_ballast()
         except (OSError, sqlite3.Error) as error:
             raise self._unavailable(error) from error
 
@@ -239,6 +247,16 @@ class Spool:
         """Close the file; what lies in it stays."""
         self._reader.close()
         self._writer.close()
+
+    def _remove(self, turns: Sequence[SpooledTurn]) -> None:
+        with self._change(_BACKGROUND_SECONDS) as db:
+            for turn in turns:
+                _take_out(db, turn)
+
+    def _take_ballast(self) -> None:
+        with (self.folder / _BALLAST).open("ab") as ballast:
+            if (missing := _BALLAST_BYTES - ballast.tell()) > 0:
+                ballast.write(bytes(missing))
 
     def _connect(self) -> sqlite3.Connection:
         db = sqlite3.connect(self.folder / _FILE, timeout=_OPEN_SECONDS, isolation_level=None, check_same_thread=False)
