@@ -36,7 +36,7 @@ def read_turns(path: Path) -> Iterator[tuple[int, Turn | BadLine]]:
 def _turn_or_bad(number: int, line: bytes) -> Turn | BadLine:
     try:
         value = json.loads(line)
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         return BadLine(number, f"not JSON: {error}")
     if not isinstance(value, dict):
         return BadLine(number, "not a JSON object")

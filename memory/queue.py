@@ -29,8 +29,9 @@ DEAD_LETTER = "memory.dead_letter"
 IN_HAND = "afterturn_in_hand"
 """The remote control command by which a worker says what it has in hand."""
 
-_VISIBILITY_SECONDS = 3600
-"""Far above the longest task: a message whose worker lives must not be given to another."""
+_VISIBILITY_SECONDS = 30
+"""How long a message may be in hand before another worker gets it too. A turn that came as a plain message and whose
+worker died before it parked it lies nowhere else. One that is given out twice finds its mailbox held or empty."""
 
 
 def create_celery(settings: Settings) -> Celery:
@@ -51,7 +52,7 @@ def create_celery(settings: Settings) -> Celery:
         task_create_missing_queues=False,
         broker_transport_options={
             "visibility_timeout": _VISIBILITY_SECONDS,
-            # A killed worker's messages come back in 6 to 13 s with these two, after about 100 s without.
+            # Past that, a killed worker's messages come back in 6 to 13 s with these two, after about 100 s without.
             "unacked_restore_interval": 5,
             "unacked_restore_throttle": 1,
             # A worker that dies in a sweep holds up everybody's sweeps for this long (default 300).

@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Literal, TypeVar
 from urllib.parse import urlsplit
 
+from dotenv import dotenv_values
 from pydantic import Field, ValidationError, field_validator
 from pydantic_settings import BaseSettings, SettingsConfigDict
+from pydantic_settings import SettingsError as UnreadableSetting
 
 from memory.schema import Policy
 
 PREFIX = "AFTERTURN_"
+T = TypeVar("T", bound=BaseSettings)
 _PLUGIN = r"[A-Za-z_][\w.]*:[A-Za-z_]\w*"
 _RULES_OR_PLUGIN = rf"^(rules|{_PLUGIN})$"
 _NONE_OR_PLUGIN = rf"^(none|{_PLUGIN})$"
@@ -170,22 +173,31 @@ def _explain(error: ValidationError) -> str:
 
 def _refuse_unknown_variables() -> None:
     known = {variable_of(field) for field in Settings.model_fields}
-    unknown = sorted(name for name in os.environ if name.startswith(PREFIX) and name not in known)
+    given = {*os.environ, *dotenv_values(".env")}
+    unknown = sorted(name for name in given if name.startswith(PREFIX) and name not in known)
     if unknown:
         raise SettingsError(f"{', '.join(unknown)}: no such setting; `afterturn settings` lists them all")
 
 
+def _read(settings: type[T]) -> T:
+    try:
+        return settings()
+    except ValidationError as error:
+        raise SettingsError(_explain(error)) from error
+    except UnreadableSetting as error:
+        fields = [field for field in settings.model_fields if f'"{field}"' in str(error)]
+        names = ", ".join(map(variable_of, fields)) or "settings"
+        raise SettingsError(f'{names}: takes JSON, a list such as ["Personal", "Other"]') from error
+
+
 def load_settings() -> Settings:
-    """The settings from the environment.
+    """The settings from the environment and `.env`.
 
     Raises:
         SettingsError: a variable holds what cannot work, or is unknown; the message names it.
     """
     _refuse_unknown_variables()
-    try:
-        return Settings()
-    except ValidationError as error:
-        raise SettingsError(_explain(error)) from error
+    return _read(Settings)
 
 
 def load_policy() -> Policy:
@@ -194,8 +206,5 @@ def load_policy() -> Policy:
     Raises:
         SettingsError: a variable holds what cannot work; the message names it.
     """
-    try:
-        variables = _PolicyVariables()
-    except ValidationError as error:
-        raise SettingsError(_explain(error)) from error
+    variables = _read(_PolicyVariables)
     return Policy.model_validate({name: getattr(variables, name) for name in variables.model_fields_set})

@@ -10,7 +10,7 @@ from memory.embedding.base import Embedder
 from memory.index import open_index
 from memory.index.base import Index
 from memory.schema import Policy
-from memory.settings import Settings, load_policy
+from memory.settings import Settings, SettingsError, load_policy
 
 
 @dataclass(frozen=True)
@@ -37,9 +37,13 @@ def open_stores(settings: Settings) -> Stores:
         CatalogUnavailable, IndexMismatch: a store cannot be used as it is; the message says what to do.
     """
     embedder = open_embedder(settings)
+    try:
+        policy = load_policy().on_scale_of(embedder.thresholds)
+    except ValueError as error:
+        raise SettingsError(str(error)) from error
     return Stores(
         settings=settings,
-        policy=load_policy().on_scale_of(embedder.thresholds),
+        policy=policy,
         catalog=open_catalog(settings),
         index=open_index(settings, embedder),
         embedder=embedder,

@@ -99,8 +99,8 @@ _ABOUT_THE_ASSISTANT = re.compile(
 )
 _LEAD = re.compile(r"^(?:\s|[:,-])*(?:this\s*[:,-]\s*|(?:that|to|about|of|for)\b)?\s*[:,-]?\s*", re.IGNORECASE)
 _TOLD_ABOUT = re.compile(
-    r"^(?:everything|anything|all|whatever|what|the (?:thing|part|bit)s?)? ?(?:that )?(?:i|we)(?:'ve| have)? (?:just |ever )?"
-    r"(?:told|said|mentioned|shared|wrote)(?: to)?(?: you)?(?: about| of| on)? (?=\S)",
+    r"^(?:everything|anything|all|whatever|what|the (?:thing|part|bit)s?)? ?(?:that )?(?:i|we)(?:'ve| have)? "
+    r"(?:just |ever )?(?:told|said|mentioned|shared|wrote)(?: to)?(?: you)?(?: about| of| on)? (?=\S)",
     re.IGNORECASE,
 )
 """What stands before the thing itself when somebody asks for it to be forgotten."""

@@ -53,8 +53,8 @@ def decide(
     supersedes every memory that it contradicts; one that words cannot settle in the check range is asked about.
     Source: "S3 Vectors Memory Implementation Plan (V1)", "Create vs Update decision policy".
 
-    An earlier statement never replaces a later one: when a contradicting memory tells of a later moment, the
-    candidate is skipped. The same candidate again updates what it made, or is skipped once that was superseded.
+    An earlier statement never replaces a later one: when a contradicting memory was said later, the candidate is
+    skipped. The same candidate again updates what it made, or is skipped once that was superseded.
     """
     judged = _judge(candidate, neighbours, same_attribute, policy, now)
     auto, low = _thresholds(candidate.type, policy)
@@ -131,7 +131,7 @@ def _change(candidate: Candidate, changed: list[_Judged]) -> Decision:
         for j in changed
     ):
         return Decision(action=DecisionAction.SKIP, reason="this statement was superseded before")
-    if any(candidate.occurred_at < j.memory.occurred_at for j in changed):
+    if any(candidate.said_at < j.memory.said_at for j in changed):
         return Decision(action=DecisionAction.SKIP, reason="an earlier statement does not replace a later one")
     similarities = [j.similarity for j in changed if j.similarity is not None]
     return Decision(

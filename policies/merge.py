@@ -41,6 +41,7 @@ def merge(existing: Memory, candidate: Candidate, importance: float, now: dateti
             "private": existing.private or candidate.private,
             "status": Status.ACTIVE if existing.status is Status.PROVISIONAL else existing.status,
             "occurred_at": _moment(existing, candidate),
+            "said_at": max(existing.said_at, candidate.said_at),
             "last_accessed": now,
             "updated_at": now,
             "access_count": existing.access_count + 1,

@@ -255,9 +255,13 @@ def parse_turn(turn: Turn | Mapping[str, Any]) -> Turn:
     try:
         return Turn.model_validate(turn)
     except ValidationError as error:
+        found = error.errors(include_input=False, include_url=False)
+        # A wrong message also leaves its tuple too short: only the message is worth naming.
+        wrong_within = {problem["loc"][0] for problem in found if len(problem["loc"]) > 1}
         problems = (
             f"{'.'.join(map(str, problem['loc'])) or 'turn'}: {problem['msg'].removeprefix('Value error, ')}"
-            for problem in error.errors(include_input=False, include_url=False)
+            for problem in found
+            if len(problem["loc"]) != 1 or problem["loc"][0] not in wrong_within
         )
         raise InvalidTurn("; ".join(problems)) from None
 

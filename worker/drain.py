@@ -140,7 +140,7 @@ def _bury(parked: ParkedTurn, lease: Lease, why: DeadLetterReason, reason: str, 
 def _json_or_text(body: str) -> Any:
     try:
         return json.loads(body)
-    except ValueError:
+    except (ValueError, RecursionError):
         return body
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import uuid
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
@@ -15,6 +15,7 @@ from memory.indexing import index, overtaken
 from memory.mailbox import Lease
 from memory.schema import (
     AdmissionAction,
+    Attachment,
     AuditAction,
     Candidate,
     Extraction,
@@ -42,6 +43,10 @@ from worker.stages import stage
 
 _log = structlog.get_logger()
 _WORKER = "worker"
+_MASK = "[masked]"
+_PUNCTUATION = ".,;:!?\"'()[]{}<>"
+_SHORTEST_HIDDEN = 4
+"""Characters from which a masked word is looked for in what else was said: shorter ones are words of every day."""
 
 
 @dataclass(frozen=True)
@@ -182,10 +187,8 @@ def _changes(
     forgetting = {item.turn_id for item in items if isinstance(item, ForgetRequest)}
 
     def outcome(turn_id: str) -> Outcome:
-        if turn_id in forgetting:
-            return Outcome.FORGOTTEN
         if turn_id in effective:
-            return Outcome.KEPT
+            return Outcome.FORGOTTEN if turn_id in forgetting else Outcome.KEPT
         return Outcome.REFUSED if turn_id in refused else Outcome.SKIPPED
 
     created, updated = draft.created(), draft.updated()
@@ -216,12 +219,38 @@ def _changes(
 
 
 def _source(turn: Turn, parts: Parts) -> Turn:
-    """The turn as it may be kept for provenance: with everything masked that no memory may hold."""
+    """The turn as it may be kept for provenance: with everything masked that no memory may hold.
+
+    What is masked where one side says it is masked where the other repeats it without saying what it is. The hot
+    path's candidate is not kept: what became of it is a memory.
+    """
+    screened = [screen(message.content, parts.policy).text for message in turn.messages]
+    hidden = {
+        word
+        for message, text in zip(turn.messages, screened, strict=True)
+        if text != message.content
+        for word in set(message.content.split()) - set(text.split())
+        if len(word.strip(_PUNCTUATION)) >= _SHORTEST_HIDDEN
+    }
     messages = tuple(
-        Message(role=message.role, name=message.name, content=screen(message.content, parts.policy).text)
-        for message in turn.messages
+        Message(role=message.role, name=message.name, content=_without(hidden, text))
+        for message, text in zip(turn.messages, screened, strict=True)
     )
-    return turn.model_copy(update={"messages": messages})
+    attachments = tuple(
+        Attachment(
+            uri=screen(one.uri, parts.policy).text or _MASK,
+            media_type=one.media_type,
+            title=screen(one.title, parts.policy).text if one.title else None,
+        )
+        for one in turn.attachments
+    )
+    return turn.model_copy(update={"messages": messages, "attachments": attachments, "candidate": None})
+
+
+def _without(hidden: Iterable[str], text: str) -> str:
+    for word in sorted(hidden, key=len, reverse=True):
+        text = text.replace(word.strip(_PUNCTUATION), _MASK)
+    return text
 
 
 def _tell(changes: Changes, event_ids: Sequence[int], vectors: Mapping[str, Vector], parts: Parts) -> None:

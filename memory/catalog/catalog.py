@@ -62,7 +62,10 @@ class Catalog:
             ConcurrentChange: a memory was changed by somebody else since it was read.
         """
         with self._writers.transaction() as connection:
-            return write(connection, changes)
+            event_ids = write(connection, changes)
+        if changes.deleted:
+            self._writers.leave_no_trace()
+        return event_ids
 
     def told(self, jobs: Sequence[IndexJob] = (), event_ids: Sequence[int] = ()) -> dict[uuid.UUID, int]:
         """Strike jobs that the index has done and events that were announced.

@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from sqlalchemy import Connection, Engine, create_engine, event, make_url
-from sqlalchemy.exc import OperationalError
+from sqlalchemy.exc import ArgumentError, OperationalError
 from sqlalchemy.pool import ConnectionPoolEntry
 
 BUSY_SECONDS = 10.0
@@ -28,7 +28,12 @@ def create_catalog_engine(url: str) -> Engine:
     Raises:
         CatalogUnavailable: the database file or its folder cannot be written.
     """
-    parsed = make_url(url)
+    try:
+        parsed = make_url(url)
+    except ArgumentError as error:
+        raise CatalogUnavailable(
+            "AFTERTURN_CATALOG_URL is no database URL, such as sqlite:////var/lib/afterturn/catalog.sqlite3"
+        ) from error
     if parsed.get_backend_name() != "sqlite":
         return create_engine(parsed, hide_parameters=True, pool_size=16, max_overflow=64, pool_pre_ping=True)
     if not parsed.database or parsed.database == ":memory:":
@@ -58,7 +63,7 @@ def create_catalog_engine(url: str) -> Engine:
 def _prepare_sqlite(connection: sqlite3.Connection, _record: ConnectionPoolEntry) -> None:
     # The driver's own transactions begin late and as readers; ours begin when told (see `_begin_sqlite`).
     connection.isolation_level = None
-    for pragma in ("journal_mode=WAL", "synchronous=FULL", "foreign_keys=ON", "temp_store=MEMORY"):
+    for pragma in ("journal_mode=WAL", "synchronous=FULL", "foreign_keys=ON", "temp_store=MEMORY", "secure_delete=ON"):
         connection.execute(f"PRAGMA {pragma}")
 
 
@@ -93,6 +98,18 @@ class Writers:
             connection.execution_options(writes=True)
             with connection.begin():
                 yield connection
+
+    def leave_no_trace(self) -> None:
+        """Take what was deleted out of SQLite's write-ahead log as well, as far as its readers allow just now.
+
+        The pages themselves are overwritten by `secure_delete`. Other databases look after their own logs.
+        """
+        if self._lock_file is None:
+            return
+        with self._my_turn(), self._engine.connect() as connection:
+            raw = connection.connection.dbapi_connection
+            if raw is not None:
+                raw.cursor().execute("PRAGMA wal_checkpoint(TRUNCATE)").close()
 
     @contextmanager
     def _my_turn(self) -> Iterator[None]:

@@ -15,6 +15,7 @@ class Candidate(Value):
     """A memory that an extractor proposes, not yet decided.
 
     `turn_id` is the turn that states it and `ordinal` its place among all that came of that turn, from 0;
+    `occurred_at` is when what it tells happened or will, `said_at` when the user said so;
     `context_turn_ids` are earlier turns without which the statement could not be understood. `explicit` says
     that the user asked for it to be remembered, `private` that the user called it private.
     """
@@ -34,6 +35,7 @@ class Candidate(Value):
     intensity: Share = 0.0
     confidence: Share
     occurred_at: AwareDatetime
+    said_at: AwareDatetime
     explicit: bool = False
     private: bool = False
     pinned: bool = False

@@ -122,6 +122,9 @@ class Memory(Value):
     legal_hold: bool = False
     status: Status = Status.ACTIVE
     occurred_at: AwareDatetime
+    """When what it tells happened or will."""
+    said_at: AwareDatetime
+    """When it was last said: of two statements that contradict each other, the later said one holds."""
     created_at: AwareDatetime
     updated_at: AwareDatetime
     last_accessed: AwareDatetime

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import hashlib
-from typing import Annotated, Self
+from typing import Annotated
 
-from pydantic import Field, model_validator
+from pydantic import Field
 
 from memory.schema.base import Value
 from memory.schema.decision import Thresholds
@@ -83,16 +83,6 @@ class Policy(Value):
         True, description="mask e-mail addresses, phone numbers and the like in what is kept"
     )
 
-    @model_validator(mode="after")
-    def _check_range_lies_below_auto(self) -> Self:
-        for kind in ("semantic", "episodic"):
-            if getattr(self, f"{kind}_check_low") > getattr(self, f"{kind}_auto_update"):
-                raise ValueError(
-                    f"{kind.upper()}_CHECK_LOW is above {kind.upper()}_AUTO_UPDATE: the range in which facts are "
-                    "compared lies below the one in which they count as the same"
-                )
-        return self
-
     def on_scale_of(self, thresholds: Thresholds) -> Policy:
         """This policy with an embedder's thresholds wherever none was set by hand.
 
@@ -100,7 +90,15 @@ class Policy(Value):
             ValueError: a threshold set by hand contradicts one of the embedder's.
         """
         measured = {name: value for name, value in thresholds.model_dump().items() if name not in self.model_fields_set}
-        return Policy.model_validate(self.model_dump() | measured)
+        scaled = Policy.model_validate(self.model_dump() | measured)
+        for kind in ("semantic", "episodic"):
+            low, auto = getattr(scaled, f"{kind}_check_low"), getattr(scaled, f"{kind}_auto_update")
+            if low > auto:
+                raise ValueError(
+                    f"{kind.upper()}_CHECK_LOW ({low}) is above {kind.upper()}_AUTO_UPDATE ({auto}): the range in "
+                    "which facts are compared lies below the one in which they count as the same"
+                )
+        return scaled
 
     @property
     def version(self) -> str:

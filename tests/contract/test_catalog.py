@@ -69,6 +69,7 @@ def a_memory(
         trust_score=0.85,
         confidence=0.9,
         occurred_at=created_at,
+        said_at=created_at,
         created_at=created_at,
         updated_at=created_at,
         last_accessed=created_at,

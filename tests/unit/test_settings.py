@@ -80,7 +80,6 @@ def test_categories_that_are_no_list_are_refused_by_the_name_of_their_variable(
         ("EPISODIC_CHECK_LOW", "high"),
         ("MEMORY_NEIGHBORS_K", "0"),
         ("IMPORTANCE_MINIMUM", "nan"),
-        ("SEMANTIC_CHECK_LOW", "0.95"),
     ],
 )
 def test_a_constant_that_cannot_work_is_refused_by_the_name_of_its_variable(

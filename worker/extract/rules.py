@@ -162,6 +162,7 @@ class RulesExtractor:
             intensity=intensity,
             confidence=round(confidence * _SOURCE_CONFIDENCE[said.turn.source], 3),
             occurred_at=_moment(when, said.turn.occurred_at),
+            said_at=said.turn.occurred_at,
             explicit=said.explicit,
             private=said.private,
             pinned=said.pinned,
@@ -212,6 +213,7 @@ class RulesExtractor:
                     source=turn.source,
                     confidence=round(_STATED * _SOURCE_CONFIDENCE[turn.source], 3),
                     occurred_at=turn.occurred_at,
+                    said_at=turn.occurred_at,
                 )
             )
         return found

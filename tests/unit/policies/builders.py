@@ -38,6 +38,7 @@ def candidate(summary: str = "The user likes tea.", **changes: Any) -> Candidate
         "confidence": 0.8,
         "occurred_at": NOON,
     }
+    fields["said_at"] = changes.get("occurred_at", NOON)
     return Candidate(**fields | changes)
 
 
@@ -64,6 +65,7 @@ def memory(summary: str = "The user likes tea.", **changes: Any) -> Memory:
         "embedding_model": "test",
         "policy_version": POLICY.version,
     }
+    fields["said_at"] = changes.get("occurred_at", NOON)
     return Memory(**fields | changes)
 
 
@@ -77,4 +79,5 @@ def from_candidate(said: Candidate) -> Memory:
         category=said.category,
         facts=said.facts,
         occurred_at=said.occurred_at,
+        said_at=said.said_at,
     )

@@ -98,6 +98,7 @@ def upgrade() -> None:
         sa.Column("at", sa.String(length=32), nullable=False),
         sa.Column("payload", sa.JSON(), nullable=False),
         sa.PrimaryKeyConstraint("id", name=op.f("pk_outbox")),
+        sqlite_autoincrement=True,
     )
     op.create_index(
         op.f("ix_outbox_tenant_id_subject_id_id"), "outbox", ["tenant_id", "subject_id", "id"], unique=False
