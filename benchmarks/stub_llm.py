@@ -80,6 +80,7 @@ def _candidate(turn: Turn) -> Candidate:
         summary=f"{turn.text_of('user')} ({turn.sequence})",
         confidence=0.9,
         occurred_at=turn.occurred_at,
+        said_at=turn.occurred_at,
     )
 
 
