@@ -7,12 +7,21 @@ from pathlib import Path
 
 import pytest
 
-from tests.fleet.fleet import Fleet
+from tests.fleet.fleet import ORACLE, Fleet
 
 
 @pytest.fixture
 def fleet(broker_url: str, tmp_path: Path) -> Iterator[Fleet]:
     fleet = Fleet(broker_url, tmp_path)
+    yield fleet
+    fleet.close()
+
+
+@pytest.fixture
+def oracle_fleet(broker_url: str, tmp_path: Path) -> Iterator[Fleet]:
+    """A fleet whose workers ask the oracle; beat runs, workers do not yet."""
+    fleet = Fleet(broker_url, tmp_path, **ORACLE)
+    fleet.start("beat")
     yield fleet
     fleet.close()
 

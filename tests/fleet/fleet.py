@@ -7,17 +7,25 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
+from typing import Any
 
 from redis import Redis
 
 from memory.queue import create_celery, open_mailbox
-from memory.settings import Settings
+from memory.settings import PREFIX, Settings, variable_of
 from memory.stores import Stores, open_stores
 from producers import Producer
+from tests.fleet.load import Said
+from tests.fleet.oracle import Notes, notes_of
 
-WAIT_SECONDS = 60.0
+ROOT = Path(__file__).parents[2]
+WAIT_SECONDS = float(os.environ.get("FLEET_WAIT_SECONDS", "90"))
+"""How long a test waits for what must come; a mutation that keeps it from coming is found sooner with less."""
+ORACLE = {"extractor": "tests.fleet.oracle:open_extractor", "llm": "tests.fleet.oracle:open_model"}
+
+Process = subprocess.Popen[bytes]
 
 
 def wait_until(condition: Callable[[], bool], what: str, seconds: float = WAIT_SECONDS) -> None:
@@ -29,63 +37,126 @@ def wait_until(condition: Callable[[], bool], what: str, seconds: float = WAIT_S
 
 
 class Fleet:
-    """The processes of one test, and what they work on."""
+    """The processes of one test, and what they work on. `settings` are those of all processes; workers reach the
+    broker at `workers_url` where that is another."""
 
-    def __init__(self, url: str, folder: Path) -> None:
-        self.settings = Settings(broker_url=url, data_dir=folder / "data", lease_seconds=3, sweep_seconds=1)
+    def __init__(self, url: str, folder: Path, *, workers_url: str | None = None, **settings: Any) -> None:
+        given = {"lease_seconds": 3, "sweep_seconds": 1, **settings}
+        self.settings = Settings(broker_url=url, data_dir=folder / "data", **given)
         self.redis = Redis.from_url(url)
         self.redis.flushdb()
         self.stores: Stores = open_stores(self.settings)
-        self.mailbox = open_mailbox(self.settings, self.redis, create_celery(self.settings))
+        self.celery = create_celery(self.settings)
+        self.mailbox = open_mailbox(self.settings, self.redis, self.celery)
         self.producer = Producer(self.settings)
-        self._log = folder / "fleet.log"
-        self._processes: list[subprocess.Popen[bytes]] = []
+        self.oracle: Notes = notes_of(self.settings)
+        self.folder = folder
+        self.workers: list[Process] = []
+        self._processes: list[Process] = []
+        self._environment = {
+            **{name: value for name, value in os.environ.items() if not name.startswith(PREFIX)},
+            **{variable_of(name): str(value) for name, value in given.items()},
+            "PYTHONPATH": str(ROOT),
+            "AFTERTURN_DATA_DIR": str(self.settings.data_dir),
+        }
+        self._workers_url = workers_url or url
 
     @property
     def environment(self) -> dict[str, str]:
         """What makes another process work on the same fleet."""
-        return {
-            **{name: value for name, value in os.environ.items() if not name.startswith("AFTERTURN_")},
-            "AFTERTURN_BROKER_URL": self.settings.broker_url,
-            "AFTERTURN_DATA_DIR": str(self.settings.data_dir),
-            "AFTERTURN_LEASE_SECONDS": "3",
-            "AFTERTURN_SWEEP_SECONDS": "1",
-        }
+        return {**self._environment, "AFTERTURN_BROKER_URL": self.settings.broker_url}
 
-    def start(self, command: str) -> subprocess.Popen[bytes]:
-        """Start `afterturn <command>`."""
-        with self._log.open("ab") as log:
+    def start(self, command: str, **variables: str) -> Process:
+        """Start `afterturn <command>`, with more variables in its environment."""
+        with self._log_of(len(self._processes)).open("ab") as log:
             process = subprocess.Popen(
                 [sys.executable, "-m", "interfaces.cli", command],
-                env=self.environment,
+                env=self.environment | variables,
+                cwd=ROOT,
                 stdout=log,
                 stderr=subprocess.STDOUT,
             )
         self._processes.append(process)
         return process
 
-    def start_worker(self) -> subprocess.Popen[bytes]:
-        """Start a worker and wait until it takes work."""
-        before = self._log.read_text().count(" ready.") if self._log.exists() else 0
-        process = self.start("worker")
-        wait_until(lambda: self._log.read_text().count(" ready.") > before, "the worker is ready")
-        return process
+    def launch_worker(self, **variables: str) -> Process:
+        """Start a worker and do not wait for it."""
+        worker = self.start("worker", **{"AFTERTURN_BROKER_URL": self._workers_url, **variables})
+        self.workers.append(worker)
+        return worker
 
-    def wait_until_idle(self) -> None:
-        """Wait until no subject has pending turns and no memory waits for the index."""
-        wait_until(
-            lambda: self.mailbox.dirty_subjects() == 0 and self.stores.catalog.count_index_jobs() == 0,
-            f"all turns are processed; the log ends\n{self.log()[-2000:]}",
+    def start_worker(self, **variables: str) -> Process:
+        """Start a worker and wait until it takes work."""
+        return self.start_workers(1, **variables)[0]
+
+    def start_workers(self, count: int, **variables: str) -> list[Process]:
+        """Start some workers at once and wait until all of them take work, or have died of it."""
+        started = [self.launch_worker(**variables) for _ in range(count)]
+        wait_until(lambda: all(self._is_ready(worker) for worker in started), "the workers are ready")
+        return started
+
+    def keep(self, count: int) -> None:
+        """Start as many workers as have died, so that `count` are alive."""
+        self.workers = [worker for worker in self.workers if worker.poll() is None]
+        if missing := count - len(self.workers):
+            self.start_workers(missing)
+
+    def enqueue(self, said: Iterable[Said]) -> None:
+        """Enqueue turns, in their order."""
+        for one in said:
+            self.producer.enqueue(one.turn())
+
+    def processed(self) -> int:
+        """How many turns are in the ledger."""
+        return sum(self.stores.catalog.count_turns().values())
+
+    def is_idle(self) -> bool:
+        """Whether no subject has pending turns, no memory waits for the index and no event to be announced."""
+        catalog = self.stores.catalog
+        return self.mailbox.dirty_subjects() == 0 and catalog.count_index_jobs() == 0 and not catalog.outbox(limit=1)
+
+    def wait_until_idle(self, seconds: float = WAIT_SECONDS) -> None:
+        """Wait until nothing is left to do."""
+        try:
+            wait_until(self.is_idle, "all turns are processed", seconds)
+        except AssertionError as error:
+            raise AssertionError(f"{error}; {self._story()}\n{self.log()[-2000:]}") from None
+
+    def _story(self) -> str:
+        catalog = self.stores.catalog
+        alive = sum(worker.poll() is None for worker in self.workers)
+        return (
+            f"{self.processed()} processed, {self.mailbox.pending_turns()} pending of "
+            f"{self.mailbox.dirty_subjects()} subjects, {catalog.count_index_jobs()} not indexed, "
+            f"{alive} workers alive; the logs end"
         )
 
     def log(self) -> str:
-        return self._log.read_text()
+        """What all processes wrote, one after the other."""
+        return "".join(self._log_of(number).read_text(errors="replace") for number in range(len(self._processes)))
 
     def close(self) -> None:
         for process in self._processes:
             if process.poll() is None:
+                process.send_signal(signal.SIGCONT)
                 process.send_signal(signal.SIGTERM)
         for process in self._processes:
-            process.wait(30)
+            try:
+                process.wait(30)
+            except subprocess.TimeoutExpired:
+                process.kill()
+                process.wait()
         self.stores.close()
         self.redis.close()
+
+    def _log_of(self, number: int) -> Path:
+        return self.folder / f"{number}.log"
+
+    def _is_ready(self, process: Process) -> bool:
+        return process.poll() is not None or " ready." in self._log_of(self._processes.index(process)).read_text()
+
+
+def stop(process: Process, by: signal.Signals) -> int:
+    """Send a signal that ends a process, and answer how it ended."""
+    process.send_signal(by)
+    return process.wait(60)
