@@ -6,6 +6,8 @@ and a random batch id, never what was said nor whose it is: exceptions are recor
 
 from __future__ import annotations
 
+import os
+import sys
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from typing import TYPE_CHECKING, Literal
@@ -87,8 +89,8 @@ def _provider(mode: Mode) -> TracerProvider:
 
         exporter = OTLPSpanExporter()
     else:
-        exporter = ConsoleSpanExporter()
-    # OTEL_SERVICE_NAME and OTEL_RESOURCE_ATTRIBUTES stand above what is given here.
-    provider = TracerProvider(resource=Resource({"service.name": "afterturn-worker"}).merge(Resource.create()))
+        exporter = ConsoleSpanExporter(out=sys.stdout)
+    service = os.environ.get("OTEL_SERVICE_NAME", "afterturn-worker")
+    provider = TracerProvider(resource=Resource.create({"service.name": service}))
     provider.add_span_processor(BatchSpanProcessor(exporter))
     return provider

@@ -1,0 +1,201 @@
+"""What is counted is what the page says, and what the dashboard and the alerts ask for."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from itertools import combinations
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from prometheus_client.metrics import MetricWrapperBase
+from prometheus_client.metrics_core import Metric
+
+import producers.counting
+import worker.metrics
+from memory.breaker import State
+from memory.catalog import Backlog, Outcome
+from memory.mailbox import Depths
+from memory.queue import QUEUES
+from memory.schema import DecisionAction, Verdict
+from worker.scrape import FleetCollector
+
+ROOT = Path(__file__).parents[2]
+PAGE = (ROOT / "docs" / "reference" / "metrics.md").read_text()
+DASHBOARD: dict[str, Any] = json.loads((ROOT / "deploy" / "grafana" / "afterturn.json").read_text())
+RULES: list[dict[str, Any]] = [
+    rule for group in yaml.safe_load((ROOT / "deploy" / "alerts.yaml").read_text())["groups"] for rule in group["rules"]
+]
+PANELS: list[dict[str, Any]] = [panel for panel in DASHBOARD["panels"] if panel["type"] != "row"]
+EXPRESSIONS = [rule["expr"] for rule in RULES] + [target["expr"] for panel in PANELS for target in panel["targets"]]
+
+_ROW = re.compile(r"^\| `(afterturn_\w+)` \| (\w+) \|([^|]*)\| (.+) \|$", re.MULTILINE)
+_NAME = re.compile(r"\bafterturn_\w+")
+_BY = re.compile(r"\bby \(([^)]*)\)")
+_SELECTED = re.compile(r"(afterturn_\w+)\{(\w+)")
+GIVEN_BY_PROMETHEUS = {"le", "instance"}
+
+
+class _Nothing:
+    """Stands where a store is: describing must not ask it."""
+
+    def backlog(self) -> Backlog:
+        raise AssertionError
+
+    def depths(self, queues: object) -> Depths:
+        raise AssertionError
+
+
+def shown(metric: Metric) -> tuple[str, str]:
+    return (f"{metric.name}_total" if metric.type == "counter" else metric.name), metric.type
+
+
+def fleet_metrics() -> Iterator[Metric]:
+    nothing: Any = _Nothing()
+    yield from FleetCollector(nothing, nothing).describe()
+
+
+def all_metrics() -> dict[str, tuple[str, tuple[str, ...]]]:
+    """Every metric of the house: its type and its labels."""
+    found: dict[str, tuple[str, tuple[str, ...]]] = {}
+    for room in (worker.metrics, producers.counting):
+        for one in vars(room).values():
+            if isinstance(one, MetricWrapperBase):
+                [metric] = one.describe()
+                name, type_ = shown(metric)
+                found[name] = (type_, tuple(one._labelnames))
+    for metric in fleet_metrics():
+        labels = ("queue",) if metric.name == "afterturn_queue_messages" else ()
+        found[metric.name] = (metric.type, labels)
+    return found
+
+
+METRICS = all_metrics()
+
+
+def base(name: str) -> str:
+    """A metric by the name of one of its series."""
+    stem = re.sub(r"_(bucket|sum|count)$", "", name)
+    return stem if METRICS.get(stem, ("",))[0] == "histogram" else name
+
+
+# -- the page -----------------------------------------------------------------------------------------------------
+
+
+def test_the_page_has_every_metric_with_its_type_and_labels_and_no_other() -> None:
+    page = {name: (type_, tuple(re.findall(r"`(\w+)`", labels))) for name, type_, labels, _ in _ROW.findall(PAGE)}
+    assert page == METRICS
+
+
+@pytest.mark.parametrize(
+    ("name", "values"),
+    [
+        ("afterturn_turns_total", list(Outcome)),
+        ("afterturn_decisions_total", list(DecisionAction)),
+        ("afterturn_screenings_total", list(Verdict)),
+        ("afterturn_queue_messages", list(QUEUES)),
+        ("afterturn_dead_letters_total", list(worker.metrics._DEAD_LETTER_REASONS)),
+        ("afterturn_breaker_state", ["embedder", "index", "llm"]),
+        ("afterturn_producer_turns_total", [*producers.counting.Accepted, *producers.counting.Outcome]),
+    ],
+)
+def test_the_page_names_every_value_of_a_label(name: str, values: list[str]) -> None:
+    [meaning] = [meaning for found, _, _, meaning in _ROW.findall(PAGE) if found == name]
+    assert [value for value in values if f"`{value}`" not in meaning] == []
+
+
+def test_names_follow_the_conventions() -> None:
+    for name, (type_, _) in METRICS.items():
+        assert re.fullmatch(r"afterturn_[a-z][a-z_]*[a-z]", name)
+        assert name.endswith("_total") == (type_ == "counter")
+        assert not re.search(r"_(ms|millis|minutes)\b", name)
+        assert type_ != "histogram" or name.endswith("_seconds")
+
+
+def test_no_label_can_name_a_tenant_a_user_a_turn_or_a_memory() -> None:
+    known = {"outcome", "stage", "action", "verdict", "reason", "error", "part", "store", "kind", "queue"}
+    assert {label for _, labels in METRICS.values() for label in labels} <= known
+
+
+def test_what_is_known_beforehand_is_counted_from_zero() -> None:
+    def values(counter: MetricWrapperBase, label: str) -> set[str]:
+        return {sample.labels[label] for metric in counter.collect() for sample in metric.samples}
+
+    assert set(map(str, Outcome)) <= values(worker.metrics.TURNS, "outcome")
+    assert set(map(str, DecisionAction)) <= values(worker.metrics.DECISIONS, "action")
+    assert {"broker", "catalog"} <= values(worker.metrics.SCRAPE_ERRORS, "store")
+
+
+def test_the_states_of_the_breakers_can_be_read_back() -> None:
+    worker.metrics.show_breaker("a-part", State.HALF_OPEN)
+    assert worker.metrics.breaker_states()["a-part"] is State.HALF_OPEN
+    worker.metrics.BREAKER_STATE.remove("a-part")
+
+
+# -- the dashboard and the alerts -----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("expression", EXPRESSIONS)
+def test_every_metric_that_is_asked_for_exists_and_has_the_labels_asked_by(expression: str) -> None:
+    names = {base(name) for name in _NAME.findall(expression)}
+    assert names
+    assert names <= set(METRICS)
+    labels = {label for name in names for label in METRICS[name][1]} | GIVEN_BY_PROMETHEUS
+    asked = {label.strip() for group in _BY.findall(expression) for label in group.split(",")}
+    assert asked <= labels
+    for name, label in _SELECTED.findall(expression):
+        assert label in METRICS[base(name)][1]
+
+
+@pytest.mark.parametrize("expression", EXPRESSIONS)
+def test_what_every_worker_says_of_the_fleet_is_never_added_up(expression: str) -> None:
+    of_the_fleet = {metric.name for metric in fleet_metrics()} - {"afterturn_clock_offset_seconds"}
+    for name in of_the_fleet & set(_NAME.findall(expression)):
+        assert re.search(rf"max( by \(\w+\) )?\({name}", expression)
+
+
+@pytest.mark.parametrize("expression", EXPRESSIONS)
+def test_counters_are_asked_for_their_rate_and_brackets_close(expression: str) -> None:
+    for name in _NAME.findall(expression):
+        if name.endswith(("_total", "_bucket")):
+            assert re.search(rf"(rate|increase)\({name}(\{{[^}}]*\}})?\[", expression)
+    for opening, closing in ("()", "[]", "{}"):
+        assert expression.count(opening) == expression.count(closing)
+
+
+@pytest.mark.parametrize("rule", RULES, ids=lambda rule: str(rule["alert"]))
+def test_every_alert_says_how_bad_it_is_and_what_to_do(rule: dict[str, Any]) -> None:
+    assert rule["labels"]["severity"] in {"warning", "critical"}
+    assert rule["annotations"]["summary"]
+    assert rule["annotations"]["description"].endswith((".", "?"))
+
+
+def test_alerts_have_names_of_their_own() -> None:
+    names = [rule["alert"] for rule in RULES]
+    assert len(set(names)) == len(names)
+
+
+def test_panels_do_not_lie_upon_each_other() -> None:
+    def cells(panel: dict[str, Any]) -> set[tuple[int, int]]:
+        at = panel["gridPos"]
+        return {(x, y) for x in range(at["x"], at["x"] + at["w"]) for y in range(at["y"], at["y"] + at["h"])}
+
+    assert len({panel["id"] for panel in DASHBOARD["panels"]}) == len(DASHBOARD["panels"])
+    assert all(max(x for x, _ in cells(panel)) < 24 for panel in DASHBOARD["panels"])
+    for one, other in combinations(DASHBOARD["panels"], 2):
+        assert not cells(one) & cells(other), (one["title"], other["title"])
+
+
+def test_every_metric_but_those_of_a_producer_is_on_the_dashboard() -> None:
+    asked = {base(name) for panel in PANELS for target in panel["targets"] for name in _NAME.findall(target["expr"])}
+    assert set(METRICS) - asked <= {"afterturn_worker_slots"}
+
+
+# -- what stands where a store is -----------------------------------------------------------------------------------
+
+
+def test_describing_the_fleet_asks_no_store() -> None:
+    assert {metric.name for metric in fleet_metrics()} >= {"afterturn_pending_turns", "afterturn_index_jobs_waiting"}
