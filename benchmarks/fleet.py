@@ -155,8 +155,9 @@ def _fleet(
     celery = create_celery(run)
     catalog, mailbox = open_catalog(run), open_mailbox(run, redis, celery)
     with ExitStack() as stack, Producer(run) as producer:
-        for _ in range(workers):
-            stack.enter_context(running(["-m", "interfaces.cli", "worker"], environment))
+        for number in range(workers):
+            command = ["-m", "interfaces.cli", "worker", "--name", f"worker{number}@%h"]
+            stack.enter_context(running(command, environment))
         wait_for(lambda: len(celery.control.ping(timeout=0.5) or []) >= workers)
         since, started = datetime.now(UTC), time.monotonic()
         for turn, offset in zip(turns, at, strict=True):

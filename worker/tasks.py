@@ -34,6 +34,8 @@ from worker.tracing import start_tracing
 
 _log = structlog.get_logger()
 _SUBJECTS_A_SWEEP = 500
+_SWEEP_CLAIM = "afterturn:sweep:claim"
+"""Stands for half of the time between two sweeps."""
 
 
 @cache
@@ -110,15 +112,20 @@ def drain_mailbox(tenant_id: str, subject_id: str) -> None:
 
 @app.task(name=SWEEP)
 def sweep() -> None:
-    """Ring the mailboxes that nobody holds, and finish what was committed but not indexed or announced."""
+    """Ring the mailboxes that nobody holds, and finish what was committed but not indexed or announced.
+
+    Whoever comes first does it, however many schedulers ask for it at the same time.
+    """
     parts = _parts()
+    if not parts.redis.set(_SWEEP_CLAIM, 1, nx=True, px=round(settings.sweep_seconds * 500)):
+        return
     # A subject that was rung waits as long as a silent worker may for the next ring: its message may be in the queue.
     for subject in parts.mailbox.due(_SUBJECTS_A_SWEEP, settings.lease_seconds):
         ring(app, subject)
     left_behind = datetime.now(UTC) - timedelta(seconds=settings.lease_seconds)
-    jobs = parts.catalog.index_jobs(before=left_behind)
-    index(jobs, parts)
-    observe_searchable([at.timestamp() for at in parts.catalog.arrivals([job.memory_id for job in jobs])])
     unannounced = parts.catalog.outbox(before=left_behind)
     announce(unannounced, parts)
     parts.catalog.told(event_ids=[id_ for id_, _ in unannounced])
+    jobs = parts.catalog.index_jobs(before=left_behind)
+    index(jobs, parts)
+    observe_searchable([at.timestamp() for at in parts.catalog.arrivals([job.memory_id for job in jobs])])

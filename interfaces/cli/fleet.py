@@ -53,6 +53,9 @@ def worker(
     events: Annotated[
         bool, typer.Option("--events", "-E", help="Send task events from the start, for Flower; they cost CPU.")
     ] = False,
+    name: Annotated[
+        str, typer.Option("--name", "-n", help="Its name in the fleet; several on one host need one each.")
+    ] = "celery@%h",
     end_with_parent: _EndWithParent = False,
 ) -> None:
     """Start a worker of the fleet. SIGTERM lets it finish what it has in hand."""
@@ -60,7 +63,7 @@ def worker(
         _ask_kernel_to_end_with_parent()
     from worker.app import app as celery
 
-    arguments = ["worker", "--queues", queues, "--without-gossip", "--without-mingle"]
+    arguments = ["worker", "--hostname", name, "--queues", queues, "--without-gossip", "--without-mingle"]
     celery.worker_main([*arguments, "--task-events"] if events else arguments)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+from functools import lru_cache
 from typing import Annotated, Final, Literal, Self
 from urllib.parse import quote, unquote
 
@@ -20,6 +21,11 @@ TurnSource = Literal["chat", "external", "instagram", "bank_api", "system"]
 Consent = Literal["granted", "withdrawn"]
 
 
+@lru_cache(maxsize=4096)
+def _key(tenant_id: str, subject_id: str) -> str:
+    return f"{quote(tenant_id, safe='')}:{quote(subject_id, safe='')}"
+
+
 class Subject(Value):
     """Whose memory it is: a user, a story archive or an organisation, inside one tenant."""
 
@@ -29,7 +35,7 @@ class Subject(Value):
     @property
     def key(self) -> str:
         """One string for both ids, unambiguous for any characters in them: the unit of order and of locks."""
-        return f"{quote(self.tenant_id, safe='')}:{quote(self.subject_id, safe='')}"
+        return _key(self.tenant_id, self.subject_id)
 
     @classmethod
     def from_key(cls, key: str) -> Self:

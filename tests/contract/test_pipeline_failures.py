@@ -65,6 +65,8 @@ def sweep(worker: Worker, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(tasks, "_parts", lambda: worker.parts)
     monkeypatch.setattr(tasks, "app", worker.parts.celery)
     monkeypatch.setattr(tasks, "settings", worker.parts.settings.model_copy(update={"lease_seconds": 0.0}))
+    # The claim of the sweep before, as if its time had passed.
+    worker.parts.redis.delete("afterturn:sweep:claim")
     tasks.sweep()
 
 
