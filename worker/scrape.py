@@ -57,6 +57,12 @@ class Patient(Generic[T]):
         if self._asked is not None and not self._asked.ready():
             raise TookTooLong
         self._asked = self._pool.apply_async(self._ask)
+        return self.last(seconds)
+
+    def last(self, seconds: float) -> T:
+        """The answer to the last question, as `answer` gives it."""
+        if self._asked is None:
+            raise TookTooLong
         return self._asked.get(seconds)
 
 
@@ -83,8 +89,8 @@ class FleetCollector(Collector):
             _not_read("catalog", error)
 
 
-def show_worker(parts: Parts, leases: LeaseKeeper, busy: Callable[[], int]) -> None:
-    """Show what this worker has in hand, and serve the page if the settings name a port.
+def show_worker(parts: Parts, leases: LeaseKeeper, busy: Callable[[], int]) -> Callable[[], None]:
+    """Show what this worker has in hand, and serve the page if the settings name a port; answers what ends that.
 
     Raises:
         SettingsError: the port cannot be had.
@@ -94,13 +100,22 @@ def show_worker(parts: Parts, leases: LeaseKeeper, busy: Callable[[], int]) -> N
     SLOTS_BUSY.set_function(busy)
     OLDEST_IN_HAND.set_function(leases.oldest)
     if not settings.metrics_port:
-        return
+        return lambda: None
     redis = open_redis(settings, timeout=_BROKER_SECONDS, retries=0)
     try:
-        start_http_server(settings.metrics_port, settings.metrics_address)
+        server, _ = start_http_server(settings.metrics_port, settings.metrics_address)
     except OSError as error:
         raise SettingsError(_cannot_listen(settings.metrics_port, settings.metrics_address, error)) from error
-    REGISTRY.register(FleetCollector(open_mailbox(settings, redis, parts.celery), parts.catalog))
+    collector = FleetCollector(open_mailbox(settings, redis, parts.celery), parts.catalog)
+    REGISTRY.register(collector)
+
+    def stop() -> None:
+        server.shutdown()
+        server.server_close()
+        REGISTRY.unregister(collector)
+        redis.close()
+
+    return stop
 
 
 def _cannot_listen(port: int, address: str, error: OSError) -> str:
