@@ -35,6 +35,7 @@ class Flusher:
         self._work, self._stopping = Event(), Event()
         self._passed = Condition()
         self._failing = False
+        self._unshrunk = True
         self._end = math.inf
         self._thread = Thread(target=self._run, name="afterturn-flusher", daemon=True)
         self.refused: SettingsError | None = None
@@ -98,10 +99,15 @@ class Flusher:
     def _pass(self) -> Exception | None:
         """Flush what there is; what kept it from that, or None."""
         try:
-            if not self._spool.is_empty():
+            empty = self._spool.is_empty()
+            if self._unshrunk or not empty:
                 with self._spool.held_alone() as alone:
-                    if alone:
+                    if alone and not empty:
                         self._flush()
+                    elif alone:
+                        # A pass later, when nobody is likely to write to the spool.
+                        self._spool.shrink()
+                        self._unshrunk = False
             self._tally.show_depth(self._spool.depth())
             if self.overloaded():
                 self.note_pending(self._broker.pending_turns())
@@ -110,13 +116,14 @@ class Flusher:
         return None
 
     def _flush(self) -> None:
+        self._unshrunk = True
         while time.monotonic() < self._end and (turns := self._spool.oldest(_BATCH_TURNS)):
             safe: list[SpooledTurn] = []
             try:
                 safe.extend(turn for turn in turns if self._hand_over(turn))
             finally:
                 self._take_out(safe)
-                self._spool.settle()
+                self._spool.write_through()
 
     def _take_out(self, safe: list[SpooledTurn]) -> None:
         # Whoever waits for an empty spool must not see one before it was counted.

@@ -23,6 +23,7 @@ _FILE = "spool.sqlite3"
 _OPEN_SECONDS = 5.0
 _BACKGROUND_SECONDS = 5.0
 _VACUUM_PAGES = 1000
+_CUT_WAIT_MS = 10
 _WAL_BYTES = 32 * 1024 * 1024
 """A log longer than this is folded into the file even if writers must wait for it."""
 
@@ -192,26 +193,30 @@ class Spool:
         rows = self._read("SELECT place, turn_id, body, reason FROM rejected ORDER BY place LIMIT ?", limit)
         return [(SpooledTurn(place, turn_id, body), reason) for place, turn_id, body, reason in rows]
 
-    def settle(self) -> None:
-        """Write the log through to the file, and give back the room of what was taken out.
-
-        `put` leaves that to a thread which may wait for the disk.
+    def write_through(self) -> None:
+        """Write the log through to the file. `put` leaves that to a thread which may wait for the disk.
 
         Raises:
             SpoolUnavailable: the disk refuses.
         """
-        empty = self.is_empty()
-        try:
-            with closing(self._connect()) as db:
-                db.execute("PRAGMA wal_checkpoint(PASSIVE)").fetchall()
-                while empty and db.execute("PRAGMA freelist_count").fetchone()[0]:
-                    # In small steps: a writer waits for one of them at most.
-                    db.execute(f"PRAGMA incremental_vacuum({_VACUUM_PAGES})").fetchall()
-                if empty or (self.folder / f"{_FILE}-wal").stat().st_size > _WAL_BYTES:
-                    db.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
+        with self._beside() as db:
+            db.execute("PRAGMA wal_checkpoint(PASSIVE)").fetchall()
+            if (self.folder / f"{_FILE}-wal").stat().st_size > _WAL_BYTES:
+                _cut_log(db)
+
+    def shrink(self) -> None:
+        """Give back the room of what was taken out. Writers may have to wait for the disk meanwhile.
+
+        Raises:
+            SpoolUnavailable: the disk refuses.
+        """
+        with self._beside() as db:
+            [(free,)] = db.execute("PRAGMA freelist_count").fetchall()
+            for _ in range(0, free, _VACUUM_PAGES):
+                # `execute` would step once, which frees a single page.
+                db.executescript(f"PRAGMA incremental_vacuum({_VACUUM_PAGES})")
+            _cut_log(db)
             self._take_ballast()
-        except (OSError, sqlite3.Error) as error:
-            raise self._unavailable(error) from error
 
     @contextmanager
     def held_alone(self) -> Iterator[bool]:
@@ -272,6 +277,15 @@ class Spool:
         return db
 
     @contextmanager
+    def _beside(self) -> Iterator[sqlite3.Connection]:
+        """A connection of its own, so that waiting for the disk holds up nobody's reads and writes."""
+        try:
+            with closing(self._connect()) as db:
+                yield db
+        except (OSError, sqlite3.Error) as error:
+            raise self._unavailable(error) from error
+
+    @contextmanager
     def _change(self, wait_seconds: float) -> Iterator[sqlite3.Connection]:
         if not self._writing.acquire(timeout=max(0.0, wait_seconds)):
             raise self._unavailable("other threads of this process write to it for too long")
@@ -298,6 +312,12 @@ class Spool:
 
     def _unavailable(self, reason: object) -> SpoolUnavailable:
         return SpoolUnavailable(f"the spool in {self.folder} (AFTERTURN_SPOOL_DIR) cannot be used: {reason}")
+
+
+def _cut_log(db: sqlite3.Connection) -> None:
+    # Writers wait while this waits for readers.
+    db.execute(f"PRAGMA busy_timeout = {_CUT_WAIT_MS}")
+    db.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
 
 
 def _take_out(db: sqlite3.Connection, turn: SpooledTurn) -> int:

@@ -104,7 +104,8 @@ def test_whatever_the_broker_does_enqueue_is_in_time_and_all_turns_arrive_in_ord
     assert_all_are_there_once_and_in_order(broker, talk)
     counters = producer.counters()
     assert counters.enqueued == 280
-    assert counters.flushed == counters.spooled > 0
+    assert counters.flushed == counters.spooled
+    assert counters.spooled > 0 or fault == "slow"
     assert counters.spool_depth == 0
 
 

@@ -96,8 +96,12 @@ class SpoolAgainstModel(RuleBasedStateMachine):
         self.spool.remove([SpooledTurn(10_000, "gone", "{}")])
 
     @rule()
-    def settle(self) -> None:
-        self.spool.settle()
+    def write_through(self) -> None:
+        self.spool.write_through()
+
+    @rule()
+    def shrink(self) -> None:
+        self.spool.shrink()
 
     @rule()
     def come_and_go(self) -> None:
@@ -190,10 +194,10 @@ def test_what_was_taken_out_leaves_the_disk(spool: Spool) -> None:
     secret = "heliotrope" * 2000
     for number in range(20):
         spool.put(turn_of("anna", number, secret), WAIT)
-    spool.settle()
+    spool.write_through()
     big = (spool.folder / "spool.sqlite3").stat().st_size
     spool.remove(spool.oldest(20))
-    spool.settle()
+    spool.shrink()
     kept = [path.read_bytes() for path in spool.folder.glob("spool.sqlite3*")]
     assert not any(b"heliotrope" in content for content in kept)
     assert sum(map(len, kept)) < big / 4
