@@ -1,0 +1,28 @@
+"""What the mailbox promises, on a real server: the same tests and the same models as on the simulated one."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+from redis import Redis
+
+from tests.unit import test_mailbox, test_mailbox_seats
+from tests.unit.test_mailbox import *  # noqa: F403
+from tests.unit.test_mailbox_seats import *  # noqa: F403
+
+
+@pytest.fixture(autouse=True)
+def redis(  # type: ignore[no-redef]  # in place of the simulated one
+    broker_url: str, monkeypatch: pytest.MonkeyPatch
+) -> Iterator[Redis]:
+    client = Redis.from_url(broker_url)
+
+    def empty() -> Redis:
+        client.flushdb()
+        return client
+
+    for module in (test_mailbox, test_mailbox_seats):
+        monkeypatch.setattr(module, "fake", empty)
+    yield empty()
+    client.close()
