@@ -12,10 +12,8 @@ from tests.unit.test_mailbox import *  # noqa: F403
 from tests.unit.test_mailbox_seats import *  # noqa: F403
 
 
-@pytest.fixture(autouse=True)
-def redis(  # type: ignore[no-redef]  # in place of the simulated one
-    broker_url: str, monkeypatch: pytest.MonkeyPatch
-) -> Iterator[Redis]:
+@pytest.fixture(autouse=True, name="redis")
+def real_redis(broker_url: str, monkeypatch: pytest.MonkeyPatch) -> Iterator[Redis]:
     client = Redis.from_url(broker_url)
 
     def empty() -> Redis:
