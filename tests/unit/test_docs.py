@@ -114,7 +114,7 @@ def test_decisions_are_numbered_without_gaps() -> None:
 def test_every_command_on_a_page_exists(page: Path) -> None:
     said = [*blocks(page, "sh"), *_CODE.findall(prose(page))]
     text = "\n".join(said)
-    commands = set(re.findall(r"\bafterturn ([a-z]+)", text))
+    commands = set(re.findall(r"\bafterturn ([a-z]+(?:-[a-z]+)*)", text))
     # `--tag afterturn .` and the like name the image.
     commands -= {"turns"}
     assert commands <= set(get_group(command).commands)
