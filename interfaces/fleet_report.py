@@ -15,7 +15,7 @@ from typing import Any
 
 from kombu.exceptions import OperationalError as SendingFailed
 from redis.exceptions import RedisError
-from sqlalchemy.exc import SQLAlchemyError
+from sqlalchemy.exc import OperationalError, SQLAlchemyError
 
 from interfaces.local.progress import percentile
 from memory.catalog import CatalogUnavailable, open_catalog
@@ -35,6 +35,14 @@ _TURNS_MEASURED = 10_000
 _LONG_PENDING = 60.0
 _LONG_BEHIND = 120.0
 _MANY_EVENTS = 1000
+_SAY_WHAT_TO_MEND = (
+    RedisError,
+    SendingFailed,
+    OperationalError,
+    CatalogUnavailable,
+    IndexMismatch,
+    IndexUnavailable,
+)
 
 
 class NoAnswer(Exception):
@@ -82,10 +90,10 @@ def fleet_report(settings: Settings) -> tuple[FleetReport, Exception | None]:
             fields = answer.get(max(0.0, deadline - time.monotonic()))
         except TookTooLong:
             failed = failed or NoAnswer(f"the {part} did not answer within {_SECONDS} s. {_LOOK_AT[part]}")
-        except (
-            RedisError, SendingFailed, SQLAlchemyError, CatalogUnavailable, IndexMismatch, IndexUnavailable
-        ) as error:  # fmt: skip
+        except _SAY_WHAT_TO_MEND as error:
             failed = failed or error
+        except SQLAlchemyError as error:
+            failed = failed or NoAnswer(f"the {part} cannot be read ({type(error).__name__}). {_LOOK_AT[part]}")
         else:
             for name, value in fields.items():
                 setattr(told, name, value)

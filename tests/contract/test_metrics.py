@@ -6,6 +6,7 @@ import sqlite3
 import threading
 import urllib.request
 from collections.abc import Iterator
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from multiprocessing import TimeoutError as TookTooLong
 from typing import Any
@@ -13,8 +14,13 @@ from typing import Any
 import pytest
 from prometheus_client import REGISTRY, CollectorRegistry, generate_latest
 from redis import Redis
+from sqlalchemy.exc import OperationalError
+from structlog.contextvars import merge_contextvars
+from structlog.testing import capture_logs
 
-from interfaces.fleet_report import FleetReport, advice_on, fleet_report
+from interfaces.fleet_report import FleetReport, NoAnswer, advice_on, fleet_report
+from memory.catalog import StaleFence
+from memory.index import IndexUnavailable
 from memory.mailbox import Mailbox
 from memory.queue import INGEST_QUEUE, NIGHTLY_QUEUE, QUEUES, create_celery, open_mailbox
 from memory.redis import open_redis
@@ -174,6 +180,48 @@ def test_the_arrivals_of_memories_that_wait_for_the_index_are_those_of_their_las
     assert alone.parts.catalog.arrivals([]) == []
 
 
+# -- log lines ------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("part", "call", "error", "event"),
+    [
+        ("index", "upsert", IndexUnavailable("of Lisbon"), "index_or_events_behind"),
+        ("catalog", "standing", OperationalError("of Lisbon", None, Exception("of Lisbon")), "retry_later"),
+        ("catalog", "commit", StaleFence("of Lisbon"), "lease_lost"),
+        ("catalog", "standing", RuntimeError("of Lisbon"), "batch_failed"),
+        ("catalog", "standing", RuntimeError("of Lisbon"), "turn_failed"),
+        ("catalog", "standing", RuntimeError("of Lisbon"), "dead_letter"),
+    ],
+)
+def test_every_line_on_a_batch_that_fails_has_its_batch_its_turns_and_its_stage(
+    alone: Worker, anna: str, part: str, call: str, error: Exception, event: str
+) -> None:
+    failing = alone.with_parts(**{part: _Failing(getattr(alone.parts, part), call, error)})
+    with capture_logs(processors=[merge_contextvars]) as lines:
+        failing.hear(anna, "I live in Lisbon.")
+    [line] = [line for line in lines if line["event"] == event]
+    assert line["turn_ids"] == [f"{anna}-0"]
+    assert len(line["batch"]) == 8
+    assert line["stage"]
+    assert "Lisbon" not in str(line)
+
+
+@dataclass
+class _Failing:
+    """A part of which one call fails."""
+
+    part: Any
+    call: str
+    error: Exception
+
+    def __getattr__(self, name: str) -> Any:
+        return self._fail if name == self.call else getattr(self.part, name)
+
+    def _fail(self, *_: object) -> None:
+        raise self.error
+
+
 # -- a scrape -------------------------------------------------------------------------------------------------------
 
 
@@ -199,8 +247,6 @@ def test_a_broker_that_is_away_takes_its_own_numbers_off_the_page_and_no_more(al
 def test_a_catalog_that_is_away_takes_its_own_numbers_off_the_page_and_no_more(alone: Worker) -> None:
     class Away:
         def backlog(self) -> None:
-            from sqlalchemy.exc import OperationalError
-
             raise OperationalError("select", None, sqlite3.OperationalError("disk I/O error"))
 
     away: Any = Away()
@@ -238,7 +284,7 @@ def test_a_worker_serves_its_page_and_a_port_that_is_taken_is_named(worker: Work
         with urllib.request.urlopen(f"http://127.0.0.1:{port}/metrics", timeout=5) as answer:
             page = answer.read().decode()
         assert "afterturn_worker_slots_busy 3.0" in page
-        assert "afterturn_pending_turns 0.0" in page
+        assert "\nafterturn_pending_turns " in page
         with pytest.raises(SettingsError, match=f"AFTERTURN_METRICS_PORT: port {port} is taken"):
             show_worker(parts, worker.leases, lambda: 3)
         elsewhere = settings.model_copy(update={"metrics_address": "192.0.2.1"})
@@ -267,7 +313,8 @@ def test_a_report_tells_what_it_can_when_the_catalog_is_away(alone: Worker, tmp_
     (tmp_path / "broken.sqlite3").write_bytes(b"this is no database" * 100)
     broken: Settings = alone.parts.settings.model_copy(update={"catalog_url": f"sqlite:///{tmp_path}/broken.sqlite3"})
     told, failed = fleet_report(broken)
-    assert failed is not None
+    assert isinstance(failed, NoAnswer)
+    assert "AFTERTURN_CATALOG_URL" in str(failed)
     assert (told.broker_answers, told.catalog_answers, told.memories) == (True, False, None)
     assert any("catalog does not answer" in line for line in told.advice)
 
