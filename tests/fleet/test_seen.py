@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import signal
 import subprocess
 import sys
@@ -19,6 +20,7 @@ from tests.conftest import free_port
 from tests.fleet.fleet import Fleet, wait_until
 from tests.turns import a_turn
 
+ROOT = Path(__file__).parents[2]
 MARKER = "zugzwang"
 SECRET = f"My password is {MARKER}-Xk29!pQ."
 PLANTED = (
@@ -68,9 +70,7 @@ def flower_of(fleet: Fleet, log: Path) -> Iterator[str]:
     command = [sys.executable, "-m", "celery", "-A", "worker.app", "flower", "--address=127.0.0.1", f"--port={port}"]
     environment = fleet.environment | {"FLOWER_UNAUTHENTICATED_API": "true"}
     with log.open("ab") as out:
-        process = subprocess.Popen(
-            command, env=environment, stdout=out, stderr=subprocess.STDOUT, cwd=Path(__file__).parents[2]
-        )
+        process = subprocess.Popen(command, env=environment, stdout=out, stderr=subprocess.STDOUT, cwd=ROOT)
     try:
         address = f"http://127.0.0.1:{port}"
         wait_until(lambda: process.poll() is not None or answers(f"{address}/healthcheck"), "flower answers")
@@ -137,3 +137,36 @@ def test_nothing_that_was_said_is_shown_in_logs_metrics_flower_or_events(seen: F
     for fields in streams(seen):
         assert fields[b"event"].decode() in SUMMARIES
         assert MARKER not in str(fields)
+
+
+def test_the_status_of_a_fleet_at_work_and_the_containers_check_agree_that_it_is_well(fleet: Fleet) -> None:
+    fleet.start("beat")
+    worker = fleet.start_worker()
+    fleet.producer.enqueue(a_turn("anna", 1, "I live in Lisbon."))
+    fleet.wait_until_idle()
+    status = [sys.executable, "-m", "interfaces.cli", "status"]
+    told = subprocess.run([*status, "--json"], env=fleet.environment, capture_output=True, text=True, check=True)
+    report = json.loads(told.stdout)
+    [one] = report["workers"]
+    assert (one["busy"], one["slots"], one["oldest_seconds"]) == (0, 64, 0.0)
+    assert set(one["breakers"].values()) == {"closed"}
+    assert report["last_hour"]["turns"] == {"kept": 1}
+    assert report["last_hour"]["lag_p50_seconds"] > 0
+    assert (report["beat_leads"], report["advice"]) == (True, [])
+    shown = subprocess.run(status, env=fleet.environment, capture_output=True, text=True, check=True)
+    assert "0 of 64 slots busy" in shown.stdout
+    assert "Lisbon" not in told.stdout + shown.stdout
+
+    _, _, check = (ROOT / "deploy" / "Dockerfile").read_text().partition("HEALTHCHECK ")
+    command = json.loads(check.partition("CMD ")[2].splitlines()[0])
+    environment = fleet.environment | {
+        "HOSTNAME": one["name"].partition("@")[2],
+        "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}",
+    }
+    assert subprocess.run(command, env=environment, cwd=ROOT, capture_output=True, check=False).returncode == 0
+    worker.send_signal(signal.SIGKILL)
+    worker.wait()
+    assert subprocess.run(command, env=environment, cwd=ROOT, capture_output=True, check=False).returncode != 0
+    told = subprocess.run([*status, "--json"], env=fleet.environment, capture_output=True, text=True, check=True)
+    assert json.loads(told.stdout)["workers"] == []
+    assert any("afterturn worker" in line for line in json.loads(told.stdout)["advice"])
