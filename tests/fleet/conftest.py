@@ -10,6 +10,19 @@ import pytest
 from tests.fleet.fleet import ORACLE, Fleet
 
 
+def pytest_configure(config: pytest.Config) -> None:
+    config.addinivalue_line("markers", "soak: takes minutes; run by `make soak`")
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Leave the long ones out unless they are asked for."""
+    if "soak" in config.getoption("markexpr"):
+        return
+    for item in items:
+        if item.get_closest_marker("soak"):
+            item.add_marker(pytest.mark.skip(reason="takes minutes: make soak"))
+
+
 @pytest.fixture
 def fleet(broker_url: str, tmp_path: Path) -> Iterator[Fleet]:
     fleet = Fleet(broker_url, tmp_path)

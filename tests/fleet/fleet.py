@@ -7,7 +7,9 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -51,6 +53,7 @@ class Fleet:
         self.producer = Producer(self.settings)
         self.oracle: Notes = notes_of(self.settings)
         self.folder = folder
+        self.said: list[Said] = []
         self.workers: list[Process] = []
         self._processes: list[Process] = []
         self._environment = {
@@ -101,10 +104,30 @@ class Fleet:
         if missing := count - len(self.workers):
             self.start_workers(missing)
 
+    def expect(self, said: Iterable[Said]) -> None:
+        """Count turns that are sent past `enqueue` to what must be left at the end."""
+        self.said.extend(said)
+
     def enqueue(self, said: Iterable[Said]) -> None:
         """Enqueue turns, in their order."""
         for one in said:
+            self.said.append(one)
             self.producer.enqueue(one.turn())
+
+    @contextmanager
+    def feeding(self, said: Sequence[Said], a_second: float) -> Iterator[None]:
+        """Enqueue turns at a steady rate while the block runs, and all of them before it ends."""
+        begin = time.monotonic()
+
+        def feed() -> None:
+            for place, one in enumerate(said):
+                time.sleep(max(0.0, begin + place / a_second - time.monotonic()))
+                self.enqueue([one])
+
+        with ThreadPoolExecutor(1) as pool:
+            fed = pool.submit(feed)
+            yield
+            fed.result()
 
     def processed(self) -> int:
         """How many turns are in the ledger."""
@@ -116,9 +139,9 @@ class Fleet:
         return self.mailbox.dirty_subjects() == 0 and catalog.count_index_jobs() == 0 and not catalog.outbox(limit=1)
 
     def wait_until_idle(self, seconds: float = WAIT_SECONDS) -> None:
-        """Wait until nothing is left to do."""
+        """Wait until all that was said to this fleet is processed and nothing else is left to do."""
         try:
-            wait_until(self.is_idle, "all turns are processed", seconds)
+            wait_until(lambda: self.processed() >= len(self.said) and self.is_idle(), "all is processed", seconds)
         except AssertionError as error:
             raise AssertionError(f"{error}; {self._story()}\n{self.log()[-2000:]}") from None
 
@@ -146,6 +169,7 @@ class Fleet:
             except subprocess.TimeoutExpired:
                 process.kill()
                 process.wait()
+        self.producer.close()
         self.stores.close()
         self.redis.close()
 

@@ -36,10 +36,13 @@ class Tally:
     examples: tuple[str, ...] = field(default=(), compare=False)
 
 
-def tally(fleet: Fleet, load: Sequence[Said], *, dead: Collection[str] = (), frozen: Collection[int] = ()) -> Tally:
-    """Compare everything with what a load must have left. Turns in `dead` are dead letters; calls of processes in
-    `frozen` do not count as overlapping, for nobody could know that they were not over."""
-    stored = _Stored.of(fleet)
+def tally(fleet: Fleet, *, dead: Collection[str] = (), frozen: Collection[int] = ()) -> Tally:
+    """Compare everything with what all that was said must have left.
+
+    Turns in `dead` are dead letters. Calls of processes in `frozen` do not count as overlapping, for nobody could know
+    that they were not over.
+    """
+    stored, load = _Stored.of(fleet), fleet.said
     found = Counter[str]()
     examples = []
     for what, example in [*_differences(stored, load, set(dead)), *_overlaps(fleet.oracle.calls(), set(frozen))]:
@@ -52,11 +55,9 @@ def tally(fleet: Fleet, load: Sequence[Said], *, dead: Collection[str] = (), fro
     return Tally(len(load), **found, examples=tuple(examples[:12]))
 
 
-def assert_all_as_said(
-    fleet: Fleet, load: Sequence[Said], *, dead: Collection[str] = (), frozen: Collection[int] = ()
-) -> None:
-    """Everything is as the load must leave it, mailboxes are empty and nothing else stays in Redis for ever."""
-    assert tally(fleet, load, dead=dead, frozen=frozen) == Tally(len(load))
+def assert_all_as_said(fleet: Fleet, *, dead: Collection[str] = (), frozen: Collection[int] = ()) -> None:
+    """Everything is as what was said must leave it, mailboxes are empty and nothing stays in Redis for ever."""
+    assert tally(fleet, dead=dead, frozen=frozen) == Tally(len(fleet.said))
     assert left_in_mailboxes(fleet) == []
     assert lasting_keys(fleet) == ({DEAD_LETTER_QUEUE} if dead else set())
     assert fleet.redis.llen(DEAD_LETTER_QUEUE) >= len(dead)

@@ -1,0 +1,91 @@
+"""Workers that are killed, frozen, stopped, added, or wrong about the time, while turns come in."""
+
+from __future__ import annotations
+
+import random
+import signal
+
+import pytest
+
+from tests.fleet.clock import clock_off_by
+from tests.fleet.fleet import Fleet, stop, wait_until
+from tests.fleet.load import names, talk
+from tests.fleet.oracle import Faults
+from tests.fleet.state import assert_all_as_said
+
+
+def wait_for_more(fleet: Fleet, turns: int) -> None:
+    """Wait until some more turns are processed, or all."""
+    enough = fleet.processed() + turns
+    wait_until(lambda: fleet.processed() >= min(enough, len(fleet.said)), f"{enough} turns are processed")
+
+
+@pytest.mark.parametrize(("kills", "users", "turns"), [(6, 200, 8), pytest.param(20, 400, 12, marks=pytest.mark.soak)])
+def test_workers_that_are_killed_at_random_lose_and_double_nothing(
+    oracle_fleet: Fleet, kills: int, users: int, turns: int
+) -> None:
+    fleet, chance = oracle_fleet, random.Random(kills)
+    load = talk(names(users), turns)
+    fleet.start_workers(2)
+    with fleet.feeding(load, a_second=150):
+        for _ in range(kills):
+            wait_for_more(fleet, chance.randrange(10, 100))
+            victim = fleet.workers.pop(chance.randrange(len(fleet.workers)))
+            assert stop(victim, signal.SIGKILL) == -signal.SIGKILL
+            fleet.launch_worker()
+    fleet.wait_until_idle()
+    assert_all_as_said(fleet)
+
+
+def test_workers_may_join_and_leave_under_load_and_finish_what_they_have(oracle_fleet: Fleet) -> None:
+    fleet = oracle_fleet
+    [first] = fleet.start_workers(1)
+    with fleet.feeding(talk(names(200), 8), a_second=150):
+        wait_for_more(fleet, 100)
+        second, _ = fleet.start_workers(2)
+        wait_for_more(fleet, 100)
+        assert stop(first, signal.SIGTERM) == 0
+        wait_for_more(fleet, 100)
+        assert stop(second, signal.SIGTERM) == 0
+    fleet.wait_until_idle()
+    assert_all_as_said(fleet)
+    calls = fleet.oracle.calls()
+    assert {worker.pid for worker in fleet.workers} == {call.process for call in calls}
+    assert [call for call in calls if call.end is None] == []
+
+
+def test_a_worker_frozen_past_its_leases_writes_nothing_when_it_wakes(oracle_fleet: Fleet) -> None:
+    fleet = oracle_fleet
+    fleet.oracle.ask_for(Faults(fastest=1.5, slowest=1.5))
+    fleet.enqueue(talk(names(60), 4))
+    frozen = fleet.start_worker()
+    wait_until(lambda: len(fleet.oracle.calls()) >= 30, "the worker asks the model about many")
+    frozen.send_signal(signal.SIGSTOP)
+    asked = {call.subject for call in fleet.oracle.calls() if call.end is None}
+    assert asked
+    fleet.oracle.ask_for(Faults())
+    fleet.start_worker()
+    fleet.wait_until_idle()
+    frozen.send_signal(signal.SIGCONT)
+    wait_until(lambda: fleet.log().count("lease_lost") >= len(asked), "every late write was refused")
+    assert stop(frozen, signal.SIGTERM) == 0
+    assert fleet.log().count("batch_failed") == 0
+    assert_all_as_said(fleet, frozen={frozen.pid})
+    assert {call.subject for call in fleet.oracle.calls() if call.process == frozen.pid} >= asked
+
+
+def test_workers_whose_clocks_are_an_hour_off_do_as_well(oracle_fleet: Fleet) -> None:
+    fleet = oracle_fleet
+    fleet.enqueue(talk(names(150), 8))
+    behind = fleet.launch_worker(**clock_off_by(-3600, fleet.folder))
+    ahead = fleet.launch_worker(
+        **clock_off_by(3600, fleet.folder),
+        CRASH_AT="after_commit",
+        CRASH_MARK=str(fleet.folder / "crashes"),
+        CRASH_PASSAGE="20",
+    )
+    right = fleet.start_worker()
+    wait_until(lambda: ahead.poll() is not None, "the one that is ahead died with what it had not indexed")
+    fleet.wait_until_idle()
+    assert_all_as_said(fleet)
+    assert {call.process for call in fleet.oracle.calls()} == {behind.pid, ahead.pid, right.pid}
