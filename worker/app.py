@@ -12,6 +12,7 @@ from memory.settings import load_settings
 from worker.logs import configure_logging
 
 SWEEP = "memory.sweep"
+_DAY_SECONDS = 86_400
 
 settings = load_settings()
 app = create_celery(settings)
@@ -48,8 +49,9 @@ app.conf.update(
         "sweep": {
             "task": SWEEP,
             "schedule": schedule(settings.sweep_seconds),
-            # A sweep that nobody took in time is not worth two.
-            "options": {"queue": NIGHTLY_QUEUE, "expires": settings.sweep_seconds * 2},
+            # One that nobody took in time costs a worker its claim, no more. This only bounds how many there can be: a
+            # short time would be up at once for a worker whose clock is ahead.
+            "options": {"queue": NIGHTLY_QUEUE, "expires": _DAY_SECONDS},
         },
     },
 )

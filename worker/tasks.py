@@ -122,10 +122,12 @@ def sweep() -> None:
     # A subject that was rung waits as long as a silent worker may for the next ring: its message may be in the queue.
     for subject in parts.mailbox.due(_SUBJECTS_A_SWEEP, settings.lease_seconds):
         ring(app, subject)
-    left_behind = datetime.now(UTC) - timedelta(seconds=settings.lease_seconds)
-    unannounced = parts.catalog.outbox(before=left_behind)
+    now, patience = datetime.now(UTC), timedelta(seconds=settings.lease_seconds)
+    # What is from the future was written by a worker whose clock is ahead, and may be as old.
+    in_work = now - patience, now + patience
+    unannounced = parts.catalog.outbox(besides=in_work)
     announce(unannounced, parts)
     parts.catalog.told(event_ids=[id_ for id_, _ in unannounced])
-    jobs = parts.catalog.index_jobs(before=left_behind)
+    jobs = parts.catalog.index_jobs(besides=in_work)
     index(jobs, parts)
     observe_searchable([at.timestamp() for at in parts.catalog.arrivals([job.memory_id for job in jobs])])

@@ -214,13 +214,14 @@ class Catalog:
     # -- what is still to do ------------------------------------------------------------------------------------
 
     def index_jobs(
-        self, subject: Subject | None = None, *, before: datetime | None = None, limit: int = 500
+        self, subject: Subject | None = None, *, besides: tuple[datetime, datetime] | None = None, limit: int = 500
     ) -> list[IndexJob]:
-        """What the index must still be told, of one subject or of all, oldest first; from before a moment if given."""
+        """What the index must still be told, of one subject or of all, oldest first; not what is from between two
+        moments, if given."""
         table = tables.index_jobs
         query = select(table).order_by(table.c.since).limit(limit)
-        if before is not None:
-            query = query.where(table.c.since < before)
+        if besides is not None:
+            query = query.where(or_(table.c.since < besides[0], table.c.since > besides[1]))
         if subject is not None:
             query = query.where(of_subject(table, subject))
         with self._engine.connect() as connection:
@@ -236,14 +237,14 @@ class Catalog:
             ]
 
     def outbox(
-        self, subject: Subject | None = None, *, before: datetime | None = None, limit: int = 500
+        self, subject: Subject | None = None, *, besides: tuple[datetime, datetime] | None = None, limit: int = 500
     ) -> list[tuple[int, Event]]:
-        """Events not yet announced, of one subject or of all, oldest first, with their row ids; from before a moment if
-        given."""
+        """Events not yet announced, of one subject or of all, oldest first, with their row ids; not those from between
+        two moments, if given."""
         table = tables.outbox
         query = select(table).order_by(table.c.id).limit(limit)
-        if before is not None:
-            query = query.where(table.c.at < before)
+        if besides is not None:
+            query = query.where(or_(table.c.at < besides[0], table.c.at > besides[1]))
         if subject is not None:
             query = query.where(of_subject(table, subject))
         with self._engine.connect() as connection:
