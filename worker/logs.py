@@ -17,6 +17,7 @@ from structlog.typing import ExcInfo, Processor
 
 _LIBRARIES_THAT_CHATTER = ("celery.app.trace", "celery.worker.strategy", "celery.beat", "kombu", "redbeat")
 _SHOWS_BODIES = "celery.worker.consumer"
+_SHOWS_ARGUMENTS = "celery.pool"
 _PLACEHOLDER = re.compile(r"%[sr]")
 
 
@@ -52,6 +53,8 @@ def configure_logging(level: str) -> None:
     root = logging.getLogger()
     root.handlers[:] = [handler]
     root.setLevel(number)
+    # From "debug" on, Celery's pool logs the arguments of every task.
+    logging.getLogger(_SHOWS_ARGUMENTS).setLevel(max(number, logging.INFO))
     if number > logging.DEBUG:
         for name in _LIBRARIES_THAT_CHATTER:
             logging.getLogger(name).setLevel(max(number, logging.WARNING))

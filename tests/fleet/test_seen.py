@@ -33,7 +33,8 @@ SEND_AS_ANYBODY = """
 import json, sys
 from celery import Celery
 task, message = sys.argv[2], json.loads(sys.argv[3])
-Celery(broker=sys.argv[1]).send_task(task, args=[message], queue="memory_ingest_queue", ignore_result=True)
+sent = {"args": [message], "argsrepr": sys.argv[3], "queue": "memory_ingest_queue", "ignore_result": True}
+Celery(broker=sys.argv[1]).send_task(task, **sent)
 """
 
 
@@ -124,6 +125,7 @@ def test_nothing_that_was_said_is_shown_in_logs_metrics_flower_or_events(seen: F
     assert {task["args"] for task in shown.values() if task["name"] == "memory.drain_mailbox"} <= {"(one subject)"}
     by_turn = {task["args"] for task in shown.values() if task["name"] == "memory.ingest_turn"}
     assert by_turn & {f"(turn {user}-0)" for user in users}
+    assert "(...)" in by_turn
     for what, text in (("tasks", json.dumps(shown)), ("workers", workers), *(("metrics", page) for page in pages)):
         assert MARKER not in text, what
         assert "Lisbon" not in text, what
