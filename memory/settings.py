@@ -96,7 +96,7 @@ class Settings(BaseSettings):
     )
     spool_max_turns: Annotated[int, Field(ge=1)] = Field(100_000, description="turns that one spool may hold")
     spool_max_bytes: Annotated[int, Field(ge=1024 * 1024)] = Field(
-        1024**3, description="bytes of turns that one spool may hold; on the disk they may need twice that"
+        1024**3, description="bytes of turns that one spool may hold; beside them, a log of up to 8 KB a turn"
     )
     max_pending_turns: Annotated[int, Field(ge=1)] = Field(
         100_000, description="pending turns of all users beyond which producers are told that the fleet is overloaded"

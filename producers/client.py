@@ -55,9 +55,10 @@ class _Parts:
         self.flusher.start()
 
     def close(self, timeout: float) -> None:
-        self.handover.close()
+        deadline = time.monotonic() + timeout
+        self.handover.close(timeout)
         self.spooling.shutdown(wait=False)
-        if self.flusher.stop(timeout):
+        if self.flusher.stop(max(0.1, deadline - time.monotonic())):
             self.spool.close()
             for broker in self._brokers:
                 broker.close()
@@ -107,7 +108,7 @@ class Producer:
         parts = self._here()
         attempt = parts.handover.begin(accepted)
         if attempt is not None:
-            wait([attempt.finished], self._patience(deadline))
+            wait([attempt.parked], self._patience(deadline))
         return self._settle(parts, attempt) or self._spool(parts, accepted, deadline)
 
     async def enqueue_async(self, turn: Turn | Mapping[str, Any]) -> Accepted:
@@ -122,10 +123,10 @@ class Producer:
             parts = await asyncio.to_thread(self._here)
         attempt = parts.handover.begin(accepted)
         if attempt is not None:
-            ended = asyncio.wrap_future(attempt.finished)
+            answered = asyncio.wrap_future(attempt.parked)
             # `_settle` asks the attempt itself; without this the loop complains that nobody did.
-            ended.add_done_callback(lambda future: future.cancelled() or future.exception())
-            await asyncio.wait([ended], timeout=self._patience(deadline))
+            answered.add_done_callback(lambda future: future.cancelled() or future.exception())
+            await asyncio.wait([answered], timeout=self._patience(deadline))
         outcome = self._settle(parts, attempt)
         if outcome is not None:
             return outcome

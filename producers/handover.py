@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import logging
 import time
-from concurrent.futures import Future, ThreadPoolExecutor
-from dataclasses import dataclass, field
+from concurrent.futures import Future, ThreadPoolExecutor, wait
+from dataclasses import dataclass
+from functools import partial
 from threading import Lock
 
 from memory.mailbox import Receipt
@@ -24,12 +25,12 @@ _log = logging.getLogger("afterturn.producers")
 class Attempt:
     """One turn on its way to the broker.
 
-    `parked` is set as soon as the turn is safe in its mailbox; `finished` when the attempt is over, with what failed.
-    Finished and not parked is a turn that must go behind others in the spool.
+    `parked` ends as soon as the turn is safe in its mailbox, with the receipt; with what failed; or with None when
+    the turn must go behind others in the spool. Its message is sent after that, and `over` is then done too.
     """
 
-    parked: Future[Receipt] = field(default_factory=Future)
-    finished: Future[None] = field(default_factory=Future)
+    parked: Future[Receipt | None]
+    over: Future[None]
 
 
 class Handover:
@@ -40,6 +41,7 @@ class Handover:
         self._broker = broker
         self._threads = ThreadPoolExecutor(_THREADS, thread_name_prefix="afterturn-broker")
         self._lock = Lock()
+        self._under_way: set[Future[None]] = set()
         self._failing = False
         self._not_before = 0.0
 
@@ -47,12 +49,16 @@ class Handover:
         """Set a turn on its way; None when the broker failed a moment ago and is let alone."""
         if not self._may_try():
             return None
-        parked: Future[Receipt] = Future()
+        parked: Future[Receipt | None] = Future()
         try:
-            return Attempt(parked, self._threads.submit(self._hand_over, turn, parked))
+            over = self._threads.submit(self._hand_over, turn, parked)
         except RuntimeError:
             # The interpreter is shutting down, or the producer was closed: no thread can be had any more.
             return None
+        over.add_done_callback(partial(_pass_on, parked))
+        self._under_way.add(over)
+        over.add_done_callback(self._under_way.discard)
+        return Attempt(parked, over)
 
     def settle(self, attempt: Attempt) -> Receipt | None:
         """What came of an attempt that the caller waited for; None when the turn must go to the spool.
@@ -62,24 +68,22 @@ class Handover:
         Raises:
             ConflictingTurn, SettingsError: as `Broker.park`.
         """
-        if attempt.parked.done():
-            return attempt.parked.result()
-        if attempt.finished.done() and not attempt.finished.cancelled():
-            failure = attempt.finished.exception()
-            if isinstance(failure, BROKER_FAILURES):
-                self._let_alone(f"{type(failure).__name__}: {failure}")
-            elif failure is not None:
-                raise failure
+        if not attempt.parked.done() or attempt.parked.cancelled():
+            attempt.over.cancel()
+            self._let_alone("it does not answer in time")
             return None
-        attempt.finished.cancel()
-        self._let_alone("it does not answer in time")
-        return None
+        failure = attempt.parked.exception()
+        if isinstance(failure, BROKER_FAILURES):
+            self._let_alone(f"{type(failure).__name__}: {failure}")
+            return None
+        return attempt.parked.result()
 
-    def close(self) -> None:
-        """Begin nothing more; what is under way ends by itself."""
+    def close(self, timeout: float) -> None:
+        """Begin nothing more, and wait at most `timeout` seconds for messages that are being sent."""
         self._threads.shutdown(wait=False, cancel_futures=True)
+        wait(self._under_way.copy(), timeout)
 
-    def _hand_over(self, turn: Turn, parked: Future[Receipt]) -> None:
+    def _hand_over(self, turn: Turn, parked: Future[Receipt | None]) -> None:
         if self._is_behind_others():
             return
         receipt = self._broker.park(turn)
@@ -115,3 +119,15 @@ class Handover:
                 _log.warning("the broker fails, turns go to the spool: %s", reason)
             self._failing = True
             self._not_before = time.monotonic() + _SHORT_CIRCUIT_SECONDS
+
+
+def _pass_on(parked: Future[Receipt | None], over: Future[None]) -> None:
+    """Whoever waits for `parked` must hear of an attempt that ended before it."""
+    if parked.done():
+        return
+    if over.cancelled():
+        parked.cancel()
+    elif (failure := over.exception()) is not None:
+        parked.set_exception(failure)
+    else:
+        parked.set_result(None)

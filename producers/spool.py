@@ -22,11 +22,10 @@ from memory.schema import Turn
 _FILE = "spool.sqlite3"
 _OPEN_SECONDS = 5.0
 _BACKGROUND_SECONDS = 5.0
-_VACUUM_PAGES = 1000
+_VACUUM_PAGES = 4000
 _CUT_WAIT_MS = 10
-_WAL_BYTES = 32 * 1024 * 1024
-"""A log longer than this is folded into the file even if writers must wait for it."""
-
+_PAGE_BYTES = 1024
+"""Each turn writes some pages anew into the log: with SQLite's 4,096 bytes that is two and a half times as much."""
 _BALLAST = "ballast"
 _BALLAST_BYTES = 4 * 1024 * 1024
 """Room that is given up on a full disk: even to take a turn out, the log must grow."""
@@ -199,10 +198,10 @@ class Spool:
         Raises:
             SpoolUnavailable: the disk refuses.
         """
+        # Passive: to cut the log short, SQLite would wait for the disk while writers wait for SQLite. So the log grows
+        # while turns come faster than it can be written through, and is reused from its start at the first pause.
         with self._beside() as db:
             db.execute("PRAGMA wal_checkpoint(PASSIVE)").fetchall()
-            if (self.folder / f"{_FILE}-wal").stat().st_size > _WAL_BYTES:
-                _cut_log(db)
 
     def shrink(self) -> None:
         """Give back the room of what was taken out. Writers may have to wait for the disk meanwhile.
@@ -265,15 +264,16 @@ class Spool:
 
     def _connect(self) -> sqlite3.Connection:
         db = sqlite3.connect(self.folder / _FILE, timeout=_OPEN_SECONDS, isolation_level=None, check_same_thread=False)
+        db.execute("PRAGMA wal_autocheckpoint = 0").fetchall()
+        [(pages,)] = db.execute("PRAGMA page_count").fetchall()
+        if not pages:
+            # Only for a new file: to say it again would be a write.
+            db.execute(f"PRAGMA page_size = {_PAGE_BYTES}")
+            db.execute("PRAGMA auto_vacuum = INCREMENTAL")
+            db.execute("PRAGMA journal_mode = WAL").fetchall()
+        db.execute("PRAGMA synchronous = NORMAL")
         # What was said must not stay on the disk after it was handed over.
-        for pragma in (
-            "auto_vacuum = INCREMENTAL",
-            "journal_mode = WAL",
-            "synchronous = NORMAL",
-            "wal_autocheckpoint = 0",
-            "secure_delete = ON",
-        ):
-            db.execute(f"PRAGMA {pragma}").fetchall()
+        db.execute("PRAGMA secure_delete = ON").fetchall()
         return db
 
     @contextmanager
