@@ -59,12 +59,22 @@ class SpoolAgainstModel(RuleBasedStateMachine):
         return sum(len(turn.canonical_json().encode()) for turn in self.waiting + self.aside)
 
     @rule(
-        user=st.sampled_from(["anna", "bert"]),
-        number=st.integers(0, 4),
-        said=st.sampled_from(["hi", "hé 🏔", "x" * 900]),
+        turns=st.lists(
+            st.builds(
+                turn_of,
+                st.sampled_from(["anna", "bert"]),
+                st.integers(0, 4),
+                st.sampled_from(["hi", "hé 🏔", "x" * 900]),
+            ),
+            min_size=1,
+            max_size=5,
+        )
     )
-    def put(self, user: str, number: int, said: str) -> None:
-        turn = turn_of(user, number, said)
+    def put(self, turns: list[Turn]) -> None:
+        for turn in turns:
+            self.put_one(turn)
+
+    def put_one(self, turn: Turn) -> None:
         known = next((other for other in self.waiting if other.turn_id == turn.turn_id), None)
         full = len(self.waiting + self.aside) >= self.MAX_TURNS
         full = full or self.bytes_held() + len(turn.canonical_json().encode()) > self.MAX_BYTES
