@@ -11,7 +11,7 @@ import structlog
 from pydantic import ValidationError
 
 from memory.catalog import Changes, LedgerEntry, Outcome, StaleFence
-from memory.mailbox import Batch, Lease, LeaseLost, ParkedTurn
+from memory.mailbox import Batch, ConflictingTurn, Lease, LeaseLost, ParkedTurn
 from memory.queue import send_dead_letter
 from memory.schema import Subject, Turn
 from worker.crash_points import reached
@@ -116,6 +116,8 @@ def _one_by_one(received: Sequence[tuple[ParkedTurn, ReceivedTurn]], lease: Leas
             process([one], lease, parts, datetime.now(UTC))
         except (LeaseLost, StaleFence):
             raise
+        except ConflictingTurn as error:
+            _bury(parked, lease, "conflict", str(error), parts)
         except Exception as error:
             if is_transient(error):
                 raise

@@ -12,7 +12,7 @@ import structlog
 from memory.catalog import Changes, LedgerEntry, OpenTopic, Outcome
 from memory.index.base import Entry, Vector
 from memory.indexing import index, overtaken
-from memory.mailbox import Lease
+from memory.mailbox import ConflictingTurn, Lease
 from memory.schema import (
     AdmissionAction,
     Attachment,
@@ -63,11 +63,15 @@ def process(received: Sequence[ReceivedTurn], lease: Lease, parts: Parts, now: d
 
     Raises:
         StaleFence: the lease was taken over; nothing was written.
+        ConflictingTurn: another turn was processed under the id of one of them; nothing was written.
         Exception: whatever a part raised before the commit; nothing was written.
     """
     subject = lease.subject
     with stage("admit"):
         processed = parts.catalog.processed(subject, [one.turn.turn_id for one in received])
+        for one in received:
+            if processed.get(one.turn.turn_id, one.digest) != one.digest:
+                raise ConflictingTurn(one.turn.turn_id)
         fresh = [one for one in received if one.turn.turn_id not in processed]
         admitted = [AdmittedTurn(one.turn, admit(one.turn)) for one in fresh]
     if not fresh:

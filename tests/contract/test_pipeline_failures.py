@@ -306,3 +306,15 @@ def test_more_turns_than_a_batch_holds_are_all_processed_in_order(worker: Worker
     assert set(worker.outcomes(whose).values()) == {Outcome.KEPT}
     assert len(worker.known(whose, Status.SUPERSEDED)) == len(cities) - 1
     assert "Dublin" in only(worker.known(whose)).summary
+
+
+def test_another_turn_under_an_id_of_the_ledger_is_a_dead_letter_long_after_the_mailbox_forgot_the_first(
+    worker: Worker, anna: str
+) -> None:
+    worker.hear(anna, "I live in Lisbon.")
+    worker.parts.redis.delete(key_of(subject(anna), "done"))
+    worker.hear(anna, "I live in Berlin.", "I have two dogs.")
+    [letter] = [letter for letter in worker.dead_letters() if letter["turn_id"] == f"{anna}-0"]
+    assert "other content" in letter["reason"]
+    summaries = " ".join(memory.summary for memory in worker.known(subject(anna)))
+    assert ("Lisbon" in summaries, "Berlin" in summaries, "dogs" in summaries) == (True, False, True)
