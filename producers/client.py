@@ -95,7 +95,8 @@ class Producer:
     def enqueue(self, turn: Turn | Mapping[str, Any]) -> Accepted:
         """Hand over one turn, within AFTERTURN_ENQUEUE_BUDGET_MS milliseconds whatever the broker does.
 
-        Once this returns the turn will be processed. Enqueuing the same turn again changes nothing and says so.
+        Once this returns the turn will be processed. Enqueuing the same turn again changes nothing and says so. Only
+        others who write to the spool at the same moment can make it wait for longer, by as much again at most.
 
         Raises:
             InvalidTurn: a field is missing, unknown or wrong, or the text is too long.
@@ -109,7 +110,7 @@ class Producer:
         attempt = parts.handover.begin(accepted)
         if attempt is not None:
             wait([attempt.parked], self._patience(deadline))
-        return self._settle(parts, attempt) or self._spool(parts, accepted, deadline)
+        return self._settle(parts, attempt) or self._spool(parts, accepted)
 
     async def enqueue_async(self, turn: Turn | Mapping[str, Any]) -> Accepted:
         """As `enqueue`, without ever blocking the event loop.
@@ -131,7 +132,7 @@ class Producer:
         if outcome is not None:
             return outcome
         loop = asyncio.get_running_loop()
-        return await loop.run_in_executor(parts.spooling, self._spool, parts, accepted, deadline)
+        return await loop.run_in_executor(parts.spooling, self._spool, parts, accepted)
 
     def overloaded(self) -> bool:
         """Whether more turns wait to be processed than AFTERTURN_MAX_PENDING_TURNS: a signal to send fewer.
@@ -200,9 +201,10 @@ class Producer:
         self._tally.count(accepted)
         return accepted
 
-    def _spool(self, parts: _Parts, turn: Turn, deadline: float) -> Accepted:
+    def _spool(self, parts: _Parts, turn: Turn) -> Accepted:
         try:
-            depth = parts.spool.put(turn, max(0.001, deadline - time.monotonic()))
+            # Not what is left of the budget: on a starved machine that may be nothing, and late is better than lost.
+            depth = parts.spool.put(turn, self._budget)
         except ConflictingTurn:
             self._tally.count(Outcome.CONFLICTING)
             raise

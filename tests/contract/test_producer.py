@@ -20,6 +20,7 @@ import pytest
 from kombu.exceptions import OperationalError
 from prometheus_client import REGISTRY
 from redis import Redis
+from redis.exceptions import RedisError
 
 from interfaces.local.broker import embedded_broker
 from memory.mailbox import Batch, Mailbox
@@ -27,6 +28,8 @@ from memory.queue import INGEST_QUEUE, create_celery, open_mailbox
 from memory.schema import Subject, Turn
 from memory.settings import Settings, SettingsError
 from producers import Accepted, ConflictingTurn, InvalidTurn, Producer, SpoolFull
+from producers.broker import Broker
+from producers.handover import Handover
 from producers.spool import Spool
 from tests.conftest import free_port
 from tests.fleet.fleet import wait_until
@@ -317,6 +320,23 @@ def test_what_a_closed_producer_kept_is_handed_over_by_the_next_one(away: Settin
         following.enqueue(a_turn("anna", 2, "hi"))
         assert following.flush(FLUSH_SECONDS) == 0
         assert [parked.turn_id for parked in taken(mailbox, subject("anna")).turns] == ["anna-1", "anna-2"]
+
+
+def test_a_broker_that_failed_is_let_alone_and_then_tried_by_one_turn(away: Settings) -> None:
+    turn = Turn.model_validate(a_turn("anna", 1, "hi"))
+    spool = Spool(away.effective_spool_dir, max_turns=5, max_bytes=2**20)
+    broker = Broker(away, timeout=1)
+    handover = Handover(spool, broker)
+    attempt = handover.begin(turn)
+    assert attempt is not None
+    assert isinstance(attempt.parked.exception(), RedisError)
+    assert handover.settle(attempt) is None
+    assert handover.begin(turn) is None
+    wait_until(lambda: handover.begin(turn) is not None, "one turn tries the broker")
+    assert handover.begin(turn) is None
+    handover.close(FLUSH_SECONDS)
+    broker.close()
+    spool.close()
 
 
 # -- what a backend sees -----------------------------------------------------------------------------------------

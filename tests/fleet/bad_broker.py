@@ -155,8 +155,9 @@ class _Proxy:
                 client, _ = listener.accept()
                 server = socket.create_connection(("127.0.0.1", self._target))
                 self._sockets += [client, server]
+                for one in (client, server):
+                    one.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
                 for source, to, back in ((client, server, False), (server, client, True)):
-                    source.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
                     threading.Thread(target=self._pump, args=[source, to, back], daemon=True).start()
 
     def _pump(self, source: socket.socket, to: socket.socket, back: bool) -> None:
