@@ -1,7 +1,7 @@
 """The spool: turns that wait on this machine's disk for a broker that is away, in order and bounded.
 
 One SQLite file, shared by all producers of the machine. A turn that `put` took survives a killed process; a power
-loss can take the turns of the last second or so with it, and leaves the file whole (`docs/decisions/0009`).
+loss can take the turns of the last three seconds or so with it, and leaves the file whole (`docs/decisions/0009`).
 """
 
 from __future__ import annotations
