@@ -1,5 +1,1 @@
 """The `afterturn` command."""
-
-from interfaces.cli.main import main
-
-__all__ = ["main"]

@@ -1,5 +1,5 @@
 """`python -m interfaces.cli` is the `afterturn` command."""
 
-from interfaces.cli import main
+from interfaces.cli.main import main
 
 main()

@@ -25,7 +25,6 @@ class Supervised:
     name: str
     command: Sequence[str]
     log: Path
-    restarts: int = 0
     _process: subprocess.Popen[bytes] | None = None
     _started: float = 0.0
     _fast_deaths: int = field(default=0)
@@ -58,7 +57,6 @@ class Supervised:
         if self._fast_deaths >= _FAST_DEATHS:
             said = self.log.read_text(errors="replace").splitlines()[-12:]
             raise ProcessKeepsDying(f"the {self.name} does not stay up; the end of {self.log}:\n" + "\n".join(said))
-        self.restarts += 1
         self.start()
         return True
 

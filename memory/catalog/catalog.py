@@ -9,7 +9,7 @@ from datetime import datetime
 
 from sqlalchemy import Engine, and_, delete, func, or_, select, tuple_
 
-from memory.catalog import tables
+import memory.catalog.tables as tables
 from memory.catalog.changes import Changes, IndexJob, Outcome
 from memory.catalog.engine import Writers
 from memory.catalog.rows import memory_of
@@ -263,15 +263,6 @@ class Catalog:
                 select(table).where(of_subject(table, subject), table.c.memory_id == memory_id).order_by(table.c.id)
             )
             return [AuditEntry.model_validate(dict(row._mapping)) for row in rows]
-
-    def subject_of_audited(self, memory_id: uuid.UUID) -> Subject | None:
-        """Whose a memory is or was, from the audit."""
-        table = tables.audit
-        with self._engine.connect() as connection:
-            row = connection.execute(
-                select(table.c.tenant_id, table.c.subject_id).where(table.c.memory_id == memory_id).limit(1)
-            ).one_or_none()
-        return None if row is None else Subject(tenant_id=row.tenant_id, subject_id=row.subject_id)
 
     def count_memories(self) -> dict[Status, int]:
         """How many memories there are of each status."""

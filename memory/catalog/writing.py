@@ -8,7 +8,7 @@ from typing import Any
 from sqlalchemy import Connection, Table, and_, delete, exists, insert, select, update
 from sqlalchemy.dialects import postgresql, sqlite
 
-from memory.catalog import tables
+import memory.catalog.tables as tables
 from memory.catalog.changes import Changes, OpenTopic
 from memory.catalog.rows import fact_rows, index_job_rows, memory_row, provenance_rows
 from memory.schema import Memory, Subject

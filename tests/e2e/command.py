@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 from unittest.mock import patch
 
-from interfaces.cli import main
+from interfaces.cli.main import main
 from interfaces.cli.output import console, errors
 from tests.conftest import free_port
 

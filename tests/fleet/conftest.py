@@ -15,11 +15,12 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Leave the long ones out unless they are asked for."""
-    if "soak" in config.getoption("markexpr"):
-        return
+    """Leave the long ones out unless they are asked for, and let tests of this folder wait for what must come."""
+    soak = "soak" in config.getoption("markexpr")
     for item in items:
-        if item.get_closest_marker("soak"):
+        if item.path.parent == Path(__file__).parent and not item.get_closest_marker("timeout"):
+            item.add_marker(pytest.mark.timeout(300))
+        if item.get_closest_marker("soak") and not soak:
             item.add_marker(pytest.mark.skip(reason="takes minutes: make soak"))
 
 

@@ -54,6 +54,7 @@ class Fleet:
         self.oracle: Notes = notes_of(self.settings)
         self.folder = folder
         self.said: list[Said] = []
+        self.beats: list[Process] = []
         self.workers: list[Process] = []
         self._processes: list[Process] = []
         self._environment = {
@@ -80,7 +81,15 @@ class Fleet:
                 stderr=subprocess.STDOUT,
             )
         self._processes.append(process)
+        if command == "beat":
+            self.beats.append(process)
         return process
+
+    def revive_beats(self) -> None:
+        """Start beats that have ended by themselves again, as a supervisor does: a beat does not outlive an outage."""
+        for beat in [beat for beat in self.beats if (beat.poll() or 0) > 0]:
+            self.beats.remove(beat)
+            self.start("beat")
 
     def launch_worker(self, **variables: str) -> Process:
         """Start a worker and do not wait for it."""
@@ -140,8 +149,13 @@ class Fleet:
 
     def wait_until_idle(self, seconds: float = WAIT_SECONDS) -> None:
         """Wait until all that was said to this fleet is processed and nothing else is left to do."""
+
+        def is_done() -> bool:
+            self.revive_beats()
+            return self.processed() >= len(self.said) and self.is_idle()
+
         try:
-            wait_until(lambda: self.processed() >= len(self.said) and self.is_idle(), "all is processed", seconds)
+            wait_until(is_done, "all is processed", seconds)
         except AssertionError as error:
             raise AssertionError(f"{error}; {self._story()}\n{self.log()[-2000:]}") from None
 

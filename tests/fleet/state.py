@@ -13,13 +13,13 @@ from typing import Any
 from memory.catalog import Outcome, tables
 from memory.catalog.engine import create_catalog_engine
 from memory.catalog.rows import memory_of
-from memory.queue import DEAD_LETTER_QUEUE
+from memory.queue import DEAD_LETTER_QUEUE, INGEST_QUEUE, NIGHTLY_QUEUE
 from memory.schema import AuditAction, Memory, Status, Subject
 from tests.fleet.fleet import Fleet
 from tests.fleet.load import Said
 from tests.fleet.oracle import Call
 
-_KEPT_BY_CELERY = (b"_kombu", b"unacked", b"afterturn:beat:")
+_KEPT_BY_CELERY = (b"_kombu", b"unacked", b"afterturn:beat:", INGEST_QUEUE.encode(), NIGHTLY_QUEUE.encode())
 
 
 @dataclass(frozen=True)

@@ -8,6 +8,8 @@ from dataclasses import replace
 from datetime import datetime
 from typing import Final
 
+import worker.extract.affect as affect
+import worker.extract.language as language
 from memory.schema import (
     MAX_SUMMARY_CHARS,
     AdmissionAction,
@@ -19,7 +21,6 @@ from memory.schema import (
     MemoryType,
     Turn,
 )
-from worker.extract import affect, language
 from worker.extract.attributes import USER, attribute_facts
 from worker.extract.base import AdmittedTurn
 from worker.extract.classify import category_of, is_hedged, kind_of, topics_of, type_of

@@ -1,0 +1,115 @@
+"""A broker that is killed, emptied or frozen under a fleet at work, and a network that is no better."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager
+
+import pytest
+from redis import Redis
+
+from memory.queue import QUEUES
+from tests.fleet.bad_broker import BadBroker
+from tests.fleet.broker import Broker
+from tests.fleet.fleet import ORACLE, Fleet, wait_until
+from tests.fleet.load import names, talk
+from tests.fleet.state import assert_all_as_said
+
+Broken = Callable[[BadBroker], AbstractContextManager[None]]
+
+
+@pytest.fixture(scope="module")
+def broker(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Broker]:
+    broker = Broker(tmp_path_factory.mktemp("broker"))
+    yield broker
+    broker.close()
+
+
+@pytest.fixture(scope="module")
+def fleet(broker: Broker, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Fleet]:
+    """Two workers and beat for all tests of a broker that dies."""
+    fleet = Fleet(broker.url, tmp_path_factory.mktemp("fleet"), **ORACLE)
+    fleet.start("beat")
+    fleet.start_workers(2)
+    yield fleet
+    fleet.close()
+
+
+def some_more_are_processed(fleet: Fleet, turns: int) -> None:
+    enough = fleet.processed() + turns
+    wait_until(lambda: fleet.processed() >= enough, f"{turns} more turns are processed")
+
+
+def test_a_broker_that_is_killed_and_started_again_loses_nothing(fleet: Fleet, broker: Broker) -> None:
+    with fleet.feeding(talk(names(150, "killed"), 8), a_second=150):
+        for _ in range(2):
+            some_more_are_processed(fleet, 100)
+            broker.kill()
+            broker.start()
+    fleet.wait_until_idle()
+    assert_all_as_said(fleet)
+
+
+def test_a_broker_that_comes_back_without_its_queue_loses_nothing(fleet: Fleet, broker: Broker) -> None:
+    fleet.enqueue(talk(names(150, "emptied"), 6))
+    some_more_are_processed(fleet, 50)
+    broker.kill()
+    broker.start()
+    with Redis.from_url(broker.url) as redis:
+        redis.delete(*QUEUES, "unacked", "unacked_index")
+    fleet.wait_until_idle()
+    assert_all_as_said(fleet)
+
+
+def test_a_broker_that_answers_nothing_for_10_seconds_loses_nothing(fleet: Fleet, broker: Broker) -> None:
+    with fleet.feeding(talk(names(150, "frozen"), 8), a_second=100):
+        some_more_are_processed(fleet, 100)
+        with broker.frozen():
+            time.sleep(10)
+    fleet.wait_until_idle()
+    assert_all_as_said(fleet)
+
+
+@pytest.fixture(scope="module")
+def network(tmp_path_factory: pytest.TempPathFactory) -> Iterator[BadBroker]:
+    network = BadBroker(tmp_path_factory.mktemp("network"))
+    yield network
+    network.close()
+
+
+def direct(network: BadBroker) -> str:
+    """The broker's own address."""
+    port = network.redis.connection_pool.connection_kwargs["port"]
+    return f"redis://127.0.0.1:{port}/0"
+
+
+@pytest.fixture(scope="module")
+def remote(network: BadBroker, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Fleet]:
+    """A fleet with one worker behind a proxy, and one beside the broker."""
+    fleet = Fleet(direct(network), tmp_path_factory.mktemp("remote"), workers_url=network.url, **ORACLE)
+    fleet.start("beat")
+    fleet.launch_worker(AFTERTURN_BROKER_URL=direct(network))
+    fleet.start_worker()
+    yield fleet
+    fleet.close()
+
+
+@pytest.mark.parametrize(
+    ("name", "broken", "seconds"),
+    [
+        ("slow", BadBroker.slow, 5),
+        ("halfopen", BadBroker.half_open, 8),
+        ("reset", BadBroker.resetting, 4),
+        ("blackhole", BadBroker.black_hole, 8),
+    ],
+)
+def test_a_worker_behind_a_network_that_is(
+    remote: Fleet, network: BadBroker, name: str, broken: Broken, seconds: int
+) -> None:
+    with remote.feeding(talk(names(100, name), 6), a_second=100):
+        some_more_are_processed(remote, 50)
+        with broken(network):
+            time.sleep(seconds)
+    remote.wait_until_idle()
+    assert_all_as_said(remote)
