@@ -1,0 +1,58 @@
+"""Two beats: what is scheduled happens as often as with one, and goes on when one of them dies."""
+
+from __future__ import annotations
+
+import signal
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from memory.queue import NIGHTLY_QUEUE
+from tests.fleet.fleet import ORACLE, Fleet, Process, stop, wait_until
+from tests.fleet.load import names, talk
+from tests.fleet.state import assert_all_as_said
+
+_LOCK = "afterturn:beat::lock"
+
+
+@pytest.fixture
+def fleet(broker_url: str, tmp_path: Path) -> Iterator[Fleet]:
+    fleet = Fleet(broker_url, tmp_path, **ORACLE)
+    yield fleet
+    fleet.close()
+
+
+def leading(fleet: Fleet) -> Process:
+    """Start a beat and wait until it leads."""
+    beat = fleet.start("beat")
+    wait_until(lambda: bool(fleet.redis.exists(_LOCK)), "a beat leads")
+    return beat
+
+
+def sweeps(fleet: Fleet) -> int:
+    """How many sweeps wait: nobody takes them."""
+    return fleet.redis.llen(NIGHTLY_QUEUE)
+
+
+def test_two_beats_ask_for_no_more_sweeps_than_one(fleet: Fleet) -> None:
+    leading(fleet)
+    fleet.start("beat")
+    before, begin = sweeps(fleet), time.monotonic()
+    wait_until(lambda: sweeps(fleet) >= before + 6, "six more sweeps are asked for")
+    seconds = time.monotonic() - begin
+    assert seconds > 4.5, "one a second, not two"
+    fleet.enqueue(talk(names(50), 4))
+    fleet.start_worker()
+    fleet.wait_until_idle()
+    assert_all_as_said(fleet)
+
+
+@pytest.mark.soak
+def test_another_beat_takes_over_from_one_that_was_killed(fleet: Fleet) -> None:
+    leader = leading(fleet)
+    fleet.start("beat")
+    assert stop(leader, signal.SIGKILL) == -signal.SIGKILL
+    before = sweeps(fleet)
+    wait_until(lambda: sweeps(fleet) >= before + 3, "the other beat leads")
