@@ -1,0 +1,181 @@
+"""Breaks a promise of the product on purpose, one at a time, in a copy of it, and sees the tests fail.
+
+A mutation that no test notices is a promise that nobody keeps watch over: `make canary` names it and fails.
+"""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from rich.console import Console
+from rich.progress import Progress
+
+ROOT = Path(__file__).parents[2]
+_SECONDS = 300
+
+
+@dataclass(frozen=True)
+class Mutation:
+    """One text of a file in the place of another, and the tests that must notice."""
+
+    name: str
+    file: str
+    before: str
+    after: str
+    tests: Sequence[str]
+
+
+MUTATIONS = (
+    Mutation(
+        "no write-ahead: a turn is only in its message",
+        "producers/broker.py",
+        "return self._mailbox.append(turn, self._look_after)",
+        "from memory.mailbox import Appended, Receipt\n"
+        "            return Receipt(Appended.ADDED, ring=True, pending=0)",
+        ("tests/fleet/test_deaths.py", "-k", "messages_were_lost"),
+    ),
+    Mutation(
+        "no ledger: a turn that comes again is processed again",
+        "worker/pipeline.py",
+        "fresh = [one for one in received if one.turn.turn_id not in processed]",
+        "fresh = list(received)",
+        ("tests/contract/test_pipeline_failures.py", "-k", "crash_between_the_catalogs_commit"),
+    ),
+    Mutation(
+        "no fence: a worker that lost its lease may write",
+        "memory/catalog/writing.py",
+        "where=tables.subjects.c.fence <= statement.excluded.fence,",
+        "",
+        ("tests/contract/test_catalog.py", "tests/contract/test_pipeline_failures.py", "-k", "refused or taken_over"),
+    ),
+    Mutation(
+        "no lease: two workers may hold a subject",
+        "memory/mailbox_scripts.py",
+        "if redis.call('EXISTS', lease) == 1 then return {'held', '', ''} end",
+        "",
+        ("tests/unit/test_mailbox.py",),
+    ),
+    Mutation(
+        "no token: whoever had the lease may drop turns",
+        "memory/mailbox_scripts.py",
+        "if redis.call('GET', lease) ~= token then return {'lost', '', ''} end\nfor place = 8",
+        "for place = 8",
+        ("tests/unit/test_mailbox.py",),
+    ),
+    Mutation(
+        "no order: the newest turn is taken first",
+        "memory/mailbox_scripts.py",
+        "redis.call('RPUSH', order, turn_id)",
+        "redis.call('LPUSH', order, turn_id)",
+        ("tests/unit/test_mailbox.py",),
+    ),
+    Mutation(
+        "no memory of what was dropped: a late message is work again",
+        "memory/mailbox_scripts.py",
+        "if seen then return answer(seen == digest and 'done' or 'conflict') end",
+        "",
+        ("tests/unit/test_mailbox.py",),
+    ),
+    Mutation(
+        "no seats: a tenant's backlog fills the queue",
+        "memory/mailbox_scripts.py",
+        "if not seated and redis.call('ZCARD', seats) >= seats_a_tenant then",
+        "if false then",
+        ("tests/unit/test_mailbox_seats.py",),
+    ),
+    Mutation(
+        "no sweep: nobody looks for what was lost",
+        "memory/mailbox_scripts.py",
+        "if seat(due, now + under_way_us) then table.insert(found, due) end",
+        "",
+        ("tests/unit/test_mailbox_seats.py",),
+    ),
+    Mutation(
+        "no dedup: every candidate is a new memory",
+        "policies/dedup.py",
+        "    judged = _judge(candidate, neighbours, same_attribute, policy, now)\n",
+        "    return Decision(action=DecisionAction.CREATE, reason='mutated')\n"
+        "    judged = _judge(candidate, neighbours, same_attribute, policy, now)\n",
+        ("tests/contract/test_pipeline.py",),
+    ),
+    Mutation(
+        "no catching up: what the index was not told of is not compared",
+        "worker/pipeline.py",
+        "draft.vectors.update({memory.id: vectors[memory.summary] for memory in unindexed})",
+        "pass",
+        ("tests/contract/test_pipeline_failures.py", "-k", "between_commit_and_index"),
+    ),
+    Mutation(
+        "no count of deliveries: a turn may kill workers for ever",
+        "worker/drain.py",
+        "if parked.deliveries > parts.settings.max_deliveries:",
+        "if False:",
+        ("tests/contract/test_pipeline_failures.py", "-k", "keep_dying"),
+    ),
+    Mutation(
+        "no masks: a source keeps what no memory may hold",
+        "worker/pipeline.py",
+        "screened = [screen(message.content, parts.policy).text for message in turn.messages]",
+        "screened = [message.content for message in turn.messages]",
+        ("tests/contract/test_pipeline.py",),
+    ),
+)
+
+
+def main() -> int:
+    """Try every mutation; 1 if any survived."""
+    console = Console()
+    console.print("first without any mutation: the tests must pass, or they would notice anything")
+    if _run(ROOT, sorted({test for mutation in MUTATIONS for test in mutation.tests if test.endswith(".py")})):
+        console.print("they fail without a mutation: mend that first", style="red")
+        return 1
+    survived = []
+    with Progress(console=console) as progress:
+        task = progress.add_task("", total=len(MUTATIONS))
+        for mutation in MUTATIONS:
+            progress.update(task, description=mutation.name)
+            if _survives(mutation):
+                survived.append(mutation)
+                console.print(f"SURVIVED  {mutation.name}", style="red")
+            else:
+                console.print(f"noticed   {mutation.name}")
+            progress.advance(task)
+    console.print(f"{len(MUTATIONS) - len(survived)} of {len(MUTATIONS)} mutations were noticed")
+    return 1 if survived else 0
+
+
+def _survives(mutation: Mutation) -> bool:
+    with tempfile.TemporaryDirectory() as folder:
+        copy = Path(folder) / "afterturn"
+        shutil.copytree(ROOT, copy, ignore=shutil.ignore_patterns(".venv", ".git", "data", "*_cache", "__pycache__"))
+        mutated = copy / mutation.file
+        text = mutated.read_text()
+        if mutation.before not in text:
+            raise LookupError(f"{mutation.file} has changed: mend the mutation {mutation.name!r}")
+        mutated.write_text(text.replace(mutation.before, mutation.after, 1))
+        return _run(copy, mutation.tests) == 0
+
+
+def _run(folder: Path, tests: Sequence[str]) -> int:
+    """Run tests in a folder; 0 when they pass, 1 when one fails."""
+    run = subprocess.run(
+        [sys.executable, "-m", "pytest", "-x", "-q", "-p", "no:cacheprovider", *tests],
+        cwd=folder,
+        capture_output=True,
+        text=True,
+        timeout=_SECONDS,
+        check=False,
+    )
+    if run.returncode not in (0, 1):
+        raise RuntimeError(f"{' '.join(tests)} did not run:\n{run.stdout[-2000:]}{run.stderr[-2000:]}")
+    return run.returncode
+
+
+if __name__ == "__main__":
+    sys.exit(main())
