@@ -9,11 +9,13 @@ from celery.signals import setup_logging
 
 from memory.queue import NIGHTLY_QUEUE, create_celery
 from memory.settings import load_settings
+from worker.broker import outlive_lost_connections
 from worker.logs import configure_logging
 
 SWEEP = "memory.sweep"
 _DAY_SECONDS = 86_400
 
+outlive_lost_connections()
 settings = load_settings()
 app = create_celery(settings)
 app.task_cls = "worker.contentless:ContentlessTask"
