@@ -1,0 +1,24 @@
+"""A turn over which every worker dies."""
+
+from __future__ import annotations
+
+import time
+
+from memory.queue import DEAD_LETTER_QUEUE
+from tests.fleet.fleet import WAIT_SECONDS, Fleet
+from tests.fleet.load import fact, names, talk
+from tests.fleet.oracle import KILL
+from tests.fleet.state import assert_all_as_said
+
+
+def test_a_turn_that_kills_its_workers_becomes_a_dead_letter_and_its_neighbours_live(oracle_fleet: Fleet) -> None:
+    fleet = oracle_fleet
+    poison = fact("user7", 4, value=KILL)
+    fleet.enqueue([*talk(names(60), 4), poison, fact("user7", 5)])
+    deadline = time.monotonic() + 2 * WAIT_SECONDS
+    while fleet.processed() < len(fleet.said) and time.monotonic() < deadline:
+        fleet.keep(2)
+        time.sleep(0.05)
+    fleet.wait_until_idle()
+    assert_all_as_said(fleet, dead={poison.turn_id})
+    assert fleet.redis.llen(DEAD_LETTER_QUEUE) == 1
