@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 INSTALLED := $(VENV)/.installed
 
 .DEFAULT_GOAL := help
-.PHONY: help install run test test-unit canary lint format bench flower lock clean
+.PHONY: help install run test test-unit soak canary lint format bench flower lock clean
 
 help: ## Show what each target does
 	@echo "Afterturn: the cold path of an assistant's long-term memory. Start with: make run"
@@ -31,6 +31,9 @@ test: $(INSTALLED) ## Run all tests
 
 test-unit: $(INSTALLED) ## Run the pure tests only: seconds
 	$(BIN)/python -m pytest -n 2 tests/unit
+
+soak: $(INSTALLED) ## Let everything go wrong that may, MINUTES long (10), and count what was lost (SEED=7 for the same chance)
+	$(BIN)/python -m tests.fleet.soak --minutes $(or $(MINUTES),10) $(if $(SEED),--seed $(SEED))
 
 canary: $(INSTALLED) ## Break promises of the product on purpose: the tests must notice each (about 6 minutes)
 	$(BIN)/python -m tests.fleet.canary

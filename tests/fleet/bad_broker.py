@@ -31,12 +31,12 @@ class BadBroker:
         self._server = ExitStack()
         self._proxy = _Proxy(self._port)
         self.url = f"redis://127.0.0.1:{self._proxy.port}/0"
+        self.direct_url = f"redis://127.0.0.1:{self._port}/0"
         self._start()
         self.redis = Redis(port=self._port)
 
     def _start(self) -> None:
-        url = f"redis://127.0.0.1:{self._port}/0"
-        self._process = self._server.enter_context(embedded_broker(url, self._folder))
+        self._process = self._server.enter_context(embedded_broker(self.direct_url, self._folder))
 
     def order_of(self, user: str) -> list[str]:
         """The turns that wait in a user's mailbox, oldest first."""
@@ -52,6 +52,14 @@ class BadBroker:
         yield
         self._start()
         self._proxy.open()
+
+    @contextmanager
+    def killed(self) -> Iterator[None]:
+        """It dies without a word, and starts again on what it had written."""
+        self._process.kill()
+        self._process.wait()
+        yield
+        self._start()
 
     @contextmanager
     def hanging(self) -> Iterator[None]:

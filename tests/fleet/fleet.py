@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import os
 import signal
+import sqlite3
 import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import ExitStack, closing, contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -198,3 +199,13 @@ def stop(process: Process, by: signal.Signals) -> int:
     """Send a signal that ends a process, and answer how it ended."""
     process.send_signal(by)
     return process.wait(60)
+
+
+@contextmanager
+def locked(files: Iterable[Path]) -> Iterator[None]:
+    """Nobody else can write to these SQLite files."""
+    with ExitStack() as stack:
+        for file in files:
+            connection = stack.enter_context(closing(sqlite3.connect(file, timeout=60, isolation_level=None)))
+            connection.execute("BEGIN EXCLUSIVE")
+        yield

@@ -78,18 +78,12 @@ def network(tmp_path_factory: pytest.TempPathFactory) -> Iterator[BadBroker]:
     network.close()
 
 
-def direct(network: BadBroker) -> str:
-    """The broker's own address."""
-    port = network.redis.connection_pool.connection_kwargs["port"]
-    return f"redis://127.0.0.1:{port}/0"
-
-
 @pytest.fixture(scope="module")
 def remote(network: BadBroker, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Fleet]:
     """A fleet with one worker behind a proxy, and one beside the broker."""
-    fleet = Fleet(direct(network), tmp_path_factory.mktemp("remote"), workers_url=network.url, **ORACLE)
+    fleet = Fleet(network.direct_url, tmp_path_factory.mktemp("remote"), workers_url=network.url, **ORACLE)
     fleet.start("beat")
-    fleet.launch_worker(AFTERTURN_BROKER_URL=direct(network))
+    fleet.launch_worker(AFTERTURN_BROKER_URL=network.direct_url)
     fleet.start_worker()
     yield fleet
     fleet.close()

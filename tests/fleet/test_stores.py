@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import sqlite3
 import time
-from collections.abc import Iterable, Iterator
-from contextlib import ExitStack, closing, contextmanager
-from pathlib import Path
+from collections.abc import Iterator
 
 import pytest
 
-from tests.fleet.fleet import ORACLE, Fleet, wait_until
+from tests.fleet.fleet import ORACLE, Fleet, locked, wait_until
 from tests.fleet.load import names, talk
 from tests.fleet.oracle import Faults
 from tests.fleet.state import assert_all_as_said
@@ -24,16 +21,6 @@ def fleet(broker_url: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator
     fleet.start_workers(2)
     yield fleet
     fleet.close()
-
-
-@contextmanager
-def locked(files: Iterable[Path]) -> Iterator[None]:
-    """Nobody else can write to these SQLite files."""
-    with ExitStack() as stack:
-        for file in files:
-            connection = stack.enter_context(closing(sqlite3.connect(file, timeout=60, isolation_level=None)))
-            connection.execute("BEGIN EXCLUSIVE")
-        yield
 
 
 def some_more_are_processed(fleet: Fleet, turns: int) -> None:
