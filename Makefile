@@ -35,7 +35,7 @@ test-unit: $(INSTALLED) ## Run the pure tests only: seconds
 soak: $(INSTALLED) ## Let everything go wrong that may, MINUTES long (10), and count what was lost (SEED=7 for the same chance)
 	$(BIN)/python -m tests.fleet.soak --minutes $(or $(MINUTES),10) $(if $(SEED),--seed $(SEED))
 
-canary: $(INSTALLED) ## Break promises of the product on purpose: the tests must notice each (about 6 minutes)
+canary: $(INSTALLED) ## Break promises of the product on purpose: the tests must notice each (about 8 minutes)
 	$(BIN)/python -m tests.fleet.canary
 
 lint: $(INSTALLED) ## Check format, lint, types and the floors of the house
