@@ -17,7 +17,7 @@ from typing import Any
 from pydantic import BaseModel
 
 from memory.llm import LLM, Reply
-from memory.schema import Candidate, Extraction, Kind, MemoryType, Turn
+from memory.schema import Candidate, Context, Extraction, Kind, MemoryType, Turn
 from memory.settings import Settings
 from worker.extract.base import AdmittedTurn
 
@@ -56,8 +56,8 @@ class StubExtractor:
     def prepare(self) -> None:
         """There is nothing to load."""
 
-    def extract(self, turns: Sequence[AdmittedTurn], open_topic: str | None) -> Extraction:
-        del open_topic
+    def extract(self, turns: Sequence[AdmittedTurn], context: Context) -> Extraction:
+        del context
         said = [one.turn for one in turns]
         with logged(said):
             self._llm.complete("\n".join(turn.text_of("user") for turn in said), _Nothing)

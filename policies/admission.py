@@ -95,10 +95,9 @@ def _may_answer(prose: str, *, asked: bool) -> bool:
     return not _ACKNOWLEDGEMENT.match(said) and not _REQUEST.match(said)
 
 
-def _hear(turn: Turn) -> _Heard:
+def _hear(turn: Turn, question: str) -> _Heard:
     heard = _Heard()
-    question = ""
-    spoken = False
+    spoken = bool(question)
     for message in turn.messages:
         if message.role == "assistant":
             question, spoken = message.content, True
@@ -124,8 +123,10 @@ def _relevances(prose: str, *, after_question: bool) -> Iterator[Relevance]:
         yield relevance_of(sentence.text, after_question=after_question and place < 2)
 
 
-def admit(turn: Turn) -> Admission:
+def admit(turn: Turn, question: str = "") -> Admission:
     """What to do with a turn. `reasons` name the rules that decided, never the content.
+
+    `question` is what the assistant asked last in the turn before it in the conversation, if it ended by asking.
 
     KEEP: a rule is sure that the user said something to remember, or gave an order to the memory. ASK: there may
     be something, it may answer a question, it is not in English, or it comes from another source than the chat.
@@ -133,7 +134,7 @@ def admit(turn: Turn) -> Admission:
     """
     if turn.consent == "withdrawn":
         return Admission(action=AdmissionAction.SKIP, reasons=("consent_withdrawn",))
-    heard = _hear(turn)
+    heard = _hear(turn, question)
     if "command_off_the_record" in heard.commands:
         return Admission(action=AdmissionAction.SKIP, reasons=("off_the_record",))
     points = heard.best.points if heard.best else 0.0

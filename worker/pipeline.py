@@ -9,7 +9,7 @@ from datetime import datetime, timedelta
 
 import structlog
 
-from memory.catalog import Changes, LedgerEntry, OpenTopic, Outcome
+from memory.catalog import Changes, LedgerEntry, Outcome
 from memory.index.base import Entry, Vector
 from memory.indexing import index, overtaken
 from memory.mailbox import ConflictingTurn, Lease
@@ -22,15 +22,16 @@ from memory.schema import (
     ForgetRequest,
     Memory,
     Message,
+    OpenTopic,
     Screening,
     Subject,
     Turn,
     Verdict,
 )
-from policies.admission import admit
 from policies.importance import importance, source_trust
 from policies.limits import within_rate
 from policies.privacy import screen
+from worker.context import admitted, context_of, questions_after, topics_after
 from worker.crash_points import reached
 from worker.draft import Draft
 from worker.events import announce
@@ -73,22 +74,24 @@ def process(received: Sequence[ReceivedTurn], lease: Lease, parts: Parts, now: d
             if processed.get(one.turn.turn_id, one.digest) != one.digest:
                 raise ConflictingTurn(one.turn.turn_id)
         fresh = [one for one in received if one.turn.turn_id not in processed]
-        admitted = [AdmittedTurn(one.turn, admit(one.turn)) for one in fresh]
-    if not fresh:
-        return
+        if not fresh:
+            return
+        said = [one.turn for one in fresh]
+        context = context_of(subject, said, parts, now)
+        turns = admitted(said, context)
     draft = Draft(subject, now, parts.policy.version, by=_WORKER)
     items: list[Item] = []
     vectors: dict[str, Vector] = {}
     effective: set[str] = set()
-    topic: OpenTopic | None = None
-    if any(one.admission.action is not AdmissionAction.SKIP for one in admitted):
+    topics: dict[str | None, OpenTopic | None] = {}
+    if any(one.admission.action is not AdmissionAction.SKIP for one in turns):
         with stage("extract"):
             standing = parts.catalog.standing(subject, now - timedelta(hours=1))
-            extraction = parts.extractor.extract(admitted, standing.open_topic)
+            extraction = parts.extractor.extract(turns, context)
             reached("after_extract")
-            topic = OpenTopic(extraction.open_topic) if extraction.open_topic != standing.open_topic else None
         with stage("screen"):
             screened = list(_screen(extraction, _turns_by_id(fresh), draft, parts))
+            topics = topics_after(extraction, turns, context, parts.policy)
         with stage("score"):
             items = list(_score(screened, standing.writes, parts))
         if items:
@@ -97,7 +100,7 @@ def process(received: Sequence[ReceivedTurn], lease: Lease, parts: Parts, now: d
             with stage("resolve"):
                 effective = resolve(items, vectors, _turns_by_id(fresh), draft, parts)
     with stage("commit"):
-        changes = _changes(fresh, admitted, items, effective, topic, draft, lease, parts)
+        changes = _changes(fresh, turns, items, effective, topics, draft, lease, parts)
         event_ids = parts.catalog.commit(changes)
     reached("after_commit")
     count_committed(changes)
@@ -179,10 +182,10 @@ def _embed(items: Sequence[Item], unindexed: Sequence[Memory], draft: Draft, par
 
 def _changes(
     fresh: Sequence[ReceivedTurn],
-    admitted: Sequence[AdmittedTurn],
+    turns: Sequence[AdmittedTurn],
     items: Sequence[Item],
     effective: set[str],
-    topic: OpenTopic | None,
+    topics: Mapping[str | None, OpenTopic | None],
     draft: Draft,
     lease: Lease,
     parts: Parts,
@@ -196,6 +199,7 @@ def _changes(
         return Outcome.REFUSED if turn_id in refused else Outcome.SKIPPED
 
     created, updated = draft.created(), draft.updated()
+    questions = questions_after(turns, parts.policy)
     needed = {turn_id for memory in (*created, *updated) for turn_id in memory.source_turn_ids}
     return Changes(
         subject=lease.subject,
@@ -215,10 +219,11 @@ def _changes(
                 arrived_at=one.arrived_at,
                 processed_at=draft.time(),
             )
-            for one, said in zip(fresh, admitted, strict=True)
+            for one, said in zip(fresh, turns, strict=True)
         ),
         events=tuple(draft.events),
-        open_topic=topic,
+        topics=topics,
+        questions=dict.fromkeys(questions) if forgetting else questions,
     )
 
 

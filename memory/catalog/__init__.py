@@ -1,7 +1,7 @@
 """The record of truth, over SQLite or Postgres."""
 
 from memory.catalog.catalog import Backlog, Catalog
-from memory.catalog.changes import Changes, IndexJob, LedgerEntry, OpenTopic, Outcome
+from memory.catalog.changes import Changes, IndexJob, LedgerEntry, Outcome
 from memory.catalog.engine import CatalogUnavailable, create_catalog_engine
 from memory.catalog.revisions import check_revision, migrate
 from memory.catalog.writing import ConcurrentChange, StaleFence
@@ -15,7 +15,6 @@ __all__ = [
     "ConcurrentChange",
     "IndexJob",
     "LedgerEntry",
-    "OpenTopic",
     "Outcome",
     "StaleFence",
     "open_catalog",

@@ -11,21 +11,20 @@ from sqlalchemy import Engine, and_, delete, func, or_, select, tuple_
 
 import memory.catalog.tables as tables
 from memory.catalog.changes import Changes, IndexJob, Outcome
+from memory.catalog.context import drop_stale_context, read_context
 from memory.catalog.engine import Writers
 from memory.catalog.rows import memory_of
 from memory.catalog.writing import of_subject, write
-from memory.schema import AuditEntry, Event, Memory, MemoryType, Status, Subject, Turn
+from memory.schema import AuditEntry, Context, Event, Memory, MemoryType, Status, Subject, Turn
 
 
 @dataclass(frozen=True)
 class Standing:
     """What the pipeline asks of a subject before it extracts.
 
-    `open_topic` is what the last extraction left open, `writes` how many memories were created lately, `unindexed`
-    the memories that the index was not told of yet.
+    `writes` is how many memories were created lately, `unindexed` the memories that the index was not told of yet.
     """
 
-    open_topic: str | None
     writes: int
     unindexed: tuple[Memory, ...]
 
@@ -175,7 +174,6 @@ class Catalog:
 
     def standing(self, subject: Subject, since: datetime) -> Standing:
         """How a subject stands before new turns are looked at; `writes` are counted from `since` on."""
-        topic = select(tables.subjects.c.open_topic).where(of_subject(tables.subjects, subject))
         memories, jobs = tables.memories, tables.index_jobs
         writes = select(func.count()).where(of_subject(memories, subject), memories.c.created_at >= since)
         behind = (
@@ -185,10 +183,23 @@ class Catalog:
         )
         with self._engine.connect() as connection:
             return Standing(
-                open_topic=connection.execute(topic).scalar_one_or_none(),
                 writes=connection.execute(writes).scalar_one(),
                 unindexed=tuple(memory_of(document) for document in connection.execute(behind).scalars()),
             )
+
+    def context(
+        self, subject: Subject, conversation_ids: Iterable[str], *, topics_since: datetime, questions_since: datetime
+    ) -> Context:
+        """What earlier turns left for these conversations to be understood by, not older than these moments."""
+        with self._engine.connect() as connection:
+            return read_context(
+                connection, subject, conversation_ids, topics_since=topics_since, questions_since=questions_since
+            )
+
+    def drop_stale_context(self, *, topics_before: datetime, questions_before: datetime) -> int:
+        """Drop topics and questions that are older than these moments, and answer how many there were."""
+        with self._writers.transaction() as connection:
+            return drop_stale_context(connection, topics_before=topics_before, questions_before=questions_before)
 
     def revive(self, subject: Subject, turn_id: str) -> None:
         """Strike a turn from the ledger if it is there as a dead letter, so that it may be processed again."""

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import uuid
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
 from typing import Literal
 
-from memory.schema import AuditEntry, Event, Memory, Subject, Turn
+from memory.schema import AuditEntry, Event, Memory, OpenTopic, Question, Subject, Turn
 
 
 class Outcome(StrEnum):
@@ -50,19 +51,13 @@ class IndexJob:
 
 
 @dataclass(frozen=True)
-class OpenTopic:
-    """What the subject's last extraction left open; `text` is None once nothing is."""
-
-    text: str | None
-
-
-@dataclass(frozen=True)
 class Changes:
     """All that some turns of a subject, or one act of a person, change: written in one transaction or not at all.
 
     `updated` memories carry the version that the write makes; the row must still have the one before. `fence` is the
-    token of the mailbox lease under which the work was done, None for an act outside of it. An `open_topic` of None
-    leaves the topic as it is.
+    token of the mailbox lease under which the work was done, None for an act outside of it. `topics` are what is open
+    with some agents and `questions` what was asked last in some conversations, None where nothing is: those of others
+    stay. A deletion drops all of both.
     """
 
     subject: Subject
@@ -75,7 +70,8 @@ class Changes:
     audit: tuple[AuditEntry, ...] = ()
     ledger: tuple[LedgerEntry, ...] = ()
     events: tuple[Event, ...] = ()
-    open_topic: OpenTopic | None = None
+    topics: Mapping[str | None, OpenTopic | None] = field(default_factory=dict)
+    questions: Mapping[str, Question | None] = field(default_factory=dict)
 
     def index_jobs(self) -> list[IndexJob]:
         """What the index must be told of these changes."""

@@ -64,8 +64,31 @@ subjects = Table(
     _identifier("tenant_id", primary_key=True),
     _identifier("subject_id", primary_key=True),
     Column("fence", BigInteger, nullable=False),
-    Column("open_topic", String(300)),
-    Column("open_topic_at", UtcTime),
+)
+
+open_topics = Table(
+    "open_topics",
+    metadata,
+    _identifier("tenant_id", primary_key=True),
+    _identifier("subject_id", primary_key=True),
+    # Empty where turns name no agent: a part of a primary key cannot be null.
+    _identifier("agent_id", primary_key=True),
+    Column("topic", String(300), nullable=False),
+    _identifier("turn_id"),
+    Column("since", UtcTime, nullable=False),
+    Index(None, "since"),
+)
+
+questions = Table(
+    "questions",
+    metadata,
+    _identifier("tenant_id", primary_key=True),
+    _identifier("subject_id", primary_key=True),
+    _identifier("conversation_id", primary_key=True),
+    Column("question", String(300), nullable=False),
+    _identifier("turn_id"),
+    Column("since", UtcTime, nullable=False),
+    Index(None, "since"),
 )
 
 memories = Table(

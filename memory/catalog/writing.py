@@ -9,7 +9,8 @@ from sqlalchemy import Connection, Table, and_, delete, exists, insert, select, 
 from sqlalchemy.dialects import postgresql, sqlite
 
 import memory.catalog.tables as tables
-from memory.catalog.changes import Changes, OpenTopic
+from memory.catalog.changes import Changes
+from memory.catalog.context import drop_context, write_questions, write_topics
 from memory.catalog.rows import fact_rows, index_job_rows, memory_row, provenance_rows
 from memory.schema import Memory, Subject
 
@@ -39,8 +40,10 @@ def write(connection: Connection, changes: Changes) -> list[int]:
     """
     if changes.fence is not None:
         _raise_fence(connection, changes)
-    if changes.open_topic is not None:
-        _write_open_topic(connection, changes.subject, changes.open_topic, changes)
+    if changes.deleted:
+        drop_context(connection, changes.subject)
+    write_topics(connection, changes.subject, changes.topics, changes.at)
+    write_questions(connection, changes.subject, changes.questions, changes.at)
     if changes.ledger:
         _write_ledger(connection, changes)
     if changes.created:
@@ -94,14 +97,6 @@ def _raise_fence(connection: Connection, changes: Changes) -> None:
     )
     if written.rowcount != 1:
         raise StaleFence
-
-
-def _write_open_topic(connection: Connection, subject: Subject, topic: OpenTopic, changes: Changes) -> None:
-    connection.execute(
-        update(tables.subjects)
-        .where(of_subject(tables.subjects, subject))
-        .values(open_topic=topic.text, open_topic_at=changes.at if topic.text else None)
-    )
 
 
 def _write_ledger(connection: Connection, changes: Changes) -> None:

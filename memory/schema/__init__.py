@@ -2,6 +2,7 @@
 
 from memory.schema.audit import AuditAction, AuditEntry
 from memory.schema.candidate import Candidate, Extraction, ForgetRequest
+from memory.schema.context import MAX_QUESTION_CHARS, MAX_TOPIC_CHARS, Context, OpenTopic, Question
 from memory.schema.decision import (
     Admission,
     AdmissionAction,
@@ -32,7 +33,9 @@ from memory.schema.policy import Policy
 from memory.schema.turn import MAX_TURN_BYTES, SCHEMA_VERSION, Attachment, Message, Role, Subject, Turn
 
 __all__ = [
+    "MAX_QUESTION_CHARS",
     "MAX_SUMMARY_CHARS",
+    "MAX_TOPIC_CHARS",
     "MAX_TURN_BYTES",
     "SCHEMA_VERSION",
     "Admission",
@@ -41,6 +44,7 @@ __all__ = [
     "AuditAction",
     "AuditEntry",
     "Candidate",
+    "Context",
     "Decision",
     "DecisionAction",
     "Entity",
@@ -54,7 +58,9 @@ __all__ = [
     "Memory",
     "MemoryType",
     "Message",
+    "OpenTopic",
     "Policy",
+    "Question",
     "Role",
     "SameFact",
     "Screening",

@@ -7,6 +7,7 @@ from typing import Annotated
 from pydantic import AwareDatetime, Field
 
 from memory.schema.base import Value
+from memory.schema.context import OpenTopic
 from memory.schema.memory import Category, Entity, Fact, Kind, MemoryType, Share, Summary, Tag, Valence
 from memory.schema.turn import Identifier, TurnSource
 
@@ -52,13 +53,13 @@ class ForgetRequest(Value):
 class Extraction(Value):
     """What came of some turns, in the order in which it was said.
 
-    `open_topic` is a topic that the user began and did not finish ("VOS Memory System", WAIT): it is kept for
-    the subject and shown to the next extraction. `model` and `prompt_version` name what decided, for the audit;
-    a rules extractor leaves the token counts at 0.
+    `open_topics` are what is open after them, at most one an agent: they are kept and shown to the agent's next
+    extraction. A topic that was open with an agent of these turns and is not among them is closed. `model` and
+    `prompt_version` name what decided, for the audit; a rules extractor leaves the token counts at 0.
     """
 
     items: tuple[Candidate | ForgetRequest, ...] = ()
-    open_topic: Annotated[str, Field(max_length=300)] | None = None
+    open_topics: tuple[OpenTopic, ...] = ()
     model: str
     prompt_version: str | None = None
     prompt_tokens: Annotated[int, Field(ge=0)] = 0

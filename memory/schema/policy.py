@@ -79,6 +79,12 @@ class Policy(Value):
         0.05, description=f"weight of a matching scope in a search ({MECHANICS}, section 5)"
     )
     retrieval_trust_weight: Share = Field(0.05, description=f"weight of trust in a search ({MECHANICS}, section 5)")
+    open_topic_hours: Annotated[int, Field(ge=1)] = Field(
+        168, description="hours after which a topic that an extraction left open is no longer shown to the next"
+    )
+    question_hours: Annotated[int, Field(ge=1)] = Field(
+        24, description="hours after which what the user says no longer answers the assistant's last question"
+    )
     mask_personal_identifiers: bool = Field(
         True, description="mask e-mail addresses, phone numbers and the like in what is kept"
     )

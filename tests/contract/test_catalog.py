@@ -15,12 +15,13 @@ from alembic.migration import MigrationContext
 from alembic.script import ScriptDirectory
 from sqlalchemy import Engine
 
-from memory.catalog import Catalog, Changes, ConcurrentChange, LedgerEntry, OpenTopic, Outcome, StaleFence, revisions
+from memory.catalog import Catalog, Changes, ConcurrentChange, LedgerEntry, Outcome, StaleFence, revisions
 from memory.catalog.engine import CatalogUnavailable, create_catalog_engine
 from memory.catalog.tables import metadata
 from memory.schema import (
     AuditAction,
     AuditEntry,
+    Context,
     Event,
     EventName,
     Fact,
@@ -28,6 +29,8 @@ from memory.schema import (
     Memory,
     MemoryType,
     Message,
+    OpenTopic,
+    Question,
     Status,
     Subject,
     Turn,
@@ -241,12 +244,76 @@ def test_an_announced_event_leaves_the_outbox(catalog: Catalog) -> None:
     assert [id_ for id_, _ in catalog.outbox()] == [second]
 
 
-def test_an_open_topic_stays_until_it_is_told_otherwise(catalog: Catalog) -> None:
-    catalog.commit(replace(changes("t1"), open_topic=OpenTopic("a trip to Japan")))
+# -- what one batch leaves for the next ---------------------------------------------------------------------------
+
+
+def context_of(catalog: Catalog, *conversations: str, subject: Subject = ANNA, at: datetime = NOW) -> Context:
+    return catalog.context(subject, conversations, topics_since=at, questions_since=at)
+
+
+def a_topic(text: str, agent: str | None = "planner") -> OpenTopic:
+    return OpenTopic(agent_id=agent, text=text, turn_id="t1")
+
+
+def a_question(text: str, conversation: str = "c") -> Question:
+    return Question(conversation_id=conversation, text=text, turn_id="t1")
+
+
+def test_an_open_topic_of_an_agent_stays_until_it_is_told_otherwise(catalog: Catalog) -> None:
+    japan, nameless = a_topic("a trip to Japan"), a_topic("a new flat", agent=None)
+    catalog.commit(replace(changes("t1"), topics={"planner": japan, None: nameless}))
     catalog.commit(changes("t2"))
-    assert catalog.standing(ANNA, NOW).open_topic == "a trip to Japan"
-    catalog.commit(replace(changes("t3"), open_topic=OpenTopic(None)))
-    assert catalog.standing(ANNA, NOW).open_topic is None
+    assert context_of(catalog).open_topics == {"planner": japan, None: nameless}
+    catalog.commit(replace(changes("t3"), topics={"planner": None, "coach": None}))
+    assert context_of(catalog).open_topics == {None: nameless}
+    peru = a_topic("a trip to Peru", agent=None)
+    catalog.commit(replace(changes("t4"), topics={None: peru}))
+    assert context_of(catalog).open_topics == {None: peru}
+
+
+def test_a_question_is_that_of_its_conversation_until_another_takes_its_place(catalog: Catalog) -> None:
+    pets, car = a_question("Do you have pets?"), a_question("Do you drive?", "d")
+    catalog.commit(replace(changes("t1"), questions={"c": pets, "d": car}))
+    assert context_of(catalog, "c").questions == {"c": pets}
+    children = a_question("Do you have children?")
+    catalog.commit(replace(changes("t2"), questions={"c": children, "d": None}))
+    assert context_of(catalog, "c", "d").questions == {"c": children}
+
+
+def test_what_is_carried_is_nobody_elses_and_not_stale(catalog: Catalog) -> None:
+    left = replace(changes("t1"), topics={None: a_topic("Japan", None)}, questions={"c": a_question("Pets?")})
+    catalog.commit(left)
+    assert context_of(catalog, "c", subject=BERT) == context_of(catalog, "c", subject=NAMESAKE) == Context()
+    later = NOW + timedelta(seconds=1)
+    assert context_of(catalog, "c", at=later) == Context()
+    assert catalog.drop_stale_context(topics_before=NOW, questions_before=NOW) == 0
+    assert catalog.drop_stale_context(topics_before=later, questions_before=later) == 2
+    assert context_of(catalog, "c") == Context()
+
+
+def test_the_name_is_known_as_long_as_the_memory_of_it_holds(catalog: Catalog) -> None:
+    def named(attribute: str, name: str, turn_id: str) -> Memory:
+        fact = Fact(entity="user", verb="is named", object=name, attribute=attribute)
+        return a_memory(turn_id).model_copy(update={"facts": (fact,)})
+
+    full, short = named("name", "Margaret", "t1"), named("preferred_name", "Maggie", "t2")
+    catalog.commit(Changes(subject=ANNA, at=NOW, created=(full,)))
+    assert context_of(catalog).name == "Margaret"
+    catalog.commit(Changes(subject=ANNA, at=NOW, created=(short,)))
+    assert context_of(catalog).name == "Maggie"
+    gone = short.model_copy(update={"status": Status.SUPERSEDED, "version": 2})
+    catalog.commit(Changes(subject=ANNA, at=NOW, updated=(gone,)))
+    assert context_of(catalog).name == "Margaret"
+    catalog.commit(Changes(subject=ANNA, at=NOW, deleted=(full,)))
+    assert context_of(catalog).name is None
+
+
+def test_a_deletion_drops_all_that_is_carried_of_the_subject(catalog: Catalog) -> None:
+    catalog.commit(
+        replace(changes(), topics={None: a_topic("Lisbon", None)}, questions={"c": a_question("Still in Lisbon?")})
+    )
+    catalog.commit(Changes(subject=ANNA, at=NOW, deleted=(a_memory(),)))
+    assert context_of(catalog, "c") == Context()
 
 
 def test_an_id_is_found_by_its_first_characters(catalog: Catalog) -> None:

@@ -14,7 +14,7 @@ from memory.catalog import Changes, Outcome
 from memory.index import IndexUnavailable
 from memory.index.base import Index
 from memory.mailbox import Batch, key_of
-from memory.schema import Extraction, Status, Subject, Turn
+from memory.schema import Context, Extraction, Status, Subject, Turn
 from recall.search import search
 from tests.contract.pipeline import EVERYTHING, Worker, only
 from tests.turns import a_turn, subject
@@ -50,9 +50,9 @@ class Extracting:
 
     def prepare(self) -> None: ...
 
-    def extract(self, turns: Sequence[AdmittedTurn], open_topic: str | None) -> Extraction:
+    def extract(self, turns: Sequence[AdmittedTurn], context: Context) -> Extraction:
         self.before(turns)
-        return self.worker.parts.extractor.extract(turns, open_topic)
+        return self.worker.parts.extractor.extract(turns, context)
 
 
 def failing_index(worker: Worker, call: str) -> tuple[Worker, FailingOnce]:

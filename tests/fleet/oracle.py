@@ -25,7 +25,7 @@ from memory.embedding.base import Vectors
 from memory.embedding.minilm import MiniLM
 from memory.index.base import Vector
 from memory.llm import LLM, LLMUnavailable, Reply
-from memory.schema import Candidate, Extraction, Fact, Kind, MemoryType
+from memory.schema import Candidate, Context, Extraction, Fact, Kind, MemoryType
 from memory.settings import Settings
 from worker.extract.base import AdmittedTurn
 
@@ -171,7 +171,7 @@ class OracleExtractor:
 
     def prepare(self) -> None: ...
 
-    def extract(self, turns: Sequence[AdmittedTurn], open_topic: str | None) -> Extraction:
+    def extract(self, turns: Sequence[AdmittedTurn], context: Context) -> Extraction:
         by_id = {one.turn.turn_id: one.turn for one in turns}
         subject = turns[0].turn.subject
         lines = [

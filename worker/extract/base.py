@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
-from memory.schema import Admission, Extraction, Turn
+from memory.schema import Admission, Context, Extraction, Turn
 
 
 @dataclass(frozen=True)
@@ -24,9 +24,9 @@ class Extractor(Protocol):
         """Load what the first call would otherwise wait for."""
         ...
 
-    def extract(self, turns: Sequence[AdmittedTurn], open_topic: str | None) -> Extraction:
+    def extract(self, turns: Sequence[AdmittedTurn], context: Context) -> Extraction:
         """What there is to remember or to forget in the turns, in the order in which it was said.
 
-        The turns are of one subject, oldest first. `open_topic` is what the last extraction left open.
+        The turns are of one subject, oldest first. `context` is what earlier turns left to understand them by.
         """
         ...

@@ -14,6 +14,7 @@ from memory.schema import (
     MAX_SUMMARY_CHARS,
     AdmissionAction,
     Candidate,
+    Context,
     Extraction,
     Fact,
     ForgetRequest,
@@ -46,14 +47,14 @@ _HEDGED: Final = 0.7
 _SOURCE_CONFIDENCE: Final = {"chat": 1.0, "system": 0.95, "bank_api": 1.0, "external": 0.75, "instagram": 0.75}
 
 
-def _name_in(turns: Sequence[AdmittedTurn]) -> str:
+def _name_in(turns: Sequence[AdmittedTurn], known: str | None) -> str:
     told = next((name for t in reversed(turns) if (name := t.turn.user_name())), None)
     if told:
         return told
     for admitted in turns:
         if match := _NAME.search(admitted.turn.text_of("user")[:4000]):
             return match.group(1) or match.group(2)
-    return NAMELESS
+    return known or NAMELESS
 
 
 def _sentence(text: str) -> str:
@@ -93,14 +94,14 @@ class RulesExtractor:
         language.prepare()
         affect.prepare()
 
-    def extract(self, turns: Sequence[AdmittedTurn], open_topic: str | None) -> Extraction:
+    def extract(self, turns: Sequence[AdmittedTurn], context: Context) -> Extraction:
         """What there is to remember or to forget in the turns, in the order in which it was said.
 
         Rules keep no topic open: what is said is taken as it stands.
         """
-        del open_topic
-        name = _name_in(turns)
-        statements = [s for said in statements_of(turns) if (s := _without_introduction(said, name)) is not None]
+        name = _name_in(turns, context.name)
+        asked = context.questions
+        statements = [s for said in statements_of(turns, asked) if (s := _without_introduction(said, name)) is not None]
         dated = [resolve_dates(mended(s.text), s.turn.occurred_at) for s in statements]
         parses = language.parse([d.text for d in dated])
         by_turn: dict[str, list[Candidate | ForgetRequest]] = {}

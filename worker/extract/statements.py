@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from memory.schema import AdmissionAction, Turn
+from memory.schema import AdmissionAction, Question, Turn
 from policies.admission import is_english
 from policies.commands import Command, find_commands
 from policies.relevance import WORTH_KEEPING, asks_about_user, is_instruction, relevance_of
@@ -351,14 +351,15 @@ def _clauses(turn: Turn, text: str, asked: _Asked, assistant: str | None, place:
     return [Statement(turn, place, body) for body in bodies]
 
 
-def statements_of(turns: Sequence[AdmittedTurn]) -> list[Statement | Forgetting]:
+def statements_of(turns: Sequence[AdmittedTurn], questions: Mapping[str, Question]) -> list[Statement | Forgetting]:
     """All that is worth keeping of some turns, in the order in which it was said.
 
     A question that the assistant asks, in this turn or in the one before it in the conversation, is answered by
-    the user's next words. Skipped turns and text in another language give nothing.
+    the user's next words; `questions` are those that earlier batches left, by conversation. Skipped turns and text in
+    another language give nothing.
     """
     found: list[Statement | Forgetting] = []
-    asked: dict[str, _Asked] = {}
+    asked = {conversation: _asked_in(one.turn_id, one.text) for conversation, one in questions.items()}
     for admitted in turns:
         turn = admitted.turn
         assistant = next((m.name for m in turn.messages if m.role == "assistant" and m.name), None)

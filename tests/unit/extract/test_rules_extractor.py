@@ -11,7 +11,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from memory.schema import Attachment, Candidate, ForgetRequest, Kind, MemoryType, Message, Turn, Valence
+from memory.schema import Attachment, Candidate, Context, ForgetRequest, Kind, MemoryType, Message, Turn, Valence
 from memory.settings import Settings
 from policies.admission import admit
 from worker.extract import AdmittedTurn, Extractor, open_extractor
@@ -42,7 +42,7 @@ def _turn(*said: tuple[str, str], turn_id: str = "t1", name: str | None = "Maya"
 
 
 def _kept(extractor: Extractor, *turns: AdmittedTurn) -> list[Candidate]:
-    return [item for item in extractor.extract(turns, None).items if isinstance(item, Candidate)]
+    return [item for item in extractor.extract(turns, Context()).items if isinstance(item, Candidate)]
 
 
 def _summaries(extractor: Extractor, *said: tuple[str, str]) -> list[str]:
@@ -144,7 +144,7 @@ def test_plans_wishes_and_the_long_past_fill_no_single_valued_fact(extractor: Ex
 
 
 def test_a_forget_request_names_the_thing_in_the_third_person(extractor: Extractor) -> None:
-    (item,) = extractor.extract([_turn(("user", "Forget that I live in Lisbon."))], None).items
+    (item,) = extractor.extract([_turn(("user", "Forget that I live in Lisbon."))], Context()).items
     assert item == ForgetRequest(turn_id="t1", ordinal=0, what="Maya lives in Lisbon")
 
 
@@ -212,7 +212,7 @@ def test_ordinals_count_from_nought_in_each_turn(extractor: Extractor) -> None:
     text = "I love tea, and I hate coffee. Forget my old address. I live in Porto."
     turns = (_turn(("user", text), turn_id="a"), _turn(("user", text), turn_id="b"))
     ordinals: dict[str, list[int]] = {}
-    for item in extractor.extract(turns, None).items:
+    for item in extractor.extract(turns, Context()).items:
         ordinals.setdefault(item.turn_id, []).append(item.ordinal)
     assert ordinals == {"a": [0, 1, 2, 3], "b": [0, 1, 2, 3]}
 
@@ -221,7 +221,7 @@ def test_the_same_turns_give_the_same_from_many_threads(extractor: Extractor) ->
     turns = [[_turn(("user", f"My sister Anna moved to Porto {n} years ago."))] for n in range(2, 10)]
 
     def summaries(batch: Sequence[AdmittedTurn]) -> list[str]:
-        return [item.summary for item in extractor.extract(batch, None).items if isinstance(item, Candidate)]
+        return [item.summary for item in extractor.extract(batch, Context()).items if isinstance(item, Candidate)]
 
     with ThreadPoolExecutor(4) as pool:
         assert list(pool.map(summaries, turns)) == [summaries(batch) for batch in turns]
@@ -231,7 +231,7 @@ def test_the_same_turns_give_the_same_from_many_threads(extractor: Extractor) ->
 @given(st.text(max_size=400), st.sampled_from(["I love {} and my {}.", "{}", "Remember that {}", "My name is {}"]))
 def test_no_text_makes_it_raise_or_grow_without_bound(extractor: Extractor, text: str, frame: str) -> None:
     said = frame.replace("{}", text)
-    found = extractor.extract([_turn(("assistant", "And you?"), ("user", said))], None)
+    found = extractor.extract([_turn(("assistant", "And you?"), ("user", said))], Context())
     assert len(found.items) <= 50
 
 
@@ -243,7 +243,7 @@ def test_a_turn_of_full_size_takes_bounded_time(extractor: Extractor, piece: str
 
     turn = _turn(("user", piece * (60_000 // len(piece.encode()))))
     began = time.process_time()
-    found = extractor.extract([turn], None)
+    found = extractor.extract([turn], Context())
     assert len(found.items) <= 50
     assert time.process_time() - began < 5
 

@@ -117,10 +117,30 @@ def upgrade() -> None:
         sa.Column("tenant_id", sa.String(length=200), nullable=False),
         sa.Column("subject_id", sa.String(length=200), nullable=False),
         sa.Column("fence", sa.BigInteger(), nullable=False),
-        sa.Column("open_topic", sa.String(length=300), nullable=True),
-        sa.Column("open_topic_at", sa.String(length=32), nullable=True),
         sa.PrimaryKeyConstraint("tenant_id", "subject_id", name=op.f("pk_subjects")),
     )
+    op.create_table(
+        "open_topics",
+        sa.Column("tenant_id", sa.String(length=200), nullable=False),
+        sa.Column("subject_id", sa.String(length=200), nullable=False),
+        sa.Column("agent_id", sa.String(length=200), nullable=False),
+        sa.Column("topic", sa.String(length=300), nullable=False),
+        sa.Column("turn_id", sa.String(length=200), nullable=False),
+        sa.Column("since", sa.String(length=32), nullable=False),
+        sa.PrimaryKeyConstraint("tenant_id", "subject_id", "agent_id", name=op.f("pk_open_topics")),
+    )
+    op.create_index(op.f("ix_open_topics_since"), "open_topics", ["since"], unique=False)
+    op.create_table(
+        "questions",
+        sa.Column("tenant_id", sa.String(length=200), nullable=False),
+        sa.Column("subject_id", sa.String(length=200), nullable=False),
+        sa.Column("conversation_id", sa.String(length=200), nullable=False),
+        sa.Column("question", sa.String(length=300), nullable=False),
+        sa.Column("turn_id", sa.String(length=200), nullable=False),
+        sa.Column("since", sa.String(length=32), nullable=False),
+        sa.PrimaryKeyConstraint("tenant_id", "subject_id", "conversation_id", name=op.f("pk_questions")),
+    )
+    op.create_index(op.f("ix_questions_since"), "questions", ["since"], unique=False)
     op.create_table(
         "facts",
         sa.Column("memory_id", sa.Uuid(), nullable=False),
@@ -160,6 +180,8 @@ def upgrade() -> None:
 
 
 def downgrade() -> None:
+    op.drop_table("questions")
+    op.drop_table("open_topics")
     op.drop_table("outbox")
     op.drop_table("index_jobs")
     op.drop_table("ledger")

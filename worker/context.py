@@ -1,0 +1,91 @@
+"""What one batch of turns is told by the ones before it, and what it leaves for the next."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime, timedelta
+
+from memory.schema import (
+    MAX_QUESTION_CHARS,
+    AdmissionAction,
+    Context,
+    Extraction,
+    ForgetRequest,
+    OpenTopic,
+    Policy,
+    Question,
+    Subject,
+    Turn,
+    Verdict,
+)
+from policies.admission import admit
+from policies.privacy import screen
+from worker.extract.answers import question_of
+from worker.extract.base import AdmittedTurn
+from worker.parts import Parts
+
+_NOT_KEPT = {"consent_withdrawn", "off_the_record"}
+
+
+def context_of(subject: Subject, turns: Sequence[Turn], parts: Parts, now: datetime) -> Context:
+    """What earlier batches left for these turns, as long as it is fresh."""
+    return parts.catalog.context(
+        subject,
+        {turn.conversation_id for turn in turns},
+        topics_since=now - timedelta(hours=parts.policy.open_topic_hours),
+        questions_since=now - timedelta(hours=parts.policy.question_hours),
+    )
+
+
+def admitted(turns: Sequence[Turn], context: Context) -> list[AdmittedTurn]:
+    """The turns with what admission says of each, which knows what was asked before it in its conversation."""
+    asked = {conversation: question.text for conversation, question in context.questions.items()}
+    found = []
+    for turn in turns:
+        found.append(AdmittedTurn(turn, admit(turn, asked.pop(turn.conversation_id, ""))))
+        if text := _said_last(turn):
+            asked[turn.conversation_id] = text
+    return found
+
+
+def questions_after(turns: Sequence[AdmittedTurn], policy: Policy) -> dict[str, Question | None]:
+    """What is still to be answered in each conversation of these turns."""
+    return {one.turn.conversation_id: _question(one, policy) for one in turns}
+
+
+def topics_after(
+    extraction: Extraction, turns: Sequence[AdmittedTurn], context: Context, policy: Policy
+) -> dict[str | None, OpenTopic | None]:
+    """What changes of what is open with the agents of these turns.
+
+    Whatever is open is closed when the user asks for something to be forgotten: it may be of that.
+    """
+    if any(isinstance(item, ForgetRequest) for item in extraction.items):
+        return dict.fromkeys(context.open_topics)
+    agents = {one.turn.agent_id for one in turns if one.admission.action is not AdmissionAction.SKIP}
+    left = {
+        topic.agent_id: topic for topic in extraction.open_topics if screen(topic.text, policy).verdict is Verdict.ALLOW
+    }
+    return {
+        agent: left.get(agent) for agent in agents if _text(left.get(agent)) != _text(context.open_topics.get(agent))
+    }
+
+
+def _text(topic: OpenTopic | None) -> str | None:
+    return topic.text if topic else None
+
+
+def _said_last(turn: Turn) -> str:
+    """What the assistant said last, if the user did not speak after it."""
+    last = next((m for m in reversed(turn.messages) if m.role in ("user", "assistant")), None)
+    return last.content if last is not None and last.role == "assistant" else ""
+
+
+def _question(one: AdmittedTurn, policy: Policy) -> Question | None:
+    question = question_of(_said_last(one.turn))
+    if question is None or len(question) > MAX_QUESTION_CHARS or _NOT_KEPT & set(one.admission.reasons):
+        return None
+    # The assistant may repeat in its own words what the user had better not said: then nothing of the turn stays.
+    if any(screen(message.content, policy).verdict is not Verdict.ALLOW for message in one.turn.messages):
+        return None
+    return Question(conversation_id=one.turn.conversation_id, text=question, turn_id=one.turn.turn_id)
