@@ -1,4 +1,4 @@
-"""Real parts for tests: a Valkey server and free ports."""
+"""Real parts for tests: a Valkey server, a Postgres server and free ports."""
 
 from __future__ import annotations
 
@@ -9,6 +9,9 @@ from pathlib import Path
 import pytest
 
 from interfaces.local.broker import embedded_broker
+from memory.catalog.engine import create_catalog_engine
+from memory.catalog.revisions import migrate
+from tests.postgres import PostgresServer, postgres_server
 
 
 def free_port() -> int:
@@ -24,6 +27,23 @@ def broker_url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     url = f"redis://127.0.0.1:{free_port()}/0"
     with embedded_broker(url, tmp_path_factory.mktemp("broker")):
         yield url
+
+
+@pytest.fixture(scope="session")
+def postgres(tmp_path_factory: pytest.TempPathFactory) -> Iterator[PostgresServer]:
+    """A real Postgres server for the whole session; each test makes databases of its own on it."""
+    with postgres_server(tmp_path_factory.mktemp("postgres"), free_port()) as server:
+        yield server
+
+
+@pytest.fixture(scope="session")
+def postgres_catalog(postgres: PostgresServer) -> str:
+    """A database with the catalog's tables; a test empties them before it begins (`PostgresServer.empty`)."""
+    url = postgres.database()
+    engine = create_catalog_engine(url)
+    migrate(engine)
+    engine.dispose()
+    return url
 
 
 @pytest.fixture

@@ -10,11 +10,13 @@ from redis.exceptions import BusyLoadingError, OutOfMemoryError, ReadOnlyError
 from redis.exceptions import ConnectionError as RedisConnectionError
 from redis.exceptions import TimeoutError as RedisTimeoutError
 from sqlalchemy.exc import InterfaceError, OperationalError
+from sqlalchemy.exc import TimeoutError as NoConnectionFree
 
 from memory.breaker import CircuitOpen
 from memory.catalog import ConcurrentChange
 from memory.index import IndexUnavailable
 from memory.llm import LLMAnswerInvalid, LLMBusy, LLMUnavailable
+from memory.postgres import is_passing
 
 PASSING_FAILURES = (LLMUnavailable, LLMAnswerInvalid, ConnectionError, TimeoutError)
 """Of a model, or of whatever a part of the user's own asks: tried again, a number of times."""
@@ -29,6 +31,7 @@ _OUTAGES = (
     ReadOnlyError,
     OperationalError,
     InterfaceError,
+    NoConnectionFree,
     IndexUnavailable,
     sqlite3.OperationalError,
     ConcurrentChange,
@@ -42,13 +45,13 @@ _LONGEST_PAUSE = 60.0
 
 def is_transient(error: BaseException) -> bool:
     """Whether the same work may succeed later with nothing changed: connections, locks, timeouts, lost races."""
-    return isinstance(error, _TRANSIENT)
+    return isinstance(error, _TRANSIENT) or is_passing(error)
 
 
 def is_outage(error: BaseException) -> bool:
     """Whether a failure that passes is nobody's turn's fault: a store or the broker is away, and every turn must wait
     however long that takes."""
-    return isinstance(error, _OUTAGES)
+    return isinstance(error, _OUTAGES) or is_passing(error)
 
 
 def pause_before_retry(attempt: int) -> float:

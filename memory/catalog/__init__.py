@@ -27,7 +27,7 @@ def open_catalog(settings: Settings) -> Catalog:
     Raises:
         CatalogUnavailable: it cannot be opened, or has no tables of this version; the message says what to do.
     """
-    engine = create_catalog_engine(settings.effective_catalog_url)
+    engine = create_catalog_engine(settings.effective_catalog_url, settings.worker_slots)
     if engine.dialect.name == "sqlite":
         migrate(engine)
     else:

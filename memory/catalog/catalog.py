@@ -13,7 +13,7 @@ import memory.catalog.tables as tables
 from memory.catalog.changes import Changes, IndexJob, Outcome
 from memory.catalog.context import drop_stale_context, read_context
 from memory.catalog.engine import Writers
-from memory.catalog.rows import memory_of
+from memory.catalog.rows import folded, memory_of
 from memory.catalog.writing import of_subject, write
 from memory.schema import AuditEntry, Context, Event, Memory, MemoryType, Status, Subject, Turn
 
@@ -41,7 +41,8 @@ class Backlog:
 class Catalog:
     """Memories, sources, audit, ledger and outbox over one database. Safe to call from many threads and processes.
 
-    Every call may raise `sqlalchemy.exc.OperationalError` while the database is locked or away.
+    Every call may raise `sqlalchemy.exc.OperationalError` while the database is locked or away, and on Postgres
+    whatever `memory.postgres.is_passing` names: a deadlock, a timeout, a server that restarts.
     """
 
     def __init__(self, engine: Engine) -> None:
@@ -147,7 +148,7 @@ class Catalog:
 
     def with_attributes(self, subject: Subject, attributes: Iterable[tuple[str, str]]) -> list[Memory]:
         """The subject's active memories with a fact of one of these (entity, attribute) pairs, in any case."""
-        pairs = {(entity.casefold(), attribute) for entity, attribute in attributes}
+        pairs = {(folded(entity), attribute) for entity, attribute in attributes}
         if not pairs:
             return []
         facts, memories = tables.facts, tables.memories

@@ -14,28 +14,39 @@ from sqlalchemy import Connection, Engine, create_engine, event, make_url
 from sqlalchemy.exc import ArgumentError, OperationalError
 from sqlalchemy.pool import ConnectionPoolEntry
 
+from memory.postgres import PostgresUnavailable, create_postgres_engine, is_postgres
+
 BUSY_SECONDS = 10.0
 _POLL_SECONDS = 0.002
+_SUCH_AS = (
+    "it takes postgresql+psycopg://user:password@host:5432/afterturn or sqlite:////var/lib/afterturn/catalog.sqlite3"
+)
 
 
 class CatalogUnavailable(Exception):
     """The catalog's database cannot be opened as it is set. The message says what to do."""
 
 
-def create_catalog_engine(url: str) -> Engine:
+def create_catalog_engine(url: str, connections: int = 16) -> Engine:
     """An engine for a SQLAlchemy URL, with what each database needs to keep its promises.
 
+    `connections` is how many threads use it at a time.
+
     Raises:
-        CatalogUnavailable: the database file or its folder cannot be written.
+        CatalogUnavailable: the URL is of no database that it runs on, its driver is missing, or the database file or
+            its folder cannot be written.
     """
     try:
         parsed = make_url(url)
     except ArgumentError as error:
-        raise CatalogUnavailable(
-            "AFTERTURN_CATALOG_URL is no database URL, such as sqlite:////var/lib/afterturn/catalog.sqlite3"
-        ) from error
+        raise CatalogUnavailable(f"AFTERTURN_CATALOG_URL is no database URL; {_SUCH_AS}") from error
+    if is_postgres(parsed):
+        try:
+            return create_postgres_engine(parsed, connections=connections)
+        except PostgresUnavailable as error:
+            raise CatalogUnavailable(str(error)) from error
     if parsed.get_backend_name() != "sqlite":
-        return create_engine(parsed, hide_parameters=True, pool_size=16, max_overflow=64, pool_pre_ping=True)
+        raise CatalogUnavailable(f"AFTERTURN_CATALOG_URL begins with {parsed.drivername}://; {_SUCH_AS}")
     if not parsed.database or parsed.database == ":memory:":
         raise CatalogUnavailable("AFTERTURN_CATALOG_URL: an SQLite catalog needs a file; workers share it")
     path = Path(parsed.database)

@@ -26,6 +26,7 @@ _PROJECTED = (
     "last_accessed",
     "version",
 )
+_ENTITY_CHARS = 200
 
 
 def memory_row(memory: Memory) -> dict[str, Any]:
@@ -41,7 +42,7 @@ def fact_rows(memories: Iterable[Memory]) -> list[dict[str, Any]]:
             "ordinal": ordinal,
             "tenant_id": memory.tenant_id,
             "subject_id": memory.subject_id,
-            "entity": fact.entity.casefold(),
+            "entity": folded(fact.entity),
             "verb": fact.verb,
             "object": fact.object,
             "attribute": fact.attribute,
@@ -49,6 +50,12 @@ def fact_rows(memories: Iterable[Memory]) -> list[dict[str, Any]]:
         for memory in memories
         for ordinal, fact in enumerate(memory.facts)
     ]
+
+
+def folded(entity: str) -> str:
+    """The name of an entity as facts are found by it, whatever its case; as long as the column is, for some letters
+    become two."""
+    return entity.casefold()[:_ENTITY_CHARS]
 
 
 def provenance_rows(memories: Iterable[Memory]) -> list[dict[str, Any]]:

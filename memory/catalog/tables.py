@@ -22,6 +22,7 @@ from sqlalchemy import (
     MetaData,
     String,
     Table,
+    Text,
     TypeDecorator,
     Uuid,
 )
@@ -157,7 +158,7 @@ audit = Table(
     _identifier("subject_id"),
     Column("at", UtcTime, nullable=False),
     _identifier("by"),
-    Column("reason", String(300), nullable=False),
+    Column("reason", Text, nullable=False),
     Column("memory_id", Uuid),
     Column("turn_id", String(200)),
     Column("policy_version", String(20), nullable=False),

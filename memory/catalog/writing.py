@@ -40,6 +40,8 @@ def write(connection: Connection, changes: Changes) -> list[int]:
     """
     if changes.fence is not None:
         _raise_fence(connection, changes)
+    else:
+        connection.execute(_take_turn_statement(connection.dialect.name), {**changes.subject.model_dump(), "fence": 0})
     if changes.deleted:
         drop_context(connection, changes.subject)
     write_topics(connection, changes.subject, changes.topics, changes.at)
@@ -88,7 +90,7 @@ def _raise_fence_statement(dialect: str) -> Any:
         index_elements=[tables.subjects.c.tenant_id, tables.subjects.c.subject_id],
         set_={"fence": statement.excluded.fence},
         where=tables.subjects.c.fence <= statement.excluded.fence,
-    )
+    ).execution_options(preserve_rowcount=True)
 
 
 def _raise_fence(connection: Connection, changes: Changes) -> None:
@@ -97,6 +99,16 @@ def _raise_fence(connection: Connection, changes: Changes) -> None:
     )
     if written.rowcount != 1:
         raise StaleFence
+
+
+@cache
+def _take_turn_statement(dialect: str) -> Any:
+    """Locks the subject's row until the transaction ends, where the database locks rows: who writes for a subject
+    waits for whoever does so already, so that two erasures do not each leave a source to the other."""
+    return _upsert(dialect, tables.subjects).on_conflict_do_update(
+        index_elements=[tables.subjects.c.tenant_id, tables.subjects.c.subject_id],
+        set_={"fence": tables.subjects.c.fence},
+    )
 
 
 def _write_ledger(connection: Connection, changes: Changes) -> None:

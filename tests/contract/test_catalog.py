@@ -36,6 +36,7 @@ from memory.schema import (
     Turn,
     memory_id,
 )
+from tests.postgres import PostgresServer
 
 NOW = datetime(2026, 11, 2, 8, 0, tzinfo=UTC)
 ANNA = Subject(tenant_id="acme", subject_id="anna")
@@ -43,10 +44,18 @@ BERT = Subject(tenant_id="acme", subject_id="bert")
 NAMESAKE = Subject(tenant_id="globex", subject_id="anna")
 
 
-@pytest.fixture(params=["sqlite"])
+@pytest.fixture(params=["sqlite", "postgres"])
 def engine(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Engine]:
-    engine = create_catalog_engine(f"{request.param}:///{tmp_path / 'catalog.sqlite3'}")
-    revisions.migrate(engine)
+    if request.param == "sqlite":
+        engine = create_catalog_engine(f"sqlite:///{tmp_path / 'catalog.sqlite3'}")
+        revisions.migrate(engine)
+        yield engine
+        engine.dispose()
+        return
+    server: PostgresServer = request.getfixturevalue("postgres")
+    url: str = request.getfixturevalue("postgres_catalog")
+    server.empty(url)
+    engine = create_catalog_engine(url)
     yield engine
     engine.dispose()
 

@@ -18,7 +18,7 @@ def upgrade() -> None:
         sa.Column("subject_id", sa.String(length=200), nullable=False),
         sa.Column("at", sa.String(length=32), nullable=False),
         sa.Column("by", sa.String(length=200), nullable=False),
-        sa.Column("reason", sa.String(length=300), nullable=False),
+        sa.Column("reason", sa.Text(), nullable=False),
         sa.Column("memory_id", sa.Uuid(), nullable=True),
         sa.Column("turn_id", sa.String(length=200), nullable=True),
         sa.Column("policy_version", sa.String(length=20), nullable=False),

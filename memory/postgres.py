@@ -1,0 +1,129 @@
+"""How a Postgres database is opened, and what its refusals mean for an operator."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from sqlalchemy import URL, Engine, create_engine, event
+from sqlalchemy.engine import ExceptionContext
+from sqlalchemy.exc import DBAPIError, OperationalError
+
+STATEMENT_SECONDS = 30
+"""Longer than any statement of ours should take; a query that hangs must not hold a worker's slot for ever."""
+LOCK_SECONDS = 10
+"""As long as a writer of SQLite waits for the one before it."""
+_CONNECT_SECONDS = 5
+_IDLE_IN_TRANSACTION_SECONDS = 120
+"""A worker that was stopped in the middle of a transaction must not keep its subject's row locked."""
+
+_SCHEMES = ("postgres", "postgresql", "postgresql+psycopg")
+_REMEDIES = {
+    "28P01": "the password is wrong",
+    "28000": "the server does not let this user in (its pg_hba.conf decides)",
+    "3D000": "there is no such database; make it with `createdb`",
+    "42501": "the user may not do that; GRANT it, or make the user the owner of the database",
+    "53300": "the server has no connection left; raise max_connections or start fewer workers",
+}
+_PASSING_CLASSES = ("08", "40", "53", "55", "57")
+"""Connections, transactions that lost a race, resources, locks, an operator's intervention (Postgres, appendix A)."""
+_PASSING_STATES = ("25006", "25P03")
+"""A server that is a replica since a moment ago, and a transaction that was ended because it stood still."""
+
+
+class PostgresUnavailable(Exception):
+    """The database cannot be used as it is set. The message says what to do."""
+
+
+def is_postgres(url: URL) -> bool:
+    return url.drivername in _SCHEMES
+
+
+def create_postgres_engine(url: URL, *, connections: int) -> Engine:
+    """An engine whose pool keeps up to so many connections, as many as threads ask at a time.
+
+    Raises:
+        PostgresUnavailable: the driver is not installed.
+    """
+    settings = {
+        "statement_timeout": f"{STATEMENT_SECONDS}s",
+        "lock_timeout": f"{LOCK_SECONDS}s",
+        "idle_in_transaction_session_timeout": f"{_IDLE_IN_TRANSACTION_SECONDS}s",
+        # What is written by a plan made once is the same; a plan made anew for each subject costs more than it saves.
+        "jit": "off",
+    }
+    arguments = {
+        "connect_timeout": _CONNECT_SECONDS,
+        "application_name": "afterturn",
+        "options": " ".join(f"-c {name}={value}" for name, value in settings.items()),
+    }
+    try:
+        engine = create_engine(
+            url.set(drivername="postgresql+psycopg"),
+            # Parameters hold what people said, and errors end in logs.
+            hide_parameters=True,
+            # What the URL says of itself stands: ?application_name=... or a pooler that takes no options.
+            connect_args={name: value for name, value in arguments.items() if name not in url.query},
+            pool_size=connections,
+            max_overflow=8,
+            pool_timeout=LOCK_SECONDS,
+            pool_pre_ping=True,
+        )
+    except ModuleNotFoundError as error:
+        raise PostgresUnavailable(
+            "AFTERTURN_CATALOG_URL names Postgres, and its driver is not installed; pip install 'afterturn[postgres]'"
+        ) from error
+    event.listen(engine, "handle_error", _take_out_what_rows_hold)
+    return engine
+
+
+def explain(error: DBAPIError, url: URL) -> str:
+    """What an operator should do about a database that cannot be opened; the URL is shown without its password."""
+    shown = url.render_as_string(hide_password=True)
+    remedy = _REMEDIES.get(state_of(error) or "", "is the server up, and are host, port and database right?")
+    return f"the Postgres of AFTERTURN_CATALOG_URL ({shown}) cannot be used: {_first_line(error)}; {remedy}"
+
+
+def state_of(error: DBAPIError) -> str | None:
+    """The SQLSTATE of an error, where the server gave one; None for one that the driver found by itself.
+
+    A server that refuses a connection says why in words only, so that some states are read from them.
+    """
+    state: str | None = getattr(error.orig, "sqlstate", None)
+    if state is not None:
+        return state
+    said = str(error.orig)
+    found = {
+        "password authentication failed": "28P01",
+        "pg_hba.conf": "28000",
+        "does not exist": "3D000",
+        "too many clients": "53300",
+        "remaining connection slots": "53300",
+    }
+    return next((state for words, state in found.items() if words in said), None)
+
+
+def is_passing(error: BaseException) -> bool:
+    """Whether the same work may succeed later with nothing changed."""
+    if not isinstance(error, DBAPIError):
+        return False
+    state = getattr(error.orig, "sqlstate", None)
+    if state is None:
+        return error.connection_invalidated or isinstance(error, OperationalError)
+    return state.startswith(_PASSING_CLASSES) or state in _PASSING_STATES
+
+
+def _take_out_what_rows_hold(context: ExceptionContext) -> None:
+    """Keep the server's message and drop its DETAIL and CONTEXT: these quote the row that was refused."""
+    error: Any = context.original_exception
+    primary = getattr(getattr(error, "diag", None), "message_primary", None)
+    if primary is None:
+        return
+    error.args = (primary,)
+    if context.sqlalchemy_exception is not None:
+        kind = f"{type(error).__module__}.{type(error).__qualname__}"
+        context.sqlalchemy_exception.args = (f"({kind}) {primary}",)
+
+
+def _first_line(error: DBAPIError) -> str:
+    lines = str(error.orig).strip().splitlines()
+    return lines[0] if lines else type(error.orig).__name__
