@@ -1,0 +1,1 @@
+"""How good the pipeline's judgement is, on a folder of labelled data: `python -m benchmarks.quality`."""

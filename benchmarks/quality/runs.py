@@ -1,0 +1,243 @@
+"""What is done with each part of the data: pieces of work for one process, and the answers they give.
+
+A conversation of two people is heard twice, once with each of them as the user and the other as the one who answers:
+each has memories of their own. A turn here is what the other side said since, and then the user's message, so that a
+question and its answer are together, as a chat backend that sends the whole exchange would have them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from itertools import groupby
+from typing import Any, Final
+
+from pydantic import ValidationError
+
+from benchmarks.quality.data import Labelled, Line, Pair, Question, Utterance
+from benchmarks.quality.house import TENANT, House, Spent, messages, spending, subject_of
+from benchmarks.quality.sameness import label_pairs
+from memory.schema import Memory, MemoryType, Status, Subject, Turn, Verdict
+from policies.privacy import screen
+from recall.search import search
+
+Row = dict[str, Any]
+_NOWHEN: Final = datetime(2026, 11, 2, 8, 0, tzinfo=UTC)
+"""When turns are said whose data names no moment."""
+_RANKED: Final = 20
+
+
+@dataclass
+class Answers:
+    """Rows by the name of the file that they belong to, and what they cost."""
+
+    rows: dict[str, list[Row]] = field(default_factory=dict)
+    spent: Spent = field(default_factory=Spent)
+    memories: int = 0
+
+
+@dataclass(frozen=True)
+class Conversation:
+    """A LoCoMo conversation with its questions."""
+
+    said: tuple[Utterance, ...]
+    asked: tuple[Question, ...]
+
+    @property
+    def size(self) -> int:
+        return len(self.said)
+
+    def run(self, house: House) -> Answers:
+        subjects = {name: subject_of("locomo", self.said[0].conversation, name) for name in self._speakers()}
+        with spending(len(self.said)) as spent:
+            for name, subject in subjects.items():
+                for session in self._heard_by(name, subject):
+                    house.hear(session)
+        kept = {
+            turn: memory.type
+            for subject in subjects.values()
+            for memory in house.memories(subject)
+            for turn in memory.source_turn_ids
+        }
+        decisions = [_decision(one.conversation, one.turn, kept.get(one.turn)) for one in self.said]
+        told = [row for subject in subjects.values() for row in _told(house.memories(subject))]
+        ranked = [self._answer(question, tuple(subjects.values()), house) for question in self.asked]
+        memories = sum(len(house.memories(subject, (Status.ACTIVE,))) for subject in subjects.values())
+        return Answers({"decisions": decisions, "ranked": ranked, "memories": told}, spent, memories)
+
+    def _speakers(self) -> list[str]:
+        return list(dict.fromkeys(one.speaker for one in self.said))
+
+    def _heard_by(self, name: str, subject: Subject) -> Iterator[list[Turn]]:
+        """The turns of one speaker, session by session: what is said at one moment is one session."""
+        for _, session in groupby(self.said, key=lambda one: one.when):
+            turns = []
+            before: list[tuple[str | None, str]] = []
+            for one in session:
+                if one.speaker != name:
+                    before.append((one.speaker, one.text))
+                    continue
+                turns.append(
+                    Turn(
+                        turn_id=one.turn,
+                        **subject_fields(subject),
+                        conversation_id=one.conversation,
+                        messages=messages(one.text, name=name, before=before),
+                        occurred_at=one.when,
+                    )
+                )
+                before = []
+            if turns:
+                yield turns
+
+    def _answer(self, question: Question, subjects: Sequence[Subject], house: House) -> Row:
+        found = [
+            one
+            for subject in subjects
+            for one in search(subject, question.text, house.parts, limit=_RANKED, now=question.asked_at)
+        ]
+        best = sorted(found, key=lambda one: (-one.score, one.memory.id))[:_RANKED]
+        return {"qid": question.id, "ranked": [list(one.memory.source_turn_ids) for one in best]}
+
+
+@dataclass(frozen=True)
+class Chats:
+    """Some MSC conversations, whole ones."""
+
+    said: tuple[Labelled, ...]
+
+    @property
+    def size(self) -> int:
+        return len(self.said)
+
+    def run(self, house: House) -> Answers:
+        answers = Answers()
+        with spending(len(self.said)) as spent:
+            for (conversation, speaker), turns in self._by_speaker().items():
+                subject = subject_of("msc", conversation, speaker)
+                house.hear([self._turn(one, subject) for one in turns])
+                memories = house.memories(subject)
+                kept = {turn: memory.type for memory in memories for turn in memory.source_turn_ids}
+                answers.memories += sum(memory.status is Status.ACTIVE for memory in memories)
+                rows = [_decision(conversation, one.turn, kept.get(str(one.turn))) for one in turns]
+                answers.rows.setdefault("decisions", []).extend(rows)
+        answers.spent = spent
+        return answers
+
+    def _by_speaker(self) -> dict[tuple[str, str], list[Labelled]]:
+        found: dict[tuple[str, str], list[Labelled]] = {}
+        for one in self.said:
+            found.setdefault((one.conversation, one.speaker), []).append(one)
+        return found
+
+    def _turn(self, one: Labelled, subject: Subject) -> Turn:
+        return Turn(
+            turn_id=str(one.turn),
+            **subject_fields(subject),
+            conversation_id=one.conversation,
+            messages=messages(one.text, before=[(None, one.before)]),
+            occurred_at=_NOWHEN,
+        )
+
+
+@dataclass(frozen=True)
+class Pairs:
+    """Some pairs of statements: what dedup makes of the second where the first is known."""
+
+    pairs: tuple[Pair, ...]
+
+    @property
+    def size(self) -> int:
+        return len(self.pairs)
+
+    def run(self, house: House) -> Answers:
+        with spending(len(self.pairs)) as spent:
+            labels = list(label_pairs(self.pairs, house, _NOWHEN))
+        return Answers({"pairs": [{"i": pair.number, "label": label} for pair, label in labels]}, spent)
+
+
+@dataclass(frozen=True)
+class Attacks:
+    """Some texts that plant instructions, or only look as if: each is a turn of a user of its own."""
+
+    lines: tuple[Line, ...]
+
+    @property
+    def size(self) -> int:
+        return len(self.lines)
+
+    def run(self, house: House) -> Answers:
+        rows = []
+        with spending(len(self.lines)) as spent:
+            for line in self.lines:
+                subject = _hear_alone("attack", line, house)
+                flagged = screen(line.text, house.parts.policy).verdict is Verdict.QUARANTINE
+                stored = bool(house.memories(subject, (Status.ACTIVE,)))
+                rows.append({"i": line.number, "stored": stored, "flagged": flagged})
+        return Answers({"attack": rows}, spent, sum(row["stored"] for row in rows))
+
+
+@dataclass(frozen=True)
+class Secrets:
+    """Some texts with personal data: each is a turn of a user of its own."""
+
+    lines: tuple[Line, ...]
+
+    @property
+    def size(self) -> int:
+        return len(self.lines)
+
+    def run(self, house: House) -> Answers:
+        answers = Answers()
+        with spending(len(self.lines)) as spent:
+            for line in self.lines:
+                subject = _hear_alone("pii", line, house)
+                row = {"i": line.number, "stored_text": house.kept_text(subject)}
+                answers.rows.setdefault("pii", []).append(row)
+                answers.memories += len(house.memories(subject, (Status.ACTIVE,)))
+        answers.spent = spent
+        return answers
+
+
+Piece = Conversation | Chats | Pairs | Attacks | Secrets
+
+
+def subject_fields(subject: Subject) -> dict[str, str]:
+    """A turn's fields that name whose it is."""
+    return {"tenant_id": TENANT, "user_id": subject.subject_id}
+
+
+def _hear_alone(part: str, line: Line, house: House) -> Subject:
+    subject = subject_of(part, str(line.number))
+    try:
+        turn = Turn(
+            turn_id=f"{part}-{line.number}",
+            **subject_fields(subject),
+            conversation_id=f"{part}-{line.number}",
+            messages=messages(line.text),
+            occurred_at=_NOWHEN,
+        )
+    except ValidationError:
+        return subject  # too long a turn: the producer refuses it, and nothing comes of it
+    house.hear([turn])
+    return subject
+
+
+def _decision(conversation: str, turn: str | int, kept_as: MemoryType | None) -> Row:
+    action = "skip" if kept_as is None else "episodic" if kept_as is MemoryType.EPISODIC else "semantic"
+    return {"conv": conversation, "turn": turn, "action": action}
+
+
+def _told(memories: Sequence[Memory]) -> list[Row]:
+    """Memories for a person to read."""
+    return [
+        {
+            "subject": memory.subject_id,
+            "turns": list(memory.source_turn_ids),
+            "type": memory.type,
+            "status": memory.status,
+            "summary": memory.summary,
+        }
+        for memory in memories
+    ]
