@@ -1,4 +1,4 @@
-"""Workers in process, for the tests of the pipeline."""
+"""Catalogs on every database, and workers in process."""
 
 from __future__ import annotations
 
@@ -7,16 +7,40 @@ from itertools import count
 from pathlib import Path
 
 import pytest
+from sqlalchemy import Engine
 
-from memory.catalog import open_catalog
+from memory.catalog import Catalog, open_catalog, revisions
+from memory.catalog.engine import create_catalog_engine
 from memory.index import open_index
 from memory.queue import create_celery
 from memory.settings import Settings
 from tests.contract.pipeline import Worker
+from tests.postgres import PostgresServer
 from worker.leases import LeaseKeeper
 from worker.parts import open_parts
 
 _users = count()
+
+
+@pytest.fixture(params=["sqlite", "postgres"])
+def engine(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Engine]:
+    if request.param == "sqlite":
+        engine = create_catalog_engine(f"sqlite:///{tmp_path / 'catalog.sqlite3'}")
+        revisions.migrate(engine)
+        yield engine
+        engine.dispose()
+        return
+    server: PostgresServer = request.getfixturevalue("postgres")
+    url: str = request.getfixturevalue("postgres_catalog")
+    server.empty(url)
+    engine = create_catalog_engine(url)
+    yield engine
+    engine.dispose()
+
+
+@pytest.fixture
+def catalog(engine: Engine) -> Catalog:
+    return Catalog(engine)
 
 
 @pytest.fixture(scope="module")

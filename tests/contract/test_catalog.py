@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import threading
 import uuid
-from collections.abc import Iterator
 from dataclasses import replace
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from pathlib import Path
 
 import pytest
@@ -15,119 +14,21 @@ from alembic.migration import MigrationContext
 from alembic.script import ScriptDirectory
 from sqlalchemy import Engine
 
-from memory.catalog import Catalog, Changes, ConcurrentChange, LedgerEntry, Outcome, StaleFence, revisions
+from memory.catalog import Catalog, Changes, ConcurrentChange, Outcome, StaleFence, revisions
 from memory.catalog.engine import CatalogUnavailable, create_catalog_engine
 from memory.catalog.tables import metadata
 from memory.schema import (
     AuditAction,
-    AuditEntry,
     Context,
-    Event,
     EventName,
     Fact,
-    Kind,
     Memory,
-    MemoryType,
-    Message,
     OpenTopic,
     Question,
     Status,
     Subject,
-    Turn,
-    memory_id,
 )
-from tests.postgres import PostgresServer
-
-NOW = datetime(2026, 11, 2, 8, 0, tzinfo=UTC)
-ANNA = Subject(tenant_id="acme", subject_id="anna")
-BERT = Subject(tenant_id="acme", subject_id="bert")
-NAMESAKE = Subject(tenant_id="globex", subject_id="anna")
-
-
-@pytest.fixture(params=["sqlite", "postgres"])
-def engine(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Engine]:
-    if request.param == "sqlite":
-        engine = create_catalog_engine(f"sqlite:///{tmp_path / 'catalog.sqlite3'}")
-        revisions.migrate(engine)
-        yield engine
-        engine.dispose()
-        return
-    server: PostgresServer = request.getfixturevalue("postgres")
-    url: str = request.getfixturevalue("postgres_catalog")
-    server.empty(url)
-    engine = create_catalog_engine(url)
-    yield engine
-    engine.dispose()
-
-
-@pytest.fixture
-def catalog(engine: Engine) -> Catalog:
-    return Catalog(engine)
-
-
-def a_memory(
-    turn_id: str = "t1", subject: Subject = ANNA, city: str = "Lisbon", *, created_at: datetime = NOW, version: int = 1
-) -> Memory:
-    return Memory(
-        id=memory_id(subject, MemoryType.SEMANTIC, turn_id, 0),
-        **subject.model_dump(),
-        type=MemoryType.SEMANTIC,
-        kind=Kind.USER_FACT,
-        category="Personal",
-        summary=f"Anna lives in {city}.",
-        facts=(Fact(entity="User", verb="lives in", object=city, attribute="home_city"),),
-        source_turn_ids=(turn_id,),
-        importance=0.4,
-        trust_score=0.85,
-        confidence=0.9,
-        occurred_at=created_at,
-        said_at=created_at,
-        created_at=created_at,
-        updated_at=created_at,
-        last_accessed=created_at,
-        embedding_model="m",
-        policy_version="p",
-        version=version,
-    )
-
-
-def a_turn(turn_id: str = "t1", subject: Subject = ANNA) -> Turn:
-    return Turn(
-        turn_id=turn_id,
-        tenant_id=subject.tenant_id,
-        user_id=subject.subject_id,
-        conversation_id="c",
-        messages=(Message(role="user", content="I live in Lisbon"),),
-        occurred_at=NOW,
-    )
-
-
-def a_ledger_entry(turn_id: str = "t1") -> LedgerEntry:
-    return LedgerEntry(turn_id, "d" * 64, Outcome.KEPT, ("first_person",), NOW, NOW + timedelta(seconds=2))
-
-
-def changes(turn_id: str = "t1", subject: Subject = ANNA, fence: int | None = 10) -> Changes:
-    memory = a_memory(turn_id, subject)
-    return Changes(
-        subject=subject,
-        at=NOW,
-        fence=fence,
-        created=(memory,),
-        sources=(a_turn(turn_id, subject),),
-        audit=(
-            AuditEntry(
-                action=AuditAction.CREATED,
-                **subject.model_dump(),
-                at=NOW,
-                by="worker",
-                reason="new",
-                memory_id=memory.id,
-                policy_version="p",
-            ),
-        ),
-        ledger=(a_ledger_entry(turn_id),),
-        events=(Event(name=EventName.CREATED, **subject.model_dump(), at=NOW, payload={"id": str(memory.id)}),),
-    )
+from tests.contract.catalogs import ANNA, BERT, NAMESAKE, NOW, a_memory, a_turn, changes
 
 
 def test_a_memory_is_read_as_it_was_written(catalog: Catalog) -> None:

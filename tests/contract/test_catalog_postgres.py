@@ -18,7 +18,7 @@ from memory.catalog.revisions import migrate, revision
 from memory.schema import Fact
 from memory.settings import Settings
 from tests.conftest import free_port
-from tests.contract.test_catalog import ANNA, NOW, a_memory, changes
+from tests.contract.catalogs import ANNA, NOW, a_memory, changes
 from tests.postgres import PostgresServer
 from worker.failures import is_outage, is_transient
 
