@@ -181,6 +181,18 @@ class Mailbox:
         """
         return self._batch(subject, self._run("acquire", subject, _ms(lease_seconds), limit, _FENCE_SECONDS))
 
+    def hold(self, subject: Subject, lease_seconds: float) -> Lease | None:
+        """Take the lease for work that no turn asks for, and no turns; None while another holds it.
+
+        Turns that come meanwhile wait. Give it back with `let_go`.
+        """
+        token = self._run("hold", subject, _ms(lease_seconds), _FENCE_SECONDS)
+        return Lease(subject, int(token)) if token else None
+
+    def let_go(self, lease: Lease) -> None:
+        """Give back a lease that brought no turns. One that is lost is no error: there is nothing to give back."""
+        self._ring_next(self._run("let_go", lease.subject, lease.token))
+
     def commit(self, lease: Lease, turn_ids: Sequence[str], limit: int, lease_seconds: float) -> Batch | None:
         """Drop processed turns, and take up to `limit` more under the renewed lease, or release it.
 

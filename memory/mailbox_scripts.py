@@ -131,6 +131,36 @@ return {'taken', written, '', outages, taken}
 """
 )
 
+# For work that no turn asks for: the lease alone. It needs no seat, since it brings no turns of its own to the front.
+_HOLD = (
+    _COMMON
+    + """
+local lease_ms, fence_seconds = tonumber(ARGV[4]), ARGV[5]
+if redis.call('EXISTS', lease) == 1 then return '' end
+local token = math.max(now, tonumber(redis.call('GET', fence) or '0') + 1)
+local written = string.format('%.0f', token)
+redis.call('SET', fence, written, 'EX', fence_seconds)
+redis.call('SET', lease, written, 'PX', lease_ms)
+if redis.call('LLEN', order) > 0 then redis.call('ZADD', DIRTY, now + lease_ms * 1000, subject) end
+return written
+"""
+)
+
+_LET_GO = (
+    _COMMON
+    + """
+if redis.call('GET', lease) ~= ARGV[4] then return {'lost', '', ''} end
+redis.call('DEL', lease)
+if redis.call('LLEN', order) == 0 then
+  redis.call('ZREM', DIRTY, subject)
+  return {'released', '', leave()}
+end
+-- Whoever came for these turns found the mailbox held and went away.
+redis.call('ZADD', DIRTY, now + under_way_us, subject)
+return {'released', '', seat(subject, now + under_way_us) and subject or ''}
+"""
+)
+
 _COMMIT = (
     _COMMON
     + _TAKE
@@ -258,6 +288,8 @@ return answer
 ALL = {
     "append": _APPEND,
     "acquire": _ACQUIRE,
+    "hold": _HOLD,
+    "let_go": _LET_GO,
     "commit": _COMMIT,
     "renew": _RENEW,
     "release": _RELEASE,

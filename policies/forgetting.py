@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from memory.schema import Memory, MemoryType, Policy
+from memory.schema import Candidate, Memory, MemoryType, Policy
 from policies import wording
 
 _WHOSE: Final = re.compile(r"^(?:the user|[^\W\d_][\w-]{0,60})(?:['’]s)?\s+", re.IGNORECASE)
@@ -13,7 +13,7 @@ _SHARED: Final = 0.5
 """Share of the request's content words that a memory near it must have."""
 
 
-def is_meant(what: str, memory: Memory, similarity: float | None, policy: Policy) -> bool:
+def is_meant(what: str, memory: Memory | Candidate, similarity: float | None, policy: Policy) -> bool:
     """Whether a memory is what a request to forget speaks of.
 
     `what` is the request's object in the third person ("Maya's divorce"), `similarity` its cosine to the memory's

@@ -15,7 +15,18 @@ from time import monotonic
 import numpy as np
 
 from memory.index.base import Vector
-from memory.schema import AuditAction, AuditEntry, Event, EventName, Memory, MemoryType, Status, Subject
+from memory.schema import (
+    AuditAction,
+    AuditEntry,
+    Candidate,
+    Event,
+    EventName,
+    Memory,
+    MemoryType,
+    Review,
+    Status,
+    Subject,
+)
 from policies.dedup import Neighbour
 
 
@@ -36,6 +47,10 @@ class Draft:
     audit: list[AuditEntry] = field(default_factory=list)
     events: list[Event] = field(default_factory=list)
     changed: dict[uuid.UUID, None] = field(default_factory=dict)
+    reviews: list[Review] = field(default_factory=list)
+    """Candidates that a person must decide on first."""
+    withdrawn: list[uuid.UUID] = field(default_factory=list)
+    """Reviews of the catalog that the subject wants forgotten."""
     begun: float = field(default_factory=monotonic)
 
     def time(self) -> datetime:
@@ -106,6 +121,24 @@ class Draft:
         """Leave a line that something of a turn was not kept, and by which rule."""
         self.audit.append(self._entry(action, reason, turn_id=turn_id))
 
+    def hold(self, review: Review) -> None:
+        """Have a person decide on a candidate."""
+        self.audit.append(self._entry(AuditAction.QUARANTINED, review.reason, turn_id=_turn_of(review.candidate)))
+        self.reviews.append(review)
+
+    def settle(self, review: Review, action: AuditAction, memory: Memory | None) -> None:
+        """Leave a line of what a person decided."""
+        id_ = memory.id if memory else None
+        self.audit.append(self._entry(action, review.reason, memory_id=id_, turn_id=_turn_of(review.candidate)))
+
+    def withdraw(self, review: Review, reason: str) -> None:
+        """Drop what waits for a person."""
+        if review in self.reviews:
+            self.reviews.remove(review)
+        else:
+            self.withdrawn.append(review.id)
+        self.audit.append(self._entry(AuditAction.DELETED, reason, turn_id=_turn_of(review.candidate)))
+
     def created(self) -> tuple[Memory, ...]:
         return tuple(
             memory.model_copy(update={"version": 1})
@@ -157,3 +190,7 @@ class Draft:
 
     def _event(self, name: EventName, payload: dict[str, str]) -> Event:
         return Event(name=name, **self.subject.model_dump(), at=self.now, payload=payload)
+
+
+def _turn_of(candidate: Candidate | None) -> str | None:
+    return candidate.turn_id if candidate else None

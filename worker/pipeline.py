@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import uuid
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
 import structlog
@@ -15,6 +15,7 @@ from memory.indexing import index, overtaken
 from memory.mailbox import ConflictingTurn, Lease
 from memory.schema import (
     AdmissionAction,
+    Asker,
     Attachment,
     AuditAction,
     Candidate,
@@ -23,6 +24,7 @@ from memory.schema import (
     Memory,
     Message,
     OpenTopic,
+    Review,
     Screening,
     Subject,
     Turn,
@@ -39,12 +41,13 @@ from worker.extract.base import AdmittedTurn
 from worker.failures import is_transient
 from worker.metrics import SCREENINGS, count_committed, count_searchable
 from worker.parts import Parts
-from worker.resolve import Item, Scored, resolve, text_of
+from worker.resolve import Item, Origin, Scored, resolve, text_of
 from worker.stages import stage
 
 _log = structlog.get_logger()
 _WORKER = "worker"
 _MASK = "[masked]"
+_PLANTED = "planted_instruction"
 _PUNCTUATION = ".,;:!?\"'()[]{}<>"
 _SHORTEST_HIDDEN = 4
 """Characters from which a masked word is looked for in what else was said: shorter ones are words of every day."""
@@ -96,20 +99,24 @@ def process(received: Sequence[ReceivedTurn], lease: Lease, parts: Parts, now: d
             items = list(_score(screened, standing.writes, parts))
         if items:
             with stage("embed"):
-                vectors = _embed(items, standing.unindexed, draft, parts)
+                vectors = embed(items, standing.unindexed, draft, parts)
             with stage("resolve"):
-                effective = resolve(items, vectors, _turns_by_id(fresh), draft, parts)
+                effective = resolve(items, vectors, _origins(fresh), draft, parts)
     with stage("commit"):
         changes = _changes(fresh, turns, items, effective, topics, draft, lease, parts)
         event_ids = parts.catalog.commit(changes)
     reached("after_commit")
     count_committed(changes)
     if draft.changed:
-        _tell(changes, event_ids, vectors, parts)
+        tell(changes, event_ids, vectors, parts)
 
 
 def _turns_by_id(received: Sequence[ReceivedTurn]) -> dict[str, Turn]:
     return {one.turn.turn_id: one.turn for one in received}
+
+
+def _origins(received: Sequence[ReceivedTurn]) -> dict[str, Origin]:
+    return {one.turn.turn_id: Origin(one.turn.conversation_id, one.turn.agent_id, one.turn.user_id) for one in received}
 
 
 def _screen(
@@ -122,12 +129,31 @@ def _screen(
             continue
         screening = screen(item.summary, parts.policy)
         SCREENINGS.labels(Verdict.QUARANTINE if item.turn_id in planted else screening.verdict).inc()
-        if item.turn_id in planted or screening.verdict is Verdict.QUARANTINE:
-            draft.refuse(AuditAction.QUARANTINED, item.turn_id, "planted_instruction")
-        elif screening.verdict is Verdict.REFUSE:
+        if screening.verdict is Verdict.REFUSE:
             draft.refuse(AuditAction.REFUSED, item.turn_id, ", ".join(screening.reasons))
+        elif item.turn_id in planted or screening.verdict is Verdict.QUARANTINE:
+            _quarantine(_masked(item, screening, parts), turns[item.turn_id], draft, parts)
         else:
             yield _masked(item, screening, parts)
+
+
+def _quarantine(candidate: Candidate, turn: Turn, draft: Draft, parts: Parts) -> None:
+    """Have a person decide on a candidate. Past a number of them, all that is left is the line in the audit."""
+    waiting = len(draft.reviews) + parts.catalog.reviews.count_open(draft.subject)
+    if waiting >= parts.policy.open_reviews_per_subject:
+        draft.refuse(AuditAction.QUARANTINED, candidate.turn_id, _PLANTED)
+        return
+    draft.hold(
+        Review.of(
+            draft.subject,
+            candidate,
+            Asker.SCREENING,
+            reason=_PLANTED,
+            policy_version=draft.policy_version,
+            opened_at=draft.now,
+            turn=turn,
+        )
+    )
 
 
 def _is_planted(turn: Turn, parts: Parts) -> bool:
@@ -156,22 +182,31 @@ def _score(items: Sequence[Candidate | ForgetRequest], written: int, parts: Part
         if isinstance(item, ForgetRequest):
             yield item
             continue
-        score = importance(
-            pinned=item.pinned,
-            trust=source_trust(item.source),
-            access_count=0,
-            valence=item.valence,
-            intensity=item.intensity,
-            explicit=item.explicit,
-            policy=parts.policy,
-        )
-        if score < parts.policy.importance_minimum and not item.explicit:
+        one = scored(item, parts)
+        if one.importance < parts.policy.importance_minimum and not item.explicit:
             continue
-        yield Scored(item, score * within_rate(written, item.explicit, parts.policy))
+        yield replace(one, importance=one.importance * within_rate(written, item.explicit, parts.policy))
         written += 1
 
 
-def _embed(items: Sequence[Item], unindexed: Sequence[Memory], draft: Draft, parts: Parts) -> dict[str, Vector]:
+def scored(candidate: Candidate, parts: Parts) -> Scored:
+    """A candidate with the importance that it has by itself."""
+    return Scored(
+        candidate,
+        importance(
+            pinned=candidate.pinned,
+            trust=source_trust(candidate.source),
+            access_count=0,
+            valence=candidate.valence,
+            intensity=candidate.intensity,
+            explicit=candidate.explicit,
+            policy=parts.policy,
+        ),
+    )
+
+
+def embed(items: Sequence[Item], unindexed: Sequence[Memory], draft: Draft, parts: Parts) -> dict[str, Vector]:
+    """Vectors of all items and of what the index does not have yet, by their texts; the draft learns the latter."""
     texts = list(dict.fromkeys([*map(text_of, items), *(memory.summary for memory in unindexed)]))
     vectors: dict[str, Vector] = dict(zip(texts, parts.embedder.embed(texts), strict=True))
     # What the index was not told yet it cannot find: these are compared by their vectors here.
@@ -224,6 +259,8 @@ def _changes(
         events=tuple(draft.events),
         topics=topics,
         questions=dict.fromkeys(questions) if forgetting else questions,
+        reviews=tuple(draft.reviews),
+        withdrawn=tuple(draft.withdrawn),
     )
 
 
@@ -262,7 +299,7 @@ def _without(hidden: Iterable[str], text: str) -> str:
     return text
 
 
-def _tell(changes: Changes, event_ids: Sequence[int], vectors: Mapping[str, Vector], parts: Parts) -> None:
+def tell(changes: Changes, event_ids: Sequence[int], vectors: Mapping[str, Vector], parts: Parts) -> None:
     """Index and announce. The catalog has it all already: what cannot be told now, the sweeper tells later."""
     written = (*changes.created, *changes.updated)
     try:

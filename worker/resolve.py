@@ -14,7 +14,6 @@ from memory.schema import (
     Memory,
     MemoryType,
     Status,
-    Turn,
     memory_id,
 )
 from policies.dedup import Neighbour, decide
@@ -26,6 +25,7 @@ from worker.metrics import DECISIONS
 from worker.parts import Parts
 
 _FORGETTABLE = (Status.ACTIVE, Status.PROVISIONAL, Status.SUPERSEDED, Status.ARCHIVED)
+_ASKED = "the user asked for it to be forgotten"
 _RELATED = 3
 """How many near memories a new one is linked to."""
 
@@ -38,6 +38,16 @@ class Scored:
     importance: float
 
 
+@dataclass(frozen=True)
+class Origin:
+    """Where a candidate was said, who said it, and which memories it was made of, if of any."""
+
+    conversation_id: str | None
+    agent_id: str | None
+    author_id: str
+    links: tuple[uuid.UUID, ...] = ()
+
+
 Item = Scored | ForgetRequest
 
 
@@ -47,11 +57,11 @@ def text_of(item: Item) -> str:
 
 
 def resolve(
-    items: Sequence[Item], vectors: Mapping[str, Vector], turns: Mapping[str, Turn], draft: Draft, parts: Parts
+    items: Sequence[Item], vectors: Mapping[str, Vector], origins: Mapping[str, Origin], draft: Draft, parts: Parts
 ) -> set[str]:
     """Decide every item in order, on the draft. Answers the ids of turns of which something was kept or forgotten.
 
-    `vectors` holds one for the text of every item; `turns` are the batch's by their ids.
+    `vectors` holds one for the text of every item; `origins` are those of the batch's turns by their ids.
     """
     similarities = [_search(item, vectors[text_of(item)], draft, parts) for item in items]
     found = {id_ for near in similarities for id_ in near}
@@ -64,7 +74,7 @@ def resolve(
             turn_id = item.turn_id
         else:
             turn_id = item.candidate.turn_id
-            touched = _settle(item, near, vectors, turns[turn_id], draft, parts)
+            touched = _settle(item, near, vectors, origins[turn_id], draft, parts)
         if touched:
             effective.add(turn_id)
     return effective
@@ -89,7 +99,7 @@ def _settle(
     scored: Scored,
     near: dict[uuid.UUID, float],
     vectors: Mapping[str, Vector],
-    turn: Turn,
+    origin: Origin,
     draft: Draft,
     parts: Parts,
 ) -> bool:
@@ -106,7 +116,7 @@ def _settle(
         merged = merge(existing, candidate, scored.importance, draft.now, draft.policy_version)
         draft.update(merged, vector if merged.summary != existing.summary else None, decision.reason)
         return True
-    created = _new_memory(scored, turn, draft, parts)
+    created = _new_memory(scored, origin, draft, parts)
     if decision.action is DecisionAction.SUPERSEDE:
         created = created.model_copy(update={"supersedes": decision.targets})
     draft.create(_linked(created, neighbours, parts), vector, decision.reason)
@@ -119,10 +129,10 @@ def _settle(
 def _linked(memory: Memory, neighbours: Sequence[Neighbour], parts: Parts) -> Memory:
     low = parts.policy.episodic_check_low if memory.type is MemoryType.EPISODIC else parts.policy.semantic_check_low
     related = tuple(n.memory.id for n in neighbours if n.similarity >= low and n.memory.id not in memory.supersedes)
-    return memory.model_copy(update={"related_ids": related[:_RELATED]})
+    return memory.model_copy(update={"related_ids": tuple(dict.fromkeys((*memory.related_ids, *related[:_RELATED])))})
 
 
-def _new_memory(scored: Scored, turn: Turn, draft: Draft, parts: Parts) -> Memory:
+def _new_memory(scored: Scored, origin: Origin, draft: Draft, parts: Parts) -> Memory:
     candidate = scored.candidate
     trust = source_trust(candidate.source)
     return Memory(
@@ -137,9 +147,10 @@ def _new_memory(scored: Scored, turn: Turn, draft: Draft, parts: Parts) -> Memor
         facts=candidate.facts,
         source=candidate.source,
         source_turn_ids=tuple(dict.fromkeys((*candidate.context_turn_ids, candidate.turn_id))),
-        conversation_id=turn.conversation_id,
-        agent_id=turn.agent_id,
-        author_id=turn.user_id,
+        conversation_id=origin.conversation_id,
+        agent_id=origin.agent_id,
+        author_id=origin.author_id,
+        related_ids=origin.links,
         importance=scored.importance,
         trust_score=trust,
         confidence=candidate.confidence,
@@ -168,5 +179,12 @@ def _forget(request: ForgetRequest, near: dict[uuid.UUID, float], draft: Draft, 
         if memory.status in _FORGETTABLE and is_meant(request.what, memory, near.get(id_), parts.policy)
     ]
     for memory in meant:
-        draft.delete(memory, "the user asked for it to be forgotten")
-    return bool(meant)
+        draft.delete(memory, _ASKED)
+    waiting = [
+        review
+        for review in (*draft.reviews, *parts.catalog.reviews.page(draft.subject))
+        if review.candidate and is_meant(request.what, review.candidate, None, parts.policy)
+    ]
+    for review in waiting:
+        draft.withdraw(review, _ASKED)
+    return bool(meant or waiting)

@@ -11,7 +11,7 @@ from redis.exceptions import TimeoutError as RedisTimeoutError
 from rich.text import Text
 from sqlalchemy.exc import OperationalError
 
-from interfaces.cli import configuration, dead_letters, fleet, knowledge, status, turns
+from interfaces.cli import configuration, dead_letters, fleet, knowledge, reviews, status, turns
 from interfaces.cli.output import errors
 from interfaces.fleet_report import NoAnswer
 from interfaces.local.broker import BrokerUnavailable
@@ -49,6 +49,7 @@ fleet.add_to(app)
 status.add_to(app)
 configuration.add_to(app)
 app.add_typer(dead_letters.app)
+app.add_typer(reviews.app)
 
 
 def main() -> None:

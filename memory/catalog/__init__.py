@@ -1,10 +1,11 @@
 """The record of truth, over SQLite or Postgres."""
 
 from memory.catalog.catalog import Backlog, Catalog
-from memory.catalog.changes import Changes, IndexJob, LedgerEntry, Outcome
+from memory.catalog.changes import Changes, ConcurrentChange, IndexJob, LedgerEntry, Outcome
 from memory.catalog.engine import CatalogUnavailable, create_catalog_engine
+from memory.catalog.reviews import Reviews
 from memory.catalog.revisions import check_revision, migrate
-from memory.catalog.writing import ConcurrentChange, StaleFence
+from memory.catalog.writing import StaleFence
 from memory.settings import Settings
 
 __all__ = [
@@ -16,6 +17,7 @@ __all__ = [
     "IndexJob",
     "LedgerEntry",
     "Outcome",
+    "Reviews",
     "StaleFence",
     "open_catalog",
 ]

@@ -13,7 +13,8 @@ import memory.catalog.tables as tables
 from memory.catalog.changes import Changes, IndexJob, Outcome
 from memory.catalog.context import drop_stale_context, read_context
 from memory.catalog.engine import Writers
-from memory.catalog.rows import folded, memory_of
+from memory.catalog.reviews import Reviews
+from memory.catalog.rows import folded, ids_from, memory_of
 from memory.catalog.writing import of_subject, write
 from memory.schema import AuditEntry, Context, Event, Memory, MemoryType, Status, Subject, Turn
 
@@ -47,6 +48,7 @@ class Catalog:
 
     def __init__(self, engine: Engine) -> None:
         self._engine = engine
+        self.reviews = Reviews(engine)
         self._writers = Writers(engine)
 
     def close(self) -> None:
@@ -59,11 +61,11 @@ class Catalog:
 
         Raises:
             StaleFence: the work was done under a lease that is no longer the newest of the subject.
-            ConcurrentChange: a memory was changed by somebody else since it was read.
+            ConcurrentChange: a memory or a review was changed by somebody else since it was read.
         """
         with self._writers.transaction() as connection:
             event_ids = write(connection, changes)
-        if changes.deleted:
+        if changes.deleted or changes.settled or changes.withdrawn:
             self._writers.leave_no_trace()
         return event_ids
 
@@ -104,11 +106,8 @@ class Catalog:
         Raises:
             ValueError: it is no start of an id.
         """
-        digits = start.replace("-", "").lower()
-        if not 4 <= len(digits) <= 32 or set(digits) - set("0123456789abcdef"):
-            raise ValueError(f"{start!r} is no id, nor the first 4 or more characters of one")
         table = tables.memories
-        first, last = uuid.UUID(digits.ljust(32, "0")), uuid.UUID(digits.ljust(32, "f"))
+        first, last = ids_from(start)
         with self._engine.connect() as connection:
             return list(
                 connection.execute(

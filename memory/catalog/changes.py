@@ -9,7 +9,11 @@ from datetime import datetime
 from enum import StrEnum
 from typing import Literal
 
-from memory.schema import AuditEntry, Event, Memory, OpenTopic, Question, Subject, Turn
+from memory.schema import AuditEntry, Event, Memory, OpenTopic, Question, Review, Settlement, Subject, Turn
+
+
+class ConcurrentChange(Exception):
+    """What is changed was changed by somebody else since it was read: nothing was written; read it again."""
 
 
 class Outcome(StrEnum):
@@ -57,7 +61,8 @@ class Changes:
     `updated` memories carry the version that the write makes; the row must still have the one before. `fence` is the
     token of the mailbox lease under which the work was done, None for an act outside of it. `topics` are what is open
     with some agents and `questions` what was asked last in some conversations, None where nothing is: those of others
-    stay. A deletion drops all of both.
+    stay. A deletion drops all of both. `reviews` are opened unless they are known, `settled` ones must be open,
+    `withdrawn` ones go without a trace; so do those that were made of a deleted memory or its turns.
     """
 
     subject: Subject
@@ -72,6 +77,9 @@ class Changes:
     events: tuple[Event, ...] = ()
     topics: Mapping[str | None, OpenTopic | None] = field(default_factory=dict)
     questions: Mapping[str, Question | None] = field(default_factory=dict)
+    reviews: tuple[Review, ...] = ()
+    settled: tuple[Settlement, ...] = ()
+    withdrawn: tuple[uuid.UUID, ...] = ()
 
     def index_jobs(self) -> list[IndexJob]:
         """What the index must be told of these changes."""

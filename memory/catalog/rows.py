@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import uuid
 from collections.abc import Iterable
 from datetime import datetime
 from typing import Any
@@ -83,6 +84,18 @@ def index_job_rows(jobs: Iterable[IndexJob], since: datetime) -> list[dict[str, 
         }
         for job in jobs
     ]
+
+
+def ids_from(start: str) -> tuple[uuid.UUID, uuid.UUID]:
+    """The first and the last id that begin with these hexadecimal digits, hyphens or not.
+
+    Raises:
+        ValueError: it is no start of an id.
+    """
+    digits = start.replace("-", "").lower()
+    if not 4 <= len(digits) <= 32 or set(digits) - set("0123456789abcdef"):
+        raise ValueError(f"{start!r} is no id, nor the first 4 or more characters of one")
+    return uuid.UUID(digits.ljust(32, "0")), uuid.UUID(digits.ljust(32, "f"))
 
 
 def memory_of(document: Any) -> Memory:

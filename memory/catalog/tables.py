@@ -180,6 +180,24 @@ ledger = Table(
     Index(None, "processed_at"),
 )
 
+reviews = Table(
+    "reviews",
+    metadata,
+    Column("id", Uuid, primary_key=True),
+    _identifier("tenant_id"),
+    _identifier("subject_id"),
+    Column("asked_by", String(20), nullable=False),
+    Column("reason", String(300), nullable=False),
+    Column("policy_version", String(20), nullable=False),
+    Column("status", String(20), nullable=False),
+    Column("opened_at", UtcTime, nullable=False),
+    Column("decided_at", UtcTime),
+    Column("decided_by", String(200)),
+    Column("document", JSON(none_as_null=True)),
+    Index(None, "tenant_id", "subject_id", "status"),
+    Index(None, "status", "opened_at"),
+)
+
 outbox = Table(
     "outbox",
     metadata,

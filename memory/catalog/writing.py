@@ -9,8 +9,9 @@ from sqlalchemy import Connection, Table, and_, delete, exists, insert, select, 
 from sqlalchemy.dialects import postgresql, sqlite
 
 import memory.catalog.tables as tables
-from memory.catalog.changes import Changes
+from memory.catalog.changes import Changes, ConcurrentChange
 from memory.catalog.context import drop_context, write_questions, write_topics
+from memory.catalog.reviews import write_reviews
 from memory.catalog.rows import fact_rows, index_job_rows, memory_row, provenance_rows
 from memory.schema import Memory, Subject
 
@@ -27,16 +28,13 @@ class StaleFence(Exception):
     """A worker wrote under a lease that another has taken over since: nothing of it was written."""
 
 
-class ConcurrentChange(Exception):
-    """A memory was changed by somebody else between reading and writing: nothing was written; read it again."""
-
-
 def write(connection: Connection, changes: Changes) -> list[int]:
     """Write all changes on a connection in a transaction, and answer the outbox ids of the events, in their order.
 
     Raises:
         StaleFence: the catalog has seen a newer fencing token for the subject.
-        ConcurrentChange: an updated or deleted memory is no longer at the version that was read.
+        ConcurrentChange: an updated or deleted memory is no longer at the version that was read, or a settled review
+            was settled before.
     """
     if changes.fence is not None:
         _raise_fence(connection, changes)
@@ -60,6 +58,7 @@ def write(connection: Connection, changes: Changes) -> list[int]:
     if changes.deleted:
         _drop_orphaned_sources(connection, changes.subject, changes.deleted)
         _take_back_events(connection, changes.subject, changes.deleted)
+    write_reviews(connection, changes)
     _queue_indexing(connection, changes)
     if changes.audit:
         connection.execute(_INSERT_AUDIT, [entry.model_dump() for entry in changes.audit])

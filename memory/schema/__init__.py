@@ -30,6 +30,7 @@ from memory.schema.memory import (
     utc_iso,
 )
 from memory.schema.policy import Policy
+from memory.schema.review import Asker, Review, ReviewStatus, Settlement
 from memory.schema.turn import MAX_TURN_BYTES, SCHEMA_VERSION, Attachment, Message, Role, Subject, Turn
 
 __all__ = [
@@ -40,6 +41,7 @@ __all__ = [
     "SCHEMA_VERSION",
     "Admission",
     "AdmissionAction",
+    "Asker",
     "Attachment",
     "AuditAction",
     "AuditEntry",
@@ -61,9 +63,12 @@ __all__ = [
     "OpenTopic",
     "Policy",
     "Question",
+    "Review",
+    "ReviewStatus",
     "Role",
     "SameFact",
     "Screening",
+    "Settlement",
     "Status",
     "Subject",
     "Thresholds",

@@ -19,6 +19,8 @@ class AuditAction(StrEnum):
     DELETED = "deleted"
     REFUSED = "refused"
     QUARANTINED = "quarantined"
+    APPROVED = "approved"
+    REJECTED = "rejected"
 
 
 class AuditEntry(Value):

@@ -85,6 +85,9 @@ class Policy(Value):
     question_hours: Annotated[int, Field(ge=1)] = Field(
         24, description="hours after which what the user says no longer answers the assistant's last question"
     )
+    open_reviews_per_subject: Count = Field(
+        50, description="candidates of a subject that may wait for a person; what is quarantined past that is not kept"
+    )
     mask_personal_identifiers: bool = Field(
         True, description="mask e-mail addresses, phone numbers and the like in what is kept"
     )

@@ -139,7 +139,7 @@ def test_a_planted_instruction_is_no_memory_and_leaves_a_line_without_its_words(
     assert worker.known(whose, *EVERYTHING) == []
     assert worker.audited(whose) == ["quarantined"]
     assert worker.outcomes(whose) == {f"{anna}-0": Outcome.REFUSED}
-    assert "refund" not in worker.everywhere(whose)
+    assert "refund" not in str(worker.rows("audit", whose))
     assert worker.events(whose) == []
 
 

@@ -13,7 +13,20 @@ from interfaces.local.broker import embedded_broker
 from tests.e2e.command import Home
 from tests.turns import a_turn
 
-COMMANDS = ("ingest", "search", "memories", "show", "forget", "run", "worker", "beat", "status", "migrate", "settings")
+COMMANDS = (
+    "ingest",
+    "search",
+    "memories",
+    "show",
+    "forget",
+    "run",
+    "worker",
+    "beat",
+    "status",
+    "migrate",
+    "settings",
+    "reviews",
+)
 
 
 @pytest.fixture(scope="module")
@@ -175,13 +188,20 @@ def test_an_empty_catalog_says_so_to_people_and_an_empty_list_to_programs(idle: 
         assert idle.json(*command) == []
 
 
+def test_with_nothing_to_review_it_says_so(idle: Home) -> None:
+    assert "nothing waits" in idle.say("reviews", "list").stdout
+    assert idle.json("reviews", "list", "--user", "nobody") == []
+
+
 def test_an_empty_question_is_refused(idle: Home) -> None:
     said = idle.say("search", "nobody", "  ")
     assert (said.returncode, "the query is empty" in said.stderr, "Traceback" in said.stderr) == (2, True, False)
 
 
 @pytest.mark.parametrize("given", ["abcdef12", "ab", "not an id", "00000000-0000-0000-0000-000000000000"])
-@pytest.mark.parametrize("command", [("show",), ("forget", "--yes")])
+@pytest.mark.parametrize(
+    "command", [("show",), ("forget", "--yes"), ("reviews", "show"), ("reviews", "approve"), ("reviews", "reject")]
+)
 def test_an_id_that_no_memory_has_is_refused(idle: Home, command: tuple[str, ...], given: str) -> None:
     said = idle.say(*command, given)
     assert (said.returncode, "Traceback" in said.stderr) == (2, False)

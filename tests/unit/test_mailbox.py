@@ -103,6 +103,44 @@ def test_a_held_mailbox_is_not_given_to_a_second_worker(mailbox: Mailbox) -> Non
     assert mailbox.acquire(ANNA, 8, LEASE_SECONDS) is None
 
 
+def test_a_mailbox_held_for_other_work_keeps_its_turns_and_is_given_to_nobody(mailbox: Mailbox) -> None:
+    mailbox.append(turn("t"), look_after=5)
+    lease = mailbox.hold(ANNA, LEASE_SECONDS)
+    assert lease is not None
+    assert mailbox.hold(ANNA, LEASE_SECONDS) is None
+    assert mailbox.acquire(ANNA, 8, LEASE_SECONDS) is None
+    assert mailbox.pending_turns() == 1
+
+
+def test_whoever_lets_a_mailbox_go_rings_for_the_turns_that_came_meanwhile(redis: fakeredis.FakeRedis) -> None:
+    rung: list[Subject] = []
+    mailbox = Mailbox(redis, ring=rung.append, seats=100)
+    lease = mailbox.hold(ANNA, LEASE_SECONDS)
+    assert lease is not None
+    mailbox.append(turn("t"), look_after=5)
+    mailbox.let_go(lease)
+    assert rung == [ANNA]
+    assert taken(mailbox.acquire(ANNA, 8, LEASE_SECONDS)) == ["t"]
+
+
+def test_letting_go_of_a_lease_that_is_lost_changes_nothing(redis: fakeredis.FakeRedis, mailbox: Mailbox) -> None:
+    first = mailbox.hold(ANNA, LEASE_SECONDS)
+    expire_lease(redis, ANNA)
+    second = mailbox.hold(ANNA, LEASE_SECONDS)
+    assert first is not None
+    assert second is not None
+    assert second.token > first.token
+    mailbox.let_go(first)
+    assert mailbox.hold(ANNA, LEASE_SECONDS) is None
+
+
+def test_an_empty_mailbox_that_was_held_leaves_no_trace_but_its_fence(mailbox: Mailbox) -> None:
+    lease = mailbox.hold(ANNA, LEASE_SECONDS)
+    assert lease is not None
+    mailbox.let_go(lease)
+    assert (mailbox.dirty_subjects(), mailbox.acquire(ANNA, 8, LEASE_SECONDS)) == (0, None)
+
+
 def test_subjects_do_not_wait_for_each_other(mailbox: Mailbox) -> None:
     bert = Subject(tenant_id="acme", subject_id="bert")
     mailbox.append(turn("a"), look_after=5)
@@ -224,6 +262,7 @@ class MailboxMachine(RuleBasedStateMachine):
     """Producers append, workers take, commit, give back, die and come back late, in any order."""
 
     leases: Bundle[Batch | None] = Bundle("leases")
+    held: Bundle[Lease | None] = Bundle("held")
 
     def __init__(self) -> None:
         super().__init__()
@@ -277,6 +316,22 @@ class MailboxMachine(RuleBasedStateMachine):
         if batch is not None:
             self.mailbox.release(batch, retry_in=0, blamed=True)
             if batch.lease == self.holder:
+                self.holder = None
+
+    @rule(target=held)
+    def hold(self) -> Lease | None:
+        lease = self.mailbox.hold(ANNA, LEASE_SECONDS)
+        assert (lease is None) == (self.holder is not None)
+        if lease is not None:
+            assert lease.token > self.last_token
+            self.holder, self.last_token = lease, lease.token
+        return lease
+
+    @rule(lease=consumes(held))
+    def let_go(self, lease: Lease | None) -> None:
+        if lease is not None:
+            self.mailbox.let_go(lease)
+            if lease == self.holder:
                 self.holder = None
 
     @rule()

@@ -104,6 +104,28 @@ def upgrade() -> None:
         op.f("ix_outbox_tenant_id_subject_id_id"), "outbox", ["tenant_id", "subject_id", "id"], unique=False
     )
     op.create_table(
+        "reviews",
+        sa.Column("id", sa.Uuid(), nullable=False),
+        sa.Column("tenant_id", sa.String(length=200), nullable=False),
+        sa.Column("subject_id", sa.String(length=200), nullable=False),
+        sa.Column("asked_by", sa.String(length=20), nullable=False),
+        sa.Column("reason", sa.String(length=300), nullable=False),
+        sa.Column("policy_version", sa.String(length=20), nullable=False),
+        sa.Column("status", sa.String(length=20), nullable=False),
+        sa.Column("opened_at", sa.String(length=32), nullable=False),
+        sa.Column("decided_at", sa.String(length=32), nullable=True),
+        sa.Column("decided_by", sa.String(length=200), nullable=True),
+        sa.Column("document", sa.JSON(none_as_null=True), nullable=True),
+        sa.PrimaryKeyConstraint("id", name=op.f("pk_reviews")),
+    )
+    op.create_index(
+        op.f("ix_reviews_tenant_id_subject_id_status"),
+        "reviews",
+        ["tenant_id", "subject_id", "status"],
+        unique=False,
+    )
+    op.create_index(op.f("ix_reviews_status_opened_at"), "reviews", ["status", "opened_at"], unique=False)
+    op.create_table(
         "sources",
         sa.Column("tenant_id", sa.String(length=200), nullable=False),
         sa.Column("subject_id", sa.String(length=200), nullable=False),
@@ -183,6 +205,7 @@ def downgrade() -> None:
     op.drop_table("questions")
     op.drop_table("open_topics")
     op.drop_table("outbox")
+    op.drop_table("reviews")
     op.drop_table("index_jobs")
     op.drop_table("ledger")
     op.drop_table("audit")

@@ -1,0 +1,213 @@
+"""Candidates that a person must decide on: `reviews list`, `show`, `approve`, `reject`."""
+
+from __future__ import annotations
+
+import getpass
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from typing import Annotated, Any
+
+import typer
+from rich.panel import Panel
+from rich.table import Table
+from rich.text import Text
+
+from interfaces.cli.output import JsonOption, TenantOption, console, errors, memory_json, print_json, short
+from memory.catalog import Catalog, ConcurrentChange, open_catalog
+from memory.queue import create_celery
+from memory.schema import Review, ReviewStatus, Subject, utc_iso
+from memory.settings import load_policy, load_settings
+from worker.parts import open_parts
+from worker.reviews import Approved, NotOpen, SubjectBusy
+from worker.reviews import approve as approve_review
+from worker.reviews import reject as reject_review
+
+IdArgument = Annotated[str, typer.Argument(help="A review's id, or the first characters of it.")]
+IdsArgument = Annotated[list[str], typer.Argument(help="Ids of reviews, or the first characters of them.")]
+ByOption = Annotated[
+    str | None, typer.Option("--by", help="Who decides, for the audit; the name of your account unless given.")
+]
+
+app = typer.Typer(
+    name="reviews",
+    help=(
+        "Candidates that a person must decide on before they may become memories: what came of a text with a planted "
+        "instruction, and promotions that are not sure enough."
+    ),
+    no_args_is_help=True,
+)
+
+
+@app.command("list")
+def list_reviews(
+    user: Annotated[str | None, typer.Option("--user", "-u", help="Those of one user only.")] = None,
+    tenant: TenantOption = "default",
+    status: Annotated[
+        ReviewStatus, typer.Option("--status", "-s", help="Which ones to list, by what became of them.")
+    ] = ReviewStatus.OPEN,
+    limit: Annotated[int, typer.Option("--limit", "-n", min=1, help="How many to show at most.")] = 100,
+    as_json: JsonOption = False,
+) -> None:
+    """List what waits for a person, oldest first; of all tenants unless a user is named."""
+    subject = Subject(tenant_id=tenant, subject_id=user) if user else None
+    catalog = open_catalog(load_settings())
+    found = catalog.reviews.page(subject, status=status, limit=limit)
+    catalog.close()
+    if as_json:
+        print_json([_json(review) for review in found])
+    elif found:
+        console.print(_table(found))
+        if status is ReviewStatus.OPEN:
+            console.print("`afterturn reviews show ID`, then `approve` or `reject`")
+    else:
+        console.print("nothing waits for a review" if status is ReviewStatus.OPEN else f"no review was {status.value}")
+
+
+@app.command()
+def show(review: IdArgument, as_json: JsonOption = False) -> None:
+    """Show one: the candidate as it would be stored, and why it was held back."""
+    catalog = open_catalog(load_settings())
+    found = _one(review, catalog)
+    catalog.close()
+    if as_json:
+        print_json(_json(found))
+    else:
+        console.print(_details(found))
+
+
+@app.command()
+def approve(ids: IdsArgument, by: ByOption = None, as_json: JsonOption = False) -> None:
+    """Let them become memories: each goes through the ordinary decision of dedup, as if it had just been said.
+
+    One that can no longer be decided is named, and the exit code is 1.
+    """
+    settings = load_settings()
+    parts = open_parts(settings, create_celery(settings))
+    done: list[Approved] = []
+    failed: list[tuple[Review, str]] = []
+    try:
+        for review in [_one(given, parts.catalog) for given in ids]:
+            try:
+                done.append(approve_review(review.id, parts, by=_who(by), now=datetime.now(UTC)))
+            except (NotOpen, ConcurrentChange):
+                failed.append((review, "it is not open any more"))
+            except SubjectBusy as error:
+                failed.append((review, str(error)))
+    finally:
+        parts.close()
+    if as_json:
+        print_json(
+            {
+                "approved": [
+                    {"id": str(one.review.id), "memory": memory_json(one.memory) if one.memory else None}
+                    for one in done
+                ],
+                "failed": _failures(failed),
+            }
+        )
+    else:
+        for one in done:
+            became = f"memory {short(one.memory.id)}" if one.memory else "what is known already says it"
+            console.print(f"approved {short(one.review.id)}: {became}")
+    _end(failed, as_json=as_json)
+
+
+@app.command()
+def reject(ids: IdsArgument, by: ByOption = None, as_json: JsonOption = False) -> None:
+    """Drop them for good. An audit line without content stays."""
+    catalog = open_catalog(load_settings())
+    version = load_policy().version
+    done: list[Review] = []
+    failed: list[tuple[Review, str]] = []
+    try:
+        for review in [_one(given, catalog) for given in ids]:
+            try:
+                done.append(
+                    reject_review(review.id, catalog, policy_version=version, by=_who(by), now=datetime.now(UTC))
+                )
+            except (NotOpen, ConcurrentChange):
+                failed.append((review, "it is not open any more"))
+    finally:
+        catalog.close()
+    if as_json:
+        print_json({"rejected": [str(review.id) for review in done], "failed": _failures(failed)})
+    else:
+        console.print(f"rejected: {', '.join(short(review.id) for review in done) or 'none'}")
+    _end(failed, as_json=as_json)
+
+
+def _who(by: str | None) -> str:
+    return by or getpass.getuser()
+
+
+def _one(given: str, catalog: Catalog) -> Review:
+    try:
+        ids = catalog.reviews.ids_like(given)
+    except ValueError as error:
+        raise typer.BadParameter(str(error)) from error
+    if len(ids) > 1:
+        raise typer.BadParameter(f"{given!r} begins several ids: give more of it ({', '.join(map(str, ids[:5]))} ...)")
+    review = catalog.reviews.get(ids[0]) if ids else None
+    if review is None:
+        raise typer.BadParameter(f"there is no review {given!r}; `afterturn reviews list` has the ids")
+    return review
+
+
+def _json(review: Review) -> dict[str, Any]:
+    return review.model_dump(mode="json")
+
+
+def _failures(failed: Sequence[tuple[Review, str]]) -> list[dict[str, str]]:
+    return [{"id": str(review.id), "because": why} for review, why in failed]
+
+
+def _end(failed: Sequence[tuple[Review, str]], *, as_json: bool) -> None:
+    for review, why in failed:
+        if not as_json:
+            errors.print(Text(f"{short(review.id)}: {why}", style="red"), soft_wrap=True)
+    if failed:
+        raise typer.Exit(1)
+
+
+def _table(reviews: Sequence[Review]) -> Table:
+    table = Table(expand=True)
+    table.add_column("id", no_wrap=True, style="cyan")
+    table.add_column("since", no_wrap=True)
+    table.add_column("whose", no_wrap=True)
+    table.add_column("why", no_wrap=True)
+    table.add_column("would say", ratio=1)
+    for review in reviews:
+        said = review.candidate.summary if review.candidate else f"{review.status.value} by {review.decided_by}"
+        table.add_row(short(review.id), utc_iso(review.opened_at), Text(review.subject_id), review.reason, Text(said))
+    return table
+
+
+def _details(review: Review) -> Panel:
+    table = Table.grid(padding=(0, 2))
+    table.add_column(style="dim", no_wrap=True)
+    table.add_column()
+    rows = {
+        "id": str(review.id),
+        "whose": f"{review.subject_id} (tenant {review.tenant_id})",
+        "why": f"{review.reason}, asked by {review.asked_by.value}",
+        "since": utc_iso(review.opened_at),
+        "status": review.status.value,
+        "decided": f"{utc_iso(review.decided_at)} by {review.decided_by}" if review.decided_at else "",
+        "rules": review.policy_version,
+        "made of": ", ".join(map(short, review.links)),
+    }
+    if candidate := review.candidate:
+        rows |= {
+            "type": f"{candidate.type.value}, {candidate.kind.value}, {candidate.category}",
+            "turn": candidate.turn_id,
+            "when": utc_iso(candidate.occurred_at),
+            "confidence": f"{candidate.confidence:.2f}",
+            "tags": ", ".join(candidate.tags),
+            "entities": ", ".join(f"{entity.text} ({entity.type})" for entity in candidate.entities),
+            "facts": "; ".join(f"{fact.entity} {fact.verb} {fact.object}" for fact in candidate.facts),
+        }
+    for name, value in rows.items():
+        if value:
+            table.add_row(name, Text(value))
+    title = review.candidate.summary if review.candidate else f"{review.status.value}: what it said is gone"
+    return Panel(table, title=Text(title, style="bold"), title_align="left")

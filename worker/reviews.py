@@ -1,0 +1,113 @@
+"""What becomes of a candidate once a person has decided on it."""
+
+from __future__ import annotations
+
+import time
+import uuid
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from memory.catalog import Catalog, Changes
+from memory.mailbox import Lease
+from memory.schema import AuditAction, Memory, Review, ReviewStatus, Settlement, Subject
+from worker.draft import Draft
+from worker.parts import Parts
+from worker.pipeline import embed, scored, tell
+from worker.resolve import Origin, resolve
+
+_WAIT_SECONDS = 5.0
+_POLL_SECONDS = 0.05
+
+
+class NotOpen(Exception):
+    """The review was decided before, or went with what it was made of."""
+
+
+class SubjectBusy(Exception):
+    """A worker has the subject's mailbox in hand. The message says what to do."""
+
+
+@dataclass(frozen=True)
+class Approved:
+    """What an approval did. `memory` is what the candidate became or was merged into; None where what is known
+    already says it."""
+
+    review: Review
+    memory: Memory | None
+
+
+def approve(id_: uuid.UUID, parts: Parts, *, by: str, now: datetime) -> Approved:
+    """Put a candidate through the ordinary decision of dedup, as if its turn had just been screened.
+
+    The subject's lease is held meanwhile, so that no turn is decided at the same time.
+
+    Raises:
+        NotOpen: it is not open any more.
+        SubjectBusy: the subject's lease was not to be had within 5 seconds.
+    """
+    subject = _open_review(id_, parts.catalog).subject
+    with _holding(subject, parts) as lease:
+        review = _open_review(id_, parts.catalog)
+        if review.candidate is None:
+            raise NotOpen
+        candidate = review.candidate
+        draft = Draft(subject, now, parts.policy.version, by=by)
+        standing = parts.catalog.standing(subject, now - timedelta(hours=1))
+        items = [scored(candidate, parts)]
+        vectors = embed(items, standing.unindexed, draft, parts)
+        origin = Origin(review.conversation_id, review.agent_id, subject.subject_id, review.links)
+        resolve(items, vectors, {candidate.turn_id: origin}, draft, parts)
+        memory = next((memory for id_ in draft.changed if (memory := draft.current.get(id_))), None)
+        draft.settle(review, AuditAction.APPROVED, memory)
+        changes = Changes(
+            subject=subject,
+            at=now,
+            fence=lease.token,
+            created=draft.created(),
+            updated=draft.updated(),
+            deleted=draft.deleted(),
+            audit=tuple(draft.audit),
+            events=tuple(draft.events),
+            settled=(Settlement(review_id=review.id, status=ReviewStatus.APPROVED, by=by),),
+        )
+        event_ids = parts.catalog.commit(changes)
+        if draft.changed:
+            tell(changes, event_ids, vectors, parts)
+    return Approved(review, memory)
+
+
+def reject(id_: uuid.UUID, catalog: Catalog, *, policy_version: str, by: str, now: datetime) -> Review:
+    """Drop a candidate for good; a line without content stays in the audit.
+
+    Raises:
+        NotOpen: it is not open any more.
+        ConcurrentChange: somebody else decided it at the same moment.
+    """
+    review = _open_review(id_, catalog)
+    draft = Draft(review.subject, now, policy_version, by=by)
+    draft.settle(review, AuditAction.REJECTED, None)
+    settlement = Settlement(review_id=review.id, status=ReviewStatus.REJECTED, by=by)
+    catalog.commit(Changes(subject=review.subject, at=now, audit=tuple(draft.audit), settled=(settlement,)))
+    return review
+
+
+def _open_review(id_: uuid.UUID, catalog: Catalog) -> Review:
+    review = catalog.reviews.get(id_)
+    if review is None or review.status is not ReviewStatus.OPEN:
+        raise NotOpen
+    return review
+
+
+@contextmanager
+def _holding(subject: Subject, parts: Parts) -> Iterator[Lease]:
+    deadline = time.monotonic() + _WAIT_SECONDS
+    while (lease := parts.mailbox.hold(subject, parts.settings.lease_seconds)) is None:
+        if time.monotonic() > deadline:
+            raise SubjectBusy(f"a worker has the turns of {subject.subject_id!r} in hand; try again in a moment")
+        time.sleep(_POLL_SECONDS)
+    try:
+        yield lease
+    finally:
+        parts.mailbox.let_go(lease)
