@@ -8,7 +8,7 @@ from typing import Annotated, Literal, TypeVar
 from urllib.parse import urlsplit
 
 from dotenv import dotenv_values
-from pydantic import Field, ValidationError, field_validator
+from pydantic import Field, SecretStr, ValidationError, field_validator
 from pydantic_settings import BaseSettings, SettingsConfigDict
 from pydantic_settings import SettingsError as UnreadableSetting
 
@@ -18,7 +18,7 @@ PREFIX = "AFTERTURN_"
 T = TypeVar("T", bound=BaseSettings)
 _PLUGIN = r"[A-Za-z_][\w.]*:[A-Za-z_]\w*"
 _RULES_OR_PLUGIN = rf"^(rules|{_PLUGIN})$"
-_NONE_OR_PLUGIN = rf"^(none|{_PLUGIN})$"
+_LLM = rf"^(none|bedrock|openai|{_PLUGIN})$"
 
 
 class SettingsError(Exception):
@@ -45,17 +45,35 @@ class Settings(BaseSettings):
     extractor: Annotated[str, Field(pattern=_RULES_OR_PLUGIN)] = Field(
         "rules", description="what makes candidates of turns: rules, or package.module:function of your own"
     )
-    llm: Annotated[str, Field(pattern=_NONE_OR_PLUGIN)] = Field(
-        "none", description="the language model: none, or package.module:function that opens a provider of your own"
+    llm: Annotated[str, Field(pattern=_LLM)] = Field(
+        "none",
+        description="the language model: none, bedrock, openai (any endpoint that speaks its protocol), or "
+        "package.module:function that opens a provider of your own",
+    )
+    llm_model: str | None = Field(
+        None, description="the language model's name or id; unset: Nova Micro with bedrock; openai needs one"
+    )
+    llm_url: str | None = Field(
+        None,
+        description="base URL of the endpoint with openai, such as http://127.0.0.1:8000/v1; unset: OpenAI's own",
+    )
+    llm_api_key: SecretStr | None = Field(
+        None, description="key of the endpoint with openai, if it asks for one; never shown"
     )
     llm_timeout_seconds: Annotated[float, Field(gt=0, le=600)] = Field(
         30.0, description="how long a call of the language model may take"
+    )
+    llm_max_answer_tokens: Annotated[int, Field(ge=64, le=100_000)] = Field(
+        4096, description="tokens that an answer of the language model may have"
     )
     llm_concurrency: Annotated[int, Field(ge=0)] = Field(
         0, description="calls of the language model that the whole fleet has under way at most; 0: no cap"
     )
     llm_requests_per_minute: Annotated[int, Field(ge=0)] = Field(
         0, description="calls of the language model that the whole fleet starts a minute at most; 0: no cap"
+    )
+    aws_region: str | None = Field(
+        None, description="AWS region of Bedrock; unset: as boto3 finds it; credentials are always found by boto3"
     )
     turn_deadline_seconds: Annotated[float, Field(ge=10, le=86_400)] = Field(
         600.0, description="how long a worker may have one batch of turns in hand before it counts as stuck and ends"
@@ -127,10 +145,22 @@ class Settings(BaseSettings):
             raise ValueError("must start with redis:// or rediss://, such as redis://127.0.0.1:6390/0")
         return url
 
-    @field_validator("spool_dir", mode="before")
+    @field_validator("llm_url")
     @classmethod
-    def _empty_is_unset(cls, folder: object) -> object:
-        return None if folder == "" else folder
+    def _is_http(cls, url: str | None) -> str | None:
+        if url is None:
+            return None
+        parts = urlsplit(url)
+        if parts.scheme not in {"http", "https"} or not parts.hostname:
+            raise ValueError("must start with http:// or https:// and a host")
+        if parts.username or parts.password:
+            raise ValueError("must hold no password; a key has a setting of its own")
+        return url
+
+    @field_validator("spool_dir", "llm_model", "llm_url", "llm_api_key", "aws_region", mode="before")
+    @classmethod
+    def _empty_is_unset(cls, value: object) -> object:
+        return None if value == "" else value
 
     @property
     def effective_spool_dir(self) -> Path:

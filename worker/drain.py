@@ -72,7 +72,7 @@ def _retry_later(batch: Batch, error: Exception, parts: Parts) -> None:
     outage = is_outage(error)
     count_retry(error, outage=outage)
     before = batch.outages if outage else max(parked.failures for parked in batch.turns)
-    pause = pause_before_retry(before + 1)
+    pause = pause_before_retry(before + 1, error)
     _log.warning("retry_later", stage="mailbox", error=type(error).__name__, attempt=before + 1, seconds=pause)
     parts.mailbox.release(batch, retry_in=pause, blamed=not outage)
 

@@ -54,7 +54,9 @@ def is_outage(error: BaseException) -> bool:
     return isinstance(error, _OUTAGES) or is_passing(error)
 
 
-def pause_before_retry(attempt: int) -> float:
-    """Seconds to wait before the attempt after `attempt` (from 1): exponential, half of it jitter, at most a minute."""
+def pause_before_retry(attempt: int, error: BaseException | None = None) -> float:
+    """Seconds to wait before the attempt after `attempt` (from 1): exponential, half of it jitter, at most a minute;
+    and, up to that, no less than a provider asked for in its error."""
     ceiling = min(_LONGEST_PAUSE, _FIRST_PAUSE * 2.0 ** (attempt - 1))
-    return ceiling * random.uniform(0.5, 1.0)
+    asked = error.retry_after if isinstance(error, LLMUnavailable) else None
+    return max(ceiling * random.uniform(0.5, 1.0), min(asked or 0.0, _LONGEST_PAUSE))

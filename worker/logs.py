@@ -15,9 +15,10 @@ import traceback
 import structlog
 from structlog.typing import ExcInfo, Processor
 
-_LIBRARIES_THAT_CHATTER = ("celery.app.trace", "celery.worker.strategy", "celery.beat", "kombu", "redbeat")
+_LIBRARIES_THAT_CHATTER = ("celery.app.trace", "celery.worker.strategy", "celery.beat", "kombu", "redbeat", "httpx")
 _SHOWS_BODIES = "celery.worker.consumer"
-_SHOWS_ARGUMENTS = "celery.pool"
+_SHOW_CONTENT_FROM_DEBUG = ("celery.pool", "botocore", "boto3", "httpcore", "httpx", "urllib3")
+"""From "debug" on, the pool logs the arguments of every task and the clients of models their requests."""
 _PLACEHOLDER = re.compile(r"%[sr]")
 
 
@@ -53,8 +54,8 @@ def configure_logging(level: str) -> None:
     root = logging.getLogger()
     root.handlers[:] = [handler]
     root.setLevel(number)
-    # From "debug" on, Celery's pool logs the arguments of every task.
-    logging.getLogger(_SHOWS_ARGUMENTS).setLevel(max(number, logging.INFO))
+    for name in _SHOW_CONTENT_FROM_DEBUG:
+        logging.getLogger(name).setLevel(max(number, logging.INFO))
     if number > logging.DEBUG:
         for name in _LIBRARIES_THAT_CHATTER:
             logging.getLogger(name).setLevel(max(number, logging.WARNING))

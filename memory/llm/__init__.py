@@ -10,7 +10,7 @@ from memory.breaker import CircuitBreaker, State
 from memory.llm.base import LLMAnswerInvalid, LLMRefused, LLMUnavailable, Provider, Reply
 from memory.llm.gate import Gate, LLMBusy
 from memory.llm.llm import LLM, Call, Completion
-from memory.plugin import load_plugin
+from memory.plugin import load_plugin, needs_extra
 from memory.settings import Settings, variable_of
 
 __all__ = [
@@ -37,11 +37,11 @@ def open_llm(
     """The language model that the settings name, or None.
 
     Raises:
-        SettingsError: what the setting names cannot be loaded.
+        SettingsError: what the setting names cannot be loaded, or needs another setting; the message says which.
     """
     if settings.llm == "none":
         return None
-    provider: Provider = load_plugin(settings.llm, variable_of("llm"))(settings)
+    provider = _open_provider(settings)
     gate = Gate(
         redis,
         concurrency=settings.llm_concurrency,
@@ -49,3 +49,19 @@ def open_llm(
         call_seconds=settings.llm_timeout_seconds * 2,
     )
     return LLM(provider, gate, CircuitBreaker("llm", (LLMUnavailable,), on_change=on_breaker), on_call)
+
+
+def _open_provider(settings: Settings) -> Provider:
+    variable = variable_of("llm")
+    match settings.llm:
+        case "bedrock":
+            with needs_extra("bedrock", variable):
+                from memory.llm.bedrock import open_bedrock_provider
+            return open_bedrock_provider(settings)
+        case "openai":
+            with needs_extra("openai", variable):
+                from memory.llm.openai import open_openai
+            return open_openai(settings)
+        case own:
+            provider: Provider = load_plugin(own, variable)(settings)
+            return provider

@@ -7,7 +7,14 @@ from typing import Any, Protocol
 
 
 class LLMUnavailable(Exception):
-    """The provider cannot be reached, is throttling, or took too long: the same call may succeed later."""
+    """The provider cannot be reached, is throttling, or took too long: the same call may succeed later.
+
+    `retry_after` is how many seconds the provider asked us to wait, if it did.
+    """
+
+    def __init__(self, message: str = "", *, retry_after: float | None = None) -> None:
+        super().__init__(message)
+        self.retry_after = retry_after
 
 
 class LLMRefused(Exception):

@@ -14,6 +14,7 @@ from memory.catalog.engine import create_catalog_engine
 from memory.index import open_index
 from memory.queue import create_celery
 from memory.settings import Settings
+from tests.contract.loopback import Loopback, loopback
 from tests.contract.pipeline import Worker
 from tests.postgres import PostgresServer
 from worker.leases import LeaseKeeper
@@ -70,3 +71,13 @@ def alone(worker: Worker, tmp_path: Path) -> Iterator[Worker]:
 def anna() -> str:
     """A user that no other test knows."""
     return f"anna{next(_users)}"
+
+
+@pytest.fixture
+def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[Loopback]:
+    """A server in the place of Bedrock, or of any endpoint that is given its URL."""
+    with loopback() as told:
+        monkeypatch.setenv("AWS_ENDPOINT_URL_BEDROCK_RUNTIME", told.url)
+        monkeypatch.setenv("AWS_ACCESS_KEY_ID", "an-id")
+        monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "a-secret")
+        yield told

@@ -1,0 +1,123 @@
+"""A server on this machine that answers as a test tells it: real sockets for the clients of models."""
+
+from __future__ import annotations
+
+import json
+import socket
+import threading
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any
+
+
+@dataclass(frozen=True)
+class Request:
+    """What a client sent."""
+
+    path: str
+    headers: Mapping[str, str]
+    body: dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What it gets: a status and a body, and what goes wrong with it on the way.
+
+    `fault`: "reset" ends the connection with RST instead of answering, "closed" with nothing said, "truncated" ends it
+    in the middle of the body, "silent" never answers, "dripping" sends a byte each tenth of a second.
+    """
+
+    status: int = 200
+    body: Any = None
+    headers: Mapping[str, str] = field(default_factory=dict)
+    fault: str = ""
+
+    @property
+    def content(self) -> bytes:
+        return self.body if isinstance(self.body, bytes) else json.dumps(self.body).encode()
+
+
+class Loopback:
+    """What the server is told to answer, and what it was asked. `answer` may be replaced at any time."""
+
+    def __init__(self, url: str) -> None:
+        self.url = url
+        self.requests: list[Request] = []
+        self.connections = 0
+        self.over = threading.Event()
+        self.answer: Callable[[Request], Answer] = lambda _request: Answer(500)
+
+
+class _Handler(BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+    told: Loopback
+
+    def setup(self) -> None:
+        super().setup()
+        self.told.connections += 1
+
+    def do_POST(self) -> None:
+        length = int(self.headers.get("content-length") or 0)
+        headers = {name.lower(): value for name, value in self.headers.items()}
+        request = Request(self.path, headers, json.loads(self.rfile.read(length) or b"{}"))
+        self.told.requests.append(request)
+        answer = self.told.answer(request)
+        if answer.fault in {"reset", "closed", "silent"}:
+            self._end(answer.fault)
+            return
+        self.send_response(answer.status)
+        self.send_header("Content-Type", "application/json")
+        self.send_header("Content-Length", str(len(answer.content)))
+        for name, value in answer.headers.items():
+            self.send_header(name, value)
+        self.end_headers()
+        if answer.fault == "truncated":
+            self.wfile.write(answer.content[: len(answer.content) // 2])
+            self._end("closed")
+        elif answer.fault == "dripping":
+            self._drip(answer.content)
+        else:
+            self.wfile.write(answer.content)
+
+    def _drip(self, content: bytes) -> None:
+        for place in range(len(content)):
+            if self.told.over.wait(0.1):
+                return
+            try:
+                self.wfile.write(content[place : place + 1])
+            except OSError:
+                return
+
+    def _end(self, how: str) -> None:
+        self.close_connection = True
+        if how == "silent":
+            self.told.over.wait(30)
+        elif how == "reset":
+            # Closed with a linger time of zero, a socket sends RST.
+            linger = b"\x01\x00\x00\x00\x00\x00\x00\x00"
+            self.connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, linger)
+            self.connection.close()
+
+    def log_message(self, format: str, *args: Any) -> None:
+        """The tests say what went wrong."""
+
+
+@contextmanager
+def loopback() -> Iterator[Loopback]:
+    """A server that listens until the block ends."""
+    handler = type("Handler", (_Handler,), {})
+    server = ThreadingHTTPServer(("127.0.0.1", 0), handler)
+    server.daemon_threads = True
+    told = Loopback(f"http://127.0.0.1:{server.server_address[1]}")
+    handler.told = told  # type: ignore[attr-defined]
+    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True)
+    thread.start()
+    try:
+        yield told
+    finally:
+        told.over.set()
+        server.shutdown()
+        server.server_close()
+        thread.join()
