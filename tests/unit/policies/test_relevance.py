@@ -1,0 +1,102 @@
+"""How much a sentence says about its speaker."""
+
+from __future__ import annotations
+
+import time
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from policies.doings import doings_of
+from policies.relevance import POINTS, asks_about_user, features, relevance_of
+
+
+@pytest.mark.parametrize(
+    ("clause", "kind"),
+    [
+        ("i am busy with exams", "state"),
+        ("we are from leeds", "state"),
+        ("i'm so sorry", "polite_state"),
+        ("i have two brothers", "owns"),
+        ("i've got a scooter", "owns"),
+        ("i've been juggling", "ongoing"),
+        ("i used to smoke", "ongoing"),
+        ("i'm trying to quit", "ongoing"),
+        ("i moved", "personal_verb"),
+        ("i really just think so", "mental_verb"),
+        ("i could imagine", "mental_verb"),
+        ("i could imagine", "modal"),
+        ("i'll juggle", "modal"),
+        ("i juggle", "other_verb"),
+    ],
+)
+def test_a_clause_of_the_speakers_has_a_kind(clause: str, kind: str) -> None:
+    assert kind in doings_of(clause.split())
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "I have a scooter and a van.",
+        "I am a nurse in a small clinic.",
+        "I've been training for a triathlon since May.",
+        "I used to live on a boat.",
+        "My brother is a pilot.",
+        "We adopted a kitten.",
+        "I'm allergic to shellfish.",
+    ],
+)
+def test_what_one_is_has_and_does_is_worth_keeping(text: str) -> None:
+    assert relevance_of(text).worth_keeping
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "I think you are right about that.",
+        "I guess so.",
+        "I'm so sorry to hear that!",
+        "I'm doing great, thanks!",
+        "I can imagine it.",
+        "I'll let you know.",
+        "You should try it.",
+        "The weather is lovely in spring.",
+        "She sounds nice.",
+    ],
+)
+def test_what_only_keeps_a_talk_going_is_not(text: str) -> None:
+    assert not relevance_of(text).worth_keeping
+
+
+def test_a_sentence_that_only_points_at_what_was_said_tells_less() -> None:
+    assert relevance_of("I bought one too.").points < relevance_of("I bought skates too.").points
+
+
+def test_an_answer_counts_more_than_the_same_words_unasked() -> None:
+    assert relevance_of("Mostly jazz.", after_question=True).points > relevance_of("Mostly jazz.").points
+
+
+@pytest.mark.parametrize(
+    ("text", "asks"),
+    [("Nice! Do you have a garden?", True), ("Is it raining?", False), ("You have a garden.", False), ("", False)],
+)
+def test_a_question_about_the_user_is_known(text: str, asks: bool) -> None:
+    assert asks_about_user(text) is asks
+
+
+def test_points_are_in_quarters() -> None:
+    assert all(points * 4 == int(points * 4) for points in POINTS.values())
+
+
+@given(st.text(max_size=400), st.booleans())
+def test_any_sentence_is_judged_alike_twice(text: str, asked: bool) -> None:
+    assert relevance_of(text, after_question=asked) == relevance_of(text, after_question=asked)
+    assert len(set(features(text, after_question=asked))) == len(features(text, after_question=asked))
+
+
+@pytest.mark.parametrize("piece", ["i ", "my ", "i'm ", "a, ", "it ", "''' ", "sorry i "])
+def test_the_longest_sentence_is_judged_in_bounded_time(piece: str) -> None:
+    began = time.process_time()
+    relevance_of(piece * (400 // len(piece)))
+    assert time.process_time() - began < 0.05
