@@ -50,6 +50,13 @@ LLM_CALLS = Counter("afterturn_llm_calls", "Calls of the language model, by how 
 LLM_SECONDS = Histogram("afterturn_llm_call_duration_seconds", "How long a call of the language model took.")
 LLM_TOKENS = Counter("afterturn_llm_tokens", "Tokens of the language model.", ["kind"])
 
+# -- the nights
+NIGHT_SUBJECTS = Counter("afterturn_night_subjects", "Subjects that a nightly job looked at.", ["job", "outcome"])
+NIGHT_STEPS = Counter("afterturn_night_steps", "What nightly jobs did to memories.", ["job", "action"])
+NIGHT_SECONDS = Histogram(
+    "afterturn_night_subject_duration_seconds", "How long a nightly job took for one subject.", ["job"], buckets=_STAGES
+)
+
 # -- this worker
 SLOTS = Gauge("afterturn_worker_slots", "Tasks that this worker can have in hand.")
 SLOTS_BUSY = Gauge("afterturn_worker_slots_busy", "Tasks that this worker has in hand.")
@@ -68,6 +75,9 @@ for _action in DecisionAction:
     DECISIONS.labels(_action)
 for _verdict in Verdict:
     SCREENINGS.labels(_verdict)
+for _job in ("consolidate", "promote", "forget"):
+    for _became in ("changed", "unchanged", "busy", "failed"):
+        NIGHT_SUBJECTS.labels(_job, _became)
 for _reason in _DEAD_LETTER_REASONS:
     DEAD_LETTERS.labels(_reason)
 for _store in ("broker", "catalog"):
