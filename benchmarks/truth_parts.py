@@ -12,7 +12,7 @@ from pydantic import BaseModel
 
 from benchmarks.truth_oracle import Oracle, Throttled, kept_of
 from memory.llm import LLM, LLMUnavailable, Reply
-from memory.schema import AdmissionAction, Candidate, Extraction, Kind, MemoryType, Turn
+from memory.schema import AdmissionAction, Candidate, Context, Extraction, Kind, MemoryType, Turn
 from memory.settings import Settings
 from worker.extract.base import AdmittedTurn
 
@@ -64,8 +64,7 @@ class OracleExtractor:
     def prepare(self) -> None:
         """There is nothing to load."""
 
-    def extract(self, turns: Sequence[AdmittedTurn], open_topic: str | None) -> Extraction:
-        del open_topic
+    def extract(self, turns: Sequence[AdmittedTurn], _context: Context) -> Extraction:
         worth = {one.turn.turn_id: one.turn for one in turns if one.admission.action is not AdmissionAction.SKIP}
         prompt = "\n".join(f"turn {id_}: {turn.text_of('user')}" for id_, turn in worth.items())
         completion = self._llm.complete(prompt, _Answer)

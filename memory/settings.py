@@ -13,12 +13,11 @@ from pydantic_settings import BaseSettings, SettingsConfigDict
 from pydantic_settings import SettingsError as UnreadableSetting
 
 from memory.schema import Policy
-from memory.schema.cron import Cron
 
 PREFIX = "AFTERTURN_"
 T = TypeVar("T", bound=BaseSettings)
 _PLUGIN = r"[A-Za-z_][\w.]*:[A-Za-z_]\w*"
-_RULES_OR_PLUGIN = rf"^(rules|{_PLUGIN})$"
+_EXTRACTOR = rf"^(rules|llm|{_PLUGIN})$"
 _LLM = rf"^(none|bedrock|openai|{_PLUGIN})$"
 
 
@@ -43,8 +42,10 @@ class Settings(BaseSettings):
     catalog_url: str | None = Field(None, description="SQLAlchemy URL of the catalog; unset: SQLite in the data folder")
     index: Literal["sqlite"] = Field("sqlite", description="where vectors are searched")
     embedder: Literal["minilm"] = Field("minilm", description="what makes vectors of summaries")
-    extractor: Annotated[str, Field(pattern=_RULES_OR_PLUGIN)] = Field(
-        "rules", description="what makes candidates of turns: rules, or package.module:function of your own"
+    extractor: Annotated[str, Field(pattern=_EXTRACTOR)] = Field(
+        "rules",
+        description="what makes candidates of turns: rules, llm (rules first, then the language model), or "
+        "package.module:function of your own",
     )
     llm: Annotated[str, Field(pattern=_LLM)] = Field(
         "none",
@@ -73,6 +74,17 @@ class Settings(BaseSettings):
     llm_requests_per_minute: Annotated[int, Field(ge=0)] = Field(
         0, description="calls of the language model that the whole fleet starts a minute at most; 0: no cap"
     )
+    llm_fallback: Literal["retry", "rules"] = Field(
+        "retry",
+        description="what becomes of turns for which the language model fails: retry keeps them and asks again later, "
+        "rules takes what the rules make of them",
+    )
+    llm_price_prompt: Annotated[float, Field(ge=0)] = Field(
+        0.0, description="what a million prompt tokens cost, in any currency; counted in afterturn_llm_cost_total"
+    )
+    llm_price_completion: Annotated[float, Field(ge=0)] = Field(
+        0.0, description="what a million completion tokens cost, in the same currency"
+    )
     aws_region: str | None = Field(
         None, description="AWS region of Bedrock; unset: as boto3 finds it; credentials are always found by boto3"
     )
@@ -92,19 +104,6 @@ class Settings(BaseSettings):
     )
     sweep_seconds: Annotated[float, Field(ge=0.5, le=3600)] = Field(
         5.0, description="how often beat rings the mailboxes that nobody holds"
-    )
-    night_consolidate: str = Field(
-        "0 2 * * *",
-        description="when a subject's episodes are condensed: five fields of cron, by the subject's clock, or in UTC "
-        "where that is not known; empty: never",
-    )
-    night_promote: str = Field("0 3 * * *", description="when what came up again and again becomes lasting, as above")
-    night_forget: str = Field("0 4 * * *", description="when what nobody needs is archived or deleted, as above")
-    night_chunk_subjects: Annotated[int, Field(ge=1, le=10_000)] = Field(
-        500, description="subjects that a worker takes at a time for a nightly job"
-    )
-    night_hands: Annotated[int, Field(ge=1, le=1024)] = Field(
-        4, description="slots of the whole fleet that one run of a nightly job may have at a time"
     )
     max_deliveries: Annotated[int, Field(ge=1, le=100)] = Field(
         5, description="workers that may die over a turn before it becomes a dead letter"
@@ -158,13 +157,6 @@ class Settings(BaseSettings):
         if not url.startswith(("redis://", "rediss://")):
             raise ValueError("must start with redis:// or rediss://, such as redis://127.0.0.1:6390/0")
         return url
-
-    @field_validator("night_consolidate", "night_promote", "night_forget")
-    @classmethod
-    def _is_cron(cls, moments: str) -> str:
-        if moments.strip():
-            Cron.parse(moments)
-        return moments.strip()
 
     @field_validator("llm_url")
     @classmethod

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from memory.accesses import Accesses
 from memory.catalog import Catalog, open_catalog
 from memory.embedding import open_embedder
 from memory.embedding.base import Embedder
@@ -24,10 +23,8 @@ class Stores:
     catalog: Catalog
     index: Index
     embedder: Embedder
-    accesses: Accesses
 
     def close(self) -> None:
-        self.accesses.close()
         self.index.close()
         self.catalog.close()
 
@@ -44,12 +41,10 @@ def open_stores(settings: Settings) -> Stores:
         policy = load_policy().on_scale_of(embedder.thresholds)
     except ValueError as error:
         raise SettingsError(str(error)) from error
-    catalog = open_catalog(settings)
     return Stores(
         settings=settings,
         policy=policy,
-        catalog=catalog,
+        catalog=open_catalog(settings),
         index=open_index(settings, embedder),
         embedder=embedder,
-        accesses=Accesses(catalog),
     )

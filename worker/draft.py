@@ -52,6 +52,8 @@ class Draft:
     withdrawn: list[uuid.UUID] = field(default_factory=list)
     """Reviews of the catalog that the subject wants forgotten."""
     begun: float = field(default_factory=monotonic)
+    made_by: dict[str, str | int] = field(default_factory=dict)
+    """What proposed what is decided here, for the audit: extractor or model, prompt, tokens of the batch's call."""
 
     def time(self) -> datetime:
         """`now`, and as long as the draft has taken since: what was decided by then may have waited for a model."""
@@ -107,16 +109,6 @@ class Draft:
         self._put(old)
         self._note(AuditAction.SUPERSEDED, old, reason)
         self._announce(EventName.CHANGED_FACT, by, {"from": str(old.id), "into": str(by.id)})
-
-    def refresh(self, memory: Memory) -> None:
-        """Replace a memory in which nothing changed but when and how often it was used: nobody is told."""
-        self._put(memory)
-
-    def archive(self, memory: Memory, reason: str) -> None:
-        """Take a memory out of what is recalled, and keep it."""
-        self._put(memory.model_copy(update={"status": Status.ARCHIVED, "updated_at": self.now}))
-        self._note(AuditAction.ARCHIVED, memory, reason)
-        self.events.append(self._event(EventName.ARCHIVED, {"id": str(memory.id)}))
 
     def delete(self, memory: Memory, reason: str) -> None:
         self.current.pop(memory.id, None)
@@ -187,6 +179,7 @@ class Draft:
             memory_id=memory_id,
             turn_id=turn_id,
             policy_version=self.policy_version,
+            details=dict(self.made_by),
         )
 
     def _announce(self, name: EventName, memory: Memory, links: dict[str, str] | None = None) -> None:

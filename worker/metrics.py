@@ -49,13 +49,9 @@ SCRAPE_ERRORS = Counter("afterturn_scrape_errors", "Stores that a scrape could n
 LLM_CALLS = Counter("afterturn_llm_calls", "Calls of the language model, by how they ended.", ["outcome"])
 LLM_SECONDS = Histogram("afterturn_llm_call_duration_seconds", "How long a call of the language model took.")
 LLM_TOKENS = Counter("afterturn_llm_tokens", "Tokens of the language model.", ["kind"])
-
-# -- the nights
-NIGHT_SUBJECTS = Counter("afterturn_night_subjects", "Subjects that a nightly job looked at.", ["job", "outcome"])
-NIGHT_STEPS = Counter("afterturn_night_steps", "What nightly jobs did to memories.", ["job", "action"])
-NIGHT_SECONDS = Histogram(
-    "afterturn_night_subject_duration_seconds", "How long a nightly job took for one subject.", ["job"], buckets=_STAGES
-)
+LLM_COST = Counter("afterturn_llm_cost", "What the tokens cost, in the currency of the settings.")
+LLM_DROPPED = Counter("afterturn_llm_dropped", "What of the model's answers was not taken, and why.", ["reason"])
+LLM_FALLBACKS = Counter("afterturn_llm_fallbacks", "Batches that went on without the language model's answer.")
 
 # -- this worker
 SLOTS = Gauge("afterturn_worker_slots", "Tasks that this worker can have in hand.")
@@ -67,6 +63,15 @@ OLDEST_IN_HAND = Gauge(
 DeadLetterReason = Literal["invalid", "conflict", "workers_died", "failures", "error"]
 _DEAD_LETTER_REASONS: tuple[DeadLetterReason, ...] = ("invalid", "conflict", "workers_died", "failures", "error")
 _PARTS = ("embedder", "index")
+_NOT_TAKEN = (
+    "no_evidence",
+    "not_the_users",
+    "unknown_turn",
+    "no_sentence",
+    "said_twice",
+    "too_many",
+    "nothing_to_forget",
+)
 
 # A series that begins at its first count hides that count from rate(): what is known begins at 0.
 for _outcome in Outcome:
@@ -75,13 +80,12 @@ for _action in DecisionAction:
     DECISIONS.labels(_action)
 for _verdict in Verdict:
     SCREENINGS.labels(_verdict)
-for _job in ("consolidate", "promote", "forget"):
-    for _became in ("changed", "unchanged", "busy", "failed"):
-        NIGHT_SUBJECTS.labels(_job, _became)
 for _reason in _DEAD_LETTER_REASONS:
     DEAD_LETTERS.labels(_reason)
 for _store in ("broker", "catalog"):
     SCRAPE_ERRORS.labels(_store)
+for _why in _NOT_TAKEN:
+    LLM_DROPPED.labels(_why)
 for _part in _PARTS:
     BREAKER_STATE.labels(_part)
 
@@ -123,12 +127,18 @@ def count_dead_letter(reason: DeadLetterReason) -> None:
     DEAD_LETTERS.labels(reason).inc()
 
 
-def count_llm_call(call: Call) -> None:
-    """Count one call of the language model."""
+def count_llm_call(call: Call, prices: tuple[float, float] = (0.0, 0.0)) -> None:
+    """Count one call of the language model; `prices` are of a million prompt and completion tokens."""
     LLM_CALLS.labels(call.outcome).inc()
     LLM_SECONDS.observe(call.seconds)
     LLM_TOKENS.labels("prompt").inc(call.prompt_tokens)
     LLM_TOKENS.labels("completion").inc(call.completion_tokens)
+    LLM_COST.inc((call.prompt_tokens * prices[0] + call.completion_tokens * prices[1]) / 1e6)
+
+
+def count_llm_dropped(why: str) -> None:
+    """Count a part of an answer that was not taken."""
+    LLM_DROPPED.labels(why).inc()
 
 
 def show_breaker(part: str, state: State) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 
 from celery import Celery
 from redis import Redis
@@ -46,16 +47,16 @@ def open_parts(settings: Settings, celery: Celery) -> Parts:
     redis = open_redis(settings)
     index_breaker = CircuitBreaker("index", INDEX_FAILURES, on_change=show_breaker)
     embedder_breaker = CircuitBreaker("embedder", PASSING_FAILURES, on_change=show_breaker)
-    llm = open_llm(settings, redis, on_call=count_llm_call, on_breaker=show_breaker)
+    prices = settings.llm_price_prompt, settings.llm_price_completion
+    llm = open_llm(settings, redis, on_call=partial(count_llm_call, prices=prices), on_breaker=show_breaker)
     return Parts(
         settings=stores.settings,
         policy=stores.policy,
         catalog=stores.catalog,
         index=GuardedIndex(stores.index, index_breaker),
         embedder=GuardedEmbedder(stores.embedder, embedder_breaker),
-        accesses=stores.accesses,
         celery=celery,
         redis=redis,
         mailbox=open_mailbox(settings, redis, celery),
-        extractor=open_extractor(settings, llm),
+        extractor=open_extractor(settings, llm, stores.policy),
     )

@@ -92,6 +92,7 @@ def process(received: Sequence[ReceivedTurn], lease: Lease, parts: Parts, now: d
             standing = parts.catalog.standing(subject, now - timedelta(hours=1))
             extraction = parts.extractor.extract(turns, context)
             reached("after_extract")
+            draft.made_by = _made_by(extraction)
         with stage("screen"):
             screened = list(_screen(extraction, _turns_by_id(fresh), draft, parts))
             topics = topics_after(extraction, turns, context, parts.policy)
@@ -109,6 +110,17 @@ def process(received: Sequence[ReceivedTurn], lease: Lease, parts: Parts, now: d
     count_committed(changes)
     if draft.changed:
         tell(changes, event_ids, vectors, parts)
+
+
+def _made_by(extraction: Extraction) -> dict[str, str | int]:
+    said: dict[str, str | int] = {"model": extraction.model}
+    if extraction.prompt_version is None:
+        return said
+    return said | {
+        "prompt_version": extraction.prompt_version,
+        "batch_prompt_tokens": extraction.prompt_tokens,
+        "batch_completion_tokens": extraction.completion_tokens,
+    }
 
 
 def _turns_by_id(received: Sequence[ReceivedTurn]) -> dict[str, Turn]:

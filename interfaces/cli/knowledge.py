@@ -171,7 +171,8 @@ def _audit_table(audit: list[AuditEntry]) -> Table:
     for column in ("when", "what", "by", "why", "rules"):
         table.add_column(column)
     for entry in audit:
-        table.add_row(utc_iso(entry.at), entry.action.value, entry.by, entry.reason, entry.policy_version)
+        by = " ".join(str(who) for who in (entry.by, *map(entry.details.get, ("model", "prompt_version"))) if who)
+        table.add_row(utc_iso(entry.at), entry.action.value, by, entry.reason, entry.policy_version)
     return table
 
 

@@ -4,22 +4,38 @@ from __future__ import annotations
 
 from memory.llm import LLM
 from memory.plugin import load_plugin
-from memory.settings import Settings, variable_of
+from memory.schema import Policy
+from memory.settings import Settings, SettingsError, variable_of
 from worker.extract.base import AdmittedTurn, Extractor
+from worker.extract.model import ModelExtractor
 from worker.extract.rules import RulesExtractor
+from worker.metrics import LLM_FALLBACKS, count_llm_dropped
 
 __all__ = ["AdmittedTurn", "Extractor", "open_extractor"]
 
 
-def open_extractor(settings: Settings, llm: LLM | None) -> Extractor:
+def open_extractor(settings: Settings, llm: LLM | None, policy: Policy) -> Extractor:
     """The extractor that the settings name; one of the user's own is called with the settings and the language model.
 
     Models load with the first turn, or with its `prepare()`.
 
     Raises:
-        SettingsError: what the setting names cannot be loaded.
+        SettingsError: what the setting names cannot be loaded, or no language model is set for it.
     """
+    rules = RulesExtractor(settings.categories)
     if settings.extractor == "rules":
-        return RulesExtractor(settings.categories)
+        return rules
+    if settings.extractor == "llm":
+        if llm is None:
+            raise SettingsError(f"{variable_of('extractor')} is llm: {variable_of('llm')} must say which one")
+        return ModelExtractor(
+            llm,
+            rules,
+            settings.categories,
+            policy,
+            fallback=settings.llm_fallback,
+            dropped=count_llm_dropped,
+            fell_back=LLM_FALLBACKS.inc,
+        )
     extractor: Extractor = load_plugin(settings.extractor, variable_of("extractor"))(settings, llm)
     return extractor

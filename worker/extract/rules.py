@@ -44,7 +44,7 @@ _INTRODUCTION = re.compile(
 _STATED: Final = 0.92
 _ANSWERED: Final = 0.75
 _HEDGED: Final = 0.7
-_SOURCE_CONFIDENCE: Final = {"chat": 1.0, "system": 0.95, "bank_api": 1.0, "external": 0.75, "instagram": 0.75}
+SOURCE_CONFIDENCE: Final = {"chat": 1.0, "system": 0.95, "bank_api": 1.0, "external": 0.75, "instagram": 0.75}
 
 
 def _name_in(turns: Sequence[AdmittedTurn], known: str | None) -> str:
@@ -162,7 +162,7 @@ class RulesExtractor:
             source=said.turn.source,
             valence=valence,
             intensity=intensity,
-            confidence=round(confidence * _SOURCE_CONFIDENCE[said.turn.source], 3),
+            confidence=round(confidence * SOURCE_CONFIDENCE[said.turn.source], 3),
             occurred_at=_moment(when, said.turn.occurred_at),
             said_at=said.turn.occurred_at,
             explicit=said.explicit,
@@ -213,7 +213,7 @@ class RulesExtractor:
                     summary=_sentence(f"{name} shared {sort}{title} on {day}"),
                     tags=("attachment", sort.split()[-1]),
                     source=turn.source,
-                    confidence=round(_STATED * _SOURCE_CONFIDENCE[turn.source], 3),
+                    confidence=round(_STATED * SOURCE_CONFIDENCE[turn.source], 3),
                     occurred_at=turn.occurred_at,
                     said_at=turn.occurred_at,
                 )

@@ -11,7 +11,18 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from memory.schema import Attachment, Candidate, Context, ForgetRequest, Kind, MemoryType, Message, Turn, Valence
+from memory.schema import (
+    Attachment,
+    Candidate,
+    Context,
+    ForgetRequest,
+    Kind,
+    MemoryType,
+    Message,
+    Policy,
+    Turn,
+    Valence,
+)
 from memory.settings import Settings
 from policies.admission import admit
 from worker.extract import AdmittedTurn, Extractor, open_extractor
@@ -21,7 +32,7 @@ WHEN = datetime(2026, 11, 21, 18, 0, tzinfo=UTC)
 
 @pytest.fixture(scope="module")
 def extractor() -> Extractor:
-    return open_extractor(Settings(), None)
+    return open_extractor(Settings(), None, Policy())
 
 
 def _turn(*said: tuple[str, str], turn_id: str = "t1", name: str | None = "Maya", **fields: Any) -> AdmittedTurn:

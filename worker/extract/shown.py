@@ -1,0 +1,145 @@
+"""What a language model is shown of some turns: bounded, masked, and in a form that no message can break out of."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Final
+
+from memory.schema import AdmissionAction, Context, Policy, Turn, Verdict
+from policies.admission import is_english
+from policies.privacy import screen
+from policies.sentences import prose_of
+from worker.extract.answers import question_of
+from worker.extract.base import AdmittedTurn
+
+MAX_SAID_CHARS: Final = 24_000
+"""Of all turns of one call together."""
+_MAX_USER_CHARS: Final = 4_000
+_MAX_ASSISTANT_CHARS: Final = 800
+_MAX_CONTEXT_CHARS: Final = 300
+"""Of one message, by who said it; the last is for turns of which nothing may come."""
+_MAX_NAME_CHARS: Final = 60
+_MAX_HINTS: Final = 6
+_MAX_HINT_CHARS: Final = 200
+_NEVER_SHOWN: Final = {"consent_withdrawn", "off_the_record"}
+
+
+@dataclass(frozen=True)
+class Line:
+    """A message as it is shown; nothing but the roles user and assistant is."""
+
+    role: str
+    text: str
+
+
+@dataclass(frozen=True)
+class ShownTurn:
+    """A turn as a model sees it. `label` stands for its id, which the model never learns.
+
+    `question` is what the assistant had asked when the user began to speak, and `asked_in` the turn in which it did,
+    if that is another one. Nothing may come of a turn that is not `open`.
+    """
+
+    label: str
+    turn: Turn
+    open: bool
+    lines: tuple[Line, ...]
+    question: str | None
+    asked_in: str | None
+
+    def said_by(self, role: str) -> str:
+        """All that one side said, as it is shown."""
+        return "\n".join(line.text for line in self.lines if line.role == role)
+
+    @property
+    def is_english(self) -> bool:
+        return is_english(prose_of(self.said_by("user")))
+
+
+def show(turns: Sequence[AdmittedTurn], context: Context, policy: Policy) -> list[ShownTurn]:
+    """The turns as a model may see them: without secrets, and without those that are off the record."""
+    share = MAX_SAID_CHARS // max(1, len(turns))
+    asked = {conversation: (one.text, one.turn_id) for conversation, one in context.questions.items()}
+    shown: list[ShownTurn] = []
+    for one in turns:
+        turn = one.turn
+        before = asked.pop(turn.conversation_id, (None, None))
+        if _NEVER_SHOWN & set(one.admission.reasons):
+            continue
+        is_open = one.admission.action is not AdmissionAction.SKIP
+        lines = tuple(_lines(turn, share, is_open, policy))
+        question, asked_in = _question(lines, *before)
+        shown.append(ShownTurn(f"T{len(shown) + 1}", turn, is_open, lines, question, asked_in))
+        if lines and lines[-1].role == "assistant" and (last := question_of(lines[-1].text)):
+            asked[turn.conversation_id] = last, turn.turn_id
+    return shown
+
+
+def _question(lines: Sequence[Line], question: str | None, asked_in: str | None) -> tuple[str | None, str | None]:
+    """What was asked when the user last began to speak: in the turn itself, or before it."""
+    for before, line in pairwise(lines):
+        if before.role == "assistant" and line.role == "user" and (asked := question_of(before.text)):
+            question, asked_in = asked, None
+    return question, asked_in
+
+
+def _lines(turn: Turn, share: int, is_open: bool, policy: Policy) -> Iterator[Line]:
+    left = share
+    for message in turn.messages:
+        if message.role not in ("user", "assistant") or left <= 0:
+            continue
+        screening = screen(message.content, policy)
+        if screening.verdict is Verdict.REFUSE:
+            continue
+        most = _MAX_ASSISTANT_CHARS if message.role == "assistant" else _MAX_USER_CHARS
+        text = _cut(screening.text.strip(), min(left, most if is_open else _MAX_CONTEXT_CHARS))
+        left -= len(text)
+        if text:
+            yield Line(message.role, text)
+
+
+def _cut(text: str, most: int) -> str:
+    """The beginning and the end of a text: an assistant's question stands at its end."""
+    if len(text) <= most:
+        return text
+    head = most * 2 // 3
+    return f"{text[:head]} [...] {text[len(text) - (most - head) :]}"
+
+
+def written(shown: Sequence[ShownTurn], context: Context, hints: dict[str, list[str]]) -> str:
+    """The turns as lines of a prompt. What people said is in JSON strings, so that no message can pose as a line.
+
+    `hints` are what the rules propose, by turn_id.
+    """
+    lines: list[str] = []
+    agents = {one.turn.agent_id for one in shown if one.open}
+    for agent, topic in context.open_topics.items():
+        if agent in agents:
+            labels = ", ".join(one.label for one in shown if one.turn.agent_id == agent)
+            lines.append(f"Open topic before {labels}: {quoted(topic.text)}")
+    for one in shown:
+        lines += _turn(one, hints.get(one.turn.turn_id, []))
+    return "\n".join(lines)
+
+
+def _turn(one: ShownTurn, hints: Sequence[str]) -> Iterator[str]:
+    at = one.turn.occurred_at
+    when = f"{at:%A} {at.day} {at:%B %Y, %H:%M}"
+    other = "" if one.turn.source == "chat" else f", source {one.turn.source}"
+    yield f"\n{one.label}, {when}{other}{'' if one.open else ', context only: write nothing of it'}"
+    if one.asked_in:
+        yield f"assistant before: {quoted(one.question or '')}"
+    name = one.turn.user_name()
+    for line in one.lines:
+        who = f"user {quoted(name[:_MAX_NAME_CHARS])}" if name and line.role == "user" else line.role
+        yield f"{who}: {quoted(line.text)}"
+    if one.open and hints:
+        yield f"rules: {quoted(' | '.join(hint[:_MAX_HINT_CHARS] for hint in hints[:_MAX_HINTS]))}"
+
+
+def quoted(text: str) -> str:
+    """A text as one JSON string on one line."""
+    return json.dumps(" ".join(text.split()), ensure_ascii=False)

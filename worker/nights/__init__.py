@@ -1,1 +1,0 @@
-"""The nightly jobs: what a subject's memories become when nobody is talking."""
