@@ -80,7 +80,7 @@ class House:
         """
         found: list[str] = []
         with self.engine.connect() as connection:
-            for table in metadata.sorted_tables:
+            for table in (one for one in metadata.sorted_tables if "subject_id" in one.c):
                 mine = (table.c.tenant_id == subject.tenant_id) & (table.c.subject_id == subject.subject_id)
                 for row in connection.execute(select(table).where(mine)).mappings():
                     found += _texts(dict(row))
