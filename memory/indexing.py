@@ -7,15 +7,19 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 
 from memory.catalog import IndexJob
-from memory.index.base import Entry
+from memory.index.base import Entry, Vector
 from memory.schema import Subject
 from memory.stores import Stores
 
 
-def index(jobs: Sequence[IndexJob], stores: Stores) -> None:
-    """Do jobs of any subjects: upsert what the catalog has now, delete what it no longer has. Repeatable."""
+def index(jobs: Sequence[IndexJob], stores: Stores, *, vectors: Mapping[uuid.UUID, Vector] | None = None) -> None:
+    """Do jobs of any subjects: upsert what the catalog has now, delete what it no longer has. Repeatable.
+
+    `vectors` are those of memories' summaries that are known already, by memory; the others are embedded.
+    """
     while jobs:
-        told = _reconcile(jobs, stores)
+        told = _reconcile(jobs, stores, vectors or {})
+        vectors = None
         jobs = overtaken(jobs, told, stores.catalog.told(jobs))
 
 
@@ -28,7 +32,7 @@ def overtaken(jobs: Sequence[IndexJob], told: Mapping[uuid.UUID, int], now: Mapp
     return [job for job in jobs if now.get(job.memory_id) != told.get(job.memory_id)]
 
 
-def _reconcile(jobs: Sequence[IndexJob], stores: Stores) -> dict[uuid.UUID, int]:
+def _reconcile(jobs: Sequence[IndexJob], stores: Stores, known: Mapping[uuid.UUID, Vector]) -> dict[uuid.UUID, int]:
     """Tell the index what the catalog has of the jobs' memories, and answer at which versions that was."""
     by_subject: dict[Subject, list[IndexJob]] = defaultdict(list)
     for job in jobs:
@@ -38,8 +42,10 @@ def _reconcile(jobs: Sequence[IndexJob], stores: Stores) -> dict[uuid.UUID, int]
         memories = stores.catalog.memories(subject, [job.memory_id for job in of_subject])
         gone = [job.index_key for job in of_subject if job.memory_id not in memories]
         if memories:
-            vectors = stores.embedder.embed([memory.summary for memory in memories.values()])
-            stores.index.upsert([Entry.of(*pair) for pair in zip(memories.values(), vectors, strict=True)])
+            missing = [memory for memory in memories.values() if memory.id not in known]
+            embedded = stores.embedder.embed([memory.summary for memory in missing]) if missing else ()
+            vectors = {**known, **{memory.id: vector for memory, vector in zip(missing, embedded, strict=True)}}
+            stores.index.upsert([Entry.of(memory, vectors[id_]) for id_, memory in memories.items()])
         if gone:
             stores.index.delete(subject, gone)
         told.update({memory.id: memory.version for memory in memories.values()})

@@ -181,12 +181,13 @@ class Mailbox:
         """
         return self._batch(subject, self._run("acquire", subject, _ms(lease_seconds), limit, _FENCE_SECONDS))
 
-    def hold(self, subject: Subject, lease_seconds: float) -> Lease | None:
-        """Take the lease for work that no turn asks for, and no turns; None while another holds it.
+    def hold(self, subject: Subject, lease_seconds: float, *, turns_first: bool = False) -> Lease | None:
+        """Take the lease for work that no turn asks for, and no turns.
 
-        Turns that come meanwhile wait. Give it back with `let_go`.
+        None while another holds it, and with `turns_first` while turns are pending. Turns that come meanwhile wait.
+        Give it back with `let_go`.
         """
-        token = self._run("hold", subject, _ms(lease_seconds), _FENCE_SECONDS)
+        token = self._run("hold", subject, _ms(lease_seconds), _FENCE_SECONDS, int(turns_first))
         return Lease(subject, int(token)) if token else None
 
     def let_go(self, lease: Lease) -> None:

@@ -135,13 +135,15 @@ return {'taken', written, '', outages, taken}
 _HOLD = (
     _COMMON
     + """
-local lease_ms, fence_seconds = tonumber(ARGV[4]), ARGV[5]
+local lease_ms, fence_seconds, turns_first = tonumber(ARGV[4]), ARGV[5], ARGV[6] == '1'
 if redis.call('EXISTS', lease) == 1 then return '' end
+local waiting = redis.call('LLEN', order) > 0
+if waiting and turns_first then return '' end
 local token = math.max(now, tonumber(redis.call('GET', fence) or '0') + 1)
 local written = string.format('%.0f', token)
 redis.call('SET', fence, written, 'EX', fence_seconds)
 redis.call('SET', lease, written, 'PX', lease_ms)
-if redis.call('LLEN', order) > 0 then redis.call('ZADD', DIRTY, now + lease_ms * 1000, subject) end
+if waiting then redis.call('ZADD', DIRTY, now + lease_ms * 1000, subject) end
 return written
 """
 )
@@ -207,6 +209,8 @@ _RENEW = (
 local token, lease_ms = ARGV[4], tonumber(ARGV[5])
 if redis.call('GET', lease) ~= token then return 0 end
 redis.call('PEXPIRE', lease, lease_ms)
+-- Who holds it without turns takes nobody's seat.
+if redis.call('LLEN', order) == 0 then return 1 end
 redis.call('ZADD', DIRTY, now + lease_ms * 1000, subject)
 seat(subject, now + lease_ms * 1000)
 return 1

@@ -26,9 +26,13 @@ QUEUES = (INGEST_QUEUE, NIGHTLY_QUEUE, DEAD_LETTER_QUEUE)
 INGEST_TURN = "memory.ingest_turn"
 DRAIN_MAILBOX = "memory.drain_mailbox"
 DEAD_LETTER = "memory.dead_letter"
+NIGHT = "memory.night"
+NIGHT_CHUNK = "memory.night_chunk"
 IN_HAND = "afterturn_in_hand"
 """The remote control command by which a worker says what it has in hand."""
 
+_LAST = 9
+"""Kombu's lowest priority on Redis: a worker looks there when every other list is empty."""
 _VISIBILITY_SECONDS = 30
 """How long a message may be in hand before another worker gets it too. A turn that came as a plain message and whose
 worker died before it parked it lies nowhere else. One that is given out twice finds its mailbox held or empty."""
@@ -85,6 +89,19 @@ def send_turn(app: Celery, turn: Turn) -> None:
 def ring(app: Celery, subject: Subject) -> None:
     """Ask any worker to look into a subject's mailbox."""
     _send(app, DRAIN_MAILBOX, [subject.tenant_id, subject.subject_id], INGEST_QUEUE, "one subject")
+
+
+def want_hand(app: Celery, run_id: str) -> None:
+    """Ask any worker to take a chunk of a nightly run. It waits behind whatever else waits: turns, and the sweep."""
+    app.send_task(
+        NIGHT_CHUNK,
+        args=[run_id],
+        queue=NIGHTLY_QUEUE,
+        ignore_result=True,
+        priority=_LAST,
+        argsrepr="()",
+        kwargsrepr="{}",
+    )
 
 
 def send_dead_letter(app: Celery, *, reason: str, turn_id: str | None, body: Any) -> None:

@@ -13,6 +13,7 @@ from pydantic_settings import BaseSettings, SettingsConfigDict
 from pydantic_settings import SettingsError as UnreadableSetting
 
 from memory.schema import Policy
+from memory.schema.cron import Cron
 
 PREFIX = "AFTERTURN_"
 T = TypeVar("T", bound=BaseSettings)
@@ -105,6 +106,19 @@ class Settings(BaseSettings):
     sweep_seconds: Annotated[float, Field(ge=0.5, le=3600)] = Field(
         5.0, description="how often beat rings the mailboxes that nobody holds"
     )
+    night_consolidate: str = Field(
+        "0 2 * * *",
+        description="when a subject's episodes are condensed: five fields of cron, by the subject's clock, or in UTC "
+        "where that is not known; empty: never",
+    )
+    night_promote: str = Field("0 3 * * *", description="when what came up again and again becomes lasting, as above")
+    night_forget: str = Field("0 4 * * *", description="when what nobody needs is archived or deleted, as above")
+    night_chunk_subjects: Annotated[int, Field(ge=1, le=10_000)] = Field(
+        500, description="subjects that a worker takes at a time for a nightly job"
+    )
+    night_hands: Annotated[int, Field(ge=1, le=1024)] = Field(
+        4, description="slots of the whole fleet that one run of a nightly job may have at a time"
+    )
     max_deliveries: Annotated[int, Field(ge=1, le=100)] = Field(
         5, description="workers that may die over a turn before it becomes a dead letter"
     )
@@ -157,6 +171,13 @@ class Settings(BaseSettings):
         if not url.startswith(("redis://", "rediss://")):
             raise ValueError("must start with redis:// or rediss://, such as redis://127.0.0.1:6390/0")
         return url
+
+    @field_validator("night_consolidate", "night_promote", "night_forget")
+    @classmethod
+    def _is_cron(cls, moments: str) -> str:
+        if moments.strip():
+            Cron.parse(moments)
+        return moments.strip()
 
     @field_validator("llm_url")
     @classmethod

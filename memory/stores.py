@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from memory.accesses import Accesses
 from memory.catalog import Catalog, open_catalog
 from memory.embedding import open_embedder
 from memory.embedding.base import Embedder
@@ -23,8 +24,10 @@ class Stores:
     catalog: Catalog
     index: Index
     embedder: Embedder
+    accesses: Accesses
 
     def close(self) -> None:
+        self.accesses.close()
         self.index.close()
         self.catalog.close()
 
@@ -41,10 +44,12 @@ def open_stores(settings: Settings) -> Stores:
         policy = load_policy().on_scale_of(embedder.thresholds)
     except ValueError as error:
         raise SettingsError(str(error)) from error
+    catalog = open_catalog(settings)
     return Stores(
         settings=settings,
         policy=policy,
-        catalog=open_catalog(settings),
+        catalog=catalog,
         index=open_index(settings, embedder),
         embedder=embedder,
+        accesses=Accesses(catalog),
     )

@@ -26,7 +26,8 @@ class Found:
 def search(subject: Subject, query: str, stores: Stores, *, limit: int = 10, now: datetime) -> list[Found]:
     """The subject's active memories that are nearest to a query, best score first.
 
-    The index only proposes: what is returned is as the catalog has it now.
+    The index only proposes: what is returned is as the catalog has it now. What is returned counts as used, which
+    keeps it from being forgotten.
 
     Raises:
         ValueError: the query is empty.
@@ -41,7 +42,9 @@ def search(subject: Subject, query: str, stores: Stores, *, limit: int = 10, now
         for hit in hits
         if (memory := memories.get(hit.memory_id)) and memory.status is Status.ACTIVE
     ]
-    return sorted(found, key=lambda one: (-one.score, one.memory.id))[:limit]
+    best = sorted(found, key=lambda one: (-one.score, one.memory.id))[:limit]
+    stores.accesses.note(subject, [one.memory.id for one in best], now)
+    return best
 
 
 def _score(memory: Memory, similarity: float, stores: Stores, now: datetime) -> float:

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from typing import Any
 
-from celery.schedules import schedule
+from celery.schedules import crontab, schedule
 from celery.signals import setup_logging
 
-from memory.queue import NIGHTLY_QUEUE, create_celery
+from memory.queue import NIGHT, NIGHTLY_QUEUE, create_celery
 from memory.settings import load_settings
 from worker.broker import outlive_lost_connections
 from worker.logs import configure_logging
 
 SWEEP = "memory.sweep"
+JOBS = ("consolidate", "promote", "forget")
 _DAY_SECONDS = 86_400
 
 outlive_lost_connections()
@@ -54,6 +55,16 @@ app.conf.update(
             # One that nobody took in time costs a worker its claim, no more. This only bounds how many there can be: a
             # short time would be up at once for a worker whose clock is ahead.
             "options": {"queue": NIGHTLY_QUEUE, "expires": _DAY_SECONDS},
+        },
+        # Each quarter of an hour, for the zones in which it is time: beat itself knows no zone but UTC.
+        **{
+            f"night-{job}": {
+                "task": NIGHT,
+                "args": [job],
+                "schedule": crontab(minute="*/15"),
+                "options": {"queue": NIGHTLY_QUEUE, "expires": _DAY_SECONDS},
+            }
+            for job in JOBS
         },
     },
 )

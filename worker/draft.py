@@ -110,6 +110,16 @@ class Draft:
         self._note(AuditAction.SUPERSEDED, old, reason)
         self._announce(EventName.CHANGED_FACT, by, {"from": str(old.id), "into": str(by.id)})
 
+    def refresh(self, memory: Memory) -> None:
+        """Replace a memory in which nothing changed but when and how often it was used: nobody is told."""
+        self._put(memory)
+
+    def archive(self, memory: Memory, reason: str) -> None:
+        """Take a memory out of what is recalled, and keep it."""
+        self._put(memory.model_copy(update={"status": Status.ARCHIVED, "updated_at": self.now}))
+        self._note(AuditAction.ARCHIVED, memory, reason)
+        self.events.append(self._event(EventName.ARCHIVED, {"id": str(memory.id)}))
+
     def delete(self, memory: Memory, reason: str) -> None:
         self.current.pop(memory.id, None)
         self.vectors.pop(memory.id, None)

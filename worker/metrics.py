@@ -53,6 +53,13 @@ LLM_COST = Counter("afterturn_llm_cost", "What the tokens cost, in the currency 
 LLM_DROPPED = Counter("afterturn_llm_dropped", "What of the model's answers was not taken, and why.", ["reason"])
 LLM_FALLBACKS = Counter("afterturn_llm_fallbacks", "Batches that went on without the language model's answer.")
 
+# -- the nights
+NIGHT_SUBJECTS = Counter("afterturn_night_subjects", "Subjects that a nightly job looked at.", ["job", "outcome"])
+NIGHT_STEPS = Counter("afterturn_night_steps", "What nightly jobs did to memories.", ["job", "action"])
+NIGHT_SECONDS = Histogram(
+    "afterturn_night_subject_duration_seconds", "How long a nightly job took for one subject.", ["job"], buckets=_STAGES
+)
+
 # -- this worker
 SLOTS = Gauge("afterturn_worker_slots", "Tasks that this worker can have in hand.")
 SLOTS_BUSY = Gauge("afterturn_worker_slots_busy", "Tasks that this worker has in hand.")
@@ -80,6 +87,9 @@ for _action in DecisionAction:
     DECISIONS.labels(_action)
 for _verdict in Verdict:
     SCREENINGS.labels(_verdict)
+for _job in ("consolidate", "promote", "forget"):
+    for _became in ("changed", "unchanged", "busy", "failed"):
+        NIGHT_SUBJECTS.labels(_job, _became)
 for _reason in _DEAD_LETTER_REASONS:
     DEAD_LETTERS.labels(_reason)
 for _store in ("broker", "catalog"):

@@ -55,6 +55,7 @@ def open_parts(settings: Settings, celery: Celery) -> Parts:
         catalog=stores.catalog,
         index=GuardedIndex(stores.index, index_breaker),
         embedder=GuardedEmbedder(stores.embedder, embedder_breaker),
+        accesses=stores.accesses,
         celery=celery,
         redis=redis,
         mailbox=open_mailbox(settings, redis, celery),

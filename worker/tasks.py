@@ -17,7 +17,7 @@ from memory.catalog import CatalogUnavailable
 from memory.index.base import IndexMismatch
 from memory.indexing import index
 from memory.mailbox import ConflictingTurn
-from memory.queue import DRAIN_MAILBOX, INGEST_TURN, ring, send_dead_letter
+from memory.queue import DRAIN_MAILBOX, INGEST_TURN, NIGHT, NIGHT_CHUNK, ring, send_dead_letter
 from memory.schema import Subject, Turn
 from memory.settings import SettingsError
 from worker.app import SWEEP, app, settings
@@ -28,6 +28,10 @@ from worker.failures import is_transient
 from worker.inspection import busy
 from worker.leases import LeaseKeeper
 from worker.metrics import DeadLetterReason, count_dead_letter, observe_searchable
+from worker.nights.base import JobName
+from worker.nights.chunks import work
+from worker.nights.dispatch import tick
+from worker.nights.jobs import NIGHTLY_JOBS
 from worker.parts import Parts, open_parts
 from worker.scrape import show_worker
 from worker.tracing import start_tracing
@@ -108,6 +112,18 @@ def drain_mailbox(tenant_id: str, subject_id: str) -> None:
     """Drain a mailbox that a sweeper found."""
     drain(Subject(tenant_id=tenant_id, subject_id=subject_id), _parts(), _leases())
     reached("before_ack")
+
+
+@app.task(name=NIGHT)
+def night(job: JobName) -> None:
+    """Begin the runs of a nightly job whose moment has come, and see that those under way have hands."""
+    tick(job, _parts(), datetime.now(UTC))
+
+
+@app.task(name=NIGHT_CHUNK)
+def night_chunk(run_id: str) -> None:
+    """Do a nightly job for the next chunk of a run's subjects."""
+    work(run_id, NIGHTLY_JOBS, _parts(), _leases())
 
 
 @app.task(name=SWEEP)

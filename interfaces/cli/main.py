@@ -11,7 +11,7 @@ from redis.exceptions import TimeoutError as RedisTimeoutError
 from rich.text import Text
 from sqlalchemy.exc import OperationalError
 
-from interfaces.cli import configuration, dead_letters, fleet, knowledge, reviews, status, turns
+from interfaces.cli import configuration, dead_letters, fleet, knowledge, nights, reviews, status, turns
 from interfaces.cli.output import errors
 from interfaces.fleet_report import NoAnswer
 from interfaces.local.broker import BrokerUnavailable
@@ -46,6 +46,7 @@ app = typer.Typer(
 turns.add_to(app)
 knowledge.add_to(app)
 fleet.add_to(app)
+nights.add_to(app)
 status.add_to(app)
 configuration.add_to(app)
 app.add_typer(dead_letters.app)

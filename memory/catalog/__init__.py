@@ -1,21 +1,26 @@
 """The record of truth, over SQLite or Postgres."""
 
 from memory.catalog.catalog import Backlog, Catalog
-from memory.catalog.changes import Changes, ConcurrentChange, IndexJob, LedgerEntry, Outcome
+from memory.catalog.changes import Access, Changes, ConcurrentChange, IndexJob, LedgerEntry, Outcome
 from memory.catalog.engine import CatalogUnavailable, create_catalog_engine
+from memory.catalog.nights import Chunk, ChunkLost, NightRun
 from memory.catalog.reviews import Reviews
 from memory.catalog.revisions import check_revision, migrate
 from memory.catalog.writing import StaleFence
 from memory.settings import Settings
 
 __all__ = [
+    "Access",
     "Backlog",
     "Catalog",
     "CatalogUnavailable",
     "Changes",
+    "Chunk",
+    "ChunkLost",
     "ConcurrentChange",
     "IndexJob",
     "LedgerEntry",
+    "NightRun",
     "Outcome",
     "Reviews",
     "StaleFence",

@@ -13,6 +13,8 @@ import memory.catalog.tables as tables
 from memory.catalog.changes import Changes, IndexJob, Outcome
 from memory.catalog.context import drop_stale_context, read_context
 from memory.catalog.engine import Writers
+from memory.catalog.fading import Fading
+from memory.catalog.nights import NightRuns
 from memory.catalog.reviews import Reviews
 from memory.catalog.rows import folded, ids_from, memory_of
 from memory.catalog.writing import of_subject, write
@@ -50,6 +52,8 @@ class Catalog:
         self._engine = engine
         self.reviews = Reviews(engine)
         self._writers = Writers(engine)
+        self.nights = NightRuns(engine, self._writers)
+        self.fading = Fading(engine, self._writers)
 
     def close(self) -> None:
         self._engine.dispose()

@@ -54,6 +54,16 @@ class IndexJob:
     version: int
 
 
+@dataclass(frozen=True, slots=True)
+class Access:
+    """How often a memory was used since the last night, and when last."""
+
+    memory_id: uuid.UUID
+    subject: Subject
+    times: int
+    last_at: datetime
+
+
 @dataclass(frozen=True)
 class Changes:
     """All that some turns of a subject, or one act of a person, change: written in one transaction or not at all.
@@ -80,6 +90,8 @@ class Changes:
     reviews: tuple[Review, ...] = ()
     settled: tuple[Settlement, ...] = ()
     withdrawn: tuple[uuid.UUID, ...] = ()
+    folded: tuple[Access, ...] = ()
+    """Accesses that the updated memories have in them now."""
 
     def index_jobs(self) -> list[IndexJob]:
         """What the index must be told of these changes."""

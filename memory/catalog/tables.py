@@ -225,3 +225,43 @@ index_jobs = Table(
     Index(None, "tenant_id", "subject_id"),
     Index(None, "since"),
 )
+
+accesses = Table(
+    "accesses",
+    metadata,
+    Column("memory_id", Uuid, ForeignKey("memories.id", ondelete="CASCADE"), primary_key=True),
+    _identifier("tenant_id"),
+    _identifier("subject_id"),
+    Column("times", Integer, nullable=False),
+    Column("last_at", UtcTime, nullable=False),
+    Index(None, "tenant_id", "subject_id"),
+)
+
+night_runs = Table(
+    "night_runs",
+    metadata,
+    Column("id", String(120), primary_key=True),
+    Column("job", String(20), nullable=False),
+    Column("zone", String(60)),
+    Column("began_at", UtcTime, nullable=False),
+    Column("finished_at", UtcTime),
+    Column("cursor_tenant", String(200)),
+    Column("cursor_subject", String(200)),
+    Column("chunks", Integer, nullable=False),
+    Column("subjects", Integer, nullable=False),
+    Column("results", JSON, nullable=False),
+    Index(None, "job", "began_at"),
+)
+
+night_chunks = Table(
+    "night_chunks",
+    metadata,
+    Column("run_id", String(120), ForeignKey("night_runs.id", ondelete="CASCADE"), primary_key=True),
+    Column("number", Integer, primary_key=True),
+    Column("after_tenant", String(200)),
+    Column("after_subject", String(200)),
+    _identifier("until_tenant"),
+    _identifier("until_subject"),
+    Column("holder", String(40), nullable=False),
+    Column("beat_at", UtcTime, nullable=False),
+)

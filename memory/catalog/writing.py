@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import cache
 from typing import Any
 
@@ -9,7 +10,7 @@ from sqlalchemy import Connection, Table, and_, delete, exists, insert, select, 
 from sqlalchemy.dialects import postgresql, sqlite
 
 import memory.catalog.tables as tables
-from memory.catalog.changes import Changes, ConcurrentChange
+from memory.catalog.changes import Access, Changes, ConcurrentChange
 from memory.catalog.context import drop_context, write_questions, write_topics
 from memory.catalog.reviews import write_reviews
 from memory.catalog.rows import fact_rows, index_job_rows, memory_row, provenance_rows
@@ -53,6 +54,7 @@ def write(connection: Connection, changes: Changes) -> list[int]:
     _write_parts(connection, (*changes.created, *changes.updated))
     for memory in changes.deleted:
         _delete(connection, memory)
+    _fold(connection, changes.folded)
     if changes.sources:
         _write_sources(connection, changes)
     if changes.deleted:
@@ -72,9 +74,14 @@ def _write_events(connection: Connection, changes: Changes) -> list[int]:
     return list(connection.execute(_INSERT_EVENTS, rows).scalars())
 
 
-def _upsert(dialect: str, table: Table) -> Any:
+def upsert(dialect: str, table: Table) -> Any:
     """The dialect's INSERT that knows ON CONFLICT, which SQLAlchemy does not have in common."""
     return (sqlite if dialect == "sqlite" else postgresql).insert(table)
+
+
+def insert_new(dialect: str, table: Table) -> Any:
+    """An INSERT that leaves a row that is there as it is: its `rowcount` says whether it was new."""
+    return upsert(dialect, table).on_conflict_do_nothing().execution_options(preserve_rowcount=True)
 
 
 def of_subject(table: Table, subject: Subject) -> Any:
@@ -84,7 +91,7 @@ def of_subject(table: Table, subject: Subject) -> Any:
 
 @cache
 def _raise_fence_statement(dialect: str) -> Any:
-    statement = _upsert(dialect, tables.subjects)
+    statement = upsert(dialect, tables.subjects)
     return statement.on_conflict_do_update(
         index_elements=[tables.subjects.c.tenant_id, tables.subjects.c.subject_id],
         set_={"fence": statement.excluded.fence},
@@ -104,7 +111,7 @@ def _raise_fence(connection: Connection, changes: Changes) -> None:
 def _take_turn_statement(dialect: str) -> Any:
     """Locks the subject's row until the transaction ends, where the database locks rows: who writes for a subject
     waits for whoever does so already, so that two erasures do not each leave a source to the other."""
-    return _upsert(dialect, tables.subjects).on_conflict_do_update(
+    return upsert(dialect, tables.subjects).on_conflict_do_update(
         index_elements=[tables.subjects.c.tenant_id, tables.subjects.c.subject_id],
         set_={"fence": tables.subjects.c.fence},
     )
@@ -126,6 +133,15 @@ def _write_ledger(connection: Connection, changes: Changes) -> None:
             for entry in changes.ledger
         ],
     )
+
+
+def _fold(connection: Connection, folded: Sequence[Access]) -> None:
+    """Take accesses out that are in their memories now; those that came meanwhile stay."""
+    table = tables.accesses
+    for access in folded:
+        of_memory = table.c.memory_id == access.memory_id
+        connection.execute(update(table).where(of_memory).values(times=table.c.times - access.times))
+        connection.execute(delete(table).where(of_memory, table.c.times <= 0))
 
 
 def _update(connection: Connection, memory: Memory) -> None:
@@ -167,7 +183,7 @@ def _delete(connection: Connection, memory: Memory) -> None:
 
 @cache
 def _keep_source_statement(dialect: str) -> Any:
-    return _upsert(dialect, tables.sources).on_conflict_do_nothing()
+    return upsert(dialect, tables.sources).on_conflict_do_nothing()
 
 
 def _write_sources(connection: Connection, changes: Changes) -> None:
@@ -216,7 +232,7 @@ def _queue_indexing(connection: Connection, changes: Changes) -> None:
 
 @cache
 def _queue_indexing_statement(dialect: str) -> Any:
-    statement = _upsert(dialect, tables.index_jobs)
+    statement = upsert(dialect, tables.index_jobs)
     excluded = statement.excluded
     return statement.on_conflict_do_update(
         index_elements=[tables.index_jobs.c.memory_id],

@@ -14,6 +14,8 @@ from memory.schema.memory import Share
 Count = Annotated[int, Field(ge=0)]
 PLAN = "S3 Vectors Memory Implementation Plan (V1)"
 MECHANICS = "Memory System - Mechanics"
+BRIEF = "Memory System - V1"
+Days = Annotated[float, Field(gt=0)]
 
 
 class Policy(Value):
@@ -87,6 +89,28 @@ class Policy(Value):
     )
     open_reviews_per_subject: Count = Field(
         50, description="candidates of a subject that may wait for a person; what is quarantined past that is not kept"
+    )
+    forget_light: bool = Field(
+        False,
+        description="forget by the light rule (unused for long and unimportant: deleted) instead of by half-lives "
+        f"({BRIEF}, forgetting)",
+    )
+    forget_light_days: Count = Field(60, description=f"days without use for the light rule ({BRIEF}, forgetting)")
+    forget_light_importance: Share = Field(
+        0.4, description=f"importance up to which the light rule deletes: 2 of 5 ({BRIEF}, forgetting)"
+    )
+    half_life_high_days: Days = Field(
+        365.0, description=f"days in which the weight of an importance from 0.85 on halves ({MECHANICS}, section 6)"
+    )
+    half_life_middle_days: Days = Field(180.0, description=f"the same, from 0.5 to 0.85 ({MECHANICS}, section 6)")
+    half_life_low_days: Days = Field(90.0, description=f"the same, from 0.2 to 0.5 ({MECHANICS}, section 6)")
+    half_life_least_days: Days = Field(30.0, description=f"the same, below 0.2 ({MECHANICS}, section 6)")
+    archive_weight: Share = Field(0.05, description=f"weight below which a memory is archived ({MECHANICS}, section 6)")
+    archive_idle_days: Count = Field(
+        30, description=f"days without use before a memory is archived ({MECHANICS}, section 6)"
+    )
+    archive_kept_days: Count = Field(
+        180, description=f"days for which an archived memory is kept before it is deleted ({MECHANICS}, section 6)"
     )
     mask_personal_identifiers: bool = Field(
         True, description="mask e-mail addresses, phone numbers and the like in what is kept"

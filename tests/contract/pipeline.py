@@ -68,7 +68,9 @@ class Worker:
 
     def everywhere(self, whose: Subject) -> str:
         """All that any table of the catalog has of a subject."""
-        return "\n".join(str(self.rows(name, whose)) for name in metadata.tables)
+        return "\n".join(
+            str(self.rows(name, whose)) for name, table in metadata.tables.items() if "subject_id" in table.c
+        )
 
     def indexed(self, whose: Subject) -> list[Status]:
         entries = self.parts.index.fetch(whose, [memory.index_key for memory in self.known(whose, *EVERYTHING)])

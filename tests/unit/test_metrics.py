@@ -116,7 +116,7 @@ def test_names_follow_the_conventions() -> None:
 
 
 def test_no_label_can_name_a_tenant_a_user_a_turn_or_a_memory() -> None:
-    known = {"outcome", "stage", "action", "verdict", "reason", "error", "part", "store", "kind", "queue"}
+    known = {"outcome", "stage", "action", "verdict", "reason", "error", "part", "store", "kind", "queue", "job"}
     assert {label for _, labels in METRICS.values() for label in labels} <= known
 
 

@@ -199,11 +199,53 @@ def upgrade() -> None:
         ["tenant_id", "subject_id", "turn_id"],
         unique=False,
     )
+    op.create_table(
+        "accesses",
+        sa.Column("memory_id", sa.Uuid(), nullable=False),
+        sa.Column("tenant_id", sa.String(length=200), nullable=False),
+        sa.Column("subject_id", sa.String(length=200), nullable=False),
+        sa.Column("times", sa.Integer(), nullable=False),
+        sa.Column("last_at", sa.String(length=32), nullable=False),
+        sa.ForeignKeyConstraint(["memory_id"], ["memories.id"], name=op.f("fk_accesses_memory_id"), ondelete="CASCADE"),
+        sa.PrimaryKeyConstraint("memory_id", name=op.f("pk_accesses")),
+    )
+    op.create_index(op.f("ix_accesses_tenant_id_subject_id"), "accesses", ["tenant_id", "subject_id"], unique=False)
+    op.create_table(
+        "night_runs",
+        sa.Column("id", sa.String(length=120), nullable=False),
+        sa.Column("job", sa.String(length=20), nullable=False),
+        sa.Column("zone", sa.String(length=60), nullable=True),
+        sa.Column("began_at", sa.String(length=32), nullable=False),
+        sa.Column("finished_at", sa.String(length=32), nullable=True),
+        sa.Column("cursor_tenant", sa.String(length=200), nullable=True),
+        sa.Column("cursor_subject", sa.String(length=200), nullable=True),
+        sa.Column("chunks", sa.Integer(), nullable=False),
+        sa.Column("subjects", sa.Integer(), nullable=False),
+        sa.Column("results", sa.JSON(), nullable=False),
+        sa.PrimaryKeyConstraint("id", name=op.f("pk_night_runs")),
+    )
+    op.create_index(op.f("ix_night_runs_job_began_at"), "night_runs", ["job", "began_at"], unique=False)
+    op.create_table(
+        "night_chunks",
+        sa.Column("run_id", sa.String(length=120), nullable=False),
+        sa.Column("number", sa.Integer(), nullable=False),
+        sa.Column("after_tenant", sa.String(length=200), nullable=True),
+        sa.Column("after_subject", sa.String(length=200), nullable=True),
+        sa.Column("until_tenant", sa.String(length=200), nullable=False),
+        sa.Column("until_subject", sa.String(length=200), nullable=False),
+        sa.Column("holder", sa.String(length=40), nullable=False),
+        sa.Column("beat_at", sa.String(length=32), nullable=False),
+        sa.ForeignKeyConstraint(["run_id"], ["night_runs.id"], name=op.f("fk_night_chunks_run_id"), ondelete="CASCADE"),
+        sa.PrimaryKeyConstraint("run_id", "number", name=op.f("pk_night_chunks")),
+    )
 
 
 def downgrade() -> None:
     op.drop_table("questions")
     op.drop_table("open_topics")
+    op.drop_table("night_chunks")
+    op.drop_table("night_runs")
+    op.drop_table("accesses")
     op.drop_table("outbox")
     op.drop_table("reviews")
     op.drop_table("index_jobs")

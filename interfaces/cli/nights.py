@@ -1,0 +1,174 @@
+"""The nights: `nights` shows the runs, `night` does a job now or says what it would do."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from typing import Annotated, Any
+
+import typer
+from rich.table import Table
+from rich.text import Text
+
+from interfaces.cli.output import JsonOption, TenantOption, console, print_json, short
+from memory.catalog import Catalog, NightRun, open_catalog
+from memory.queue import create_celery
+from memory.schema import Subject, utc_iso
+from memory.settings import load_settings
+from worker.leases import LeaseKeeper
+from worker.nights.base import Job, JobName, Step
+from worker.nights.dispatch import begin, ring_for
+from worker.nights.jobs import NIGHTLY_JOBS
+from worker.nights.visit import Busy, visit
+from worker.parts import Parts, open_parts
+
+_SHOWN = 200
+_PAGE = 500
+
+
+def add_to(app: typer.Typer) -> None:
+    app.command()(nights)
+    app.command()(night)
+
+
+def nights(
+    limit: Annotated[int, typer.Option("--limit", "-n", min=1, help="How many runs to show at most.")] = 20,
+    as_json: JsonOption = False,
+) -> None:
+    """Show the runs of the nightly jobs, latest first: how far they are, and what they did."""
+    catalog = open_catalog(load_settings())
+    runs = catalog.nights.runs(limit)
+    catalog.close()
+    if as_json:
+        print_json([_json(run) for run in runs])
+        return
+    if not runs:
+        console.print("no night has begun yet; `afterturn settings` says when they do (AFTERTURN_NIGHT_...)")
+        return
+    table = Table(expand=True)
+    table.add_column("run", no_wrap=True, style="cyan")
+    for column in ("began", "took", "users"):
+        table.add_column(column, no_wrap=True, justify="right" if column == "users" else "left")
+    table.add_column("what was done", ratio=1)
+    for run in runs:
+        took = str(run.finished_at - run.began_at).partition(".")[0] if run.finished_at else "goes on"
+        table.add_row(run.id, utc_iso(run.began_at), took, str(run.subjects), _counts(run.results))
+    console.print(table)
+
+
+def night(
+    job: Annotated[JobName, typer.Argument(help="consolidate, promote or forget.")],
+    user: Annotated[
+        str | None, typer.Option("--user", "-u", help="Only for this user; all of them if left out.")
+    ] = None,
+    tenant: TenantOption = "default",
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Say what would be done and why, and do nothing.")] = False,
+    as_json: JsonOption = False,
+) -> None:
+    """Do a nightly job now. For all users the fleet does it: see `afterturn nights`."""
+    settings = load_settings()
+    parts = open_parts(settings, create_celery(settings))
+    subject = Subject(tenant_id=tenant, subject_id=user) if user else None
+    try:
+        if dry_run:
+            _show(job, _planned(NIGHTLY_JOBS[job], subject, parts), "would be done", as_json=as_json)
+        elif subject:
+            steps = _done(NIGHTLY_JOBS[job], subject, parts)
+            _show(job, iter([(subject, steps)] if steps else []), "was done", as_json=as_json)
+        else:
+            now = datetime.now(UTC)
+            run_id = begin(job, f"{now:%Y-%m-%dT%H:%M:%S}-by-hand", None, parts, now)
+            if run_id is None:
+                raise typer.BadParameter("such a run has begun within this second; look at `afterturn nights`")
+            ring_for(run_id, parts, now)
+            _say_begun(run_id, as_json=as_json)
+    finally:
+        parts.close()
+
+
+def _planned(job: Job, subject: Subject | None, parts: Parts) -> Iterator[tuple[Subject, tuple[Step, ...]]]:
+    for one in [subject] if subject else _all_subjects(parts.catalog):
+        now = datetime.now(UTC)
+        if job.needs(one, parts, now) and (steps := job.plan(one, parts, now).steps):
+            yield one, steps
+
+
+def _all_subjects(catalog: Catalog) -> Iterator[Subject]:
+    last: Subject | None = None
+    while page := catalog.list_subjects(after=last, limit=_PAGE):
+        yield from page
+        last = page[-1]
+
+
+def _done(job: Job, subject: Subject, parts: Parts) -> tuple[Step, ...]:
+    settings = parts.settings
+    leases = LeaseKeeper(parts.mailbox, settings.lease_seconds, settings.turn_deadline_seconds)
+    try:
+        plan = visit(subject, job, parts, leases, datetime.now(UTC))
+    except Busy:
+        raise typer.BadParameter(
+            f"{subject.subject_id} has turns that are not processed yet: they go first, try again in a moment"
+        ) from None
+    finally:
+        leases.stop()
+    return plan.steps if plan else ()
+
+
+def _show(job: str, found: Iterator[tuple[Subject, tuple[Step, ...]]], tense: str, *, as_json: bool) -> None:
+    counts: Counter[str] = Counter()
+    shown: list[tuple[Subject, Step]] = []
+    for subject, steps in found:
+        counts.update(step.action for step in steps)
+        shown += [(subject, step) for step in steps[: max(0, _SHOWN - len(shown))]]
+    if as_json:
+        print_json({"job": job, "counts": counts, "steps": [_step_json(*one) for one in shown]})
+        return
+    if not counts:
+        console.print(f"{job}: nothing {tense}")
+        return
+    table = Table(expand=True)
+    for name in ("user", "what", "id"):
+        table.add_column(name, no_wrap=True, style="cyan" if name == "id" else "")
+    table.add_column("memory", ratio=3)
+    table.add_column("why", ratio=2)
+    for subject, step in shown:
+        table.add_row(subject.subject_id, step.action, short(step.memory_id), Text(step.summary), Text(step.why))
+    console.print(table)
+    more = sum(counts.values()) - len(shown)
+    console.print(f"{job}: {tense}: {_counts(counts)}" + (f" ({more} more than shown)" if more else ""))
+
+
+def _say_begun(run_id: str, *, as_json: bool) -> None:
+    if as_json:
+        print_json({"run": run_id})
+    else:
+        console.print(f"begun: {run_id}; the fleet works on it, `afterturn nights` shows how far it is")
+
+
+def _counts(counts: Any) -> str:
+    return ", ".join(f"{name} {count}" for name, count in sorted(counts.items())) or "nothing yet"
+
+
+def _json(run: NightRun) -> dict[str, Any]:
+    return {
+        "id": run.id,
+        "job": run.job,
+        "zone": run.zone,
+        "began_at": run.began_at,
+        "finished_at": run.finished_at,
+        "chunks": run.chunks,
+        "subjects": run.subjects,
+        "results": run.results,
+    }
+
+
+def _step_json(subject: Subject, step: Step) -> dict[str, Any]:
+    return {
+        "tenant_id": subject.tenant_id,
+        "user_id": subject.subject_id,
+        "action": step.action,
+        "memory_id": str(step.memory_id),
+        "summary": step.summary,
+        "why": step.why,
+    }

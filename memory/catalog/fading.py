@@ -1,0 +1,114 @@
+"""What forgetting reads of the catalog, and the accesses that recall leaves there.
+
+A search does not write the memories that it finds: that would race the turns. It leaves a row for each, and the night
+folds these into the memories.
+"""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import Connection, Engine, select
+from sqlalchemy.exc import IntegrityError
+
+import memory.catalog.tables as tables
+from memory.catalog.changes import Access
+from memory.catalog.engine import Writers
+from memory.catalog.writing import of_subject, upsert
+from memory.schema import Status, Subject
+
+_accesses, _memories = tables.accesses, tables.memories
+_READ = (
+    _memories.c.id,
+    _memories.c.status,
+    _memories.c.importance,
+    _memories.c.pinned,
+    _memories.c.legal_hold,
+    _memories.c.last_accessed,
+    _memories.c.updated_at,
+    _accesses.c.times,
+    _accesses.c.last_at,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Footing:
+    """How a memory stands before a night: its columns, and its accesses that are not in them yet."""
+
+    id: uuid.UUID
+    status: Status
+    importance: float
+    pinned: bool
+    legal_hold: bool
+    last_accessed: datetime
+    updated_at: datetime
+    access: Access | None
+
+    @property
+    def last_used(self) -> datetime:
+        return max(self.last_accessed, self.access.last_at) if self.access else self.last_accessed
+
+
+class Fading:
+    """The accesses, and how long ago memories were used. Safe to call from many threads and processes."""
+
+    def __init__(self, engine: Engine, writers: Writers) -> None:
+        self._engine = engine
+        self._writers = writers
+
+    def touch(self, accesses: Iterable[Access]) -> None:
+        """Count accesses; those of memories that are gone are not counted."""
+        with self._writers.transaction() as connection:
+            for access in accesses:
+                try:
+                    with connection.begin_nested():
+                        connection.execute(_counted(connection, access))
+                except IntegrityError:
+                    continue
+
+    def idle(self, subject: Subject, *, unused_since: datetime, archived_before: datetime) -> list[Footing]:
+        """The subject's memories that forgetting has to look at: with accesses to fold in, not used since a moment, or
+        archived before one. Pinned ones and those under legal hold only with accesses."""
+        fades = (
+            ~_memories.c.pinned
+            & ~_memories.c.legal_hold
+            & (
+                (_memories.c.status != Status.ARCHIVED) & (_memories.c.last_accessed < unused_since)
+                | (_memories.c.status == Status.ARCHIVED) & (_memories.c.updated_at < archived_before)
+            )
+        )
+        query = (
+            select(*_READ)
+            .outerjoin(_accesses, _accesses.c.memory_id == _memories.c.id)
+            .where(of_subject(_memories, subject), fades | _accesses.c.times.is_not(None))
+        )
+        with self._engine.connect() as connection:
+            return [_footing(row, subject) for row in connection.execute(query)]
+
+
+def _counted(connection: Connection, access: Access) -> Any:
+    statement = upsert(connection.dialect.name, _accesses).values(
+        memory_id=access.memory_id, **access.subject.model_dump(), times=access.times, last_at=access.last_at
+    )
+    return statement.on_conflict_do_update(
+        index_elements=[_accesses.c.memory_id],
+        set_={"times": _accesses.c.times + statement.excluded.times, "last_at": statement.excluded.last_at},
+    )
+
+
+def _footing(row: Any, subject: Subject) -> Footing:
+    access = None if row.times is None else Access(row.id, subject, row.times, row.last_at)
+    return Footing(
+        id=row.id,
+        status=Status(row.status),
+        importance=row.importance,
+        pinned=row.pinned,
+        legal_hold=row.legal_hold,
+        last_accessed=row.last_accessed,
+        updated_at=row.updated_at,
+        access=access,
+    )

@@ -1,0 +1,257 @@
+"""The runs of the nightly jobs: which there were, how far each has come, and who works on which part of it.
+
+A run goes through the subjects in the order of their ids. Its cursor says up to where they were given out, a chunk of
+them at a time; a chunk is a row for as long as somebody works on it, and its start moves along with the work. So
+nothing is ever held of all subjects, and what a worker leaves behind, another takes up where it stopped.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+from typing import Any
+
+from sqlalchemy import Connection, Engine, Select, and_, delete, func, insert, select, tuple_, update
+
+import memory.catalog.tables as tables
+from memory.catalog.engine import Writers
+from memory.catalog.writing import insert_new
+from memory.schema import Subject
+
+_KEPT = timedelta(days=90)
+"""For how long finished runs are kept."""
+_runs, _chunks = tables.night_runs, tables.night_chunks
+
+
+class ChunkLost(Exception):
+    """Another worker took the chunk over: what was done of it since the last checkpoint is not counted here."""
+
+
+@dataclass(frozen=True)
+class NightRun:
+    """One run of a job over the subjects of a time zone; None: of all whose zone is not known.
+
+    `chunks` counts those given out, `subjects` those that are done; `results` count what was done, by name.
+    """
+
+    id: str
+    job: str
+    zone: str | None
+    began_at: datetime
+    finished_at: datetime | None
+    chunks: int
+    subjects: int
+    results: Mapping[str, int]
+
+
+@dataclass(frozen=True)
+class Chunk:
+    """The subjects behind `after` up to `until`, in the order of their ids, given to one holder."""
+
+    run: NightRun
+    number: int
+    holder: str
+    after: Subject | None
+    until: Subject
+
+
+class NightRuns:
+    """The table of runs. Safe to call from many threads and processes."""
+
+    def __init__(self, engine: Engine, writers: Writers) -> None:
+        self._engine = engine
+        self._writers = writers
+
+    def begin(self, run_id: str, job: str, zone: str | None, now: datetime) -> bool:
+        """Begin a run; False if it has begun before, whoever asked for it."""
+        row: dict[str, Any] = {
+            "id": run_id,
+            "job": job,
+            "zone": zone,
+            "began_at": now,
+            "chunks": 0,
+            "subjects": 0,
+            "results": {},
+        }
+        with self._writers.transaction() as connection:
+            connection.execute(delete(_runs).where(_runs.c.finished_at < now - _KEPT))
+            return connection.execute(insert_new(connection.dialect.name, _runs), row).rowcount == 1
+
+    def zones(self) -> list[str]:
+        """The time zones that any subject is known to live in."""
+        return []
+
+    def run(self, run_id: str) -> NightRun | None:
+        with self._engine.connect() as connection:
+            row = connection.execute(select(_runs).where(_runs.c.id == run_id)).one_or_none()
+        return None if row is None else _run_of(row)
+
+    def runs(self, limit: int = 20) -> list[NightRun]:
+        """The latest runs, newest first."""
+        with self._engine.connect() as connection:
+            rows = connection.execute(select(_runs).order_by(_runs.c.began_at.desc(), _runs.c.id).limit(limit))
+            return [_run_of(row) for row in rows]
+
+    def unfinished(self, job: str) -> list[NightRun]:
+        """The runs of a job that still go on, oldest first."""
+        query = select(_runs).where(_runs.c.job == job, _runs.c.finished_at.is_(None)).order_by(_runs.c.began_at)
+        with self._engine.connect() as connection:
+            return [_run_of(row) for row in connection.execute(query)]
+
+    def in_work(self, run_id: str, heard_since: datetime) -> int:
+        """On how many chunks somebody works who was heard of since."""
+        with self._engine.connect() as connection:
+            return _in_work(connection, run_id, heard_since)
+
+    def take(
+        self, run_id: str, holder: str, *, size: int, hands: int, now: datetime, silent: timedelta
+    ) -> Chunk | None:
+        """Take a chunk to work on: one whose holder has been silent, or the next `size` subjects.
+
+        None when enough hands are at work already, and when nothing is left; when nothing is in work either, the run
+        is finished.
+        """
+        with self._writers.transaction() as connection:
+            row = connection.execute(select(_runs).where(_runs.c.id == run_id).with_for_update()).one_or_none()
+            if row is None or row.finished_at is not None:
+                return None
+            left = connection.execute(
+                select(_chunks)
+                .where(_chunks.c.run_id == run_id, _chunks.c.beat_at < now - silent)
+                .order_by(_chunks.c.number)
+                .limit(1)
+            ).one_or_none()
+            if left is not None:
+                connection.execute(_of(run_id, left.number).values(holder=holder, beat_at=now))
+                after, until = (
+                    _subject(left.after_tenant, left.after_subject),
+                    _named(left.until_tenant, left.until_subject),
+                )
+                return Chunk(_run_of(row), left.number, holder, after, until)
+            if _in_work(connection, run_id, now - silent) >= hands:
+                return None
+            return self._next(connection, row, holder, size, now)
+
+    def _next(self, connection: Connection, row: Any, holder: str, size: int, now: datetime) -> Chunk | None:
+        after = _subject(row.cursor_tenant, row.cursor_subject)
+        page = _page(connection, row.zone, after, None, size)
+        this_run = update(_runs).where(_runs.c.id == row.id)
+        if not page:
+            if not _in_work(connection, row.id):
+                connection.execute(this_run.values(finished_at=now))
+            return None
+        until, number = page[-1], row.chunks + 1
+        connection.execute(
+            this_run.values(cursor_tenant=until.tenant_id, cursor_subject=until.subject_id, chunks=number)
+        )
+        connection.execute(
+            insert(_chunks).values(
+                run_id=row.id,
+                number=number,
+                after_tenant=after.tenant_id if after else None,
+                after_subject=after.subject_id if after else None,
+                until_tenant=until.tenant_id,
+                until_subject=until.subject_id,
+                holder=holder,
+                beat_at=now,
+            )
+        )
+        return Chunk(_run_of(row), number, holder, after, until)
+
+    def page(self, chunk: Chunk, limit: int) -> list[Subject]:
+        """The next subjects of a chunk, in the order of their ids; none when it is done."""
+        with self._engine.connect() as connection:
+            return _page(connection, chunk.run.zone, chunk.after, chunk.until, limit)
+
+    def checkpoint(
+        self, chunk: Chunk, reached: Subject, counts: Mapping[str, int], subjects: int, now: datetime
+    ) -> Chunk:
+        """Write down that a chunk is done up to a subject, and what was done: the chunk as it is then.
+
+        Raises:
+            ChunkLost: another worker has it by now.
+        """
+        with self._writers.transaction() as connection:
+            run = connection.execute(select(_runs).where(_runs.c.id == chunk.run.id).with_for_update()).one()
+            moved = connection.execute(
+                _of(chunk.run.id, chunk.number)
+                .where(_chunks.c.holder == chunk.holder)
+                .values(after_tenant=reached.tenant_id, after_subject=reached.subject_id, beat_at=now)
+            )
+            if moved.rowcount != 1:
+                raise ChunkLost
+            results = dict(run.results)
+            for name, count in counts.items():
+                results[name] = results.get(name, 0) + count
+            connection.execute(
+                update(_runs)
+                .where(_runs.c.id == chunk.run.id)
+                .values(subjects=run.subjects + subjects, results=results)
+            )
+        return replace(chunk, after=reached)
+
+    def finish(self, chunk: Chunk) -> None:
+        """Strike a chunk that is done; one that another worker has by now stays."""
+        with self._writers.transaction() as connection:
+            connection.execute(delete(_chunks).where(*_mine(chunk)))
+
+    def give_back(self, chunk: Chunk, now: datetime, silent: timedelta) -> None:
+        """Leave the rest of a chunk to whoever comes next."""
+        with self._writers.transaction() as connection:
+            connection.execute(update(_chunks).where(*_mine(chunk)).values(beat_at=now - 2 * silent))
+
+
+def _of(run_id: str, number: int) -> Any:
+    return update(_chunks).where(_chunks.c.run_id == run_id, _chunks.c.number == number)
+
+
+def _mine(chunk: Chunk) -> Sequence[Any]:
+    return _chunks.c.run_id == chunk.run.id, _chunks.c.number == chunk.number, _chunks.c.holder == chunk.holder
+
+
+def _in_work(connection: Connection, run_id: str, heard_since: datetime | None = None) -> int:
+    query = select(func.count()).select_from(_chunks).where(_chunks.c.run_id == run_id)
+    if heard_since is not None:
+        query = query.where(_chunks.c.beat_at >= heard_since)
+    return connection.execute(query).scalar_one()
+
+
+def _due(zone: str | None) -> Select[Any]:  # noqa: ARG001
+    """The subjects of a time zone, by the index of their ids."""
+    table = tables.subjects
+    return select(table.c.tenant_id, table.c.subject_id).order_by(table.c.tenant_id, table.c.subject_id)
+
+
+def _page(
+    connection: Connection, zone: str | None, after: Subject | None, until: Subject | None, limit: int
+) -> list[Subject]:
+    key = tuple_(tables.subjects.c.tenant_id, tables.subjects.c.subject_id)
+    limits = []
+    if after is not None:
+        limits.append(key > (after.tenant_id, after.subject_id))
+    if until is not None:
+        limits.append(key <= (until.tenant_id, until.subject_id))
+    rows = connection.execute(_due(zone).where(and_(True, *limits)).limit(limit))
+    return [_named(row.tenant_id, row.subject_id) for row in rows]
+
+
+def _named(tenant_id: str, subject_id: str) -> Subject:
+    return Subject(tenant_id=tenant_id, subject_id=subject_id)
+
+
+def _subject(tenant_id: str | None, subject_id: str | None) -> Subject | None:
+    return None if tenant_id is None or subject_id is None else _named(tenant_id, subject_id)
+
+
+def _run_of(row: Any) -> NightRun:
+    return NightRun(
+        id=row.id,
+        job=row.job,
+        zone=row.zone,
+        began_at=row.began_at,
+        finished_at=row.finished_at,
+        chunks=row.chunks,
+        subjects=row.subjects,
+        results=dict(row.results),
+    )

@@ -1,0 +1,278 @@
+"""Runs of the nightly jobs, and forgetting, on a real catalog, index and mailbox: months in seconds."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import pytest
+
+import worker.nights.chunks as chunks
+import worker.nights.dispatch as dispatch
+from memory.catalog import Access, Changes, ChunkLost
+from memory.index import IndexUnavailable
+from memory.queue import NIGHTLY_QUEUE
+from memory.schema import Status, Subject
+from recall.search import search
+from tests.contract.pipeline import Worker, only
+from tests.turns import a_turn, subject
+from worker.nights.base import Job, Plan
+from worker.nights.forget import FORGET
+from worker.nights.visit import Busy, visit
+
+NOW = datetime(2026, 11, 2, 4, 10, tzinfo=UTC)
+A_DAY = timedelta(days=1)
+
+
+def later(days: float) -> datetime:
+    return datetime.now(UTC) + timedelta(days=days)
+
+
+def forget(worker: Worker, whose: Subject, days: float) -> Plan | None:
+    """One night of forgetting, some days from now."""
+    return visit(whose, FORGET, worker.parts, worker.leases, later(days))
+
+
+def steps(plan: Plan | None) -> list[str]:
+    return [step.action for step in plan.steps] if plan else []
+
+
+# -- forgetting -----------------------------------------------------------------------------------------------------
+
+
+def test_a_memory_that_nobody_uses_is_archived_and_deleted_half_a_year_later(alone: Worker, anna: str) -> None:
+    alone.hear(anna, "I live in Lisbon", "I went to the beach yesterday with my sister")
+    whose = subject(anna)
+    before = alone.known(whose)
+    assert forget(alone, whose, 20) is None, "nothing has faded yet"
+    assert "archive" in steps(forget(alone, whose, 365))
+    archived = alone.known(whose, Status.ARCHIVED)
+    assert archived
+    assert forget(alone, whose, 365 + 179) is None, "kept for half a year"
+    gone = forget(alone, whose, 365 + 182)
+    assert steps(gone).count("delete") == len(archived)
+    assert len(alone.state(whose)) == len(before) - len(archived)
+    assert {"archived", "deleted"} <= set(alone.audited(whose))
+    assert all(memory.summary.encode() not in held for memory in archived for held in alone.files().values())
+
+
+def test_an_archived_memory_is_not_found_and_its_vector_is_not_made_again(worker: Worker, anna: str) -> None:
+    worker.hear(anna, "I live in Lisbon")
+    whose = subject(anna)
+    [vector] = worker.parts.index.fetch(whose, [only(worker.known(whose)).index_key])
+
+    class Silent:
+        name, dimensions = worker.parts.embedder.name, worker.parts.embedder.dimensions
+
+        def embed(self, texts: Any) -> Any:
+            pytest.fail("a night embeds nothing that the index has")
+
+    plan = visit(whose, FORGET, worker.with_parts(embedder=Silent()).parts, worker.leases, later(900))
+    assert steps(plan) == ["archive"]
+    [entry] = worker.parts.index.fetch(whose, [vector.key])
+    assert (entry.status, entry.vector.tolist()) == (Status.ARCHIVED, vector.vector.tolist())
+    assert search(whose, "Where does she live?", worker.parts, now=NOW) == []
+    assert worker.event_names(whose)[-1] == "memory.archived"
+
+
+def test_what_is_recalled_is_refreshed_and_outlives_its_neighbours(worker: Worker, anna: str) -> None:
+    worker.hear(anna, "I live in Lisbon", "My brother owns a bakery in Porto")
+    whose = subject(anna)
+    [found] = search(whose, "In which city does she live?", worker.parts, limit=1, now=later(600))
+    worker.parts.accesses.close()
+    plan = forget(worker, whose, 600)
+    assert {step.memory_id: step.action for step in plan.steps}[found.memory.id] == "refresh" if plan else False
+    kept = only(worker.known(whose))
+    assert (kept.id, kept.access_count) == (found.memory.id, 1)
+    assert kept.importance > found.memory.importance
+    assert kept.last_accessed > found.memory.last_accessed
+    assert forget(worker, whose, 600) is None, "an access counts once"
+
+
+def test_pinned_memories_and_those_under_legal_hold_stay_for_ever(worker: Worker, anna: str) -> None:
+    worker.hear(anna, "I live in Lisbon", "My brother owns a bakery in Porto")
+    whose = subject(anna)
+    pinned, held = worker.known(whose)
+    rewrite(worker, pinned.model_copy(update={"pinned": True, "version": pinned.version + 1}))
+    rewrite(worker, held.model_copy(update={"legal_hold": True, "version": held.version + 1}))
+    assert forget(worker, whose, 5000) is None
+    assert len(worker.known(whose)) == 2
+
+
+def rewrite(worker: Worker, memory: Any) -> None:
+    worker.parts.catalog.commit(Changes(subject=memory.subject, at=NOW, updated=(memory,)))
+
+
+def test_an_access_of_a_memory_that_is_gone_is_not_counted(worker: Worker, anna: str) -> None:
+    worker.hear(anna, "I live in Lisbon")
+    whose = subject(anna)
+    memory = only(worker.known(whose))
+    gone = Access(type(memory.id)(int=7), whose, 1, NOW)
+    worker.parts.catalog.fading.touch([gone, Access(memory.id, whose, 2, NOW), Access(memory.id, whose, 1, NOW)])
+    assert [row["times"] for row in worker.rows("accesses", whose)] == [3]
+
+
+# -- turns go first -------------------------------------------------------------------------------------------------
+
+
+def test_a_subject_with_pending_turns_is_left_alone(worker: Worker, anna: str) -> None:
+    worker.hear(anna, "I live in Lisbon")
+    worker.park(a_turn(anna, 1, "I moved to Porto"))
+    with pytest.raises(Busy):
+        forget(worker, subject(anna), 900)
+    worker.work(subject(anna))
+    assert steps(forget(worker, subject(anna), 900)).count("archive") == 2
+
+
+def test_a_turn_that_comes_in_the_night_waits_for_the_lease_and_is_rung_for_when_it_is_free(
+    worker: Worker, anna: str
+) -> None:
+    worker.hear(anna, "I live in Lisbon")
+    whose = subject(anna)
+
+    def talks(whose: Subject, parts: Any, now: datetime) -> Plan:
+        worker.park(a_turn(anna, 1, "I moved to Porto"))
+        worker.work(whose)
+        assert worker.outcomes(whose) == {f"{anna}-0": "kept"}, "the night holds the lease"
+        return FORGET.plan(whose, parts, now)
+
+    before = worker.parts.redis.llen("memory_ingest_queue")
+    visit(whose, Job("forget", lambda *_: True, talks), worker.parts, worker.leases, later(900))
+    assert worker.parts.redis.llen("memory_ingest_queue") == before + 1
+    worker.work(whose)
+    assert worker.outcomes(whose) == {f"{anna}-0": "kept", f"{anna}-1": "kept"}
+
+
+# -- runs -----------------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def few(alone: Worker, anna: str) -> Worker:
+    """A worker whose chunks are of 3 subjects, and who knows 8, by the names of their numbers behind Anna's."""
+    settings = alone.parts.settings.model_copy(update={"night_chunk_subjects": 3, "night_hands": 2})
+    few = alone.with_parts(settings=settings)
+    for number in range(8):
+        few.hear(f"{anna}-{number}", "I live in Lisbon")
+    few.parts.redis.delete(*rings())
+    return few
+
+
+def rings() -> list[str]:
+    return [f"{NIGHTLY_QUEUE}\x06\x16{priority}" for priority in (3, 6, 9)]
+
+
+def waiting(worker: Worker) -> int:
+    """How many hands are asked for."""
+    return sum(worker.parts.redis.llen(queue) for queue in rings())
+
+
+class Seen:
+    """A job that changes nothing and remembers whom it saw."""
+
+    def __init__(self, fail_at: str | None = None) -> None:
+        self.subjects: list[str] = []
+        self.fail_at = fail_at
+
+    def needs(self, whose: Subject, parts: Any, now: datetime) -> bool:
+        self.subjects.append(whose.subject_id)
+        if whose.subject_id == self.fail_at:
+            raise RuntimeError
+        return False
+
+    def job(self) -> dict[str, Job]:
+        return {"forget": Job("forget", self.needs, FORGET.plan)}
+
+
+@contextmanager
+def a_run(worker: Worker) -> Iterator[str]:
+    run_id = dispatch.begin("forget", "2026-11-02T04:00", None, worker.parts, NOW)
+    assert run_id == "forget/2026-11-02T04:00/UTC"
+    yield run_id
+
+
+def test_a_run_sees_every_subject_once_and_says_what_it_did(few: Worker, anna: str) -> None:
+    seen = Seen()
+    with a_run(few) as run_id:
+        for _ in range(5):
+            chunks.work(run_id, seen.job(), few.parts, few.leases)
+    run = few.parts.catalog.nights.run(run_id)
+    assert run is not None
+    assert sorted(seen.subjects) == [f"{anna}-{number}" for number in range(8)]
+    assert (run.chunks, run.subjects, run.results) == (3, 8, {"unchanged": 8})
+    assert run.finished_at is not None
+    assert waiting(few) == 3, "each hand that did a chunk asks for the next"
+
+
+def test_a_second_beat_begins_nothing(few: Worker) -> None:
+    assert dispatch.tick("forget", few.parts, NOW) == ["forget/2026-11-02T04:00/UTC"]
+    assert waiting(few) == 2, "as many hands as a run may have"
+    assert dispatch.tick("forget", few.parts, NOW + timedelta(minutes=15)) == []
+    assert len(few.parts.catalog.nights.runs()) == 1
+    assert dispatch.tick("forget", few.parts, NOW + A_DAY) == ["forget/2026-11-03T04:00/UTC"]
+
+
+def test_a_night_that_is_long_past_is_not_made_up_for_by_day(few: Worker) -> None:
+    assert dispatch.tick("forget", few.parts, NOW + timedelta(hours=3)) == []
+
+
+def test_a_job_without_a_moment_is_never_done(few: Worker) -> None:
+    settings = few.parts.settings.model_copy(update={"night_forget": ""})
+    assert dispatch.tick("forget", few.with_parts(settings=settings).parts, NOW) == []
+
+
+def test_what_a_dead_hand_left_another_takes_up_where_it_stopped(few: Worker, anna: str) -> None:
+    nights = few.parts.catalog.nights
+    with a_run(few) as run_id:
+        dead = nights.take(run_id, "dead", size=5, hands=2, now=NOW, silent=A_DAY)
+        assert dead is not None
+        seen = nights.page(dead, 2)
+        nights.checkpoint(dead, seen[-1], {"changed": 2}, 2, NOW)
+        assert nights.take(run_id, "b", size=5, hands=1, now=NOW, silent=A_DAY) is None, "enough hands are at work"
+        heir = nights.take(run_id, "heir", size=5, hands=1, now=NOW + 2 * A_DAY, silent=A_DAY)
+        assert heir is not None
+        assert [one.subject_id for one in nights.page(heir, 9)] == [f"{anna}-{number}" for number in (2, 3, 4)]
+        with pytest.raises(ChunkLost):
+            nights.checkpoint(dead, seen[-1], {"changed": 9}, 9, NOW)
+        run = nights.run(run_id)
+        assert run is not None
+        assert (run.subjects, run.results) == (2, {"changed": 2})
+
+
+def test_a_run_is_over_only_when_its_last_hand_is_done(few: Worker) -> None:
+    nights = few.parts.catalog.nights
+    with a_run(few) as run_id:
+        first = nights.take(run_id, "a", size=8, hands=2, now=NOW, silent=A_DAY)
+        assert first is not None
+        assert nights.take(run_id, "b", size=8, hands=2, now=NOW, silent=A_DAY) is None
+        assert [run.id for run in nights.unfinished("forget")] == [run_id]
+        nights.finish(first)
+        assert nights.take(run_id, "b", size=8, hands=2, now=NOW, silent=A_DAY) is None
+        assert nights.unfinished("forget") == []
+
+
+def test_one_subject_that_cannot_be_done_does_not_keep_the_others_from_their_night(few: Worker, anna: str) -> None:
+    seen = Seen(fail_at=f"{anna}-1")
+    with a_run(few) as run_id:
+        for _ in range(4):
+            chunks.work(run_id, seen.job(), few.parts, few.leases)
+    run = few.parts.catalog.nights.run(run_id)
+    assert run is not None
+    assert run.results == {"unchanged": 7, "failed": 1}
+
+
+def test_a_store_that_is_away_interrupts_the_run_and_the_next_beat_goes_on_with_it(few: Worker, anna: str) -> None:
+    def away(*_: Any) -> bool:
+        raise IndexUnavailable("gone")
+
+    with a_run(few) as run_id:
+        few.parts.redis.delete(*rings())
+        chunks.work(run_id, {"forget": Job("forget", away, FORGET.plan)}, few.parts, few.leases)
+        assert waiting(few) == 0
+        no_more = few.parts.settings.model_copy(update={"night_forget": ""})
+        dispatch.tick("forget", few.with_parts(settings=no_more).parts, datetime.now(UTC))
+        assert waiting(few) == 2
+        seen = Seen()
+        chunks.work(run_id, seen.job(), few.parts, few.leases)
+        assert seen.subjects == [f"{anna}-{number}" for number in range(3)]

@@ -1,0 +1,68 @@
+"""What a nightly job is: whether a subject needs it, and what it would change there."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Literal
+
+from memory.catalog import Changes
+from memory.index.base import Vector
+from memory.schema import Memory, Subject
+from worker.parts import Parts
+
+JobName = Literal["consolidate", "promote", "forget"]
+BY = "night"
+"""Who did it, in the audit."""
+
+
+@dataclass(frozen=True)
+class Step:
+    """One thing that a job does, or would do, and why. `summary` is for the person who asks, and for nobody's log."""
+
+    action: str
+    memory_id: uuid.UUID
+    summary: str
+    why: str
+
+    @classmethod
+    def of(cls, action: str, memory: Memory, why: str) -> Step:
+        return cls(action, memory.id, memory.summary, why)
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What a job does to one subject. `vectors` are those of summaries that the index does not have yet."""
+
+    changes: Changes
+    steps: tuple[Step, ...] = ()
+    vectors: Mapping[uuid.UUID, Vector] = field(default_factory=dict)
+
+    def counts(self) -> dict[str, int]:
+        """How many steps there are of each action."""
+        return count(step.action for step in self.steps)
+
+
+@dataclass(frozen=True)
+class Job:
+    """A nightly job.
+
+    `needs` is asked first, without the lease, and must be cheap. `plan` reads and decides; what it answers is written
+    under the lease. Where `ahead` is set, the plan is made before the lease is taken, because it may wait for a model:
+    the catalog refuses it if a turn has changed one of its memories since.
+    """
+
+    name: JobName
+    needs: Callable[[Subject, Parts, datetime], bool]
+    plan: Callable[[Subject, Parts, datetime], Plan]
+    ahead: bool = False
+
+
+def count(names: Iterable[str]) -> dict[str, int]:
+    """How often each name comes."""
+    counts: dict[str, int] = {}
+    for name in names:
+        counts[name] = counts.get(name, 0) + 1
+    return counts

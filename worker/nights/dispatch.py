@@ -1,0 +1,69 @@
+"""When a night begins, and who works on it.
+
+Beat asks each quarter of an hour. A job's moment is told by each subject's own clock, so a night is a run for each
+time zone whose moment has just passed, and one for the subjects whose zone nobody knows. A run's id is made of its
+job, moment and zone: however many beats ask, it begins once. A message only says that a hand is wanted for a run;
+how far that has come is in the catalog, so a message that is lost costs time until beat asks again, and nothing else.
+"""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+from zoneinfo import ZoneInfo
+
+import structlog
+
+from memory.queue import want_hand
+from memory.schema.cron import Cron
+from memory.settings import Settings
+from worker.nights.base import JobName
+from worker.parts import Parts
+
+_log = structlog.get_logger()
+_CATCH_UP = timedelta(hours=2)
+"""How late a night may begin: past that it is day, and the next one is not far."""
+
+
+def tick(job: JobName, parts: Parts, now: datetime) -> list[str]:
+    """Begin the runs whose moment has come, and ring for those that want hands. Answers the ids of those begun."""
+    begun = []
+    if moments := moments_of(job, parts.settings):
+        cron = Cron.parse(moments)
+        for zone in (None, *parts.catalog.nights.zones()):
+            moment = cron.latest(now, ZoneInfo(zone) if zone else UTC, _CATCH_UP)
+            if moment and (run_id := begin(job, f"{moment:%Y-%m-%dT%H:%M}", zone, parts, now)):
+                begun.append(run_id)
+    for run in parts.catalog.nights.unfinished(job):
+        ring_for(run.id, parts, now)
+    return begun
+
+
+def moments_of(job: JobName, settings: Settings) -> str:
+    """The setting that says when a job is done; empty if never."""
+    of_jobs = {
+        "consolidate": settings.night_consolidate,
+        "promote": settings.night_promote,
+        "forget": settings.night_forget,
+    }
+    return of_jobs[job]
+
+
+def begin(job: JobName, moment: str, zone: str | None, parts: Parts, now: datetime) -> str | None:
+    """Begin one run; its id, or None if it has begun before."""
+    run_id = f"{job}/{moment}/{zone or 'UTC'}"
+    if not parts.catalog.nights.begin(run_id, job, zone, now):
+        return None
+    _log.info("night_begins", stage="night", run=run_id)
+    return run_id
+
+
+def ring_for(run_id: str, parts: Parts, now: datetime) -> None:
+    """Ask for as many hands as a run may have and has not."""
+    at_work = parts.catalog.nights.in_work(run_id, now - silence(parts.settings))
+    for _ in range(parts.settings.night_hands - at_work):
+        want_hand(parts.celery, run_id)
+
+
+def silence(settings: Settings) -> timedelta:
+    """How long a hand may be silent before another takes over: past that it has ended its own process."""
+    return timedelta(seconds=settings.turn_deadline_seconds)

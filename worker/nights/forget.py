@@ -1,0 +1,94 @@
+"""Forgetting: memories that nobody used for long are archived, and after a while deleted."""
+
+from __future__ import annotations
+
+from datetime import datetime, timedelta
+
+from memory.catalog import Changes
+from memory.catalog.fading import Footing
+from memory.schema import Memory, Policy, Status, Subject
+from policies.decay import Fading, Fate, fate
+from policies.importance import use
+from worker.draft import Draft
+from worker.nights.base import BY, Job, Plan, Step
+from worker.parts import Parts
+
+_A_NIGHT = 2_000
+"""Memories of one subject that one night changes at most; the next night goes on."""
+
+
+def needs(subject: Subject, parts: Parts, now: datetime) -> bool:
+    """Whether any memory was used, or has faded enough."""
+    return bool(_due(subject, parts, now))
+
+
+def plan(subject: Subject, parts: Parts, now: datetime) -> Plan:
+    """Fold what was used into the memories, archive what has faded, delete what was archived for long enough."""
+    due = _due(subject, parts, now)
+    draft = Draft(subject, now, parts.policy.version, by=BY)
+    draft.learn(parts.catalog.memories(subject, [footing.id for footing, _, _ in due]).values())
+    steps, folded = [], []
+    for footing, what, why in due:
+        memory = draft.current.get(footing.id)
+        if memory is None:
+            continue
+        if footing.access:
+            folded.append(footing.access)
+            memory = used(memory, footing.access.times, footing.access.last_at, parts.policy)
+            draft.refresh(memory)
+        if what is Fate.ARCHIVE:
+            draft.archive(memory, why)
+        elif what is Fate.DELETE:
+            draft.delete(memory, why)
+        steps.append(Step.of("refresh" if what is Fate.KEEP else what.value, memory, why))
+    changes = Changes(
+        subject=subject,
+        at=now,
+        updated=draft.updated(),
+        deleted=draft.deleted(),
+        audit=tuple(draft.audit),
+        events=tuple(draft.events),
+        folded=tuple(folded),
+    )
+    return Plan(changes, tuple(steps))
+
+
+def used(memory: Memory, times: int, last_at: datetime, policy: Policy) -> Memory:
+    """A memory with accesses counted: its importance grows by what use adds to it ("Memory System - Mechanics",
+    section 3)."""
+    count = memory.access_count + times
+    grown = policy.importance_access_weight * (use(count) - use(memory.access_count))
+    return memory.model_copy(
+        update={
+            "access_count": count,
+            "last_accessed": max(memory.last_accessed, last_at),
+            "importance": min(1.0, memory.importance + grown),
+        }
+    )
+
+
+def _due(subject: Subject, parts: Parts, now: datetime) -> list[tuple[Footing, Fate, str]]:
+    policy = parts.policy
+    idle_days = policy.forget_light_days if policy.forget_light else policy.archive_idle_days
+    footings = parts.catalog.fading.idle(
+        subject,
+        unused_since=now - timedelta(days=idle_days),
+        archived_before=now - timedelta(days=policy.archive_kept_days),
+    )
+    judged = [(footing, *fate(_fading(footing), now, policy)) for footing in footings]
+    due = [one for one in judged if one[1] is not Fate.KEEP or one[0].access]
+    return due[:_A_NIGHT]
+
+
+def _fading(footing: Footing) -> Fading:
+    return Fading(
+        status=Status(footing.status),
+        importance=footing.importance,
+        pinned=footing.pinned,
+        legal_hold=footing.legal_hold,
+        last_used=footing.last_used,
+        updated_at=footing.updated_at,
+    )
+
+
+FORGET = Job("forget", needs, plan)

@@ -1,0 +1,8 @@
+"""The nightly jobs by their names."""
+
+from __future__ import annotations
+
+from worker.nights.base import Job
+from worker.nights.forget import FORGET
+
+NIGHTLY_JOBS: dict[str, Job] = {job.name: job for job in (FORGET,)}

@@ -1,0 +1,89 @@
+"""One subject's night: a job is done under the lease of the subject's mailbox, so that it never races a turn."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Sequence
+from dataclasses import replace
+from datetime import datetime
+
+import structlog
+
+from memory.catalog import Changes, ConcurrentChange, StaleFence
+from memory.index.base import Vector
+from memory.indexing import index
+from memory.schema import Memory, Subject
+from worker.events import announce
+from worker.failures import is_transient
+from worker.leases import LeaseKeeper
+from worker.nights.base import Job, Plan
+from worker.parts import Parts
+
+_log = structlog.get_logger()
+
+
+class Busy(Exception):
+    """The subject has turns pending or in work: they go first."""
+
+
+def visit(subject: Subject, job: Job, parts: Parts, leases: LeaseKeeper, now: datetime) -> Plan | None:
+    """Do a job for one subject, and answer what was done; None where there was nothing to do.
+
+    Raises:
+        Busy: turns go first, or changed what was planned; try again later.
+        Exception: whatever a store or a model raised; nothing was written.
+    """
+    if not job.needs(subject, parts, now):
+        return None
+    planned = job.plan(subject, parts, now) if job.ahead else None
+    lease = parts.mailbox.hold(subject, parts.settings.lease_seconds, turns_first=True)
+    if lease is None:
+        raise Busy
+    try:
+        with leases.keeping(lease):
+            plan = planned or job.plan(subject, parts, now)
+            if not plan.steps:
+                return None
+            written(plan, lease.token, parts)
+            return plan
+    except (ConcurrentChange, StaleFence) as error:
+        raise Busy from error
+    finally:
+        parts.mailbox.let_go(lease)
+
+
+def written(plan: Plan, fence: int, parts: Parts) -> None:
+    """Commit a plan under a lease's token, and tell the index and the listeners.
+
+    Raises:
+        ConcurrentChange, StaleFence: nothing was written.
+    """
+    changes = replace(plan.changes, fence=fence)
+    held = _vectors_held((*changes.updated, *changes.created), parts)
+    event_ids = parts.catalog.commit(changes)
+    try:
+        index(changes.index_jobs(), parts, vectors={**held, **plan.vectors})
+        announce(list(zip(event_ids, changes.events, strict=True)), parts)
+        parts.catalog.told(event_ids=event_ids)
+    except Exception as error:
+        if not is_transient(error):
+            raise
+        _log.warning("index_or_events_behind", stage="night", error=type(error).__name__)
+
+
+def _vectors_held(memories: Sequence[Memory], parts: Parts) -> dict[uuid.UUID, Vector]:
+    """The vectors that the index has of memories' summaries: a night changes what becomes of a memory, not its words.
+
+    What the index has yet to be told may have other words by now, and is embedded anew.
+    """
+    if not memories:
+        return {}
+    subject = memories[0].subject
+    behind = {job.memory_id for job in parts.catalog.index_jobs(subject)}
+    keys = [memory.index_key for memory in memories if memory.version > 1 and memory.id not in behind]
+    return {entry.memory_id: entry.vector for entry in parts.index.fetch(subject, keys)} if keys else {}
+
+
+def nothing(subject: Subject, now: datetime) -> Plan:
+    """A plan to do nothing."""
+    return Plan(Changes(subject=subject, at=now))
