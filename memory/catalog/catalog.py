@@ -12,12 +12,12 @@ from sqlalchemy import Engine, and_, delete, func, or_, select, tuple_
 import memory.catalog.tables as tables
 from memory.catalog.changes import Changes, IndexJob, Outcome
 from memory.catalog.context import drop_stale_context, read_context
-from memory.catalog.engine import Writers
 from memory.catalog.fading import Fading
 from memory.catalog.nights import NightRuns
 from memory.catalog.reviews import Reviews
 from memory.catalog.rows import folded, ids_from, memory_of
-from memory.catalog.writing import of_subject, write
+from memory.catalog.writers import Writers
+from memory.catalog.writing import of_subject, strike, write
 from memory.schema import AuditEntry, Context, Event, Memory, MemoryType, Status, Subject, Turn
 
 
@@ -67,8 +67,7 @@ class Catalog:
             StaleFence: the work was done under a lease that is no longer the newest of the subject.
             ConcurrentChange: a memory or a review was changed by somebody else since it was read.
         """
-        with self._writers.transaction() as connection:
-            event_ids = write(connection, changes)
+        event_ids = self._writers.write(lambda connection: write(connection, changes))
         if changes.deleted or changes.settled or changes.withdrawn:
             self._writers.leave_no_trace()
         return event_ids
@@ -81,18 +80,7 @@ class Catalog:
         """
         if not jobs and not event_ids:
             return {}
-        table, memories = tables.index_jobs, tables.memories
-        with self._writers.transaction() as connection:
-            if event_ids:
-                connection.execute(delete(tables.outbox).where(tables.outbox.c.id.in_(event_ids)))
-            if not jobs:
-                return {}
-            done = [(job.memory_id, job.version) for job in jobs]
-            connection.execute(delete(table).where(tuple_(table.c.memory_id, table.c.version).in_(done)))
-            rows = connection.execute(
-                select(memories.c.id, memories.c.version).where(memories.c.id.in_([job.memory_id for job in jobs]))
-            )
-            return {row.id: row.version for row in rows}
+        return self._writers.write(lambda connection: strike(connection, jobs, event_ids))
 
     # -- memories -----------------------------------------------------------------------------------------------
 

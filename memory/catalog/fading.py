@@ -17,7 +17,7 @@ from sqlalchemy.exc import IntegrityError
 
 import memory.catalog.tables as tables
 from memory.catalog.changes import Access
-from memory.catalog.engine import Writers
+from memory.catalog.writers import Writers
 from memory.catalog.writing import of_subject, upsert
 from memory.schema import Status, Subject
 

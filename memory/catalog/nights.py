@@ -15,7 +15,7 @@ from typing import Any
 from sqlalchemy import Connection, Engine, Select, and_, delete, func, insert, select, tuple_, update
 
 import memory.catalog.tables as tables
-from memory.catalog.engine import Writers
+from memory.catalog.writers import Writers
 from memory.catalog.writing import insert_new
 from memory.schema import Subject
 

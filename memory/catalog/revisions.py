@@ -7,7 +7,8 @@ from pathlib import Path
 from sqlalchemy import Engine, inspect, text
 from sqlalchemy.exc import DBAPIError
 
-from memory.catalog.engine import CatalogUnavailable, Writers
+from memory.catalog.engine import CatalogUnavailable
+from memory.catalog.writers import Writers
 from memory.postgres import explain
 
 HEAD = "0001"

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+import uuid
 from collections.abc import Sequence
 from functools import cache
 from typing import Any
 
-from sqlalchemy import Connection, Table, and_, delete, exists, insert, select, update
+from sqlalchemy import Connection, Table, and_, delete, exists, insert, select, tuple_, update
 from sqlalchemy.dialects import postgresql, sqlite
 
 import memory.catalog.tables as tables
-from memory.catalog.changes import Access, Changes, ConcurrentChange
+from memory.catalog.changes import Access, Changes, ConcurrentChange, IndexJob
 from memory.catalog.context import drop_context, write_questions, write_topics
 from memory.catalog.reviews import write_reviews
 from memory.catalog.rows import fact_rows, index_job_rows, memory_row, provenance_rows
@@ -65,6 +66,21 @@ def write(connection: Connection, changes: Changes) -> list[int]:
     if changes.audit:
         connection.execute(_INSERT_AUDIT, [entry.model_dump() for entry in changes.audit])
     return _write_events(connection, changes)
+
+
+def strike(connection: Connection, jobs: Sequence[IndexJob], event_ids: Sequence[int]) -> dict[uuid.UUID, int]:
+    """Strike what was indexed and announced, and answer the versions at which the jobs' memories are now."""
+    if event_ids:
+        connection.execute(delete(tables.outbox).where(tables.outbox.c.id.in_(event_ids)))
+    if not jobs:
+        return {}
+    table, memories = tables.index_jobs, tables.memories
+    done = [(job.memory_id, job.version) for job in jobs]
+    connection.execute(delete(table).where(tuple_(table.c.memory_id, table.c.version).in_(done)))
+    rows = connection.execute(
+        select(memories.c.id, memories.c.version).where(memories.c.id.in_([job.memory_id for job in jobs]))
+    )
+    return {row.id: row.version for row in rows}
 
 
 def _write_events(connection: Connection, changes: Changes) -> list[int]:
