@@ -18,11 +18,21 @@ class LastingChannel(Channel):
     """A channel whose use after its end is a connection error."""
 
     do_restore = False
+    _lasting_client: tuple[Any, Any] = (None, None)
 
     def _connparams(self, asynchronous: bool = False) -> Any:
         if getattr(self.connection, "client", None) is None:
             raise ConnectionError("the connection of this channel was lost")
         return super()._connparams(asynchronous)  # type: ignore[misc]
+
+    def _create_client(self, asynchronous: bool = False) -> Any:
+        if asynchronous:
+            return super()._create_client(asynchronous=True)  # type: ignore[misc]
+        pool, client = self._lasting_client
+        if pool is not self.pool:
+            pool, client = self.pool, super()._create_client()  # type: ignore[misc]
+            self._lasting_client = pool, client
+        return client
 
 
 class LastingTransport(Transport):
