@@ -154,7 +154,7 @@ MUTATIONS = (
         "worker/app.py",
         "task_acks_late=True",
         "task_acks_late=False",
-        ("tests/fleet/test_crash_points.py", "-k", "plain_message"),
+        ("tests/fleet/test_processes.py", "-k", "plain_message"),
     ),
     Mutation(
         "no second try: a model that is down costs turns",

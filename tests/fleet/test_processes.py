@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import random
 import signal
+import time
+from typing import Any, cast
 
 import pytest
 
+from memory.queue import send_turn
+from memory.schema import Turn
 from tests.fleet.clock import clock_off_by
 from tests.fleet.fleet import Fleet, stop, wait_until
-from tests.fleet.load import names, talk
+from tests.fleet.load import fact, names, talk
 from tests.fleet.oracle import Faults
 from tests.fleet.state import assert_all_as_said
 
@@ -89,3 +93,20 @@ def test_workers_whose_clocks_are_an_hour_off_do_as_well(oracle_fleet: Fleet) ->
     fleet.wait_until_idle()
     assert_all_as_said(fleet)
     assert {call.process for call in fleet.oracle.calls()} == {behind.pid, ahead.pid, right.pid}
+
+
+def test_a_plain_message_is_back_within_a_minute_when_its_worker_dies_before_it_parked_the_turn(
+    oracle_fleet: Fleet,
+) -> None:
+    fleet = oracle_fleet
+    said = fact("maya", 0)
+    fleet.expect([said])
+    send_turn(fleet.celery, Turn.model_validate(said.turn()))
+    dying = fleet.launch_worker(CRASH_AT="before_append", CRASH_MARK=str(fleet.folder / "crashes"))
+    wait_until(lambda: dying.poll() is not None, "the worker died over the message")
+    [tag] = cast(list[bytes], fleet.redis.zrange("unacked_index", 0, -1))
+    a_minute_ago: dict[Any, float] = {tag: time.time() - 60}
+    fleet.redis.zadd("unacked_index", a_minute_ago)
+    fleet.start_worker()
+    fleet.wait_until_idle()
+    assert_all_as_said(fleet)
