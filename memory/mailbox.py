@@ -25,8 +25,6 @@ _DONE_SECONDS = 3600
 _FENCE_SECONDS = 7 * 86_400
 _UNDER_WAY_SECONDS = 30.0
 """How long a message may be under way before its subject counts as forgotten and is rung again."""
-_SUBJECTS_LOOKED_AT = 300
-"""How many mailboxes one look at the depths opens: about 1 ms of the broker's time."""
 _DIGEST_CHARS = 64
 _ARRIVAL_CHARS = 16
 
@@ -109,10 +107,7 @@ class Depths:
     """How much waits, at a moment on Redis' clock.
 
     `queues` are messages by queue; `pending_turns` of all subjects, those in hand included; `subjects_in_line` wait for
-    a seat of their tenant. `oldest_pending_seconds` is for how long the oldest pending turn has waited, 0 without one:
-    exact while at most 300 subjects are dirty. Beyond that the heads of 300 mailboxes are looked at, those most likely
-    to have waited longest among them: it is never more than the true age and may be less. So may `subjects_in_line`,
-    by the lines of tenants of whom none was looked at.
+    a seat of their tenant. `oldest_pending_seconds` is for how long the oldest pending turn has waited, 0 without one.
     """
 
     at: datetime
@@ -244,8 +239,8 @@ class Mailbox:
         return int(self._redis.get(scripts.PENDING) or 0)
 
     def depths(self, queues: Sequence[str]) -> Depths:
-        """How much waits in all mailboxes and in the queues of these names, in one read of bounded cost."""
-        now, pending, dirty, in_line, oldest_us, *messages = self._run("depths", None, _SUBJECTS_LOOKED_AT, *queues)
+        """How much waits in all mailboxes and in the queues of these names, in one read."""
+        now, pending, dirty, in_line, oldest_us, *messages = self._run("depths", None, *queues)
         return Depths(
             at=datetime.fromtimestamp(now / 1e6, UTC),
             queues=dict(zip(queues, messages, strict=True)),

@@ -14,9 +14,11 @@ What lies where, a subject each (`docs/reference/redis-keys.md`):
 and over all subjects
 
     DIRTY       sorted set of the subjects with pending turns, scored by when a sweeper looks at them
+    HEADS       sorted set of the same subjects, scored by when the oldest of their turns came
     PENDING     how many turns are pending in all
     seats       a tenant each: sorted set of its seated subjects, scored by when the seat is free again by itself
     line        a tenant each: sorted set of its subjects that wait for a seat, scored by when they came
+    LINES       set of the tenants' lines that may have somebody in them
 
 Every script gets the subject's key as ARGV[1], the tenant's number of seats as ARGV[2] and how long a message may be
 under way, in microseconds, as ARGV[3].
@@ -24,6 +26,8 @@ under way, in microseconds, as ARGV[3].
 
 PREFIX = "afterturn:mailbox:"
 DIRTY = f"{PREFIX}dirty"
+HEADS = f"{PREFIX}heads"
+LINES = f"{PREFIX}lines"
 PENDING = f"{PREFIX}pending"
 SUBJECT_PARTS = ("order", "turns", "deliveries", "failures", "done", "lease", "fence", "retry")
 OUTAGES = "*"
@@ -34,7 +38,7 @@ _LINE_SECONDS = 86_400
 # Redis' clock in microseconds fits a double exactly until the year 2255.
 _COMMON = f"""
 local order, turns, deliveries, failures, done, lease, fence, retry = unpack(KEYS)
-local DIRTY, PENDING = '{DIRTY}', '{PENDING}'
+local DIRTY, HEADS, LINES, PENDING = '{DIRTY}', '{HEADS}', '{LINES}', '{PENDING}'
 local subject, seats_a_tenant, under_way_us = ARGV[1], tonumber(ARGV[2]), tonumber(ARGV[3])
 local t = redis.call('TIME')
 local now = t[1] * 1000000 + t[2]
@@ -43,20 +47,32 @@ local function of_tenant(subject, what)
   return '{PREFIX}' .. what .. ':{{' .. string.match(subject, '^[^:]*') .. '}}'
 end
 
+local function stand_in_line(line, subject)
+  redis.call('ZADD', line, 'NX', now, subject)
+  redis.call('EXPIRE', line, {_LINE_SECONDS})
+  redis.call('SADD', LINES, line)
+  redis.call('EXPIRE', LINES, {_LINE_SECONDS})
+end
+
 -- Seat a subject until a moment, or put it in line when its tenant has no seat left. True if it was not seated before.
 local function seat(subject, till)
   local seats, line = of_tenant(subject, 'seats'), of_tenant(subject, 'line')
   redis.call('ZREMRANGEBYSCORE', seats, '-inf', now)
   local seated = redis.call('ZSCORE', seats, subject)
   if not seated and redis.call('ZCARD', seats) >= seats_a_tenant then
-    redis.call('ZADD', line, 'NX', now, subject)
-    redis.call('EXPIRE', line, {_LINE_SECONDS})
+    stand_in_line(line, subject)
     return false, false
   end
   redis.call('ZADD', seats, till, subject)
   redis.call('EXPIRE', seats, {_LINE_SECONDS})
   redis.call('ZREM', line, subject)
   return true, not seated
+end
+
+-- The subject has no pending turn any more.
+local function clean()
+  redis.call('ZREM', DIRTY, subject)
+  redis.call('ZREM', HEADS, subject)
 end
 
 -- Free a subject's seat for the next in its tenant's line, and answer who that is.
@@ -103,6 +119,7 @@ if not parked then
   redis.call('RPUSH', order, turn_id)
   redis.call('INCR', PENDING)
   redis.call('ZADD', DIRTY, 'NX', now + look_after_us, subject)
+  redis.call('ZADD', HEADS, 'NX', now, subject)
 end
 local _, newly = seat(subject, now + under_way_us)
 return answer(parked and 'pending' or 'added', newly)
@@ -116,7 +133,7 @@ _ACQUIRE = (
 local lease_ms, limit, fence_seconds = tonumber(ARGV[4]), tonumber(ARGV[5]), ARGV[6]
 if redis.call('EXISTS', lease) == 1 then return {'held', '', ''} end
 if redis.call('LLEN', order) == 0 then
-  redis.call('ZREM', DIRTY, subject)
+  clean()
   return {'empty', '', leave()}
 end
 if redis.call('EXISTS', retry) == 1 then return {'waiting', '', leave()} end
@@ -183,6 +200,10 @@ for place = 8, #ARGV do
 end
 if #ARGV >= 8 then redis.call('EXPIRE', done, done_seconds) end
 local left = redis.call('LLEN', order)
+if left > 0 then
+  local parked = redis.call('HGET', turns, redis.call('LINDEX', order, 0))
+  redis.call('ZADD', HEADS, tonumber(string.sub(parked, 65, 80)), subject)
+end
 if limit > 0 and left > 0 then
   redis.call('PEXPIRE', lease, lease_ms)
   redis.call('ZADD', DIRTY, now + lease_ms * 1000, subject)
@@ -192,12 +213,11 @@ if limit > 0 and left > 0 then
 end
 redis.call('DEL', lease)
 if left == 0 then
-  redis.call('ZREM', DIRTY, subject)
+  clean()
   return {'released', '', leave()}
 end
 -- Its turn is over for now: whoever of its tenant waits longest is next, which may be itself.
-redis.call('ZADD', of_tenant(subject, 'line'), now, subject)
-redis.call('EXPIRE', of_tenant(subject, 'line'), done_seconds)
+stand_in_line(of_tenant(subject, 'line'), subject)
 redis.call('ZADD', DIRTY, now + under_way_us, subject)
 return {'released', '', leave()}
 """
@@ -257,37 +277,21 @@ return found
 """
 )
 
-# Reads only. Where more subjects are dirty than are looked at, a third each is taken of those that were due first (rung
-# long ago or never), of those that are due last (they back off, or are held) and of all.
-_DEPTHS = f"""
-{_COMMON}
-local function head(subject)
-  local mailbox = '{PREFIX}{{' .. subject .. '}}:'
-  local id = redis.call('LINDEX', mailbox .. 'order', 0)
-  local parked = id and redis.call('HGET', mailbox .. 'turns', id)
-  return parked and tonumber(string.sub(parked, 65, 80))
-end
-
-local looked_at = tonumber(ARGV[4])
-local dirty, third = redis.call('ZCARD', DIRTY), math.floor(looked_at / 3)
-local samples = {{redis.call('ZRANGE', DIRTY, 0, dirty <= looked_at and -1 or third - 1)}}
-if dirty > looked_at then
-  table.insert(samples, redis.call('ZRANGE', DIRTY, -third, -1))
-  table.insert(samples, redis.call('ZRANDMEMBER', DIRTY, third))
-end
-local oldest, lines = now, {{}}
-for _, sample in ipairs(samples) do
-  for _, one in ipairs(sample) do
-    oldest = math.min(oldest, head(one) or now)
-    lines[of_tenant(one, 'line')] = true
-  end
-end
+_DEPTHS = (
+    _COMMON
+    + """
 local in_line = 0
-for line in pairs(lines) do in_line = in_line + redis.call('ZCARD', line) end
-local answer = {{now, tonumber(redis.call('GET', PENDING) or '0'), dirty, in_line, now - oldest}}
-for place = 5, #ARGV do table.insert(answer, redis.call('LLEN', ARGV[place])) end
+for _, line in ipairs(redis.call('SMEMBERS', LINES)) do
+  local standing = redis.call('ZCARD', line)
+  if standing == 0 then redis.call('SREM', LINES, line) end
+  in_line = in_line + standing
+end
+local oldest = tonumber(redis.call('ZRANGE', HEADS, 0, 0, 'WITHSCORES')[2] or now)
+local answer = {now, tonumber(redis.call('GET', PENDING) or '0'), redis.call('ZCARD', DIRTY), in_line, now - oldest}
+for place = 4, #ARGV do table.insert(answer, redis.call('LLEN', ARGV[place])) end
 return answer
 """
+)
 
 ALL = {
     "append": _APPEND,

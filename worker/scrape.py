@@ -143,7 +143,7 @@ def _shown_depths(depths: Depths, now: float) -> Iterator[Metric]:
         ("subjects_in_line", "Subjects that wait for a seat of their tenant.", depths.subjects_in_line),
         (
             "oldest_pending_turn_age_seconds",
-            "For how long the oldest pending turn has waited, or a little less; 0 without one.",
+            "For how long the oldest pending turn has waited; 0 without one.",
             depths.oldest_pending_seconds,
         ),
         ("clock_offset_seconds", "How far this worker's clock is before the broker's.", now - depths.at.timestamp()),

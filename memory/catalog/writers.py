@@ -67,7 +67,7 @@ class Writers:
             self._waiting.append(unit)
             if self._waiting[0] is unit:
                 unit.woken.set()
-        # Whoever is first waits for the file for `BUSY_SECONDS` at most, and then all that wait give up: nobody sleeps on.
+        # Whoever is first waits for the file for `BUSY_SECONDS`, and then all that wait give up: nobody sleeps on.
         unit.woken.wait()
         if not unit.outcome.done():
             self._lead()

@@ -67,6 +67,7 @@ def arrive_earlier(redis: Redis, user: str, seconds: float) -> None:
     record: Any = redis.hget(key, turn_id.decode())
     arrived = int(record[64:80]) - round(seconds * 1e6)
     redis.hset(key, turn_id.decode(), record[:64] + f"{arrived:016d}".encode() + record[80:])
+    redis.zadd("afterturn:mailbox:heads", {f"acme:{user}": arrived})
 
 
 # -- depths -------------------------------------------------------------------------------------------------------
@@ -104,19 +105,28 @@ def test_the_oldest_turn_is_found_whether_its_subject_waits_is_held_or_backs_off
     assert mailbox.depths(QUEUES).oldest_pending_seconds == pytest.approx(100, abs=5)
 
 
-@pytest.mark.parametrize("whose", ["longest due", "backs off"])
-def test_among_many_the_oldest_is_found_where_it_is_most_likely(redis: Redis, whose: str) -> None:
-    mailbox = mailbox_of(redis, seats=1000)
+def test_the_oldest_is_found_among_many(redis: Redis) -> None:
+    mailbox = mailbox_of(redis, seats=10)
     for number in range(400):
         park(mailbox, f"user{number}")
-    arrive_earlier(redis, "user0", 100)
-    if whose == "backs off":
-        batch = mailbox.acquire(subject("user0"), 8, 30)
-        assert batch is not None
-        mailbox.release(batch, retry_in=60, blamed=True)
+    arrive_earlier(redis, "user200", 100)
     depths = mailbox.depths(QUEUES)
-    assert depths.dirty_subjects == 400
+    assert (depths.dirty_subjects, depths.subjects_in_line) == (400, 390)
     assert depths.oldest_pending_seconds == pytest.approx(100, abs=10)
+
+
+def test_once_the_oldest_turn_is_processed_the_one_behind_it_tells_the_age(redis: Redis) -> None:
+    mailbox = mailbox_of(redis)
+    for number in range(3):
+        park(mailbox, "anna", number)
+    arrive_earlier(redis, "anna", 100)
+    batch = mailbox.acquire(subject("anna"), 1, 30)
+    assert batch is not None
+    left = mailbox.commit(batch.lease, [batch.turns[0].turn_id], 2, 30)
+    assert left is not None
+    assert 0 < mailbox.depths(QUEUES).oldest_pending_seconds < 50
+    mailbox.commit(left.lease, [turn.turn_id for turn in left.turns], 0, 30)
+    assert mailbox.depths(QUEUES).oldest_pending_seconds == 0
 
 
 def test_looking_changes_nothing(redis: Redis) -> None:

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import Bundle, RuleBasedStateMachine, consumes, invariant, rule
 
 from memory.mailbox import Appended, Batch, ConflictingTurn, Lease, LeaseLost, Mailbox, key_of
-from memory.mailbox_scripts import DIRTY
+from memory.mailbox_scripts import DIRTY, HEADS
 from memory.schema import Message, Subject, Turn
 
 WHEN = datetime(2026, 11, 2, 8, 0, tzinfo=UTC)
@@ -358,6 +358,12 @@ class MailboxMachine(RuleBasedStateMachine):
     @invariant()
     def a_subject_with_waiting_turns_is_dirty(self) -> None:
         assert self.mailbox.dirty_subjects() == bool(self.waiting())
+
+    @invariant()
+    def the_age_of_the_oldest_turn_is_that_of_the_first_that_waits(self) -> None:
+        waiting = self.waiting()
+        heads = [int(score) for _, score in self.redis.zrange(HEADS, 0, -1, withscores=True)]
+        assert heads == [int(self.redis.hget(key_of(ANNA, "turns"), turn_id)[64:80]) for turn_id in waiting[:1]]
 
 
 MailboxMachine.TestCase.settings = settings(max_examples=60, stateful_step_count=30, deadline=None)
