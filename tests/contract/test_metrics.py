@@ -307,7 +307,10 @@ def test_a_worker_serves_its_page_and_a_port_that_is_taken_is_named(worker: Work
 # -- the report -----------------------------------------------------------------------------------------------------
 
 
-def test_a_report_tells_what_it_can_when_the_broker_is_away(alone: Worker, anna: str) -> None:
+def test_a_report_tells_what_it_can_when_the_broker_is_away(
+    alone: Worker, anna: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("interfaces.fleet_report._SECONDS", 60.0)
     alone.hear(anna, "I live in Lisbon.")
     url = f"redis://127.0.0.1:{free_port()}/0"
     told, failed = fleet_report(alone.parts.settings.model_copy(update={"broker_url": url}))
