@@ -362,7 +362,8 @@ class MailboxMachine(RuleBasedStateMachine):
     @invariant()
     def the_age_of_the_oldest_turn_is_that_of_the_first_that_waits(self) -> None:
         waiting = self.waiting()
-        heads = [int(score) for _, score in self.redis.zrange(HEADS, 0, -1, withscores=True)]
+        scored = cast(list[tuple[bytes, float]], self.redis.zrange(HEADS, 0, -1, withscores=True))
+        heads = [int(score) for _, score in scored]
         records = cast(list[bytes], self.redis.hmget(key_of(ANNA, "turns"), waiting[:1])) if waiting else []
         assert heads == [int(record[64:80]) for record in records]
 
