@@ -26,7 +26,7 @@ def own_files(folder: Path = ROOT) -> Iterator[Path]:
             hidden = path.name.startswith(".") and path.name not in {".ci", ".github"}
             if not hidden and path.name not in MADE_BY_TOOLS and path.suffix != ".egg-info":
                 yield from own_files(path)
-        elif path.is_file():
+        elif path.is_file() and path.name != ".git":
             yield path
 
 
