@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass
 from typing import Literal
 
-Verb = Literal["remember", "remind", "forget", "private", "pin", "off_the_record"]
+Verb = Literal["remember", "remind", "forget", "private", "pin", "off_the_record", "block", "unblock"]
 
 MAX_COMMAND_TEXT = 16_000
 _MAX_OBJECT = 400
@@ -19,7 +19,23 @@ _POLITE = (
 _START = r"(?:(?<=[.!?;:,\n])\s{0,4}|^\s*|\b(?:but|and) (?=please|don't|can you|could you|also|keep|remember that))"
 _END = r"(?P<object>[^\n]{0,400})"
 
+_KEEPING = r"(?:remember|save|store|keep|record|memori[sz]e|note|log|track)"
+_ABOUT = r"(?:about|on|regarding|concerning|related to|to do with)"
+_THINGS = r"(?:(?:any|some)?things?|stuff|(?:any )?(?:information|details?|facts?|data|notes?|memories))"
+
 _BODIES: tuple[tuple[Verb, str], ...] = (
+    (
+        "unblock",
+        rf"(?:(?:you )?(?:can|may) )?(?:start )?{_KEEPING}(?:ing)? {_THINGS} {_ABOUT} "
+        r"(?P<object>[^\n.!?]{1,60}?) (?:again|from now on)(?=[\s.!?]*$|[.!?\n])",
+    ),
+    (
+        "block",
+        # "Don't remember anything about the accident" is said of oneself.
+        rf"(?:don't|do not|never|stop) (?:ever )?{_KEEPING}(?:ing)? {_THINGS} {_ABOUT} "
+        r"(?!(?:this|that|it|any of (?:this|it)|what|where|when|who|how|why)\b)(?<!remember anything about (?=the ))"
+        + _END,
+    ),
     (
         "off_the_record",
         r"(?:this is |it's |that's |strictly |keep (?:this|it|that) )?off the record\b[,:]?" + _END,
@@ -72,7 +88,7 @@ _RULES: tuple[tuple[Verb, re.Pattern[str]], ...] = tuple(
 )
 _HINT = re.compile(
     r"rem[ei]m?[bn]|forget|in mind|note|memori|save|store|down|record|delete|erase|remove|wipe|clear|unlearn|"
-    r"private|confidential|secret|between|tell any|share|\bpin\b",
+    r"\bkeep|\blog|\btrack|private|confidential|secret|between|tell any|share|\bpin\b",
     re.IGNORECASE,
 )
 _NOT_A_COMMAND = re.compile(
@@ -165,7 +181,8 @@ def find_commands(text: str) -> tuple[Command, ...]:
             if any(start < other.end and other.start < max(end, start + 1) for other in found):
                 continue
             if _is_question(text, match, end) or (
-                verb in ("remember", "forget") and (not object_text or _NOT_A_COMMAND.match(object_text))
+                verb in ("remember", "forget", "block", "unblock")
+                and (not object_text or _NOT_A_COMMAND.match(object_text))
             ):
                 continue
             if _is_idle(verb, object_text, match.group("object"), asks=text[end : end + 1] == "?"):

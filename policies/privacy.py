@@ -13,6 +13,7 @@ from memory.schema import MAX_TURN_BYTES, Policy, Screening, Verdict
 from policies import credentials, identifiers, planted
 from policies.credentials import Finding
 from policies.lexicon import word_set
+from policies.topics import is_about
 
 _ROUNDS: Final = 4
 _WORD: Final = re.compile(r"[^\W\d_]{2,}")
@@ -27,18 +28,19 @@ _HOLLOW: Final = word_set(
 )
 
 
-def screen(text: str, policy: Policy, *, blocked_topics: Sequence[str] = ()) -> Screening:
+def screen(text: str, policy: Policy, *, blocked_topics: Sequence[str] = (), labels: Sequence[str] = ()) -> Screening:
     """What may be kept of a text.
 
-    REFUSE keeps nothing (`text` is empty): it is on a blocked topic, its point is a secret, or it is longer than a
-    turn may be. QUARANTINE holds a text that orders the assistant about instead of telling of the user, with
-    secrets masked. REDACT keeps a text in which something is masked by a typed placeholder such as `[email]`: cards
-    and keys always, personal identifiers if the policy says so. Screening what may be kept changes nothing.
+    REFUSE keeps nothing (`text` is empty): it or one of its labels is on a blocked topic, its point is a secret, or it
+    is longer than a turn may be. QUARANTINE holds a text that orders the assistant about instead of telling of the
+    user, with secrets masked. REDACT keeps a text in which something is masked by a typed placeholder such as
+    `[email]`: cards and keys always, personal identifiers if the policy says so. Screening what may be kept changes
+    nothing.
     Source: "Memory System - Mechanics", "User Controls, Privacy, and Governance".
     """
     if len(text) > MAX_TURN_BYTES:
         return _refused("too_long")
-    if _on_blocked_topic(text, blocked_topics):
+    if is_about(text, blocked_topics, labels):
         return _refused("blocked_topic")
     kept, reasons, hollow = _settle(text, policy)
     if hollow:
@@ -113,9 +115,3 @@ def _is_hollow(masked: str) -> bool:
     """Whether what is left around the masks tells of nothing."""
     words = _WORD.findall(_PLACEHOLDER.sub(" ", masked).lower())
     return sum(word not in _HOLLOW for word in words) < 2
-
-
-def _on_blocked_topic(text: str, topics: Sequence[str]) -> bool:
-    return any(
-        re.search(rf"(?<!\w){re.escape(topic.strip())}", text, re.IGNORECASE) for topic in topics if topic.strip()
-    )

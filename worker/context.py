@@ -23,6 +23,7 @@ from policies.privacy import screen
 from worker.extract.answers import question_of
 from worker.extract.base import AdmittedTurn
 from worker.parts import Parts
+from worker.wishes import Wishes
 
 _NOT_KEPT = {"consent_withdrawn", "off_the_record"}
 
@@ -48,13 +49,13 @@ def admitted(turns: Sequence[Turn], context: Context) -> list[AdmittedTurn]:
     return found
 
 
-def questions_after(turns: Sequence[AdmittedTurn], policy: Policy) -> dict[str, Question | None]:
+def questions_after(turns: Sequence[AdmittedTurn], wishes: Wishes, policy: Policy) -> dict[str, Question | None]:
     """What is still to be answered in each conversation of these turns."""
-    return {one.turn.conversation_id: _question(one, policy) for one in turns}
+    return {one.turn.conversation_id: _question(one, wishes, policy) for one in turns}
 
 
 def topics_after(
-    extraction: Extraction, turns: Sequence[AdmittedTurn], context: Context, policy: Policy
+    extraction: Extraction, turns: Sequence[AdmittedTurn], context: Context, wishes: Wishes, policy: Policy
 ) -> dict[str | None, OpenTopic | None]:
     """What changes of what is open with the agents of these turns.
 
@@ -64,11 +65,17 @@ def topics_after(
         return dict.fromkeys(context.open_topics)
     agents = {one.turn.agent_id for one in turns if one.admission.action is not AdmissionAction.SKIP}
     left = {
-        topic.agent_id: topic for topic in extraction.open_topics if screen(topic.text, policy).verdict is Verdict.ALLOW
+        topic.agent_id: topic
+        for topic in extraction.open_topics
+        if _may_keep(topic.text, wishes.topics(topic.turn_id), policy) and topic.turn_id not in wishes.withheld
     }
     return {
         agent: left.get(agent) for agent in agents if _text(left.get(agent)) != _text(context.open_topics.get(agent))
     }
+
+
+def _may_keep(text: str, blocked_topics: Sequence[str], policy: Policy) -> bool:
+    return screen(text, policy, blocked_topics=blocked_topics).verdict is Verdict.ALLOW
 
 
 def _text(topic: OpenTopic | None) -> str | None:
@@ -81,11 +88,12 @@ def _said_last(turn: Turn) -> str:
     return last.content if last is not None and last.role == "assistant" else ""
 
 
-def _question(one: AdmittedTurn, policy: Policy) -> Question | None:
+def _question(one: AdmittedTurn, wishes: Wishes, policy: Policy) -> Question | None:
     question = question_of(_said_last(one.turn))
     if question is None or len(question) > MAX_QUESTION_CHARS or _NOT_KEPT & set(one.admission.reasons):
         return None
     # The assistant may repeat in its own words what the user had better not said: then nothing of the turn stays.
-    if any(screen(message.content, policy).verdict is not Verdict.ALLOW for message in one.turn.messages):
+    topics = wishes.topics(one.turn.turn_id)
+    if not all(_may_keep(message.content, topics, policy) for message in one.turn.messages):
         return None
     return Question(conversation_id=one.turn.conversation_id, text=question, turn_id=one.turn.turn_id)

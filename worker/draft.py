@@ -23,6 +23,7 @@ from memory.schema import (
     EventName,
     Memory,
     MemoryType,
+    Preference,
     Review,
     Status,
     Subject,
@@ -51,6 +52,8 @@ class Draft:
     """Candidates that a person must decide on first."""
     withdrawn: list[uuid.UUID] = field(default_factory=list)
     """Reviews of the catalog that the subject wants forgotten."""
+    preferred: dict[Preference, None] = field(default_factory=dict)
+    unpreferred: dict[Preference, None] = field(default_factory=dict)
     begun: float = field(default_factory=monotonic)
     made_by: dict[str, str | int] = field(default_factory=dict)
     """What proposed what is decided here, for the audit: extractor or model, prompt, tokens of the batch's call."""
@@ -150,6 +153,20 @@ class Draft:
         else:
             self.withdrawn.append(review.id)
         self.audit.append(self._entry(AuditAction.DELETED, reason, turn_id=_turn_of(review.candidate)))
+
+    def prefer(self, preference: Preference, turn_id: str, reason: str) -> None:
+        """Note what the subject wants of their memory from now on."""
+        if preference.stands_alone:
+            self.preferred = {one: None for one in self.preferred if one.name is not preference.name}
+        self.unpreferred.pop(preference, None)
+        self.preferred[preference] = None
+        self.audit.append(self._entry(AuditAction.PREFERENCE, reason, turn_id=turn_id))
+
+    def prefer_no_longer(self, preference: Preference, turn_id: str, reason: str) -> None:
+        """Note what the subject no longer wants."""
+        self.preferred.pop(preference, None)
+        self.unpreferred[preference] = None
+        self.audit.append(self._entry(AuditAction.PREFERENCE, reason, turn_id=turn_id))
 
     def created(self) -> tuple[Memory, ...]:
         return tuple(

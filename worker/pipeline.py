@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import uuid
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
@@ -15,42 +15,32 @@ from memory.indexing import index, overtaken
 from memory.mailbox import ConflictingTurn, Lease
 from memory.schema import (
     AdmissionAction,
-    Asker,
-    Attachment,
     AuditAction,
     Candidate,
     Extraction,
     ForgetRequest,
     Memory,
-    Message,
     OpenTopic,
-    Review,
-    Screening,
     Subject,
     Turn,
-    Verdict,
 )
 from policies.importance import importance, source_trust
 from policies.limits import within_rate
-from policies.privacy import screen
 from worker.context import admitted, context_of, questions_after, topics_after
 from worker.crash_points import reached
 from worker.draft import Draft
 from worker.events import announce
 from worker.extract.base import AdmittedTurn
 from worker.failures import is_transient
-from worker.metrics import SCREENINGS, count_committed, count_searchable
+from worker.metrics import count_committed, count_searchable
 from worker.parts import Parts
 from worker.resolve import Item, Origin, Scored, resolve, text_of
+from worker.screening import screened, source_of
 from worker.stages import stage
+from worker.wishes import Wishes, wishes_of, without_withheld
 
 _log = structlog.get_logger()
 _WORKER = "worker"
-_MASK = "[masked]"
-_PLANTED = "planted_instruction"
-_PUNCTUATION = ".,;:!?\"'()[]{}<>"
-_SHORTEST_HIDDEN = 4
-"""Characters from which a masked word is looked for in what else was said: shorter ones are words of every day."""
 
 
 @dataclass(frozen=True)
@@ -82,7 +72,9 @@ def process(received: Sequence[ReceivedTurn], lease: Lease, parts: Parts, now: d
         said = [one.turn for one in fresh]
         context = context_of(subject, said, parts, now)
         turns = admitted(said, context)
-    draft = Draft(subject, now, parts.policy.version, by=_WORKER)
+        draft = Draft(subject, now, parts.policy.version, by=_WORKER)
+        wishes = wishes_of(turns, context.preferences, draft)
+        turns = without_withheld(turns, wishes)
     items: list[Item] = []
     vectors: dict[str, Vector] = {}
     effective: set[str] = set()
@@ -94,17 +86,17 @@ def process(received: Sequence[ReceivedTurn], lease: Lease, parts: Parts, now: d
             reached("after_extract")
             draft.made_by = _made_by(extraction)
         with stage("screen"):
-            screened = list(_screen(extraction, _turns_by_id(fresh), draft, parts))
-            topics = topics_after(extraction, turns, context, parts.policy)
+            kept = list(screened(extraction, _turns_by_id(fresh), wishes, draft, parts))
+            topics = topics_after(extraction, turns, context, wishes, parts.policy)
         with stage("score"):
-            items = list(_score(screened, standing.writes, parts))
+            items = list(_score(kept, standing.writes, parts))
         if items:
             with stage("embed"):
                 vectors = embed(items, standing.unindexed, draft, parts)
             with stage("resolve"):
                 effective = resolve(items, vectors, _origins(fresh), draft, parts)
     with stage("commit"):
-        changes = _changes(fresh, turns, items, effective, topics, draft, lease, parts)
+        changes = _changes(fresh, turns, items, effective, topics, wishes, draft, lease, parts)
         event_ids = parts.catalog.commit(changes)
     reached("after_commit")
     count_committed(changes)
@@ -129,64 +121,6 @@ def _turns_by_id(received: Sequence[ReceivedTurn]) -> dict[str, Turn]:
 
 def _origins(received: Sequence[ReceivedTurn]) -> dict[str, Origin]:
     return {one.turn.turn_id: Origin(one.turn.conversation_id, one.turn.agent_id, one.turn.user_id) for one in received}
-
-
-def _screen(
-    extraction: Extraction, turns: Mapping[str, Turn], draft: Draft, parts: Parts
-) -> Iterator[Candidate | ForgetRequest]:
-    planted = {turn_id for turn_id, turn in turns.items() if _is_planted(turn, parts)}
-    for item in extraction.items:
-        if isinstance(item, ForgetRequest):
-            yield item
-            continue
-        screening = screen(item.summary, parts.policy)
-        SCREENINGS.labels(Verdict.QUARANTINE if item.turn_id in planted else screening.verdict).inc()
-        if screening.verdict is Verdict.REFUSE:
-            draft.refuse(AuditAction.REFUSED, item.turn_id, ", ".join(screening.reasons))
-        elif item.turn_id in planted or screening.verdict is Verdict.QUARANTINE:
-            _quarantine(_masked(item, screening, parts), turns[item.turn_id], draft, parts)
-        else:
-            yield _masked(item, screening, parts)
-
-
-def _quarantine(candidate: Candidate, turn: Turn, draft: Draft, parts: Parts) -> None:
-    """Have a person decide on a candidate. Past a number of them, all that is left is the line in the audit."""
-    waiting = len(draft.reviews) + parts.catalog.reviews.count_open(draft.subject)
-    if waiting >= parts.policy.open_reviews_per_subject:
-        draft.refuse(AuditAction.QUARANTINED, candidate.turn_id, _PLANTED)
-        return
-    draft.hold(
-        Review.of(
-            draft.subject,
-            candidate,
-            Asker.SCREENING,
-            reason=_PLANTED,
-            policy_version=draft.policy_version,
-            opened_at=draft.now,
-            turn=turn,
-        )
-    )
-
-
-def _is_planted(turn: Turn, parts: Parts) -> bool:
-    return screen(turn.text_of("user"), parts.policy).verdict is Verdict.QUARANTINE
-
-
-def _masked(candidate: Candidate, screening: Screening, parts: Parts) -> Candidate:
-    if screening.verdict is Verdict.ALLOW:
-        return candidate
-
-    def may_keep(text: str) -> bool:
-        return screen(text, parts.policy).verdict is Verdict.ALLOW
-
-    return candidate.model_copy(
-        update={
-            "summary": screening.text,
-            "tags": tuple(tag for tag in candidate.tags if may_keep(tag)),
-            "entities": tuple(entity for entity in candidate.entities if may_keep(entity.text)),
-            "facts": tuple(fact for fact in candidate.facts if may_keep(f"{fact.entity} {fact.verb} {fact.object}")),
-        }
-    )
 
 
 def _score(items: Sequence[Candidate | ForgetRequest], written: int, parts: Parts) -> Iterator[Item]:
@@ -233,6 +167,7 @@ def _changes(
     items: Sequence[Item],
     effective: set[str],
     topics: Mapping[str | None, OpenTopic | None],
+    wishes: Wishes,
     draft: Draft,
     lease: Lease,
     parts: Parts,
@@ -246,7 +181,7 @@ def _changes(
         return Outcome.REFUSED if turn_id in refused else Outcome.SKIPPED
 
     created, updated = draft.created(), draft.updated()
-    questions = questions_after(turns, parts.policy)
+    questions = questions_after(turns, wishes, parts.policy)
     needed = {turn_id for memory in (*created, *updated) for turn_id in memory.source_turn_ids}
     return Changes(
         subject=lease.subject,
@@ -255,7 +190,11 @@ def _changes(
         created=created,
         updated=updated,
         deleted=draft.deleted(),
-        sources=tuple(_source(one.turn, parts) for one in fresh if one.turn.turn_id in needed),
+        sources=tuple(
+            source_of(one.turn, wishes.topics(one.turn.turn_id), parts.policy)
+            for one in fresh
+            if one.turn.turn_id in needed
+        ),
         audit=tuple(draft.audit),
         ledger=tuple(
             LedgerEntry(
@@ -273,42 +212,9 @@ def _changes(
         questions=dict.fromkeys(questions) if forgetting else questions,
         reviews=tuple(draft.reviews),
         withdrawn=tuple(draft.withdrawn),
+        preferred=tuple(draft.preferred),
+        unpreferred=tuple(draft.unpreferred),
     )
-
-
-def _source(turn: Turn, parts: Parts) -> Turn:
-    """The turn as it may be kept for provenance: with everything masked that no memory may hold.
-
-    What is masked where one side says it is masked where the other repeats it without saying what it is. The hot
-    path's candidate is not kept: what became of it is a memory.
-    """
-    screened = [screen(message.content, parts.policy).text for message in turn.messages]
-    hidden = {
-        word
-        for message, text in zip(turn.messages, screened, strict=True)
-        if text != message.content
-        for word in set(message.content.split()) - set(text.split())
-        if len(word.strip(_PUNCTUATION)) >= _SHORTEST_HIDDEN
-    }
-    messages = tuple(
-        Message(role=message.role, name=message.name, content=_without(hidden, text))
-        for message, text in zip(turn.messages, screened, strict=True)
-    )
-    attachments = tuple(
-        Attachment(
-            uri=screen(one.uri, parts.policy).text or _MASK,
-            media_type=one.media_type,
-            title=screen(one.title, parts.policy).text if one.title else None,
-        )
-        for one in turn.attachments
-    )
-    return turn.model_copy(update={"messages": messages, "attachments": attachments, "candidate": None})
-
-
-def _without(hidden: Iterable[str], text: str) -> str:
-    for word in sorted(hidden, key=len, reverse=True):
-        text = text.replace(word.strip(_PUNCTUATION), _MASK)
-    return text
 
 
 def tell(changes: Changes, event_ids: Sequence[int], vectors: Mapping[str, Vector], parts: Parts) -> None:

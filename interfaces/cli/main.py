@@ -11,7 +11,7 @@ from redis.exceptions import TimeoutError as RedisTimeoutError
 from rich.text import Text
 from sqlalchemy.exc import OperationalError
 
-from interfaces.cli import configuration, dead_letters, fleet, knowledge, nights, reviews, status, turns
+from interfaces.cli import configuration, dead_letters, fleet, knowledge, nights, reviews, status, subject, turns
 from interfaces.cli.output import errors
 from interfaces.fleet_report import NoAnswer
 from interfaces.local.broker import BrokerUnavailable
@@ -51,6 +51,7 @@ status.add_to(app)
 configuration.add_to(app)
 app.add_typer(dead_letters.app)
 app.add_typer(reviews.app)
+app.add_typer(subject.app)
 
 
 def main() -> None:

@@ -14,6 +14,7 @@ from memory.catalog.changes import Changes, IndexJob, Outcome
 from memory.catalog.context import drop_stale_context, read_context
 from memory.catalog.fading import Fading
 from memory.catalog.nights import NightRuns
+from memory.catalog.preferences import KeptPreferences
 from memory.catalog.reviews import Reviews
 from memory.catalog.rows import folded, ids_from, memory_of
 from memory.catalog.writers import Writers
@@ -51,6 +52,7 @@ class Catalog:
     def __init__(self, engine: Engine) -> None:
         self._engine = engine
         self.reviews = Reviews(engine)
+        self.preferences = KeptPreferences(engine)
         self._writers = Writers(engine)
         self.nights = NightRuns(engine, self._writers)
         self.fading = Fading(engine, self._writers)
@@ -68,7 +70,7 @@ class Catalog:
             ConcurrentChange: a memory or a review was changed by somebody else since it was read.
         """
         event_ids = self._writers.write(lambda connection: write(connection, changes))
-        if changes.deleted or changes.settled or changes.withdrawn:
+        if changes.deleted or changes.settled or changes.withdrawn or changes.unpreferred:
             self._writers.leave_no_trace()
         return event_ids
 

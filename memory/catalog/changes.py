@@ -9,7 +9,7 @@ from datetime import datetime
 from enum import StrEnum
 from typing import Literal
 
-from memory.schema import AuditEntry, Event, Memory, OpenTopic, Question, Review, Settlement, Subject, Turn
+from memory.schema import AuditEntry, Event, Memory, OpenTopic, Preference, Question, Review, Settlement, Subject, Turn
 
 
 class ConcurrentChange(Exception):
@@ -73,6 +73,7 @@ class Changes:
     with some agents and `questions` what was asked last in some conversations, None where nothing is: those of others
     stay. A deletion drops all of both. `reviews` are opened unless they are known, `settled` ones must be open,
     `withdrawn` ones go without a trace; so do those that were made of a deleted memory or its turns.
+    `preferred` is what the subject wants of their memory from now on, `unpreferred` what they want no longer.
     """
 
     subject: Subject
@@ -92,6 +93,8 @@ class Changes:
     withdrawn: tuple[uuid.UUID, ...] = ()
     folded: tuple[Access, ...] = ()
     """Accesses that the updated memories have in them now."""
+    preferred: tuple[Preference, ...] = ()
+    unpreferred: tuple[Preference, ...] = ()
 
     def index_jobs(self) -> list[IndexJob]:
         """What the index must be told of these changes."""

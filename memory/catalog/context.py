@@ -11,6 +11,7 @@ from sqlalchemy import Connection, Table, bindparam, delete, literal, null, sele
 from sqlalchemy.dialects import postgresql, sqlite
 
 import memory.catalog.tables as tables
+from memory.catalog.preferences import preferences_of
 from memory.schema import Context, OpenTopic, Question, Status, Subject
 
 _NAMES = ("preferred_name", "name")
@@ -23,6 +24,7 @@ def _mine(table: Table) -> Any:
 
 # Built once: to build a statement costs more than to run it.
 _topics, _questions, _facts, _memories = tables.open_topics, tables.questions, tables.facts, tables.memories
+_preferences = tables.preferences
 _READ = union_all(
     select(literal("topic").label("what"), _topics.c.agent_id, _topics.c.topic, _topics.c.turn_id).where(
         _mine(_topics), _topics.c.since >= bindparam("topics_since")
@@ -40,6 +42,7 @@ _READ = union_all(
         _facts.c.attribute.in_(_NAMES),
         _memories.c.status == Status.ACTIVE,
     ),
+    select(literal("preference"), _preferences.c.name, _preferences.c.value, null()).where(_mine(_preferences)),
 )
 _CLOSE = delete(_topics).where(_mine(_topics), _topics.c.agent_id.in_(bindparam("agents", expanding=True)))
 _ANSWER = delete(_questions).where(
@@ -79,6 +82,7 @@ def read_context(
             if what == "question"
         },
         name=next((names[attribute] for attribute in _NAMES if attribute in names), None),
+        preferences=preferences_of((key, text) for what, key, text, _ in rows if what == "preference"),
     )
 
 

@@ -198,6 +198,16 @@ reviews = Table(
     Index(None, "status", "opened_at"),
 )
 
+preferences = Table(
+    "preferences",
+    metadata,
+    _identifier("tenant_id", primary_key=True),
+    _identifier("subject_id", primary_key=True),
+    Column("name", String(20), primary_key=True),
+    Column("value", String(100), primary_key=True),
+    Column("since", UtcTime, nullable=False),
+)
+
 outbox = Table(
     "outbox",
     metadata,

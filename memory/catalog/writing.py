@@ -13,6 +13,7 @@ from sqlalchemy.dialects import postgresql, sqlite
 import memory.catalog.tables as tables
 from memory.catalog.changes import Access, Changes, ConcurrentChange, IndexJob
 from memory.catalog.context import drop_context, write_questions, write_topics
+from memory.catalog.preferences import write_preferences
 from memory.catalog.reviews import write_reviews
 from memory.catalog.rows import fact_rows, index_job_rows, memory_row, provenance_rows
 from memory.schema import Memory, Subject
@@ -62,6 +63,7 @@ def write(connection: Connection, changes: Changes) -> list[int]:
         _drop_orphaned_sources(connection, changes.subject, changes.deleted)
         _take_back_events(connection, changes.subject, changes.deleted)
     write_reviews(connection, changes)
+    write_preferences(connection, changes)
     _queue_indexing(connection, changes)
     if changes.audit:
         connection.execute(_INSERT_AUDIT, [entry.model_dump() for entry in changes.audit])

@@ -30,10 +30,12 @@ from memory.schema.memory import (
     utc_iso,
 )
 from memory.schema.policy import Policy
+from memory.schema.preferences import MAX_BLOCKED_TOPICS, Preference, PreferenceName, Preferences
 from memory.schema.review import Asker, Review, ReviewStatus, Settlement
 from memory.schema.turn import MAX_TURN_BYTES, SCHEMA_VERSION, Attachment, Message, Role, Subject, Turn
 
 __all__ = [
+    "MAX_BLOCKED_TOPICS",
     "MAX_QUESTION_CHARS",
     "MAX_SUMMARY_CHARS",
     "MAX_TOPIC_CHARS",
@@ -62,6 +64,9 @@ __all__ = [
     "Message",
     "OpenTopic",
     "Policy",
+    "Preference",
+    "PreferenceName",
+    "Preferences",
     "Question",
     "Review",
     "ReviewStatus",

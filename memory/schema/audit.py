@@ -21,6 +21,8 @@ class AuditAction(StrEnum):
     QUARANTINED = "quarantined"
     APPROVED = "approved"
     REJECTED = "rejected"
+    PREFERENCE = "preference"
+    """The subject wants something else of their memory from now on."""
 
 
 class AuditEntry(Value):

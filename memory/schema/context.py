@@ -7,6 +7,7 @@ from typing import Annotated
 from pydantic import Field, StringConstraints
 
 from memory.schema.base import Value
+from memory.schema.preferences import Preferences
 from memory.schema.turn import Identifier
 
 MAX_TOPIC_CHARS = 300
@@ -36,9 +37,11 @@ class Context(Value):
     """What an extractor is told of a subject beside the turns.
 
     `open_topics` are by agent, `questions` by conversation. `name` is how the user said that they are called, as long
-    as a memory of it holds; what the messages of a turn name them goes before it.
+    as a memory of it holds; what the messages of a turn name them goes before it. `preferences` are what they want of
+    their memory.
     """
 
     open_topics: dict[str | None, OpenTopic] = Field(default_factory=dict)
     questions: dict[str, Question] = Field(default_factory=dict)
     name: str | None = None
+    preferences: Preferences = Preferences()

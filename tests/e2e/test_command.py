@@ -26,6 +26,7 @@ COMMANDS = (
     "migrate",
     "settings",
     "reviews",
+    "subject",
 )
 
 
@@ -191,6 +192,16 @@ def test_an_empty_catalog_says_so_to_people_and_an_empty_list_to_programs(idle: 
 def test_with_nothing_to_review_it_says_so(idle: Home) -> None:
     assert "nothing waits" in idle.say("reviews", "list").stdout
     assert idle.json("reviews", "list", "--user", "nobody") == []
+
+
+def test_what_a_user_wants_is_set_and_shown(nobody: Home) -> None:
+    assert nobody.json("subject", "block", "maya", " Health ")["blocked_topics"] == ["health"]
+    assert nobody.json("subject", "consent", "maya", "withdraw")["consent"] == "withdrawn"
+    assert nobody.json("subject", "timezone", "maya", "Europe/Berlin")["time_zone"] == "Europe/Berlin"
+    assert "health" in nobody.say("subject", "show", "maya").stdout
+    assert nobody.json("subject", "unblock", "maya", "health")["blocked_topics"] == []
+    wrong = nobody.say("subject", "timezone", "maya", "Mars")
+    assert (wrong.returncode, "Mars" in wrong.stderr, "Europe/Berlin" in wrong.stderr) == (2, True, True)
 
 
 def test_an_empty_question_is_refused(idle: Home) -> None:

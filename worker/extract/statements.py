@@ -243,6 +243,7 @@ def _statements_of(
     commands = find_commands(message)
     private = any(command.verb == "private" for command in commands)
     orders = [c for c in commands if c.verb in ("remember", "remind", "pin", "forget")]
+    wishes = [c.start for c in commands if c.verb in ("block", "unblock")]
     found: list[Statement | Forgetting] = []
     used: set[int] = set()
     sentences = split_sentences(prose_of(message))
@@ -266,6 +267,8 @@ def _statements_of(
                 found.append(statement)
             continue
         if any(c.start <= sentence.start and end <= c.end for c in orders):
+            continue
+        if any(sentence.start <= start < end for start in wishes):
             continue
         said = _resolved(sentence.text, [*kin[-2], *kin[-1]] if kin[-1] == [] else kin[-1])
         kin.append(_kin_in(said))

@@ -104,6 +104,15 @@ def upgrade() -> None:
         op.f("ix_outbox_tenant_id_subject_id_id"), "outbox", ["tenant_id", "subject_id", "id"], unique=False
     )
     op.create_table(
+        "preferences",
+        sa.Column("tenant_id", sa.String(length=200), nullable=False),
+        sa.Column("subject_id", sa.String(length=200), nullable=False),
+        sa.Column("name", sa.String(length=20), nullable=False),
+        sa.Column("value", sa.String(length=100), nullable=False),
+        sa.Column("since", sa.String(length=32), nullable=False),
+        sa.PrimaryKeyConstraint("tenant_id", "subject_id", "name", "value", name=op.f("pk_preferences")),
+    )
+    op.create_table(
         "reviews",
         sa.Column("id", sa.Uuid(), nullable=False),
         sa.Column("tenant_id", sa.String(length=200), nullable=False),
@@ -248,6 +257,7 @@ def downgrade() -> None:
     op.drop_table("accesses")
     op.drop_table("outbox")
     op.drop_table("reviews")
+    op.drop_table("preferences")
     op.drop_table("index_jobs")
     op.drop_table("ledger")
     op.drop_table("audit")

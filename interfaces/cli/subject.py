@@ -1,0 +1,119 @@
+"""What a user wants of their memory: `subject show`, `block`, `unblock`, `consent`, `timezone`."""
+
+from __future__ import annotations
+
+import getpass
+from datetime import UTC, datetime
+from enum import StrEnum
+from typing import Annotated, Any
+
+import typer
+from pydantic import ValidationError
+from rich.table import Table
+from rich.text import Text
+
+from interfaces.cli.output import JsonOption, TenantOption, console, print_json
+from memory.catalog import open_catalog
+from memory.schema import Preference, PreferenceName, Preferences, Subject
+from memory.settings import load_policy, load_settings
+from memory.wishes import TooManyTopics, prefer
+
+UserArgument = Annotated[str, typer.Argument(help="The user whose memory it is.")]
+TopicArgument = Annotated[str, typer.Argument(help="The topic in a few words, such as health or 'my divorce'.")]
+
+
+class Consent(StrEnum):
+    GIVE = "give"
+    WITHDRAW = "withdraw"
+
+
+app = typer.Typer(
+    name="subject",
+    help="What a user wants of their memory: topics on which nothing is kept, consent, a time zone.",
+    no_args_is_help=True,
+)
+
+
+@app.command()
+def show(user: UserArgument, tenant: TenantOption = "default", as_json: JsonOption = False) -> None:
+    """Show what a user wants of their memory."""
+    catalog = open_catalog(load_settings())
+    wanted = catalog.preferences.of(Subject(tenant_id=tenant, subject_id=user))
+    catalog.close()
+    _print(user, wanted, as_json=as_json)
+
+
+@app.command()
+def block(
+    user: UserArgument, topic: TopicArgument, tenant: TenantOption = "default", as_json: JsonOption = False
+) -> None:
+    """Keep nothing on a topic from now on. What is known already stays; `afterturn forget` erases it."""
+    _change(user, tenant, PreferenceName.BLOCKED_TOPIC, topic, as_json=as_json)
+
+
+@app.command()
+def unblock(
+    user: UserArgument, topic: TopicArgument, tenant: TenantOption = "default", as_json: JsonOption = False
+) -> None:
+    """Let what is said on a topic be kept again."""
+    _change(user, tenant, PreferenceName.BLOCKED_TOPIC, topic, as_json=as_json, holds=False)
+
+
+@app.command()
+def consent(
+    user: UserArgument,
+    what: Annotated[Consent, typer.Argument(help="Whether turns of the user may be remembered from now on.")],
+    tenant: TenantOption = "default",
+    as_json: JsonOption = False,
+) -> None:
+    """Give or withdraw a user's consent. While it is withdrawn, all that is done is to forget on request."""
+    value = "granted" if what is Consent.GIVE else "withdrawn"
+    _change(user, tenant, PreferenceName.CONSENT, value, as_json=as_json)
+
+
+@app.command()
+def timezone(
+    user: UserArgument,
+    zone: Annotated[str, typer.Argument(help="The zone's IANA name, such as Europe/Berlin.")],
+    tenant: TenantOption = "default",
+    as_json: JsonOption = False,
+) -> None:
+    """Say in which time zone a user lives: their nights are when the nightly jobs look after their memory."""
+    _change(user, tenant, PreferenceName.TIME_ZONE, zone, as_json=as_json)
+
+
+def _change(user: str, tenant: str, name: PreferenceName, value: str, *, as_json: bool, holds: bool = True) -> None:
+    catalog = open_catalog(load_settings())
+    try:
+        wanted = prefer(
+            Subject(tenant_id=tenant, subject_id=user),
+            Preference(name=name, value=value),
+            catalog,
+            policy_version=load_policy().version,
+            by=getpass.getuser(),
+            now=datetime.now(UTC),
+            holds=holds,
+        )
+    except ValidationError as error:
+        reason = error.errors()[0]["msg"].removeprefix("Value error, ")
+        raise typer.BadParameter(f"{value!r}: {reason}") from error
+    except TooManyTopics as error:
+        raise typer.BadParameter(str(error)) from error
+    finally:
+        catalog.close()
+    _print(user, wanted, as_json=as_json)
+
+
+def _print(user: str, wanted: Preferences, *, as_json: bool) -> None:
+    if as_json:
+        told: dict[str, Any] = wanted.model_dump(mode="json")
+        print_json(told)
+        return
+    table = Table.grid(padding=(0, 2))
+    table.add_column(style="dim", no_wrap=True)
+    table.add_column()
+    table.add_row("user", Text(user))
+    table.add_row("consent", wanted.consent or "not asked: what is said is kept")
+    table.add_row("blocked topics", Text(", ".join(wanted.blocked_topics) or "none"))
+    table.add_row("time zone", wanted.time_zone or "unknown")
+    console.print(table)

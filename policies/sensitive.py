@@ -1,0 +1,83 @@
+"""What is sensitive about a person: the special categories of personal data, as people speak of them.
+
+The categories are those of the General Data Protection Regulation, articles 9 and 10 (health, sex life and orientation,
+religion, politics, origin, crime); money is no such category, and is here because people ask for it to be left out.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+SPECIAL: Final = ("health", "sexuality", "religion", "politics", "origin", "crime")
+"""What other people's sensitive data is."""
+
+
+def _words(stems: str) -> re.Pattern[str]:
+    return re.compile(rf"\b(?:{stems})\b", re.IGNORECASE)
+
+
+_KINDS: Final[dict[str, re.Pattern[str]]] = {
+    "health": _words(
+        r"health|ill|illness(?:es)?|sick|sickness|disease|diagnos\w+|symptoms?|cancer|tumou?rs?|chemo\w*|leuk[ae]\w+|"
+        r"diabet\w+|insulin|asthma\w*|epilep\w+|seizures?|strokes?|heart attacks?|hiv|aids|hepatitis|covid\w*|"
+        r"depress(?:ed|ion)|anxiety|bipolar|schizophren\w+|autis\w+|adhd|dementia|alzheimer\w*|parkinson\w*|ptsd|ocd|"
+        r"suicid\w+|self-harm|anorexi\w+|bulimi\w+|eating disorder|addict\w*|alcoholi\w+|rehab|sober|overdos\w+|"
+        r"pregnan\w+|miscarr\w+|abortion|ivf|infertil\w+|menopaus\w+|surger\w+|operation|hospital\w*|clinic|doctors?|"
+        r"psychiatr\w+|psycholog\w+|therap\w+|medicat\w+|medicines?|antidepressants?|prescri\w+|allerg\w+|migraines?|"
+        r"disab\w+|wheelchair|blind|deaf|paraly\w+|transplant|dialysis|blood pressure|cholesterol|injur\w+|medical"
+    ),
+    "sexuality": _words(
+        r"gay|lesbian|bisexual|homosexual|heterosexual|queer|asexual|pansexual|trans|transgender|nonbinary|non-binary|"
+        r"transition(?:ed|ing)|sexual\w*|sex life|sex|came out|coming out|closeted|affair|cheat(?:ed|ing) on|std|sti"
+    ),
+    "religion": _words(
+        r"religio\w+|faith|catholic\w*|protestant|christian\w*|muslims?|islam\w*|jewish|judaism|jews?|hindu\w*|"
+        r"buddhis\w+|sikhs?|mormon|jehovah'?s? witness\w*|atheis\w+|agnostic|church|mosque|synagogue|baptis\w+|"
+        r"converted|pray(?:s|er|ing)?|ramadan|bar mitzvah|bat mitzvah"
+    ),
+    "politics": _words(
+        r"politic\w+|vot(?:es?|ed|ing) (?:for|against)|republicans?|democrats?|conservatives?|labou?r party|tory|"
+        r"tories|socialis\w+|communis\w+|fascis\w+|party member|trade union|union member|left-wing|right-wing|activist"
+    ),
+    "origin": _words(
+        r"ethnic\w*|racial|undocumented|illegal immigrants?|asylum|refugees?|visa status|deport\w+|skin colou?r"
+    ),
+    "crime": _words(
+        r"crim(?:e|es|inal\w*)|arrest\w*|convict\w*|prison|jail\w*|parole|probation|felon\w*|felony|theft|stole|"
+        r"shoplift\w*|drunk driving|dui|dwi|assault\w*|domestic violence|restraining order|sued|lawsuit|embezzl\w+|"
+        r"tax evasion|drug deal\w*|indict\w*|charged with|police record"
+    ),
+    "money": _words(
+        r"money|financ\w+|salar(?:y|ies)|wages?|income|earns?|earned|debts?|loans?|mortgages?|savings?|bank\w*|"
+        r"invest\w+|pension|bankrupt\w*|credit|budget\w*|[$€£]\s?\d[\d,.]*\w?|\d[\d,.]* ?(?:dollars|euros|pounds)"
+    ),
+}
+_CALLED: Final = {
+    name: kind
+    for kind, names in {
+        "health": "health medical illness sickness disease diseases wellbeing medicine",
+        "sexuality": "sexuality sex orientation gender",
+        "religion": "religion faith beliefs religious",
+        "politics": "politics political voting",
+        "origin": "ethnicity race origin immigration",
+        "crime": "crime crimes criminal arrest",
+        "money": "money finance finances financial salary income debt debts",
+    }.items()
+    for name in names.split()
+}
+
+
+def kind_called(name: str) -> str | None:
+    """The kind that a topic names, such as health for "my medical history"; None where it names none."""
+    return next((_CALLED[word] for word in re.findall(r"[^\W\d_]+", name.lower()) if word in _CALLED), None)
+
+
+def is_of(kind: str, text: str) -> bool:
+    """Whether a text speaks of a kind of sensitive data."""
+    return _KINDS[kind].search(text) is not None
+
+
+def is_special(text: str) -> bool:
+    """Whether a text speaks of a special category of personal data."""
+    return any(is_of(kind, text) for kind in SPECIAL)

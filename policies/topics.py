@@ -1,0 +1,72 @@
+"""Topics of which a subject wants nothing kept: how they are named, and whether a text is about one."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from typing import Final
+
+from policies import wording
+from policies.sensitive import is_of, kind_called
+
+BLANK: Final = "[blocked]"
+_SPLIT: Final = re.compile(r"\s*(?:,|;|\bor\b|\band\b|\bnor\b)\s*", re.IGNORECASE)
+_WHOSE: Final = re.compile(
+    r"^(?:(?:any of|anything about|things about|about|my|our|his|her|their|the|this|that|own)\s+)+", re.IGNORECASE
+)
+_TAIL: Final = re.compile(r"[\s.,!?]*(?:\b(?:anymore|any more|please|ever|again|from now on|thanks?)\b[\s.,!?]*)*$")
+_SENTENCE: Final = re.compile(r"[^.!?\n]*[.!?\n]*")
+_ONESELF: Final = frozenset({"me", "us", "myself"})
+_SHORTEST: Final = 2
+_LONGEST: Final = 60
+
+
+def named_in(wish: str) -> tuple[str, ...]:
+    """The topics that a wish names: "my health or the divorce" -> health, divorce. Too long ones are no topics."""
+    topics = (_TAIL.sub("", _WHOSE.sub("", part.strip())).strip().lower() for part in _SPLIT.split(wish))
+    return tuple(dict.fromkeys(topic for topic in topics if _SHORTEST <= len(topic) <= _LONGEST))
+
+
+def is_everything(topic: str) -> bool:
+    """Whether a topic is the user as a whole."""
+    return topic in _ONESELF
+
+
+def is_about(text: str, topics: Iterable[str], labels: Sequence[str] = ()) -> bool:
+    """Whether a text is about one of the topics, or has one of them as a label (a tag, a category).
+
+    It is when it has all words of the topic, in any form of them; when the topic names a kind of sensitive data, such
+    as health, and the text speaks of that; for a topic in another script, when it
+    contains it.
+    """
+    wanted = [topic for topic in topics if topic.strip()]
+    if not wanted:
+        return False
+    marks = {label.lower() for label in labels}
+    return any(
+        _is_about(topic, wording.read(sentence).words, sentence.lower(), marks)
+        for sentence in _SENTENCE.findall(text) or [""]
+        for topic in wanted
+    )
+
+
+def _is_about(topic: str, said: frozenset[str], lower: str, marks: set[str]) -> bool:
+    kind = kind_called(topic)
+    if topic.lower() in marks or (kind is not None and (kind in marks or is_of(kind, lower))):
+        return True
+    words = wording.read(topic).words
+    return (bool(words) and words <= said) or (not topic.isascii() and topic.strip().lower() in lower)
+
+
+def without(text: str, topics: Sequence[str]) -> str:
+    """The text with every sentence on one of the topics left blank."""
+    if not topics:
+        return text
+    return "".join(_blanked(match[0], topics) for match in _SENTENCE.finditer(text))
+
+
+def _blanked(sentence: str, topics: Sequence[str]) -> str:
+    if not is_about(sentence, topics):
+        return sentence
+    end = sentence.rstrip()
+    return f" {BLANK}" + sentence[len(end) :]

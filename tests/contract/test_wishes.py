@@ -1,0 +1,134 @@
+"""What a subject wants of their memory holds from the turn on that says so."""
+
+from __future__ import annotations
+
+import json
+from datetime import UTC, datetime, timedelta
+
+import pytest
+from pydantic import ValidationError
+
+from memory.catalog import Outcome
+from memory.schema import MAX_BLOCKED_TOPICS, Preference, PreferenceName, Preferences, Subject
+from memory.wishes import TooManyTopics, prefer
+from tests.contract.pipeline import EVERYTHING, Worker, only
+from tests.turns import a_turn, subject
+
+NOW = datetime(2026, 11, 2, 9, tzinfo=UTC)
+HEALTH = Preference(name=PreferenceName.BLOCKED_TOPIC, value="health")
+WITHDRAWN = Preference(name=PreferenceName.CONSENT, value="withdrawn")
+GRANTED = Preference(name=PreferenceName.CONSENT, value="granted")
+
+
+def want(worker: Worker, user: str, preference: Preference, *, holds: bool = True) -> Preferences:
+    return prefer(subject(user), preference, worker.parts.catalog, policy_version="p", by="dora", now=NOW, holds=holds)
+
+
+def test_nothing_on_a_blocked_topic_is_kept_in_any_byte(alone: Worker, anna: str) -> None:
+    want(alone, anna, HEALTH)
+    turn = a_turn(anna, 0, "I live in Lisbon. I was diagnosed with epilepsy in spring.")
+    turn["messages"].append({"role": "assistant", "content": "Lisbon is nice. How do you cope with the epilepsy?"})
+    alone.park(turn)
+    alone.work(subject(anna))
+    assert "Lisbon" in only(alone.known(subject(anna), *EVERYTHING)).summary
+    assert "blocked_topic" in str(alone.rows("audit", subject(anna)))
+    assert [name for name, held in alone.files().items() if b"epilepsy" in held] == []
+    assert "epilepsy" not in json.dumps(alone.events(subject(anna)))
+
+
+def test_a_user_says_which_topic_is_blocked_and_when_it_is_no_more(worker: Worker, anna: str) -> None:
+    whose = subject(anna)
+    worker.hear(anna, "Don't remember anything about my health.")
+    assert worker.parts.catalog.preferences.of(whose).blocked_topics == ("health",)
+    assert worker.known(whose, *EVERYTHING) == []
+    assert worker.audited(whose) == ["preference"]
+    assert "health" not in str(worker.rows("audit", whose))
+    worker.hear(anna, "I was diagnosed with asthma.", first=1)
+    assert worker.known(whose, *EVERYTHING) == []
+    assert worker.outcomes(whose)[f"{anna}-1"] == Outcome.REFUSED
+    worker.hear(anna, "You can remember things about my health again.", "I was diagnosed with asthma.", first=2)
+    assert "asthma" in only(worker.known(whose)).summary
+    assert worker.parts.catalog.preferences.of(whose) == Preferences()
+
+
+def test_a_wish_holds_for_the_turn_that_says_it_and_those_behind_it_in_the_batch(worker: Worker, anna: str) -> None:
+    worker.hear(
+        anna,
+        "I have a dog called Rex.",
+        "I work at Nordbank. Don't store anything about my divorce, my divorce from Karin is painful.",
+        "My divorce from Karin is final.",
+    )
+    kept = " ".join(memory.summary for memory in worker.known(subject(anna), *EVERYTHING))
+    assert ("Rex" in kept, "Nordbank" in kept, "Karin" in kept) == (True, True, False)
+
+
+def test_without_consent_nothing_is_kept_until_it_is_given_again(alone: Worker, anna: str) -> None:
+    whose = subject(anna)
+    want(alone, anna, WITHDRAWN)
+    turn = a_turn(anna, 0, "I live in Hamburg.")
+    turn["messages"].append({"role": "assistant", "content": "Do you like Hamburg?"})
+    alone.park(turn)
+    alone.work(whose)
+    assert alone.known(whose, *EVERYTHING) == []
+    assert alone.outcomes(whose) == {f"{anna}-0": Outcome.SKIPPED}
+    assert [name for name, held in alone.files().items() if b"Hamburg" in held] == []
+    assert want(alone, anna, GRANTED).consent == "granted"
+    alone.hear(anna, "I live in Lisbon.", first=1)
+    assert "Lisbon" in only(alone.known(whose)).summary
+
+
+def test_a_user_withdraws_and_gives_consent_in_so_many_words(worker: Worker, anna: str) -> None:
+    whose = subject(anna)
+    worker.hear(anna, "Never store anything about me.", "I live in Lisbon.")
+    assert worker.known(whose, *EVERYTHING) == []
+    assert worker.parts.catalog.preferences.of(whose).consent == "withdrawn"
+    worker.hear(anna, "You can remember things about me again.", "I live in Lisbon.", first=2)
+    assert "Lisbon" in only(worker.known(whose)).summary
+    assert [row["reason"] for row in worker.rows("audit", whose)][:2] == ["consent_withdrawn", "consent_granted"]
+
+
+def test_without_consent_a_request_to_forget_is_still_done(worker: Worker, anna: str) -> None:
+    worker.hear(anna, "My ex-wife Karin lives in Hamburg.")
+    want(worker, anna, WITHDRAWN)
+    worker.hear(anna, "Please forget what I told you about Karin. I live in Lisbon.", first=1)
+    assert worker.known(subject(anna), *EVERYTHING) == []
+    assert "Karin" not in worker.everywhere(subject(anna))
+
+
+def test_what_one_subject_wants_is_nothing_to_another(worker: Worker, anna: str) -> None:
+    want(worker, anna, WITHDRAWN)
+    other = Subject(tenant_id="globex", subject_id=anna)
+    worker.hear(anna, "I live in Lisbon.", tenant_id="globex")
+    assert len(worker.known(other)) == 1
+    assert worker.parts.catalog.preferences.of(other) == Preferences()
+
+
+def test_a_consent_and_a_time_zone_replace_the_one_before(worker: Worker, anna: str) -> None:
+    zones = [Preference(name=PreferenceName.TIME_ZONE, value=zone) for zone in ("Europe/Berlin", "Asia/Tokyo")]
+    for preference in (WITHDRAWN, *zones, GRANTED, HEALTH, HEALTH):
+        want(worker, anna, preference)
+    assert worker.parts.catalog.preferences.of(subject(anna)) == Preferences(
+        blocked_topics=("health",), consent="granted", time_zone="Asia/Tokyo"
+    )
+    other = Subject(tenant_id="globex", subject_id=anna)
+    assert worker.parts.catalog.preferences.time_zones([subject(anna), other]) == {subject(anna): "Asia/Tokyo"}
+    assert want(worker, anna, HEALTH, holds=False).blocked_topics == ()
+    assert "health" not in str(worker.rows("audit", subject(anna)))
+
+
+@pytest.mark.parametrize(
+    ("name", "value"), [("time_zone", "Mars/Olympus"), ("consent", "perhaps"), ("blocked_topic", "x" * 61)]
+)
+def test_what_cannot_be_wanted_is_refused(worker: Worker, anna: str, name: str, value: str) -> None:
+    with pytest.raises(ValidationError):
+        want(worker, anna, Preference(name=PreferenceName(name), value=value))
+    assert worker.rows("preferences", subject(anna)) == []
+
+
+def test_there_is_an_end_to_blocked_topics(worker: Worker, anna: str) -> None:
+    for number in range(MAX_BLOCKED_TOPICS):
+        want(worker, anna, Preference(name=PreferenceName.BLOCKED_TOPIC, value=f"topic {number}"))
+    with pytest.raises(TooManyTopics):
+        want(worker, anna, HEALTH)
+    worker.hear(anna, "Don't remember anything about my health.", occurred_at=(NOW + timedelta(1)).isoformat())
+    assert len(worker.parts.catalog.preferences.of(subject(anna)).blocked_topics) == MAX_BLOCKED_TOPICS

@@ -1,0 +1,129 @@
+"""Screen: what of a batch may become a memory or a source, and what a person must look at first."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+from memory.schema import (
+    Asker,
+    Attachment,
+    AuditAction,
+    Candidate,
+    Extraction,
+    ForgetRequest,
+    Message,
+    Policy,
+    Review,
+    Screening,
+    Turn,
+    Verdict,
+)
+from policies.privacy import screen
+from policies.topics import without
+from worker.draft import Draft
+from worker.metrics import SCREENINGS
+from worker.parts import Parts
+from worker.wishes import Wishes
+
+_MASK = "[masked]"
+_PLANTED = "planted_instruction"
+_PUNCTUATION = ".,;:!?\"'()[]{}<>"
+_SHORTEST_HIDDEN = 4
+"""Characters from which a masked word is looked for in what else was said: shorter ones are words of every day."""
+
+
+def screened(
+    extraction: Extraction, turns: Mapping[str, Turn], wishes: Wishes, draft: Draft, parts: Parts
+) -> Iterator[Candidate | ForgetRequest]:
+    """What may go on, masked; of all else a line goes onto the draft, or a review."""
+    planted = {turn_id for turn_id, turn in turns.items() if _is_planted(turn, parts.policy)}
+    for item in extraction.items:
+        if isinstance(item, ForgetRequest):
+            yield item
+            continue
+        if item.turn_id in wishes.withheld:
+            continue
+        labels = (*item.tags, item.category)
+        screening = screen(item.summary, parts.policy, blocked_topics=wishes.topics(item.turn_id), labels=labels)
+        SCREENINGS.labels(Verdict.QUARANTINE if item.turn_id in planted else screening.verdict).inc()
+        if screening.verdict is Verdict.REFUSE:
+            draft.refuse(AuditAction.REFUSED, item.turn_id, ", ".join(screening.reasons))
+        elif item.turn_id in planted or screening.verdict is Verdict.QUARANTINE:
+            _quarantine(_masked(item, screening, parts.policy), turns[item.turn_id], draft, parts)
+        else:
+            yield _masked(item, screening, parts.policy)
+
+
+def _quarantine(candidate: Candidate, turn: Turn, draft: Draft, parts: Parts) -> None:
+    """Have a person decide on a candidate. Past a number of them, all that is left is the line in the audit."""
+    waiting = len(draft.reviews) + parts.catalog.reviews.count_open(draft.subject)
+    if waiting >= parts.policy.open_reviews_per_subject:
+        draft.refuse(AuditAction.QUARANTINED, candidate.turn_id, _PLANTED)
+        return
+    draft.hold(
+        Review.of(
+            draft.subject,
+            candidate,
+            Asker.SCREENING,
+            reason=_PLANTED,
+            policy_version=draft.policy_version,
+            opened_at=draft.now,
+            turn=turn,
+        )
+    )
+
+
+def _is_planted(turn: Turn, policy: Policy) -> bool:
+    return screen(turn.text_of("user"), policy).verdict is Verdict.QUARANTINE
+
+
+def _masked(candidate: Candidate, screening: Screening, policy: Policy) -> Candidate:
+    if screening.verdict is Verdict.ALLOW:
+        return candidate
+
+    def may_keep(text: str) -> bool:
+        return screen(text, policy).verdict is Verdict.ALLOW
+
+    return candidate.model_copy(
+        update={
+            "summary": screening.text,
+            "tags": tuple(tag for tag in candidate.tags if may_keep(tag)),
+            "entities": tuple(entity for entity in candidate.entities if may_keep(entity.text)),
+            "facts": tuple(fact for fact in candidate.facts if may_keep(f"{fact.entity} {fact.verb} {fact.object}")),
+        }
+    )
+
+
+def source_of(turn: Turn, blocked_topics: Sequence[str], policy: Policy) -> Turn:
+    """The turn as it may be kept for provenance: with everything masked that no memory may hold.
+
+    What is masked where one side says it is masked where the other repeats it without saying what it is. The hot
+    path's candidate is not kept: what became of it is a memory.
+    """
+
+    def kept(text: str) -> str:
+        return screen(without(text, blocked_topics), policy).text
+
+    texts = [kept(message.content) for message in turn.messages]
+    hidden = {
+        word
+        for message, text in zip(turn.messages, texts, strict=True)
+        if text != message.content
+        for word in set(without(message.content, blocked_topics).split()) - set(text.split())
+        if len(word.strip(_PUNCTUATION)) >= _SHORTEST_HIDDEN
+    }
+    messages = tuple(
+        Message(role=message.role, name=message.name, content=_hiding(hidden, text))
+        for message, text in zip(turn.messages, texts, strict=True)
+    )
+    attachments = tuple(
+        Attachment(uri=kept(one.uri) or _MASK, media_type=one.media_type, title=kept(one.title) if one.title else None)
+        for one in turn.attachments
+    )
+    return turn.model_copy(update={"messages": messages, "attachments": attachments, "candidate": None})
+
+
+def _hiding(hidden: Iterable[str], text: str) -> str:
+    for word in sorted(hidden, key=len, reverse=True):
+        text = text.replace(word.strip(_PUNCTUATION), _MASK)
+    return text
