@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import uuid
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from time import monotonic
 
@@ -57,6 +57,20 @@ class Draft:
     begun: float = field(default_factory=monotonic)
     made_by: dict[str, str | int] = field(default_factory=dict)
     """What proposed what is decided here, for the audit: extractor or model, prompt, tokens of the batch's call."""
+
+    def trial(self) -> Draft:
+        """A draft that begins where this one stands; nothing that is done on it is done here."""
+        return replace(
+            self,
+            read=dict(self.read),
+            current=dict(self.current),
+            vectors=dict(self.vectors),
+            audit=list(self.audit),
+            events=list(self.events),
+            changed=dict(self.changed),
+            reviews=list(self.reviews),
+            withdrawn=list(self.withdrawn),
+        )
 
     def time(self) -> datetime:
         """`now`, and as long as the draft has taken since: what was decided by then may have waited for a model."""

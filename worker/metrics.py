@@ -51,6 +51,7 @@ LLM_SECONDS = Histogram("afterturn_llm_call_duration_seconds", "How long a call 
 LLM_TOKENS = Counter("afterturn_llm_tokens", "Tokens of the language model.", ["kind"])
 LLM_COST = Counter("afterturn_llm_cost", "What the tokens cost, in the currency of the settings.")
 LLM_DROPPED = Counter("afterturn_llm_dropped", "What of the model's answers was not taken, and why.", ["reason"])
+LLM_CHECKS = Counter("afterturn_llm_checks", "Pairs that the model was asked about, by its verdict.", ["verdict"])
 LLM_FALLBACKS = Counter("afterturn_llm_fallbacks", "Batches that went on without the language model's answer.")
 
 # -- the nights
@@ -96,6 +97,8 @@ for _store in ("broker", "catalog"):
     SCRAPE_ERRORS.labels(_store)
 for _why in _NOT_TAKEN:
     LLM_DROPPED.labels(_why)
+for _said in ("same", "changed", "different", "unanswered"):
+    LLM_CHECKS.labels(_said)
 for _part in _PARTS:
     BREAKER_STATE.labels(_part)
 

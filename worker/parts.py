@@ -20,6 +20,7 @@ from worker.extract.base import Extractor
 from worker.failures import INDEX_FAILURES, PASSING_FAILURES
 from worker.guarded import GuardedEmbedder, GuardedIndex
 from worker.metrics import count_llm_call, show_breaker
+from worker.same_fact import Judge
 
 
 @dataclass(frozen=True)
@@ -30,6 +31,8 @@ class Parts(Stores):
     redis: Redis
     mailbox: Mailbox
     extractor: Extractor
+    judge: Judge | None
+    """Who is asked in dedup's check range; nobody without a language model."""
 
     def close(self) -> None:
         super().close()
@@ -60,4 +63,5 @@ def open_parts(settings: Settings, celery: Celery) -> Parts:
         redis=redis,
         mailbox=open_mailbox(settings, redis, celery),
         extractor=open_extractor(settings, llm, stores.policy),
+        judge=Judge(llm, waits=settings.llm_fallback == "retry") if llm else None,
     )

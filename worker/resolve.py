@@ -9,10 +9,12 @@ from dataclasses import dataclass
 from memory.index.base import Vector, Where
 from memory.schema import (
     Candidate,
+    Decision,
     DecisionAction,
     ForgetRequest,
     Memory,
     MemoryType,
+    SameFact,
     Status,
     memory_id,
 )
@@ -23,6 +25,8 @@ from policies.merge import merge, supersede
 from worker.draft import Draft
 from worker.metrics import DECISIONS
 from worker.parts import Parts
+from worker.same_fact import PROMPT as SAME_FACT_PROMPT
+from worker.same_fact import Check, Verdicts
 
 _FORGETTABLE = (Status.ACTIVE, Status.PROVISIONAL, Status.SUPERSEDED, Status.ARCHIVED)
 _ASKED = "the user asked for it to be forgotten"
@@ -67,6 +71,29 @@ def resolve(
     found = {id_ for near in similarities for id_ in near}
     draft.learn(parts.catalog.memories(draft.subject, found - draft.read.keys()).values())
     draft.learn(parts.catalog.with_attributes(draft.subject, {pair for item in items for pair in _attributes(item)}))
+    if parts.judge is None:
+        return _settle_all(items, similarities, vectors, origins, draft, parts, {})
+    # Tried on a copy first: so all that words cannot settle is asked in one call, and the decisions are made once.
+    unsettled: list[Check] = []
+    _settle_all(items, similarities, vectors, origins, draft.trial(), parts, {}, unsettled)
+    verdicts = parts.judge.judge(unsettled)
+    if verdicts:
+        draft.made_by = draft.made_by | {"check_model": parts.judge.name, "check_prompt_version": SAME_FACT_PROMPT}
+    return _settle_all(items, similarities, vectors, origins, draft, parts, verdicts)
+
+
+def _settle_all(
+    items: Sequence[Item],
+    similarities: Sequence[dict[uuid.UUID, float]],
+    vectors: Mapping[str, Vector],
+    origins: Mapping[str, Origin],
+    draft: Draft,
+    parts: Parts,
+    verdicts: Verdicts,
+    unsettled: list[Check] | None = None,
+) -> set[str]:
+    """As `resolve`, by verdicts that are there. With `unsettled` it is a trial: what no verdict is for goes in there,
+    and nothing is counted."""
     effective = set()
     for item, near in zip(items, similarities, strict=True):
         if isinstance(item, ForgetRequest):
@@ -74,10 +101,36 @@ def resolve(
             turn_id = item.turn_id
         else:
             turn_id = item.candidate.turn_id
-            touched = _settle(item, near, vectors, origins[turn_id], draft, parts)
+            neighbours = draft.neighbours(item.candidate.type, near, vectors[item.candidate.summary])
+            decision = decide(
+                item.candidate, neighbours, draft.with_attributes(_attributes(item)), parts.policy, draft.now
+            )
+            if unsettled is None:
+                DECISIONS.labels(decision.action).inc()
+            if decision.action is DecisionAction.CHECK:
+                check = Check(item.candidate, draft.current[decision.targets[0]])
+                if unsettled is not None:
+                    unsettled.append(check)
+                decision = _checked(decision, check, verdicts.get(check.key))
+            touched = _settle(item, decision, neighbours, vectors, origins[turn_id], draft, parts)
         if touched:
             effective.add(turn_id)
     return effective
+
+
+def _checked(decision: Decision, check: Check, verdict: SameFact | None) -> Decision:
+    """The decision that a model's verdict makes of a check; a check stays one where there is none."""
+    if verdict is None:
+        return decision
+    if verdict is SameFact.SAME:
+        action, reason = DecisionAction.UPDATE, "the language model says that it is the same fact"
+    elif verdict is not SameFact.CHANGED:
+        return Decision(action=DecisionAction.CREATE, reason="the language model says that it is another fact")
+    elif check.candidate.said_at < check.memory.said_at:
+        return Decision(action=DecisionAction.SKIP, reason="an earlier statement does not replace a later one")
+    else:
+        action, reason = DecisionAction.SUPERSEDE, "the language model says that the fact changed"
+    return decision.model_copy(update={"action": action, "reason": reason})
 
 
 def _search(item: Item, vector: Vector, draft: Draft, parts: Parts) -> dict[uuid.UUID, float]:
@@ -97,7 +150,8 @@ def _attributes(item: Item) -> set[tuple[str, str]]:
 
 def _settle(
     scored: Scored,
-    near: dict[uuid.UUID, float],
+    decision: Decision,
+    neighbours: Sequence[Neighbour],
     vectors: Mapping[str, Vector],
     origin: Origin,
     draft: Draft,
@@ -105,10 +159,6 @@ def _settle(
 ) -> bool:
     candidate = scored.candidate
     vector = vectors[candidate.summary]
-    neighbours = draft.neighbours(candidate.type, near, vector)
-    same_attribute = draft.with_attributes(_attributes(scored))
-    decision = decide(candidate, neighbours, same_attribute, parts.policy, draft.now)
-    DECISIONS.labels(decision.action).inc()
     if decision.action is DecisionAction.SKIP:
         return False
     if decision.action is DecisionAction.UPDATE:

@@ -1,0 +1,113 @@
+"""Dedup's check range with a language model: one more call a batch at most, and its verdict is what is done."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import pytest
+
+from memory.llm import LLMUnavailable
+from memory.schema import Status
+from tests.contract.pipeline import EVERYTHING, Worker, only
+from tests.scripted import Scripted, answer, guarded, told
+from tests.turns import subject
+from worker.extract.model import ModelExtractor
+from worker.extract.rules import RulesExtractor
+from worker.same_fact import PROMPT, Judge
+
+SAID = ("I enjoy long walks by the sea.", "I like strolling along the coast.")
+WALKS, STROLLS = (
+    told(SAID[0], "The user enjoys long walks by the sea."),
+    told(SAID[1], "The user likes strolling along the coast."),
+)
+
+
+def verdicts(**said: str) -> dict[str, Any]:
+    return {"verdicts": [{"pair": pair.upper(), "verdict": verdict} for pair, verdict in said.items()]}
+
+
+def judged(worker: Worker, *answers: Any, waits: bool = True) -> tuple[Worker, Scripted]:
+    """The worker with a judge whose model answers so, and an extractor whose model says what is said above."""
+
+    def extracted(prompt: str) -> dict[str, Any]:
+        label = dict(re.findall(r'^(T\d+), [^\n]*\nuser "[^"]*": "(.+)"$', prompt, re.MULTILINE))
+        turn_of = {text: turn for turn, text in label.items()}
+        return answer(
+            *(told | {"turn": turn_of[told["evidence"]]} for told in (WALKS, STROLLS) if told["evidence"] in turn_of)
+        )
+
+    categories = worker.parts.settings.categories
+    extractor = ModelExtractor(
+        guarded(Scripted(extracted)), RulesExtractor(categories), categories, worker.parts.policy
+    )
+    provider = Scripted(*answers)
+    return worker.with_parts(extractor=extractor, judge=Judge(guarded(provider), waits=waits)), provider
+
+
+def test_without_a_model_what_words_cannot_settle_becomes_a_memory_of_its_own(worker: Worker, anna: str) -> None:
+    asked, _ = judged(worker, verdicts())
+    asked.with_parts(judge=None).hear(anna, *SAID)
+    assert len(worker.known(subject(anna))) == 2
+
+
+@pytest.mark.parametrize("together", [False, True], ids=["one after the other", "in one batch"])
+@pytest.mark.parametrize(
+    ("verdict", "statuses"),
+    [
+        ("same", [Status.ACTIVE]),
+        ("changed", [Status.ACTIVE, Status.SUPERSEDED]),
+        ("different", [Status.ACTIVE, Status.ACTIVE]),
+        ("no idea", [Status.ACTIVE, Status.ACTIVE]),
+    ],
+)
+def test_the_models_verdict_is_what_is_done(
+    worker: Worker, anna: str, verdict: str, statuses: list[Status], together: bool
+) -> None:
+    asked, provider = judged(worker, verdicts(p1=verdict))
+    whose = subject(anna)
+    if together:
+        asked.hear(anna, *SAID)
+    else:
+        asked.hear(anna, SAID[0])
+        assert provider.prompts == []
+        asked.hear(anna, SAID[1], first=1)
+    assert len(provider.prompts) == 1
+    assert sorted(memory.status for memory in worker.known(whose, *EVERYTHING)) == statuses
+    if verdict == "same":
+        assert only(worker.known(whose)).source_turn_ids == (f"{anna}-0", f"{anna}-1")
+        [entry] = [entry for entry in worker.rows("audit", whose) if entry["action"] == "updated"]
+        assert entry["details"]["check_prompt_version"] == PROMPT
+
+
+def test_what_was_said_earlier_does_not_replace_what_was_said_later(worker: Worker, anna: str) -> None:
+    asked, _ = judged(worker, verdicts(p1="changed"))
+    asked.hear(anna, SAID[0], first=1)
+    asked.hear(anna, SAID[1], first=0)
+    assert only(worker.known(subject(anna), *EVERYTHING)).summary == WALKS["summary"]
+
+
+@pytest.mark.parametrize("nonsense", ["no JSON", "{}", '{"verdicts": "same"}'])
+def test_a_model_that_only_answers_nonsense_costs_a_duplicate_and_no_fact(
+    worker: Worker, anna: str, nonsense: str
+) -> None:
+    asked, provider = judged(worker, nonsense)
+    asked.hear(anna, *SAID)
+    assert len(provider.prompts) == 2
+    assert len(worker.known(subject(anna))) == 2
+
+
+def test_a_model_that_is_away_is_waited_for_and_the_effect_happens_once(worker: Worker, anna: str) -> None:
+    asked, _ = judged(worker, LLMUnavailable("throttled"), verdicts(p1="same"))
+    whose = subject(anna)
+    asked.hear(anna, *SAID)
+    assert worker.outcomes(whose) == {}
+    worker.wait_over(whose)
+    asked.work(whose)
+    assert only(worker.known(whose, *EVERYTHING)).source_turn_ids == (f"{anna}-0", f"{anna}-1")
+
+
+def test_a_model_that_is_away_is_not_waited_for_where_the_settings_say_so(worker: Worker, anna: str) -> None:
+    asked, _ = judged(worker, LLMUnavailable("throttled"), waits=False)
+    asked.hear(anna, *SAID)
+    assert len(worker.known(subject(anna))) == 2
