@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
-from typing import Annotated, Literal, TypeVar
+from typing import Annotated, Literal, Self, TypeVar
 from urllib.parse import urlsplit
 
 from dotenv import dotenv_values
-from pydantic import Field, SecretStr, ValidationError, field_validator
+from pydantic import Field, SecretStr, ValidationError, field_validator, model_validator
 from pydantic_settings import BaseSettings, SettingsConfigDict
 from pydantic_settings import SettingsError as UnreadableSetting
 
@@ -40,8 +40,20 @@ class Settings(BaseSettings):
     broker_url: str = Field(
         "redis://127.0.0.1:6390/0", description="the Redis or Valkey of queues and mailboxes; one of its own"
     )
-    catalog_url: str | None = Field(None, description="SQLAlchemy URL of the catalog; unset: SQLite in the data folder")
-    index: Literal["sqlite"] = Field("sqlite", description="where vectors are searched")
+    catalog_url: str | None = Field(
+        None,
+        description="SQLAlchemy URL of the catalog, such as postgresql+psycopg://user:password@host/afterturn; unset: "
+        "SQLite in the data folder",
+    )
+    index: Literal["sqlite", "pgvector"] = Field(
+        "sqlite", description="where vectors are searched: sqlite, or pgvector in the catalog's Postgres"
+    )
+    index_name: Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]{0,30}$")] = Field(
+        "main", description="the name of the index; another one is made beside it, such as for a new embedder"
+    )
+    hnsw_from: Annotated[int, Field(ge=100)] = Field(
+        20_000, description="memories of one user from which pgvector searches them by an HNSW graph of their own"
+    )
     embedder: Literal["minilm"] = Field("minilm", description="what makes vectors of summaries")
     extractor: Annotated[str, Field(pattern=_EXTRACTOR)] = Field(
         "rules",
@@ -195,6 +207,20 @@ class Settings(BaseSettings):
     @classmethod
     def _empty_is_unset(cls, value: object) -> object:
         return None if value == "" else value
+
+    @model_validator(mode="after")
+    def _pgvector_is_in_the_catalogs_database(self) -> Self:
+        if self.index == "pgvector" and not self.effective_catalog_url.startswith("postgres"):
+            raise ValueError(
+                "AFTERTURN_INDEX: pgvector lies in the catalog's Postgres; set AFTERTURN_CATALOG_URL, such as "
+                "postgresql+psycopg://user:password@host/afterturn"
+            )
+        return self
+
+    @property
+    def index_dir(self) -> Path:
+        """The folder of the embedded index."""
+        return self.data_dir / ("index" if self.index_name == "main" else f"index-{self.index_name}")
 
     @property
     def effective_spool_dir(self) -> Path:

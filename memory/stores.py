@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from memory.accesses import Accesses
-from memory.catalog import Catalog, open_catalog
+from memory.catalog import Catalog, open_catalog_engine
 from memory.embedding import open_embedder
 from memory.embedding.base import Embedder
-from memory.index import open_index
+from memory.index import RidingIndex, open_index
 from memory.index.base import Index
 from memory.schema import Policy
 from memory.settings import Settings, SettingsError, load_policy
@@ -37,19 +37,22 @@ def open_stores(settings: Settings) -> Stores:
 
     Raises:
         SettingsError: a policy constant cannot work.
-        CatalogUnavailable, IndexMismatch: a store cannot be used as it is; the message says what to do.
+        CatalogUnavailable, IndexMismatch, PostgresUnavailable: a store cannot be used as it is; the message says
+            what to do.
     """
     embedder = open_embedder(settings)
     try:
         policy = load_policy().on_scale_of(embedder.thresholds)
     except ValueError as error:
         raise SettingsError(str(error)) from error
-    catalog = open_catalog(settings)
+    engine = open_catalog_engine(settings)
+    index = open_index(settings, embedder, engine)
+    catalog = Catalog(engine, index if isinstance(index, RidingIndex) else None)
     return Stores(
         settings=settings,
         policy=policy,
         catalog=catalog,
-        index=open_index(settings, embedder),
+        index=index,
         embedder=embedder,
         accesses=Accesses(catalog),
     )

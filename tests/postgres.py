@@ -16,7 +16,7 @@ from sqlalchemy.exc import OperationalError
 
 from memory.catalog.tables import metadata
 
-SERVER_VARIABLE = "AFTERTURN_TEST_POSTGRES"
+SERVER_VARIABLE = "POSTGRES_FOR_TESTS"
 """URL of a server of one's own whose user may make databases, where the package does not run."""
 
 _START_SECONDS = 30.0

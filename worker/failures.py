@@ -20,7 +20,14 @@ from memory.postgres import is_passing
 
 PASSING_FAILURES = (LLMUnavailable, LLMAnswerInvalid, ConnectionError, TimeoutError)
 """Of a model, or of whatever a part of the user's own asks: tried again, a number of times."""
-INDEX_FAILURES = (IndexUnavailable, sqlite3.OperationalError, ConnectionError, TimeoutError)
+INDEX_FAILURES = (
+    IndexUnavailable,
+    sqlite3.OperationalError,
+    OperationalError,
+    NoConnectionFree,
+    ConnectionError,
+    TimeoutError,
+)
 
 _OUTAGES = (
     BrokerUnavailable,

@@ -97,7 +97,7 @@ def process(received: Sequence[ReceivedTurn], lease: Lease, parts: Parts, now: d
                 effective = resolve(items, vectors, _origins(fresh), draft, parts)
     with stage("commit"):
         changes = _changes(fresh, turns, items, effective, topics, wishes, draft, lease, parts)
-        event_ids = parts.catalog.commit(changes)
+        event_ids = commit(changes, vectors, parts)
     reached("after_commit")
     count_committed(changes)
     if draft.changed:
@@ -217,12 +217,25 @@ def _changes(
     )
 
 
+def commit(changes: Changes, vectors: Mapping[str, Vector], parts: Parts) -> list[int]:
+    """Write all changes at once, with the vectors of their memories where the index lies in the catalog's database,
+    and answer the ids of the events.
+
+    Raises:
+        StaleFence, ConcurrentChange: somebody else wrote; nothing was written.
+    """
+    if not parts.catalog.carries_vectors:
+        return parts.catalog.commit(changes)
+    return parts.catalog.commit(changes, _completed(vectors, (*changes.created, *changes.updated), parts))
+
+
 def tell(changes: Changes, event_ids: Sequence[int], vectors: Mapping[str, Vector], parts: Parts) -> None:
     """Index and announce. The catalog has it all already: what cannot be told now, the sweeper tells later."""
     written = (*changes.created, *changes.updated)
     try:
-        with stage("index"):
-            _index(written, [memory.index_key for memory in changes.deleted], changes.subject, vectors, parts)
+        if not parts.catalog.carries_vectors:
+            with stage("index"):
+                _index(written, [memory.index_key for memory in changes.deleted], changes.subject, vectors, parts)
         reached("after_index")
         count_searchable(changes)
         with stage("announce"):
@@ -243,9 +256,14 @@ def _index(
     vectors: Mapping[str, Vector],
     parts: Parts,
 ) -> None:
-    missing = [memory.summary for memory in memories if memory.summary not in vectors]
-    known = {**vectors, **dict(zip(missing, parts.embedder.embed(missing), strict=True))} if missing else vectors
+    known = _completed(vectors, memories, parts)
     if memories:
         parts.index.upsert([Entry.of(memory, known[memory.summary]) for memory in memories])
     if gone:
         parts.index.delete(subject, gone)
+
+
+def _completed(vectors: Mapping[str, Vector], memories: Sequence[Memory], parts: Parts) -> dict[str, Vector]:
+    """The vectors of all these memories' summaries, and whatever else was known."""
+    missing = [memory.summary for memory in memories if memory.summary not in vectors]
+    return {**vectors, **dict(zip(missing, parts.embedder.embed(missing), strict=True))} if missing else {**vectors}

@@ -14,7 +14,7 @@ from memory.mailbox import Lease
 from memory.schema import AuditAction, Memory, Review, ReviewStatus, Settlement, Subject
 from worker.draft import Draft
 from worker.parts import Parts
-from worker.pipeline import embed, scored, tell
+from worker.pipeline import commit, embed, scored, tell
 from worker.resolve import Origin, resolve
 
 _WAIT_SECONDS = 5.0
@@ -72,7 +72,7 @@ def approve(id_: uuid.UUID, parts: Parts, *, by: str, now: datetime) -> Approved
             events=tuple(draft.events),
             settled=(Settlement(review_id=review.id, status=ReviewStatus.APPROVED, by=by),),
         )
-        event_ids = parts.catalog.commit(changes)
+        event_ids = commit(changes, vectors, parts)
         if draft.changed:
             tell(changes, event_ids, vectors, parts)
     return Approved(review, memory)

@@ -17,6 +17,7 @@ from memory.catalog import CatalogUnavailable
 from memory.index.base import IndexMismatch
 from memory.indexing import index
 from memory.mailbox import ConflictingTurn
+from memory.postgres import PostgresUnavailable
 from memory.queue import DRAIN_MAILBOX, INGEST_TURN, NIGHT, NIGHT_CHUNK, ring, send_dead_letter
 from memory.schema import Subject, Turn
 from memory.settings import SettingsError
@@ -63,7 +64,7 @@ def _open_at_start(**_: Any) -> None:
         _parts().extractor.prepare()
         show_worker(_parts(), _leases(), busy)
         _tracing()
-    except (SettingsError, CatalogUnavailable, IndexMismatch) as error:
+    except (SettingsError, CatalogUnavailable, IndexMismatch, PostgresUnavailable) as error:
         sys.exit(f"afterturn worker: {error}")
 
 

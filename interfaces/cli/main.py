@@ -18,6 +18,7 @@ from interfaces.local.broker import BrokerUnavailable
 from interfaces.local.processes import ProcessKeepsDying
 from memory.catalog import CatalogUnavailable
 from memory.index import IndexMismatch, IndexUnavailable
+from memory.postgres import PostgresUnavailable
 from memory.settings import SettingsError, load_settings
 from producers import SpoolUnavailable
 
@@ -27,6 +28,7 @@ _MENDABLE = (
     CatalogUnavailable,
     IndexMismatch,
     IndexUnavailable,
+    PostgresUnavailable,
     BrokerUnavailable,
     ProcessKeepsDying,
     NoAnswer,

@@ -1,5 +1,7 @@
 """The record of truth, over SQLite or Postgres."""
 
+from sqlalchemy import Engine
+
 from memory.catalog.catalog import Backlog, Catalog
 from memory.catalog.changes import Access, Changes, ConcurrentChange, IndexJob, LedgerEntry, Outcome
 from memory.catalog.engine import CatalogUnavailable, create_catalog_engine
@@ -25,11 +27,12 @@ __all__ = [
     "Reviews",
     "StaleFence",
     "open_catalog",
+    "open_catalog_engine",
 ]
 
 
-def open_catalog(settings: Settings) -> Catalog:
-    """The catalog of the settings. The embedded one makes its tables by itself; another must have them.
+def open_catalog_engine(settings: Settings) -> Engine:
+    """The catalog's database, with its tables. The embedded one makes them by itself; another must have them.
 
     Raises:
         CatalogUnavailable: it cannot be opened, or has no tables of this version; the message says what to do.
@@ -39,4 +42,13 @@ def open_catalog(settings: Settings) -> Catalog:
         migrate(engine)
     else:
         check_revision(engine)
-    return Catalog(engine)
+    return engine
+
+
+def open_catalog(settings: Settings) -> Catalog:
+    """The catalog of the settings, without an index that rides in its transactions.
+
+    Raises:
+        CatalogUnavailable: it cannot be opened, or has no tables of this version; the message says what to do.
+    """
+    return Catalog(open_catalog_engine(settings))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import uuid
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -12,13 +12,15 @@ from sqlalchemy import Engine, and_, delete, func, or_, select, tuple_
 import memory.catalog.tables as tables
 from memory.catalog.changes import Changes, IndexJob, Outcome
 from memory.catalog.context import drop_stale_context, read_context
+from memory.catalog.engine import read_only
 from memory.catalog.fading import Fading
 from memory.catalog.nights import NightRuns
 from memory.catalog.preferences import KeptPreferences
 from memory.catalog.reviews import Reviews
 from memory.catalog.rows import folded, ids_from, memory_of
 from memory.catalog.writers import Writers
-from memory.catalog.writing import of_subject, strike, write
+from memory.catalog.writing import NO_VECTORS, of_subject, strike, write
+from memory.index.base import RidingIndex, Vector
 from memory.schema import AuditEntry, Context, Event, Memory, MemoryType, Status, Subject, Turn
 
 
@@ -49,27 +51,36 @@ class Catalog:
     whatever `memory.postgres.is_passing` names: a deadlock, a timeout, a server that restarts.
     """
 
-    def __init__(self, engine: Engine) -> None:
-        self._engine = engine
-        self.reviews = Reviews(engine)
-        self.preferences = KeptPreferences(engine)
+    def __init__(self, engine: Engine, riding: RidingIndex | None = None) -> None:
+        self._engine = read_only(engine)
+        self.reviews = Reviews(self._engine)
+        self.preferences = KeptPreferences(self._engine)
         self._writers = Writers(engine)
-        self.nights = NightRuns(engine, self._writers)
-        self.fading = Fading(engine, self._writers)
+        self.nights = NightRuns(self._engine, self._writers)
+        self.fading = Fading(self._engine, self._writers)
+        self._riding = riding
+
+    @property
+    def carries_vectors(self) -> bool:
+        """Whether the index lies in this database, so that `commit` writes vectors with their memories."""
+        return self._riding is not None
 
     def close(self) -> None:
         self._engine.dispose()
 
     # -- writing ------------------------------------------------------------------------------------------------
 
-    def commit(self, changes: Changes) -> list[int]:
+    def commit(self, changes: Changes, vectors: Mapping[str, Vector] = NO_VECTORS) -> list[int]:
         """Write all changes in one transaction, or none of them, and answer the outbox ids of the events.
+
+        `vectors` are those of summaries. Where the index lies in this database they are written with the memories, and
+        only what has none here is left to an index job.
 
         Raises:
             StaleFence: the work was done under a lease that is no longer the newest of the subject.
             ConcurrentChange: a memory or a review was changed by somebody else since it was read.
         """
-        event_ids = self._writers.write(lambda connection: write(connection, changes))
+        event_ids = self._writers.write(lambda connection: write(connection, changes, self._riding, vectors))
         if changes.deleted or changes.settled or changes.withdrawn or changes.unpreferred:
             self._writers.leave_no_trace()
         return event_ids

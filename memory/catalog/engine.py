@@ -75,3 +75,9 @@ def _prepare_sqlite(connection: sqlite3.Connection, _record: ConnectionPoolEntry
 def _begin_sqlite(connection: Connection) -> None:
     writes = connection.get_execution_options().get("writes", False)
     connection.exec_driver_sql("BEGIN IMMEDIATE" if writes else "BEGIN")
+
+
+def read_only(engine: Engine) -> Engine:
+    """The engine for reading. Each statement is its own transaction on a server: to begin and to end one takes two
+    more ways to it and back. SQLite's readers see one state of the file."""
+    return engine if engine.dialect.name == "sqlite" else engine.execution_options(isolation_level="AUTOCOMMIT")

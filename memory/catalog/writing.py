@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import uuid
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import cache
+from types import MappingProxyType
 from typing import Any
 
 from sqlalchemy import Connection, Table, and_, delete, exists, insert, select, tuple_, update
@@ -16,6 +17,7 @@ from memory.catalog.context import drop_context, write_questions, write_topics
 from memory.catalog.preferences import write_preferences
 from memory.catalog.reviews import write_reviews
 from memory.catalog.rows import fact_rows, index_job_rows, memory_row, provenance_rows
+from memory.index.base import Entry, RidingIndex, Vector
 from memory.schema import Memory, Subject
 
 # Built once: to build a statement costs more than to run it.
@@ -31,8 +33,19 @@ class StaleFence(Exception):
     """A worker wrote under a lease that another has taken over since: nothing of it was written."""
 
 
-def write(connection: Connection, changes: Changes) -> list[int]:
+NO_VECTORS: Mapping[str, Vector] = MappingProxyType({})
+
+
+def write(
+    connection: Connection,
+    changes: Changes,
+    riding: RidingIndex | None = None,
+    vectors: Mapping[str, Vector] = NO_VECTORS,
+) -> list[int]:
     """Write all changes on a connection in a transaction, and answer the outbox ids of the events, in their order.
+
+    An index in the same database is told here of what is deleted, and of what has the vector of its summary in
+    `vectors`; for the rest there are index jobs.
 
     Raises:
         StaleFence: the catalog has seen a newer fencing token for the subject.
@@ -64,7 +77,7 @@ def write(connection: Connection, changes: Changes) -> list[int]:
         _take_back_events(connection, changes.subject, changes.deleted)
     write_reviews(connection, changes)
     write_preferences(connection, changes)
-    _queue_indexing(connection, changes)
+    _queue_indexing(connection, changes, _ride(connection, changes, riding, vectors))
     if changes.audit:
         connection.execute(_INSERT_AUDIT, [entry.model_dump() for entry in changes.audit])
     return _write_events(connection, changes)
@@ -243,8 +256,22 @@ def _take_back_events(connection: Connection, subject: Subject, deleted: tuple[M
         connection.execute(delete(table).where(table.c.id.in_(told)))
 
 
-def _queue_indexing(connection: Connection, changes: Changes) -> None:
-    if rows := index_job_rows(changes.index_jobs(), changes.at):
+def _ride(
+    connection: Connection, changes: Changes, riding: RidingIndex | None, vectors: Mapping[str, Vector]
+) -> list[IndexJob]:
+    """Tell an index in the same database what it can be told at once, and answer the jobs that are left."""
+    jobs = changes.index_jobs()
+    if riding is None or not jobs:
+        return jobs
+    written = [memory for memory in (*changes.created, *changes.updated) if memory.summary in vectors]
+    gone = [(memory.subject, memory.index_key) for memory in changes.deleted]
+    riding.ride(connection, [Entry.of(memory, vectors[memory.summary]) for memory in written], gone)
+    told = {memory.id for memory in (*written, *changes.deleted)}
+    return [job for job in jobs if job.memory_id not in told]
+
+
+def _queue_indexing(connection: Connection, changes: Changes, jobs: Sequence[IndexJob]) -> None:
+    if rows := index_job_rows(jobs, changes.at):
         connection.execute(_queue_indexing_statement(connection.dialect.name), rows)
 
 

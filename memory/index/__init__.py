@@ -2,25 +2,39 @@
 
 from __future__ import annotations
 
+from sqlalchemy import Engine
+
 from memory.embedding.base import Embedder
-from memory.index.base import Entry, Hit, Index, IndexMismatch, Where
+from memory.index.base import Entry, Hit, Index, IndexMismatch, RidingIndex, Where
 from memory.index.shard import IndexUnavailable
 from memory.settings import Settings
 
-__all__ = ["Entry", "Hit", "Index", "IndexMismatch", "IndexUnavailable", "Where", "open_index"]
+__all__ = ["Entry", "Hit", "Index", "IndexMismatch", "IndexUnavailable", "RidingIndex", "Where", "open_index"]
 
 
-def open_index(settings: Settings, embedder: Embedder) -> Index:
-    """The index that the settings name, ready for this embedder's vectors.
+def open_index(settings: Settings, embedder: Embedder, engine: Engine | None = None) -> Index:
+    """The index that the settings name, ready for this embedder's vectors; one in the catalog's database uses the
+    catalog's engine, or one of its own where none is given.
 
     Raises:
         IndexMismatch: it holds another embedder's vectors; the message says what to do.
         IndexUnavailable: it cannot be read or written; the message says what to do.
+        memory.postgres.PostgresUnavailable: the database has no pgvector; the message says what to do.
     """
+    index = _made(settings, engine)
+    index.ensure(embedder.dimensions, "cosine", embedder.name)
+    return index
+
+
+def _made(settings: Settings, engine: Engine | None) -> Index:
     match settings.index:
         case "sqlite":
             from memory.index.sqlite import SqliteIndex
 
-            index = SqliteIndex(settings.data_dir / "index")
-            index.ensure(embedder.dimensions, "cosine", embedder.name)
-            return index
+            return SqliteIndex(settings.index_dir)
+        case "pgvector":
+            from memory.catalog.engine import create_catalog_engine
+            from memory.index.pgvector import PgvectorIndex
+
+            own = engine or create_catalog_engine(settings.effective_catalog_url, settings.worker_slots)
+            return PgvectorIndex(own, settings.index_name, hnsw_from=settings.hnsw_from)

@@ -6,10 +6,11 @@ import uuid
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Literal, Protocol
+from typing import Literal, Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
+from sqlalchemy import Connection
 
 from memory.schema import Kind, Memory, MemoryType, Status, Subject, Visibility
 
@@ -121,3 +122,13 @@ class Index(Protocol):
         ...
 
     def close(self) -> None: ...
+
+
+@runtime_checkable
+class RidingIndex(Protocol):
+    """An index in the catalog's database: its writes ride in the catalog's transactions, so that it is neither behind
+    nor ahead."""
+
+    def ride(self, connection: Connection, entries: Sequence[Entry], gone: Sequence[tuple[Subject, uuid.UUID]]) -> None:
+        """Write entries by key, and remove those under the keys of `gone`, in a transaction that is under way."""
+        ...

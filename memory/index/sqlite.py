@@ -86,7 +86,8 @@ class SqliteIndex:
                 + ", ".join(f"{name} {found[name]}" for name in differing)
                 + "; the settings ask for "
                 + ", ".join(f"{name} {asked[name]}" for name in differing)
-                + f". Set AFTERTURN_EMBEDDER back, or move {self.folder} away to begin an empty index."
+                + ". Set AFTERTURN_EMBEDDER back, or give the new vectors an index of their own beside it: set "
+                "AFTERTURN_INDEX_NAME to a new name and run `afterturn reindex`"
             )
 
     def upsert(self, entries: Sequence[Entry]) -> None:

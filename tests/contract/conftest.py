@@ -14,6 +14,7 @@ from memory.catalog.engine import create_catalog_engine
 from memory.index import open_index
 from memory.queue import create_celery
 from memory.settings import Settings
+from tests.contract.indexes import ADAPTERS, DATABASE_VARIABLE
 from tests.contract.loopback import Loopback, loopback
 from tests.contract.pipeline import Worker
 from tests.postgres import PostgresServer
@@ -44,9 +45,33 @@ def catalog(engine: Engine) -> Catalog:
     return Catalog(engine)
 
 
+@pytest.fixture(scope="session")
+def database_of_indexes(postgres: PostgresServer) -> Iterator[str]:
+    """A Postgres database for indexes under test, told to the processes that tests start."""
+    url = postgres.database()
+    with pytest.MonkeyPatch.context() as environment:
+        environment.setenv(DATABASE_VARIABLE, url)
+        yield url
+
+
+@pytest.fixture(params=sorted(ADAPTERS))
+def adapter(request: pytest.FixtureRequest) -> str:
+    """The name of an index adapter."""
+    if request.param == "pgvector":
+        request.getfixturevalue("database_of_indexes")
+    return str(request.param)
+
+
 @pytest.fixture(scope="module")
-def worker(broker_url: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Worker]:
+def worker(
+    request: pytest.FixtureRequest, broker_url: str, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Worker]:
+    """A worker on the embedded stores, or on those that a test's parameter names."""
     settings = Settings(broker_url=broker_url, data_dir=tmp_path_factory.mktemp("pipeline"))
+    if getattr(request, "param", "sqlite") == "postgres":
+        url: str = request.getfixturevalue("postgres_catalog")
+        request.getfixturevalue("postgres").empty(url)
+        settings = settings.model_copy(update={"catalog_url": url, "index": "pgvector"})
     parts = open_parts(settings, create_celery(settings))
     parts.redis.flushdb()
     parts.extractor.prepare()

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import hashlib
+import os
 import time
 import uuid
 from collections.abc import Callable, Sequence
@@ -10,11 +12,23 @@ from pathlib import Path
 
 import numpy as np
 
+from memory.catalog.engine import create_catalog_engine
 from memory.index.base import Entry, Hit, Index, Vector
+from memory.index.pgvector import PgvectorIndex
 from memory.index.sqlite import SqliteIndex
 from memory.schema import Kind, MemoryType, Status, Subject, Visibility
 
-ADAPTERS: dict[str, Callable[[Path], Index]] = {"sqlite": SqliteIndex}
+DATABASE_VARIABLE = "DATABASE_OF_INDEXES_UNDER_TEST"
+"""URL of a Postgres database, for processes that a test starts."""
+
+
+def _pgvector(folder: Path) -> Index:
+    """One of the name of the folder's path: each test has its own."""
+    name = hashlib.sha256(str(folder).encode()).hexdigest()[:16]
+    return PgvectorIndex(create_catalog_engine(os.environ[DATABASE_VARIABLE], 64), name)
+
+
+ADAPTERS: dict[str, Callable[[Path], Index]] = {"pgvector": _pgvector, "sqlite": SqliteIndex}
 DIMENSIONS = 8
 MODEL = "a-model"
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)

@@ -15,14 +15,9 @@ from hypothesis import strategies as st
 
 from memory.index.base import Entry, Index, IndexMismatch, Where
 from memory.schema import Kind, MemoryType, Status, Subject, Visibility
-from tests.contract.indexes import ADAPTERS, ANA, BEN, DIMENSIONS, MODEL, NOON, entry, numbers, opened, unit, units
+from tests.contract.indexes import ANA, BEN, DIMENSIONS, MODEL, NOON, entry, numbers, opened, unit, units
 
 ANY_STATUS: tuple[Status, ...] = ()
-
-
-@pytest.fixture(params=sorted(ADAPTERS))
-def adapter(request: pytest.FixtureRequest) -> str:
-    return str(request.param)
 
 
 @pytest.fixture

@@ -13,12 +13,7 @@ import pytest
 
 from memory.index.base import Index, Where
 from memory.schema import Subject
-from tests.contract.indexes import ADAPTERS, ANA, BEN, entry, numbers, opened, unit, until
-
-
-@pytest.fixture(params=sorted(ADAPTERS))
-def adapter(request: pytest.FixtureRequest) -> str:
-    return str(request.param)
+from tests.contract.indexes import ANA, BEN, entry, numbers, opened, unit, until
 
 
 @pytest.fixture
@@ -79,7 +74,7 @@ def _upsert_elsewhere(adapter: str, folder: Path, first: int, count: int, togeth
 
 
 @pytest.fixture(scope="module")
-def processes() -> Iterator[ProcessPoolExecutor]:
+def processes(database_of_indexes: str) -> Iterator[ProcessPoolExecutor]:
     with ProcessPoolExecutor(3, mp_context=multiprocessing.get_context("spawn")) as pool:
         yield pool
 

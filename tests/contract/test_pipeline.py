@@ -19,6 +19,13 @@ from worker.events import stream_key
 # -- what becomes of what is said -------------------------------------------------------------------------------
 
 
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    """All stores keep these promises; those of its own bytes are the embedded one's."""
+    if "worker" in metafunc.fixturenames:
+        stores = ["sqlite"] if "alone" in metafunc.fixturenames else ["sqlite", "postgres"]
+        metafunc.parametrize("worker", stores, indirect=True, scope="module")
+
+
 def test_a_statement_becomes_a_memory_with_its_source_audit_vector_and_event(worker: Worker, anna: str) -> None:
     worker.hear(anna, "I live in Lisbon.")
     whose = subject(anna)
