@@ -275,8 +275,12 @@ def test_many_threads_write_without_losing_anything(catalog: Catalog) -> None:
 
 
 def test_the_migrations_make_exactly_the_tables_of_the_code(engine: Engine) -> None:
+    def is_the_catalogs(name: str | None, kind: str, _parents: object) -> bool:
+        return kind != "table" or not str(name).startswith("vector")  # an index in the same database has its own
+
     with engine.connect() as connection:
-        assert compare_metadata(MigrationContext.configure(connection), metadata) == []
+        context = MigrationContext.configure(connection, opts={"include_name": is_the_catalogs})
+        assert compare_metadata(context, metadata) == []
 
 
 def test_the_newest_revision_is_the_one_that_the_code_names() -> None:
