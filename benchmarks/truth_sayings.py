@@ -208,7 +208,7 @@ SLOTS: Final[tuple[Slot, ...]] = (
             ("My bank is {v}.", "The user's bank is {v}."),
             ("I bank with {v}.", "The user banks with {v}."),
         ),
-        again=(("My account is at {v}.", "The user has an account at {v}."),),
+        again=(("I still bank with {v}.", "The user still banks with {v}."),),
         change=(
             ("I switched banks, from {old} to {v}.", "The user switched banks from {old} to {v}."),
             ("My new bank is {v}.", "The user's new bank is {v}."),
@@ -259,7 +259,7 @@ SLOTS: Final[tuple[Slot, ...]] = (
             ("I have been to {v} once.", "The user has been to {v} once."),
             ("I visited {v} last year.", "The user visited {v}."),
         ),
-        again=(("When I was in {v}, it rained all day.", "The user was in {v} on a rainy day."),),
+        again=(("As I said, I have been to {v}.", "The user has been to {v}."),),
     ),
 )
 CHATTER = (

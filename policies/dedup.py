@@ -51,6 +51,8 @@ def decide(
     active memories with a fact of the same (entity, attribute), whatever their cosine. The same fact updates, also
     when it is only probably the same (UNSURE) but the cosine is at the type's auto threshold; a changed one
     supersedes every memory that it contradicts; one that words cannot settle in the check range is asked about.
+    What says one memory again and contradicts another does both: it updates the one and outdates the other, so that
+    never two memories that contradict each other outlive a statement about them.
     Source: "S3 Vectors Memory Implementation Plan (V1)", "Create vs Update decision policy".
 
     An earlier statement never replaces a later one: when a contradicting memory was said later, the candidate is
@@ -59,9 +61,11 @@ def decide(
     judged = _judge(candidate, neighbours, same_attribute, policy, now)
     auto, low = _thresholds(candidate.type, policy)
     same = [j for j in judged if j.said is SameFact.SAME]
-    if same:
-        return _on_one(DecisionAction.UPDATE, same[0], "the same fact")
     changed = [j for j in judged if j.said is SameFact.CHANGED]
+    if changed and (reason := _why_not(candidate, changed)):
+        return Decision(action=DecisionAction.SKIP, reason=reason)
+    if same:
+        return _on_one(DecisionAction.UPDATE, same[0], "the same fact", outdated=changed)
     if changed:
         return _change(candidate, changed)
     unsure = [j for j in judged if j.said is SameFact.UNSURE and j.similarity is not None and j.similarity >= low]
@@ -125,14 +129,19 @@ def _within_window(candidate: Candidate, memory: Memory, policy: Policy, now: da
     return now - memory.created_at <= window and abs(candidate.occurred_at - memory.occurred_at) <= window
 
 
-def _change(candidate: Candidate, changed: list[_Judged]) -> Decision:
+def _why_not(candidate: Candidate, changed: list[_Judged]) -> str | None:
+    """Why what contradicts the candidate stays as it is, if it does."""
     if any(
         memory_id(j.memory.subject, candidate.type, candidate.turn_id, candidate.ordinal) in j.memory.supersedes
         for j in changed
     ):
-        return Decision(action=DecisionAction.SKIP, reason="this statement was superseded before")
+        return "this statement was superseded before"
     if any(candidate.said_at < j.memory.said_at for j in changed):
-        return Decision(action=DecisionAction.SKIP, reason="an earlier statement does not replace a later one")
+        return "an earlier statement does not replace a later one"
+    return None
+
+
+def _change(candidate: Candidate, changed: list[_Judged]) -> Decision:
     similarities = [j.similarity for j in changed if j.similarity is not None]
     return Decision(
         action=DecisionAction.SUPERSEDE,
@@ -151,8 +160,14 @@ def _what_changed(candidate: Candidate, changed: list[_Judged]) -> str:
     return "the fact"
 
 
-def _on_one(action: DecisionAction, judged: _Judged, reason: str) -> Decision:
-    return Decision(action=action, reason=reason, targets=(judged.memory.id,), similarity=judged.similarity)
+def _on_one(action: DecisionAction, judged: _Judged, reason: str, outdated: Sequence[_Judged] = ()) -> Decision:
+    return Decision(
+        action=action,
+        reason=reason,
+        targets=(judged.memory.id,),
+        outdated=tuple(j.memory.id for j in outdated),
+        similarity=judged.similarity,
+    )
 
 
 def _thresholds(type_: MemoryType, policy: Policy) -> tuple[float, float]:

@@ -68,7 +68,7 @@ SYNONYMS: Final = (
     "cut slice chop",
     "run jog",
     "speak talk",
-    "like enjoy love adore fond",
+    "like enjoy love adore fond hobby pastime",
     "hate dislike detest loathe",
     "vacation holiday",
     "apartment flat",

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Final, Self
 
 from memory.schema import Candidate, Entity, Fact, Memory, MemoryType, Policy, SameFact
 from policies import lexicon
-from policies.wording import Quantity, Wording, content, contents, read
+from policies.wording import BEARERS, Quantity, Wording, content, contents, read
 
 # All shares below were chosen on labelled sentence pairs (SICK, STS-B, MRPC, SNLI, ProSeCCo) beside MiniLM's cosine, so
 # that of the contradictions fewer than two in a hundred pass for the same fact.
@@ -24,6 +25,9 @@ _UNRELATED: Final = 0.25
 _SAME_FRAME: Final = 0.6
 """Share of what is not a value from which a conflict is about the same thing."""
 _REWORDED: Final = 2
+
+
+_Test = Callable[[Wording, Wording], SameFact | None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +62,9 @@ def compare(a: Statement, b: Statement, policy: Policy) -> SameFact:
         return by_facts
     else:
         episodes = a.type is b.type is MemoryType.EPISODIC
-        said = conflict(a.summary, b.summary, episodes=episodes) or _agreement(a, b, by_facts, policy)
+        # Where both state the same value, what else they say was left behind or is not so is no conflict.
+        tests = (_by_numbers,) if by_facts is SameFact.SAME else _CONFLICTS
+        said = conflict(a.summary, b.summary, tests, episodes=episodes) or _agreement(a, b, by_facts, policy)
     return _another_episode(a, b, said, policy)
 
 
@@ -83,8 +89,10 @@ def compare_facts(a: tuple[Fact, ...], b: tuple[Fact, ...]) -> SameFact:
             if same_object and opposed:
                 return SameFact.CHANGED
             if one.attribute and other.attribute and one.attribute.casefold() == other.attribute.casefold():
-                if not same_object:
+                if not same_object and not (_is_over(one.verb) or _is_over(other.verb)):
                     return SameFact.CHANGED
+                if not same_object:
+                    continue  # that one thing ended says nothing of another one
                 found = SameFact.SAME
     return found
 
@@ -93,11 +101,15 @@ def _same_object(a: str, b: str) -> bool:
     if a.casefold() == b.casefold():
         return True
     one, other = read(a), read(b)
-    return (
-        one.quantities == other.quantities
-        and bool(one.words and other.words)
-        and (one.words <= other.words or other.words <= one.words)
-    )
+    if _numbers_conflict(one.quantities, other.quantities) or not (one.words or one.quantities):
+        return False
+    if not one.words or not other.words:
+        return one.words == other.words and one.quantities == other.quantities
+    return one.words <= other.words or other.words <= one.words
+
+
+def _is_over(verb: str) -> bool:
+    return bool(read(verb).negations)
 
 
 def _opposed_verbs(a: str, b: str) -> bool:
@@ -114,14 +126,14 @@ def compare_texts(a: str, b: str) -> SameFact:
     return SameFact.SAME if a == b else conflict(a, b) or likeness(a, b)
 
 
-def conflict(a: str, b: str, *, episodes: bool = False) -> SameFact | None:
+def conflict(a: str, b: str, tests: Sequence[_Test] | None = None, *, episodes: bool = False) -> SameFact | None:
     """CHANGED or DIFFERENT where numbers, polarity, names or rival words stand against each other; else None.
 
     `episodes` says that both tell of events: another number or date is another event then, unless it is of
-    something that happens once (an appointment, a flight).
+    something that happens once (an appointment, a flight). `tests` are all unless some are named.
     """
     one, other = read(a), read(b)
-    for test in _CONFLICTS:
+    for test in _CONFLICTS if tests is None else tests:
         said = test(one, other)
         if said is None:
             continue
@@ -137,7 +149,8 @@ def _by_polarity(one: Wording, other: Wording) -> SameFact | None:
     if _oppose(here, there, _STATES):
         return SameFact.CHANGED
     if bool(one.negations) != bool(other.negations):
-        return _changed_if(_frame(one, other) >= _SAME_FRAME)
+        # That something is not so of one name says nothing of another.
+        return _changed_if(_frame(one, other) >= _SAME_FRAME and not _names_conflict(one, other))
     if _oppose(here, there, _OPPOSITES):
         rest = [words - _OPPOSABLE for words in (one.words, other.words)]
         return _changed_if(bool(min(rest, key=len)) and _overlap(*rest) >= _SAME_FRAME)
@@ -197,11 +210,13 @@ def _changed_if(same_thing: bool) -> SameFact:
 
 def _bearers(wording: Wording) -> frozenset[str]:
     """Of whom a statement tells, where not of the user alone."""
-    return wording.words & _BEARERS
+    return wording.words & BEARERS
 
 
 def likeness(a: str, b: str) -> SameFact:
-    """SAME, UNSURE or DIFFERENT by how many content words are shared."""
+    """SAME, UNSURE or DIFFERENT by how many content words are shared, and whether both tell of the same one."""
+    if read(a).whose != read(b).whose:
+        return SameFact.DIFFERENT
     one, other = read(a).words, read(b).words
     if not one or not other:
         return SameFact.UNSURE
@@ -278,7 +293,6 @@ _OPPOSABLE: Final = frozenset(word for sides in _OPPOSITES for side in sides for
 _CLASSES: Final = {content(word): name for name, words in lexicon.RIVALS.items() for word in words.split()}
 _DATE_CLASSES: Final = frozenset({"weekday", "month", "season", "daytime"})
 _HOLDING: Final = contents(lexicon.HOLDING)
-_BEARERS: Final = contents(lexicon.RELATED) | contents(lexicon.RIVALS["relation"].split())
 
 
 def _oppose(a: frozenset[str], b: frozenset[str], pairs: tuple[_Sides, ...]) -> bool:

@@ -7,6 +7,7 @@ import unicodedata
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import pairwise
 from typing import Final
 
 from policies import lexicon
@@ -37,7 +38,7 @@ class Wording:
 
     `order` holds the content words as they come; `names` those that were written as names; `negations` counts;
     `opening` is the first word but for articles, or "" after a preposition; `left` holds what the statement says was
-    left: "switched from tea".
+    left: "switched from tea"; `whose` is the one close to somebody of whom it tells: "the user's sister" gives sister.
     """
 
     order: tuple[str, ...]
@@ -51,6 +52,7 @@ class Wording:
     opening: str
     passive: bool
     left: frozenset[str]
+    whose: str
 
 
 @lru_cache(maxsize=16_384)
@@ -112,6 +114,8 @@ _PREPOSITIONS: Final = frozenset({"in", "on", "at", "since", "for", "by", "from"
 _MEASURES: Final = contents(
     ["$", "€", "£", "%", "km", "kg", "mile", "hour", "minute", "day", "week", "month", "meter", "gram", "pound"]
 )
+BEARERS: Final = contents(lexicon.RELATED) | contents(lexicon.RIVALS["relation"].split())
+"""Those of whom a statement may tell, where not of the user."""
 _CUES: Final = {content(word): cue for cue, words in lexicon.SINGLE_VALUED.items() for word in words.split()}
 
 
@@ -125,7 +129,8 @@ def read(text: str) -> Wording:
     names: set[str] = set()
     quantities: set[Quantity] = set()
     left: set[str] = set()
-    past = contents(lexicon.PAST.intersection(lowered))
+    # "At home" says where something is done, not where home is.
+    idle = contents(lexicon.PAST.intersection(lowered) | ({"home"} if ("at", "home") in pairwise(lowered) else set()))
     negations, ended, leaving, at_start = 0, False, "", True
     for place, token in enumerate(tokens):
         if token in ".!?":
@@ -158,12 +163,21 @@ def read(text: str) -> Wording:
         opening=_opening(lowered),
         passive="by" in lowered,
         left=frozenset(left),
+        whose=_whose(lowered),
         names=frozenset(names),
         quantities=frozenset(quantities),
         negations=negations,
         ended=ended,
-        cues=frozenset(_CUES[word] for word in words - past if word in _CUES),
+        cues=frozenset(_CUES[word] for word in words - idle if word in _CUES),
     )
+
+
+def _whose(lowered: list[str]) -> str:
+    owned = next((place for place, word in enumerate(lowered[:3]) if word.endswith("'s")), None)
+    if owned is None or owned + 1 >= len(lowered):
+        return ""
+    word = content(lowered[owned + 1].removesuffix("'s"))
+    return word if word in BEARERS else ""
 
 
 def _opening(lowered: list[str]) -> str:

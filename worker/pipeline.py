@@ -31,6 +31,7 @@ from worker.crash_points import reached
 from worker.draft import Draft
 from worker.events import announce
 from worker.extract.base import AdmittedTurn
+from worker.extract.stated import with_stated_facts
 from worker.failures import is_transient
 from worker.metrics import count_committed, count_searchable
 from worker.parts import Parts
@@ -82,7 +83,7 @@ def process(received: Sequence[ReceivedTurn], lease: Lease, parts: Parts, now: d
     if any(one.admission.action is not AdmissionAction.SKIP for one in turns):
         with stage("extract"):
             standing = parts.catalog.standing(subject, now - timedelta(hours=1))
-            extraction = parts.extractor.extract(turns, context)
+            extraction = with_stated_facts(parts.extractor.extract(turns, context), turns, context.name)
             reached("after_extract")
             draft.made_by = _made_by(extraction)
         with stage("screen"):

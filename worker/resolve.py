@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import uuid
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from memory.index.base import Vector, Where
@@ -164,16 +164,22 @@ def _settle(
     if decision.action is DecisionAction.UPDATE:
         existing = draft.current[decision.targets[0]]
         merged = merge(existing, candidate, scored.importance, draft.now, draft.policy_version)
+        merged = merged.model_copy(update={"supersedes": (*merged.supersedes, *decision.outdated)})
         draft.update(merged, vector if merged.summary != existing.summary else None, decision.reason)
+        _supersede(decision.outdated, merged, "another memory that contradicts it was said again", draft)
         return True
     created = _new_memory(scored, origin, draft, parts)
     if decision.action is DecisionAction.SUPERSEDE:
         created = created.model_copy(update={"supersedes": decision.targets})
     draft.create(_linked(created, neighbours, parts), vector, decision.reason)
     if decision.action is DecisionAction.SUPERSEDE:
-        for id_ in decision.targets:
-            draft.supersede(supersede(draft.current[id_], created.id, draft.now), created, decision.reason)
+        _supersede(decision.targets, created, decision.reason, draft)
     return True
+
+
+def _supersede(ids: Iterable[uuid.UUID], by: Memory, reason: str, draft: Draft) -> None:
+    for id_ in ids:
+        draft.supersede(supersede(draft.current[id_], by.id, draft.now), by, reason)
 
 
 def _linked(memory: Memory, neighbours: Sequence[Neighbour], parts: Parts) -> Memory:

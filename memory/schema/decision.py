@@ -58,12 +58,14 @@ class Decision(Value):
     """What dedup says of a candidate.
 
     `targets` are the memories that it concerns: the one to update or to check (exactly one), or all that it
-    supersedes. `similarity` is the cosine to the nearest of them.
+    supersedes. `outdated` are those that an update contradicts: the updated memory takes their place. `similarity` is
+    the cosine to the nearest target.
     """
 
     action: DecisionAction
     reason: str
     targets: tuple[uuid.UUID, ...] = ()
+    outdated: tuple[uuid.UUID, ...] = ()
     similarity: Annotated[float, Field(ge=-1.001, le=1.001)] | None = None
 
 

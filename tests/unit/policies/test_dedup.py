@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import uuid
 from datetime import timedelta
 
 import pytest
@@ -8,6 +9,7 @@ from hypothesis import strategies as st
 
 from memory.schema import Candidate, DecisionAction, Fact, Memory, MemoryType, SameFact, memory_id
 from policies.dedup import Neighbour, decide
+from policies.merge import merge
 from policies.sameness import Statement, compare
 from tests.unit.policies.builders import NOON, POLICY, candidate, facts, from_candidate, memory, moments, summaries
 
@@ -180,3 +182,58 @@ def test_no_contradiction_is_ever_merged_and_no_later_memory_superseded(
         assert len(targets) == 1
     if decision.action in {CREATE, SKIP}:
         assert not targets
+
+
+_HOMES = (
+    "The user lives in {}.",
+    "The user moved to {}.",
+    "The user's home is in {}.",
+    "The user is based in {}.",
+    "The user left the old flat and lives in {} now.",
+)
+
+
+@given(
+    st.lists(
+        st.tuples(st.sampled_from(("Lisbon", "Porto", "Faro", "Braga")), st.sampled_from(_HOMES), cosines),
+        min_size=1,
+        max_size=12,
+    )
+)
+def test_after_any_statements_about_one_slot_exactly_the_last_holds(said: list[tuple[str, str, float]]) -> None:
+    active: dict[uuid.UUID, Memory] = {}
+    for number, (city, wording, cosine) in enumerate(said):
+        at = NOON + timedelta(minutes=number)
+        statement = candidate(
+            wording.format(city), turn_id=f"turn-{number}", facts=_city(city), occurred_at=at, said_at=at
+        )
+        known = list(active.values())
+        # What the index finds is up to chance; what has the same attribute is always found.
+        decision = decide(statement, [Neighbour(memory, cosine) for memory in known], known, POLICY, at)
+        if decision.action is UPDATE:
+            [target] = decision.targets
+            active[target] = merge(active[target], statement, 0.5, at, "test")
+        else:
+            created = from_candidate(statement)
+            active[created.id] = created
+            for id_ in decision.targets:
+                del active[id_]
+        for id_ in decision.outdated:
+            del active[id_]
+        assert [fact.object for memory in active.values() for fact in memory.facts] == [city]
+
+
+def test_what_says_one_memory_again_outdates_the_one_that_it_contradicts() -> None:
+    again = memory("The user lives in Porto.", facts=_city("Porto"), turn_id="a")
+    contradicted = memory("Faro is home.", facts=_city("Faro"), turn_id="b")
+    said = candidate("Porto is the user's home.", facts=_city("Porto"))
+    decision = decide(said, [Neighbour(again, 0.9)], [again, contradicted], POLICY, NOON)
+    assert (decision.action, decision.targets, decision.outdated) == (UPDATE, (again.id,), (contradicted.id,))
+
+
+def test_that_one_thing_ended_says_nothing_of_another() -> None:
+    ended = (Fact(entity="user", verb="no longer works at", object="Initech", attribute="employer"),)
+    holds = (Fact(entity="user", verb="works at", object="Hooli", attribute="employer"),)
+    now = memory("The user works at Hooli.", facts=holds)
+    said = candidate("The user no longer works at Initech.", facts=ended)
+    assert decide(said, [Neighbour(now, 0.8)], [now], POLICY, NOON).action is CREATE

@@ -185,3 +185,12 @@ def test_shared_names_settle_a_doubt_to_the_same_if_the_policy_says_so() -> None
 
 def test_memories_and_candidates_are_the_same_kind_of_statement() -> None:
     assert Statement.of(candidate("The user likes tea.")) == Statement.of(memory("The user likes tea."))
+
+
+def test_a_relative_is_not_the_user() -> None:
+    assert compare_texts("The user's sister lives in Lisbon.", "The user lives in Lisbon.") is DIFFERENT
+    assert compare_texts("The user's sister lives in Lisbon.", "The user's sister resides in Lisbon.") is SAME
+
+
+def test_what_is_done_at_home_says_nothing_of_where_home_is() -> None:
+    assert compare_texts("The user speaks Dutch at home.", "The user speaks Polish at home.") is not CHANGED

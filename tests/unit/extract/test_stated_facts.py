@@ -1,0 +1,99 @@
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from memory.schema import Candidate, Extraction, Fact
+from tests.unit.policies.builders import candidate
+from worker.extract.stated import stated_facts, with_stated_facts
+
+
+def _read(summary: str, *names: str) -> set[tuple[str, str | None, str]]:
+    return {(fact.entity, fact.attribute, fact.object) for fact in stated_facts(summary, names)}
+
+
+@pytest.mark.parametrize(
+    ("summary", "attribute", "value"),
+    [
+        ("The user moved to Ghent.", "home_city", "Ghent"),
+        ("The user left Turin and now lives in Ghent.", "home_city", "Ghent"),
+        ("The user is based in Ghent.", "home_city", "Ghent"),
+        ("The user was hired by Initech.", "employer", "Initech"),
+        ("The user quit Globex and joined Initech.", "employer", "Initech"),
+        ("The user's employer is Initech.", "employer", "Initech"),
+        ("The user is an electrician by trade.", "job_title", "electrician"),
+        ("The user is married to Noor.", "partner", "Noor"),
+        ("The user broke up with Sven and is with Noor now.", "partner", "Noor"),
+        ("The user's new boyfriend is called Sven.", "partner", "Sven"),
+        ("The user follows a vegan diet.", "diet", "vegan"),
+        ("The user is no longer vegan but pescatarian.", "diet", "pescatarian"),
+        ("The user sold the Opel and bought a Volvo.", "car", "Volvo"),
+        ("The user's phone is a Nokia 3310.", "phone", "Nokia 3310"),
+        ("The user replaced the Pixel 7 with a Fairphone 5.", "phone", "Fairphone 5"),
+        ("The user turned 41.", "age", "41"),
+        ("The user's favourite colour is teal.", "favorite_color", "teal"),
+        ("The user likes teal best of all colors.", "favorite_color", "teal"),
+        ("The user transferred to Utrecht University.", "school", "Utrecht University"),
+        ("The user pays 640 euros of rent a month.", "rent", "640"),
+        ("The user's dentist appointment was moved to 3 May.", "dentist_appointment", "3 May"),
+        ("The user has to see the dentist on 3 May.", "dentist_appointment", "3 May"),
+        ("The deadline of the user's report is 3 May.", "report_deadline", "3 May"),
+        ("The user's report is due on 3 May.", "report_deadline", "3 May"),
+        ("The user switched banks from Triodos to Monzo.", "bank", "Monzo"),
+        ("The user's GP is Dr. Winter.", "doctor", "Dr. Winter"),
+    ],
+)
+def test_a_summary_states_what_its_user_has_one_of(summary: str, attribute: str, value: str) -> None:
+    assert ("user", attribute, value) in _read(summary)
+
+
+@pytest.mark.parametrize(
+    "summary",
+    [
+        "The user wants to move to Ghent.",
+        "The user visited Ghent.",
+        "The user may start at Initech.",
+        "The user loves pottery.",
+        "The user speaks Dutch at home.",
+        "The user is allergic to peanuts.",
+        "Ghent is a city in Belgium.",
+        "",
+    ],
+)
+def test_what_is_wished_or_may_stand_side_by_side_states_nothing(summary: str) -> None:
+    assert _read(summary) == set()
+
+
+def test_what_a_relative_has_is_the_relatives() -> None:
+    assert _read("The user's sister moved to Ghent.") == {("user's sister", "home_city", "Ghent")}
+    assert _read("The user's brother Tom works at Initech.") == {("user's brother tom", "employer", "Initech")}
+
+
+def test_a_user_who_is_called_by_name_is_the_user() -> None:
+    assert _read("Maya moved to Ghent.", "Maya") == {("user", "home_city", "Ghent")}
+    assert _read("Maya's sister moved to Ghent.", "Maya") == {("user's sister", "home_city", "Ghent")}
+    assert _read("Maya moved to Ghent.") == set()
+
+
+def test_what_an_extractor_said_itself_stands() -> None:
+    own = Fact(entity="user", verb="dwells in", object="Ghent, Belgium", attribute="home_city")
+    [said] = with_stated_facts(_extraction(candidate("The user moved to Ghent.", facts=(own,))), (), None).items
+    assert isinstance(said, Candidate)
+    assert said.facts == (own,)
+
+
+def test_what_an_extractor_left_out_is_added() -> None:
+    [said] = with_stated_facts(_extraction(candidate("Maya moved to Ghent.")), (), "Maya").items
+    assert isinstance(said, Candidate)
+    assert [(fact.attribute, fact.object) for fact in said.facts] == [("home_city", "Ghent")]
+
+
+def _extraction(said: Candidate) -> Extraction:
+    return Extraction(items=(said,), model="test")
+
+
+@given(st.text(max_size=600), st.lists(st.text(min_size=1, max_size=20), max_size=3))
+def test_any_summary_can_be_read(summary: str, names: list[str]) -> None:
+    for fact in stated_facts(f"The user {summary}", names):
+        assert fact.attribute

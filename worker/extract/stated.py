@@ -1,0 +1,99 @@
+"""What the summaries themselves state that has one value at a time, whoever wrote them.
+
+A language model may leave the facts of a memory out, or name them as it pleases; a changed fact is found by its
+attribute. So each summary is read once more: told back in the first person, it goes by the same patterns as what people
+say of themselves.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from typing import Final
+
+from memory.schema import Candidate, Extraction, Fact
+from worker.extract.attributes import attribute_facts
+from worker.extract.base import AdmittedTurn
+
+_MAX_FACTS: Final = 8
+_RELATIVES: Final = (
+    "mother|father|mom|mum|dad|wife|husband|partner|girlfriend|boyfriend|fiance|fiancee|sister|brother|son|daughter|"
+    "grandmother|grandfather|grandma|grandpa|boss|roommate|flatmate|best friend"
+)
+_OF_RELATIVE = re.compile(rf"^my (?P<who>(?:{_RELATIVES})(?: (?-i:[A-Z])[\w'-]+)?)\b(?P<own>'s)? ?", re.IGNORECASE)
+_ADVERBS = r"(?:(?:now|currently|just|recently|finally|still|actually|also|already|really|both|mostly|no longer) )*"
+_VERBS = re.compile(rf"\bI (?P<adverbs>{_ADVERBS})(?P<verb>[a-z]+)")
+_SECOND_VERB = re.compile(
+    rf"(?P<joint>,? (?:and|but|then) )(?P<adverbs>{_ADVERBS})(?P<verb>is|has|lives|works|drives|uses|owns|eats|follows|"
+    r"studies|attends|banks|weighs|pays|earns|makes|goes|joined|moved|bought|got|started|became|switched|transferred|"
+    r"turned)\b"
+)
+_PRONOUNS: Final = (
+    (re.compile(r"\b(?:their|his|her)\b"), "my"),
+    (re.compile(r"\b(?:they|he|she)\b"), "I"),
+)
+_PLAIN: Final = {"is": "am", "has": "have", "does": "do", "goes": "go", "was": "was", "doesn": "don"}
+
+
+def with_stated_facts(extraction: Extraction, turns: Sequence[AdmittedTurn], name: str | None) -> Extraction:
+    """The extraction with what its summaries state added to the facts of each candidate.
+
+    `name` is what the user is known to be called; the turns may name them too.
+    """
+    names = {told for one in turns if (told := one.turn.user_name())} | ({name} if name else set())
+    items = tuple(_with_facts(item, names) if isinstance(item, Candidate) else item for item in extraction.items)
+    return extraction.model_copy(update={"items": items})
+
+
+def _with_facts(candidate: Candidate, names: Iterable[str]) -> Candidate:
+    known = {(fact.entity.casefold(), fact.attribute) for fact in candidate.facts if fact.attribute}
+    stated = [fact for fact in stated_facts(candidate.summary, names) if (fact.entity, fact.attribute) not in known]
+    if not stated:
+        return candidate
+    return candidate.model_copy(update={"facts": (*candidate.facts, *stated[:_MAX_FACTS])})
+
+
+def stated_facts(summary: str, names: Iterable[str] = ()) -> tuple[Fact, ...]:
+    """What a summary says of the user, or of a relative, that has one value at a time.
+
+    "The user moved to Berlin." gives home_city Berlin of the user, "The user's sister moved to Berlin." that of the
+    user's sister. `names` are what the summary may call the user.
+    """
+    text = _first_person(summary, names)
+    if text is None:
+        return ()
+    facts = attribute_facts(text)
+    if facts or not (match := _OF_RELATIVE.match(text)):
+        return facts
+    rest = text[match.end() :]
+    told = _VERBS.sub(_plain, f"My {rest}" if match["own"] else f"I {rest}")
+    entity = f"user's {match['who'].lower()}"
+    return tuple(fact.model_copy(update={"entity": entity}) for fact in attribute_facts(told))
+
+
+def _first_person(summary: str, names: Iterable[str]) -> str | None:
+    """The summary as the user would say it, as far as the patterns need; None if it does not speak of the user."""
+    who = "|".join(["[Tt]he user", *(re.escape(name) for name in sorted(names, key=len, reverse=True))])
+    text, owned = re.subn(rf"\b(?:{who})(?:'s|’s)", "my", summary)
+    text, acting = re.subn(rf"\b(?:{who})\b", "I", text)
+    if not owned and not acting:
+        return None
+    for pattern, own in _PRONOUNS:
+        text = pattern.sub(own, text)
+    text = _SECOND_VERB.sub(r"\g<joint>I \g<adverbs>\g<verb>", text)
+    text = _VERBS.sub(_plain, text)
+    return text[0].upper() + text[1:]
+
+
+def _plain(match: re.Match[str]) -> str:
+    """A verb in the third person as the first person has it."""
+    verb = match["verb"]
+    if verb in _PLAIN:
+        verb = _PLAIN[verb]
+    elif verb.endswith("ies") and len(verb) > 4:
+        verb = verb[:-3] + "y"
+    elif verb.endswith(("sses", "shes", "ches", "xes", "zes")):
+        verb = verb[:-2]
+    elif verb.endswith("s") and not verb.endswith(("ss", "us", "is")):
+        verb = verb[:-1]
+    return f"I {match['adverbs']}{verb}"
