@@ -2,6 +2,8 @@
 
     python -m benchmarks.calibrate --data DIR
 
+The embedder is that of the settings: AFTERTURN_EMBEDDER=onnx AFTERTURN_EMBEDDER_MODEL=FOLDER, for example.
+
 DIR holds `pairs.jsonl.gz`: JSON lines {ds, a, b, label}, where ds names the data set and label is same, different,
 related or contradiction. Every text is embedded once and each pair's cosine taken.
 
@@ -38,7 +40,7 @@ from rich.table import Table
 
 from memory.embedding import Embedder, open_embedder
 from memory.schema import Thresholds
-from memory.settings import Settings
+from memory.settings import load_settings, variable_of
 
 Cosines = NDArray[np.float64]
 Groups = dict[tuple[str, str], Cosines]
@@ -144,7 +146,7 @@ def distribution(groups: Groups, thresholds: Thresholds) -> list[list[str]]:
     return rows
 
 
-def chosen_rows(groups: Groups, thresholds: Thresholds, in_code: Thresholds) -> list[list[str]]:
+def chosen_rows(groups: Groups, thresholds: Thresholds, in_code: Thresholds | None) -> list[list[str]]:
     """Rows of the table of thresholds: chosen, where resampling puts it, its rates, and what the code holds."""
     recall, false_alarm = rates(groups, "same"), rates(groups, "different")
     between = intervals(groups)
@@ -159,7 +161,7 @@ def chosen_rows(groups: Groups, thresholds: Thresholds, in_code: Thresholds) -> 
                 f"{value:.2f}",
                 f"{low:.2f} to {high:.2f}",
                 *(f"{rate:.1%}" for rate in (recall[at], false_alarm[at], precision)),
-                f"{getattr(in_code, name):.2f}",
+                f"{getattr(in_code, name):.2f}" if in_code else "none",
             ]
         )
     return rows
@@ -230,7 +232,7 @@ def main(
     --out docs/reference/calibration.md it also writes the page that the thresholds in the code refer to.
     """
     pairs = read_pairs(data)
-    embedder = open_embedder(Settings())
+    embedder = open_embedder(load_settings())
     groups = measure(pairs, embedder)
     thresholds = choose(groups)
     chosen = chosen_rows(groups, thresholds, embedder.thresholds)
@@ -239,6 +241,10 @@ def main(
     console.width = max(console.width, _TABLE_WIDTH)
     console.print(_shown(f"Thresholds of {embedder.name}", CHOSEN_HEAD, chosen))
     console.print(_shown("Cosines", DISTRIBUTION_HEAD, distributed))
+    if embedder.thresholds is None:
+        console.print("To use this embedder, set what was chosen:")
+        for name, value in thresholds.model_dump().items():
+            console.print(f"{variable_of(name)}={value:.2f}")
     if out is not None:
         out.write_text(page(embedder, groups, chosen, distributed, out), encoding="utf-8")
         console.print(f"Written to {out}")

@@ -19,6 +19,7 @@ PREFIX = "AFTERTURN_"
 T = TypeVar("T", bound=BaseSettings)
 _PLUGIN = r"[A-Za-z_][\w.]*:[A-Za-z_]\w*"
 _EXTRACTOR = rf"^(rules|llm|{_PLUGIN})$"
+_EMBEDDER = rf"^(minilm|onnx|bedrock|openai|{_PLUGIN})$"
 _LLM = rf"^(none|bedrock|openai|{_PLUGIN})$"
 
 
@@ -54,7 +55,34 @@ class Settings(BaseSettings):
     hnsw_from: Annotated[int, Field(ge=100)] = Field(
         20_000, description="memories of one user from which pgvector searches them by an HNSW graph of their own"
     )
-    embedder: Literal["minilm"] = Field("minilm", description="what makes vectors of summaries")
+    embedder: Annotated[str, Field(pattern=_EMBEDDER)] = Field(
+        "minilm",
+        description="what makes vectors of summaries: minilm, onnx (a folder), bedrock, openai (any endpoint that "
+        "speaks its protocol), or package.module:function of your own",
+    )
+    embedder_model: str | None = Field(
+        None, description="the embedder's model: with onnx its folder; unset: Titan V2 with bedrock; openai needs one"
+    )
+    embedder_url: str | None = Field(
+        None, description="base URL of the embedder's endpoint with openai; unset: OpenAI's own"
+    )
+    embedder_api_key: SecretStr | None = Field(
+        None, description="key of the embedder's endpoint with openai, if it asks for one; never shown"
+    )
+    embedder_dimensions: Annotated[int, Field(ge=1, le=4096)] | None = Field(
+        None,
+        description="how many numbers a vector has; unset: 1024 with bedrock (or 256, 512), the model's own with onnx; "
+        "openai needs it",
+    )
+    embedder_pooling: Literal["mean", "cls"] | None = Field(
+        None, description="how vectors of tokens become one with onnx; unset: as the folder says, else mean"
+    )
+    embedder_prefix: str = Field(
+        "", description='what the embedder\'s model wants before each text, such as "clustering: " (not with minilm)'
+    )
+    embedder_timeout_seconds: Annotated[float, Field(gt=0, le=600)] = Field(
+        10.0, description="how long a call of an embedder that is not here may take"
+    )
     extractor: Annotated[str, Field(pattern=_EXTRACTOR)] = Field(
         "rules",
         description="what makes candidates of turns: rules, llm (rules first, then the language model), or "
@@ -191,7 +219,7 @@ class Settings(BaseSettings):
             Cron.parse(moments)
         return moments.strip()
 
-    @field_validator("llm_url")
+    @field_validator("llm_url", "embedder_url")
     @classmethod
     def _is_http(cls, url: str | None) -> str | None:
         if url is None:
@@ -203,7 +231,19 @@ class Settings(BaseSettings):
             raise ValueError("must hold no password; a key has a setting of its own")
         return url
 
-    @field_validator("spool_dir", "llm_model", "llm_url", "llm_api_key", "aws_region", mode="before")
+    @field_validator(
+        "spool_dir",
+        "llm_model",
+        "llm_url",
+        "llm_api_key",
+        "aws_region",
+        "embedder_model",
+        "embedder_url",
+        "embedder_api_key",
+        "embedder_dimensions",
+        "embedder_pooling",
+        mode="before",
+    )
     @classmethod
     def _empty_is_unset(cls, value: object) -> object:
         return None if value == "" else value

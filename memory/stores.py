@@ -10,8 +10,8 @@ from memory.embedding import open_embedder
 from memory.embedding.base import Embedder
 from memory.index import RidingIndex, open_index
 from memory.index.base import Index
-from memory.schema import Policy
-from memory.settings import Settings, SettingsError, load_policy
+from memory.schema import Policy, Thresholds
+from memory.settings import Settings, SettingsError, load_policy, variable_of
 
 
 @dataclass(frozen=True)
@@ -41,10 +41,7 @@ def open_stores(settings: Settings) -> Stores:
             what to do.
     """
     embedder = open_embedder(settings)
-    try:
-        policy = load_policy().on_scale_of(embedder.thresholds)
-    except ValueError as error:
-        raise SettingsError(str(error)) from error
+    policy = policy_on_scale_of(embedder)
     engine = open_catalog_engine(settings)
     index = open_index(settings, embedder, engine)
     catalog = Catalog(engine, index if isinstance(index, RidingIndex) else None)
@@ -56,3 +53,25 @@ def open_stores(settings: Settings) -> Stores:
         embedder=embedder,
         accesses=Accesses(catalog),
     )
+
+
+def policy_on_scale_of(embedder: Embedder) -> Policy:
+    """The policy constants, with dedup's thresholds on this embedder's scale: those set by hand, then its own.
+
+    Raises:
+        SettingsError: a constant cannot work, or nobody has measured this embedder's thresholds and not all are set.
+    """
+    policy = load_policy()
+    thresholds = embedder.thresholds
+    if thresholds is None:
+        missing = [variable_of(name) for name in Thresholds.model_fields if name not in policy.model_fields_set]
+        if missing:
+            raise SettingsError(
+                f"{', '.join(missing)}: the embedder {embedder.name} has no measured thresholds; measure them "
+                "(`python -m benchmarks.calibrate`, see docs/how-to/choose-a-model.md) and set all four"
+            )
+        thresholds = Thresholds.model_validate({name: getattr(policy, name) for name in Thresholds.model_fields})
+    try:
+        return policy.on_scale_of(thresholds)
+    except ValueError as error:
+        raise SettingsError(str(error)) from error

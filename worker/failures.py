@@ -14,11 +14,12 @@ from sqlalchemy.exc import TimeoutError as NoConnectionFree
 
 from memory.breaker import CircuitOpen
 from memory.catalog import ConcurrentChange
+from memory.embedding import EmbedderUnavailable
 from memory.index import IndexUnavailable
 from memory.llm import LLMAnswerInvalid, LLMBusy, LLMUnavailable
 from memory.postgres import is_passing
 
-PASSING_FAILURES = (LLMUnavailable, LLMAnswerInvalid, ConnectionError, TimeoutError)
+PASSING_FAILURES = (LLMUnavailable, LLMAnswerInvalid, EmbedderUnavailable, ConnectionError, TimeoutError)
 """Of a model, or of whatever a part of the user's own asks: tried again, a number of times."""
 INDEX_FAILURES = (
     IndexUnavailable,
@@ -65,5 +66,5 @@ def pause_before_retry(attempt: int, error: BaseException | None = None) -> floa
     """Seconds to wait before the attempt after `attempt` (from 1): exponential, half of it jitter, at most a minute;
     and, up to that, no less than a provider asked for in its error."""
     ceiling = min(_LONGEST_PAUSE, _FIRST_PAUSE * 2.0 ** (attempt - 1))
-    asked = error.retry_after if isinstance(error, LLMUnavailable) else None
+    asked = error.retry_after if isinstance(error, LLMUnavailable | EmbedderUnavailable) else None
     return max(ceiling * random.uniform(0.5, 1.0), min(asked or 0.0, _LONGEST_PAUSE))

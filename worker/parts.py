@@ -5,10 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import partial
 
+import structlog
 from celery import Celery
 from redis import Redis
 
 from memory.breaker import CircuitBreaker
+from memory.embedding import EmbedderUnavailable, try_out
 from memory.llm import open_llm
 from memory.mailbox import Mailbox
 from memory.queue import open_mailbox
@@ -21,6 +23,8 @@ from worker.failures import INDEX_FAILURES, PASSING_FAILURES
 from worker.guarded import GuardedEmbedder, GuardedIndex
 from worker.metrics import count_llm_call, show_breaker
 from worker.same_fact import Judge
+
+_log = structlog.get_logger()
 
 
 @dataclass(frozen=True)
@@ -43,10 +47,14 @@ def open_parts(settings: Settings, celery: Celery) -> Parts:
     """Open all that the settings name.
 
     Raises:
-        SettingsError: a policy constant cannot work.
+        SettingsError: a policy constant cannot work, or a model never will; the message says which setting.
         CatalogUnavailable, IndexMismatch: a store cannot be used as it is; the message says what to do.
     """
     stores = open_stores(settings)
+    try:
+        try_out(stores.embedder)
+    except EmbedderUnavailable as error:
+        _log.warning("embedder_unavailable_at_start", error=str(error))
     redis = open_redis(settings)
     index_breaker = CircuitBreaker("index", INDEX_FAILURES, on_change=show_breaker)
     embedder_breaker = CircuitBreaker("embedder", PASSING_FAILURES, on_change=show_breaker)

@@ -34,7 +34,7 @@ class KeptVectors:
         return self._embedder.dimensions
 
     @property
-    def thresholds(self) -> Thresholds:
+    def thresholds(self) -> Thresholds | None:
         return self._embedder.thresholds
 
     def embed(self, texts: Sequence[str]) -> Vectors:

@@ -17,6 +17,7 @@ from interfaces.fleet_report import NoAnswer
 from interfaces.local.broker import BrokerUnavailable
 from interfaces.local.processes import ProcessKeepsDying
 from memory.catalog import CatalogUnavailable
+from memory.embedding import EmbedderRefused, EmbedderUnavailable
 from memory.index import IndexMismatch, IndexUnavailable
 from memory.postgres import PostgresUnavailable
 from memory.settings import SettingsError, load_settings
@@ -29,6 +30,8 @@ _MENDABLE = (
     IndexMismatch,
     IndexUnavailable,
     PostgresUnavailable,
+    EmbedderUnavailable,
+    EmbedderRefused,
     BrokerUnavailable,
     ProcessKeepsDying,
     NoAnswer,

@@ -2,20 +2,51 @@
 
 from __future__ import annotations
 
-from memory.embedding.base import Embedder, Vectors
-from memory.settings import Settings
+from memory.embedding.base import Embedder, EmbedderRefused, EmbedderUnavailable, Vectors
+from memory.plugin import load_plugin, needs_extra
+from memory.settings import Settings, SettingsError, variable_of
 
-__all__ = ["Embedder", "Vectors", "open_embedder"]
+__all__ = ["Embedder", "EmbedderRefused", "EmbedderUnavailable", "Vectors", "open_embedder", "try_out"]
 
 
 def open_embedder(settings: Settings) -> Embedder:
-    """The embedder that the settings name; loading it takes about half a second.
+    """The embedder that the settings name; loading a model takes about half a second.
 
     Raises:
-        memory.settings.SettingsError: its model is not installed or is damaged; the message says what to install.
+        SettingsError: its model or its client is not installed or is damaged, or it needs another setting; the message
+            says what to do.
     """
+    variable = variable_of("embedder")
     match settings.embedder:
         case "minilm":
             from memory.embedding.minilm import MiniLM
 
             return MiniLM()
+        case "onnx":
+            from memory.embedding.onnx import open_onnx
+
+            return open_onnx(settings)
+        case "bedrock":
+            with needs_extra("bedrock", variable):
+                from memory.embedding.bedrock import open_titan
+            return open_titan(settings)
+        case "openai":
+            with needs_extra("openai", variable):
+                from memory.embedding.openai import open_openai_embedder
+            return open_openai_embedder(settings)
+        case own:
+            embedder: Embedder = load_plugin(own, variable)(settings)
+            return embedder
+
+
+def try_out(embedder: Embedder) -> None:
+    """Embed a word, so that an embedder that can never work is known at the start and not at the first turn.
+
+    Raises:
+        SettingsError: it refuses; the message says what to look at.
+        EmbedderUnavailable: it may work later.
+    """
+    try:
+        embedder.embed(["hello"])
+    except EmbedderRefused as error:
+        raise SettingsError(f"{variable_of('embedder')}: {error}") from error

@@ -15,7 +15,7 @@ from memory.index import open_index
 from memory.queue import create_celery
 from memory.settings import Settings
 from tests.contract.indexes import ADAPTERS, DATABASE_VARIABLE
-from tests.contract.loopback import Loopback, loopback
+from tests.contract.loopback import Loopback, bedrock_at_loopback
 from tests.contract.pipeline import Worker
 from tests.postgres import PostgresServer
 from worker.leases import LeaseKeeper
@@ -99,10 +99,7 @@ def anna() -> str:
 
 
 @pytest.fixture
-def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[Loopback]:
+def server() -> Iterator[Loopback]:
     """A server in the place of Bedrock, or of any endpoint that is given its URL."""
-    with loopback() as told:
-        monkeypatch.setenv("AWS_ENDPOINT_URL_BEDROCK_RUNTIME", told.url)
-        monkeypatch.setenv("AWS_ACCESS_KEY_ID", "an-id")
-        monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "a-secret")
+    with bedrock_at_loopback() as told:
         yield told

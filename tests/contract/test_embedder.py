@@ -1,9 +1,9 @@
-"""What every embedder promises. An adapter is one more line in `ADAPTERS`."""
+"""What every embedder promises. An adapter is one more line in `tests/contract/embedders.py`."""
 
 from __future__ import annotations
 
 import shutil
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -14,8 +14,9 @@ from memory.embedding import open_embedder
 from memory.embedding.base import Embedder, Vectors
 from memory.embedding.minilm import MiniLM, ModelUnavailable, model_path, tokenizer_path
 from memory.settings import Settings
+from tests.contract.embedders import ADAPTERS
+from tests.contract.loopback import bedrock_at_loopback
 
-ADAPTERS: dict[str, Callable[[], Embedder]] = {"minilm": MiniLM}
 TEXTS = (
     "The user moved to Lisbon in May 2024.",
     "ok",
@@ -27,9 +28,19 @@ TEXTS = (
 )
 
 
+Opener = Callable[[], Embedder]
+
+
 @pytest.fixture(scope="module", params=sorted(ADAPTERS))
-def embedder(request: pytest.FixtureRequest) -> Embedder:
-    return ADAPTERS[request.param]()
+def opener(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Opener]:
+    folder = tmp_path_factory.mktemp("embedder")
+    with bedrock_at_loopback() as server:
+        yield lambda: ADAPTERS[request.param](server, folder)
+
+
+@pytest.fixture(scope="module")
+def embedder(opener: Opener) -> Embedder:
+    return opener()
 
 
 def largest_difference(one: Vectors, other: Vectors) -> float:
@@ -60,11 +71,11 @@ def test_vectors_come_in_the_order_of_the_texts(embedder: Embedder) -> None:
 
 def test_a_text_gets_the_same_vector_whatever_it_is_embedded_with(embedder: Embedder) -> None:
     together = embedder.embed(TEXTS)
-    many = embedder.embed(TEXTS * 15)
+    many = embedder.embed(TEXTS * 10)
 
     for position, text in enumerate(TEXTS):
         assert largest_difference(embedder.embed([text])[0], together[position]) < 1e-5
-    assert largest_difference(many, np.tile(together, (15, 1))) < 1e-5
+    assert largest_difference(many, np.tile(together, (10, 1))) < 1e-5
 
 
 def test_many_threads_get_the_vectors_that_one_gets(embedder: Embedder) -> None:
@@ -75,7 +86,7 @@ def test_many_threads_get_the_vectors_that_one_gets(embedder: Embedder) -> None:
         return largest_difference(embedder.embed(TEXTS[position : position + 1])[0], alone[position])
 
     with ThreadPoolExecutor(64) as pool:
-        assert max(pool.map(one, range(256))) < 1e-5
+        assert max(pool.map(one, range(96))) < 1e-5
 
 
 @pytest.mark.parametrize("blank", ["", "   ", "\n\t"])
@@ -111,11 +122,13 @@ def test_statements_about_the_same_are_closer_than_others(embedder: Embedder) ->
         ["The user's home is in Berlin.", "The user is learning to play the violin."],
     )
 
-    assert same > embedder.thresholds.semantic_check_low > unrelated
+    assert same > unrelated + 0.2
 
 
 def test_thresholds_are_ordered_and_episodic_ones_stricter(embedder: Embedder) -> None:
     thresholds = embedder.thresholds
+    if thresholds is None:
+        pytest.skip("nobody has measured this model's thresholds: they must be set by hand")
 
     assert 0 < thresholds.semantic_check_low < thresholds.semantic_auto_update < 1
     assert 0 < thresholds.episodic_check_low < thresholds.episodic_auto_update < 1
@@ -123,12 +136,21 @@ def test_thresholds_are_ordered_and_episodic_ones_stricter(embedder: Embedder) -
     assert thresholds.semantic_auto_update <= thresholds.episodic_auto_update
 
 
-def test_the_name_says_model_and_form_and_stays(embedder: Embedder) -> None:
+def test_the_name_says_model_and_form_and_stays(embedder: Embedder, opener: Opener) -> None:
     assert embedder.name.strip() == embedder.name != ""
-    assert embedder.name == type(embedder)().name
+    assert embedder.name == opener().name
 
 
 # --- MiniLM alone ---
+
+
+def test_minilms_thresholds_lie_between_the_same_and_the_unrelated() -> None:
+    same, unrelated = cosines(
+        MiniLM(),
+        "The user lives in Berlin.",
+        ["The user's home is in Berlin.", "The user is learning to play the violin."],
+    )
+    assert same > MiniLM.thresholds.semantic_check_low > unrelated
 
 
 def test_the_settings_open_minilm() -> None:
