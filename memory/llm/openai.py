@@ -15,9 +15,10 @@ from memory.llm.ways import WayNotTaken, Ways
 from memory.openai_endpoint import Endpoint, EndpointRefused, EndpointUnavailable
 from memory.settings import Settings, SettingsError, variable_of
 
-Form = Literal["json_schema", "json_object", "tool", "prompt"]
-_FORMS: tuple[Form, ...] = ("json_schema", "json_object", "tool", "prompt")
-"""How an answer of a schema can be asked for, the most reliable first."""
+Form = Literal["json_schema", "json_object_of_schema", "json_object", "tool", "prompt"]
+_FORMS: tuple[Form, ...] = ("json_schema", "json_object_of_schema", "json_object", "tool", "prompt")
+"""How an answer of a schema can be asked for, the most reliable first. The second is the dialect of llama.cpp and some
+hosts, `{"type": "json_object", "schema": ...}`."""
 _MAYBE_THE_FORM = frozenset({400, 422, 500, 501})
 """What endpoints answer to a form that they do not know. llama-cpp-python's server answers 500 to `json_schema`."""
 
@@ -59,10 +60,10 @@ class _Completion(BaseModel):
 class OpenAIProvider:
     """One model of one endpoint.
 
-    It is asked for `json_schema`; where the endpoint refuses that, for `json_object` with the schema in the prompt,
-    then for a call of a tool, then by the prompt alone. Likewise, `max_completion_tokens` stands in for `max_tokens`,
-    and the temperature is left out, where the endpoint says so: OpenAI's reasoning models do. What it takes is found
-    out at the first call, within that call's time.
+    It is asked for `json_schema`; where the endpoint refuses that, for `json_object` with the schema beside it or at
+    least in the prompt, then for a call of a tool, then by the prompt alone. Likewise, `max_completion_tokens` stands
+    in for `max_tokens`, and the temperature is left out, where the endpoint says so: OpenAI's reasoning models do.
+    What it takes is found out at the first call, within that call's time.
     """
 
     def __init__(self, endpoint: Endpoint, model: str, *, timeout: float, answer_tokens: int) -> None:
@@ -97,7 +98,7 @@ class OpenAIProvider:
         return _reply(answer)
 
     def _request(self, way: _Way, prompt: str, schema: dict[str, Any]) -> dict[str, Any]:
-        in_prompt = way.form in {"json_object", "prompt"}
+        in_prompt = way.form not in {"json_schema", "tool"}
         request: dict[str, Any] = {
             "model": self.name,
             "messages": [{"role": "user", "content": with_schema(prompt, schema) if in_prompt else prompt}],
@@ -109,6 +110,8 @@ class OpenAIProvider:
             case "json_schema":
                 asked = {"name": ANSWER, "schema": strict(schema), "strict": True}
                 request["response_format"] = {"type": "json_schema", "json_schema": asked}
+            case "json_object_of_schema":
+                request["response_format"] = {"type": "json_object", "schema": plain(schema)}
             case "json_object":
                 request["response_format"] = {"type": "json_object"}
             case "tool":

@@ -77,7 +77,7 @@ def test_a_silent_endpoint_is_given_up_in_time(vendor: str, server: Loopback) ->
     assert time.monotonic() - started < 3
 
 
-def test_nobody_listening_is_unavailable(vendor: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_nobody_listening_is_unavailable(vendor: str, server: Loopback, monkeypatch: pytest.MonkeyPatch) -> None:
     with loopback() as gone:
         monkeypatch.setenv("AWS_ENDPOINT_URL_BEDROCK_RUNTIME", gone.url)
         embedder = OPENERS[vendor](gone)

@@ -27,10 +27,10 @@ def test_a_server_that_fails_over_json_schema_is_asked_for_a_json_object(
     server: Loopback, openai: Provider, status: int
 ) -> None:
     wire = VENDORS["openai"]
-    server.answer = takes_only(wire, "json_object", status)
+    server.answer = takes_only(wire, "json_object_of_schema", status)
 
     assert City.model_validate_json(openai.reply("where?", SCHEMA).text).city == "Berlin"
-    assert [wire.asked(request).form for request in server.requests] == ["json_schema", "json_object"]
+    assert [wire.asked(request).form for request in server.requests] == ["json_schema", "json_object_of_schema"]
 
 
 def test_a_strict_schema_requires_every_field_and_allows_no_other(server: Loopback, openai: Provider) -> None:

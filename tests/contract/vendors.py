@@ -77,7 +77,7 @@ class Vendor(Protocol):
 
 
 class OpenAIWire:
-    forms = ("json_schema", "json_object", "tool", "prompt")
+    forms = ("json_schema", "json_object_of_schema", "json_object", "tool", "prompt")
 
     def open(self, server: Loopback, **settings: Any) -> Provider:
         given = {"llm_model": "a-model", "llm_url": f"{server.url}/v1", "llm_timeout_seconds": TIMEOUT} | settings
@@ -94,8 +94,9 @@ class OpenAIWire:
             form, schema = "tool", body["tools"][0]["function"]["parameters"]
             assert body["tool_choice"]["function"]["name"] == body["tools"][0]["function"]["name"]
         elif "response_format" in body:
-            form = body["response_format"]["type"]
-            schema = body["response_format"].get("json_schema", {}).get("schema")
+            asked = body["response_format"]
+            form = "json_object_of_schema" if "schema" in asked else asked["type"]
+            schema = asked.get("schema") or asked.get("json_schema", {}).get("schema")
         limit = body.get("max_tokens") or body["max_completion_tokens"]
         return Asked(body["model"], message["content"], body.get("temperature"), limit, form, schema)
 
