@@ -139,7 +139,7 @@ def _afterturn(world: World, conditions: Conditions, url: str, folder: Path) -> 
         "AFTERTURN_BROKER_URL": url,
         "AFTERTURN_DATA_DIR": str(folder),
         "AFTERTURN_LLM": "benchmarks.truth_parts:open_provider",
-        "AFTERTURN_EXTRACTOR": "benchmarks.truth_parts:open_extractor",
+        "AFTERTURN_EXTRACTOR": "llm",
         "AFTERTURN_LOG_LEVEL": "error",
         # All turns are handed over at once, faster than a chat backend would: none shall go by the spool.
         "AFTERTURN_ENQUEUE_BUDGET_MS": "5000",

@@ -1,26 +1,28 @@
-"""The oracle as a provider of the fleet, and an extractor that keeps what it answers, word for word."""
+"""The oracle as a provider of the fleet: it answers the prompts that the fleet's own extractor and judge send."""
 
 from __future__ import annotations
 
 import json
 import os
-from collections.abc import Sequence
+import re
 from pathlib import Path
-from typing import Any
-
-from pydantic import BaseModel
+from typing import Any, Final
 
 from benchmarks.truth_oracle import Oracle, Throttled, kept_of
-from memory.llm import LLM, LLMUnavailable, Reply
-from memory.schema import AdmissionAction, Candidate, Context, Extraction, Kind, MemoryType, Turn
+from benchmarks.truth_sayings import MEANING, SLOTS
+from memory.llm import LLMUnavailable, Reply
 from memory.settings import Settings
-from worker.extract.base import AdmittedTurn
 
 SECONDS, FAULTY, LOG = "BENCH_TRUTH_SECONDS", "BENCH_TRUTH_FAULTY", "BENCH_TRUTH_LOG"
+_TURN: Final = re.compile(r"^(?P<label>T\d+), (?P<about>.*)$")
+_SAID: Final = re.compile(r"^user(?: \"[^\"]*\")?: (?P<text>\".*\")$")
+_PAIR: Final = re.compile(r'^\{"pair": ')
+_ONE_AT_A_TIME: Final = {slot.name for slot in SLOTS if slot.change}
 
 
 class OracleProvider:
-    """Answers what is right to say of each line `turn ID: text` of a prompt."""
+    """Knows what is right to say of every turn, and of every pair of memories. It names no facts or attributes: to
+    see that a fact changed is left to the memory."""
 
     name = "oracle"
 
@@ -28,14 +30,9 @@ class OracleProvider:
         self._oracle = oracle
 
     def reply(self, prompt: str, schema: dict[str, Any]) -> Reply:
-        del schema
-        found = []
-        for line in prompt.splitlines():
-            if line.startswith("turn "):
-                turn_id, _, text = line.removeprefix("turn ").partition(": ")
-                found += [{"turn_id": turn_id, "text": kept} for _, kept in kept_of(text)]
+        right = _verdicts(prompt) if "verdicts" in schema["properties"] else _memories(prompt)
         try:
-            text = self._oracle.answer(prompt, json.dumps({"memories": found}))
+            text = self._oracle.answer(prompt, json.dumps(right))
         except Throttled as error:
             raise LLMUnavailable("throttled") from error
         return Reply(text, prompt_tokens=len(prompt) // 4)
@@ -46,48 +43,26 @@ def open_provider(_settings: Settings) -> OracleProvider:
     return OracleProvider(oracle)
 
 
-class _Said(BaseModel):
-    turn_id: str
-    text: str
+def _memories(prompt: str) -> dict[str, Any]:
+    told, label = [], ""
+    for line in prompt.splitlines():
+        if turn := _TURN.match(line):
+            label = "" if "context only" in turn["about"] else turn["label"]
+        elif label and (said := _SAID.match(line)):
+            for evidence, summary in kept_of(json.loads(said["text"])):
+                told.append({"turn": label, "evidence": evidence, "summary": summary, "category": "Personal"})
+    return {"memories": told}
 
 
-class _Answer(BaseModel):
-    memories: list[_Said]
+def _verdicts(prompt: str) -> dict[str, Any]:
+    pairs = [json.loads(line) for line in prompt.splitlines() if _PAIR.match(line)]
+    return {"verdicts": [{"pair": pair["pair"], "verdict": _verdict(pair["known"], pair["new"])} for pair in pairs]}
 
 
-class OracleExtractor:
-    """Asks once for all turns of a batch that are worth it."""
-
-    def __init__(self, llm: LLM) -> None:
-        self._llm = llm
-
-    def prepare(self) -> None:
-        """There is nothing to load."""
-
-    def extract(self, turns: Sequence[AdmittedTurn], _context: Context) -> Extraction:
-        worth = {one.turn.turn_id: one.turn for one in turns if one.admission.action is not AdmissionAction.SKIP}
-        prompt = "\n".join(f"turn {id_}: {turn.text_of('user')}" for id_, turn in worth.items())
-        completion = self._llm.complete(prompt, _Answer)
-        said = [one for one in completion.answer.memories if one.turn_id in worth]
-        items = tuple(_candidate(one.text, n, worth[one.turn_id]) for n, one in enumerate(said))
-        return Extraction(items=items, model=self._llm.name, prompt_tokens=completion.prompt_tokens)
-
-
-def open_extractor(_settings: Settings, llm: LLM | None) -> OracleExtractor:
-    if llm is None:
-        raise ValueError("the oracle's extractor asks a language model: set AFTERTURN_LLM")
-    return OracleExtractor(llm)
-
-
-def _candidate(text: str, ordinal: int, turn: Turn) -> Candidate:
-    return Candidate(
-        turn_id=turn.turn_id,
-        ordinal=ordinal,
-        type=MemoryType.SEMANTIC,
-        kind=Kind.USER_FACT,
-        category="Personal",
-        summary=text,
-        confidence=0.9,
-        occurred_at=turn.occurred_at,
-        said_at=turn.occurred_at,
-    )
+def _verdict(known: str, new: str) -> str:
+    one, other = MEANING.get(known), MEANING.get(new)
+    if one is None or other is None or one[0] != other[0]:
+        return "different"
+    if one[1] == other[1]:
+        return "same"
+    return "changed" if one[0] in _ONE_AT_A_TIME else "different"
