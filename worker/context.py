@@ -64,10 +64,13 @@ def topics_after(
     if any(isinstance(item, ForgetRequest) for item in extraction.items):
         return dict.fromkeys(context.open_topics)
     agents = {one.turn.agent_id for one in turns if one.admission.action is not AdmissionAction.SKIP}
+    said = {one.turn.turn_id: one.turn.text_of("user") for one in turns}
     left = {
         topic.agent_id: topic
         for topic in extraction.open_topics
-        if _may_keep(topic.text, wishes.topics(topic.turn_id), policy) and topic.turn_id not in wishes.withheld
+        if topic.turn_id not in wishes.withheld
+        and _may_keep(topic.text, wishes.topics(topic.turn_id), policy)
+        and screen(said.get(topic.turn_id, ""), policy).verdict is not Verdict.QUARANTINE
     }
     return {
         agent: left.get(agent) for agent in agents if _text(left.get(agent)) != _text(context.open_topics.get(agent))

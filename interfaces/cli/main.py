@@ -11,7 +11,18 @@ from redis.exceptions import TimeoutError as RedisTimeoutError
 from rich.text import Text
 from sqlalchemy.exc import OperationalError
 
-from interfaces.cli import configuration, dead_letters, fleet, knowledge, nights, reviews, status, subject, turns
+from interfaces.cli import (
+    configuration,
+    dead_letters,
+    fleet,
+    knowledge,
+    nights,
+    reviews,
+    status,
+    subject,
+    topics,
+    turns,
+)
 from interfaces.cli.output import errors
 from interfaces.fleet_report import NoAnswer
 from interfaces.local.broker import BrokerUnavailable
@@ -50,6 +61,7 @@ app = typer.Typer(
 )
 turns.add_to(app)
 knowledge.add_to(app)
+topics.add_to(app)
 fleet.add_to(app)
 nights.add_to(app)
 status.add_to(app)

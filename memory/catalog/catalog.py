@@ -11,7 +11,7 @@ from sqlalchemy import Engine, and_, delete, func, or_, select, tuple_
 
 import memory.catalog.tables as tables
 from memory.catalog.changes import Changes, IndexJob, Outcome
-from memory.catalog.context import drop_stale_context, read_context
+from memory.catalog.context import drop_stale_context, read_context, read_topics
 from memory.catalog.engine import read_only
 from memory.catalog.fading import Fading
 from memory.catalog.nights import NightRuns
@@ -21,7 +21,7 @@ from memory.catalog.rows import folded, ids_from, memory_of
 from memory.catalog.writers import Writers
 from memory.catalog.writing import NO_VECTORS, of_subject, strike, write
 from memory.index.base import RidingIndex, Vector
-from memory.schema import AuditEntry, Context, Event, Memory, MemoryType, Status, Subject, Turn
+from memory.schema import AuditEntry, Context, Event, Memory, MemoryType, OpenTopic, Status, Subject, Turn
 
 
 @dataclass(frozen=True)
@@ -200,6 +200,11 @@ class Catalog:
             return read_context(
                 connection, subject, conversation_ids, topics_since=topics_since, questions_since=questions_since
             )
+
+    def open_topics(self, subject: Subject) -> list[tuple[OpenTopic, datetime]]:
+        """A subject's open topics with since when they are open, latest first, stale ones too."""
+        with self._engine.connect() as connection:
+            return read_topics(connection, subject)
 
     def drop_stale_context(self, *, topics_before: datetime, questions_before: datetime) -> int:
         """Drop topics and questions that are older than these moments, and answer how many there were."""

@@ -86,6 +86,13 @@ def read_context(
     )
 
 
+def read_topics(connection: Connection, subject: Subject) -> list[tuple[OpenTopic, datetime]]:
+    """All open topics of a subject with since when they are open, latest first, stale ones too."""
+    columns = _topics.c.agent_id, _topics.c.topic, _topics.c.turn_id, _topics.c.since
+    rows = connection.execute(select(*columns).where(_mine(_topics)).order_by(_topics.c.since.desc()), _whose(subject))
+    return [(OpenTopic(agent_id=agent or None, text=text, turn_id=turn), since) for agent, text, turn, since in rows]
+
+
 def write_topics(
     connection: Connection, subject: Subject, topics: Mapping[str | None, OpenTopic | None], at: datetime
 ) -> None:

@@ -5,11 +5,16 @@ from __future__ import annotations
 import json
 import socket
 from collections.abc import Iterator
+from contextlib import closing
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
 
 from interfaces.local.broker import embedded_broker
+from memory.catalog import Changes, open_catalog
+from memory.schema import OpenTopic, Subject
+from memory.settings import Settings
 from tests.e2e.command import Home
 from tests.turns import a_turn
 
@@ -18,6 +23,7 @@ COMMANDS = (
     "search",
     "memories",
     "show",
+    "topics",
     "forget",
     "run",
     "worker",
@@ -187,6 +193,25 @@ def test_an_empty_catalog_says_so_to_people_and_an_empty_list_to_programs(idle: 
     for command in (("memories", "nobody"), ("search", "nobody", "cats")):
         assert "nothing is known about nobody" in idle.say(*command).stdout
         assert idle.json(*command) == []
+
+
+def test_with_nothing_open_it_says_so(idle: Home) -> None:
+    assert "nothing is open with nobody" in idle.say("topics", "nobody").stdout
+    assert idle.json("topics", "nobody") == []
+
+
+def test_what_is_open_is_listed_until_it_is_stale(tmp_path: Path) -> None:
+    home = Home.at(tmp_path)
+    anna, now = Subject(tenant_id="default", subject_id="anna"), datetime.now(UTC)
+    with closing(open_catalog(Settings(data_dir=home.data))) as catalog:
+        for agent, text, age in (("planner", "a trip to Japan", 1), ("coach", "a marathon", 10_000)):
+            topic = OpenTopic(agent_id=agent, text=text, turn_id="t")
+            catalog.commit(Changes(subject=anna, at=now - timedelta(hours=age), topics={agent: topic}))
+    shown = home.say("topics", "anna").stdout
+    assert ("planner" in shown, "a trip to Japan" in shown, "marathon" in shown) == (True, True, False)
+    assert [(topic["agent_id"], topic["text"]) for topic in home.json("topics", "anna")] == [
+        ("planner", "a trip to Japan")
+    ]
 
 
 def test_with_nothing_to_review_it_says_so(idle: Home) -> None:

@@ -7,6 +7,7 @@ from memory.plugin import load_plugin
 from memory.schema import Policy
 from memory.settings import Settings, SettingsError, variable_of
 from worker.extract.base import AdmittedTurn, Extractor
+from worker.extract.hot_path import WithHotPath
 from worker.extract.model import ModelExtractor
 from worker.extract.rules import RulesExtractor
 from worker.metrics import LLM_FALLBACKS, count_llm_dropped
@@ -22,7 +23,7 @@ def open_extractor(settings: Settings, llm: LLM | None, policy: Policy) -> Extra
     Raises:
         SettingsError: what the setting names cannot be loaded, or no language model is set for it.
     """
-    rules = RulesExtractor(settings.categories)
+    rules = WithHotPath(RulesExtractor(settings.categories), settings.categories)
     if settings.extractor == "rules":
         return rules
     if settings.extractor == "llm":

@@ -64,6 +64,8 @@ class ModelExtractor:
         if all(one.admission.action is AdmissionAction.SKIP for one in turns):
             return Extraction(model=self._llm.name, open_topics=tuple(context.open_topics.values()))
         by_rules = self._rules.extract(turns, context)
+        if context.preferences.consent == "withdrawn":
+            return by_rules
         shown = show(turns, context, self._policy)
         if not any(one.open and one.said_by("user") for one in shown):
             return by_rules.model_copy(update={"open_topics": tuple(context.open_topics.values())})

@@ -16,7 +16,7 @@ from memory.schema import (
 from memory.settings import Settings
 from policies.admission import admit
 from tests.scripted import Scripted, answer, guarded
-from worker.extract import AdmittedTurn
+from worker.extract import AdmittedTurn, Extractor
 from worker.extract.model import ModelExtractor
 from worker.extract.rules import RulesExtractor
 
@@ -56,10 +56,11 @@ def ask(
     *turns: AdmittedTurn,
     context: Context | None = None,
     dropped: list[str] | None = None,
+    rules: Extractor = RULES,
     **how: Any,
 ) -> Extraction:
     told_why = (dropped if dropped is not None else []).append
-    extractor = ModelExtractor(guarded(provider), RULES, CATEGORIES, Policy(), dropped=told_why, **how)
+    extractor = ModelExtractor(guarded(provider), rules, CATEGORIES, Policy(), dropped=told_why, **how)
     return extractor.extract(turns, context or Context())
 
 

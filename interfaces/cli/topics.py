@@ -1,0 +1,45 @@
+"""What is begun and not finished: `topics`."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+from typing import Annotated
+
+import typer
+from rich.table import Table
+from rich.text import Text
+
+from interfaces.cli.output import JsonOption, TenantOption, console, print_json
+from memory.catalog import open_catalog
+from memory.schema import Subject, utc_iso
+from memory.settings import load_policy, load_settings
+
+
+def add_to(app: typer.Typer) -> None:
+    app.command()(topics)
+
+
+def topics(
+    user: Annotated[str, typer.Argument(help="The user whose memory it is.")],
+    tenant: TenantOption = "default",
+    as_json: JsonOption = False,
+) -> None:
+    """List what a user began to tell an agent and a language model still waits for, latest first."""
+    fresh_for = timedelta(hours=load_policy().open_topic_hours)
+    catalog = open_catalog(load_settings())
+    found = catalog.open_topics(Subject(tenant_id=tenant, subject_id=user))
+    catalog.close()
+    now = datetime.now(UTC)
+    live = [(topic, since) for topic, since in found if now - since <= fresh_for]
+    if as_json:
+        print_json([topic.model_dump(mode="json") | {"since": since.isoformat()} for topic, since in live])
+    elif live:
+        table = Table(title=f"What is open with {user}", title_justify="left", expand=True)
+        table.add_column("agent", no_wrap=True)
+        table.add_column("topic", ratio=1)
+        table.add_column("since", no_wrap=True)
+        for topic, since in live:
+            table.add_row(topic.agent_id or "", Text(topic.text), utc_iso(since))
+        console.print(table)
+    else:
+        console.print(f"nothing is open with {user} (tenant {tenant})")

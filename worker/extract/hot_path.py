@@ -1,0 +1,79 @@
+"""What the hot path said it would remember, as one more proposal: believed less, and only where the user's words bear
+it out."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final
+
+from memory.schema import (
+    MAX_SUMMARY_CHARS,
+    AdmissionAction,
+    Candidate,
+    Context,
+    Extraction,
+    ForgetRequest,
+    Kind,
+    MemoryType,
+    Turn,
+)
+from worker.extract.base import AdmittedTurn, Extractor
+from worker.extract.evidence import stems
+
+CONFIDENCE: Final = 0.6
+"""Below what a hedged statement of the user's has: nobody has checked it yet."""
+_BORNE_OUT: Final = 0.6
+"""The share of a proposal's words that must be the user's; and of those that another candidate may lack."""
+
+
+class WithHotPath:
+    """An extractor whose proposals are joined by those of the hot path that it does not make itself."""
+
+    def __init__(self, extractor: Extractor, categories: Sequence[str]) -> None:
+        self._extractor = extractor
+        self._categories = tuple(categories)
+
+    def prepare(self) -> None:
+        """Load what the extractor needs."""
+        self._extractor.prepare()
+
+    def extract(self, turns: Sequence[AdmittedTurn], context: Context) -> Extraction:
+        """What the extractor finds in the turns, and what the hot path noted of them beside it."""
+        extraction = self._extractor.extract(turns, context)
+        if all(one.turn.candidate is None for one in turns):
+            return extraction
+        items: list[Candidate | ForgetRequest] = []
+        for one in turns:
+            mine = [item for item in extraction.items if item.turn_id == one.turn.turn_id]
+            if one.admission.action is not AdmissionAction.SKIP:
+                mine += self._noted(one.turn, mine)
+            items += mine
+        return extraction.model_copy(update={"items": tuple(items)})
+
+    def _noted(self, turn: Turn, found: Sequence[Candidate | ForgetRequest]) -> list[Candidate]:
+        noted = turn.candidate
+        summary = " ".join(noted.summary.split())[:MAX_SUMMARY_CHARS] if noted else ""
+        if noted is None or not _share(summary, turn.text_of("user")) >= _BORNE_OUT:
+            return []
+        if any(isinstance(one, ForgetRequest) or _share(summary, one.summary) >= _BORNE_OUT for one in found):
+            return []
+        return [
+            Candidate(
+                turn_id=turn.turn_id,
+                ordinal=len(found),
+                type=MemoryType(noted.type),
+                kind=Kind.USER_FACT,
+                category=noted.category if noted.category in self._categories else self._categories[-1],
+                summary=summary,
+                source=turn.source,
+                confidence=CONFIDENCE,
+                occurred_at=turn.occurred_at,
+                said_at=turn.occurred_at,
+            )
+        ]
+
+
+def _share(summary: str, said: str) -> float:
+    """How much of what a summary says stands in another text, from 0 to 1."""
+    wanted = stems(summary)
+    return len(wanted & stems(said)) / len(wanted) if wanted else 0.0
