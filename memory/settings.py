@@ -55,6 +55,9 @@ class Settings(BaseSettings):
     hnsw_from: Annotated[int, Field(ge=100)] = Field(
         20_000, description="memories of one user from which pgvector searches them by an HNSW graph of their own"
     )
+    graph: Literal["sql", "age"] = Field(
+        "sql", description="where facts are walked: sql, in the catalog's tables, or age, Apache AGE in its Postgres"
+    )
     embedder: Annotated[str, Field(pattern=_EMBEDDER)] = Field(
         "minilm",
         description="what makes vectors of summaries: minilm, onnx (a folder), bedrock, openai (any endpoint that "
@@ -249,12 +252,17 @@ class Settings(BaseSettings):
         return None if value == "" else value
 
     @model_validator(mode="after")
-    def _pgvector_is_in_the_catalogs_database(self) -> Self:
-        if self.index == "pgvector" and not self.effective_catalog_url.startswith("postgres"):
-            raise ValueError(
-                "AFTERTURN_INDEX: pgvector lies in the catalog's Postgres; set AFTERTURN_CATALOG_URL, such as "
-                "postgresql+psycopg://user:password@host/afterturn"
-            )
+    def _what_lies_in_postgres_has_one(self) -> Self:
+        lies_there = {
+            "AFTERTURN_INDEX: pgvector": self.index == "pgvector",
+            "AFTERTURN_GRAPH: age": self.graph == "age",
+        }
+        for setting, is_there in lies_there.items():
+            if is_there and not self.effective_catalog_url.startswith("postgres"):
+                raise ValueError(
+                    f"{setting} lies in the catalog's Postgres; set AFTERTURN_CATALOG_URL, such as "
+                    "postgresql+psycopg://user:password@host/afterturn"
+                )
         return self
 
     @property

@@ -8,6 +8,7 @@ from memory.accesses import Accesses
 from memory.catalog import Catalog, open_catalog_engine
 from memory.embedding import open_embedder
 from memory.embedding.base import Embedder
+from memory.graph import Graph, open_graph
 from memory.index import RidingIndex, open_index
 from memory.index.base import Index
 from memory.schema import Policy, Thresholds
@@ -23,6 +24,7 @@ class Stores:
     """On the embedder's scale."""
     catalog: Catalog
     index: Index
+    graph: Graph
     embedder: Embedder
     accesses: Accesses
 
@@ -44,12 +46,14 @@ def open_stores(settings: Settings) -> Stores:
     policy = policy_on_scale_of(embedder)
     engine = open_catalog_engine(settings)
     index = open_index(settings, embedder, engine)
-    catalog = Catalog(engine, index if isinstance(index, RidingIndex) else None)
+    graph = open_graph(settings, engine)
+    catalog = Catalog(engine, index if isinstance(index, RidingIndex) else None, graph)
     return Stores(
         settings=settings,
         policy=policy,
         catalog=catalog,
         index=index,
+        graph=graph,
         embedder=embedder,
         accesses=Accesses(catalog),
     )

@@ -65,6 +65,7 @@ def open_parts(settings: Settings, celery: Celery) -> Parts:
         policy=stores.policy,
         catalog=stores.catalog,
         index=GuardedIndex(stores.index, index_breaker),
+        graph=stores.graph,
         embedder=GuardedEmbedder(stores.embedder, embedder_breaker),
         accesses=stores.accesses,
         celery=celery,

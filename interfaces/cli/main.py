@@ -15,6 +15,7 @@ from interfaces.cli import (
     configuration,
     dead_letters,
     fleet,
+    graph,
     knowledge,
     nights,
     reviews,
@@ -62,6 +63,7 @@ app = typer.Typer(
 turns.add_to(app)
 knowledge.add_to(app)
 topics.add_to(app)
+graph.add_to(app)
 fleet.add_to(app)
 nights.add_to(app)
 status.add_to(app)

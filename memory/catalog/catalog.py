@@ -19,7 +19,7 @@ from memory.catalog.preferences import KeptPreferences
 from memory.catalog.reviews import Reviews
 from memory.catalog.rows import folded, ids_from, memory_of
 from memory.catalog.writers import Writers
-from memory.catalog.writing import NO_VECTORS, of_subject, strike, write
+from memory.catalog.writing import NO_VECTORS, RidingGraph, of_subject, strike, write
 from memory.index.base import RidingIndex, Vector
 from memory.schema import AuditEntry, Context, Event, Memory, MemoryType, OpenTopic, Status, Subject, Turn
 
@@ -51,7 +51,7 @@ class Catalog:
     whatever `memory.postgres.is_passing` names: a deadlock, a timeout, a server that restarts.
     """
 
-    def __init__(self, engine: Engine, riding: RidingIndex | None = None) -> None:
+    def __init__(self, engine: Engine, riding: RidingIndex | None = None, graph: RidingGraph | None = None) -> None:
         self._engine = read_only(engine)
         self.reviews = Reviews(self._engine)
         self.preferences = KeptPreferences(self._engine)
@@ -59,6 +59,7 @@ class Catalog:
         self.nights = NightRuns(self._engine, self._writers)
         self.fading = Fading(self._engine, self._writers)
         self._riding = riding
+        self._graph = graph
 
     @property
     def carries_vectors(self) -> bool:
@@ -80,7 +81,9 @@ class Catalog:
             StaleFence: the work was done under a lease that is no longer the newest of the subject.
             ConcurrentChange: a memory or a review was changed by somebody else since it was read.
         """
-        event_ids = self._writers.write(lambda connection: write(connection, changes, self._riding, vectors))
+        event_ids = self._writers.write(
+            lambda connection: write(connection, changes, self._riding, vectors, self._graph)
+        )
         if changes.deleted or changes.settled or changes.withdrawn or changes.unpreferred:
             self._writers.leave_no_trace()
         return event_ids

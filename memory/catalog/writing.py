@@ -6,7 +6,7 @@ import uuid
 from collections.abc import Mapping, Sequence
 from functools import cache
 from types import MappingProxyType
-from typing import Any
+from typing import Any, Protocol
 
 from sqlalchemy import Connection, Table, and_, delete, exists, insert, select, tuple_, update
 from sqlalchemy.dialects import postgresql, sqlite
@@ -29,6 +29,14 @@ _INSERT_AUDIT = insert(tables.audit)
 _INSERT_EVENTS = insert(tables.outbox).returning(tables.outbox.c.id, sort_by_parameter_order=True)
 
 
+class RidingGraph(Protocol):
+    """What the catalog asks of a graph: to take part in its transactions."""
+
+    def ride(self, connection: Connection, written: Sequence[Memory], gone: Sequence[Memory]) -> None:
+        """Take over the facts of memories that are written, and drop those of memories that go."""
+        ...
+
+
 class StaleFence(Exception):
     """A worker wrote under a lease that another has taken over since: nothing of it was written."""
 
@@ -41,11 +49,12 @@ def write(
     changes: Changes,
     riding: RidingIndex | None = None,
     vectors: Mapping[str, Vector] = NO_VECTORS,
+    graph: RidingGraph | None = None,
 ) -> list[int]:
     """Write all changes on a connection in a transaction, and answer the outbox ids of the events, in their order.
 
     An index in the same database is told here of what is deleted, and of what has the vector of its summary in
-    `vectors`; for the rest there are index jobs.
+    `vectors`; for the rest there are index jobs. So is the graph.
 
     Raises:
         StaleFence: the catalog has seen a newer fencing token for the subject.
@@ -77,6 +86,8 @@ def write(
         _take_back_events(connection, changes.subject, changes.deleted)
     write_reviews(connection, changes)
     write_preferences(connection, changes)
+    if graph is not None:
+        graph.ride(connection, (*changes.created, *changes.updated), changes.deleted)
     _queue_indexing(connection, changes, _ride(connection, changes, riding, vectors))
     if changes.audit:
         connection.execute(_INSERT_AUDIT, [entry.model_dump() for entry in changes.audit])

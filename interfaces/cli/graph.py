@@ -1,0 +1,76 @@
+"""What is said of whom: `graph`."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import Annotated
+
+import typer
+from rich.table import Table
+from rich.text import Text
+
+from interfaces.cli.output import JsonOption, TenantOption, console, print_json, short
+from memory.graph import Relation
+from memory.schema import Subject
+from memory.settings import load_settings
+from memory.stores import open_stores
+from recall.graph import around, around_question
+
+
+def add_to(app: typer.Typer) -> None:
+    app.command()(graph)
+
+
+def graph(
+    user: Annotated[str, typer.Argument(help="The user whose memory it is.")],
+    entity: Annotated[str, typer.Argument(help="A person, place or thing that is spoken of; `user` is the user.")],
+    tenant: TenantOption = "default",
+    hops: Annotated[int, typer.Option("--hops", "-n", min=1, max=6, help="How many steps to walk.")] = 1,
+    question: Annotated[
+        bool, typer.Option("--question", "-q", help="ENTITY is a question: begin at the memories it finds.")
+    ] = False,
+    as_json: JsonOption = False,
+) -> None:
+    """Walk from an entity to the facts about it, to what these name, and to the turns that said so."""
+    subject = Subject(tenant_id=tenant, subject_id=user)
+    stores = open_stores(load_settings())
+    try:
+        if question:
+            found = around_question(subject, entity, stores, hops=hops - 1, now=datetime.now(UTC))
+        else:
+            found = around(subject, [entity], stores, hops=hops)
+    finally:
+        stores.close()
+    if as_json:
+        print_json([_as_json(relation) for relation in found])
+    elif not found:
+        console.print("no facts")
+    else:
+        console.print(_table(found))
+
+
+def _as_json(relation: Relation) -> dict[str, object]:
+    return {
+        "entity": relation.entity,
+        "verb": relation.verb,
+        "object": relation.object,
+        "attribute": relation.attribute,
+        "distance": relation.distance,
+        "memory_id": str(relation.memory_id),
+        "sources": list(relation.sources),
+    }
+
+
+def _table(found: list[Relation]) -> Table:
+    table = Table(expand=True)
+    for name in ("entity", "verb", "object"):
+        table.add_column(name, ratio=1)
+    for name in ("memory", "from turns"):
+        table.add_column(name, no_wrap=name == "memory", style="cyan" if name == "memory" else "")
+    for relation in found:
+        table.add_row(
+            *(Text(part) for part in (relation.entity, relation.verb, relation.object)),
+            short(relation.memory_id),
+            Text(", ".join(relation.sources)),
+        )
+    return table
