@@ -14,6 +14,10 @@ from memory.catalog.revisions import migrate
 from tests.postgres import PostgresServer, postgres_server
 
 
+def pytest_configure(config: pytest.Config) -> None:
+    config.addinivalue_line("markers", "alone: counts milliseconds, and so is not run beside other tests")
+
+
 def free_port() -> int:
     """A port of 127.0.0.1 that nobody listens on now."""
     with socket.socket() as probe:

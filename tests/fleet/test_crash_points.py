@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import signal
 from collections.abc import Iterator
 
@@ -23,23 +24,22 @@ def fleet(broker_url: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator
     fleet.close()
 
 
-def die(fleet: Fleet, point: CrashPoint) -> None:
-    """Let one more worker come to a point while the other ones stand still."""
-    living = list(fleet.workers)
-    for worker in living:
-        worker.send_signal(signal.SIGSTOP)
+def let_one_die(fleet: Fleet, point: CrashPoint) -> None:
+    """Start one more worker, which dies at a point, and let people talk until it has come there."""
     crash = {"CRASH_AT": point, "CRASH_MARK": str(fleet.folder / point), "CRASH_PASSAGE": "9"}
     dying = fleet.launch_worker(**crash)
-    wait_until(lambda: dying.poll() is not None, f"the worker died at {point}")
+    fleet.enqueue(talk(names(150, point), 4))
+    for number in itertools.count():
+        wait_until(lambda: dying.poll() is not None or fleet.mailbox.pending_turns() < 50, f"it died at {point}")
+        if dying.poll() is not None:
+            break
+        fleet.enqueue(talk(names(50, f"{point}{number}x"), 2))
     assert dying.returncode == -signal.SIGKILL
-    fleet.workers = living
-    for worker in living:
-        worker.send_signal(signal.SIGCONT)
+    fleet.workers.remove(dying)
 
 
 @pytest.mark.parametrize("point", CRASH_POINTS)
 def test_a_worker_that_dies_at_a_point_loses_and_doubles_nothing(fleet: Fleet, point: CrashPoint) -> None:
-    fleet.enqueue(talk(names(150, point), 6))
-    die(fleet, point)
+    let_one_die(fleet, point)
     fleet.wait_until_idle()
     assert_all_as_said(fleet)

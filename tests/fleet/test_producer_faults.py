@@ -25,6 +25,8 @@ from producers.spool import Spool
 from tests.fleet.bad_broker import BadBroker
 from tests.turns import a_turn
 
+pytestmark = pytest.mark.alone
+
 ROOT = Path(__file__).parents[2]
 BUDGET = 0.050
 MOST = BUDGET + 0.020
