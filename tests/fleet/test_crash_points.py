@@ -30,7 +30,7 @@ def let_one_die(fleet: Fleet, point: CrashPoint) -> None:
     dying = fleet.launch_worker(**crash)
     fleet.enqueue(talk(names(150, point), 4))
     for number in itertools.count():
-        wait_until(lambda: dying.poll() is not None or fleet.mailbox.pending_turns() < 50, f"it died at {point}")
+        wait_until(lambda: dying.poll() is not None or len(fleet.said) - fleet.processed() < 50, f"it died at {point}")
         if dying.poll() is not None:
             break
         fleet.enqueue(talk(names(50, f"{point}{number}x"), 2))
