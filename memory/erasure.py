@@ -3,50 +3,94 @@
 from __future__ import annotations
 
 import uuid
+from collections.abc import Callable, Collection, Iterable, Mapping
 from datetime import datetime
+from typing import Protocol
 
-from memory.catalog import Changes, ConcurrentChange
+from memory.catalog import Catalog, Changes, ConcurrentChange
 from memory.indexing import index
-from memory.schema import AuditAction, AuditEntry, Event, EventName, Memory, Subject
+from memory.schema import AuditAction, AuditEntry, Event, EventName, Memory, Policy, Subject
 from memory.stores import Stores
 
 _ATTEMPTS = 5
 
 
-def erase(subject: Subject, memory_id: uuid.UUID, stores: Stores, *, by: str, reason: str, now: datetime) -> Memory:
-    """Remove a memory, its vector, and the raw turns that no other memory needs. An audit line without content stays.
+class Consequences(Protocol):
+    """What an erasure of some memories does to all that hang together with them."""
+
+    @property
+    def deleted(self) -> tuple[Memory, ...]: ...
+
+    @property
+    def changed(self) -> tuple[Memory, ...]: ...
+
+
+Without = Callable[[Collection[uuid.UUID], Mapping[uuid.UUID, Memory], datetime, Policy], Consequences]
+"""`policies.consolidation.without`: memory stands below the policies, and is given it."""
+
+
+def erase(
+    subject: Subject,
+    memory_ids: Collection[uuid.UUID],
+    stores: Stores,
+    without: Without,
+    *,
+    by: str,
+    reason: str,
+    now: datetime,
+) -> Consequences:
+    """Remove memories, their vectors, and the raw turns that no other memory needs. A line without content stays.
+
+    A consolidated memory goes with what it was made of; one that was made of a removed memory is told without it.
 
     Raises:
         KeyError: the subject has no such memory.
         ConcurrentChange: others kept changing it; try again.
     """
     for _ in range(_ATTEMPTS):
-        memory = stores.catalog.memories(subject, [memory_id])[memory_id]
+        known = family(stores.catalog, subject, memory_ids)
+        if missing := set(memory_ids) - known.keys():
+            raise KeyError(missing.pop())
+        what = without(memory_ids, known, now, stores.policy)
         try:
-            stores.catalog.commit(_deletion(memory, stores.policy.version, by=by, reason=reason, now=now))
+            stores.catalog.commit(_deletion(subject, what, stores.policy.version, by=by, reason=reason, now=now))
         except ConcurrentChange:
             continue
         index(stores.catalog.index_jobs(subject), stores)
-        return memory
+        return what
     raise ConcurrentChange
 
 
-def _deletion(memory: Memory, policy_version: str, *, by: str, reason: str, now: datetime) -> Changes:
-    whose = memory.subject.model_dump()
+def family(catalog: Catalog, subject: Subject, memory_ids: Iterable[uuid.UUID]) -> dict[uuid.UUID, Memory]:
+    """Memories with what they were made of, what was made of them, and what else that was made of."""
+    known = catalog.memories(subject, memory_ids)
+    parts = {id_ for memory in known.values() for id_ in memory.consolidated_from}
+    known |= catalog.memories(subject, parts - known.keys())
+    wholes = {memory.consolidated_into for memory in known.values() if memory.consolidated_into}
+    known |= catalog.memories(subject, wholes - known.keys())
+    others = {id_ for memory in known.values() for id_ in memory.consolidated_from}
+    return known | catalog.memories(subject, others - known.keys())
+
+
+def _deletion(
+    subject: Subject, what: Consequences, policy_version: str, *, by: str, reason: str, now: datetime
+) -> Changes:
+    whose = subject.model_dump()
+
+    def line(action: AuditAction, memory: Memory, why: str) -> AuditEntry:
+        return AuditEntry(
+            action=action, **whose, at=now, by=by, reason=why, memory_id=memory.id, policy_version=policy_version
+        )
+
+    deleted = tuple(line(AuditAction.DELETED, memory, reason) for memory in what.deleted)
+    changed = tuple(line(AuditAction.UPDATED, memory, "told without what was erased") for memory in what.changed)
     return Changes(
-        subject=memory.subject,
+        subject=subject,
         at=now,
-        deleted=(memory,),
-        audit=(
-            AuditEntry(
-                action=AuditAction.DELETED,
-                **whose,
-                at=now,
-                by=by,
-                reason=reason,
-                memory_id=memory.id,
-                policy_version=policy_version,
-            ),
+        updated=what.changed,
+        deleted=what.deleted,
+        audit=deleted + changed,
+        events=tuple(
+            Event(name=EventName.DELETED, **whose, at=now, payload={"id": str(memory.id)}) for memory in what.deleted
         ),
-        events=(Event(name=EventName.DELETED, **whose, at=now, payload={"id": str(memory.id)}),),
     )

@@ -218,6 +218,17 @@ class Mailbox:
         lease = batch.lease
         self._ring_next(self._run("release", lease.subject, lease.token, wait_ms, int(blamed), *turn_ids))
 
+    def parked(self, subject: Subject) -> dict[str, str]:
+        """The bodies of a subject's pending turns, by turn_id: for erasures."""
+        found = cast(dict[bytes, bytes], self._redis.hgetall(key_of(subject, "turns")))
+        return {id_.decode(): _parked(id_, record, 0, 0).body for id_, record in found.items()}
+
+    def drop(self, lease: Lease, turn_ids: Sequence[str], *, everything: bool = False) -> None:
+        """Drop pending turns under a lease and give it back; with `everything`, what is known of processed ones too."""
+        self._ring_next(self._run("commit", lease.subject, lease.token, _ms(1.0), 0, _DONE_SECONDS, *turn_ids))
+        if everything:
+            self._redis.delete(*(key_of(lease.subject, part) for part in ("done", "deliveries", "failures", "retry")))
+
     def reopen(self, subject: Subject, turn_id: str, digest: str) -> None:
         """Forget that a turn with this content was lately processed, so that it may be appended again."""
         self._run("reopen", subject, turn_id, digest)

@@ -113,12 +113,14 @@ class Draft:
         self._note(AuditAction.CREATED, memory, reason)
         self._announce(EventName.CREATED, memory)
 
-    def update(self, memory: Memory, vector: Vector | None, reason: str) -> None:
+    def update(
+        self, memory: Memory, vector: Vector | None, reason: str, action: AuditAction = AuditAction.UPDATED
+    ) -> None:
         """Replace a memory; `vector` is its summary's where that changed."""
         self._put(memory)
         if vector is not None:
             self.vectors[memory.id] = vector
-        self._note(AuditAction.UPDATED, memory, reason)
+        self._note(action, memory, reason)
         self._announce(EventName.UPDATED, memory)
 
     def supersede(self, old: Memory, by: Memory, reason: str) -> None:
@@ -145,6 +147,10 @@ class Draft:
         self.events = [event for event in self.events if event.payload.get("id") != str(memory.id)]
         self._note(AuditAction.DELETED, memory, reason)
         self.events.append(self._event(EventName.DELETED, {"id": str(memory.id)}))
+
+    def say(self, name: EventName, payload: dict[str, str]) -> None:
+        """Announce something that is no change of a memory."""
+        self.events.append(self._event(name, payload))
 
     def refuse(self, action: AuditAction, turn_id: str, reason: str) -> None:
         """Leave a line that something of a turn was not kept, and by which rule."""

@@ -11,7 +11,7 @@ from redis import Redis
 
 from memory.breaker import CircuitBreaker
 from memory.embedding import EmbedderUnavailable, try_out
-from memory.llm import open_llm
+from memory.llm import LLM, open_llm
 from memory.mailbox import Mailbox
 from memory.queue import open_mailbox
 from memory.redis import open_redis
@@ -37,6 +37,7 @@ class Parts(Stores):
     extractor: Extractor
     judge: Judge | None
     """Who is asked in dedup's check range; nobody without a language model."""
+    llm: LLM | None
 
     def close(self) -> None:
         super().close()
@@ -73,4 +74,5 @@ def open_parts(settings: Settings, celery: Celery) -> Parts:
         mailbox=open_mailbox(settings, redis, celery),
         extractor=open_extractor(settings, llm, stores.policy),
         judge=Judge(llm, waits=settings.llm_fallback == "retry") if llm else None,
+        llm=llm,
     )

@@ -67,7 +67,12 @@ def process(received: Sequence[ReceivedTurn], lease: Lease, parts: Parts, now: d
         for one in received:
             if processed.get(one.turn.turn_id, one.digest) != one.digest:
                 raise ConflictingTurn(one.turn.turn_id)
-        fresh = [one for one in received if one.turn.turn_id not in processed]
+        erased = parts.catalog.erasing.tombstones(subject)
+        fresh = [
+            one
+            for one in received
+            if one.turn.turn_id not in processed and not any(stone.covers(one.turn) for stone in erased)
+        ]
         if not fresh:
             return
         said = [one.turn for one in fresh]

@@ -6,6 +6,7 @@ import uuid
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
+from memory.erasure import family
 from memory.index.base import Vector, Where
 from memory.schema import (
     Candidate,
@@ -18,6 +19,7 @@ from memory.schema import (
     Status,
     memory_id,
 )
+from policies.consolidation import without
 from policies.dedup import Neighbour, decide
 from policies.forgetting import is_meant
 from policies.importance import proactivity_weight, source_trust
@@ -234,8 +236,13 @@ def _forget(request: ForgetRequest, near: dict[uuid.UUID, float], draft: Draft, 
         for id_, memory in list(draft.current.items())
         if memory.status in _FORGETTABLE and is_meant(request.what, memory, near.get(id_), parts.policy)
     ]
-    for memory in meant:
-        draft.delete(memory, _ASKED)
+    if meant:
+        draft.learn(family(parts.catalog, draft.subject, [memory.id for memory in meant]).values())
+        what = without(_narrowed(meant, request, draft, parts), draft.current, draft.now, parts.policy)
+        for memory in what.deleted:
+            draft.delete(memory, _ASKED)
+        for memory in what.changed:
+            draft.update(memory, None, "told without what was forgotten")
     waiting = [
         review
         for review in (*draft.reviews, *parts.catalog.reviews.page(draft.subject))
@@ -244,3 +251,13 @@ def _forget(request: ForgetRequest, near: dict[uuid.UUID, float], draft: Draft, 
     for review in waiting:
         draft.withdraw(review, _ASKED)
     return bool(meant or waiting)
+
+
+def _narrowed(meant: Sequence[Memory], request: ForgetRequest, draft: Draft, parts: Parts) -> set[uuid.UUID]:
+    """The memories that are meant; of a consolidated one only the originals that are, if any is by itself."""
+    ids = set()
+    for memory in meant:
+        originals = [draft.current[id_] for id_ in memory.consolidated_from if id_ in draft.current]
+        alone = {one.id for one in originals if is_meant(request.what, one, None, parts.policy)}
+        ids |= alone or {memory.id}
+    return ids

@@ -48,7 +48,7 @@ def approve(id_: uuid.UUID, parts: Parts, *, by: str, now: datetime) -> Approved
         SubjectBusy: the subject's lease was not to be had within 5 seconds.
     """
     subject = _open_review(id_, parts.catalog).subject
-    with _holding(subject, parts) as lease:
+    with holding(subject, parts) as lease:
         review = _open_review(id_, parts.catalog)
         if review.candidate is None:
             raise NotOpen
@@ -101,7 +101,12 @@ def _open_review(id_: uuid.UUID, catalog: Catalog) -> Review:
 
 
 @contextmanager
-def _holding(subject: Subject, parts: Parts) -> Iterator[Lease]:
+def holding(subject: Subject, parts: Parts) -> Iterator[Lease]:
+    """Hold a subject's lease for as long as the block takes.
+
+    Raises:
+        SubjectBusy: it was not to be had within 5 seconds.
+    """
     deadline = time.monotonic() + _WAIT_SECONDS
     while (lease := parts.mailbox.hold(subject, parts.settings.lease_seconds)) is None:
         if time.monotonic() > deadline:

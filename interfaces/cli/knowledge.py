@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import uuid
 from datetime import UTC, datetime
 from typing import Annotated
 
@@ -26,6 +25,7 @@ from memory.erasure import erase
 from memory.schema import AuditEntry, Memory, Status, Subject, Turn, utc_iso
 from memory.settings import load_settings
 from memory.stores import open_stores
+from policies.consolidation import without
 from recall.search import Found
 from recall.search import search as search_memories
 
@@ -100,7 +100,7 @@ def memories(
 def show(memory: IdArgument, as_json: JsonOption = False) -> None:
     """Show one memory: what it says, the turns that it came from, and all that was ever done to it."""
     catalog = open_catalog(load_settings())
-    found = _one(memory, catalog)
+    found = one_memory(memory, catalog)
     sources = catalog.sources(found.subject, found.source_turn_ids)
     audit = catalog.audit_of(found.subject, found.id)
     catalog.close()
@@ -119,7 +119,12 @@ def show(memory: IdArgument, as_json: JsonOption = False) -> None:
     console.print(_audit_table(audit))
 
 
-def _one(given: str, catalog: Catalog) -> Memory:
+def one_memory(given: str, catalog: Catalog) -> Memory:
+    """The memory that a person names by its id or the start of it.
+
+    Raises:
+        typer.BadParameter: it names none, or several.
+    """
     try:
         ids = catalog.ids_like(given)
     except ValueError as error:
@@ -187,14 +192,15 @@ def forget(
     """
     stores = open_stores(load_settings())
     try:
-        found = _one(memory, stores.catalog)
+        found = one_memory(memory, stores.catalog)
         if not (yes or as_json):
             errors.print(Text(found.summary))
             typer.confirm("Forget this for good?", abort=True, err=True)
         erase(
             found.subject,
-            uuid.UUID(str(found.id)),
+            [found.id],
             stores,
+            without,
             by=OPERATOR,
             reason="forgotten by command",
             now=datetime.now(UTC),

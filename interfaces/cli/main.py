@@ -14,6 +14,7 @@ from sqlalchemy.exc import OperationalError
 from interfaces.cli import (
     configuration,
     dead_letters,
+    erasing,
     fleet,
     graph,
     knowledge,
@@ -34,6 +35,7 @@ from memory.index import IndexMismatch, IndexUnavailable
 from memory.postgres import PostgresUnavailable
 from memory.settings import SettingsError, load_settings
 from producers import SpoolUnavailable
+from worker.reviews import SubjectBusy
 
 _MENDABLE = (
     SettingsError,
@@ -47,6 +49,7 @@ _MENDABLE = (
     BrokerUnavailable,
     ProcessKeepsDying,
     NoAnswer,
+    SubjectBusy,
 )
 
 app = typer.Typer(
@@ -66,6 +69,7 @@ topics.add_to(app)
 graph.add_to(app)
 fleet.add_to(app)
 nights.add_to(app)
+erasing.add_to(app)
 status.add_to(app)
 configuration.add_to(app)
 app.add_typer(dead_letters.app)

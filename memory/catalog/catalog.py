@@ -13,6 +13,7 @@ import memory.catalog.tables as tables
 from memory.catalog.changes import Changes, IndexJob, Outcome
 from memory.catalog.context import drop_stale_context, read_context, read_topics
 from memory.catalog.engine import read_only
+from memory.catalog.erasing import Erasing
 from memory.catalog.fading import Fading
 from memory.catalog.nights import NightRuns
 from memory.catalog.preferences import KeptPreferences
@@ -58,6 +59,7 @@ class Catalog:
         self._writers = Writers(engine)
         self.nights = NightRuns(self._engine, self._writers)
         self.fading = Fading(self._engine, self._writers)
+        self.erasing = Erasing(self._engine, self._writers)
         self._riding = riding
         self._graph = graph
 

@@ -12,14 +12,14 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import Connection, Engine, select
+from sqlalchemy import Connection, Engine, func, select
 from sqlalchemy.exc import IntegrityError
 
 import memory.catalog.tables as tables
 from memory.catalog.changes import Access
 from memory.catalog.writers import Writers
 from memory.catalog.writing import of_subject, upsert
-from memory.schema import Status, Subject
+from memory.schema import MemoryType, Status, Subject
 
 _accesses, _memories = tables.accesses, tables.memories
 _READ = (
@@ -88,6 +88,23 @@ class Fading:
         )
         with self._engine.connect() as connection:
             return [_footing(row, subject) for row in connection.execute(query)]
+
+    def episodes(
+        self, subject: Subject, since: datetime, until: datetime, *, below: float | None = None, whatever: bool = False
+    ) -> int:
+        """How many active episodes were created from one moment to another, of an importance below one if given; with
+        `whatever`, archived ones too."""
+        query = select(func.count()).where(
+            of_subject(_memories, subject),
+            _memories.c.type == MemoryType.EPISODIC,
+            _memories.c.status.in_((Status.ACTIVE, Status.ARCHIVED) if whatever else (Status.ACTIVE,)),
+            _memories.c.created_at >= since,
+            _memories.c.created_at <= until,
+        )
+        if below is not None:
+            query = query.where(_memories.c.importance < below)
+        with self._engine.connect() as connection:
+            return connection.execute(query).scalar_one()
 
 
 def _counted(connection: Connection, access: Access) -> Any:

@@ -17,10 +17,11 @@ from sqlalchemy import Connection, Engine, Select, and_, delete, func, insert, s
 import memory.catalog.tables as tables
 from memory.catalog.writers import Writers
 from memory.catalog.writing import insert_new
-from memory.schema import Subject
+from memory.schema import PreferenceName, Subject
 
 _KEPT = timedelta(days=90)
 """For how long finished runs are kept."""
+_NAMES_ZONE = tables.preferences.c.name == PreferenceName.TIME_ZONE
 _runs, _chunks = tables.night_runs, tables.night_chunks
 
 
@@ -80,7 +81,9 @@ class NightRuns:
 
     def zones(self) -> list[str]:
         """The time zones that any subject is known to live in."""
-        return []
+        value = tables.preferences.c.value
+        with self._engine.connect() as connection:
+            return list(connection.execute(select(value).where(_NAMES_ZONE).distinct().order_by(value)).scalars())
 
     def run(self, run_id: str) -> NightRun | None:
         with self._engine.connect() as connection:
@@ -217,10 +220,16 @@ def _in_work(connection: Connection, run_id: str, heard_since: datetime | None =
     return connection.execute(query).scalar_one()
 
 
-def _due(zone: str | None) -> Select[Any]:  # noqa: ARG001
-    """The subjects of a time zone, by the index of their ids."""
-    table = tables.subjects
-    return select(table.c.tenant_id, table.c.subject_id).order_by(table.c.tenant_id, table.c.subject_id)
+def _due(zone: str | None) -> Select[Any]:
+    """The subjects of a time zone, or those whose zone is not known, by the index of their ids."""
+    table, wants = tables.subjects, tables.preferences
+    known = (
+        select(wants.c.value)
+        .where(_NAMES_ZONE, wants.c.tenant_id == table.c.tenant_id, wants.c.subject_id == table.c.subject_id)
+        .scalar_subquery()
+    )
+    query = select(table.c.tenant_id, table.c.subject_id).order_by(table.c.tenant_id, table.c.subject_id)
+    return query.where(known.is_(None) if zone is None else known == zone)
 
 
 def _page(

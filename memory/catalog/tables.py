@@ -236,6 +236,17 @@ index_jobs = Table(
     Index(None, "since"),
 )
 
+tombstones = Table(
+    "tombstones",
+    metadata,
+    _identifier("tenant_id", primary_key=True),
+    _identifier("subject_id", primary_key=True),
+    Column("scope", String(20), primary_key=True),
+    # Empty for a whole subject: a part of a primary key cannot be null.
+    _identifier("key", primary_key=True),
+    Column("at", UtcTime, nullable=False),
+)
+
 accesses = Table(
     "accesses",
     metadata,

@@ -62,7 +62,7 @@ def write(
             was settled before.
     """
     if changes.fence is not None:
-        _raise_fence(connection, changes)
+        raise_fence(connection, changes)
     else:
         connection.execute(_take_turn_statement(connection.dialect.name), {**changes.subject.model_dump(), "fence": 0})
     if changes.deleted:
@@ -141,7 +141,12 @@ def _raise_fence_statement(dialect: str) -> Any:
     ).execution_options(preserve_rowcount=True)
 
 
-def _raise_fence(connection: Connection, changes: Changes) -> None:
+def raise_fence(connection: Connection, changes: Changes) -> None:
+    """Raise a subject's fence to the changes' token.
+
+    Raises:
+        StaleFence: the catalog has seen a newer one.
+    """
     written = connection.execute(
         _raise_fence_statement(connection.dialect.name), {**changes.subject.model_dump(), "fence": changes.fence}
     )

@@ -133,6 +133,10 @@ class Memory(Value):
     superseded_by: uuid.UUID | None = None
     merged_from: tuple[uuid.UUID, ...] = ()
     consolidated_from: tuple[uuid.UUID, ...] = ()
+    consolidated_into: uuid.UUID | None = None
+    """The memory that says what this one says, for as long as that one is there."""
+    apart: bool = False
+    """It was taken out of a consolidated memory, and is not put into one again."""
     related_ids: tuple[uuid.UUID, ...] = ()
     embedding_model: str
     policy_version: str

@@ -90,6 +90,34 @@ class Policy(Value):
     open_reviews_per_subject: Count = Field(
         50, description="candidates of a subject that may wait for a person; what is quarantined past that is not kept"
     )
+    consolidate_days: Count = Field(
+        90, description=f"days within which episodes are condensed ({MECHANICS}, section 10)"
+    )
+    consolidate_similarity: Share = Field(
+        0.45, description="cosine from which two episodes may be told as one; on the scale of MiniLM"
+    )
+    consolidate_span_days: Count = Field(30, description="days that one consolidated memory tells of at most")
+    consolidate_members: Annotated[int, Field(ge=2, le=50)] = Field(
+        3, description="episodes that become one memory at most"
+    )
+    consolidate_sentences: Annotated[int, Field(ge=2, le=20)] = Field(
+        3, description="sentences of a consolidated memory that is told in its episodes' own words, at most"
+    )
+    consolidate_low_importance: Share = Field(
+        0.15, description="importance below which an episode that belongs to no other is archived, after a while"
+    )
+    consolidate_grace_days: Count = Field(30, description="days before that")
+    consolidate_burst: Annotated[int, Field(ge=2)] = Field(
+        50, description="episodes within 24 hours from which a subject is condensed at once"
+    )
+    promote_times: Annotated[int, Field(ge=2)] = Field(
+        3, description=f"episodes with the same fact or tag that make it lasting ({MECHANICS}, section 7)"
+    )
+    promote_days: Count = Field(60, description=f"days within which they must lie ({MECHANICS}, section 7)")
+    promote_trust: Share = Field(0.7, description=f"trust that they must be above ({MECHANICS}, section 7)")
+    promote_confidence: Share = Field(
+        0.9, description=f"confidence below which a person must agree ({MECHANICS}, section 7)"
+    )
     forget_light: bool = Field(
         False,
         description="forget by the light rule (unused for long and unimportant: deleted) instead of by half-lives "

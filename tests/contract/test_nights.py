@@ -14,7 +14,7 @@ import worker.nights.dispatch as dispatch
 from memory.catalog import Access, Changes, ChunkLost
 from memory.index import IndexUnavailable
 from memory.queue import NIGHTLY_QUEUE
-from memory.schema import Status, Subject
+from memory.schema import Preference, PreferenceName, Status, Subject
 from recall.search import search
 from tests.contract.pipeline import Worker, only
 from tests.turns import a_turn, subject
@@ -211,6 +211,21 @@ def test_a_second_beat_begins_nothing(few: Worker) -> None:
     assert dispatch.tick("forget", few.parts, NOW + timedelta(minutes=15)) == []
     assert len(few.parts.catalog.nights.runs()) == 1
     assert dispatch.tick("forget", few.parts, NOW + A_DAY) == ["forget/2026-11-03T04:00/UTC"]
+
+
+def test_each_time_zone_has_a_night_of_its_own(few: Worker, anna: str) -> None:
+    far = subject(f"{anna}-3")
+    zone = Preference(name=PreferenceName.TIME_ZONE, value="Asia/Tokyo")
+    few.parts.catalog.commit(Changes(subject=far, at=NOW, preferred=(zone,)))
+    seen = Seen()
+    noon_in_utc = datetime(2026, 11, 1, 19, 15, tzinfo=UTC)
+    assert dispatch.tick("forget", few.parts, noon_in_utc) == ["forget/2026-11-02T04:00/Asia/Tokyo"]
+    chunks.work("forget/2026-11-02T04:00/Asia/Tokyo", seen.job(), few.parts, few.leases)
+    assert seen.subjects == [far.subject_id]
+    assert dispatch.tick("forget", few.parts, NOW) == ["forget/2026-11-02T04:00/UTC"]
+    for _ in range(4):
+        chunks.work("forget/2026-11-02T04:00/UTC", seen.job(), few.parts, few.leases)
+    assert sorted(seen.subjects) == [f"{anna}-{number}" for number in range(8)]
 
 
 def test_a_night_that_is_long_past_is_not_made_up_for_by_day(few: Worker) -> None:

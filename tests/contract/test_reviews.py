@@ -12,6 +12,7 @@ from memory.catalog import Changes, ConcurrentChange
 from memory.erasure import erase
 from memory.mailbox import key_of
 from memory.schema import Asker, Review, ReviewStatus, Settlement, Subject, Turn
+from policies.consolidation import without
 from tests.contract.pipeline import EVERYTHING, Worker, only
 from tests.turns import a_turn, subject
 from worker.reviews import NotOpen, SubjectBusy, approve, reject
@@ -187,7 +188,7 @@ def test_erasing_a_memory_takes_what_waits_of_its_turn(worker: Worker, anna: str
         opened_at=NOW,
     )
     worker.parts.catalog.commit(Changes(subject=whose, at=NOW, reviews=(review,)))
-    erase(whose, memory.id, worker.parts, by="dora", reason="asked", now=NOW)
+    erase(whose, [memory.id], worker.parts, without, by="dora", reason="asked", now=NOW)
     assert worker.rows("reviews", whose) == []
 
 

@@ -9,7 +9,7 @@ from datetime import datetime
 
 import structlog
 
-from memory.catalog import Changes, ConcurrentChange, StaleFence
+from memory.catalog import ConcurrentChange, StaleFence
 from memory.index.base import Vector
 from memory.indexing import index
 from memory.schema import Memory, Subject
@@ -44,7 +44,7 @@ def visit(subject: Subject, job: Job, parts: Parts, leases: LeaseKeeper, now: da
             plan = planned or job.plan(subject, parts, now)
             if not plan.steps:
                 return None
-            written(plan, lease.token, parts)
+            write(plan, lease.token, parts)
             return plan
     except (ConcurrentChange, StaleFence) as error:
         raise Busy from error
@@ -52,7 +52,7 @@ def visit(subject: Subject, job: Job, parts: Parts, leases: LeaseKeeper, now: da
         parts.mailbox.let_go(lease)
 
 
-def written(plan: Plan, fence: int, parts: Parts) -> None:
+def write(plan: Plan, fence: int, parts: Parts) -> None:
     """Commit a plan under a lease's token, and tell the index and the listeners.
 
     Raises:
@@ -60,9 +60,13 @@ def written(plan: Plan, fence: int, parts: Parts) -> None:
     """
     changes = replace(plan.changes, fence=fence)
     held = _vectors_held((*changes.updated, *changes.created), parts)
-    event_ids = parts.catalog.commit(changes)
+    vectors = {**held, **plan.vectors}
+    written = (*changes.created, *changes.updated)
+    event_ids = parts.catalog.commit(
+        changes, {memory.summary: vectors[memory.id] for memory in written if memory.id in vectors}
+    )
     try:
-        index(changes.index_jobs(), parts, vectors={**held, **plan.vectors})
+        index(changes.index_jobs(), parts, vectors=vectors)
         announce(list(zip(event_ids, changes.events, strict=True)), parts)
         parts.catalog.told(event_ids=event_ids)
     except Exception as error:
@@ -82,8 +86,3 @@ def _vectors_held(memories: Sequence[Memory], parts: Parts) -> dict[uuid.UUID, V
     behind = {job.memory_id for job in parts.catalog.index_jobs(subject)}
     keys = [memory.index_key for memory in memories if memory.version > 1 and memory.id not in behind]
     return {entry.memory_id: entry.vector for entry in parts.index.fetch(subject, keys)} if keys else {}
-
-
-def nothing(subject: Subject, now: datetime) -> Plan:
-    """A plan to do nothing."""
-    return Plan(Changes(subject=subject, at=now))

@@ -209,6 +209,15 @@ def upgrade() -> None:
         unique=False,
     )
     op.create_table(
+        "tombstones",
+        sa.Column("tenant_id", sa.String(length=200), nullable=False),
+        sa.Column("subject_id", sa.String(length=200), nullable=False),
+        sa.Column("scope", sa.String(length=20), nullable=False),
+        sa.Column("key", sa.String(length=200), nullable=False),
+        sa.Column("at", sa.String(length=32), nullable=False),
+        sa.PrimaryKeyConstraint("tenant_id", "subject_id", "scope", "key", name=op.f("pk_tombstones")),
+    )
+    op.create_table(
         "accesses",
         sa.Column("memory_id", sa.Uuid(), nullable=False),
         sa.Column("tenant_id", sa.String(length=200), nullable=False),
@@ -255,6 +264,7 @@ def downgrade() -> None:
     op.drop_table("night_chunks")
     op.drop_table("night_runs")
     op.drop_table("accesses")
+    op.drop_table("tombstones")
     op.drop_table("outbox")
     op.drop_table("reviews")
     op.drop_table("preferences")

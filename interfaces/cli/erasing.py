@@ -1,0 +1,127 @@
+"""Erasing much at once, with a proof: `forget-user`; and `take-apart`, which undoes a consolidation."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from rich.table import Table
+from rich.text import Text
+
+from interfaces.cli.knowledge import OPERATOR, IdArgument, UserArgument, one_memory
+from interfaces.cli.output import JsonOption, TenantOption, console, errors, memory_json, memory_table, print_json
+from memory.catalog.erasing import Scope
+from memory.queue import create_celery
+from memory.schema import Status, Subject
+from memory.settings import load_settings
+from producers.erasing import drop_spooled
+from worker.erasing import Proof, erase_subject, erase_turns, files_with, is_of
+from worker.nights.undo import NothingToUndo, take_apart
+from worker.parts import Parts, open_parts
+
+_TEXTS = 100_000
+
+
+def add_to(app: typer.Typer) -> None:
+    app.command("forget-user")(forget_user)
+    app.command("take-apart")(take_apart_command)
+
+
+def forget_user(
+    user: UserArgument,
+    tenant: TenantOption = "default",
+    conversation: Annotated[str | None, typer.Option(help="Only this conversation.")] = None,
+    turn: Annotated[str | None, typer.Option(help="Only this turn, by its id.")] = None,
+    check_files: Annotated[
+        Path | None,
+        typer.Option(help="Read all files of this folder, and say in which the words still stand.", exists=True),
+    ] = None,
+    yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")] = False,
+    as_json: JsonOption = False,
+) -> None:
+    """Erase a user for good, or one conversation or turn, wherever anything of it lies; then look again everywhere.
+
+    What stays is a line in the audit without content, and a tombstone that keeps turns that are still on their way
+    from bringing anything back. The exit code is 1 if anything was found again.
+    """
+    if conversation and turn:
+        raise typer.BadParameter("name a conversation or a turn, not both")
+    subject = Subject(tenant_id=tenant, subject_id=user)
+    what = f"conversation {conversation} of " if conversation else f"turn {turn} of " if turn else ""
+    if not (yes or as_json):
+        typer.confirm(f"Erase {what}{user} (tenant {tenant}) for good?", abort=True, err=True)
+    parts = open_parts(load_settings(), create_celery(load_settings()))
+    try:
+        texts = _texts(subject, parts) if check_files else set()
+        scope = Scope.CONVERSATION if conversation else Scope.TURN if turn else Scope.SUBJECT
+        proof = _erase(subject, scope, conversation or turn or "", parts)
+        if check_files:
+            # Of a part of a subject only that may be gone which nothing else says.
+            still = _texts(subject, parts)
+            found = files_with(check_files, [text for text in texts if not any(text in other for other in still)])
+            proof.left["files"] = len(found)
+            proof.notes += [f"the words still stand in {name}" for name in found]
+    finally:
+        parts.close()
+    _print(proof, as_json=as_json)
+    if not proof.is_clean:
+        raise typer.Exit(1)
+
+
+def _erase(subject: Subject, scope: Scope, key: str, parts: Parts) -> Proof:
+    now = datetime.now(UTC)
+    if scope is Scope.SUBJECT:
+        proof = erase_subject(subject, parts, by=OPERATOR, now=now)
+    else:
+        proof, _ = erase_turns(subject, scope, key, parts, by=OPERATOR, now=now)
+
+    def is_meant(turn: Any) -> bool:
+        name = {Scope.SUBJECT: None, Scope.CONVERSATION: "conversation_id", Scope.TURN: "turn_id"}[scope]
+        return is_of(turn, subject) and (name is None or turn[name] == key)
+
+    proof.removed["spool of this machine"], proof.left["spool of this machine"] = drop_spooled(parts.settings, is_meant)
+    proof.notes.append("spools of other machines are theirs: what lies there is refused when it comes")
+    return proof
+
+
+def _texts(subject: Subject, parts: Parts) -> set[str]:
+    """All that is kept of what a subject said."""
+    memories = parts.catalog.list_memories(subject, statuses=tuple(Status), limit=_TEXTS)
+    turns = parts.catalog.sources(subject, sorted({id_ for memory in memories for id_ in memory.source_turn_ids}))
+    said = {message.content for turn in turns for message in turn.messages if message.content.strip()}
+    return {memory.summary for memory in memories} | said
+
+
+def _print(proof: Proof, *, as_json: bool) -> None:
+    if as_json:
+        print_json({"removed": proof.removed, "left": proof.left, "notes": proof.notes, "clean": proof.is_clean})
+        return
+    table = Table(title="Erased, and looked for again", title_justify="left")
+    for name in ("where", "removed", "still there"):
+        table.add_column(name, justify="left" if name == "where" else "right")
+    for where in dict.fromkeys((*proof.removed, *proof.left)):
+        left = proof.left.get(where)
+        shown = Text("" if left is None else str(left), style="red" if left else "green")
+        table.add_row(where, str(proof.removed.get(where, 0)), shown)
+    console.print(table)
+    for note in proof.notes:
+        errors.print(Text(note), soft_wrap=True)
+    console.print("nothing is left" if proof.is_clean else Text("something is left: erase again, or see why", "red"))
+
+
+def take_apart_command(memory: IdArgument, as_json: JsonOption = False) -> None:
+    """Undo a consolidation: its episodes are active again, and no night joins them a second time."""
+    parts = open_parts(load_settings(), create_celery(load_settings()))
+    try:
+        whole = one_memory(memory, parts.catalog)
+        found = take_apart(whole.subject, whole.id, parts, by=OPERATOR, now=datetime.now(UTC))
+    except NothingToUndo as error:
+        raise typer.BadParameter(str(error)) from error
+    finally:
+        parts.close()
+    if as_json:
+        print_json([memory_json(one) for one in found])
+    else:
+        console.print(memory_table(whole.subject, found))

@@ -1,0 +1,259 @@
+"""Which episodes become one memory, what it says, and what is left of it when one of them is erased."""
+
+from __future__ import annotations
+
+import uuid
+from collections import Counter
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from itertools import groupby
+from typing import TypeVar
+
+from memory.schema import MAX_SUMMARY_CHARS, Memory, MemoryType, Policy, Status, Subject, Valence
+from policies.importance import importance
+from policies.wording import read
+
+T = TypeVar("T")
+Pair = tuple[float, int, int]
+"""The cosine of two memories, and their places."""
+
+
+def may_join(memory: Memory, now: datetime, policy: Policy, *, at_once: bool = False) -> bool:
+    """Whether an episode may become a part of a consolidated memory.
+
+    Not what a person pinned, asked to be remembered, holds or took out of one before; not what is yet to happen; and,
+    unless there are too many `at_once`, not what is so fresh that it may still be told again, which dedup would want to
+    merge. "Memory System - Mechanics", section 10: those of the last 90 days.
+    """
+    settled = timedelta(0) if at_once else timedelta(hours=policy.episodic_merge_window_hours)
+    return (
+        memory.type is MemoryType.EPISODIC
+        and memory.status is Status.ACTIVE
+        and not (memory.pinned or memory.legal_hold or memory.explicit or memory.apart or memory.consolidated_from)
+        and memory.occurred_at <= now
+        and now - memory.created_at <= timedelta(days=policy.consolidate_days)
+        and now - memory.created_at >= settled
+    )
+
+
+def company(memory: Memory) -> tuple[object, ...]:
+    """What two memories must have in common to be told as one: who may see them, and whose words they are."""
+    return memory.visibility, memory.private, memory.agent_id, memory.author_id
+
+
+def clusters(
+    memories: Sequence[Memory], near: Iterable[Pair], fits: Callable[[Sequence[Memory]], bool], policy: Policy
+) -> list[list[Memory]]:
+    """The memories in groups of which all members are near each other, in cosine and in time; singles too.
+
+    `near` are the pairs whose cosine is at least the policy's; `fits` says whether a group can be told as one. The
+    nearest pairs are joined first, and two groups only if every member of one is near every member of the other:
+    chains of neighbours do not become one story. In each group the earliest comes first.
+    """
+    pairs = sorted(near, key=lambda pair: (-pair[0], pair[1], pair[2]))
+    known = {(first, second) for _, first, second in pairs}
+    known |= {(second, first) for first, second in known}
+    span = timedelta(days=policy.consolidate_span_days)
+    members = {place: [place] for place in range(len(memories))}
+    group_of = {place: place for place in members}
+    for _, first, second in pairs:
+        one, other = group_of[first], group_of[second]
+        if one == other or company(memories[first]) != company(memories[second]):
+            continue
+        both = members[one] + members[other]
+        if len(both) > policy.consolidate_members or not all(
+            (a, b) in known for a in members[one] for b in members[other]
+        ):
+            continue
+        together = _in_order(memories[place] for place in both)
+        if together[-1].occurred_at - together[0].occurred_at > span or not fits(together):
+            continue
+        members[one] = both
+        for place in members.pop(other):
+            group_of[place] = one
+    return [_in_order(memories[place] for place in places) for places in members.values()]
+
+
+def unneeded(memory: Memory, now: datetime, policy: Policy) -> bool:
+    """Whether an episode that belongs to no other is unimportant and old enough to be archived ("Memory System -
+    Mechanics", section 4: dropped after a grace period)."""
+    grace = timedelta(days=policy.consolidate_grace_days)
+    unused = now - max(memory.created_at, memory.last_accessed)
+    return memory.importance < policy.consolidate_low_importance and unused > grace
+
+
+def told(memories: Sequence[Memory], policy: Policy) -> str | None:
+    """What a group says, in its members' own sentences, each day named once; None if that is too much for one memory.
+
+    A sentence whose words another one has all is left out. Nothing is put into other words, so nothing is made up.
+    """
+    kept = _distinct(memories)
+    if len(kept) > policy.consolidate_sentences:
+        return None
+    parts = []
+    for day, same_day in groupby(kept, key=lambda memory: memory.occurred_at.date()):
+        sentences = [_sentence(memory.summary) for memory in same_day]
+        date = f"{day.day} {day:%B %Y}"
+        if not all(date in sentence or f"{day:%d %B %Y}" in sentence for sentence in sentences):
+            sentences[0] = f"On {date}: {sentences[0]}"
+        parts += sentences
+    text = " ".join(parts)
+    return text if len(text) <= MAX_SUMMARY_CHARS else None
+
+
+def consolidated(
+    memories: Sequence[Memory], summary: str, now: datetime, policy: Policy, *, embedding_model: str
+) -> Memory:
+    """One memory that says what several say, with all that they were made of.
+
+    It is as important as the most important of them, or more where their use together makes it so ("Memory System -
+    Mechanics", section 3). Made again of the same memories, it has the same id.
+    """
+    first, last = memories[0], memories[-1]
+    loudest = max(memories, key=lambda memory: memory.intensity)
+    used = sum(memory.access_count for memory in memories)
+    trust = min(memory.trust_score for memory in memories)
+    weighed = importance(
+        pinned=False,
+        trust=trust,
+        access_count=used,
+        valence=loudest.valence,
+        intensity=loudest.intensity,
+        explicit=False,
+        policy=policy,
+    )
+    conversations = {memory.conversation_id for memory in memories}
+    return Memory(
+        id=consolidated_id(first.subject, [memory.id for memory in memories]),
+        **first.subject.model_dump(),
+        type=MemoryType.EPISODIC,
+        kind=_most(memory.kind for memory in memories),
+        category=_most(memory.category for memory in memories),
+        summary=summary,
+        tags=_union(memory.tags for memory in memories),
+        scope=_union(memory.scope for memory in memories),
+        entities=_union(memory.entities for memory in memories),
+        facts=_union(memory.facts for memory in memories),
+        source=first.source,
+        # The turns that state it come before those by which they are understood.
+        source_turn_ids=_union((*(m.source_turn_ids[-1:] for m in memories), *(m.source_turn_ids for m in memories))),
+        conversation_id=first.conversation_id if len(conversations) == 1 else None,
+        agent_id=first.agent_id,
+        author_id=first.author_id,
+        visibility=first.visibility,
+        importance=max(weighed, *(memory.importance for memory in memories)),
+        trust_score=trust,
+        confidence=min(memory.confidence for memory in memories),
+        valence=loudest.valence if loudest.intensity else Valence.NEUTRAL,
+        intensity=loudest.intensity,
+        proactivity_weight=max(memory.proactivity_weight for memory in memories),
+        private=first.private,
+        occurred_at=last.occurred_at,
+        said_at=max(memory.said_at for memory in memories),
+        created_at=now,
+        updated_at=now,
+        last_accessed=now,
+        access_count=used,
+        consolidated_from=tuple(memory.id for memory in memories),
+        related_ids=(),
+        embedding_model=embedding_model,
+        policy_version=policy.version,
+    )
+
+
+def consolidated_id(subject: Subject, ids: Iterable[uuid.UUID]) -> uuid.UUID:
+    """The id of a memory that is made of these."""
+    made_of = ",".join(sorted(map(str, ids)))
+    return uuid.uuid5(uuid.NAMESPACE_URL, f"afterturn:{subject.key}:consolidated:{made_of}")
+
+
+@dataclass(frozen=True)
+class Aftermath:
+    """What an erasure does beside deleting what it was asked to: `deleted` go too, `changed` are written anew."""
+
+    deleted: tuple[Memory, ...]
+    changed: tuple[Memory, ...]
+
+
+def without(
+    doomed: Collection[uuid.UUID], known: Mapping[uuid.UUID, Memory], now: datetime, policy: Policy
+) -> Aftermath:
+    """What becomes of consolidated memories and their originals when some memories are erased.
+
+    `known` are the doomed ones, what they were made of, what was made of them, and what else that was made of. With a
+    consolidated memory go its originals: they say the same. One that loses an original is told anew by those that are
+    left; one of which fewer than two are left goes, and the one left is active again.
+    """
+    gone = {id_: known[id_] for id_ in doomed if id_ in known}
+    for memory in list(gone.values()):
+        gone |= {id_: known[id_] for id_ in memory.consolidated_from if id_ in known}
+    wholes = {memory.consolidated_into for memory in gone.values() if memory.consolidated_into} - gone.keys()
+    changed: list[Memory] = []
+    for whole in (known[id_] for id_ in sorted(wholes) if id_ in known):
+        left = _in_order(known[id_] for id_ in whole.consolidated_from if id_ in known and id_ not in gone)
+        if anew := _told_anew(whole, left, now, policy):
+            changed.append(anew)
+        else:
+            gone[whole.id] = whole
+            changed += [apart(memory, now) for memory in left]
+    return Aftermath(tuple(gone.values()), tuple(changed))
+
+
+def apart(memory: Memory, now: datetime) -> Memory:
+    """An original as it was before it became a part of another memory; it is not made a part again."""
+    return memory.model_copy(
+        update={
+            "status": Status.ACTIVE,
+            "consolidated_into": None,
+            "apart": True,
+            "updated_at": now,
+            "version": memory.version + 1,
+        }
+    )
+
+
+def _told_anew(whole: Memory, left: Sequence[Memory], now: datetime, policy: Policy) -> Memory | None:
+    """A consolidated memory without one of its originals, in the sentences of the others: as many of the most important
+    as fit."""
+    chosen = list(left)
+    while len(chosen) > 1 and (summary := told(chosen, policy)) is None:
+        chosen.remove(min(chosen, key=lambda memory: (memory.importance, memory.occurred_at)))
+    if len(left) < 2 or len(chosen) < 2 or summary is None:
+        return None
+    anew = consolidated(left, summary, now, policy, embedding_model=whole.embedding_model)
+    kept = ("id", "status", "created_at", "last_accessed", "access_count", "pinned", "explicit", "legal_hold")
+    as_it_was = {name: getattr(whole, name) for name in kept}
+    return anew.model_copy(update={**as_it_was, "version": whole.version + 1})
+
+
+def _distinct(memories: Sequence[Memory]) -> list[Memory]:
+    words = [read(memory.summary) for memory in memories]
+    kept = []
+    for place, memory in enumerate(memories):
+        mine = words[place].words | words[place].quantities
+        said = any(
+            mine < (theirs := words[other].words | words[other].quantities) or (mine == theirs and other < place)
+            for other in range(len(memories))
+            if other != place
+        )
+        if not said:
+            kept.append(memory)
+    return kept
+
+
+def _sentence(text: str) -> str:
+    stripped = text.strip()
+    return stripped if stripped.endswith((".", "!", "?")) else f"{stripped}."
+
+
+def _in_order(memories: Iterable[Memory]) -> list[Memory]:
+    return sorted(memories, key=lambda memory: (memory.occurred_at, memory.said_at, memory.id))
+
+
+def _most(values: Iterable[T]) -> T:
+    return Counter(values).most_common(1)[0][0]
+
+
+def _union(values: Iterable[tuple[T, ...]]) -> tuple[T, ...]:
+    return tuple(dict.fromkeys(one for several in values for one in several))

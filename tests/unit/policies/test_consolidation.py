@@ -1,0 +1,140 @@
+"""Which episodes become one memory, and that nothing of them is lost or made up."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import Any
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from memory.schema import Memory, MemoryType, Policy, Status
+from policies.consolidation import clusters, consolidated, may_join, told, unneeded, without
+from tests.unit.policies.builders import NOON, POLICY, memory
+
+LATER = NOON + timedelta(days=5)
+SAYINGS = (
+    "Ana went to the beach with her sister.",
+    "Ana painted the kitchen.",
+    "Ana ran 10 km.",
+    "Ana bought a lamp for $40.",
+    "Ana's brother came to visit.",
+)
+
+
+def episode(number: int, summary: str | None = None, days: float = 0, **changes: Any) -> Memory:
+    at = NOON + timedelta(days=days)
+    moments = {"occurred_at": at, "created_at": at, "updated_at": at, "last_accessed": at}
+    return memory(
+        summary or SAYINGS[number % len(SAYINGS)],
+        turn_id=f"t{number}",
+        type=MemoryType.EPISODIC,
+        **{**moments, **changes},
+    )
+
+
+def joined(group: list[Memory]) -> tuple[Memory, dict[object, Memory]]:
+    """A consolidated memory of a group, and all of them as they are afterwards."""
+    summary = told(group, POLICY)
+    assert summary is not None
+    whole = consolidated(group, summary, LATER, POLICY, embedding_model="test")
+    archived = [one.model_copy(update={"status": Status.ARCHIVED, "consolidated_into": whole.id}) for one in group]
+    return whole, {one.id: one for one in (whole, *archived)}
+
+
+groups = st.lists(
+    st.tuples(st.integers(0, 4), st.integers(0, 20)), min_size=2, max_size=3, unique_by=lambda one: one[0]
+).map(lambda told: sorted((episode(number, days=days) for number, days in told), key=lambda one: one.occurred_at))
+
+
+def test_a_group_is_told_in_its_own_sentences_with_their_days() -> None:
+    group = [episode(0), episode(1), episode(2, days=1)]
+    assert told(group, POLICY) == (
+        "On 2 March 2026: Ana went to the beach with her sister. Ana painted the kitchen. "
+        "On 3 March 2026: Ana ran 10 km."
+    )
+
+
+def test_what_one_of_them_says_whole_is_not_said_twice() -> None:
+    group = [episode(0, "Ana ran."), episode(1, "Ana ran 10 km on 2 March 2026.")]
+    assert told(group, POLICY) == "Ana ran 10 km on 2 March 2026."
+
+
+def test_too_much_for_one_memory_is_not_told() -> None:
+    assert told([episode(0, "Ana saw " + "a very long film " * 34), episode(1)], POLICY) is None
+    assert told([episode(number) for number in range(4)], POLICY) is None
+
+
+@given(groups)
+def test_consolidation_loses_no_provenance(group: list[Memory]) -> None:
+    whole, _ = joined(group)
+    assert set(whole.source_turn_ids) == {turn for one in group for turn in one.source_turn_ids}
+    assert whole.consolidated_from == tuple(one.id for one in group)
+    assert all(one.summary.rstrip(".") in whole.summary for one in group)
+    assert whole.importance >= max(one.importance for one in group)
+    assert joined(group)[0].id == whole.id, "made again, it is the same memory"
+
+
+@given(groups, st.data())
+def test_nothing_of_an_erased_original_is_left(group: list[Memory], data: st.DataObject) -> None:
+    whole, known = joined(group)
+    doomed = data.draw(st.sampled_from(group))
+    what = without([doomed.id], known, LATER, POLICY)  # type: ignore[arg-type]
+    left: dict[object, Memory] = {**known, **{one.id: one for one in what.changed}}
+    for one in what.deleted:
+        del left[one.id]
+    assert all(doomed.summary not in one.summary for one in left.values())
+    assert all(doomed.id not in one.consolidated_from for one in left.values())
+    assert all(not set(doomed.source_turn_ids) & set(one.source_turn_ids) for one in left.values())
+    others = [one for one in group if one.id != doomed.id]
+    active = " ".join(one.summary for one in left.values() if one.status is Status.ACTIVE)
+    assert all(one.summary.rstrip(".") in active for one in others), "what the others say is still known"
+    assert (whole.id in left) == (len(others) > 1)
+
+
+@given(groups)
+def test_with_a_consolidated_memory_go_those_that_say_the_same(group: list[Memory]) -> None:
+    whole, known = joined(group)
+    what = without([whole.id], known, LATER, POLICY)  # type: ignore[arg-type]
+    assert {one.id for one in what.deleted} == {whole.id, *(one.id for one in group)}
+    assert what.changed == ()
+
+
+@given(
+    st.lists(st.integers(0, 60), min_size=1, max_size=9),
+    st.sets(st.tuples(st.integers(0, 8), st.integers(0, 8), st.integers(45, 99))),
+)
+def test_every_member_of_a_cluster_is_near_every_other(days: list[int], near: set[tuple[int, int, int]]) -> None:
+    episodes = [episode(number, days=day) for number, day in enumerate(days)]
+    pairs = [(cosine / 100, a, b) for a, b, cosine in near if a < b < len(episodes)]
+    known = {frozenset((episodes[a].id, episodes[b].id)) for _, a, b in pairs}
+    found = clusters(episodes, pairs, lambda _: True, POLICY)
+    assert sorted(one.id for group in found for one in group) == sorted(one.id for one in episodes)
+    for group in found:
+        assert len(group) <= POLICY.consolidate_members
+        assert group[-1].occurred_at - group[0].occurred_at <= timedelta(days=POLICY.consolidate_span_days)
+        assert all(frozenset((a.id, b.id)) in known for a in group for b in group if a.id != b.id)
+
+
+def test_what_is_private_is_never_told_with_what_is_not() -> None:
+    episodes = [episode(0), episode(1, private=True)]
+    assert len(clusters(episodes, [(0.9, 0, 1)], lambda _: True, POLICY)) == 2
+
+
+def test_what_a_person_wants_as_it_is_stays_as_it_is() -> None:
+    fresh = episode(0, days=4)
+    assert may_join(episode(0), LATER, POLICY)
+    assert not may_join(fresh, LATER, POLICY), "it may still be told again"
+    assert may_join(fresh, LATER, POLICY, at_once=True)
+    for held in ("pinned", "legal_hold", "explicit", "apart"):
+        assert not may_join(episode(0).model_copy(update={held: True}), LATER, POLICY)
+    assert not may_join(episode(0, occurred_at=LATER + timedelta(days=1)), LATER, POLICY), "it is yet to happen"
+    assert not may_join(episode(0), NOON + timedelta(days=91), POLICY)
+
+
+def test_what_is_alone_is_archived_only_when_it_is_unimportant_and_old() -> None:
+    policy = Policy(consolidate_low_importance=0.2)
+    plain = episode(0, importance=0.17)
+    assert not unneeded(plain, NOON + timedelta(days=30), policy)
+    assert unneeded(plain, NOON + timedelta(days=31), policy)
+    assert not unneeded(episode(0, importance=0.2), NOON + timedelta(days=31), policy)

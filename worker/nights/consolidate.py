@@ -1,0 +1,123 @@
+"""Consolidation: episodes that belong together become one memory, and what nobody needs of the rest is archived."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Iterator, Sequence
+from datetime import datetime, timedelta
+from functools import partial
+
+import numpy as np
+
+from memory.catalog import Changes
+from memory.index.base import Vector
+from memory.schema import Memory, MemoryType, Status, Subject
+from policies.consolidation import Pair, clusters, consolidated, may_join, told, unneeded
+from worker.draft import Draft
+from worker.nights.base import BY, Job, Plan, Step
+from worker.nights.condense import condensed
+from worker.parts import Parts
+
+_A_NIGHT = 2_000
+"""Episodes of one subject that are compared in one night at most, the latest first."""
+_BLOCK = 256
+_NEW = timedelta(days=7)
+"""A subject without an episode that has become fit to be joined for so long has been done before, in a night that may
+have been missed some times."""
+
+
+def needs(subject: Subject, parts: Parts, now: datetime) -> bool:
+    """Whether there are episodes that lately became fit to be joined, or old ones that nobody needs."""
+    policy = parts.policy
+    settled = now - timedelta(hours=policy.episodic_merge_window_hours)
+    grace = now - timedelta(days=policy.consolidate_grace_days)
+    fading = parts.catalog.fading
+    return fading.episodes(subject, settled - _NEW, settled) > 0 or (
+        fading.episodes(subject, grace - _NEW, grace, below=policy.consolidate_low_importance) > 0
+    )
+
+
+def plan(subject: Subject, parts: Parts, now: datetime, *, at_once: bool = False) -> Plan:
+    """Join what belongs together and archive what is alone, unimportant and old.
+
+    `at_once` takes in what was said just now: for a subject that tells too much to wait for its night.
+    """
+    policy = parts.policy
+    known = parts.catalog.list_memories(subject, types=(MemoryType.EPISODIC,), limit=_A_NIGHT)
+    fit = [memory for memory in known if may_join(memory, now, policy, at_once=at_once)]
+    draft = Draft(subject, now, policy.version, by=BY)
+    draft.learn(fit)
+    steps: list[Step] = []
+    vectors = vectors_of(fit, parts)
+    near = _near([vectors[memory.id] for memory in fit], policy.consolidate_similarity)
+    for group in clusters(fit, near, lambda group: told(group, policy) is not None, policy):
+        if len(group) > 1:
+            steps += _join(group, draft, parts)
+        elif unneeded(group[0], now, policy):
+            why = f"alone, importance {group[0].importance:.2f}, not used for {policy.consolidate_grace_days} days"
+            draft.archive(group[0], why)
+            steps.append(Step.of("archive", group[0], why))
+    changes = Changes(
+        subject=subject,
+        at=now,
+        created=draft.created(),
+        updated=draft.updated(),
+        audit=tuple(draft.audit),
+        events=tuple(draft.events),
+    )
+    return Plan(changes, tuple(steps), dict(draft.vectors))
+
+
+def _join(group: Sequence[Memory], draft: Draft, parts: Parts) -> Iterator[Step]:
+    summary, by = condensed(group, parts)
+    whole = consolidated(group, summary, draft.now, parts.policy, embedding_model=parts.embedder.name)
+    [vector] = parts.embedder.embed([summary])
+    days = (group[-1].occurred_at - group[0].occurred_at).days
+    why = f"says what {len(group)} episodes of {days + 1} days say, by {by}"
+    draft.create(whole, vector, why)
+    yield Step.of("consolidate", whole, why)
+    for memory in group:
+        part = memory.model_copy(update={"consolidated_into": whole.id})
+        draft.archive(part, "became a part of a consolidated memory")
+        yield Step.of("join", memory, f"becomes a part of {whole.id}")
+
+
+def vectors_of(memories: Sequence[Memory], parts: Parts) -> dict[uuid.UUID, Vector]:
+    """The vectors of summaries, from the index where it has them."""
+    if not memories:
+        return {}
+    subject = memories[0].subject
+    behind = {job.memory_id for job in parts.catalog.index_jobs(subject)}
+    keys = [memory.index_key for memory in memories if memory.id not in behind]
+    vectors = {entry.memory_id: entry.vector for entry in parts.index.fetch(subject, keys)}
+    if missing := [memory for memory in memories if memory.id not in vectors]:
+        embedded = parts.embedder.embed([memory.summary for memory in missing])
+        vectors |= {memory.id: vector for memory, vector in zip(missing, embedded, strict=True)}
+    return vectors
+
+
+def _near(vectors: Sequence[Vector], least: float) -> Iterator[Pair]:
+    """The pairs whose cosine is at least so much, a block of rows at a time: never all cosines at once."""
+    if not vectors:
+        return
+    matrix = np.stack(vectors)
+    for begin in range(0, len(matrix), _BLOCK):
+        cosines = matrix[begin : begin + _BLOCK] @ matrix.T
+        for row, column in zip(*np.nonzero(cosines >= least), strict=True):
+            if begin + row < column:
+                yield float(cosines[row, column]), int(begin + row), int(column)
+
+
+CONSOLIDATE = Job("consolidate", needs, plan, ahead=True)
+AT_ONCE = Job("consolidate", lambda *_: True, partial(plan, at_once=True), ahead=True)
+"""Consolidation of a subject that tells too much to wait for its night."""
+
+
+def is_burst(subject: Subject, created: Sequence[Memory], parts: Parts, now: datetime) -> bool:
+    """Whether the memories that were just created take a subject past the number of episodes within 24 hours from which
+    it is condensed at once, or past twice that, and so on."""
+    new = sum(memory.type is MemoryType.EPISODIC and memory.status is Status.ACTIVE for memory in created)
+    if not new:
+        return False
+    count = parts.catalog.fading.episodes(subject, now - timedelta(days=1), now + timedelta(minutes=1))
+    return count // parts.policy.consolidate_burst > (count - new) // parts.policy.consolidate_burst

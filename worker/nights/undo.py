@@ -1,0 +1,50 @@
+"""Undoing a consolidation: the originals are active again, and stay apart."""
+
+from __future__ import annotations
+
+import uuid
+from datetime import datetime
+
+from memory.catalog import Changes
+from memory.schema import AuditAction, Memory, Subject
+from policies.consolidation import apart
+from worker.draft import Draft
+from worker.nights.base import Plan, Step
+from worker.nights.visit import write
+from worker.parts import Parts
+from worker.reviews import holding
+
+
+class NothingToUndo(Exception):
+    """The memory is not made of others, or these are gone. The message says which."""
+
+
+def take_apart(subject: Subject, memory_id: uuid.UUID, parts: Parts, *, by: str, now: datetime) -> list[Memory]:
+    """Delete a consolidated memory and make its originals active again; answers them.
+
+    Raises:
+        NothingToUndo: it is no such memory.
+        SubjectBusy: a worker has the subject's turns in hand for longer than one waits.
+    """
+    with holding(subject, parts) as lease:
+        whole = parts.catalog.memories(subject, [memory_id]).get(memory_id)
+        if whole is None or not whole.consolidated_from:
+            raise NothingToUndo("it is not a consolidated memory: there is nothing to take apart")
+        originals = parts.catalog.memories(subject, whole.consolidated_from)
+        if not originals:
+            raise NothingToUndo("none of the memories that it was made of is left")
+        draft = Draft(subject, now, parts.policy.version, by=by)
+        draft.learn([whole, *originals.values()])
+        draft.delete(whole, "taken apart by command")
+        for memory in originals.values():
+            draft.update(apart(memory, now), None, "taken out of a consolidated memory", AuditAction.RESTORED)
+        changes = Changes(
+            subject=subject,
+            at=now,
+            updated=draft.updated(),
+            deleted=draft.deleted(),
+            audit=tuple(draft.audit),
+            events=tuple(draft.events),
+        )
+        write(Plan(changes, (Step.of("delete", whole, "taken apart"),)), lease.token, parts)
+        return list(draft.updated())
