@@ -94,7 +94,7 @@ class Policy(Value):
         90, description=f"days within which episodes are condensed ({MECHANICS}, section 10)"
     )
     consolidate_similarity: Share = Field(
-        0.45, description="cosine from which two episodes may be told as one; on the scale of MiniLM"
+        0.55, description="cosine from which two episodes may be told as one; on the scale of MiniLM"
     )
     consolidate_span_days: Count = Field(30, description="days that one consolidated memory tells of at most")
     consolidate_members: Annotated[int, Field(ge=2, le=50)] = Field(

@@ -1,0 +1,70 @@
+"""What becomes lasting, and what a person must agree to first."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import Any
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from memory.schema import Fact, Memory, MemoryType
+from policies.promotion import candidate, confidence, conflicts, patterns
+from tests.unit.policies.builders import NOON, POLICY, memory
+
+SWIMS = Fact(entity="Ana", verb="swims", object="in the lake")
+NOW = NOON + timedelta(days=59)
+
+
+def episode(number: int, **changes: Any) -> Memory:
+    at = NOON + timedelta(days=number)
+    fields: dict[str, Any] = {"type": MemoryType.EPISODIC, "facts": (SWIMS,), "occurred_at": at, "trust_score": 0.85}
+    return memory("Ana swam in the lake.", turn_id=f"t{number}", **{**fields, **changes})
+
+
+def test_a_fact_of_three_episodes_in_sixty_days_is_a_pattern() -> None:
+    [pattern] = patterns([episode(number) for number in range(3)], NOW, POLICY)
+    proposed = candidate(pattern, POLICY)
+    assert (proposed.type, proposed.facts, proposed.summary) == (
+        MemoryType.SEMANTIC,
+        (SWIMS,),
+        "Ana swims in the lake.",
+    )
+    assert {proposed.turn_id, *proposed.context_turn_ids} == {"t0", "t1", "t2"}
+
+
+def test_two_episodes_are_none_nor_is_one_turn_told_three_times() -> None:
+    assert patterns([episode(0), episode(1)], NOW, POLICY) == []
+    assert patterns([episode(0), episode(0, ordinal=1), episode(0, ordinal=2)], NOW, POLICY) == []
+
+
+def test_what_is_old_private_or_little_trusted_does_not_count() -> None:
+    two = [episode(0), episode(1)]
+    assert patterns([*two, episode(2)], NOW + timedelta(days=3), POLICY) == []
+    assert patterns([*two, episode(2, private=True)], NOW, POLICY) == []
+    assert patterns([*two, episode(2, trust_score=0.7)], NOW, POLICY) == []
+
+
+def test_a_tag_is_a_pattern_that_never_does_without_a_person() -> None:
+    [pattern] = patterns([episode(number, facts=(), tags=("swimming",)) for number in range(30)], NOW, POLICY)
+    assert pattern.fact is None
+    assert confidence(pattern, POLICY) < POLICY.promote_confidence
+    assert "30 times" in candidate(pattern, POLICY).summary
+
+
+def test_a_fact_that_contradicts_what_is_known_is_not_promoted() -> None:
+    home = Fact(entity="Ana", verb="lives in", object="Porto", attribute="home_city")
+    [pattern] = patterns([episode(number, facts=(home,)) for number in range(3)], NOW, POLICY)
+    known = memory("Ana lives in Lisbon.", facts=(home.model_copy(update={"object": "Lisbon"}),))
+    assert conflicts(pattern, [known])
+    assert not conflicts(pattern, [memory("Ana lives in Porto.", facts=(home,))])
+
+
+@given(st.lists(st.tuples(st.floats(0, 1), st.floats(0.71, 1)), min_size=3, max_size=12))
+def test_more_of_the_same_makes_surer_and_never_certain(told: list[tuple[float, float]]) -> None:
+    episodes = [episode(number, confidence=sure, trust_score=trust) for number, (sure, trust) in enumerate(told)]
+    [pattern] = patterns(episodes, NOW, POLICY)
+    assert 0.0 <= confidence(pattern, POLICY) <= 0.95
+    lone = [episode(number, confidence=0.5) for number in range(len(told))]
+    [short], [long] = patterns(lone[:3], NOW, POLICY), patterns(lone, NOW, POLICY)
+    assert confidence(short, POLICY) <= confidence(long, POLICY)
