@@ -9,7 +9,7 @@ from typing import Final
 
 from memory.schema import Admission, AdmissionAction, Turn
 from policies.commands import find_commands
-from policies.relevance import SURELY, WORTH_KEEPING, Relevance, asks_about_user, relevance_of
+from policies.relevance import SURELY, WORTH_KEEPING, Relevance, asks, asks_about_user, relevance_of
 from policies.sentences import prose_of, split_sentences, words
 
 _LETTER_RUN = re.compile(r"[^\W\d_]+")
@@ -111,16 +111,17 @@ def _hear(turn: Turn, question: str) -> _Heard:
             continue
         asked = asks_about_user(question)
         heard.answered = heard.answered or ((asked or not spoken) and _may_answer(prose, asked=asked))
-        for relevance in _relevances(prose, after_question=asked):
+        for relevance in _relevances(prose, after_question=asked, replying=asks(question)):
             if heard.best is None or relevance.points > heard.best.points:
                 heard.best = relevance
         question = ""
     return heard
 
 
-def _relevances(prose: str, *, after_question: bool) -> Iterator[Relevance]:
+def _relevances(prose: str, *, after_question: bool, replying: bool) -> Iterator[Relevance]:
     for place, sentence in enumerate(split_sentences(prose)):
-        yield relevance_of(sentence.text, after_question=after_question and place < 2)
+        first = place < 2
+        yield relevance_of(sentence.text, after_question=after_question and first, replying=replying and first)
 
 
 def admit(turn: Turn, question: str = "") -> Admission:

@@ -28,8 +28,8 @@ _COUNTED = words(
 _MENTAL = words(
     "think thinking thought know knew guess bet imagine suppose agree hear heard see saw seen understand believe say "
     "said mean meant wonder wondering tell told ask asked realize realized forget forgot remember recall expect assume "
-    "figure figured appreciate admire admit recommend suggest doubt hope wish notice noticed consider look bring help "
-    "let give show send thank feel find sound promise check keep wait stop"
+    "figure figured appreciate admire admit recommend suggest doubt hope wish notice noticed consider look help "
+    "let give show send thank feel find sound promise check wait"
 )
 """Verbs of thought and of talk, and what people offer to do for each other: most often they lead to something else."""
 _POLITE_STATE = words("sure sorry glad happy impressed jealous curious proud afraid certain here with you ready good")

@@ -120,6 +120,7 @@ _LASTING_ORDER: Final = re.compile(
     re.IGNORECASE,
 )
 _QUESTION: Final = re.compile(r"[^.!?\n]{1,300}\?")
+_SHORTEST_QUESTION: Final = 12
 _USER: Final = re.compile(r"\b(?:you|your|yours|you're|you've|u|ur)\b", re.IGNORECASE)
 
 
@@ -131,6 +132,11 @@ def is_instruction(text: str) -> bool:
 def asks_about_user(text: str) -> bool:
     """Whether the other side's text ends by asking something about the user ("Do you have any pets?")."""
     return any(_USER.search(question) for question in _QUESTION.findall(text[-200:]))
+
+
+def asks(text: str) -> bool:
+    """Whether the other side's text ends by asking something, whatever it is about ("What do they eat?")."""
+    return any(len(question) > _SHORTEST_QUESTION for question in _QUESTION.findall(text[-200:]))
 
 
 @dataclass(frozen=True)
@@ -163,6 +169,7 @@ POINTS: Final[Mapping[str, float]] = {
     "time": 0.5,
     "yes_no": 0.5,
     "money": 0.5,
+    "replies": 0.25,
     "relation_named": 0.25,
     "long": 0.25,
     "personal_verb": 0.25,
@@ -273,7 +280,7 @@ def _content(text: str, lower: str, said: Sequence[str], bag: set[str], own: boo
     return found
 
 
-def features(text: str, *, after_question: bool = False) -> tuple[str, ...]:
+def features(text: str, *, after_question: bool = False, replying: bool = False) -> tuple[str, ...]:
     """The rules that a sentence meets."""
     lower = text.lower()
     body = _OPENERS.sub("", lower, count=1) or lower
@@ -286,8 +293,10 @@ def features(text: str, *, after_question: bool = False) -> tuple[str, ...]:
         found.append("answers_question")
         if _YES_NO.match(lower):
             found.append("yes_no")
-        if "question" not in found and ("impersonal" in found or "third_person" in found):
-            found.append("bare_answer")
+    elif replying:
+        found.append("replies")
+    if (after_question or replying) and "question" not in found and {"impersonal", "third_person"} & set(found):
+        found.append("bare_answer")
     if _POINTS_AWAY.search(body):
         found.append("points_away")
     if len(said) <= 3:
@@ -297,10 +306,10 @@ def features(text: str, *, after_question: bool = False) -> tuple[str, ...]:
     return tuple(found)
 
 
-def relevance_of(text: str, *, after_question: bool = False) -> Relevance:
+def relevance_of(text: str, *, after_question: bool = False, replying: bool = False) -> Relevance:
     """How much one sentence says about the person who said it.
 
     `after_question` says that it may answer a question that the other side has just asked.
     """
-    reasons = features(text, after_question=after_question)
+    reasons = features(text, after_question=after_question, replying=replying)
     return Relevance(_BASE + sum(POINTS.get(reason, 0.0) for reason in reasons), reasons)

@@ -142,6 +142,10 @@ class RulesExtractor:
             joint = "to" if parsed.tokens and parsed.tokens[0].tag.startswith("VB") else "of"
             summary = _sentence(f"{name} wants to be reminded {joint} {rest[:1].lower() + rest[1:]}")
             kind, type_ = Kind.PROACTIVE_ACTION, MemoryType.EPISODIC
+        if said.heard:
+            summary = _with_note(summary, f'asked "{said.heard}"')
+        if said.shared:
+            summary = _with_note(summary, f"sent {said.shared}")
         topics = topics_of(when.text + (" " + said.question if said.question else ""))
         valence, intensity = affect.affect_of(said.text)
         facts = self._facts(said, when.text, parsed)
@@ -219,6 +223,12 @@ class RulesExtractor:
                 )
             )
         return found
+
+
+def _with_note(summary: str, note: str) -> str:
+    """A summary with what it goes with in brackets, as long as there is room for it."""
+    longer = f"{summary.rstrip('.! ')} ({note})."
+    return longer if len(longer) <= MAX_SUMMARY_CHARS else summary
 
 
 def _inside(name: str) -> str:

@@ -2,110 +2,35 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import Final
+from dataclasses import dataclass, replace
+from typing import Final, TypeGuard
 
 from memory.schema import AdmissionAction, Question, Turn
 from policies.admission import is_english
 from policies.commands import Command, find_commands
-from policies.relevance import WORTH_KEEPING, asks_about_user, is_instruction, relevance_of
-from policies.sentences import MAX_SENTENCE_CHARS, MAX_SENTENCES, prose_of, split_sentences
+from policies.relevance import WORTH_KEEPING, asks, asks_about_user, is_instruction, relevance_of
+from policies.sentences import MAX_SENTENCE_CHARS, MAX_SENTENCES, Sentence, prose_of, split_sentences
 from worker.extract.answers import answer_of, question_of
 from worker.extract.base import AdmittedTurn
+from worker.extract.clauses import clauses_of, is_chitchat, whole, without_asides
+from worker.extract.kin import kin_in, kin_resolved
+from worker.extract.leaning import elaborates, heard_in, leans, shared_in, support_of
 from worker.extract.third_person import mended
 
-_LEAD: Final = re.compile(
-    r"^(?:(?:oh|ah|aw+|hey|hi|hello|well|ha(?:ha)*|lol|yeah|yes|yep|yup|nope|no|so|and|but|plus|wow|actually|"
-    r"honestly|anyway|anyways|ok|okay|sure|definitely|absolutely|thanks|thank you(?: so much)?|"
-    r"btw|by the way|cool|nice|great|true|"
-    r"awesome|i mean|you know|to be honest|tbh|good to know|trust me|whoa|hm+|woo\W?hoo|thank "
-    r"goodness|sorry to hear (?:that|it)|like i said|right|because|also|too|omg|unfortunately|"
-    r"sadly|luckily|that's (?:great|awesome|cool|nice))\b"
-    r"(?: there)?[\s,.!:;-]*){1,4}",
-    re.IGNORECASE,
-)
-_VOCATIVE: Final = re.compile(r"^(?:hey|hi|hello|thanks|thank you|wow|yeah|yes|no|aw+|oh),? [A-Z][a-z]+[,!.]\s*")
-_TRAILING_TAG: Final = re.compile(
-    r",? (?:haha\w*|lol|lmao|you know|right|too|though|btw)\s*(?=[.!]*$)|\s*[:;]-?[)D(P]+|"
-    r"\s*[\U0001F300-\U0001FAFF\u2600-\u27BF\uFE0F]+",
-    re.IGNORECASE,
-)
-_SPLIT: Final = re.compile(
-    r"(?:,? (?:and|but|plus|and then|and also|but now|so now) |; |, | - | -- )"
-    r"(?=(?:I|we)(?:'m|'ve|'ll|'d|'re)? [\w']+|(?:my|our) (?:[\w']+ ){1,3}(?:is|are|was|were|has|"
-    r"have|had|loves?|likes?|works?|lives?|wants?|got|says|just|also)\b)",
-    re.IGNORECASE,
-)
-_DEPENDS: Final = re.compile(
-    r"(?:^|, )(?:\w+ ){0,3}(?:if|when|while|since|although|though|because|as|after|before|once|until|whenever)\b",
-    re.IGNORECASE,
-)
-_COMPANION: Final = re.compile(r"^(?:me|my|our)(?: [\w']+){1,3}$", re.IGNORECASE)
-_SUBORDINATE: Final = re.compile(
-    r"^(?:if|when|while|since|although|though|because|as|after|before|once|until|even if|unless|"
-    r"whenever|where|the)\b",
-    re.IGNORECASE,
-)
-_CONTINUES: Final = re.compile(
-    r"\b(?:that|which|who|think|know|said|told|hope|wish|feel|sure|believe|if|because|when|where|"
-    r"what|how|guess|like)$",
-    re.IGNORECASE,
-)
-_HAS_CLAUSE: Final = re.compile(r"\b(?:I|we|my|our|he|she|they|it)(?:'m|'ve|'ll|'d|'re|'s)? \w+", re.IGNORECASE)
-_ELLIPTICAL: Final = re.compile(
-    r"^(?P<adv>(?:(?:just|recently|also|always|usually|mostly|sometimes|currently|still|really|"
-    r"never|already|even|finally|not|definitely) )*)"
-    r"(?P<verb>been|[a-z]+ing|got|went|had|made|took|moved|bought|started|finished|love|loved|"
-    r"hate|enjoy|like|prefer|want|need|wish|saw|met|won|lost|used to|"
-    r"grew|visited|spent|tried|watched|played|plan|hope|decided|joined|adopted|graduated|work|"
-    r"live|study|sold|built|wrote|quit|passed|signed|applied|booked|ate|ran|drove|flew|slept|"
-    r"cooked|baked|painted|celebrated)\b",
-    re.IGNORECASE,
-)
-_GERUND_SUBJECT: Final = re.compile(
-    r"\b(?:is|was|are|were|has|have|had|makes|made|helps|helped|brings|brought|gives|gave|feels|"
-    r"felt|takes|took|keeps|kept|gets|"
-    r"means|meant|can|could|will|would|shows|reminds|requires|sounds|looks|seems|allows|lets)\b|"
-    r"'s (?:been|a|so|my)\b"
-)
-_NOT_PARTICIPLE: Final = frozenset(
-    (
-        "nothing",
-        "something",
-        "anything",
-        "everything",
-        "during",
-        "morning",
-        "evening",
-        "king",
-        "thing",
-        "spring",
-        "being",
-        "bring",
-        "sing",
-        "including",
-    )
-)
-_CHITCHAT: Final = re.compile(
-    r"^(?:I(?:'m| am) (?:so |very |really |pretty |just |also |doing )?(?:good|fine|well|great|ok|"
-    r"okay|alright|not bad|glad|sorry|sure|happy (?:for|to hear)|back|here)"
-    r"(?: (?:too|thanks|thank you|today|and you|how are you|for you|that you .*|to hear .*))*|"
-    r"I (?:see|agree|know|guess so|think so|hope so|understand|can imagine|bet|do|am|have|will|"
-    r"would|can|did|don't know|can't wait|appreciate (?:it|that|you))|"
-    r"I(?:'m| am) (?:really )?(?:loving|enjoying) (?:it|this|that)|(?:I|we) (?:really |just |also "
-    r"|absolutely |totally )*\w+ (?:it|that|this|them|you|so|one)(?: too| a lot| so much| all| "
-    r"now)*|let's .*|"
-    r"me too|same here|"
-    r"nice to meet you.*|good (?:morning|night|evening|afternoon).*)[\s,.!]*$",
-    re.IGNORECASE,
-)
+_MAX_JOINED_CHARS: Final = 320
+"""How long sentences may be together that are one memory because the later ones lean on the first."""
+_LAST_REPLY: Final = 1
+"""The last sentence, from 0, that may be what answers a question: the first is often "Thanks!"."""
 
 
 @dataclass(frozen=True)
 class Statement:
-    """One thing that a user said. `quoted` is a whole third-person template to be filled with the name."""
+    """One thing that a user said: a sentence, with those that lean on it.
+
+    `sentence` is the place in the message of the last of them, `heard` a question of the other side's to which it
+    replies, `shared` what was sent along.
+    """
 
     turn: Turn
     place: int
@@ -117,6 +42,9 @@ class Statement:
     manner: str = "said"
     asked_in: str | None = None
     question: str | None = None
+    sentence: int = -1
+    heard: str | None = None
+    shared: str | None = None
 
 
 @dataclass(frozen=True)
@@ -133,100 +61,12 @@ class _Asked:
     question: str | None = None
     turn_id: str | None = None
     of_user: bool = False
-
-
-_KIN: Final = re.compile(
-    r"\b(?P<whose>[Mm]y|[Oo]ur|[Yy]our) (?:[a-z]+ )?(?P<noun>sister|mom|mum|mother|wife|girlfriend|"
-    r"daughter|aunt|niece|grandmother|grandma|brother|dad|father|"
-    r"husband|boyfriend|son|uncle|nephew|grandfather|grandpa|friend|boss|manager|partner|cousin|"
-    r"roommate|colleague|coworker|teacher|"
-    r"doctor|therapist|dog|cat|puppy|kitten|horse|baby|neighbou?r|coach|mentor|ex)\b(?!')(?P<name> [A-Z][a-z]+)?"
-)
-_SHE: Final = frozenset(
-    ("sister", "mom", "mum", "mother", "wife", "girlfriend", "daughter", "aunt", "niece", "grandmother", "grandma")
-)
-_HE: Final = frozenset(
-    ("brother", "dad", "father", "husband", "boyfriend", "son", "uncle", "nephew", "grandfather", "grandpa")
-)
-_OPENING_PRONOUN: Final = re.compile(r"^(?P<p>he|she|his|her)\b(?P<clitic>'s|'ll|'d)?", re.IGNORECASE)
-
-
-def _kin_in(text: str) -> list[tuple[str, str]]:
-    return [
-        (m["noun"], ("my" if m["whose"].lower() == "your" else m["whose"].lower()) + m.group()[len(m["whose"]) :])
-        for m in _KIN.finditer(text[:MAX_SENTENCE_CHARS])
-    ]
-
-
-def _resolved(text: str, kin: Sequence[tuple[str, str]]) -> str:
-    """A sentence that opens with "he" or "she", with the one person named just before in the pronoun's place."""
-    match = _OPENING_PRONOUN.match(text)
-    if not match:
-        return text
-    pronoun = match["p"].lower()
-    wrong = _SHE if pronoun in ("he", "his") else _HE
-    fitting = list(dict.fromkeys(phrase for noun, phrase in kin if noun not in wrong))
-    if len(fitting) != 1:
-        return text
-    rest = text[match.end("p") :]
-    if match["clitic"] in ("'ll", "'d"):
-        rest = {"'ll": " will", "'d": " would"}[match["clitic"]] + text[match.end() :]
-    elif match["clitic"]:
-        rest = (" has" if re.match(r" (?:been|got|had)\b", text[match.end() :]) else " is") + text[match.end() :]
-    phrase = fitting[0][0].upper() + fitting[0][1:]
-    return phrase + ("'s" if pronoun in ("his", "her") else "") + rest
+    heard: str | None = None
+    anything: bool = False
 
 
 def _asked_in(turn_id: str, text: str) -> _Asked:
-    return _Asked(question_of(text), turn_id, asks_about_user(text))
-
-
-def _without_asides(text: str, assistant: str | None) -> str:
-    text = _TRAILING_TAG.sub("", text)
-    text = _VOCATIVE.sub("", text, count=1)
-    text = _LEAD.sub("", text, count=1) or text
-    if assistant:
-        called = rf"{re.escape(assistant[:3])}[a-z]*"
-        text = re.sub(rf"^{called}[,!] |, {called}(?=[,.!]|$)", "", text)
-    return text.strip(" ,;:-")
-
-
-def _whole(text: str) -> str:
-    """An elliptical sentence with its subject: "Just moved here" -> "I just moved here"."""
-    match = _ELLIPTICAL.match(text)
-    if not match:
-        return text
-    verb = match["verb"].lower()
-    rest = text[:1].lower() + text[1:]
-    if verb == "been" and " for me" in rest:
-        return f"It's {rest}"
-    if verb == "been":
-        return f"I've {rest}"
-    if verb.endswith("ing"):
-        if verb in _NOT_PARTICIPLE or _GERUND_SUBJECT.search(text):
-            return text
-        return f"I'm {rest}"
-    return f"I {rest}"
-
-
-def clauses_of(text: str) -> tuple[str, ...]:
-    """A sentence cut where a new statement about the user begins."""
-    if _SUBORDINATE.match(text):
-        return (text,)
-    parts: list[str] = []
-    begin = 0
-    for match in _SPLIT.finditer(text):
-        left = text[begin : match.start()]
-        if len(left.split()) < 2 or not _HAS_CLAUSE.search(left) or _CONTINUES.search(left) or _SUBORDINATE.match(left):
-            continue
-        if match.group() == ", " and _DEPENDS.search(left):
-            continue
-        if "and" in match.group() and _COMPANION.match(left):
-            continue
-        parts.append(left)
-        begin = match.end()
-    parts.append(text[begin:])
-    return tuple(part.strip(" ,;") for part in parts if part.strip(" ,;"))
+    return _Asked(question_of(text), turn_id, asks_about_user(text), heard_in(text), asks(text))
 
 
 def _ordered(command: Command, turn: Turn, place: int) -> Statement | None:
@@ -247,7 +87,7 @@ def _statements_of(
     found: list[Statement | Forgetting] = []
     used: set[int] = set()
     sentences = split_sentences(prose_of(message))
-    kin = [_kin_in(asked.question or ""), []]
+    kin = [kin_in(asked.question or ""), []]
     for number, sentence in enumerate(sentences):
         end = sentence.start + len(sentence.text)
         hit = next((i for i, c in enumerate(orders) if sentence.start <= c.start < max(end, sentence.start + 1)), None)
@@ -266,40 +106,103 @@ def _statements_of(
             if statement:
                 found.append(statement)
             continue
-        if any(c.start <= sentence.start and end <= c.end for c in orders):
+        ordered = any(c.start <= sentence.start and end <= c.end for c in orders)
+        if ordered or any(sentence.start <= start < end for start in wishes):
             continue
-        if any(sentence.start <= start < end for start in wishes):
-            continue
-        said = _resolved(sentence.text, [*kin[-2], *kin[-1]] if kin[-1] == [] else kin[-1])
-        kin.append(_kin_in(said))
+        said = kin_resolved(sentence.text, [*kin[-2], *kin[-1]] if kin[-1] == [] else kin[-1])
+        kin.append(kin_in(said))
         for command in commands:
             if command.verb == "private" and sentence.start <= command.start < end and command.object_text:
                 said = command.object_text
-        found += _from_sentence(turn, said, asked if number < 2 else _Asked(), assistant, place, number)
+        said_so = _from_sentence(turn, said, asked if number < 2 else _Asked(), assistant, place, number)
+        found = _with_more(found, said_so, said, number, assistant)
+    found = _standing(found, _without_commands(sentences, commands), asked, assistant)
+    found = _with_shared(found, shared_in(message))
     if private:
         found = [_private(item) for item in found]
     return found
 
 
 def _private(item: Statement | Forgetting) -> Statement | Forgetting:
-    if isinstance(item, Forgetting):
-        return item
-    return Statement(
-        item.turn,
-        item.place,
-        item.text,
-        item.explicit,
-        item.pinned,
-        True,
-        item.answered,
-        item.manner,
-        item.asked_in,
-        item.question,
+    return item if isinstance(item, Forgetting) else replace(item, private=True)
+
+
+def _standing(
+    found: Sequence[Statement | Forgetting], sentences: Sequence[str], asked: _Asked, assistant: str | None
+) -> list[Statement | Forgetting]:
+    """Statements that can be understood by themselves.
+
+    One that leans on what was said before it is joined to that; the first after a question names the question.
+    """
+    standing: list[Statement | Forgetting] = []
+    for item in found:
+        if not isinstance(item, Statement) or item.manner != "said" or item.explicit:
+            standing.append(item)
+            continue
+        text, replies = item.text, not standing and not item.answered and item.sentence <= _LAST_REPLY
+        if leans(text):
+            if standing and _tells_more(last := standing[-1], text, item.sentence):
+                standing[-1] = replace(last, text=f"{_ended(last.text)} {text}", sentence=item.sentence)
+                continue
+            before = sentences[item.sentence - 1] if 0 < item.sentence < len(sentences) else ""
+            if support := support_of(before, assistant):
+                text = f"{_ended(mended(support))} {text}"
+        if replies and asked.heard:
+            standing.append(replace(item, text=text, heard=asked.heard, asked_in=asked.turn_id))
+        else:
+            standing.append(replace(item, text=text))
+    return standing
+
+
+def _with_more(
+    found: list[Statement | Forgetting],
+    said_so: Sequence[Statement | Forgetting],
+    said: str,
+    number: int,
+    assistant: str | None,
+) -> list[Statement | Forgetting]:
+    """What was found so far with what came of one more sentence; one that only goes on with the last is added to it."""
+    if said_so:
+        return found + [replace(one, sentence=number) if isinstance(one, Statement) else one for one in said_so]
+    if found and elaborates(said) and _tells_more(last := found[-1], said, number):
+        text = f"{_ended(last.text)} {mended(without_asides(said, assistant))}"
+        return [*found[:-1], replace(last, text=text, sentence=number)]
+    return found
+
+
+def _without_commands(sentences: Sequence[Sentence], commands: Sequence[Command]) -> list[str]:
+    """The sentences of a message, "" for one that tells the memory what to do: it explains no other."""
+    return [
+        "" if any(one.start <= c.end and c.start < one.start + len(one.text) for c in commands) else one.text
+        for one in sentences
+    ]
+
+
+def _with_shared(found: list[Statement | Forgetting], what: str | None) -> list[Statement | Forgetting]:
+    """Statements of a message of which the last names what was sent with it."""
+    last = found[-1] if found else None
+    if what is None or not isinstance(last, Statement) or last.explicit:
+        return found
+    return [*found[:-1], replace(last, shared=what)]
+
+
+def _tells_more(last: Statement | Forgetting, text: str, number: int) -> TypeGuard[Statement]:
+    """Whether a sentence may go on with the statement before it."""
+    return (
+        isinstance(last, Statement)
+        and last.manner == "said"
+        and not last.explicit
+        and 0 <= number - last.sentence <= 1
+        and len(last.text) + len(text) <= _MAX_JOINED_CHARS
     )
 
 
+def _ended(text: str) -> str:
+    return text if text[-1:] in ".!?" else f"{text}."
+
+
 def _stands(clause: str, asked: _Asked) -> bool:
-    judged = relevance_of(clause, after_question=asked.of_user)
+    judged = relevance_of(clause, after_question=asked.of_user, replying=asked.anything)
     return judged.points >= WORTH_KEEPING - 0.5 and "impersonal" not in judged.reasons
 
 
@@ -335,20 +238,20 @@ def _from_sentence(
         return [Statement(turn, place, text, manner="instruction")]
     if turn.source != "chat":
         return [Statement(turn, place, mended(text))] if text[-1] != "?" and len(text.split()) > 2 else []
-    judged = relevance_of(text, after_question=asked.of_user)
+    judged = relevance_of(text, after_question=asked.of_user, replying=asked.anything)
     if "task" in judged.reasons:
         return []
     if judged.worth_keeping and "bare_answer" in judged.reasons and asked.question is not None:
-        return _quoted(turn, _without_asides(text, assistant), asked, judged.reasons, place)
+        return _quoted(turn, without_asides(text, assistant), asked, judged.reasons, place)
     if judged.worth_keeping and "question" in judged.reasons:
         text = text[: max(text.rfind(", "), text.rfind(" - "), 0)]
     return _clauses(turn, text, asked, assistant, place) if judged.worth_keeping else []
 
 
 def _clauses(turn: Turn, text: str, asked: _Asked, assistant: str | None, place: int) -> list[Statement | Forgetting]:
-    clean = mended(_without_asides(text, assistant))
-    bodies = [_whole(_without_asides(clause, assistant)) for clause in clauses_of(_whole(clean))]
-    bodies = [body for body in bodies if len(body.split()) > 1 and not _CHITCHAT.match(body)]
+    clean = mended(without_asides(text, assistant))
+    bodies = [whole(without_asides(clause, assistant)) for clause in clauses_of(whole(clean))]
+    bodies = [body for body in bodies if len(body.split()) > 1 and not is_chitchat(body)]
     if len(bodies) > 1:
         bodies = [body for body in bodies if _stands(body, asked)] or bodies[:1]
     return [Statement(turn, place, body) for body in bodies]

@@ -30,6 +30,7 @@ _NEVER_INFLECTED: Final = frozenset(
 )
 _WE: Final = {"we": "subject", "us": "object", "our": "possessive", "ours": "mine", "ourselves": "self"}
 _I: Final = {"i": "subject", "me": "object", "my": "possessive", "mine": "mine", "myself": "self"}
+_FULL_STOPS: Final = frozenset({".", "!", "?", "..."})
 _PRESENT: Final = frozenset({"VBP", "VB"})
 _SKIPPED: Final = frozenset({"RB", "RBR", "RBS", ",", "UH", "IN"})
 _ANYONE_AFTER: Final = frozenset(("when", "if", "where", "whenever", "how", "because", "once", "what"))
@@ -237,6 +238,8 @@ class _Rewriter:
         if case == "self" and first:
             case = "object"
         self.words[place] = self.narrator.mention(case)
+        if place and self.tokens[place - 1].text in _FULL_STOPS:
+            self.words[place] = self.words[place][:1].upper() + self.words[place][1:]
         if case == "subject":
             self._agree(place, singular=first)
 
@@ -290,6 +293,8 @@ class _Rewriter:
     def rewrite(self) -> str:
         for place in range(self._open_with_companions(), len(self.tokens)):
             lower = self.tokens[place].lower
+            if place and self.tokens[place - 1].text in _FULL_STOPS:
+                self.narrator.named = self.narrator.named and lower not in ("i", "we")
             if lower in _I and not (lower == "i" and self.tokens[place].tag == "CD"):
                 self._refer(place, _I[lower])
             elif lower in _WE:

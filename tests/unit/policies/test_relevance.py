@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from policies.doings import doings_of
-from policies.relevance import POINTS, asks_about_user, features, relevance_of
+from policies.relevance import POINTS, asks, asks_about_user, features, relevance_of
 
 
 @pytest.mark.parametrize(
@@ -78,11 +78,11 @@ def test_an_answer_counts_more_than_the_same_words_unasked() -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "asks"),
+    ("text", "asking"),
     [("Nice! Do you have a garden?", True), ("Is it raining?", False), ("You have a garden.", False), ("", False)],
 )
-def test_a_question_about_the_user_is_known(text: str, asks: bool) -> None:
-    assert asks_about_user(text) is asks
+def test_a_question_about_the_user_is_known(text: str, asking: bool) -> None:
+    assert asks_about_user(text) is asking
 
 
 def test_points_are_in_quarters() -> None:
@@ -100,3 +100,15 @@ def test_the_longest_sentence_is_judged_in_bounded_time(piece: str) -> None:
     began = time.process_time()
     relevance_of(piece * (400 // len(piece)))
     assert time.process_time() - began < 0.05
+
+
+def test_a_reply_to_any_question_counts_more_than_the_same_words_unasked() -> None:
+    said = "They eat clover and squash."
+    assert relevance_of(said, replying=True).points > relevance_of(said).points
+
+
+@pytest.mark.parametrize(
+    ("text", "asking"), [("Nice! What do they eat?", True), ("They eat well.", False), ("Right?", False), ("", False)]
+)
+def test_any_question_is_known(text: str, asking: bool) -> None:
+    assert asks(text) is asking

@@ -1,0 +1,175 @@
+"""A memory must be understood by who has not read the conversation."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from datetime import UTC, datetime
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from memory.schema import Candidate, Context, Message, Policy, Turn
+from memory.settings import Settings
+from policies.admission import admit
+from worker.extract import AdmittedTurn, Extractor, open_extractor
+from worker.extract.leaning import elaborates, heard_in, leans, shared_in
+
+WHEN = datetime(2026, 11, 21, 18, 0, tzinfo=UTC)
+
+
+@pytest.fixture(scope="module")
+def extractor() -> Extractor:
+    return open_extractor(Settings(), None, Policy())
+
+
+def _summaries(extractor: Extractor, *said: tuple[str, str]) -> Sequence[str]:
+    messages = tuple(
+        Message.model_validate({"role": role, "content": content, "name": "Maya" if role == "user" else None})
+        for role, content in said
+    )
+    turn = Turn(
+        turn_id="t1", tenant_id="acme", user_id="maya", conversation_id="c1", messages=messages, occurred_at=WHEN
+    )
+    items = extractor.extract([AdmittedTurn(turn, admit(turn))], Context()).items
+    return [item.summary for item in items if isinstance(item, Candidate)]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "I painted it because it was calming.",
+        "I love this series.",
+        "It's the best part of my week.",
+        "I sold some.",
+        "I had a similar idea.",
+        "I did too.",
+        "I've been there twice.",
+        "They keep me company.",
+    ],
+)
+def test_a_sentence_that_points_back_leans(text: str) -> None:
+    assert leans(text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "I love jazz.",
+        "I bought a bike and it rattles.",
+        "It's hard to wait for summer.",
+        "I think that I will go.",
+        "There is a park near my flat.",
+        "I start at the bakery this week.",
+        "My sister and her husband moved.",
+    ],
+)
+def test_a_sentence_that_says_what_it_means_does_not(text: str) -> None:
+    assert not leans(text)
+
+
+@pytest.mark.parametrize(
+    ("said", "kept"),
+    [
+        (
+            "We go sailing with my cousins every June. It's the best part of our year!",
+            ["Maya goes sailing with their cousins every June. It's the best part of their year!"],
+        ),
+        (
+            "I joined a choir in the old brewery. It rehearses in a cellar under the market hall.",
+            ["Maya joined a choir in the old brewery. It rehearses in a cellar under the market hall."],
+        ),
+        (
+            "The old harbour boat was rotting. I restored it with two friends.",
+            ["The old harbour boat was rotting. Maya restored it with two friends."],
+        ),
+        (
+            "So many neighbours came to my concert.",
+            ["So many neighbours came to Maya's concert."],
+        ),
+    ],
+)
+def test_what_leans_on_a_sentence_is_one_memory_with_it(extractor: Extractor, said: str, kept: list[str]) -> None:
+    assert _summaries(extractor, ("user", said)) == kept
+
+
+def test_a_reply_names_the_question(extractor: Extractor) -> None:
+    said = (("assistant", "Where did you learn pottery?"), ("user", "I took an evening class at the community centre."))
+    assert _summaries(extractor, *said) == [
+        'Maya took an evening class at the community centre (asked "Where did you learn pottery?").'
+    ]
+
+
+def test_a_reply_about_other_things_than_oneself_is_kept_with_its_question(extractor: Extractor) -> None:
+    said = (
+        ("assistant", "What do the tortoises eat?"),
+        ("user", "They mostly eat dandelions, clover and squash from the garden."),
+    )
+    assert _summaries(extractor, *said) == [
+        'Asked "What do the tortoises eat?", Maya said: They mostly eat dandelions, clover and squash from the garden.'
+    ]
+
+
+def test_what_the_assistant_states_is_never_quoted(extractor: Extractor) -> None:
+    said = (("assistant", "You live in Paris with a dog called Rex."), ("user", "I really love it here in my flat."))
+    (summary,) = _summaries(extractor, *said)
+    assert "Paris" not in summary
+    assert "Rex" not in summary
+
+
+def test_what_the_memory_was_told_to_forget_explains_nothing(extractor: Extractor) -> None:
+    said = "Forget that I lived in Bergen near the fish market. I never liked it there with my uncle."
+    assert all("Bergen" not in summary for summary in _summaries(extractor, ("user", said)))
+
+
+def test_a_new_sentence_of_a_memory_names_the_user_again(extractor: Extractor) -> None:
+    (summary,) = _summaries(extractor, ("user", "I keep bees on the roof. I sell their honey at the market."))
+    assert summary == "Maya keeps bees on the roof. Maya sells their honey at the market."
+
+
+def test_what_a_transcript_says_was_sent_is_kept_with_the_memory(extractor: Extractor) -> None:
+    (summary,) = _summaries(extractor, ("user", "I finished my quilt! [sends a photo of a blue quilt on a sofa]"))
+    assert summary == "Maya finished their quilt (sent a photo of a blue quilt on a sofa)."
+
+
+@pytest.mark.parametrize(
+    ("message", "what"),
+    [
+        ("look [shares a photo of a red barn]", "a photo of a red barn"),
+        ("[image: a receipt]", "a receipt"),
+        ("[sic] and [1]", None),
+        ("no brackets", None),
+    ],
+)
+def test_what_was_sent_is_read_out_of_brackets(message: str, what: str | None) -> None:
+    assert shared_in(message) == what
+
+
+@pytest.mark.parametrize(
+    ("text", "question"),
+    [
+        ("Lovely! Where was the picnic?", "Where was the picnic?"),
+        ("That plate is lovely. Did you make it?", "That plate is lovely. Did you make it?"),
+        ("I know you like tea.", None),
+        ("", None),
+    ],
+)
+def test_only_a_question_is_heard(text: str, question: str | None) -> None:
+    assert heard_in(text) == question
+
+
+@given(st.text(max_size=400))
+def test_any_text_leans_or_does_not(text: str) -> None:
+    assert leans(text) in (True, False)
+    assert elaborates(text) in (True, False)
+
+
+@pytest.mark.parametrize("piece", ["it ", "[shares ", "that that ", "it is so ", "a b, It ", "what? "])
+def test_the_longest_text_is_read_in_bounded_time(piece: str) -> None:
+    text = piece * (16_000 // len(piece))
+    began = time.process_time()
+    shared_in(text)
+    heard_in(text)
+    leans(text[:400])
+    assert time.process_time() - began < 0.2

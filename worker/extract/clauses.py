@@ -1,0 +1,147 @@
+"""Sentences of chat cut into whole clauses, without what only greets, reacts or fills."""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+_LEAD: Final = re.compile(
+    r"^(?:(?:oh|ah|aw+|hey|hi|hello|well|ha(?:ha)*|lol|yeah|yes|yep|yup|nope|no|"
+    r"so(?! (?:many|much|few|far|long))|and|but|plus|wow|actually|"
+    r"honestly|anyway|anyways|ok|okay|sure|definitely|absolutely|thanks|thank you(?: so much)?|"
+    r"btw|by the way|cool|nice|great|true|"
+    r"awesome|i mean|you know|to be honest|tbh|good to know|trust me|whoa|hm+|woo\W?hoo|thank "
+    r"goodness|sorry to hear (?:that|it)|like i said|right|because|also|too|omg|unfortunately|"
+    r"sadly|luckily|that's (?:great|awesome|cool|nice))\b"
+    r"(?: there)?[\s,.!:;-]*){1,4}",
+    re.IGNORECASE,
+)
+_VOCATIVE: Final = re.compile(r"^(?:hey|hi|hello|thanks|thank you|wow|yeah|yes|no|aw+|oh),? [A-Z][a-z]+[,!.]\s*")
+_TRAILING_TAG: Final = re.compile(
+    r",? (?:haha\w*|lol|lmao|you know|right|too|though|btw)\s*(?=[.!]*$)|\s*[:;]-?[)D(P]+|"
+    r"\s*[\U0001F300-\U0001FAFF\u2600-\u27BF\uFE0F]+",
+    re.IGNORECASE,
+)
+_SPLIT: Final = re.compile(
+    r"(?:,? (?:and|but|plus|and then|and also|but now|so now) |; |, | - | -- )"
+    r"(?=(?:I|we)(?:'m|'ve|'ll|'d|'re)? [\w']+|(?:my|our) (?:[\w']+ ){1,3}(?:is|are|was|were|has|"
+    r"have|had|loves?|likes?|works?|lives?|wants?|got|says|just|also)\b)",
+    re.IGNORECASE,
+)
+_DEPENDS: Final = re.compile(
+    r"(?:^|, )(?:\w+ ){0,3}(?:if|when|while|since|although|though|because|as|after|before|once|until|whenever)\b",
+    re.IGNORECASE,
+)
+_COMPANION: Final = re.compile(r"^(?:me|my|our)(?: [\w']+){1,3}$", re.IGNORECASE)
+_SUBORDINATE: Final = re.compile(
+    r"^(?:if|when|while|since|although|though|because|as|after|before|once|until|even if|unless|"
+    r"whenever|where|the)\b",
+    re.IGNORECASE,
+)
+_CONTINUES: Final = re.compile(
+    r"\b(?:that|which|who|think|know|said|told|hope|wish|feel|sure|believe|if|because|when|where|"
+    r"what|how|guess|like)$",
+    re.IGNORECASE,
+)
+_HAS_CLAUSE: Final = re.compile(r"\b(?:I|we|my|our|he|she|they|it)(?:'m|'ve|'ll|'d|'re|'s)? \w+", re.IGNORECASE)
+_ELLIPTICAL: Final = re.compile(
+    r"^(?P<adv>(?:(?:just|recently|also|always|usually|mostly|sometimes|currently|still|really|"
+    r"never|already|even|finally|not|definitely) )*)"
+    r"(?P<verb>been|[a-z]+ing|got|went|had|made|took|moved|bought|started|finished|love|loved|"
+    r"hate|enjoy|like|prefer|want|need|wish|saw|met|won|lost|used to|"
+    r"grew|visited|spent|tried|watched|played|plan|hope|decided|joined|adopted|graduated|work|"
+    r"live|study|sold|built|wrote|quit|passed|signed|applied|booked|ate|ran|drove|flew|slept|"
+    r"cooked|baked|painted|celebrated)\b",
+    re.IGNORECASE,
+)
+_GERUND_SUBJECT: Final = re.compile(
+    r"\b(?:is|was|are|were|has|have|had|makes|made|helps|helped|brings|brought|gives|gave|feels|"
+    r"felt|takes|took|keeps|kept|gets|"
+    r"means|meant|can|could|will|would|shows|reminds|requires|sounds|looks|seems|allows|lets)\b|"
+    r"'s (?:been|a|so|my)\b"
+)
+_NOT_PARTICIPLE: Final = frozenset(
+    (
+        "nothing",
+        "something",
+        "anything",
+        "everything",
+        "during",
+        "morning",
+        "evening",
+        "king",
+        "thing",
+        "spring",
+        "being",
+        "bring",
+        "sing",
+        "including",
+    )
+)
+_CHITCHAT: Final = re.compile(
+    r"^(?:I(?:'m| am) (?:so |very |really |pretty |just |also |doing )?(?:good|fine|well|great|ok|"
+    r"okay|alright|not bad|glad|sorry|sure|happy (?:for|to hear)|back|here)"
+    r"(?: (?:too|thanks|thank you|today|and you|how are you|for you|that you .*|to hear .*))*|"
+    r"I (?:see|agree|know|guess so|think so|hope so|understand|can imagine|bet|do|am|have|will|"
+    r"would|can|did|don't know|can't wait|appreciate (?:it|that|you))|"
+    r"I(?:'m| am) (?:really )?(?:loving|enjoying) (?:it|this|that)|(?:I|we) (?:really |just |also "
+    r"|absolutely |totally )*\w+ (?:it|that|this|them|you|so|one)(?: too| a lot| so much| all| "
+    r"now)*|let's .*|"
+    r"me too|same here|"
+    r"nice to meet you.*|good (?:morning|night|evening|afternoon).*)[\s,.!]*$",
+    re.IGNORECASE,
+)
+
+
+def without_asides(text: str, assistant: str | None) -> str:
+    """A sentence without openers ("well,"), tags ("lol"), emojis and the name of the one it is said to."""
+    text = _TRAILING_TAG.sub("", text)
+    text = _VOCATIVE.sub("", text, count=1)
+    text = _LEAD.sub("", text, count=1) or text
+    if assistant:
+        called = rf"{re.escape(assistant[:3])}[a-z]*"
+        text = re.sub(rf"^{called}[,!] |, {called}(?=[,.!]|$)", "", text)
+    return text.strip(" ,;:-")
+
+
+def whole(text: str) -> str:
+    """An elliptical sentence with its subject: "Just moved here" -> "I just moved here"."""
+    match = _ELLIPTICAL.match(text)
+    if not match:
+        return text
+    verb = match["verb"].lower()
+    rest = text[:1].lower() + text[1:]
+    if verb == "been" and " for me" in rest:
+        return f"It's {rest}"
+    if verb == "been":
+        return f"I've {rest}"
+    if verb.endswith("ing"):
+        if verb in _NOT_PARTICIPLE or _GERUND_SUBJECT.search(text):
+            return text
+        return f"I'm {rest}"
+    return f"I {rest}"
+
+
+def clauses_of(text: str) -> tuple[str, ...]:
+    """A sentence cut where a new statement about the user begins."""
+    if _SUBORDINATE.match(text):
+        return (text,)
+    parts: list[str] = []
+    begin = 0
+    for match in _SPLIT.finditer(text):
+        left = text[begin : match.start()]
+        if len(left.split()) < 2 or not _HAS_CLAUSE.search(left) or _CONTINUES.search(left) or _SUBORDINATE.match(left):
+            continue
+        if match.group() == ", " and _DEPENDS.search(left):
+            continue
+        if "and" in match.group() and _COMPANION.match(left):
+            continue
+        parts.append(left)
+        begin = match.end()
+    parts.append(text[begin:])
+    return tuple(part.strip(" ,;") for part in parts if part.strip(" ,;"))
+
+
+def is_chitchat(text: str) -> bool:
+    """Whether a clause says how one is, or reacts, and no more."""
+    return _CHITCHAT.match(text) is not None
