@@ -116,6 +116,19 @@ _RULES: Final[tuple[tuple[str, re.Pattern[str]], ...]] = (
         ),
     ),
     (
+        "addressed_to_a_machine",
+        _any(
+            r"\b(?:notes?|messages?|instructions?|reminders?|attention|memos?|p\.?s\.?)\s{0,3}:?\s{0,3}"
+            r"(?:(?:to|for)\s+)?(?:the |any |all )?(?:ais?|(?:chat)?bots?|assistants?|language models?|"
+            r"llms?|ai (?:agents?|assistants?|models?)|summari[sz]ers?)\b\s{0,3}(?::|\breading\b)",
+            r"\b(?:re-?program(?:ming)?|modify(?:ing)?|overwrit(?:e|ing)|alter(?:ing)?) (?:you\b(?!r)|your "
+            r"(?:programming|code|source|behaviou?r|settings|training|instructions))",
+            r"\bi(?:'m| am) (?:[\w-]{1,12},? ){0,3}an? (?:[\w-]{1,12} ){0,3}(?:ai|artificial intelligence|"
+            r"language model|chat ?bot)\s{0,2}(?:[.,!;]|(?:created|designed|trained|made|built|with|that|which|model|"
+            r"assistant)\b)",
+        ),
+    ),
+    (
         "forced_output",
         _any(
             r"\baccess\s+granted\b",

@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
+from policies.pasted import own_words
+
 MAX_SENTENCES = 40
 """Sentences looked at in one message; the rest of a longer one is a document, not something said in passing."""
 MAX_SENTENCE_CHARS = 400
@@ -56,8 +58,9 @@ def _blank(match: re.Match[str]) -> str:
 
 
 def prose_of(text: str) -> str:
-    """The text with code, tables, logs and bracketed asides blanked out, every character else in its place."""
-    text = text[:_MAX_CHARS].replace("’", "'").replace("‘", "'").replace("\r", "\n")
+    """The text with code, tables, logs, bracketed asides and what is pasted blanked out, every character else in its
+    place."""
+    text = own_words(text[:_MAX_CHARS]).replace("’", "'").replace("‘", "'").replace("\r", "\n")
     if "```" in text or "~~~" in text:
         text = _FENCE.sub(_blank, text)
     if "`" in text:

@@ -19,6 +19,7 @@ from memory.schema import (
     Verdict,
 )
 from policies.privacy import screen
+from policies.prompts import is_prompt
 from policies.topics import without
 from worker.draft import Draft
 from worker.metrics import SCREENINGS
@@ -27,6 +28,7 @@ from worker.wishes import Wishes
 
 _MASK = "[masked]"
 _PLANTED = "planted_instruction"
+_PROMPT = "written_for_a_model"
 _PUNCTUATION = ".,;:!?\"'()[]{}<>"
 _SHORTEST_HIDDEN = 4
 """Characters from which a masked word is looked for in what else was said: shorter ones are words of every day."""
@@ -37,6 +39,7 @@ def screened(
 ) -> Iterator[Candidate | ForgetRequest]:
     """What may go on, masked; of all else a line goes onto the draft, or a review."""
     planted = {turn_id for turn_id, turn in turns.items() if _is_planted(turn, parts.policy)}
+    prompts = {turn_id for turn_id, turn in turns.items() if is_prompt(turn.text_of("user"))}
     for item in extraction.items:
         if isinstance(item, ForgetRequest):
             yield item
@@ -48,6 +51,8 @@ def screened(
         SCREENINGS.labels(Verdict.QUARANTINE if item.turn_id in planted else screening.verdict).inc()
         if screening.verdict is Verdict.REFUSE:
             draft.refuse(AuditAction.REFUSED, item.turn_id, ", ".join(screening.reasons))
+        elif item.turn_id in prompts - planted:
+            draft.refuse(AuditAction.REFUSED, item.turn_id, _PROMPT)
         elif item.turn_id in planted or screening.verdict is Verdict.QUARANTINE:
             _quarantine(_masked(item, screening, parts.policy), turns[item.turn_id], draft, parts)
         else:

@@ -86,6 +86,11 @@ IDENTIFIERS = [
     ("Ana lives at 12 Baker Street, London.", "[address]", "Baker"),
     ("Ana lives on Ziegelgasse 19.", "[address]", "Ziegelgasse"),
     ("Ana's postal code is 94110.", "[postcode]", "94110"),
+    ("Ana lives at 41207 Jarmila Ebbesen 31, Nuuk.", "[address]", "Jarmila"),
+    ("Ana's parcel was sent to Hoge Brug 12 on Monday.", "[address]", "Hoge Brug"),
+    ("Ana waits at the corner of Elm and Castle Bridge.\nRoom 2.", "[address]", "Castle"),
+    ("Ana serves on the USS Marten, FPO AE 09123 since May.", "[address]", "09123"),
+    ("Ana's office is at 17 rue des Lilas in Lyon.", "[address]", "Lilas"),
 ]
 
 
@@ -120,6 +125,10 @@ def test_personal_identifiers_stay_where_the_policy_lets_them(text: str, placeho
         "The user's gym opens at 7:30 and cost 25.50 a month in 2019-2023.",
         "The user upgraded to version 1.2.3.4 of the tool.",
         "The user's order number is 1234567890.",
+        "The user lives in Room 101 and plays on PlayStation 5.",
+        "The user moved to Berlin on March 12 and ran the 2024 Boston Marathon.",
+        "The user works on Windows 11 and lives with 3 cats.",
+        "The user was born on 12 December 1990 and has 250 Lego Sets.",
     ],
 )
 def test_what_only_looks_like_a_secret_or_an_identifier_is_kept(text: str) -> None:

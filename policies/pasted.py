@@ -1,0 +1,86 @@
+"""What of a message its writer has pasted: mails, letters, articles, quotations. It says nothing of the writer."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Final
+
+_LONG_QUOTE: Final = 160
+_LONG_REST: Final = 80
+
+_HEADER: Final = re.compile(
+    r"^[ \t>*]{0,4}(?:From|To|Cc|Bcc|Subject|Date|Sent|Reply-To)\*{0,2}:[^\n]{1,300}$", re.MULTILINE | re.IGNORECASE
+)
+_FORWARDED: Final = re.compile(
+    r"^[ \t>]{0,4}(?:-{2,20} ?(?:original|forwarded) message ?-{0,20}|begin forwarded message:?|"
+    r"on [^\n]{6,100} wrote:)[ \t]{0,4}$",
+    re.MULTILINE | re.IGNORECASE,
+)
+_NOUN: Final = (
+    r"(?:e-?mails?|messages?|articles?|letters?|texts?|reviews?|transcripts?|pages?|documents?|posts?|paragraphs?|"
+    r"passages?|stor(?:y|ies)|essays?|poems?|lyrics|news|reports?|contracts?|pdf|file|chat|thread|conversation|"
+    r"description|excerpt|sentences?|statement|website|blog|abstract)\b"
+)
+_ANNOUNCED: Final = re.compile(
+    r"\b(?:here(?:'s| is| are)|this is|these are|below|following|got|received|found|sent me|says?|said|wrote)\b"
+    rf"[^\n]{{0,80}}?\b(?:this|{_NOUN})[^\n:]{{0,60}}:[ \t]*\n\s*",
+    re.IGNORECASE,
+)
+_TASK: Final = re.compile(
+    r"\b(?:summari[sz]e|summary|translate|proofread|rewrite|rephrase|paraphrase|edit|correct|analy[sz]e|classify|"
+    r"extract|reply to|respond to|shorten|improve)\b"
+    rf"[^\n]{{0,80}}?\b(?:this|it|following|{_NOUN})[^\n]{{0,60}}\n\s*",
+    re.IGNORECASE,
+)
+_GREETING: Final = re.compile(
+    r"^[ \t]{0,4}(?:dear|hi|hello|hey|good (?:morning|afternoon)|to whom)\b[^\n.!?]{0,60},?[ \t]{0,4}\n",
+    re.MULTILINE | re.IGNORECASE,
+)
+_SIGNED: Final = re.compile(
+    r"^[ \t]{0,4}(?:(?:with )?(?:best|kind|warm|many)?\s?(?:regards|wishes)|sincerely|yours|cheers|thank you|best|"
+    r"greetings)\b[^\n]{0,40},?[ \t]{0,4}\n[ \t]{0,4}[^\W\d_][^\n]{0,60}",
+    re.MULTILINE | re.IGNORECASE,
+)
+_QUOTED: Final = re.compile(rf'"""[^"]{{20,}}"""|“[^“”]{{{_LONG_QUOTE},}}”|"[^"\n]{{{_LONG_QUOTE},}}"')
+
+
+def pasted_spans(text: str) -> Iterator[tuple[int, int]]:
+    """Where pasted passages begin and end; they may overlap. Linear in the length of the text."""
+    if (start := _mail_start(text)) is not None:
+        yield start, len(text)
+    if "\n" in text:
+        for pattern in (_ANNOUNCED, _TASK):
+            shown = pattern.search(text)
+            if shown and len(text) - shown.end() >= _LONG_REST:
+                yield shown.end(), len(text)
+        greeting = _GREETING.search(text)
+        if greeting and (signed := _SIGNED.search(text, greeting.end())):
+            yield greeting.start(), signed.end()
+    for quoted in _QUOTED.finditer(text):
+        yield quoted.span()
+
+
+def _mail_start(text: str) -> int | None:
+    """Where a mail begins: at two lines of a header that stand together, or at the mark of a forwarded one."""
+    forwarded = _FORWARDED.search(text)
+    starts = [forwarded.start()] if forwarded else []
+    before: re.Match[str] | None = None
+    for header in _HEADER.finditer(text):
+        if before is not None and header.start() - before.end() <= 2:
+            starts.append(before.start())
+            break
+        before = header
+    return min(starts, default=None)
+
+
+def own_words(text: str) -> str:
+    """The text with pasted passages blanked out, every character else in its place."""
+    parts, at = [], 0
+    for start, end in sorted(pasted_spans(text)):
+        if end <= at:
+            continue
+        begin = max(start, at)
+        parts += [text[at:begin], "".join("\n" if char == "\n" else " " for char in text[begin:end])]
+        at = end
+    return "".join(parts) + text[at:] if parts else text
