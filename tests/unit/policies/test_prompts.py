@@ -66,7 +66,8 @@ def test_people_who_speak_of_roles_rules_and_models_write_no_prompt(text: str) -
             "Translate the following text:",
         ),
         (
-            "Here is the article I told you of:\n\nMayor Lind says she lives in a boat and will run for office again in the next year.",
+            "Here is the article I told you of:\n\n"
+            "Mayor Lind says she lives in a boat and will run for office again in the next year.",
             "Here is the article I told you of:",
         ),
         (
@@ -86,7 +87,7 @@ def test_what_is_pasted_is_blanked_and_the_rest_stays_in_its_place(text: str, ow
     [
         "I live in Oslo and I have three children.",
         "Hi Sam,\nI live in Oslo now.\nThanks a lot for asking!",
-        "Guess what:\nI got the job at the harbour, and my wife is so proud that she baked a cake of three floors for me.",
+        "Guess what:\nI got the job at the harbour, and my wife is so proud that she baked a cake of three floors.",
         'My boss said "well done" and I got the raise.',
         "I moved.\nTo Oslo.\nBest decision of my life, and my children like their school and the snow in the morning.",
         "from: Oslo, to: Bergen, that is my commute",
