@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 INSTALLED := $(VENV)/.installed
 
 .DEFAULT_GOAL := help
-.PHONY: help install run test test-unit test-llm soak canary lint format bench flower lock clean
+.PHONY: help install run test test-unit test-llm soak canary fuzz lint format bench flower lock clean
 
 help: ## Show what each target does
 	@echo "Afterturn: the cold path of an assistant's long-term memory. Start with: make run"
@@ -45,6 +45,10 @@ soak: $(INSTALLED) ## Let everything go wrong that may, MINUTES long (10), and c
 
 canary: $(INSTALLED) ## Break promises of the product on purpose: the tests must notice each (about 8 minutes)
 	$(BIN)/python -m tests.fleet.canary
+
+fuzz: $(INSTALLED) ## Look for a turn that breaks admission or extraction, SECONDS long (60)
+	@mkdir -p .fuzz
+	$(BIN)/python -m tests.fuzz -max_total_time=$(or $(SECONDS),60) -artifact_prefix=.fuzz/ .fuzz tests/fuzz/corpus
 
 lint: $(INSTALLED) ## Check format, lint, types and the floors of the house
 	$(BIN)/ruff format --check .

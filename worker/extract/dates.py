@@ -340,7 +340,7 @@ def resolve_dates(text: str, moment: datetime) -> Dated:
                 continue
             if "month" in match.groupdict() and not _reads_as_month(match, text):
                 continue
-            span = resolve(match, today, _past_at(text, start, past))
+            span = _in_calendar(resolve, match, today, _past_at(text, start, past))
             if span is None:
                 continue
             written = _written(span, text, start, match.group("lead") or "")
@@ -359,6 +359,16 @@ def resolve_dates(text: str, moment: datetime) -> Dated:
         place = end
     resolved = "".join((*pieces, text[place:]))
     return Dated(_with_since(resolved, today), tuple(item[3] for item in taken))
+
+
+def _in_calendar(
+    resolve: Callable[[re.Match[str], date, bool], _Span | None], match: re.Match[str], today: date, past: bool
+) -> _Span | None:
+    """What a date means, None where that is before the year 1 or after 9999: it stays as it was said."""
+    try:
+        return resolve(match, today, past)
+    except (ValueError, OverflowError):
+        return None
 
 
 def _reads_as_month(match: re.Match[str], text: str) -> bool:
