@@ -174,8 +174,11 @@ class Reading:
         return word.casefold() in ("user", "the user", "i", "me", self.name.casefold())
 
     def _entities(self, told: ToldMemory) -> tuple[Entity, ...]:
+        named = plain(f"{told.summary} {told.evidence}")
         found = {
-            entity.text[:200]: entity.type for entity in told.entities if entity.text and not self._is_user(entity.text)
+            entity.text[:200]: entity.type
+            for entity in told.entities
+            if entity.text and plain(entity.text) in named and not self._is_user(entity.text)
         }
         return tuple(Entity(text=text, type=type_) for text, type_ in list(found.items())[:12])
 
@@ -183,14 +186,16 @@ class Reading:
         # What the rules read off the user's own words is the same whichever model is asked.
         by_rules = attribute_facts(mended(told.evidence))
         taken = {fact.attribute for fact in by_rules}
-        by_model = (fact for one in told.facts[:6] if (fact := self._fact(one)) is not None)
+        stated = stems(f"{told.summary} {told.evidence}")
+        by_model = (fact for one in told.facts[:6] if (fact := self._fact(one, stated)) is not None)
         rest = [fact for fact in by_model if fact.attribute is None or fact.attribute not in taken]
         if by_rules:
             rest = [fact for fact in rest if fact.attribute is not None]
         return (*by_rules, *rest)
 
-    def _fact(self, told: ToldFact) -> Fact | None:
-        if not (told.entity and told.verb and told.object):
+    def _fact(self, told: ToldFact, stated: set[str]) -> Fact | None:
+        # What the sentence does not say must not supersede what another one does.
+        if not (told.entity and told.verb and told.object) or not stems(told.object) <= stated:
             return None
         attribute = (told.attribute or "").lower()
         return Fact(

@@ -20,10 +20,10 @@ from memory.schema import (
     Question,
 )
 from memory.settings import Settings, SettingsError
-from tests.scripted import Scripted, answer, told
+from tests.scripted import Scripted, answer, guarded, told
 from tests.unit.extract.asking import CATEGORIES, NOTHING, WHEN, a_turn, ask, candidates, said
 from worker.extract import open_extractor
-from worker.extract.model import PROMPT
+from worker.extract.model import PROMPT, ModelExtractor
 
 
 def test_an_answer_becomes_candidates_of_the_turns_that_were_shown() -> None:
@@ -173,10 +173,10 @@ def test_an_attribute_is_one_that_dedup_knows_and_the_rules_reading_goes_first()
         {"entity": "user", "verb": "lives in", "object": "Porto", "attribute": "home_city"},
         {"entity": "user", "verb": "likes", "object": "fado", "attribute": "DROP TABLE"},
         {"entity": "the user", "verb": "is", "object": "vegan", "attribute": "diet"},
+        {"entity": "user", "verb": "works at", "object": "Nordbank", "attribute": "employer"},
     ]
-    [candidate] = candidates(
-        ask(Scripted(answer(told("I live in Lisbon", "Maya lives in Lisbon.", facts=facts))), said("I live in Lisbon."))
-    )
+    memory = told("I live in Lisbon and I am vegan", "Maya lives in Lisbon and is vegan.", facts=facts)
+    [candidate] = candidates(ask(Scripted(answer(memory)), said("I live in Lisbon and I am vegan.")))
     assert [(fact.attribute, fact.object) for fact in candidate.facts] == [("home_city", "Lisbon"), ("diet", "vegan")]
 
 
@@ -271,6 +271,11 @@ def test_the_rules_answer_instead_where_the_settings_say_so(failing: object) -> 
     assert [one.summary for one in candidates(extraction)] == ["Maya lives in Lisbon."]
     assert (extraction.model, extraction.prompt_version, extraction.open_topics) == ("rules-1", None, (topic,))
     assert len(fell_back) == 1
+
+
+def test_the_settings_open_it() -> None:
+    extractor = open_extractor(Settings(extractor="llm"), guarded(Scripted(NOTHING)), Policy())
+    assert isinstance(extractor, ModelExtractor)
 
 
 def test_an_extractor_that_asks_a_model_needs_one() -> None:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 from tokenizers import Tokenizer
 
 from memory.embedding.minilm import tokenizer_path
@@ -44,6 +46,16 @@ def test_skipped_turns_never_cost_a_call() -> None:
     assert {one.admission.action for one in turns} == {AdmissionAction.SKIP}
     assert ask(provider, *turns).items == ()
     assert provider.prompts == []
+
+
+@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@given(
+    st.lists(st.sampled_from(["I live in Lisbon.", "Good morning!", "Ich habe zwei Katzen.", "", "No."]), max_size=6)
+)
+def test_a_batch_costs_one_call_or_none(texts: list[str]) -> None:
+    provider = Scripted(NOTHING)
+    ask(provider, *(said(text, turn_id=f"t{number}") for number, text in enumerate(texts)))
+    assert len(provider.prompts) <= 1
 
 
 def test_the_model_learns_no_id_and_no_secret_and_nothing_off_the_record() -> None:
