@@ -41,6 +41,8 @@ _log = structlog.get_logger()
 _SUBJECTS_A_SWEEP = 500
 _SWEEP_CLAIM = "afterturn:sweep:claim"
 """Stands for half of the time between two sweeps."""
+_STALE_CLAIM = "afterturn:stale:claim"
+_STALE_SECONDS = 3600
 
 
 @cache
@@ -148,3 +150,9 @@ def sweep() -> None:
     jobs = parts.catalog.index_jobs(besides=in_work)
     index(jobs, parts)
     observe_searchable([at.timestamp() for at in parts.catalog.arrivals([job.memory_id for job in jobs])])
+    if parts.redis.set(_STALE_CLAIM, 1, nx=True, ex=_STALE_SECONDS):
+        # Nobody is told of them any more; they are not to lie about either.
+        parts.catalog.drop_stale_context(
+            topics_before=now - timedelta(hours=parts.policy.open_topic_hours),
+            questions_before=now - timedelta(hours=parts.policy.question_hours),
+        )

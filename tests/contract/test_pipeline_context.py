@@ -7,10 +7,11 @@ from typing import Any
 
 import pytest
 
-from memory.catalog import Outcome
-from memory.schema import Subject
+from memory.catalog import Changes, Outcome
+from memory.schema import OpenTopic, Question, Subject
 from tests.contract.pipeline import Worker, only
 from tests.turns import a_turn, subject
+from worker import tasks
 
 
 def exchange(user: str, number: int, *said: tuple[str, str], name: str | None = None, **fields: Any) -> dict[str, Any]:
@@ -73,6 +74,21 @@ def test_a_question_is_stale_after_its_hours(worker: Worker, anna: str) -> None:
     fresh = worker.parts.catalog.context(whose, ["c"], topics_since=late, questions_since=late - hours - hours)
     stale = worker.parts.catalog.context(whose, ["c"], topics_since=late, questions_since=late)
     assert (list(fresh.questions), list(stale.questions)) == (["c"], [])
+
+
+def test_what_is_stale_is_dropped_from_the_catalog(worker: Worker, anna: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    stale = datetime.now(UTC) - timedelta(hours=worker.parts.policy.open_topic_hours + 1)
+    fresh, whose = datetime.now(UTC), subject(anna)
+    for agent, at in (("planner", stale), ("coach", fresh)):
+        topic = OpenTopic(agent_id=agent, text="a trip to Japan", turn_id="t")
+        asked = Question(conversation_id=agent, text="When?", turn_id="t")
+        worker.parts.catalog.commit(Changes(subject=whose, at=at, topics={agent: topic}, questions={agent: asked}))
+    monkeypatch.setattr(tasks, "_parts", lambda: worker.parts)
+    for _ in range(2):
+        worker.parts.redis.delete("afterturn:sweep:claim")
+        tasks.sweep()
+    assert [row["agent_id"] for row in worker.rows("open_topics", whose)] == ["coach"]
+    assert [row["conversation_id"] for row in worker.rows("questions", whose)] == ["coach"]
 
 
 @pytest.mark.parametrize(
