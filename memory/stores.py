@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 from memory.accesses import Accesses
 from memory.catalog import Catalog, open_catalog_engine
@@ -11,6 +12,7 @@ from memory.embedding.base import Embedder
 from memory.graph import Graph, open_graph
 from memory.index import RidingIndex, open_index
 from memory.index.base import Index
+from memory.lexicon import Lexicon
 from memory.schema import Policy, Thresholds
 from memory.settings import Settings, SettingsError, load_policy, variable_of
 
@@ -27,6 +29,11 @@ class Stores:
     graph: Graph
     embedder: Embedder
     accesses: Accesses
+
+    @cached_property
+    def lexicon(self) -> Lexicon:
+        """Finds memories by their words; made at the first search, and always of this catalog."""
+        return Lexicon(self.catalog)
 
     def close(self) -> None:
         self.accesses.close()

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from itertools import groupby
 from typing import Any, Final
 
@@ -20,11 +20,12 @@ from benchmarks.quality.house import TENANT, House, Spent, messages, spending, s
 from benchmarks.quality.sameness import label_pairs
 from memory.schema import Memory, MemoryType, Status, Subject, Turn, Verdict
 from policies.privacy import screen
-from recall.search import search
+from recall.search import search_all
 
 Row = dict[str, Any]
 _NOWHEN: Final = datetime(2026, 11, 2, 8, 0, tzinfo=UTC)
 """When turns are said whose data names no moment."""
+_BETWEEN_TURNS: Final = timedelta(minutes=1)
 _RANKED: Final = 20
 
 
@@ -70,11 +71,14 @@ class Conversation:
         return list(dict.fromkeys(one.speaker for one in self.said))
 
     def _heard_by(self, name: str, subject: Subject) -> Iterator[list[Turn]]:
-        """The turns of one speaker, session by session: what is said at one moment is one session."""
+        """The turns of one speaker, session by session.
+
+        What the data has at one moment is one session, which begins then: each turn comes a minute after the other.
+        """
         for _, session in groupby(self.said, key=lambda one: one.when):
             turns = []
             before: list[tuple[str | None, str]] = []
-            for one in session:
+            for place, one in enumerate(session):
                 if one.speaker != name:
                     before.append((one.speaker, one.text))
                     continue
@@ -84,7 +88,7 @@ class Conversation:
                         **subject_fields(subject),
                         conversation_id=one.conversation,
                         messages=messages(one.text, name=name, before=before),
-                        occurred_at=one.when,
+                        occurred_at=one.when + place * _BETWEEN_TURNS,
                     )
                 )
                 before = []
@@ -92,13 +96,8 @@ class Conversation:
                 yield turns
 
     def _answer(self, question: Question, subjects: Sequence[Subject], house: House) -> Row:
-        found = [
-            one
-            for subject in subjects
-            for one in search(subject, question.text, house.parts, limit=_RANKED, now=question.asked_at)
-        ]
-        best = sorted(found, key=lambda one: (-one.score, one.memory.id))[:_RANKED]
-        return {"qid": question.id, "ranked": [list(one.memory.source_turn_ids) for one in best]}
+        found = search_all(subjects, question.text, house.parts, limit=_RANKED, now=question.asked_at)
+        return {"qid": question.id, "ranked": [list(one.memory.source_turn_ids) for one in found]}
 
 
 @dataclass(frozen=True)

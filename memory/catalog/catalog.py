@@ -19,6 +19,7 @@ from memory.catalog.nights import NightRuns
 from memory.catalog.preferences import KeptPreferences
 from memory.catalog.reviews import Reviews
 from memory.catalog.rows import folded, ids_from, memory_of
+from memory.catalog.summaries import Summaries, read_summaries
 from memory.catalog.writers import Writers
 from memory.catalog.writing import NO_VECTORS, RidingGraph, of_subject, strike, write
 from memory.index.base import RidingIndex, Vector
@@ -154,6 +155,11 @@ class Catalog:
         with self._engine.connect() as connection:
             documents = connection.execute(query.order_by(table.c.updated_at.desc(), table.c.id).limit(limit)).scalars()
             return [memory_of(document) for document in documents]
+
+    def summaries(self, subject: Subject, since: int | None = None) -> Summaries:
+        """What the subject's active memories say; only what was written since a revision, if one is given."""
+        with self._engine.connect() as connection:
+            return read_summaries(connection, subject, since)
 
     def with_attributes(self, subject: Subject, attributes: Iterable[tuple[str, str]]) -> list[Memory]:
         """The subject's active memories with a fact of one of these (entity, attribute) pairs, in any case."""

@@ -15,11 +15,11 @@ import memory.catalog.tables as tables
 from memory.catalog.changes import Changes
 from memory.catalog.rows import index_job_rows, memory_of
 from memory.catalog.writers import Writers
-from memory.catalog.writing import insert_new, of_subject, raise_fence
+from memory.catalog.writing import insert_new, note_removal, of_subject, take_turn
 from memory.schema import AuditEntry, Memory, Subject, Turn
 
 _STAYS = ("subjects", "tombstones")
-"""Tables of which an erasure of a subject leaves the subject's row: its ids, a fencing token and a moment."""
+"""Tables of which an erasure of a subject leaves the subject's row: ids, a fencing token, revisions and a moment."""
 
 
 class Scope(StrEnum):
@@ -122,7 +122,8 @@ class Erasing:
         """
         removed = {}
         with self._writers.transaction() as connection:
-            raise_fence(connection, Changes(subject=subject, at=line.at, fence=fence))
+            revision = take_turn(connection, Changes(subject=subject, at=line.at, fence=fence))
+            note_removal(connection, subject, revision)
             documents = connection.execute(
                 select(tables.memories.c.document).where(of_subject(tables.memories, subject))
             ).scalars()

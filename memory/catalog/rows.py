@@ -30,9 +30,11 @@ _PROJECTED = (
 _ENTITY_CHARS = 200
 
 
-def memory_row(memory: Memory) -> dict[str, Any]:
+def memory_row(memory: Memory, revision: int) -> dict[str, Any]:
+    """A memory as it is written at a revision of its subject."""
     return {name: getattr(memory, name) for name in _PROJECTED} | {
-        "document": memory.model_dump(mode="json", exclude_defaults=True)
+        "revision": revision,
+        "document": memory.model_dump(mode="json", exclude_defaults=True),
     }
 
 

@@ -65,6 +65,8 @@ subjects = Table(
     _identifier("tenant_id", primary_key=True),
     _identifier("subject_id", primary_key=True),
     Column("fence", BigInteger, nullable=False),
+    Column("revision", BigInteger, nullable=False),
+    Column("removed", BigInteger, nullable=False),
 )
 
 open_topics = Table(
@@ -110,7 +112,9 @@ memories = Table(
     Column("updated_at", UtcTime, nullable=False),
     Column("last_accessed", UtcTime, nullable=False),
     Column("version", Integer, nullable=False),
+    Column("revision", BigInteger, nullable=False),
     Column("document", JSON, nullable=False),
+    Index(None, "tenant_id", "subject_id", "revision"),
     Index(None, "tenant_id", "subject_id", "status", "updated_at"),
     Index(None, "tenant_id", "subject_id", "created_at"),
 )

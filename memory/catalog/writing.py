@@ -61,20 +61,18 @@ def write(
         ConcurrentChange: an updated or deleted memory is no longer at the version that was read, or a settled review
             was settled before.
     """
-    if changes.fence is not None:
-        raise_fence(connection, changes)
-    else:
-        connection.execute(_take_turn_statement(connection.dialect.name), {**changes.subject.model_dump(), "fence": 0})
+    revision = take_turn(connection, changes)
     if changes.deleted:
+        note_removal(connection, changes.subject, revision)
         drop_context(connection, changes.subject)
     write_topics(connection, changes.subject, changes.topics, changes.at)
     write_questions(connection, changes.subject, changes.questions, changes.at)
     if changes.ledger:
         _write_ledger(connection, changes)
     if changes.created:
-        connection.execute(_INSERT_MEMORIES, [memory_row(memory) for memory in changes.created])
+        connection.execute(_INSERT_MEMORIES, [memory_row(memory, revision) for memory in changes.created])
     for memory in changes.updated:
-        _update(connection, memory)
+        _update(connection, memory, revision)
     _write_parts(connection, (*changes.created, *changes.updated))
     for memory in changes.deleted:
         _delete(connection, memory)
@@ -132,36 +130,40 @@ def of_subject(table: Table, subject: Subject) -> Any:
 
 
 @cache
-def _raise_fence_statement(dialect: str) -> Any:
+def _take_turn_statement(dialect: str, *, fenced: bool) -> Any:
+    """Raises the subject's revision, and its fence where the work was done under a lease.
+
+    It locks the subject's row until the transaction ends, where the database locks rows: who writes for a subject waits
+    for whoever does so already, so that two erasures do not each leave a source to the other.
+    """
     statement = upsert(dialect, tables.subjects)
+    there = tables.subjects.c
     return statement.on_conflict_do_update(
-        index_elements=[tables.subjects.c.tenant_id, tables.subjects.c.subject_id],
-        set_={"fence": statement.excluded.fence},
-        where=tables.subjects.c.fence <= statement.excluded.fence,
-    ).execution_options(preserve_rowcount=True)
+        index_elements=[there.tenant_id, there.subject_id],
+        set_={"fence": statement.excluded.fence if fenced else there.fence, "revision": there.revision + 1},
+        where=there.fence <= statement.excluded.fence if fenced else None,
+    ).returning(there.revision)
 
 
-def raise_fence(connection: Connection, changes: Changes) -> None:
-    """Raise a subject's fence to the changes' token.
+def take_turn(connection: Connection, changes: Changes) -> int:
+    """Let nobody else write for the subject until the transaction ends, and answer its new revision.
+
+    The first is the moment in microseconds, so that no row of a subject begins where an earlier one was.
 
     Raises:
-        StaleFence: the catalog has seen a newer one.
+        StaleFence: the catalog has seen a newer fencing token than the changes'.
     """
-    written = connection.execute(
-        _raise_fence_statement(connection.dialect.name), {**changes.subject.model_dump(), "fence": changes.fence}
-    )
-    if written.rowcount != 1:
+    first = {"fence": changes.fence or 0, "revision": int(changes.at.timestamp() * 1e6), "removed": 0}
+    statement = _take_turn_statement(connection.dialect.name, fenced=changes.fence is not None)
+    revision = connection.execute(statement, {**changes.subject.model_dump(), **first}).scalar_one_or_none()
+    if revision is None:
         raise StaleFence
+    return int(revision)
 
 
-@cache
-def _take_turn_statement(dialect: str) -> Any:
-    """Locks the subject's row until the transaction ends, where the database locks rows: who writes for a subject
-    waits for whoever does so already, so that two erasures do not each leave a source to the other."""
-    return upsert(dialect, tables.subjects).on_conflict_do_update(
-        index_elements=[tables.subjects.c.tenant_id, tables.subjects.c.subject_id],
-        set_={"fence": tables.subjects.c.fence},
-    )
+def note_removal(connection: Connection, subject: Subject, revision: int) -> None:
+    """Note that a memory of the subject was removed, for who reads what changed since a revision."""
+    connection.execute(update(tables.subjects).where(of_subject(tables.subjects, subject)).values(removed=revision))
 
 
 def _write_ledger(connection: Connection, changes: Changes) -> None:
@@ -191,8 +193,8 @@ def _fold(connection: Connection, folded: Sequence[Access]) -> None:
         connection.execute(delete(table).where(of_memory, table.c.times <= 0))
 
 
-def _update(connection: Connection, memory: Memory) -> None:
-    row = memory_row(memory)
+def _update(connection: Connection, memory: Memory, revision: int) -> None:
+    row = memory_row(memory, revision)
     read_before = memory.version - 1
     done = connection.execute(
         update(tables.memories)

@@ -70,17 +70,26 @@ class Policy(Value):
     rate_limited_importance_factor: Share = Field(
         0.5, description="what importance is multiplied by past the rate limit"
     )
-    retrieval_similarity_weight: Share = Field(
-        0.50, description=f"weight of similarity in a search ({MECHANICS}, section 5)"
+    retrieval_relevance_weight: Share = Field(
+        0.94, description="weight of relevance in a search (docs/decisions, hybrid search)"
     )
-    retrieval_importance_weight: Share = Field(
-        0.25, description=f"weight of importance in a search ({MECHANICS}, section 5)"
+    retrieval_importance_weight: Share = Field(0.02, description="weight of importance in a search")
+    retrieval_recency_weight: Share = Field(0.02, description="weight of recency in a search")
+    retrieval_scope_weight: Share = Field(0.01, description="weight of a matching scope in a search")
+    retrieval_trust_weight: Share = Field(0.01, description="weight of trust in a search")
+    retrieval_words_weight: Share = Field(
+        0.4, description="share of the words (BM25) in relevance; the rest is the cosine's"
     )
-    retrieval_recency_weight: Share = Field(0.15, description=f"weight of recency in a search ({MECHANICS}, section 5)")
-    retrieval_scope_weight: Share = Field(
-        0.05, description=f"weight of a matching scope in a search ({MECHANICS}, section 5)"
+    retrieval_context_weight: Share = Field(
+        0.3, description="how much of a memory's relevance goes to what was said just before and after it"
     )
-    retrieval_trust_weight: Share = Field(0.05, description=f"weight of trust in a search ({MECHANICS}, section 5)")
+    retrieval_context_half_life_minutes: Annotated[float, Field(gt=0)] = Field(
+        5.0, description="minutes between two memories of one conversation after which half of that is left"
+    )
+    retrieval_repetition_saturation: Annotated[float, Field(ge=0, le=10)] = Field(
+        1.2, description="how much the repetition of a word counts in a search (k1 of BM25)"
+    )
+    retrieval_length_weight: Share = Field(0.4, description="how much a long summary is held back (b of BM25)")
     open_topic_hours: Annotated[int, Field(ge=1)] = Field(
         168, description="hours after which a topic that an extraction left open is no longer shown to the next"
     )

@@ -74,6 +74,7 @@ def upgrade() -> None:
         sa.Column("updated_at", sa.String(length=32), nullable=False),
         sa.Column("last_accessed", sa.String(length=32), nullable=False),
         sa.Column("version", sa.Integer(), nullable=False),
+        sa.Column("revision", sa.BigInteger(), nullable=False),
         sa.Column("document", sa.JSON(), nullable=False),
         sa.PrimaryKeyConstraint("id", name=op.f("pk_memories")),
     )
@@ -81,6 +82,12 @@ def upgrade() -> None:
         op.f("ix_memories_tenant_id_subject_id_created_at"),
         "memories",
         ["tenant_id", "subject_id", "created_at"],
+        unique=False,
+    )
+    op.create_index(
+        op.f("ix_memories_tenant_id_subject_id_revision"),
+        "memories",
+        ["tenant_id", "subject_id", "revision"],
         unique=False,
     )
     op.create_index(
@@ -148,6 +155,8 @@ def upgrade() -> None:
         sa.Column("tenant_id", sa.String(length=200), nullable=False),
         sa.Column("subject_id", sa.String(length=200), nullable=False),
         sa.Column("fence", sa.BigInteger(), nullable=False),
+        sa.Column("revision", sa.BigInteger(), nullable=False),
+        sa.Column("removed", sa.BigInteger(), nullable=False),
         sa.PrimaryKeyConstraint("tenant_id", "subject_id", name=op.f("pk_subjects")),
     )
     op.create_table(
