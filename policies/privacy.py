@@ -34,18 +34,20 @@ def screen(text: str, policy: Policy, *, blocked_topics: Sequence[str] = (), lab
     REFUSE keeps nothing (`text` is empty): it or one of its labels is on a blocked topic, its point is a secret, or it
     is longer than a turn may be. QUARANTINE holds a text that orders the assistant about instead of telling of the
     user, with secrets masked. REDACT keeps a text in which something is masked by a typed placeholder such as
-    `[email]`: cards and keys always, personal identifiers if the policy says so. Screening what may be kept changes
-    nothing.
+    `[email]`: cards and keys always, personal identifiers if the policy says so, which may refuse them instead.
+    Screening what may be kept changes nothing.
     Source: "Memory System - Mechanics", "User Controls, Privacy, and Governance".
     """
     if len(text) > MAX_TURN_BYTES:
         return _refused("too_long")
     if is_about(text, blocked_topics, labels):
         return _refused("blocked_topic")
-    kept, reasons, hollow = _settle(text, policy)
+    kept, reasons, personal, hollow = _settle(text, policy)
     if hollow:
         return _refused(*reasons)
     orders = tuple(planted.find(text)) or (tuple(planted.find(kept)) if kept != text else ())
+    if personal and not orders and policy.personal_identifiers == "drop":
+        return _refused(*reasons)
     verdict = Verdict.QUARANTINE if orders else Verdict.REDACT if reasons else Verdict.ALLOW
     return Screening(verdict=verdict, text=kept, reasons=orders + reasons)
 
@@ -54,24 +56,27 @@ def _refused(*reasons: str) -> Screening:
     return Screening(verdict=Verdict.REFUSE, text="", reasons=reasons)
 
 
-def _settle(text: str, policy: Policy) -> tuple[str, tuple[str, ...], bool]:
-    """The text with all masked that must be, by which rules, and whether nothing worth keeping is left.
+def _settle(text: str, policy: Policy) -> tuple[str, tuple[str, ...], bool, bool]:
+    """The text with all masked that must be, by which rules, whether personal identifiers are among it, and whether
+    nothing worth keeping is left.
 
     Masking one thing can bring two others together, so it goes on until nothing is found any more.
     """
     reasons: dict[str, None] = {}
+    identified = False
     for _ in range(_ROUNDS):
         secrets = list(credentials.find(text))
-        personal = list(identifiers.find(text)) if policy.mask_personal_identifiers else []
+        personal = [] if policy.personal_identifiers == "keep" else list(identifiers.find(text))
         found = secrets + _apart_from(secrets, personal)
         if not found:
-            return text, tuple(reasons), False
+            return text, tuple(reasons), identified, False
         masked, rules = _mask(text, _with_whole_sentences(found, text))
         reasons |= dict.fromkeys(rules)
         if len(masked) > MAX_TURN_BYTES or (secrets and _is_hollow(masked)):
-            return "", tuple(reasons), True
+            return "", tuple(reasons), identified, True
+        identified = identified or bool(personal)
         text = masked
-    return "", tuple(reasons), True
+    return "", tuple(reasons), identified, True
 
 
 def _apart_from(secrets: list[Finding], personal: list[Finding]) -> list[Finding]:

@@ -53,6 +53,11 @@ _KINDS: Final[dict[str, re.Pattern[str]]] = {
         r"invest\w+|pension|bankrupt\w*|credit|budget\w*|[$€£]\s?\d[\d,.]*\w?|\d[\d,.]* ?(?:dollars|euros|pounds)"
     ),
 }
+_PLACES: Final = re.compile(
+    r"doctors?|hospitals?|clinic|health|medical|psychiatrists?|psychologists?|therapists?|church|mosque|synagogue|"
+    r"operation|activist",
+    re.IGNORECASE,
+)
 _CALLED: Final = {
     name: kind
     for kind, names in {
@@ -78,6 +83,9 @@ def is_of(kind: str, text: str) -> bool:
     return _KINDS[kind].search(text) is not None
 
 
-def is_special(text: str) -> bool:
-    """Whether a text speaks of a special category of personal data."""
-    return any(is_of(kind, text) for kind in SPECIAL)
+def special_places(text: str) -> tuple[int, ...]:
+    """Where a text speaks of a special category of personal data. That somebody is in a place for it, or is of a
+    profession for it, does not count: who meets Ana at the hospital says nothing of Ana's health."""
+    return tuple(
+        match.start() for kind in SPECIAL for match in _KINDS[kind].finditer(text) if not _PLACES.fullmatch(match[0])
+    )

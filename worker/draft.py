@@ -52,6 +52,8 @@ class Draft:
     """Candidates that a person must decide on first."""
     withdrawn: list[uuid.UUID] = field(default_factory=list)
     """Reviews of the catalog that the subject wants forgotten."""
+    hidden: dict[str, set[str]] = field(default_factory=dict)
+    """Names of other people that are left out of what is kept of a turn, by its id."""
     preferred: dict[Preference, None] = field(default_factory=dict)
     unpreferred: dict[Preference, None] = field(default_factory=dict)
     begun: float = field(default_factory=monotonic)

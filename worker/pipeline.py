@@ -197,7 +197,7 @@ def _changes(
         updated=updated,
         deleted=draft.deleted(),
         sources=tuple(
-            source_of(one.turn, wishes.topics(one.turn.turn_id), parts.policy)
+            source_of(one.turn, wishes.topics(one.turn.turn_id), draft.hidden.get(one.turn.turn_id, ()), parts.policy)
             for one in fresh
             if one.turn.turn_id in needed
         ),

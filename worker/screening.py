@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from memory.schema import (
+    MAX_SUMMARY_CHARS,
     Asker,
     Attachment,
     AuditAction,
     Candidate,
     Extraction,
+    Fact,
     ForgetRequest,
     Message,
     Policy,
@@ -18,6 +20,7 @@ from memory.schema import (
     Turn,
     Verdict,
 )
+from policies.others import told_of, without_names
 from policies.privacy import screen
 from policies.prompts import is_prompt
 from policies.topics import without
@@ -28,6 +31,7 @@ from worker.wishes import Wishes
 
 _MASK = "[masked]"
 _PLANTED = "planted_instruction"
+_OTHERS = "others_sensitive_data"
 _PROMPT = "written_for_a_model"
 _PUNCTUATION = ".,;:!?\"'()[]{}<>"
 _SHORTEST_HIDDEN = 4
@@ -55,8 +59,34 @@ def screened(
             draft.refuse(AuditAction.REFUSED, item.turn_id, _PROMPT)
         elif item.turn_id in planted or screening.verdict is Verdict.QUARANTINE:
             _quarantine(_masked(item, screening, parts.policy), turns[item.turn_id], draft, parts)
-        else:
-            yield _masked(item, screening, parts.policy)
+        elif (kept := _without_others(_masked(item, screening, parts.policy), turns, draft, parts.policy)) is not None:
+            yield kept
+
+
+def _without_others(candidate: Candidate, turns: Mapping[str, Turn], draft: Draft, policy: Policy) -> Candidate | None:
+    """The candidate without the names of others of whom it tells something sensitive; None if it is not to be kept."""
+    if policy.others_sensitive_data == "keep":
+        return candidate
+    names = told_of(candidate, (turns[candidate.turn_id].user_name() or "",))
+    if not names:
+        return candidate
+    if policy.others_sensitive_data == "drop":
+        draft.refuse(AuditAction.REFUSED, candidate.turn_id, _OTHERS)
+        return None
+    draft.hidden.setdefault(candidate.turn_id, set()).update(names)
+    return candidate.model_copy(
+        update={
+            "summary": without_names(candidate.summary, names)[:MAX_SUMMARY_CHARS],
+            "tags": tuple(tag for tag in candidate.tags if tag == without_names(tag, [n.lower() for n in names])),
+            "entities": tuple(entity for entity in candidate.entities if entity.text not in names),
+            "facts": tuple(fact for fact in candidate.facts if _names_none(fact, names)),
+        }
+    )
+
+
+def _names_none(fact: Fact, names: Sequence[str]) -> bool:
+    said = f"{fact.entity} {fact.verb} {fact.object}".casefold()
+    return not any(name.casefold() in said for name in names)
 
 
 def _quarantine(candidate: Candidate, turn: Turn, draft: Draft, parts: Parts) -> None:
@@ -99,15 +129,17 @@ def _masked(candidate: Candidate, screening: Screening, policy: Policy) -> Candi
     )
 
 
-def source_of(turn: Turn, blocked_topics: Sequence[str], policy: Policy) -> Turn:
+def source_of(turn: Turn, blocked_topics: Sequence[str], names: Iterable[str], policy: Policy) -> Turn:
     """The turn as it may be kept for provenance: with everything masked that no memory may hold.
 
     What is masked where one side says it is masked where the other repeats it without saying what it is. The hot
-    path's candidate is not kept: what became of it is a memory.
+    path's candidate is not kept: what became of it is a memory. `names` are those of others that are left out.
     """
+    masking = policy.model_copy(update={"personal_identifiers": "mask"}) if _drops(policy) else policy
+    others = tuple(names)
 
     def kept(text: str) -> str:
-        return screen(without(text, blocked_topics), policy).text
+        return without_names(screen(without(text, blocked_topics), masking).text, others)
 
     texts = [kept(message.content) for message in turn.messages]
     hidden = {
@@ -126,6 +158,10 @@ def source_of(turn: Turn, blocked_topics: Sequence[str], policy: Policy) -> Turn
         for one in turn.attachments
     )
     return turn.model_copy(update={"messages": messages, "attachments": attachments, "candidate": None})
+
+
+def _drops(policy: Policy) -> bool:
+    return policy.personal_identifiers == "drop"
 
 
 def _hiding(hidden: Iterable[str], text: str) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from typing import Annotated
+from typing import Annotated, Literal
 
 from pydantic import Field
 
@@ -12,6 +12,7 @@ from memory.schema.decision import Thresholds
 from memory.schema.memory import Share
 
 Count = Annotated[int, Field(ge=0)]
+Handling = Literal["keep", "mask", "drop"]
 PLAN = "S3 Vectors Memory Implementation Plan (V1)"
 MECHANICS = "Memory System - Mechanics"
 BRIEF = "Memory System - V1"
@@ -149,8 +150,15 @@ class Policy(Value):
     archive_kept_days: Count = Field(
         180, description=f"days for which an archived memory is kept before it is deleted ({MECHANICS}, section 6)"
     )
-    mask_personal_identifiers: bool = Field(
-        True, description="mask e-mail addresses, phone numbers and the like in what is kept"
+    personal_identifiers: Handling = Field(
+        "mask",
+        description="what is done with e-mail addresses, phone numbers and the like: keep them, mask them, or drop the "
+        "statement that has one",
+    )
+    others_sensitive_data: Handling = Field(
+        "mask",
+        description="what is done with health, religion, sexuality, politics, origin and crimes of other people who "
+        "are named: keep it, mask the name, or drop the statement",
     )
 
     def on_scale_of(self, thresholds: Thresholds) -> Policy:

@@ -132,3 +132,24 @@ def test_there_is_an_end_to_blocked_topics(worker: Worker, anna: str) -> None:
         want(worker, anna, HEALTH)
     worker.hear(anna, "Don't remember anything about my health.", occurred_at=(NOW + timedelta(1)).isoformat())
     assert len(worker.parts.catalog.preferences.of(subject(anna)).blocked_topics) == MAX_BLOCKED_TOPICS
+
+
+TOLD = "My sister Karin has epilepsy and she lives in Hamburg."
+
+
+def test_who_else_is_ill_is_kept_without_their_name(alone: Worker, anna: str) -> None:
+    alone.hear(anna, TOLD)
+    assert "epilepsy" in " ".join(memory.summary for memory in alone.known(subject(anna)))
+    assert [name for name, held in alone.files().items() if b"Karin" in held] == []
+    assert "Karin" not in json.dumps(alone.events(subject(anna)))
+
+
+@pytest.mark.parametrize(("handling", "kept"), [("keep", True), ("drop", False)])
+def test_what_is_done_with_what_is_sensitive_of_others_is_a_setting(
+    worker: Worker, anna: str, handling: str, kept: bool
+) -> None:
+    policy = worker.parts.policy.model_copy(update={"others_sensitive_data": handling})
+    worker.with_parts(policy=policy).hear(anna, TOLD)
+    summaries = " ".join(memory.summary for memory in worker.known(subject(anna)))
+    assert ("Karin" in summaries and "epilepsy" in summaries) is kept
+    assert ("others_sensitive_data" in str(worker.rows("audit", subject(anna)))) is not kept

@@ -1,0 +1,47 @@
+from __future__ import annotations
+
+import pytest
+
+from memory.schema import Entity
+from policies.others import told_of, without_names
+from tests.unit.policies.builders import candidate
+
+
+def names_in(summary: str, *people: str) -> tuple[str, ...]:
+    entities = tuple(Entity(text=name, type="PERSON") for name in people)
+    return told_of(candidate(summary, entities=entities), ("Maya",))
+
+
+@pytest.mark.parametrize(
+    "summary",
+    [
+        "Maya's sister Karin has epilepsy.",
+        "Karin, Maya's sister, was diagnosed with diabetes.",
+        "The user said that Karin is Muslim.",
+        "Karin was arrested in spring.",
+        "Maya likes tea. Her neighbour Karin had an abortion.",
+    ],
+)
+def test_whoever_is_named_last_before_a_sensitive_word_is_told_of(summary: str) -> None:
+    assert names_in(summary, "Karin") == ("Karin",)
+
+
+@pytest.mark.parametrize(
+    "summary",
+    [
+        "Maya has epilepsy.",
+        "Karin drove Maya to her chemotherapy.",
+        "Maya met Karin at the hospital.",
+        "Karin is Maya's therapist.",
+        "Karin likes tea. Maya has asthma.",
+        "Maya's brother has epilepsy.",
+    ],
+)
+def test_what_is_sensitive_of_the_user_or_of_nobody_named_stays(summary: str) -> None:
+    assert names_in(summary, "Karin") == ()
+
+
+def test_a_name_is_replaced_as_a_whole_word_and_everywhere() -> None:
+    assert without_names("Karin and Karin Holm saw Karina.", ["Karin", "Karin Holm"]) == (
+        "[person] and [person] saw Karina."
+    )
