@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -111,17 +110,21 @@ def _hear(turn: Turn, question: str) -> _Heard:
             continue
         asked = asks_about_user(question)
         heard.answered = heard.answered or ((asked or not spoken) and _may_answer(prose, asked=asked))
-        for relevance in _relevances(prose, after_question=asked, replying=asks(question)):
-            if heard.best is None or relevance.points > heard.best.points:
-                heard.best = relevance
+        _weigh(heard, prose, asked=asked, replying=asks(question))
         question = ""
     return heard
 
 
-def _relevances(prose: str, *, after_question: bool, replying: bool) -> Iterator[Relevance]:
+def _weigh(heard: _Heard, prose: str, *, asked: bool, replying: bool) -> None:
+    """Take note of the best sentence of a message. The first two may answer what was asked."""
     for place, sentence in enumerate(split_sentences(prose)):
+        if not is_english(sentence.text):
+            heard.foreign = True
+            continue
         first = place < 2
-        yield relevance_of(sentence.text, after_question=after_question and first, replying=replying and first)
+        relevance = relevance_of(sentence.text, after_question=asked and first, replying=replying and first)
+        if heard.best is None or relevance.points > heard.best.points:
+            heard.best = relevance
 
 
 def admit(turn: Turn, question: str = "") -> Admission:
@@ -143,10 +146,10 @@ def admit(turn: Turn, question: str = "") -> Admission:
     sure = bool(reasons) or points >= SURELY
     if heard.best is not None and points >= WORTH_KEEPING:
         reasons += tuple(reason for reason in heard.best.reasons if reason in _TELLING)
-    if sure:
-        return Admission(action=AdmissionAction.KEEP, reasons=reasons)
     if heard.foreign:
         reasons += ("not_english",)
+    if sure:
+        return Admission(action=AdmissionAction.KEEP, reasons=reasons)
     if heard.answered and points < WORTH_KEEPING:
         reasons += ("may_answer",)
     if turn.source != "chat" and heard.best is not None:

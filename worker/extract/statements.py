@@ -107,7 +107,7 @@ def _statements_of(
                 found.append(statement)
             continue
         ordered = any(c.start <= sentence.start and end <= c.end for c in orders)
-        if ordered or any(sentence.start <= start < end for start in wishes):
+        if ordered or any(sentence.start <= start < end for start in wishes) or not is_english(sentence.text):
             continue
         said = kin_resolved(sentence.text, [*kin[-2], *kin[-1]] if kin[-1] == [] else kin[-1])
         kin.append(kin_in(said))
@@ -171,11 +171,14 @@ def _with_more(
 
 
 def _without_commands(sentences: Sequence[Sentence], commands: Sequence[Command]) -> list[str]:
-    """The sentences of a message, "" for one that tells the memory what to do: it explains no other."""
-    return [
-        "" if any(one.start <= c.end and c.start < one.start + len(one.text) for c in commands) else one.text
-        for one in sentences
-    ]
+    """The sentences of a message, "" for one that tells the memory what to do or is in another language: it explains
+    no other."""
+
+    def explains(one: Sentence) -> bool:
+        told = any(one.start <= command.end and command.start < one.start + len(one.text) for command in commands)
+        return not told and is_english(one.text)
+
+    return [one.text if explains(one) else "" for one in sentences]
 
 
 def _with_shared(found: list[Statement | Forgetting], what: str | None) -> list[Statement | Forgetting]:

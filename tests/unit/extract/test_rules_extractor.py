@@ -272,3 +272,28 @@ def test_an_introduction_is_no_memory_of_a_name_that_is_known_anyway(
     extractor: Extractor, said: str, name: str | None, kept: list[str]
 ) -> None:
     assert [candidate.summary for candidate in _kept(extractor, _turn(("user", said), name=name))] == kept
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "Recuerda que mi hermana vive en Madrid con sus dos hijos",
+        "Ich wohne mit meiner Frau in Leipzig und habe eine Katze",
+        "Я живу в Казани и работаю учителем",
+        "אני גר בחיפה עם אשתי",
+        "私は大阪で働いています",
+        "Remember: meine Schwester wohnt in Köln und hat zwei Katzen und ich habe keine",
+    ],
+)
+def test_another_language_is_marked_and_never_mangled(extractor: Extractor, said: str) -> None:
+    admitted = _turn(("user", said))
+    assert "not_english" in admitted.admission.reasons
+    assert _kept(extractor, admitted) == []
+
+
+def test_of_two_languages_in_one_message_english_is_kept_and_the_other_marked(extractor: Extractor) -> None:
+    admitted = _turn(("user", "I moved to Madrid in May. Mi hermana vive en Sevilla con sus gatos."))
+    assert "not_english" in admitted.admission.reasons
+    (candidate,) = _kept(extractor, admitted)
+    assert candidate.summary.startswith("Maya moved to Madrid")
+    assert "hermana" not in candidate.summary
