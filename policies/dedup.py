@@ -18,7 +18,7 @@ from memory.schema import (
     SameFact,
     memory_id,
 )
-from policies.sameness import Statement, compare, compare_facts
+from policies.sameness import Statement, compare, compare_facts, weighed
 
 _PLAIN_ATTRIBUTE: Final = re.compile(r"[a-z][a-z_]{0,39}")
 
@@ -89,7 +89,7 @@ def _judge(
 ) -> list[_Judged]:
     """The memories that may be the candidate's, with what the test says of each, most similar first."""
     statement = Statement.of(candidate)
-    _, low = _thresholds(candidate.type, policy)
+    auto, low = _thresholds(candidate.type, policy)
     judged = []
     for neighbour in neighbours:
         memory = neighbour.memory
@@ -97,9 +97,11 @@ def _judge(
             continue
         if not _within_window(candidate, memory, policy, now):
             continue
-        said = compare(statement, Statement.of(memory), policy)
+        other = Statement.of(memory)
+        said = compare(statement, other, policy)
         if memory.category != candidate.category and said is not SameFact.SAME:
             said = _across_categories(candidate, memory)
+        said = weighed(said, statement, other, neighbour.similarity, auto)
         judged.append(_Judged(memory, neighbour.similarity, said))
     seen = {j.memory.id for j in judged}
     similarity = {n.memory.id: n.similarity for n in neighbours}
@@ -111,7 +113,8 @@ def _judge(
             said = compare(statement, Statement.of(memory), policy)
         elif said is SameFact.SAME:
             said = SameFact.DIFFERENT
-        judged.append(_Judged(memory, similarity.get(memory.id), said))
+        if said is not SameFact.UNSURE:
+            judged.append(_Judged(memory, similarity.get(memory.id), said))
     return judged
 
 

@@ -25,8 +25,12 @@ STOP_WORDS: Final = word_set(
 
 NEGATIONS: Final = word_set(
     """not no never none nobody nothing neither nor without cannot cant dont doesnt didnt isnt arent wasnt werent
-    wont wouldnt shouldnt couldnt hasnt havent hadnt aint hardly"""
+    wont wouldnt shouldnt couldnt hasnt havent hadnt aint hardly nonsense myth hoax untrue"""
 )
+
+DENIALS: Final = word_set("wrong false incorrect")
+DENIED_BY: Final = word_set("is was are were just simply plain plainly totally completely flatly")
+"""Words that deny the rest of a statement, after one of these: "to think so is wrong"."""
 
 ENDINGS: Final = word_set(
     """quit stopped quitting sold selling cancelled canceled former formerly ex previously
@@ -104,10 +108,13 @@ ALIASES: Final = {
     "known": "know",
     "took": "take", "taken": "take", "drove": "drive", "driven": "drive", "wrote": "write", "written": "write",
     "taught": "teach", "met": "meet", "wore": "wear", "worn": "wear", "rode": "ride", "ran": "run", "sat": "sit",
-    "stood": "stand", "slept": "sleep", "swam": "swim", "began": "begin", "spoke": "speak", "gave": "give",
+    "stood": "stand", "slept": "sleep", "swam": "swim", "spoke": "speak", "gave": "give",
     "thought": "think", "felt": "feel", "kept": "keep", "lost": "lose", "paid": "pay", "grew": "grow", "won": "win",
     "wives": "wife", "knives": "knife", "teeth": "tooth", "feet": "foot", "mice": "mouse", "drank": "drink",
-    "fell": "fall", "flew": "fly", "broke": "break", "built": "build", "sent": "send", "spent": "spend",
+    "sold": "sell", "lent": "lend", "found": "find", "forgot": "forget", "came": "come", "began": "begin",
+    "became": "become", "told": "tell", "heard": "hear", "saw": "see", "seen": "see", "understood": "understand",
+    "fell": "fall", "lying": "lie", "lay": "lie", "dying": "die", "tying": "tie",
+    "flew": "fly", "broke": "break", "built": "build", "sent": "send", "spent": "spend",
     "dollars": "$", "dollar": "$", "usd": "$", "euros": "€", "euro": "€", "eur": "€", "pounds": "£", "gbp": "£",
     "percent": "%", "hat": "headwear", "hats": "headwear", "car": "automobile", "cars": "automobile",
     "plane": "aircraft", "planes": "aircraft", "chose": "choose", "held": "hold", "caught": "catch", "threw": "throw",
@@ -162,13 +169,48 @@ OPPOSITES: Final = (
     ("arrive", "leave depart"),
     ("give", "take receive"),
     ("smoke", "nonsmoker"),
+    ("support back endorse favor favour welcome", "oppose against object criticize"),
+    ("succeed success", "fail failure"),
+    ("pass", "fail"),
+    ("true", "false"),
+    ("strong", "weak"),
+    ("better", "worse"),
+    ("improve", "worsen"),
+    ("many", "few"),
+    ("everyone everybody", "nobody noone"),
+    ("remember", "forget"),
+    ("find", "lose"),
+    ("save", "spend waste"),
+    ("lend", "borrow"),
+    ("build create", "destroy demolish"),
+    ("attack", "defend"),
+    ("approve", "reject"),
+    ("guilty", "innocent"),
+    ("hit strike", "miss"),
+    ("reveal show", "conceal hide"),
+    ("blond", "dark brunette"),
+    ("war", "peace"),
+    ("friend", "enemy"),
+    ("high", "low"),
+    ("thick", "thin"),
+    ("deep", "shallow"),
+    ("heavy dark", "light"),
+    ("far", "near"),
+    ("old", "new"),
+    ("best most", "worst least"),
+    ("hire", "fire"),
+    ("healthy well", "ill sick"),
 )
 """Pairs of word groups of which one statement holds the one side and the other the other."""
+
+PREFIXES: Final = ("un", "dis", "in", "im", "ir", "il", "non", "mis")
+"""What makes a word its own opposite."""
 
 RIVALS: Final = {
     "weekday": "monday tuesday wednesday thursday friday saturday sunday",
     "month": """january february march april may june july august september october november december""",
     "season": "spring summer autumn fall winter",
+    "day": "today tomorrow yesterday",
     "daytime": "morning noon afternoon evening night midnight",
     "color": "red blue green yellow black white brown orange pink purple gray grey gold silver blond brunette",
     "person": "man woman boy girl baby lady guy child toddler adult",
@@ -180,7 +222,7 @@ RIVALS: Final = {
     "sport": """football soccer tennis basketball baseball golf volleyball hockey rugby cricket swimming skiing
         snowboarding surfing boxing badminton""",
     "instrument": "guitar piano violin drum flute trumpet cello saxophone harp keyboard",
-    "posture": "sit stand lie sleep run walk jump swim dance kneel crouch climb",
+    "posture": "rest sit stand lie sleep run walk jump swim dance kneel crouch climb",
     "vehicle": "car truck bus bicycle motorcycle train plane boat scooter van",
     "produce": "apple banana orange potato tomato onion carrot cucumber pepper garlic mushroom lemon broccoli egg",
     "meat": "chicken beef pork lamb fish shrimp steak",

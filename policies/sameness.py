@@ -25,6 +25,12 @@ _UNRELATED: Final = 0.25
 _SAME_FRAME: Final = 0.6
 """Share of what is not a value from which a conflict is about the same thing."""
 _REWORDED: Final = 2
+_SHARED_WEIGHT, _SHARED_MARGIN = 0.40, 0.06
+"""Statements that share words are the same from a lower cosine: cosine + weight * share >= automatic + margin."""
+_LOOSE_WEIGHT, _LOOSE_MARGIN = 0.20, -0.10
+"""The same for two statements that the words alone call the same."""
+_SHORT: Final = 6
+"""Content words below which one word put in the place of another makes another statement."""
 
 
 _Test = Callable[[Wording, Wording], SameFact | None]
@@ -66,6 +72,24 @@ def compare(a: Statement, b: Statement, policy: Policy) -> SameFact:
         tests = (_by_numbers,) if by_facts is SameFact.SAME else _CONFLICTS
         said = conflict(a.summary, b.summary, tests, episodes=episodes) or _agreement(a, b, by_facts, policy)
     return _another_episode(a, b, said, policy)
+
+
+def weighed(said: SameFact, a: Statement, b: Statement, similarity: float, automatic: float) -> SameFact:
+    """What `compare` said of two statements, in the light of their cosine.
+
+    UNSURE becomes SAME where the cosine, raised by the share of common words, reaches the automatic threshold of the
+    embedder; SAME becomes UNSURE where they only share words and the cosine falls far short of it.
+    """
+    one, other = read(a.summary).words, read(b.summary).words
+    shared = len(one & other) / (len(one | other) or 1)
+    if said is SameFact.UNSURE:
+        swapped = len(one - other) == len(other - one) == 1 and min(len(one), len(other)) < _SHORT
+        likely = not swapped and similarity + _SHARED_WEIGHT * shared >= automatic + _SHARED_MARGIN
+        return SameFact.SAME if likely else said
+    if said is SameFact.SAME and a.summary != b.summary and compare_facts(a.facts, b.facts) is not SameFact.SAME:
+        loose = similarity + _LOOSE_WEIGHT * shared < automatic + _LOOSE_MARGIN
+        return SameFact.UNSURE if loose else said
+    return said
 
 
 def _agreement(a: Statement, b: Statement, by_facts: SameFact, policy: Policy) -> SameFact:
@@ -151,7 +175,9 @@ def _by_polarity(one: Wording, other: Wording) -> SameFact | None:
     if bool(one.negations) != bool(other.negations):
         # That something is not so of one name says nothing of another.
         return _changed_if(_frame(one, other) >= _SAME_FRAME and not _names_conflict(one, other))
-    if _oppose(here, there, _OPPOSITES):
+    if one.negations % 2 != other.negations % 2:
+        return SameFact.DIFFERENT
+    if _oppose(here, there, _OPPOSITES) or _negated_word(here, there) or _negated_word(there, here):
         rest = [words - _OPPOSABLE for words in (one.words, other.words)]
         return _changed_if(bool(min(rest, key=len)) and _overlap(*rest) >= _SAME_FRAME)
     if _particles_oppose(one.particles, other.particles) and min(len(here), len(there)) <= 1:
@@ -291,8 +317,13 @@ _OPPOSITES: Final = _sides(lexicon.OPPOSITES)
 _STATES: Final = _sides(lexicon.STATES)
 _OPPOSABLE: Final = frozenset(word for sides in _OPPOSITES for side in sides for word in side)
 _CLASSES: Final = {content(word): name for name, words in lexicon.RIVALS.items() for word in words.split()}
-_DATE_CLASSES: Final = frozenset({"weekday", "month", "season", "daytime"})
+_DATE_CLASSES: Final = frozenset({"day", "weekday", "month", "season", "daytime"})
 _HOLDING: Final = contents(lexicon.HOLDING)
+
+
+def _negated_word(a: frozenset[str], b: frozenset[str]) -> bool:
+    """Whether a word stands against itself with a prefix: happy, unhappy."""
+    return any(prefix + word in b for word in a if len(word) > 3 for prefix in lexicon.PREFIXES)
 
 
 def _oppose(a: frozenset[str], b: frozenset[str], pairs: tuple[_Sides, ...]) -> bool:

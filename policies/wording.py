@@ -109,6 +109,8 @@ def contents(words: Iterable[str]) -> frozenset[str]:
 _STOPS: Final = lexicon.STOP_WORDS
 _PARTICLES: Final = frozenset(word for pair in lexicon.PARTICLES for word in pair)
 _DAYS: Final = frozenset(f"{lexicon.RIVALS['weekday']} {lexicon.RIVALS['month']}".split())
+_HEADLINE_WORDS: Final = 5
+_HEADLINE_SHARE: Final = 0.8
 _ARTICLES: Final = frozenset({"a", "an", "the"})
 _PREPOSITIONS: Final = frozenset({"in", "on", "at", "since", "for", "by", "from", "during", "as"})
 _MEASURES: Final = contents(
@@ -143,6 +145,8 @@ def read(text: str) -> Wording:
             quantities.add(quantity)
         elif lower.endswith("n't") or lower in lexicon.NEGATIONS:
             negations += lower != "nor"
+        elif lower in lexicon.DENIALS and lowered[place - 1] in lexicon.DENIED_BY:
+            negations += 1
         elif plain not in _STOPS and lower.replace("'", "") not in _STOPS:
             word = content(plain.replace("'", ""))
             order.append(word)
@@ -164,12 +168,18 @@ def read(text: str) -> Wording:
         passive="by" in lowered,
         left=frozenset(left),
         whose=_whose(lowered),
-        names=frozenset(names),
+        names=frozenset() if _is_headline(tokens) else frozenset(names),
         quantities=frozenset(quantities),
         negations=negations,
         ended=ended,
         cues=frozenset(_CUES[word] for word in words - idle if word in _CUES),
     )
+
+
+def _is_headline(tokens: list[str]) -> bool:
+    """Whether nearly every word is written as a name, so that none is known to be one."""
+    words = [token for token in tokens if token[0].isalpha() and token.lower() not in _STOPS]
+    return len(words) >= _HEADLINE_WORDS and sum(word[0].isupper() for word in words) >= _HEADLINE_SHARE * len(words)
 
 
 def _whose(lowered: list[str]) -> str:

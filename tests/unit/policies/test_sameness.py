@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memory.schema import Entity, Fact, MemoryType, SameFact
-from policies.sameness import Statement, compare, compare_facts, compare_texts
+from policies.sameness import Statement, compare, compare_facts, compare_texts, weighed
 from tests.unit.policies.builders import NOON, POLICY, candidate, facts, memory, moments, summaries
 
 SAME, CHANGED, DIFFERENT, UNSURE = SameFact.SAME, SameFact.CHANGED, SameFact.DIFFERENT, SameFact.UNSURE
@@ -194,3 +194,25 @@ def test_a_relative_is_not_the_user() -> None:
 
 def test_what_is_done_at_home_says_nothing_of_where_home_is() -> None:
     assert compare_texts("The user speaks Dutch at home.", "The user speaks Polish at home.") is not CHANGED
+
+
+@pytest.mark.parametrize(
+    ("a", "b", "similarity", "expected"),
+    [
+        ("The user repairs old radios in a shed.", "In the shed the user mends old broken radios.", 0.80, SAME),
+        ("The user repairs old radios in a shed.", "In the shed the user mends old broken radios.", 0.60, UNSURE),
+        ("The user reads books on gardening.", "The user reads books on history.", 0.89, UNSURE),
+    ],
+)
+def test_shared_words_lower_the_cosine_that_is_enough_but_not_for_one_word_in_the_place_of_another(
+    a: str, b: str, similarity: float, expected: SameFact
+) -> None:
+    one, other = _statement(a), _statement(b)
+    assert compare(one, other, POLICY) is UNSURE
+    assert weighed(UNSURE, one, other, similarity, 0.90) is expected
+
+
+def test_words_alone_do_not_make_the_same_of_what_the_cosine_finds_far_apart() -> None:
+    one, other = _statement("The user has a dog."), _statement("The user has a dog that barks at night.")
+    assert weighed(SAME, one, other, 0.66, 0.90) is UNSURE
+    assert weighed(SAME, one, one, 0.66, 0.90) is SAME
