@@ -24,12 +24,15 @@ from memory.settings import Settings, SettingsError, variable_of
 
 if TYPE_CHECKING:
     from types_boto3_bedrock_runtime import BedrockRuntimeClient
+    from types_boto3_s3vectors import S3VectorsClient
 
 AwsFailure = BotoCoreError | ClientError | ResponseParserError
 AWS_FAILURES = (BotoCoreError, ClientError, ResponseParserError)
 """All that a call of a client raises."""
 
 _CONNECT_SECONDS = 5.0
+_STORE_SECONDS = 10.0
+_STORE_ATTEMPTS = 4
 _PASSING_STATUSES = frozenset({408, 409, 424, 429})
 _PASSING_CODES = frozenset({"ThrottlingException", "Throttling", "TooManyRequestsException", "RequestTimeout"})
 _PASSING_ERRORS = (
@@ -54,6 +57,21 @@ def open_bedrock(settings: Settings, *, timeout: float, connections: int) -> Bed
         return session().client(
             "bedrock-runtime", region_name=settings.aws_region, config=_config(timeout, connections)
         )
+    except (NoRegionError, InvalidRegionError) as error:
+        raise no_region(error) from error
+
+
+def open_s3vectors(settings: Settings, *, connections: int) -> S3VectorsClient:
+    """A client of S3 Vectors. Throttled calls are repeated by boto3, which slows down by itself.
+
+    Raises:
+        SettingsError: no region is known, or it is none.
+    """
+    config = _config(_STORE_SECONDS, connections).merge(
+        Config(retries={"total_max_attempts": _STORE_ATTEMPTS, "mode": "adaptive"})
+    )
+    try:
+        return session().client("s3vectors", region_name=settings.aws_region, config=config)
     except (NoRegionError, InvalidRegionError) as error:
         raise no_region(error) from error
 

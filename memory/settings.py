@@ -46,9 +46,11 @@ class Settings(BaseSettings):
         description="SQLAlchemy URL of the catalog, such as postgresql+psycopg://user:password@host/afterturn; unset: "
         "SQLite in the data folder",
     )
-    index: Literal["sqlite", "pgvector"] = Field(
-        "sqlite", description="where vectors are searched: sqlite, or pgvector in the catalog's Postgres"
+    index: Literal["sqlite", "pgvector", "s3vectors"] = Field(
+        "sqlite",
+        description="where vectors are searched: sqlite, pgvector in the catalog's Postgres, or s3vectors",
     )
+    s3vectors_bucket: str | None = Field(None, description="the vector bucket of Amazon S3 Vectors, with s3vectors")
     index_name: Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]{0,30}$")] = Field(
         "main", description="the name of the index; another one is made beside it, such as for a new embedder"
     )
@@ -130,7 +132,8 @@ class Settings(BaseSettings):
         0.0, description="what a million completion tokens cost, in the same currency"
     )
     aws_region: str | None = Field(
-        None, description="AWS region of Bedrock; unset: as boto3 finds it; credentials are always found by boto3"
+        None,
+        description="AWS region of Bedrock and S3 Vectors; unset: as boto3 finds it, as the credentials always are",
     )
     turn_deadline_seconds: Annotated[float, Field(ge=10, le=86_400)] = Field(
         600.0, description="how long a worker may have one batch of turns in hand before it counts as stuck and ends"
@@ -240,6 +243,7 @@ class Settings(BaseSettings):
         "llm_url",
         "llm_api_key",
         "aws_region",
+        "s3vectors_bucket",
         "embedder_model",
         "embedder_url",
         "embedder_api_key",

@@ -7,7 +7,8 @@ from sqlalchemy import Engine
 from memory.embedding.base import Embedder
 from memory.index.base import Entry, Hit, Index, IndexMismatch, RidingIndex, Where
 from memory.index.shard import IndexUnavailable
-from memory.settings import Settings
+from memory.plugin import needs_extra
+from memory.settings import Settings, variable_of
 
 __all__ = ["Entry", "Hit", "Index", "IndexMismatch", "IndexUnavailable", "RidingIndex", "Where", "open_index"]
 
@@ -38,3 +39,7 @@ def _made(settings: Settings, engine: Engine | None) -> Index:
 
             own = engine or create_catalog_engine(settings.effective_catalog_url, settings.worker_slots)
             return PgvectorIndex(own, settings.index_name, hnsw_from=settings.hnsw_from)
+        case "s3vectors":
+            with needs_extra("s3vectors", variable_of("index")):
+                from memory.index.s3vectors import open_s3vectors_index
+            return open_s3vectors_index(settings)

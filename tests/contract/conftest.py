@@ -15,8 +15,9 @@ from memory.index import open_index
 from memory.queue import create_celery
 from memory.settings import Settings
 from tests.contract.indexes import ADAPTERS, DATABASE_VARIABLE
-from tests.contract.loopback import Loopback, bedrock_at_loopback
+from tests.contract.loopback import Loopback, aws_at_loopback
 from tests.contract.pipeline import Worker
+from tests.contract.s3vectors_server import S3VectorsServer
 from tests.postgres import PostgresServer
 from worker.leases import LeaseKeeper
 from worker.parts import open_parts
@@ -54,11 +55,22 @@ def database_of_indexes(postgres: PostgresServer) -> Iterator[str]:
         yield url
 
 
+@pytest.fixture(scope="session")
+def s3vectors() -> Iterator[Loopback]:
+    """A server in the place of Amazon S3 Vectors, told to the processes that tests start."""
+    with aws_at_loopback("S3VECTORS") as told:
+        told.answer = S3VectorsServer()
+        told.remembers = False
+        yield told
+
+
 @pytest.fixture(params=sorted(ADAPTERS))
 def adapter(request: pytest.FixtureRequest) -> str:
     """The name of an index adapter."""
     if request.param == "pgvector":
         request.getfixturevalue("database_of_indexes")
+    elif request.param == "s3vectors":
+        request.getfixturevalue("s3vectors")
     return str(request.param)
 
 
@@ -101,5 +113,5 @@ def anna() -> str:
 @pytest.fixture
 def server() -> Iterator[Loopback]:
     """A server in the place of Bedrock, or of any endpoint that is given its URL."""
-    with bedrock_at_loopback() as told:
+    with aws_at_loopback() as told:
         yield told

@@ -12,11 +12,15 @@ from pathlib import Path
 
 import numpy as np
 
+from memory.aws import open_s3vectors
 from memory.catalog.engine import create_catalog_engine
 from memory.index.base import Entry, Hit, Index, Vector
 from memory.index.pgvector import PgvectorIndex
+from memory.index.s3vectors import S3VectorsIndex
 from memory.index.sqlite import SqliteIndex
 from memory.schema import Kind, MemoryType, Status, Subject, Visibility
+from memory.settings import Settings
+from tests.contract.s3vectors_server import BUCKET
 
 DATABASE_VARIABLE = "DATABASE_OF_INDEXES_UNDER_TEST"
 """URL of a Postgres database, for processes that a test starts."""
@@ -28,7 +32,19 @@ def _pgvector(folder: Path) -> Index:
     return PgvectorIndex(create_catalog_engine(os.environ[DATABASE_VARIABLE], 64), name)
 
 
-ADAPTERS: dict[str, Callable[[Path], Index]] = {"pgvector": _pgvector, "sqlite": SqliteIndex}
+def _s3vectors(folder: Path) -> Index:
+    name = hashlib.sha256(str(folder).encode()).hexdigest()[:16]
+    settings = Settings(s3vectors_bucket=BUCKET, aws_region="eu-central-1")
+    return S3VectorsIndex(open_s3vectors(settings, connections=64), BUCKET, name)
+
+
+ADAPTERS: dict[str, Callable[[Path], Index]] = {
+    "pgvector": _pgvector,
+    "s3vectors": _s3vectors,
+    "sqlite": SqliteIndex,
+}
+STAND_INS = frozenset({"s3vectors"})
+"""Services of which a stand-in runs here: what many entries take says nothing of the service."""
 DIMENSIONS = 8
 MODEL = "a-model"
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)

@@ -21,6 +21,8 @@ class Request:
     path: str
     headers: Mapping[str, str]
     body: dict[str, Any]
+    size: int = 0
+    """Of the body, in bytes."""
 
 
 @dataclass(frozen=True)
@@ -42,11 +44,13 @@ class Answer:
 
 
 class Loopback:
-    """What the server is told to answer, and what it was asked. `answer` may be replaced at any time."""
+    """What the server is told to answer, and what it was asked. `answer` may be replaced at any time; a server
+    of many requests may be told not to remember them."""
 
     def __init__(self, url: str) -> None:
         self.url = url
         self.requests: list[Request] = []
+        self.remembers = True
         self.connections = 0
         self.over = threading.Event()
         self.answer: Callable[[Request], Answer] = lambda _request: Answer(500)
@@ -60,11 +64,15 @@ class _Handler(BaseHTTPRequestHandler):
         super().setup()
         self.told.connections += 1
 
+    def do_GET(self) -> None:
+        self.do_POST()
+
     def do_POST(self) -> None:
         length = int(self.headers.get("content-length") or 0)
         headers = {name.lower(): value for name, value in self.headers.items()}
-        request = Request(self.path, headers, json.loads(self.rfile.read(length) or b"{}"))
-        self.told.requests.append(request)
+        request = Request(self.path, headers, json.loads(self.rfile.read(length) or b"{}"), length)
+        if self.told.remembers:
+            self.told.requests.append(request)
         answer = self.told.answer(request)
         if answer.fault in {"reset", "closed", "silent"}:
             self._end(answer.fault)
@@ -133,10 +141,10 @@ def loopback() -> Iterator[Loopback]:
 
 
 @contextmanager
-def bedrock_at_loopback() -> Iterator[Loopback]:
-    """A server in the place of Bedrock: boto3 finds it in its own variables."""
+def aws_at_loopback(service: str = "BEDROCK_RUNTIME") -> Iterator[Loopback]:
+    """A server in the place of one of Amazon's: boto3 finds it in its own variables."""
     with loopback() as told, pytest.MonkeyPatch.context() as environment:
-        environment.setenv("AWS_ENDPOINT_URL_BEDROCK_RUNTIME", told.url)
+        environment.setenv(f"AWS_ENDPOINT_URL_{service}", told.url)
         environment.setenv("AWS_ACCESS_KEY_ID", "an-id")
         environment.setenv("AWS_SECRET_ACCESS_KEY", "a-secret")
         yield told

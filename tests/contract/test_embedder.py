@@ -15,7 +15,7 @@ from memory.embedding.base import Embedder, Vectors
 from memory.embedding.minilm import MiniLM, ModelUnavailable, model_path, tokenizer_path
 from memory.settings import Settings
 from tests.contract.embedders import ADAPTERS
-from tests.contract.loopback import bedrock_at_loopback
+from tests.contract.loopback import aws_at_loopback
 
 TEXTS = (
     "The user moved to Lisbon in May 2024.",
@@ -34,7 +34,7 @@ Opener = Callable[[], Embedder]
 @pytest.fixture(scope="module", params=sorted(ADAPTERS))
 def opener(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Opener]:
     folder = tmp_path_factory.mktemp("embedder")
-    with bedrock_at_loopback() as server:
+    with aws_at_loopback() as server:
         yield lambda: ADAPTERS[request.param](server, folder)
 
 

@@ -14,6 +14,7 @@ import pytest
 from memory.index.base import Index, Where
 from memory.schema import Subject
 from tests.contract.indexes import ANA, BEN, entry, numbers, opened, unit, until
+from tests.contract.loopback import Loopback
 
 
 @pytest.fixture
@@ -74,7 +75,7 @@ def _upsert_elsewhere(adapter: str, folder: Path, first: int, count: int, togeth
 
 
 @pytest.fixture(scope="module")
-def processes(database_of_indexes: str) -> Iterator[ProcessPoolExecutor]:
+def processes(database_of_indexes: str, s3vectors: Loopback) -> Iterator[ProcessPoolExecutor]:
     with ProcessPoolExecutor(3, mp_context=multiprocessing.get_context("spawn")) as pool:
         yield pool
 

@@ -154,8 +154,8 @@ def test_a_threshold_that_fits_the_embedders_scale_may_be_set_alone(monkeypatch:
 
 def test_the_example_file_names_every_setting_and_changes_none(tmp_path: Path) -> None:
     before, constants = load_settings(), load_policy()
-    uncommented = re.sub(r"^# (?=[A-Z_]+=)", "", env_example(), flags=re.MULTILINE)
-    assert set(re.findall(r"^([A-Z_]+)=", uncommented, re.MULTILINE)) == {variable_of(field) for field in FIELDS}
+    uncommented = re.sub(r"^# (?=[A-Z0-9_]+=)", "", env_example(), flags=re.MULTILINE)
+    assert set(re.findall(r"^([A-Z0-9_]+)=", uncommented, re.MULTILINE)) == {variable_of(field) for field in FIELDS}
     (tmp_path / ".env").write_text(uncommented)
     after = load_settings()
     assert after.model_copy(update={"catalog_url": None}) == before

@@ -1,0 +1,64 @@
+"""What every index looks at before it asks its server."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+
+from memory.index.base import IndexMismatch, Vector
+
+
+def checked(vector: Vector, dimensions: int) -> Vector:
+    """The vector as it is stored.
+
+    Raises:
+        ValueError: it is not of unit length, or of other dimensions.
+        RuntimeError: `ensure` was not called, so that the dimensions are 0.
+    """
+    must_be_ready(dimensions)
+    if vector.shape != (dimensions,):
+        raise ValueError(f"the vector has shape {vector.shape}; this index holds ({dimensions},)")
+    length = float(np.linalg.norm(vector))
+    if not abs(length - 1) < 1e-3:
+        raise ValueError(f"the vector's length is {length:.4f}; the index takes unit vectors")
+    return np.asarray(vector, dtype=np.float32)
+
+
+def checked_limit(limit: int) -> int:
+    """The limit of a query.
+
+    Raises:
+        ValueError: it is negative.
+    """
+    if limit < 0:
+        raise ValueError(f"limit is {limit}; it says how many hits are wanted, 0 or more")
+    return limit
+
+
+def must_be_ready(dimensions: int) -> None:
+    """Refuse an index that was not made ready.
+
+    Raises:
+        RuntimeError: the dimensions are 0.
+    """
+    if not dimensions:
+        raise RuntimeError("call ensure before anything else of an index")
+
+
+def refuse_another(place: str, found: Mapping[str, str], asked: Mapping[str, str]) -> None:
+    """Compare what an index was made for with what the settings ask for.
+
+    Raises:
+        IndexMismatch: they differ.
+    """
+    differing = [name for name in asked if found[name] != asked[name]]
+    if differing:
+        raise IndexMismatch(
+            f"{place} was made for "
+            + ", ".join(f"{name} {found[name]}" for name in differing)
+            + "; the settings ask for "
+            + ", ".join(f"{name} {asked[name]}" for name in differing)
+            + ". Set AFTERTURN_EMBEDDER back, or give the new vectors an index of their own beside it: set "
+            "AFTERTURN_INDEX_NAME to a new name and run `afterturn reindex`"
+        )
