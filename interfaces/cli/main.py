@@ -18,6 +18,7 @@ from interfaces.cli import (
     fleet,
     graph,
     knowledge,
+    moving,
     nights,
     reviews,
     status,
@@ -67,6 +68,7 @@ turns.add_to(app)
 knowledge.add_to(app)
 topics.add_to(app)
 graph.add_to(app)
+moving.add_to(app)
 fleet.add_to(app)
 nights.add_to(app)
 erasing.add_to(app)

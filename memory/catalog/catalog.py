@@ -15,6 +15,7 @@ from memory.catalog.context import drop_stale_context, read_context, read_topics
 from memory.catalog.engine import read_only
 from memory.catalog.erasing import Erasing
 from memory.catalog.fading import Fading
+from memory.catalog.moves import Moves
 from memory.catalog.nights import NightRuns
 from memory.catalog.preferences import KeptPreferences
 from memory.catalog.reviews import Reviews
@@ -61,6 +62,7 @@ class Catalog:
         self.nights = NightRuns(self._engine, self._writers)
         self.fading = Fading(self._engine, self._writers)
         self.erasing = Erasing(self._engine, self._writers)
+        self.moves = Moves(self._engine, self._writers)
         self._riding = riding
         self._graph = graph
 

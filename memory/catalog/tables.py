@@ -290,3 +290,26 @@ night_chunks = Table(
     Column("holder", String(40), nullable=False),
     Column("beat_at", UtcTime, nullable=False),
 )
+
+moves = Table(
+    "moves",
+    metadata,
+    Column("index", String(60), primary_key=True),
+    Column("model", String(200), nullable=False),
+    Column("cursor_tenant", String(200)),
+    Column("cursor_subject", String(200)),
+    Column("done", BigInteger, nullable=False),
+    Column("began_at", UtcTime, nullable=False),
+    Column("finished_at", UtcTime),
+)
+
+moved = Table(
+    "moved",
+    metadata,
+    Column("id", _row_id, primary_key=True, autoincrement=True),
+    Column("memory_id", Uuid, nullable=False),
+    _identifier("tenant_id"),
+    _identifier("subject_id"),
+    Column("type", String(20), nullable=False),
+    sqlite_autoincrement=True,
+)

@@ -265,9 +265,32 @@ def upgrade() -> None:
         sa.ForeignKeyConstraint(["run_id"], ["night_runs.id"], name=op.f("fk_night_chunks_run_id"), ondelete="CASCADE"),
         sa.PrimaryKeyConstraint("run_id", "number", name=op.f("pk_night_chunks")),
     )
+    op.create_table(
+        "moves",
+        sa.Column("index", sa.String(length=60), nullable=False),
+        sa.Column("model", sa.String(length=200), nullable=False),
+        sa.Column("cursor_tenant", sa.String(length=200), nullable=True),
+        sa.Column("cursor_subject", sa.String(length=200), nullable=True),
+        sa.Column("done", sa.BigInteger(), nullable=False),
+        sa.Column("began_at", sa.String(length=32), nullable=False),
+        sa.Column("finished_at", sa.String(length=32), nullable=True),
+        sa.PrimaryKeyConstraint("index", name=op.f("pk_moves")),
+    )
+    op.create_table(
+        "moved",
+        sa.Column("id", sa.BigInteger().with_variant(sa.Integer(), "sqlite"), autoincrement=True, nullable=False),
+        sa.Column("memory_id", sa.Uuid(), nullable=False),
+        sa.Column("tenant_id", sa.String(length=200), nullable=False),
+        sa.Column("subject_id", sa.String(length=200), nullable=False),
+        sa.Column("type", sa.String(length=20), nullable=False),
+        sa.PrimaryKeyConstraint("id", name=op.f("pk_moved")),
+        sqlite_autoincrement=True,
+    )
 
 
 def downgrade() -> None:
+    op.drop_table("moved")
+    op.drop_table("moves")
     op.drop_table("questions")
     op.drop_table("open_topics")
     op.drop_table("night_chunks")

@@ -1,0 +1,100 @@
+"""Carrying memories: `reindex`, `export`, `import`."""
+
+from __future__ import annotations
+
+import sys
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.progress import Progress
+
+from interfaces.cli.output import JsonOption, TenantOption, console, errors, print_json
+from memory.lines import NotALine, import_lines
+from memory.lines import export as export_lines
+from memory.reindexing import catch_up, target_of
+from memory.reindexing import reindex as rebuild
+from memory.schema import Subject
+from memory.settings import load_settings
+from memory.stores import open_stores
+
+
+def add_to(app: typer.Typer) -> None:
+    app.command()(reindex)
+    app.command()(export)
+    app.command("import")(import_)
+
+
+def reindex(
+    finish: Annotated[
+        bool, typer.Option("--finish", help="All workers have the new settings: take over the last writes and end it.")
+    ] = False,
+    as_json: JsonOption = False,
+) -> None:
+    """Build the index that the settings name from the catalog, while the fleet works on with what it has.
+
+    For a new embedder or index: run this with the new settings and a new AFTERTURN_INDEX_NAME in its environment,
+    then start the workers with them, then run it with --finish. Stopped, it goes on where it was.
+    """
+    stores = open_stores(load_settings())
+    try:
+        target = target_of(stores)
+        if finish:
+            told = catch_up(stores)
+            stores.catalog.moves.end()
+            print_json({"index": target, "caught_up": told}) if as_json else console.print(
+                f"{target}: took over {told} late writes; the move is ended"
+            )
+            return
+        total = sum(stores.catalog.count_memories().values())
+        with Progress(console=errors, transient=True, disable=as_json) as bar:
+            task = bar.add_task(f"indexing into {target}", total=total)
+            done = rebuild(stores, lambda number: bar.update(task, completed=number))
+    finally:
+        stores.close()
+    if as_json:
+        print_json({"index": target, "memories": done})
+    else:
+        console.print(
+            f"{target}: {done} memories. Start the workers with these settings, then: afterturn reindex --finish"
+        )
+
+
+def export(
+    file: Annotated[Path | None, typer.Argument(help="Where to write; standard output if left out.")] = None,
+    user: Annotated[str | None, typer.Option("--user", "-u", help="Only this user's.")] = None,
+    tenant: TenantOption = "default",
+    vectors: Annotated[bool, typer.Option("--vectors", help="With the vectors, for the same embedder.")] = False,
+) -> None:
+    """Write memories as JSON lines, with the raw turns they came from. Whoever reads the file reads everything."""
+    stores = open_stores(load_settings())
+    subject = Subject(tenant_id=tenant, subject_id=user) if user else None
+    count = -1
+    try:
+        with file.open("w", encoding="utf-8") if file else sys.stdout as output:
+            for line in export_lines(stores, subject=subject, vectors=vectors):
+                output.write(line + "\n")
+                count += 1
+    finally:
+        stores.close()
+    errors.print(f"exported {count} memories")
+
+
+def import_(
+    file: Annotated[Path, typer.Argument(help="An export.", exists=True, dir_okay=False)],
+    as_json: JsonOption = False,
+) -> None:
+    """Write the memories of an export that are not here yet. What is here stays as it is; run it again after a stop."""
+    stores = open_stores(load_settings())
+    try:
+        with file.open(encoding="utf-8") as lines:
+            result = import_lines(lines, stores, by="operator", now=datetime.now(UTC))
+    except NotALine as error:
+        raise typer.BadParameter(f"{error}; what came before it is written") from error
+    finally:
+        stores.close()
+    if as_json:
+        print_json({"written": result.written, "known": result.known})
+    else:
+        console.print(f"imported {result.written} memories; {result.known} were here already")

@@ -1,0 +1,217 @@
+"""Moving to another index, and carrying memories to another catalog, on every database."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from sqlalchemy import Engine
+
+from memory.accesses import Accesses
+from memory.catalog import Catalog, Changes
+from memory.graph import SqlGraph
+from memory.index.base import Vector, Where
+from memory.index.sqlite import SqliteIndex
+from memory.lines import NotALine, export, import_lines
+from memory.reindexing import catch_up, reindex
+from memory.schema import Policy, Status, Subject
+from memory.settings import Settings
+from memory.stores import Stores
+from tests.contract.catalogs import ANNA, BERT, NAMESAKE, NOW, a_memory, a_turn, changes
+from tests.contract.indexes import DIMENSIONS
+
+
+class Embedding:
+    """An embedder whose vectors are as far apart as the texts' hashes, and that can be told to break."""
+
+    dimensions = DIMENSIONS
+    thresholds = None
+
+    def __init__(self, name: str = "old") -> None:
+        self.name = name
+        self.left = 10**9
+
+    def embed(self, texts: Sequence[str]) -> Vector:
+        self.left -= len(texts)
+        if self.left < 0:
+            raise ConnectionError("the embedder went away")
+        rows = [np.random.default_rng(sum(map(ord, self.name + text))).standard_normal(DIMENSIONS) for text in texts]
+        vectors = np.array(rows, dtype=np.float32).reshape(len(texts), DIMENSIONS)
+        return np.asarray(vectors / np.linalg.norm(vectors, axis=1, keepdims=True), dtype=np.float32)
+
+
+def opened(engine: Engine, folder: Path, name: str = "main", model: str = "old") -> Stores:
+    settings = Settings(data_dir=folder, index_name=name)
+    embedder = Embedding(model)
+    index = SqliteIndex(settings.index_dir)
+    index.ensure(DIMENSIONS, "cosine", model)
+    catalog = Catalog(engine)
+    policy = Policy()
+    return Stores(
+        settings=settings,
+        policy=policy,
+        catalog=catalog,
+        index=index,
+        graph=SqlGraph(engine),
+        embedder=embedder,
+        accesses=Accesses(catalog),
+    )
+
+
+@pytest.fixture
+def old(engine: Engine, tmp_path: Path) -> Iterator[Stores]:
+    stores = opened(engine, tmp_path)
+    for whose in (ANNA, BERT, NAMESAKE):
+        for number in range(3):
+            stores.catalog.commit(changes(f"t{number}", whose))
+    yield stores
+    stores.catalog.moves.end()
+    stores.index.close()
+
+
+@pytest.fixture
+def new(engine: Engine, tmp_path: Path, old: Stores) -> Iterator[Stores]:
+    stores = opened(engine, tmp_path, "next", "new")
+    yield stores
+    stores.index.close()
+
+
+def held(stores: Stores, whose: Subject) -> set[Any]:
+    query = np.eye(DIMENSIONS, dtype=np.float32)[0]
+    return {hit.memory_id for hit in stores.index.query(query, Where(whose, statuses=tuple(Status)), 100)}
+
+
+def ids(stores: Stores, whose: Subject) -> set[Any]:
+    return {memory.id for memory in stores.catalog.list_memories(whose, statuses=tuple(Status))}
+
+
+# -- reindex ----------------------------------------------------------------------------------------------------------
+
+
+def test_every_memory_of_everybody_is_in_the_new_index(old: Stores, new: Stores) -> None:
+    told: list[int] = []
+    assert reindex(new, told.append) == 9
+    assert told[-1] == 9
+    for whose in (ANNA, BERT, NAMESAKE):
+        assert held(new, whose) == ids(new, whose)
+    assert old.index.count() == 0
+
+
+def test_what_is_written_while_it_runs_and_after_is_in_the_new_index_too(old: Stores, new: Stores) -> None:
+    late = a_memory("late")
+    gone = a_memory("t0")
+
+    def meanwhile(done: int) -> None:
+        if done == 9 and not old.catalog.memories(ANNA, [late.id]):
+            old.catalog.commit(Changes(subject=ANNA, at=NOW, created=(late,), deleted=(gone,)))
+
+    reindex(new, meanwhile)
+    assert held(new, ANNA) == ids(new, ANNA) >= {late.id}
+    assert gone.id not in held(new, ANNA)
+
+    after = a_memory("after", BERT)
+    old.catalog.commit(Changes(subject=BERT, at=NOW, created=(after,)))
+    assert after.id not in held(new, BERT)
+    assert catch_up(new) == 1
+    assert after.id in held(new, BERT)
+
+
+def test_one_that_was_broken_off_goes_on_where_it_was(
+    old: Stores, new: Stores, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("memory.reindexing._SUBJECTS_A_PAGE", 1)
+    embedder = new.embedder
+    assert isinstance(embedder, Embedding)
+    embedder.left = 4
+    with pytest.raises(ConnectionError):
+        reindex(new)
+    embedder.left = 6
+    assert reindex(new) == 9
+    for whose in (ANNA, BERT, NAMESAKE):
+        assert held(new, whose) == ids(new, whose)
+
+
+def test_one_to_another_model_begins_anew(old: Stores, new: Stores, engine: Engine, tmp_path: Path) -> None:
+    reindex(new)
+    other = replace(new, embedder=Embedding("third"), index=SqliteIndex(tmp_path / "third"))
+    other.index.ensure(DIMENSIONS, "cosine", "third")
+    assert reindex(other) == 9
+    assert held(other, ANNA) == ids(other, ANNA)
+    other.index.close()
+
+
+def test_nothing_is_logged_when_no_move_is_under_way(old: Stores, new: Stores) -> None:
+    old.catalog.commit(changes("t7"))
+    assert old.catalog.moves.behind() == 0
+    reindex(new)
+    new.catalog.moves.end()
+    old.catalog.commit(changes("t8"))
+    assert old.catalog.moves.behind() == 0
+
+
+# -- export and import ------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def elsewhere(tmp_path: Path) -> Iterator[Stores]:
+    from memory.catalog import open_catalog_engine
+
+    settings = Settings(data_dir=tmp_path / "elsewhere")
+    engine = open_catalog_engine(settings)
+    stores = opened(engine, tmp_path / "elsewhere")
+    yield stores
+    stores.index.close()
+    engine.dispose()
+
+
+def test_what_is_exported_is_imported_as_it_was(old: Stores, elsewhere: Stores) -> None:
+    lines = list(export(old))
+    result = import_lines(lines, elsewhere, by="operator", now=NOW)
+    assert (result.written, result.known) == (9, 0)
+    for whose in (ANNA, BERT, NAMESAKE):
+        assert elsewhere.catalog.list_memories(whose) == old.catalog.list_memories(whose)
+        assert held(elsewhere, whose) == ids(elsewhere, whose)
+        assert elsewhere.catalog.list_subjects() == [ANNA, BERT, NAMESAKE]
+    assert elsewhere.catalog.sources(ANNA, ["t1"]) == [a_turn("t1")]
+    assert elsewhere.catalog.index_jobs() == []
+
+
+def test_importing_again_changes_nothing(old: Stores, elsewhere: Stores) -> None:
+    lines = list(export(old, subject=ANNA))
+    import_lines(lines, elsewhere, by="operator", now=NOW)
+    result = import_lines(lines, elsewhere, by="operator", now=NOW)
+    assert (result.written, result.known) == (0, 3)
+    assert len(elsewhere.catalog.list_memories(ANNA)) == 3
+    assert elsewhere.catalog.list_memories(BERT) == []
+
+
+def test_vectors_of_the_same_model_are_carried(old: Stores, elsewhere: Stores) -> None:
+    reindex(old)
+    lines = list(export(old, vectors=True))
+    assert all(json.loads(line)["vector"] for line in lines[1:])
+    key = a_memory().index_key
+    import_lines(lines, elsewhere, by="operator", now=NOW)
+    [here], [there] = (stores.index.fetch(ANNA, [key]) for stores in (old, elsewhere))
+    assert np.array_equal(here.vector, there.vector)
+
+
+@pytest.mark.parametrize(
+    "line", ["not json", "[]", '{"memory": {"summary": "my secret"}}', '{"afterturn": 99}', '{"memory": null}']
+)
+def test_a_line_of_something_else_is_named_and_not_quoted(elsewhere: Stores, line: str) -> None:
+    with pytest.raises(NotALine, match="line 2") as refused:
+        import_lines(['{"afterturn": 1, "model": null}', line], elsewhere, by="operator", now=NOW)
+    assert "secret" not in str(refused.value)
+
+
+def test_a_source_of_somebody_else_is_refused(old: Stores, elsewhere: Stores) -> None:
+    head, line, *_ = export(old, subject=ANNA)
+    changed = json.loads(line)
+    changed["sources"][0]["user_id"] = "mallory"
+    with pytest.raises(NotALine, match="another subject's"):
+        import_lines([head, json.dumps(changed)], elsewhere, by="operator", now=NOW)
