@@ -61,7 +61,7 @@ class Catalog:
         self._writers = Writers(engine)
         self.nights = NightRuns(self._engine, self._writers)
         self.fading = Fading(self._engine, self._writers)
-        self.erasing = Erasing(self._engine, self._writers)
+        self.erasing = Erasing(self._engine, self._writers, graph)
         self.moves = Moves(self._engine, self._writers)
         self._riding = riding
         self._graph = graph

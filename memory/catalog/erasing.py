@@ -15,7 +15,7 @@ import memory.catalog.tables as tables
 from memory.catalog.changes import Changes
 from memory.catalog.rows import index_job_rows, memory_of
 from memory.catalog.writers import Writers
-from memory.catalog.writing import insert_new, note_removal, of_subject, take_turn
+from memory.catalog.writing import RidingGraph, insert_new, note_removal, of_subject, take_turn
 from memory.schema import AuditEntry, Memory, Subject, Turn
 
 _STAYS = ("subjects", "tombstones")
@@ -52,9 +52,10 @@ class Tombstone:
 class Erasing:
     """Erasures. Safe to call from many threads and processes."""
 
-    def __init__(self, engine: Engine, writers: Writers) -> None:
+    def __init__(self, engine: Engine, writers: Writers, graph: RidingGraph | None = None) -> None:
         self._engine = engine
         self._writers = writers
+        self._graph = graph
 
     def tombstones(self, subject: Subject) -> list[Tombstone]:
         """What of the subject was erased."""
@@ -128,6 +129,8 @@ class Erasing:
                 select(tables.memories.c.document).where(of_subject(tables.memories, subject))
             ).scalars()
             memories = [memory_of(document) for document in documents]
+            if self._graph is not None:
+                self._graph.ride(connection, (), memories)
             for table in _tables_about_subjects():
                 removed[table.name] = connection.execute(delete(table).where(of_subject(table, subject))).rowcount
             gone = Changes(subject=subject, at=line.at, deleted=tuple(memories))

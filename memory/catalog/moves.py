@@ -15,7 +15,7 @@ from memory.catalog.writing import upsert
 from memory.schema import MemoryType, Subject
 
 _TRIGGERS = ("insert", "update", "delete")
-_COLUMNS = "(memory_id, tenant_id, subject_id, type)"
+_COLUMNS = "(memory_id, tenant, subject, type)"
 
 
 @dataclass(frozen=True)
@@ -101,7 +101,7 @@ class Moves:
                 Written(
                     row.id,
                     row.memory_id,
-                    Subject(tenant_id=row.tenant_id, subject_id=row.subject_id),
+                    Subject(tenant_id=row.tenant, subject_id=row.subject),
                     MemoryType(row.type),
                 )
                 for row in connection.execute(select(table).order_by(table.c.id).limit(limit))

