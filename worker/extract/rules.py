@@ -190,6 +190,7 @@ class RulesExtractor:
             return f"{name} wants to be called {match.group(1)}.", Kind.USER_PREFERENCE, MemoryType.SEMANTIC
         rest = told_of(parsed, Narrator(name, named=True))
         rest = re.sub(r"^(?:please,? |and )+", "", rest, flags=re.IGNORECASE)
+        rest = re.sub(r",? please(?=[.!]?$)", "", rest, flags=re.IGNORECASE)
         rest = re.sub(
             r"^(from now on|going forward|in (?:the )?future),? (.*?)[.!]*$", r"\2 \1", rest, flags=re.IGNORECASE
         )
