@@ -28,6 +28,8 @@ DRAIN_MAILBOX = "memory.drain_mailbox"
 DEAD_LETTER = "memory.dead_letter"
 NIGHT = "memory.night"
 NIGHT_CHUNK = "memory.night_chunk"
+CONDENSE = "memory.condense"
+TIDY = "memory.tidy"
 IN_HAND = "afterturn_in_hand"
 """The remote control command by which a worker says what it has in hand."""
 
@@ -100,6 +102,19 @@ def want_hand(app: Celery, run_id: str) -> None:
         ignore_result=True,
         priority=_LAST,
         argsrepr="()",
+        kwargsrepr="{}",
+    )
+
+
+def want_condensing(app: Celery, subject: Subject) -> None:
+    """Ask any worker to condense the episodes of a subject that tells too much to wait for its night."""
+    app.send_task(
+        CONDENSE,
+        args=[subject.tenant_id, subject.subject_id],
+        queue=NIGHTLY_QUEUE,
+        ignore_result=True,
+        priority=_LAST,
+        argsrepr="(one subject)",
         kwargsrepr="{}",
     )
 

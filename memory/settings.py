@@ -159,6 +159,11 @@ class Settings(BaseSettings):
     )
     night_promote: str = Field("0 3 * * *", description="when what came up again and again becomes lasting, as above")
     night_forget: str = Field("0 4 * * *", description="when what nobody needs is archived or deleted, as above")
+    source_days: Annotated[int, Field(ge=0)] = Field(
+        0,
+        description="days for which raw turns are kept, those apart that a legal hold needs; 0: for as long as a "
+        "memory needs them",
+    )
     night_chunk_subjects: Annotated[int, Field(ge=1, le=10_000)] = Field(
         500, description="subjects that a worker takes at a time for a nightly job"
     )

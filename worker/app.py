@@ -7,7 +7,7 @@ from typing import Any
 from celery.schedules import crontab, schedule
 from celery.signals import setup_logging
 
-from memory.queue import NIGHT, NIGHTLY_QUEUE, create_celery
+from memory.queue import NIGHT, NIGHTLY_QUEUE, TIDY, create_celery
 from memory.settings import load_settings
 from worker.broker import outlive_lost_connections
 from worker.logs import configure_logging
@@ -65,6 +65,11 @@ app.conf.update(
                 "options": {"queue": NIGHTLY_QUEUE, "expires": _DAY_SECONDS},
             }
             for job in JOBS
+        },
+        "tidy": {
+            "task": TIDY,
+            "schedule": crontab(minute="40"),
+            "options": {"queue": NIGHTLY_QUEUE, "expires": _DAY_SECONDS},
         },
     },
 )

@@ -13,6 +13,7 @@ from memory.catalog import Changes, LedgerEntry, Outcome
 from memory.index.base import Entry, Vector
 from memory.indexing import index, overtaken
 from memory.mailbox import ConflictingTurn, Lease
+from memory.queue import want_condensing
 from memory.schema import (
     AdmissionAction,
     AuditAction,
@@ -34,6 +35,7 @@ from worker.extract.base import AdmittedTurn
 from worker.extract.stated import with_stated_facts
 from worker.failures import is_transient
 from worker.metrics import count_committed, count_searchable
+from worker.nights.consolidate import is_burst
 from worker.parts import Parts
 from worker.resolve import Item, Origin, Scored, resolve, text_of
 from worker.screening import screened, source_of
@@ -108,6 +110,8 @@ def process(received: Sequence[ReceivedTurn], lease: Lease, parts: Parts, now: d
     count_committed(changes)
     if draft.changed:
         tell(changes, event_ids, vectors, parts)
+    if is_burst(subject, changes.created, parts, now):
+        want_condensing(parts.celery, subject)
 
 
 def _made_by(extraction: Extraction) -> dict[str, str | int]:

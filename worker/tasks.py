@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable
+from contextlib import suppress
 from datetime import UTC, datetime, timedelta
 from functools import cache
 from typing import Any
@@ -18,7 +19,7 @@ from memory.index.base import IndexMismatch
 from memory.indexing import index
 from memory.mailbox import ConflictingTurn
 from memory.postgres import PostgresUnavailable
-from memory.queue import DRAIN_MAILBOX, INGEST_TURN, NIGHT, NIGHT_CHUNK, ring, send_dead_letter
+from memory.queue import CONDENSE, DRAIN_MAILBOX, INGEST_TURN, NIGHT, NIGHT_CHUNK, TIDY, ring, send_dead_letter
 from memory.schema import Subject, Turn
 from memory.settings import SettingsError
 from worker.app import SWEEP, app, settings
@@ -31,8 +32,11 @@ from worker.leases import LeaseKeeper
 from worker.metrics import DeadLetterReason, count_dead_letter, observe_searchable
 from worker.nights.base import JobName
 from worker.nights.chunks import work
+from worker.nights.consolidate import AT_ONCE
 from worker.nights.dispatch import tick
 from worker.nights.jobs import NIGHTLY_JOBS
+from worker.nights.tidy import tidy
+from worker.nights.visit import Busy, visit
 from worker.parts import Parts, open_parts
 from worker.scrape import show_worker
 from worker.tracing import start_tracing
@@ -127,6 +131,19 @@ def night(job: JobName) -> None:
 def night_chunk(run_id: str) -> None:
     """Do a nightly job for the next chunk of a run's subjects."""
     work(run_id, NIGHTLY_JOBS, _parts(), _leases())
+
+
+@app.task(name=CONDENSE)
+def condense(tenant_id: str, subject_id: str) -> None:
+    """Condense the episodes of a subject that told too many in a day. Who is talking still is done in the night."""
+    with suppress(Busy):
+        visit(Subject(tenant_id=tenant_id, subject_id=subject_id), AT_ONCE, _parts(), _leases(), datetime.now(UTC))
+
+
+@app.task(name=TIDY)
+def tidy_up() -> None:
+    """Drop what is stale. Twice in an hour does no harm."""
+    tidy(_parts(), datetime.now(UTC))
 
 
 @app.task(name=SWEEP)

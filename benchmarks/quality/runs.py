@@ -50,10 +50,10 @@ class Conversation:
         return len(self.said)
 
     def run(self, house: House) -> Answers:
-        subjects = {name: subject_of("locomo", self.said[0].conversation, name) for name in self._speakers()}
+        subjects = {name: subject_of("locomo", self.said[0].conversation, name) for name in self.speakers()}
         with spending(len(self.said)) as spent:
             for name, subject in subjects.items():
-                for session in self._heard_by(name, subject):
+                for session in self.heard_by(name, subject):
                     house.hear(session)
         kept = {
             turn: memory.type
@@ -67,10 +67,10 @@ class Conversation:
         memories = sum(len(house.memories(subject, (Status.ACTIVE,))) for subject in subjects.values())
         return Answers({"decisions": decisions, "ranked": ranked, "memories": told}, spent, memories)
 
-    def _speakers(self) -> list[str]:
+    def speakers(self) -> list[str]:
         return list(dict.fromkeys(one.speaker for one in self.said))
 
-    def _heard_by(self, name: str, subject: Subject) -> Iterator[list[Turn]]:
+    def heard_by(self, name: str, subject: Subject) -> Iterator[list[Turn]]:
         """The turns of one speaker, session by session.
 
         What the data has at one moment is one session, which begins then: each turn comes a minute after the other.

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import Connection, Engine, func, select
+from sqlalchemy import Connection, Engine, delete, exists, func, select, tuple_
 from sqlalchemy.exc import IntegrityError
 
 import memory.catalog.tables as tables
@@ -72,13 +72,16 @@ class Fading:
 
     def idle(self, subject: Subject, *, unused_since: datetime, archived_before: datetime) -> list[Footing]:
         """The subject's memories that forgetting has to look at: with accesses to fold in, not used since a moment, or
-        archived before one. Pinned ones and those under legal hold only with accesses."""
+        archived before one. Pinned ones and those under legal hold only with accesses; a part of a consolidated memory
+        goes when that one goes."""
         fades = (
             ~_memories.c.pinned
             & ~_memories.c.legal_hold
             & (
                 (_memories.c.status != Status.ARCHIVED) & (_memories.c.last_accessed < unused_since)
-                | (_memories.c.status == Status.ARCHIVED) & (_memories.c.updated_at < archived_before)
+                | (_memories.c.status == Status.ARCHIVED)
+                & (_memories.c.updated_at < archived_before)
+                & _memories.c.consolidated_into.is_(None)
             )
         )
         query = (
@@ -88,6 +91,30 @@ class Fading:
         )
         with self._engine.connect() as connection:
             return [_footing(row, subject) for row in connection.execute(query)]
+
+    def drop_sources(self, before: datetime, limit: int) -> int:
+        """Drop up to `limit` raw turns that were said before a moment, the oldest first, and answer how many there
+        were; not those of a memory that is under legal hold."""
+        sources, provenance = tables.sources, tables.provenance
+        key = (sources.c.tenant_id, sources.c.subject_id, sources.c.turn_id)
+        held = exists(
+            select(provenance.c.memory_id)
+            .join(_memories, _memories.c.id == provenance.c.memory_id)
+            .where(
+                provenance.c.tenant_id == sources.c.tenant_id,
+                provenance.c.subject_id == sources.c.subject_id,
+                provenance.c.turn_id == sources.c.turn_id,
+                _memories.c.legal_hold,
+            )
+        )
+        old = select(*key).where(sources.c.occurred_at < before, ~held).order_by(sources.c.occurred_at).limit(limit)
+        with self._writers.transaction() as connection:
+            keys = [tuple(row) for row in connection.execute(old)]
+            if keys:
+                connection.execute(delete(sources).where(tuple_(*key).in_(keys)))
+        if keys:
+            self._writers.leave_no_trace()
+        return len(keys)
 
     def episodes(
         self, subject: Subject, since: datetime, until: datetime, *, below: float | None = None, whatever: bool = False

@@ -25,6 +25,7 @@ _PROJECTED = (
     "created_at",
     "updated_at",
     "last_accessed",
+    "consolidated_into",
     "version",
 )
 _ENTITY_CHARS = 200

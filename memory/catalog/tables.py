@@ -111,6 +111,7 @@ memories = Table(
     Column("created_at", UtcTime, nullable=False),
     Column("updated_at", UtcTime, nullable=False),
     Column("last_accessed", UtcTime, nullable=False),
+    Column("consolidated_into", Uuid),
     Column("version", Integer, nullable=False),
     Column("revision", BigInteger, nullable=False),
     Column("document", JSON, nullable=False),
@@ -141,6 +142,7 @@ sources = Table(
     _identifier("turn_id", primary_key=True),
     Column("occurred_at", UtcTime, nullable=False),
     Column("turn", JSON, nullable=False),
+    Index(None, "occurred_at"),
 )
 
 provenance = Table(

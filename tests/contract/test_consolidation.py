@@ -15,6 +15,7 @@ from tests.turns import subject
 from worker.erasing import erase_memory
 from worker.nights.base import Plan
 from worker.nights.consolidate import CONSOLIDATE
+from worker.nights.forget import FORGET
 from worker.nights.undo import NothingToUndo, take_apart
 from worker.nights.visit import visit
 
@@ -118,3 +119,18 @@ def test_a_models_words_are_taken_only_if_they_add_nothing(
     whole = only(worker.known(subject(anna)))
     assert (whole.summary == said) == taken
     assert len(whole.consolidated_from) == 2
+
+
+def test_originals_are_kept_for_as_long_as_what_they_became_and_go_with_it(
+    worker: Worker, hiked: tuple[Subject, Memory, list[Memory]]
+) -> None:
+    whose, whole, before = hiked
+    assert visit(whose, FORGET, worker.parts, worker.leases, NOW + timedelta(days=20)) is None
+    far = NOW + timedelta(days=900)
+    archived = visit(whose, FORGET, worker.parts, worker.leases, far)
+    assert archived is not None
+    assert [(step.action, step.memory_id) for step in archived.steps] == [("archive", whole.id)]
+    gone = visit(whose, FORGET, worker.parts, worker.leases, far + timedelta(days=200))
+    assert gone is not None
+    assert {step.memory_id for step in gone.steps} == {whole.id, *(memory.id for memory in before)}
+    assert worker.state(whose) == []

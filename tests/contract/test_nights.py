@@ -20,6 +20,7 @@ from tests.contract.pipeline import Worker, only
 from tests.turns import a_turn, subject
 from worker.nights.base import Job, Plan
 from worker.nights.forget import FORGET
+from worker.nights.tidy import tidy
 from worker.nights.visit import Busy, visit
 
 NOW = datetime(2026, 11, 2, 4, 10, tzinfo=UTC)
@@ -291,3 +292,31 @@ def test_a_store_that_is_away_interrupts_the_run_and_the_next_beat_goes_on_with_
         seen = Seen()
         chunks.work(run_id, seen.job(), few.parts, few.leases)
         assert seen.subjects == [f"{anna}-{number}" for number in range(3)]
+
+
+# -- what is dropped by the hour ------------------------------------------------------------------------------------
+
+
+def test_raw_turns_are_kept_for_as_long_as_the_settings_say_and_for_a_legal_hold(alone: Worker, anna: str) -> None:
+    alone.hear(anna, "I live in Lisbon", "My brother owns a bakery in Porto")
+    whose = subject(anna)
+    held = alone.known(whose)[0]
+    rewrite(alone, held.model_copy(update={"legal_hold": True, "version": held.version + 1}))
+    assert tidy(alone.parts, later(400))["sources"] == 0, "as long as a memory needs them"
+    year = alone.with_parts(settings=alone.parts.settings.model_copy(update={"source_days": 365}))
+    assert tidy(year.parts, later(300))["sources"] == 0
+    assert tidy(year.parts, later(400))["sources"] == 1
+    assert [row["turn_id"] for row in alone.rows("sources", whose)] == list(held.source_turn_ids)
+    assert len(alone.known(whose)) == 2
+
+
+def test_a_user_who_tells_very_much_in_a_day_is_condensed_at_once(worker: Worker, anna: str) -> None:
+    policy = worker.parts.policy.model_copy(update={"consolidate_burst": 3})
+    eager = worker.with_parts(policy=policy)
+    worker.parts.redis.delete(*rings())
+    eager.hear(anna, "I painted the kitchen yesterday", "I lost my hiking boots on the coast yesterday")
+    assert waiting(worker) == 0
+    eager.hear(anna, "I met my old teacher at the market yesterday", "I watched a film about whales yesterday", first=2)
+    assert waiting(worker) == 1
+    eager.hear(anna, "I planted tomatoes yesterday", first=4)
+    assert waiting(worker) == 1

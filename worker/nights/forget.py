@@ -6,7 +6,9 @@ from datetime import datetime, timedelta
 
 from memory.catalog import Changes
 from memory.catalog.fading import Footing
+from memory.erasure import family
 from memory.schema import Memory, Policy, Status, Subject
+from policies.consolidation import without
 from policies.decay import Fading, Fate, fate
 from policies.importance import use
 from worker.draft import Draft
@@ -27,7 +29,7 @@ def plan(subject: Subject, parts: Parts, now: datetime) -> Plan:
     due = _due(subject, parts, now)
     draft = Draft(subject, now, parts.policy.version, by=BY)
     draft.learn(parts.catalog.memories(subject, [footing.id for footing, _, _ in due]).values())
-    steps, folded = [], []
+    steps, folded, doomed = [], [], set()
     for footing, what, why in due:
         memory = draft.current.get(footing.id)
         if memory is None:
@@ -40,7 +42,14 @@ def plan(subject: Subject, parts: Parts, now: datetime) -> Plan:
             draft.archive(memory, why)
         elif what is Fate.DELETE:
             draft.delete(memory, why)
+            doomed.add(memory.id)
         steps.append(Step.of("refresh" if what is Fate.KEEP else what.value, memory, why))
+    # With a consolidated memory go its originals, which were kept for it.
+    draft.learn(family(parts.catalog, subject, doomed).values())
+    for memory in without(doomed, draft.read, now, parts.policy).deleted:
+        if memory.id not in doomed:
+            draft.delete(memory, "it was a part of a memory that is gone")
+            steps.append(Step.of("delete", memory, "it was a part of a memory that is gone"))
     changes = Changes(
         subject=subject,
         at=now,

@@ -73,6 +73,7 @@ def upgrade() -> None:
         sa.Column("created_at", sa.String(length=32), nullable=False),
         sa.Column("updated_at", sa.String(length=32), nullable=False),
         sa.Column("last_accessed", sa.String(length=32), nullable=False),
+        sa.Column("consolidated_into", sa.Uuid(), nullable=True),
         sa.Column("version", sa.Integer(), nullable=False),
         sa.Column("revision", sa.BigInteger(), nullable=False),
         sa.Column("document", sa.JSON(), nullable=False),
@@ -150,6 +151,7 @@ def upgrade() -> None:
         sa.Column("turn", sa.JSON(), nullable=False),
         sa.PrimaryKeyConstraint("tenant_id", "subject_id", "turn_id", name=op.f("pk_sources")),
     )
+    op.create_index(op.f("ix_sources_occurred_at"), "sources", ["occurred_at"], unique=False)
     op.create_table(
         "subjects",
         sa.Column("tenant_id", sa.String(length=200), nullable=False),

@@ -1,0 +1,35 @@
+"""What needs no night of its own: each hour, what is stale is dropped."""
+
+from __future__ import annotations
+
+from datetime import datetime, timedelta
+
+import structlog
+
+from worker.parts import Parts
+
+_log = structlog.get_logger()
+_PAGE = 500
+_PAGES = 200
+"""How many pages one hour drops at most: other writers come between two."""
+
+
+def tidy(parts: Parts, now: datetime) -> dict[str, int]:
+    """Drop topics and questions that are stale, and raw turns that were kept for as long as the settings say."""
+    policy = parts.policy
+    dropped = {
+        "context": parts.catalog.drop_stale_context(
+            topics_before=now - timedelta(hours=policy.open_topic_hours),
+            questions_before=now - timedelta(hours=policy.question_hours),
+        ),
+        "sources": 0,
+    }
+    if days := parts.settings.source_days:
+        for _ in range(_PAGES):
+            gone = parts.catalog.fading.drop_sources(now - timedelta(days=days), _PAGE)
+            dropped["sources"] += gone
+            if gone < _PAGE:
+                break
+    if any(dropped.values()):
+        _log.info("tidied", stage="night", **dropped)
+    return dropped
