@@ -61,6 +61,15 @@ _SMALL: Final = words(
     "that this these those they them their there here have been were with very really just also such great good nice "
     "cool amazing awesome incredible lovely from what when where your yours will would could should always never about"
 )
+_OFFER: Final = re.compile(
+    r"\b(?:(?:how|what|where|when) (?:else )?(?:can|may|could|shall|should|would|do) (?:i|we)|anything else|"
+    r"(?:can|may|shall|should|could) i|(?:would you|do you|you) (?:like|want) me to|want me to|what's up|what's new|"
+    r"how (?:are|have) you|how (?:was|is|were|has) your (?:day|morning|evening|night|week|weekend)|how was it)\b",
+    re.IGNORECASE,
+)
+"""What a side asks that is no question about anything: the reply says what it is about by itself."""
+_ENOUGH_BY_ITSELF: Final = 4
+"""Words of content from which a reply that takes up nothing of the question tells of something else."""
 _REMARKS: Final = frozenset({"reaction", "about_you", "question", "suggestion", "task", "short"})
 
 
@@ -112,11 +121,25 @@ def heard_in(text: str) -> str | None:
         question = sentences[place]
         if not question.endswith("?") or len(question.split()) < 3 or len(question) > _MAX_HEARD_CHARS:
             continue
+        if _OFFER.search(question):
+            return None
         before = sentences[place - 1] if place else ""
         if before and leans(question) and len(before) + len(question) < _MAX_HEARD_CHARS:
             return f"{before} {question}"
         return question
     return None
+
+
+def takes_up(reply: str, question: str) -> bool:
+    """Whether a reply is about what was asked: it refers to it, shares a word with it, or says too little alone."""
+    if leans(reply):
+        return True
+    told, asked = _stems(reply), _stems(question)
+    return bool(told & asked) or len(told) < _ENOUGH_BY_ITSELF
+
+
+def _stems(text: str) -> set[str]:
+    return {word.lower()[:5] for word in _CONTENT.findall(text) if word.lower() not in _SMALL}
 
 
 def elaborates(sentence: str) -> bool:

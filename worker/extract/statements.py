@@ -15,7 +15,7 @@ from worker.extract.answers import answer_of, question_of
 from worker.extract.base import AdmittedTurn
 from worker.extract.clauses import clauses_of, is_chitchat, whole, without_asides
 from worker.extract.kin import kin_in, kin_resolved
-from worker.extract.leaning import elaborates, heard_in, leans, shared_in, support_of
+from worker.extract.leaning import elaborates, heard_in, leans, shared_in, support_of, takes_up
 from worker.extract.third_person import mended
 
 _MAX_JOINED_CHARS: Final = 320
@@ -147,7 +147,7 @@ def _standing(
             before = sentences[item.sentence - 1] if 0 < item.sentence < len(sentences) else ""
             if support := support_of(before, assistant):
                 text = f"{_ended(mended(support))} {text}"
-        if replies and asked.heard:
+        if replies and asked.heard and (asked.of_user or takes_up(item.text, asked.heard)):
             standing.append(replace(item, text=text, heard=asked.heard, asked_in=asked.turn_id))
         else:
             standing.append(replace(item, text=text))

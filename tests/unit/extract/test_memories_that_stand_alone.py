@@ -173,3 +173,21 @@ def test_the_longest_text_is_read_in_bounded_time(piece: str) -> None:
     heard_in(text)
     leans(text[:400])
     assert time.process_time() - began < 0.2
+
+
+@pytest.mark.parametrize(
+    ("question", "reply", "kept"),
+    [
+        ("Hi Maya! How can I help?", "I live in Lisbon with my sister.", "Maya lives in Lisbon with their sister."),
+        ("Great. Anything else I should note?", "I work as a nurse.", "Maya works as a nurse."),
+        (
+            "How is the new flat?",
+            "I am starting a job at the harbour museum in January.",
+            "Maya is starting a job at the harbour museum in January 2027.",
+        ),
+    ],
+)
+def test_a_question_that_the_reply_does_not_take_up_is_not_noted(
+    extractor: Extractor, question: str, reply: str, kept: str
+) -> None:
+    assert _summaries(extractor, ("assistant", question), ("user", reply)) == [kept]
