@@ -287,16 +287,21 @@ class Settings(BaseSettings):
     @property
     def broker_shown(self) -> str:
         """The broker's URL without its password, for people and logs."""
-        parts = urlsplit(self.broker_url)
-        if parts.password is None:
-            return self.broker_url
-        host = parts.netloc.rpartition("@")[2]
-        return parts._replace(netloc=f"{parts.username or ''}:***@{host}").geturl()
+        return without_password(self.broker_url)
 
     @property
     def effective_catalog_url(self) -> str:
         """The catalog's URL, with the embedded default filled in."""
         return self.catalog_url or f"sqlite:///{self.data_dir.absolute() / 'catalog.sqlite3'}"
+
+
+def without_password(url: str) -> str:
+    """A URL as it may be shown."""
+    parts = urlsplit(url)
+    if parts.password is None:
+        return url
+    host = parts.netloc.rpartition("@")[2]
+    return parts._replace(netloc=f"{parts.username or ''}:***@{host}").geturl()
 
 
 def variable_of(field: str) -> str:

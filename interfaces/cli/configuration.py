@@ -11,7 +11,7 @@ from rich.table import Table
 
 from interfaces.cli.output import JsonOption, console, print_json
 from memory.schema import Policy
-from memory.settings import Settings, load_policy, load_settings, variable_of
+from memory.settings import Settings, load_policy, load_settings, variable_of, without_password
 
 
 def add_to(app: typer.Typer) -> None:
@@ -26,7 +26,7 @@ def settings(
     if example:
         typer.echo(env_example(), nl=False)
         return
-    now: dict[str, Any] = load_settings().model_dump(mode="json") | load_policy().model_dump(mode="json")
+    now = _shown(load_settings().model_dump(mode="json") | load_policy().model_dump(mode="json"))
     if as_json:
         print_json({variable_of(field): value for field, value in now.items()})
         return
@@ -37,6 +37,12 @@ def settings(
     for field, info in _fields().items():
         table.add_row(variable_of(field), _written(now[field]), info.description)
     console.print(table)
+
+
+def _shown(values: dict[str, Any]) -> dict[str, Any]:
+    """The values without the passwords in their URLs; other secrets do not show themselves."""
+    urls = {name: without_password(value) for name, value in values.items() if name.endswith("_url") and value}
+    return values | urls
 
 
 def env_example() -> str:

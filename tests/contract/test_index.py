@@ -306,7 +306,7 @@ def test_ten_thousand_entries_of_one_subject_rank_as_exact_arithmetic_does(adapt
     index.close()
 
 
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     changes=st.lists(
         st.tuples(st.sampled_from(["write", "delete"]), st.integers(0, 9), st.integers(0, 5)), max_size=12

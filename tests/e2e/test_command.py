@@ -149,6 +149,16 @@ def test_a_broker_that_does_not_answer_is_named_without_its_password(nobody: Hom
     assert "hunter2" not in said.stdout + said.stderr
 
 
+def test_the_settings_do_not_show_passwords(nobody: Home) -> None:
+    urls = {
+        "AFTERTURN_BROKER_URL": "redis://me:hunter2@127.0.0.1:6379/0",
+        "AFTERTURN_CATALOG_URL": "postgresql+psycopg://me:hunter2@127.0.0.1:5432/afterturn",
+    }
+    said = [nobody.say("settings", *options, **urls) for options in ((), ("--json",))]
+    assert [one.returncode for one in said] == [0, 0]
+    assert "hunter2" not in "".join(one.stdout + one.stderr for one in said)
+
+
 def test_the_status_does_not_show_the_brokers_password(idle: Home) -> None:
     url = f"redis://default:hunter2@127.0.0.1:{idle.port}/0"
     said = [idle.say("status", *options, AFTERTURN_BROKER_URL=url) for options in ((), ("--json",))]

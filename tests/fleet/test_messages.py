@@ -71,6 +71,7 @@ def p95(values: Sequence[float]) -> float:
     return sorted(values)[int(len(values) * 0.95)]
 
 
+@pytest.mark.alone
 def test_a_user_with_a_third_of_the_load_waits_about_as_long_as_the_others(fleet: Fleet) -> None:
     others = talk(names(100, "quiet"), 4)
     hot = [fact("hot", number) for number in range(len(others) // 2)]
@@ -92,6 +93,7 @@ def test_a_user_with_a_third_of_the_load_waits_about_as_long_as_the_others(fleet
     assert of_hot < 3 * of_others + 0.5, (of_hot, of_others)
 
 
+@pytest.mark.alone
 @pytest.mark.parametrize(("users", "turns"), [(250, 8), pytest.param(1000, 10, marks=pytest.mark.soak)])
 def test_a_tenants_backlog_delays_another_tenants_turns_by_no_more_than_5_seconds(
     fleet: Fleet, users: int, turns: int

@@ -104,8 +104,8 @@ def test_a_plain_message_is_back_within_a_minute_when_its_worker_dies_before_it_
     send_turn(fleet.celery, Turn.model_validate(said.turn()))
     dying = fleet.launch_worker(CRASH_AT="before_append", CRASH_MARK=str(fleet.folder / "crashes"))
     wait_until(lambda: dying.poll() is not None, "the worker died over the message")
-    [tag] = cast(list[bytes], fleet.redis.zrange("unacked_index", 0, -1))
-    a_minute_ago: dict[Any, float] = {tag: time.time() - 60}
+    tags = cast(list[bytes], fleet.redis.zrange("unacked_index", 0, -1))
+    a_minute_ago: dict[Any, float] = dict.fromkeys(tags, time.time() - 60)
     fleet.redis.zadd("unacked_index", a_minute_ago)
     fleet.start_worker()
     fleet.wait_until_idle()
