@@ -43,7 +43,8 @@ def catalog(engine: Engine) -> Catalog:
 
 def raise_fence(fence: int) -> tuple[str, dict[str, str | int]]:
     statement = (
-        "INSERT INTO subjects (tenant_id, subject_id, fence, revision) VALUES (:tenant_id, :subject_id, :fence, 0)"
+        "INSERT INTO subjects (tenant_id, subject_id, fence, revision, removed)"
+        " VALUES (:tenant_id, :subject_id, :fence, 0, 0)"
         " ON CONFLICT (tenant_id, subject_id) DO UPDATE SET fence = excluded.fence"
     )
     return statement, {**ANNA.model_dump(), "fence": fence}
