@@ -24,7 +24,7 @@ def wait_for_more(fleet: Fleet, turns: int) -> None:
     wait_until(lambda: fleet.processed() >= min(enough, len(fleet.said)), f"{enough} turns are processed")
 
 
-@pytest.mark.parametrize(("kills", "users", "turns"), [(6, 200, 8), pytest.param(20, 400, 12, marks=pytest.mark.soak)])
+@pytest.mark.parametrize(("kills", "users", "turns"), [(4, 200, 8), pytest.param(20, 400, 12, marks=pytest.mark.soak)])
 def test_workers_that_are_killed_at_random_lose_and_double_nothing(
     oracle_fleet: Fleet, kills: int, users: int, turns: int
 ) -> None:
