@@ -81,11 +81,12 @@ class Writers:
                 with self._queue:
                     units = list(self._waiting)
                 self._write_together(units)
-        except OperationalError as error:
+        except Exception as error:  # noqa: BLE001 - raised by everybody who waits
             with self._queue:
                 units = list(self._waiting)
             for unit in units:
-                unit.outcome.set_exception(error)
+                if not unit.outcome.done():
+                    unit.outcome.set_exception(error)
         finally:
             with self._queue:
                 for _ in units:

@@ -112,3 +112,15 @@ def test_who_waits_too_long_for_another_process_gives_up_and_writes_nothing(
         assert all(isinstance(outcome.exception(10), OperationalError) for outcome in outcomes)
     assert writers.write(saying("later")) == "later"
     assert said(engine) == {"later"}
+
+
+def test_a_lock_file_that_cannot_be_opened_keeps_nobody_waiting(
+    engine: Engine, writers: Writers, tmp_path: Path
+) -> None:
+    lock, writers._lock_file = writers._lock_file, tmp_path / "gone" / "lock"
+    for _ in range(2):
+        with pytest.raises(FileNotFoundError):
+            writers.write(saying("lost"))
+    writers._lock_file = lock
+    assert writers.write(saying("later")) == "later"
+    assert said(engine) == {"later"}
