@@ -10,6 +10,7 @@ from datetime import datetime
 from sqlalchemy import Engine, and_, delete, func, or_, select, tuple_
 
 import memory.catalog.tables as tables
+from memory.catalog.binding import any_of, mine, whose
 from memory.catalog.changes import Changes, IndexJob, Outcome
 from memory.catalog.context import drop_stale_context, read_context, read_topics
 from memory.catalog.engine import read_only
@@ -20,22 +21,25 @@ from memory.catalog.nights import NightRuns
 from memory.catalog.preferences import KeptPreferences
 from memory.catalog.reviews import Reviews
 from memory.catalog.rows import folded, ids_from, memory_of
+from memory.catalog.standing import Standing, read_processed, read_standing
 from memory.catalog.summaries import Summaries, read_summaries
 from memory.catalog.writers import Writers
 from memory.catalog.writing import NO_VECTORS, RidingGraph, of_subject, strike, write
 from memory.index.base import RidingIndex, Vector
 from memory.schema import AuditEntry, Context, Event, Memory, MemoryType, OpenTopic, Status, Subject, Turn
 
-
-@dataclass(frozen=True)
-class Standing:
-    """What the pipeline asks of a subject before it extracts.
-
-    `writes` is how many memories were created lately, `unindexed` the memories that the index was not told of yet.
-    """
-
-    writes: int
-    unindexed: tuple[Memory, ...]
+_memories, _facts = tables.memories, tables.facts
+_BY_IDS = select(_memories.c.document).where(mine(_memories), _memories.c.id.in_(any_of("ids")))
+_BY_FACTS = (
+    select(_memories.c.id, _memories.c.document, _facts.c.entity, _facts.c.attribute)
+    .join(_facts, _facts.c.memory_id == _memories.c.id)
+    .where(
+        mine(_facts),
+        _facts.c.entity.in_(any_of("entities")),
+        _facts.c.attribute.in_(any_of("names")),
+        _memories.c.status == Status.ACTIVE,
+    )
+)
 
 
 @dataclass(frozen=True)
@@ -133,11 +137,8 @@ class Catalog:
         wanted = list(ids)
         if not wanted:
             return {}
-        table = tables.memories
         with self._engine.connect() as connection:
-            documents = connection.execute(
-                select(table.c.document).where(of_subject(table, subject), table.c.id.in_(wanted))
-            ).scalars()
+            documents = connection.execute(_BY_IDS, whose(subject) | {"ids": wanted}).scalars()
             found = [memory_of(document) for document in documents]
         return {memory.id: memory for memory in found}
 
@@ -168,42 +169,25 @@ class Catalog:
         pairs = {(folded(entity), attribute) for entity, attribute in attributes}
         if not pairs:
             return []
-        facts, memories = tables.facts, tables.memories
-        about = or_(*(and_(facts.c.entity == entity, facts.c.attribute == name) for entity, name in sorted(pairs)))
+        entities, names = zip(*pairs, strict=True)
+        asked = whose(subject) | {"entities": entities, "names": names}
         with self._engine.connect() as connection:
-            documents = connection.execute(
-                select(memories.c.document).where(
-                    memories.c.id.in_(select(facts.c.memory_id).where(of_subject(facts, subject), about)),
-                    memories.c.status == Status.ACTIVE,
-                )
-            ).scalars()
-            return [memory_of(document) for document in documents]
+            rows = connection.execute(_BY_FACTS, asked).all()
+        # A row may join one pair's entity with another's attribute, and a memory may have several rows.
+        meant = {row.id: row.document for row in rows if (row.entity, row.attribute) in pairs}
+        return [memory_of(document) for document in meant.values()]
 
     # -- turns --------------------------------------------------------------------------------------------------
 
     def processed(self, subject: Subject, turn_ids: Sequence[str]) -> dict[str, str]:
         """The digests of those of the turns that are in the ledger, by turn_id."""
-        table = tables.ledger
         with self._engine.connect() as connection:
-            rows = connection.execute(
-                select(table.c.turn_id, table.c.digest).where(of_subject(table, subject), table.c.turn_id.in_(turn_ids))
-            )
-            return {row.turn_id: row.digest for row in rows}
+            return read_processed(connection, subject, turn_ids)
 
     def standing(self, subject: Subject, since: datetime) -> Standing:
         """How a subject stands before new turns are looked at; `writes` are counted from `since` on."""
-        memories, jobs = tables.memories, tables.index_jobs
-        writes = select(func.count()).where(of_subject(memories, subject), memories.c.created_at >= since)
-        behind = (
-            select(memories.c.document)
-            .join(jobs, jobs.c.memory_id == memories.c.id)
-            .where(of_subject(jobs, subject), jobs.c.action == "upsert")
-        )
         with self._engine.connect() as connection:
-            return Standing(
-                writes=connection.execute(writes).scalar_one(),
-                unindexed=tuple(memory_of(document) for document in connection.execute(behind).scalars()),
-            )
+            return read_standing(connection, subject, since)
 
     def context(
         self, subject: Subject, conversation_ids: Iterable[str], *, topics_since: datetime, questions_since: datetime

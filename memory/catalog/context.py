@@ -11,6 +11,7 @@ from sqlalchemy import Connection, Table, bindparam, delete, literal, null, sele
 from sqlalchemy.dialects import postgresql, sqlite
 
 import memory.catalog.tables as tables
+from memory.catalog.binding import any_of, mine, whose
 from memory.catalog.preferences import preferences_of
 from memory.schema import Context, OpenTopic, Question, Status, Subject
 
@@ -18,37 +19,30 @@ _NAMES = ("preferred_name", "name")
 _USER = "user"
 
 
-def _mine(table: Table) -> Any:
-    return (table.c.tenant_id == bindparam("tenant")) & (table.c.subject_id == bindparam("subject"))
-
-
-# Built once: to build a statement costs more than to run it.
 _topics, _questions, _facts, _memories = tables.open_topics, tables.questions, tables.facts, tables.memories
 _preferences = tables.preferences
 _READ = union_all(
     select(literal("topic").label("what"), _topics.c.agent_id, _topics.c.topic, _topics.c.turn_id).where(
-        _mine(_topics), _topics.c.since >= bindparam("topics_since")
+        mine(_topics), _topics.c.since >= bindparam("topics_since")
     ),
     select(literal("question"), _questions.c.conversation_id, _questions.c.question, _questions.c.turn_id).where(
-        _mine(_questions),
-        _questions.c.conversation_id.in_(bindparam("conversations", expanding=True)),
+        mine(_questions),
+        _questions.c.conversation_id.in_(any_of("conversations")),
         _questions.c.since >= bindparam("questions_since"),
     ),
     select(literal("name"), _facts.c.attribute, _facts.c.object, null())
     .join(_memories, _memories.c.id == _facts.c.memory_id)
     .where(
-        _mine(_facts),
+        mine(_facts),
         _facts.c.entity == _USER,
         _facts.c.attribute.in_(_NAMES),
         _memories.c.status == Status.ACTIVE,
     ),
-    select(literal("preference"), _preferences.c.name, _preferences.c.value, null()).where(_mine(_preferences)),
+    select(literal("preference"), _preferences.c.name, _preferences.c.value, null()).where(mine(_preferences)),
 )
-_CLOSE = delete(_topics).where(_mine(_topics), _topics.c.agent_id.in_(bindparam("agents", expanding=True)))
-_ANSWER = delete(_questions).where(
-    _mine(_questions), _questions.c.conversation_id.in_(bindparam("conversations", expanding=True))
-)
-_DROP_ALL = tuple(delete(table).where(_mine(table)) for table in (_topics, _questions))
+_CLOSE = delete(_topics).where(mine(_topics), _topics.c.agent_id.in_(any_of("agents")))
+_ANSWER = delete(_questions).where(mine(_questions), _questions.c.conversation_id.in_(any_of("conversations")))
+_DROP_ALL = tuple(delete(table).where(mine(table)) for table in (_topics, _questions))
 
 
 def read_context(
@@ -62,7 +56,7 @@ def read_context(
     """What a subject's earlier turns left that is not older than these moments; questions of these conversations."""
     rows = connection.execute(
         _READ,
-        _whose(subject)
+        whose(subject)
         | {
             "conversations": list(conversation_ids),
             "topics_since": topics_since,
@@ -89,7 +83,7 @@ def read_context(
 def read_topics(connection: Connection, subject: Subject) -> list[tuple[OpenTopic, datetime]]:
     """All open topics of a subject with since when they are open, latest first, stale ones too."""
     columns = _topics.c.agent_id, _topics.c.topic, _topics.c.turn_id, _topics.c.since
-    rows = connection.execute(select(*columns).where(_mine(_topics)).order_by(_topics.c.since.desc()), _whose(subject))
+    rows = connection.execute(select(*columns).where(mine(_topics)).order_by(_topics.c.since.desc()), whose(subject))
     return [(OpenTopic(agent_id=agent or None, text=text, turn_id=turn), since) for agent, text, turn, since in rows]
 
 
@@ -98,7 +92,7 @@ def write_topics(
 ) -> None:
     """Keep the topic that is open with each of these agents, and none where none is."""
     if over := [agent or "" for agent, topic in topics.items() if topic is None]:
-        connection.execute(_CLOSE, _whose(subject) | {"agents": over})
+        connection.execute(_CLOSE, whose(subject) | {"agents": over})
     rows = [
         subject.model_dump() | {"agent_id": agent or "", "topic": topic.text, "turn_id": topic.turn_id, "since": at}
         for agent, topic in topics.items()
@@ -113,7 +107,7 @@ def write_questions(
 ) -> None:
     """Keep what was asked last in each of these conversations, and nothing where nothing was."""
     if over := [conversation for conversation, question in questions.items() if question is None]:
-        connection.execute(_ANSWER, _whose(subject) | {"conversations": over})
+        connection.execute(_ANSWER, whose(subject) | {"conversations": over})
     rows = [
         subject.model_dump()
         | {"conversation_id": conversation, "question": asked.text, "turn_id": asked.turn_id, "since": at}
@@ -127,7 +121,7 @@ def write_questions(
 def drop_context(connection: Connection, subject: Subject) -> None:
     """Drop all topics and questions of a subject: what was forgotten may be spoken of in them."""
     for statement in _DROP_ALL:
-        connection.execute(statement, _whose(subject))
+        connection.execute(statement, whose(subject))
 
 
 def drop_stale_context(connection: Connection, *, topics_before: datetime, questions_before: datetime) -> int:
@@ -137,10 +131,6 @@ def drop_stale_context(connection: Connection, *, topics_before: datetime, quest
         connection.execute(delete(_questions).where(_questions.c.since < questions_before)),
     )
     return sum(result.rowcount for result in gone)
-
-
-def _whose(subject: Subject) -> dict[str, Any]:
-    return {"tenant": subject.tenant_id, "subject": subject.subject_id}
 
 
 @cache

@@ -12,12 +12,16 @@ from typing import Any
 from sqlalchemy import Connection, Engine, Table, delete, func, insert, select, update
 
 import memory.catalog.tables as tables
+from memory.catalog.binding import mine, whose
 from memory.catalog.changes import Changes
 from memory.catalog.rows import index_job_rows, memory_of
 from memory.catalog.writers import Writers
 from memory.catalog.writing import RidingGraph, insert_new, note_removal, of_subject, take_turn
 from memory.schema import AuditEntry, Memory, Subject, Turn
 
+_TOMBSTONES = select(tables.tombstones.c.scope, tables.tombstones.c.key, tables.tombstones.c.at).where(
+    mine(tables.tombstones)
+)
 _STAYS = ("subjects", "tombstones")
 """Tables of which an erasure of a subject leaves the subject's row: ids, a fencing token, revisions and a moment."""
 
@@ -59,9 +63,8 @@ class Erasing:
 
     def tombstones(self, subject: Subject) -> list[Tombstone]:
         """What of the subject was erased."""
-        table = tables.tombstones
         with self._engine.connect() as connection:
-            rows = connection.execute(select(table.c.scope, table.c.key, table.c.at).where(of_subject(table, subject)))
+            rows = connection.execute(_TOMBSTONES, whose(subject))
             return [Tombstone(Scope(row.scope), row.key, row.at) for row in rows]
 
     def bury(self, subject: Subject, stones: Iterable[Tombstone]) -> None:

@@ -64,6 +64,8 @@ def preferences_of(rows: Iterable[tuple[str, str]]) -> Preferences:
 
 def write_preferences(connection: Connection, changes: Changes) -> None:
     """Set what a subject wants from now on, and drop what they want no longer."""
+    if not (changes.preferred or changes.unpreferred):
+        return
     whose = and_(_table.c.tenant_id == changes.subject.tenant_id, _table.c.subject_id == changes.subject.subject_id)
     gone = [
         *(and_(_table.c.name == one.name, _table.c.value == one.value) for one in changes.unpreferred),

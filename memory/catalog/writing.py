@@ -8,10 +8,11 @@ from functools import cache
 from types import MappingProxyType
 from typing import Any, Protocol
 
-from sqlalchemy import Connection, Table, and_, delete, exists, insert, select, tuple_, update
+from sqlalchemy import Connection, Table, and_, bindparam, delete, exists, insert, select, update
 from sqlalchemy.dialects import postgresql, sqlite
 
 import memory.catalog.tables as tables
+from memory.catalog.binding import any_of
 from memory.catalog.changes import Access, Changes, ConcurrentChange, IndexJob
 from memory.catalog.context import drop_context, write_questions, write_topics
 from memory.catalog.preferences import write_preferences
@@ -26,6 +27,11 @@ _INSERT_FACTS = insert(tables.facts)
 _INSERT_PROVENANCE = insert(tables.provenance)
 _INSERT_LEDGER = insert(tables.ledger)
 _INSERT_AUDIT = insert(tables.audit)
+_DELETE_EVENTS = delete(tables.outbox).where(tables.outbox.c.id.in_(any_of("ids")))
+_VERSIONS = select(tables.memories.c.id, tables.memories.c.version).where(tables.memories.c.id.in_(any_of("ids")))
+_DELETE_JOBS = delete(tables.index_jobs).where(
+    tables.index_jobs.c.memory_id == bindparam("id"), tables.index_jobs.c.version == bindparam("done")
+)
 _INSERT_EVENTS = insert(tables.outbox).returning(tables.outbox.c.id, sort_by_parameter_order=True)
 
 
@@ -95,15 +101,11 @@ def write(
 def strike(connection: Connection, jobs: Sequence[IndexJob], event_ids: Sequence[int]) -> dict[uuid.UUID, int]:
     """Strike what was indexed and announced, and answer the versions at which the jobs' memories are now."""
     if event_ids:
-        connection.execute(delete(tables.outbox).where(tables.outbox.c.id.in_(event_ids)))
+        connection.execute(_DELETE_EVENTS, {"ids": list(event_ids)})
     if not jobs:
         return {}
-    table, memories = tables.index_jobs, tables.memories
-    done = [(job.memory_id, job.version) for job in jobs]
-    connection.execute(delete(table).where(tuple_(table.c.memory_id, table.c.version).in_(done)))
-    rows = connection.execute(
-        select(memories.c.id, memories.c.version).where(memories.c.id.in_([job.memory_id for job in jobs]))
-    )
+    connection.execute(_DELETE_JOBS, [{"id": job.memory_id, "done": job.version} for job in jobs])
+    rows = connection.execute(_VERSIONS, {"ids": [job.memory_id for job in jobs]})
     return {row.id: row.version for row in rows}
 
 
