@@ -91,6 +91,13 @@ IDENTIFIERS = [
     ("Ana waits at the corner of Elm and Castle Bridge.\nRoom 2.", "[address]", "Castle"),
     ("Ana serves on the USS Marten, FPO AE 09123 since May.", "[address]", "09123"),
     ("Ana's office is at 17 rue des Lilas in Lyon.", "[address]", "Lilas"),
+    ("The library is on Under Lunden 42.", "[address]", "Lunden"),
+    ("Ana lives on 12 Sidi Amor Hassan street.", "[address]", "Amor"),
+    ("Ana's parcel went to Salzburger Strasse 14.", "[address]", "Salzburger"),
+    ("Ana's address in town? It is now Marta and Kalevi 81.", "[address]", "Kalevi"),
+    ("The address of Ann, Ray and Sons Trading is Kalevi 81.", "[address]", "Kalevi"),
+    ("Ana sent it to 2207 rantakalla 6, please.", "[address]", "rantakalla"),
+    ("Ana meets the agent at 214 Petrou Lambraki.", "[address]", "Lambraki"),
 ]
 
 
@@ -143,6 +150,12 @@ def test_a_planted_text_is_no_less_planted_where_personal_identifiers_are_droppe
         "The user moved to Berlin on March 12 and ran the 2024 Boston Marathon.",
         "The user works on Windows 11 and lives with 3 cats.",
         "The user was born on 12 December 1990 and has 250 Lego Sets.",
+        "The user moved to Berlin 2 years ago and stayed at the Hilton 3 nights.",
+        "The user's shop is on Instagram 24 hours a day.",
+        "The user arrived at Heathrow 2 hours late and sent Maria 20 euros.",
+        "The user walked down Oak Street, and in 2019 Penny Lane was closed.",
+        "The user's daughter Katie 5 and her brother Tom 12 like the film.",
+        "The user meets Ana at 5 PM Eastern.",
     ],
 )
 def test_what_only_looks_like_a_secret_or_an_identifier_is_kept(text: str) -> None:
@@ -255,7 +268,8 @@ def test_no_secret_survives_among_other_text(secrets: list[tuple[str, str]], oth
     [
      "a", "1 ", "12-", "@", "a@", "a.", "password is x1y ", "pin 1234 ", "system:", "A1 ", "ignore all ",
      "\n", "key a1B2c3D4 ",
-     "lives at 1 ", "a@b.co ", "4111111111111111 ", "x://a:", "from now on, ", "12 Abc ",
+     "lives at 1 ", "lives at Ab 1x ", "Ab Cd 12\n", "123 abc 4 ",
+     "a@b.co ", "4111111111111111 ", "x://a:", "from now on, ",
      "eyJaaaaaaaa.eyJ", "-----BEGIN PRIVATE KEY----- "],
 )  # fmt: skip
 def test_the_longest_hostile_text_takes_bounded_time(piece: str) -> None:
