@@ -1,7 +1,9 @@
 """What order costs and buys: open-loop arrivals through the fleet, beside one plain Celery task a turn.
 
 Turns arrive at the moments of a file of offsets, scaled to 70% of the fleet's measured capacity, whether or not the
-ones before are done. The language model is a stub that takes 300 ms. Lag is from the turn's arrival in its mailbox to
+ones before are done. Capacity is the rate at which the fleet works off turns of which each is another user's: pending
+turns of one user are taken together, and a backlog of many of each would be worked off faster than turns that come one
+by one. The language model is a stub that takes 300 ms. Lag is from the turn's arrival in its mailbox to
 its commit in the catalog; for the plain task, which writes nothing, to the end of the model's call.
 """
 
@@ -86,7 +88,7 @@ def main(
         with embedded_broker(url, folder / "broker"):
             for count in counts:
                 progress.update(task, advance=1, description=f"capacity of {count} workers")
-                capacity = _fleet(settings, folder, count, _turns(turns, subjects), [0.0] * turns, f"capacity{count}")
+                capacity = _fleet(settings, folder, count, _one_each(turns), [0.0] * turns, f"capacity{count}")
                 rows.append(capacity)
                 progress.update(task, advance=1, description=f"{count} workers at {_LOAD:.0%} of it")
                 rate = capacity.turns_per_second * _LOAD
@@ -119,27 +121,30 @@ def _at(offsets: Sequence[float], rate: float) -> list[float]:
 
 def _turns(count: int, subjects: int) -> list[Turn]:
     chance = random.Random(5)
-    start = datetime(2026, 3, 2, 8, 0, tzinfo=UTC)
-    made = []
-    for number in range(count):
-        busiest = chance.random() < _BUSIEST_SHARE
-        user = "user00000" if busiest else f"user{chance.randrange(1, subjects + 1):05d}"
-        made.append(
-            Turn(
-                turn_id=f"t{number}",
-                tenant_id="bench",
-                user_id=user,
-                conversation_id="c",
-                sequence=number,
-                messages=(
-                    Message(role="user", content=f"I bought {chance.choice(_THINGS)} in {chance.choice(_CITIES)}"),
-                ),
-                occurred_at=start + timedelta(seconds=number),
-            )
-        )
-    return made
+    return [
+        _turn(number, 0 if chance.random() < _BUSIEST_SHARE else chance.randrange(1, subjects + 1), chance)
+        for number in range(count)
+    ]
 
 
+def _one_each(count: int) -> list[Turn]:
+    chance = random.Random(5)
+    return [_turn(number, number, chance) for number in range(count)]
+
+
+def _turn(number: int, user: int, chance: random.Random) -> Turn:
+    return Turn(
+        turn_id=f"t{number}",
+        tenant_id="bench",
+        user_id=f"user{user:05d}",
+        conversation_id="c",
+        sequence=number,
+        messages=(Message(role="user", content=f"I bought {chance.choice(_THINGS)} in {chance.choice(_CITIES)}"),),
+        occurred_at=_START + timedelta(seconds=number),
+    )
+
+
+_START = datetime(2026, 3, 2, 8, 0, tzinfo=UTC)
 _THINGS = ["a lamp", "two chairs", "a coat", "old records", "a map", "green tea", "a bicycle", "paint"]
 _CITIES = ["Lisbon", "Berlin", "Oslo", "Madrid", "Vienna", "Prague", "Athens", "Dublin"]
 
@@ -169,7 +174,7 @@ def _fleet(
     catalog.close()
     redis.close()
     calls, overlaps, misorders = read_log(log)
-    kind = "all at once" if not any(at) else f"at {_LOAD:.0%} of that"
+    kind = "all at once, of a user each" if not any(at) else f"at {_LOAD:.0%} of that"
     label = f"{workers} worker{'s' if workers > 1 else ''}, {kind}"
     return _Measured(label, len(turns) / seconds, lags, calls / len(turns), overlaps, misorders)
 

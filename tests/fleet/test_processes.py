@@ -60,7 +60,8 @@ def test_workers_may_join_and_leave_under_load_and_finish_what_they_have(oracle_
 
 def test_a_worker_frozen_past_its_leases_writes_nothing_when_it_wakes(oracle_fleet: Fleet) -> None:
     fleet = oracle_fleet
-    fleet.oracle.ask_for(Faults(fastest=1.5, slowest=1.5))
+    # So slow that none is answered before the worker is frozen: one that freezes as it writes holds an SQLite file.
+    fleet.oracle.ask_for(Faults(fastest=10, slowest=10))
     fleet.enqueue(talk(names(60), 4))
     frozen = fleet.start_worker()
     wait_until(lambda: len(fleet.oracle.calls()) >= 30, "the worker asks the model about many")
