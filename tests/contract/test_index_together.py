@@ -136,8 +136,8 @@ def test_threads_that_write_and_read_at_once_lose_nothing(index: Index) -> None:
         return number in numbers(index.query(unit(1), Where(ANA), 1_000))
 
     with ThreadPoolExecutor(64) as pool:
-        seen_by_their_writer = list(pool.map(write_and_read, range(200)))
+        seen_by_their_writer = list(pool.map(write_and_read, range(100)))
 
     assert all(seen_by_their_writer)
-    assert index.count() == 200
-    assert numbers(index.query(unit(1), Where(ANA), 1_000)) == list(range(200))
+    assert index.count() == 100
+    assert numbers(index.query(unit(1), Where(ANA), 1_000)) == list(range(100))
