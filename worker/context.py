@@ -49,9 +49,16 @@ def admitted(turns: Sequence[Turn], context: Context) -> list[AdmittedTurn]:
     return found
 
 
-def questions_after(turns: Sequence[AdmittedTurn], wishes: Wishes, policy: Policy) -> dict[str, Question | None]:
-    """What is still to be answered in each conversation of these turns."""
-    return {one.turn.conversation_id: _question(one, wishes, policy) for one in turns}
+def questions_after(
+    turns: Sequence[AdmittedTurn], context: Context, wishes: Wishes, policy: Policy
+) -> dict[str, Question | None]:
+    """What changes of what is still to be answered in the conversations of these turns."""
+    left = {one.turn.conversation_id: _question(one, wishes, policy) for one in turns}
+    return {
+        conversation: question
+        for conversation, question in left.items()
+        if question is not None or conversation in context.questions
+    }
 
 
 def topics_after(

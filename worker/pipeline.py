@@ -22,6 +22,7 @@ from memory.schema import (
     ForgetRequest,
     Memory,
     OpenTopic,
+    Question,
     Subject,
     Turn,
 )
@@ -104,7 +105,8 @@ def process(received: Sequence[ReceivedTurn], lease: Lease, parts: Parts, now: d
             with stage("resolve"):
                 effective = resolve(items, vectors, _origins(fresh), draft, parts)
     with stage("commit"):
-        changes = _changes(fresh, turns, items, effective, topics, wishes, draft, lease, parts)
+        questions = questions_after(turns, context, wishes, parts.policy)
+        changes = _changes(fresh, turns, items, effective, topics, questions, wishes, draft, lease, parts)
         event_ids = commit(changes, vectors, parts)
     reached("after_commit")
     count_committed(changes)
@@ -177,6 +179,7 @@ def _changes(
     items: Sequence[Item],
     effective: set[str],
     topics: Mapping[str | None, OpenTopic | None],
+    questions: Mapping[str, Question | None],
     wishes: Wishes,
     draft: Draft,
     lease: Lease,
@@ -191,7 +194,6 @@ def _changes(
         return Outcome.REFUSED if turn_id in refused else Outcome.SKIPPED
 
     created, updated = draft.created(), draft.updated()
-    questions = questions_after(turns, wishes, parts.policy)
     needed = {turn_id for memory in (*created, *updated) for turn_id in memory.source_turn_ids}
     return Changes(
         subject=lease.subject,
