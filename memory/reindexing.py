@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import uuid
 from collections import defaultdict
 from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
 
 from memory.catalog.moves import Written
+from memory.graph import KeptGraph
 from memory.index.base import Entry
 from memory.schema import Memory, Status, Subject, index_key
 from memory.stores import Stores
@@ -15,6 +17,12 @@ _SUBJECTS_A_PAGE = 100
 _MEMORIES_A_CALL = 256
 _EVERY_STATUS = tuple(Status)
 _ALL = 10**9
+_LOOKED_AT = 32
+"""Memories of which an index that was built has at least one; a few may be missing for the sweep to repair."""
+
+
+class IndexUnbuilt(Exception):
+    """The index has not all memories yet. The message says what to do."""
 
 
 def target_of(stores: Stores) -> str:
@@ -29,7 +37,7 @@ def reindex(stores: Stores, progress: Callable[[int], None] = lambda _: None) ->
     The fleet may work on, with these settings or with others.
     """
     moves, target = stores.catalog.moves, target_of(stores)
-    move = moves.begin(target, stores.embedder.name, datetime.now(UTC))
+    move = moves.begin(target, stores.embedder.name, datetime.now(UTC), anew=_has_nothing(stores))
     done, cursor = move.done, move.cursor
     progress(done)
     while move.finished_at is None and (page := stores.catalog.list_subjects(after=cursor, limit=_SUBJECTS_A_PAGE)):
@@ -41,6 +49,55 @@ def reindex(stores: Stores, progress: Callable[[int], None] = lambda _: None) ->
     catch_up(stores)
     moves.finish(target, datetime.now(UTC))
     return done
+
+
+def regraph(stores: Stores, progress: Callable[[int], None] = lambda _: None) -> int:
+    """Let a graph that keeps facts beside the catalog's tables have what the catalog has, and answer of how many
+    memories it did not. `progress` hears the number of subjects so far. Begun again, it passes quickly over what is
+    right. The fleet may work on.
+    """
+    if not isinstance(stores.graph, KeptGraph):
+        return 0
+    mended = seen = 0
+    cursor: Subject | None = None
+    while page := stores.catalog.list_subjects(after=cursor, limit=_SUBJECTS_A_PAGE):
+        for subject in page:
+            mended += stores.graph.refill(subject)
+            seen += 1
+            progress(seen)
+        cursor = page[-1]
+    return mended
+
+
+def must_be_built(stores: Stores) -> None:
+    """Refuse an index that does not have what the catalog has: who worked with it would not find what is known, and
+    keep it twice.
+
+    Raises:
+        IndexUnbuilt: `reindex` is under way or was broken off, or it was never begun.
+    """
+    target = target_of(stores)
+    move = stores.catalog.moves.of(target)
+    if move is not None and move.finished_at is None:
+        raise IndexUnbuilt(
+            f"the index {target} is being built: {move.done} memories are in it. Wait until `afterturn reindex` is "
+            "through (run it again, with these settings, if it was broken off), or set AFTERTURN_INDEX and "
+            "AFTERTURN_INDEX_NAME to the index that serves"
+        )
+    if _has_nothing(stores):
+        raise IndexUnbuilt(
+            f"the index {target} has nothing of what the catalog has. Run `afterturn reindex` with these settings, or "
+            "set AFTERTURN_INDEX and AFTERTURN_INDEX_NAME to the index that serves"
+        )
+
+
+def _has_nothing(stores: Stores) -> bool:
+    """Whether there are memories that it was told of, and the index has none of them."""
+    some = stores.catalog.moves.some_memories(_LOOKED_AT)
+    by_subject: dict[Subject, list[uuid.UUID]] = defaultdict(list)
+    for subject, type_, id_ in some:
+        by_subject[subject].append(index_key(subject.subject_id, type_, id_))
+    return bool(some) and not any(stores.index.fetch(subject, keys) for subject, keys in by_subject.items())
 
 
 def catch_up(stores: Stores) -> int:

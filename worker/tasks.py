@@ -20,6 +20,7 @@ from memory.indexing import index
 from memory.mailbox import ConflictingTurn
 from memory.postgres import PostgresUnavailable
 from memory.queue import CONDENSE, DRAIN_MAILBOX, INGEST_TURN, NIGHT, NIGHT_CHUNK, TIDY, ring, send_dead_letter
+from memory.reindexing import IndexUnbuilt, must_be_built
 from memory.schema import Subject, Turn
 from memory.settings import SettingsError
 from worker.app import SWEEP, app, settings
@@ -67,10 +68,11 @@ def _tracing() -> Callable[[], None]:
 @worker_init.connect
 def _open_at_start(**_: Any) -> None:
     try:
+        must_be_built(_parts())
         _parts().extractor.prepare()
         show_worker(_parts(), _leases(), busy)
         _tracing()
-    except (SettingsError, CatalogUnavailable, IndexMismatch, PostgresUnavailable) as error:
+    except (SettingsError, CatalogUnavailable, IndexMismatch, IndexUnbuilt, PostgresUnavailable) as error:
         sys.exit(f"afterturn worker: {error}")
 
 

@@ -14,6 +14,7 @@ from sqlalchemy.exc import OperationalError
 from interfaces.cli import (
     configuration,
     dead_letters,
+    doctor,
     erasing,
     fleet,
     graph,
@@ -73,6 +74,7 @@ fleet.add_to(app)
 nights.add_to(app)
 erasing.add_to(app)
 status.add_to(app)
+doctor.add_to(app)
 configuration.add_to(app)
 app.add_typer(dead_letters.app)
 app.add_typer(reviews.app)

@@ -11,13 +11,14 @@ import typer
 from rich.progress import Progress
 
 from interfaces.cli.output import JsonOption, TenantOption, console, errors, print_json
+from memory.graph import KeptGraph
 from memory.lines import NotALine, import_lines
 from memory.lines import export as export_lines
-from memory.reindexing import catch_up, target_of
+from memory.reindexing import catch_up, regraph, target_of
 from memory.reindexing import reindex as rebuild
 from memory.schema import Subject
 from memory.settings import load_settings
-from memory.stores import open_stores
+from memory.stores import Stores, open_stores
 
 
 def add_to(app: typer.Typer) -> None:
@@ -30,6 +31,9 @@ def reindex(
     finish: Annotated[
         bool, typer.Option("--finish", help="All workers have the new settings: take over the last writes and end it.")
     ] = False,
+    graph: Annotated[
+        bool, typer.Option("--graph", help="Fill the graph from the catalog instead, where it is Apache AGE.")
+    ] = False,
     as_json: JsonOption = False,
 ) -> None:
     """Build the index that the settings name from the catalog, while the fleet works on with what it has.
@@ -38,6 +42,9 @@ def reindex(
     then start the workers with them, then run it with --finish. Stopped, it goes on where it was.
     """
     stores = open_stores(load_settings())
+    if graph:
+        _fill_graph(stores, as_json=as_json)
+        return
     try:
         target = target_of(stores)
         if finish:
@@ -59,6 +66,22 @@ def reindex(
         console.print(
             f"{target}: {done} memories. Start the workers with these settings, then: afterturn reindex --finish"
         )
+
+
+def _fill_graph(stores: Stores, *, as_json: bool) -> None:
+    kept = isinstance(stores.graph, KeptGraph)
+    try:
+        with Progress(console=errors, transient=True, disable=as_json) as bar:
+            task = bar.add_task("filling the graph, subject by subject", total=None)
+            mended = regraph(stores, lambda number: bar.update(task, completed=number))
+    finally:
+        stores.close()
+    if as_json:
+        print_json({"graph": stores.settings.graph, "mended": mended})
+    elif kept:
+        console.print(f"graph: the facts of {mended} memories were not as the catalog has them; now all are")
+    else:
+        console.print("graph: it lies in the catalog's own tables (AFTERTURN_GRAPH=sql), there is nothing to fill")
 
 
 def export(

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from sqlalchemy import Connection, Engine, delete, func, select, text, update
+from sqlalchemy import Connection, Engine, delete, false, func, select, text, update
 
 import memory.catalog.tables as tables
 from memory.catalog.writers import Writers
@@ -48,9 +48,9 @@ class Moves:
         self._engine = engine
         self._writers = writers
 
-    def begin(self, index: str, model: str, now: datetime) -> Move:
+    def begin(self, index: str, model: str, now: datetime, *, anew: bool = False) -> Move:
         """Log writes from now on, and answer the move as it stands: a new one, or where one to this index and model
-        was left off."""
+        was left off. With `anew` one that came to its end begins again."""
         table = tables.moves
         with self._writers.transaction() as connection:
             _log_writes(connection)
@@ -68,7 +68,7 @@ class Moves:
                 statement.on_conflict_do_update(
                     index_elements=[table.c.index],
                     set_={column.name: excluded[column.name] for column in table.columns if not column.primary_key},
-                    where=table.c.model != model,
+                    where=(table.c.model != model) | (table.c.finished_at.is_not(None) if anew else false()),
                 )
             )
         move = self.of(index)
@@ -84,6 +84,27 @@ class Moves:
             return None
         cursor = Subject(tenant_id=row.cursor_tenant, subject_id=row.cursor_subject) if row.cursor_tenant else None
         return Move(index, row.model, cursor, row.done, row.began_at, row.finished_at)
+
+    def under_way(self) -> list[Move]:
+        """The moves that were not ended."""
+        with self._engine.connect() as connection:
+            names = connection.execute(select(tables.moves.c.index)).scalars().all()
+        return [move for name in names if (move := self.of(name)) is not None]
+
+    def some_memories(self, limit: int) -> list[tuple[Subject, MemoryType, uuid.UUID]]:
+        """Some memories for which no index job waits, whichever: an index that has none of them was not built."""
+        memories, jobs = tables.memories, tables.index_jobs
+        query = (
+            select(memories.c.tenant_id, memories.c.subject_id, memories.c.type, memories.c.id)
+            .outerjoin(jobs, jobs.c.memory_id == memories.c.id)
+            .where(jobs.c.memory_id.is_(None))
+            .limit(limit)
+        )
+        with self._engine.connect() as connection:
+            return [
+                (Subject(tenant_id=row.tenant_id, subject_id=row.subject_id), MemoryType(row.type), row.id)
+                for row in connection.execute(query)
+            ]
 
     def checkpoint(self, index: str, cursor: Subject, done: int) -> None:
         """Everything up to and with this subject is in the index."""

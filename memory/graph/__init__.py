@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from sqlalchemy import Engine
 
-from memory.graph.base import Graph, Relation
+from memory.graph.base import Graph, KeptGraph, Relation
 from memory.graph.sql import SqlGraph
 from memory.settings import Settings
 
-__all__ = ["Graph", "Relation", "SqlGraph", "open_graph"]
+__all__ = ["Graph", "KeptGraph", "Relation", "SqlGraph", "open_graph"]
 
 
 def open_graph(settings: Settings, engine: Engine) -> Graph:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import uuid
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
 
@@ -12,11 +12,14 @@ from sqlalchemy import Connection, Engine, text
 from sqlalchemy.exc import DBAPIError, IntegrityError
 
 from memory.catalog.changes import ConcurrentChange
+from memory.findings import Finding
+from memory.graph.age_refilled import examine, refill
 from memory.graph.base import Relation, folded_name, walk
 from memory.postgres import PostgresUnavailable, explain, state_of
 from memory.schema import Memory, Status, Subject
 
-_GRAPH = "afterturn"
+_GRAPH = "afterturn_graph"
+"""A graph is a schema: named like the user, it would come first in the search path, and new tables would lie in it."""
 _MAKING = 0x41465447
 _NODES = {"Entity": ("subject", "name"), "Fact": ("subject", "memory", "ordinal"), "Source": ("subject", "turn")}
 _EDGES = ("SAYS", "NAMES", "FROM")
@@ -34,6 +37,7 @@ MERGE (s:Source {subject: $subject, turn: $turn})
 CREATE (f)-[:FROM]->(s)
 """
 _DROP_FACTS = "MATCH (f:Fact {subject: $subject, memory: $memory}) DETACH DELETE f"
+_ALL_FACTS = "MATCH (f:Fact {subject: $subject}) RETURN properties(f)"
 _FACTS_OF = "MATCH (f:Fact {subject: $subject, memory: $memory}) RETURN properties(f)"
 # With a direction each: without one the whole graph is read.
 _SAID_OF = "MATCH (e:Entity {subject: $subject, name: $name})-[:SAYS]->(f:Fact) RETURN properties(f)"
@@ -66,6 +70,9 @@ class AgeGraph:
                     )
                     if not known.scalar():
                         _make(connection)
+                    # To ask for an index that is there would wait for every writer all the same.
+                    if not _has_indexes(connection):
+                        _index(connection)
         except DBAPIError as error:
             if state_of(error) in _NOT_THERE:
                 raise PostgresUnavailable(
@@ -76,6 +83,12 @@ class AgeGraph:
                 raise PostgresUnavailable(
                     "AFTERTURN_GRAPH=age, and the user of AFTERTURN_CATALOG_URL may not use it: let a superuser run "
                     "CREATE EXTENSION age and GRANT USAGE ON SCHEMA ag_catalog, with session_preload_libraries = 'age'"
+                ) from error
+            if isinstance(error, IntegrityError):
+                raise PostgresUnavailable(
+                    f"AFTERTURN_GRAPH=age, and its graph {_GRAPH} has nodes twice, made while a unique index was "
+                    f"missing: drop it (SELECT ag_catalog.drop_graph('{_GRAPH}', true)), and run "
+                    "`afterturn reindex --graph`"
                 ) from error
             raise PostgresUnavailable(explain(error, self._engine.url)) from error
 
@@ -118,6 +131,15 @@ class AgeGraph:
             ]
             return walk(first, hops, limit, lambda names: _touching(connection, subject, names))
 
+    def refill(self, subject: Subject) -> int:
+        """Make the subject's facts those of the catalog, and answer of how many memories they were not. Writers of the
+        subject wait meanwhile; what is right already stays as it is."""
+        return refill(self._engine, subject, _held, _rewrite)
+
+    def examine(self) -> Iterator[Finding]:
+        """Look at the extension, at the unique indexes, and whether all facts of the catalog are here."""
+        return examine(self._engine, _GRAPH, [_key_of(label) for label in _NODES])
+
     @contextmanager
     def _reading(self) -> Iterator[Connection]:
         with self._engine.connect() as connection, _in_age(connection):
@@ -138,17 +160,50 @@ def _in_age(connection: Connection) -> Iterator[None]:
 
 def _make(connection: Connection) -> None:
     connection.execute(text("SELECT ag_catalog.create_graph(:name)"), {"name": _GRAPH})
+    for make, labels in (("create_vlabel", tuple(_NODES)), ("create_elabel", _EDGES)):
+        for label in labels:
+            connection.execute(text(f"SELECT ag_catalog.{make}(:graph, :label)"), {"graph": _GRAPH, "label": label})
+
+
+def _has_indexes(connection: Connection) -> bool:
+    return all(
+        connection.execute(text("SELECT to_regclass(:name)"), {"name": f'{_GRAPH}."{_key_of(label)}"'}).scalar()
+        for label in _NODES
+    )
+
+
+def _index(connection: Connection) -> None:
     for label, properties in _NODES.items():
-        connection.execute(text("SELECT ag_catalog.create_vlabel(:graph, :label)"), {"graph": _GRAPH, "label": label})
         columns = ", ".join(
             f"ag_catalog.agtype_access_operator(VARIADIC ARRAY[properties, '\"{name}\"'::ag_catalog.agtype])"
             for name in properties
         )
-        connection.exec_driver_sql(f'CREATE UNIQUE INDEX "{label}_key" ON {_GRAPH}."{label}" ({columns})')
+        connection.exec_driver_sql(
+            f'CREATE UNIQUE INDEX IF NOT EXISTS "{_key_of(label)}" ON {_GRAPH}."{label}" ({columns})'
+        )
     for label in _EDGES:
-        connection.execute(text("SELECT ag_catalog.create_elabel(:graph, :label)"), {"graph": _GRAPH, "label": label})
         for end in ("start_id", "end_id"):
             connection.exec_driver_sql(f'CREATE INDEX IF NOT EXISTS "{label}_{end}" ON {_GRAPH}."{label}" ({end})')
+
+
+def _key_of(label: str) -> str:
+    """The name of the index by which a node of this kind is made once."""
+    return f"{label}_key"
+
+
+def _held(connection: Connection, subject: Subject) -> list[Relation]:
+    with _in_age(connection):
+        return list(_facts(connection, _ALL_FACTS, {"subject": subject.key}))
+
+
+def _rewrite(connection: Connection, subject: Subject, memories: Sequence[Memory], ids: Iterable[uuid.UUID]) -> None:
+    with _in_age(connection):
+        for id_ in ids:
+            _run(connection, _DROP_FACTS, {"subject": subject.key, "memory": str(id_)})
+        for memory in memories:
+            if memory.status is Status.ACTIVE:
+                _add(connection, memory)
+        _drop_lonely(connection, subject)
 
 
 def _run(connection: Connection, cypher: str, values: Mapping[str, Any]) -> list[Any]:

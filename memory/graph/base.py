@@ -7,12 +7,13 @@ find where to enter; what the graph answers is of the subject that was asked for
 from __future__ import annotations
 
 import uuid
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 from sqlalchemy import Connection
 
+from memory.findings import Finding
 from memory.schema import Memory, Subject
 
 HUBS = frozenset({"user"})
@@ -59,6 +60,20 @@ class Graph(Protocol):
     ) -> list[Relation]:
         """The facts that these memories state, if they are the subject's and active, and those up to `hops` steps from
         them; nearest first."""
+        ...
+
+
+@runtime_checkable
+class KeptGraph(Protocol):
+    """A graph that keeps facts beside the catalog's tables, and can be made from these again."""
+
+    def refill(self, subject: Subject) -> int:
+        """Make the subject's facts those of the catalog, and answer of how many memories they were not. Writers of the
+        subject wait meanwhile; what is right already stays as it is."""
+        ...
+
+    def examine(self) -> Iterator[Finding]:
+        """Look at what it lies in, and whether it has all facts of the catalog."""
         ...
 
 

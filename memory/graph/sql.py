@@ -37,38 +37,43 @@ class SqlGraph:
         return walk(first, hops, limit, lambda names: _touching(facts, names))
 
     def _facts(self, subject: Subject) -> list[Relation]:
-        facts, memories, provenance = tables.facts, tables.memories, tables.provenance
-        query = (
-            select(facts)
-            .join(memories, memories.c.id == facts.c.memory_id)
-            .where(
-                facts.c.tenant_id == subject.tenant_id,
-                facts.c.subject_id == subject.subject_id,
-                memories.c.status == Status.ACTIVE,
-            )
-        )
-        sources: dict[uuid.UUID, list[str]] = defaultdict(list)
-        turns = (
-            select(provenance.c.memory_id, provenance.c.turn_id)
-            .where(provenance.c.tenant_id == subject.tenant_id, provenance.c.subject_id == subject.subject_id)
-            .order_by(provenance.c.turn_id)
-        )
         with self._engine.connect() as connection:
-            rows = connection.execute(query).all()
-            for row in connection.execute(turns) if rows else ():
-                sources[row.memory_id].append(row.turn_id)
-        return [
-            Relation(
-                memory_id=row.memory_id,
-                ordinal=row.ordinal,
-                entity=row.entity,
-                verb=row.verb,
-                object=row.object,
-                attribute=row.attribute,
-                sources=tuple(sources[row.memory_id]),
-            )
-            for row in rows
-        ]
+            return facts_of(connection, subject)
+
+
+def facts_of(connection: Connection, subject: Subject) -> list[Relation]:
+    """The facts of the subject's active memories, as the catalog's tables have them."""
+    facts, memories, provenance = tables.facts, tables.memories, tables.provenance
+    query = (
+        select(facts)
+        .join(memories, memories.c.id == facts.c.memory_id)
+        .where(
+            facts.c.tenant_id == subject.tenant_id,
+            facts.c.subject_id == subject.subject_id,
+            memories.c.status == Status.ACTIVE,
+        )
+    )
+    sources: dict[uuid.UUID, list[str]] = defaultdict(list)
+    turns = (
+        select(provenance.c.memory_id, provenance.c.turn_id)
+        .where(provenance.c.tenant_id == subject.tenant_id, provenance.c.subject_id == subject.subject_id)
+        .order_by(provenance.c.turn_id)
+    )
+    rows = connection.execute(query).all()
+    for row in connection.execute(turns) if rows else ():
+        sources[row.memory_id].append(row.turn_id)
+    return [
+        Relation(
+            memory_id=row.memory_id,
+            ordinal=row.ordinal,
+            entity=row.entity,
+            verb=row.verb,
+            object=row.object,
+            attribute=row.attribute,
+            sources=tuple(sources[row.memory_id]),
+        )
+        for row in rows
+    ]
 
 
 def _touching(facts: Sequence[Relation], names: frozenset[str]) -> list[Relation]:

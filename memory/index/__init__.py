@@ -5,12 +5,23 @@ from __future__ import annotations
 from sqlalchemy import Engine
 
 from memory.embedding.base import Embedder
-from memory.index.base import Entry, Hit, Index, IndexMismatch, RidingIndex, Where
+from memory.index.base import Entry, ExaminedIndex, Hit, Index, IndexMismatch, RidingIndex, TendedIndex, Where
 from memory.index.shard import IndexUnavailable
 from memory.plugin import needs_extra
 from memory.settings import Settings, variable_of
 
-__all__ = ["Entry", "Hit", "Index", "IndexMismatch", "IndexUnavailable", "RidingIndex", "Where", "open_index"]
+__all__ = [
+    "Entry",
+    "ExaminedIndex",
+    "Hit",
+    "Index",
+    "IndexMismatch",
+    "IndexUnavailable",
+    "RidingIndex",
+    "TendedIndex",
+    "Where",
+    "open_index",
+]
 
 
 def open_index(settings: Settings, embedder: Embedder, engine: Engine | None = None) -> Index:

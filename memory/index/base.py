@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import uuid
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Literal, Protocol, runtime_checkable
@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sqlalchemy import Connection
 
+from memory.findings import Finding
 from memory.schema import Kind, Memory, MemoryType, Status, Subject, Visibility
 
 Vector = NDArray[np.float32]
@@ -131,4 +132,22 @@ class RidingIndex(Protocol):
 
     def ride(self, connection: Connection, entries: Sequence[Entry], gone: Sequence[tuple[Subject, uuid.UUID]]) -> None:
         """Write entries by key, and remove those under the keys of `gone`, in a transaction that is under way."""
+        ...
+
+
+@runtime_checkable
+class ExaminedIndex(Protocol):
+    """An index that says of itself what an operator should know beyond that it could be made ready."""
+
+    def examine(self) -> Iterator[Finding]:
+        """Look at what lies in it, at its server's version, at rights and limits. After `ensure`."""
+        ...
+
+
+@runtime_checkable
+class TendedIndex(Protocol):
+    """An index that serves large subjects better after somebody looked after it."""
+
+    def tend(self) -> Iterator[tuple[str, Subject]]:
+        """Do what large subjects need, while the fleet works; says what it is about to do, and for whom."""
         ...

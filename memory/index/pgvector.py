@@ -14,7 +14,9 @@ from sqlalchemy import Uuid as Id
 from sqlalchemy import or_ as any_of
 from sqlalchemy.dialects.postgresql import ARRAY, insert
 
+from memory.findings import Finding
 from memory.index.base import Entry, Hit, IndexMismatch, Metric, Vector, Where
+from memory.index.pgvector_examined import examine
 from memory.index.pgvector_schema import large_subjects, make, tend
 from memory.schema import Kind, MemoryType, Status, Subject, Visibility
 
@@ -163,6 +165,11 @@ class PgvectorIndex:
         self._must_be_ready()
         yield from tend(self._engine, self._table, self._hnsw_from)
         self._large = large_subjects(self._engine, self._table)
+
+    def examine(self) -> Iterator[Finding]:
+        """Its extension, its table, and the graphs of large subjects: reads the whole primary key."""
+        self._must_be_ready()
+        return examine(self._engine, self._table, self._dimensions, self._hnsw_from)
 
     def close(self) -> None:
         """Close the connections that are free; the next use opens them again."""

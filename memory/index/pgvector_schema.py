@@ -93,7 +93,7 @@ def drop(engine: Engine, table: str) -> None:
 def large_subjects(engine: Engine, table: Table) -> frozenset[Subject]:
     """The subjects that have a graph of their own."""
     with engine.connect() as connection:
-        return frozenset(_graphs(connection, table).values())
+        return frozenset(graphs(connection, table).values())
 
 
 def tend(engine: Engine, table: Table, hnsw_from: int) -> Iterator[tuple[str, Subject]]:
@@ -102,17 +102,8 @@ def tend(engine: Engine, table: Table, hnsw_from: int) -> Iterator[tuple[str, Su
     """
     with engine.connect().execution_options(isolation_level="AUTOCOMMIT") as connection:
         connection.exec_driver_sql("SET statement_timeout = 0")
-        there = {subject: name for name, subject in _graphs(connection, table).items()}
-        sizes = {
-            Subject(tenant_id=row.tenant_id, subject_id=row.subject_id): row.entries
-            for row in connection.execute(
-                text(
-                    f'SELECT tenant_id, subject_id, count(*) AS entries FROM "{table.name}" '
-                    "GROUP BY tenant_id, subject_id HAVING count(*) >= :least"
-                ),
-                {"least": max(1, hnsw_from // 2)},
-            )
-        }
+        there = {subject: name for name, subject in graphs(connection, table).items()}
+        sizes = sizes_from(connection, table, max(1, hnsw_from // 2))
         for subject, name in there.items():
             if subject not in sizes:
                 yield "drop", subject
@@ -122,6 +113,18 @@ def tend(engine: Engine, table: Table, hnsw_from: int) -> Iterator[tuple[str, Su
                 yield "build", subject
                 _build(connection, table, subject)
         connection.exec_driver_sql("RESET statement_timeout")
+
+
+def sizes_from(connection: Connection, table: Table, least: int) -> dict[Subject, int]:
+    """The subjects that have so many entries or more, and how many: reads the whole primary key."""
+    rows = connection.execute(
+        text(
+            f'SELECT tenant_id, subject_id, count(*) AS entries FROM "{table.name}" '
+            "GROUP BY tenant_id, subject_id HAVING count(*) >= :least"
+        ),
+        {"least": least},
+    )
+    return {Subject(tenant_id=row.tenant_id, subject_id=row.subject_id): row.entries for row in rows}
 
 
 def _build(connection: Connection, table: Table, subject: Subject) -> None:
@@ -143,7 +146,7 @@ def _quoted(connection: Connection, value: str) -> str:
     return quoted.replace("%", "%%")
 
 
-def _graphs(connection: Connection, table: Table) -> dict[str, Subject]:
+def graphs(connection: Connection, table: Table) -> dict[str, Subject]:
     """The finished graphs of a table by the names of their indexes; each says in its comment whose it is."""
     rows = connection.execute(
         text(

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import numpy as np
 
 from memory.aws import AWS_FAILURES, AwsFailure, code_of, open_s3vectors
+from memory.findings import Finding, failed, fine
 from memory.index.base import Entry, Hit, Metric, Vector, Where
 from memory.index.checks import checked, checked_limit, must_be_ready, refuse_another
 from memory.index.document import from_json, subject_digest, text_digest, to_json
@@ -37,6 +38,7 @@ _FIRST_PAGE = 100
 _DOCUMENT = "value_json"
 """The entry whole, in a key that cannot be filtered by: those that can share 2 KB."""
 _MODEL_TAG = "afterturn:model"
+_PROBE = "afterturn-doctor"
 _LABELS = {"type": "types", "kind": "kinds", "status": "statuses", "visibility": "visibilities"}
 _TEXTS = {"category": "categories", "agent_id": "agent_ids", "author_id": "author_ids"}
 
@@ -160,6 +162,42 @@ class S3VectorsIndex:
             return sum(len(page["vectors"]) for page in pages)
         except AWS_FAILURES as error:
             raise self._unavailable(error) from error
+
+    def examine(self) -> Iterator[Finding]:
+        """Whether each right that it needs is there: writes a vector that no subject's search finds, reads it, finds
+        it and removes it again."""
+        place: Any = self._place
+        probe: PutInputVectorTypeDef = {
+            "key": _PROBE,
+            "data": {"float32": [1.0] + [0.0] * (self._dimensions - 1)},
+            "metadata": {"subject": _PROBE},
+        }
+        calls: dict[str, Callable[[], object]] = {
+            "PutVectors": lambda: self._client.put_vectors(**place, vectors=[probe]),
+            "GetVectors": lambda: self._client.get_vectors(**place, keys=[_PROBE], returnData=True),
+            "QueryVectors": lambda: self._client.query_vectors(
+                **place,
+                topK=1,
+                queryMode="ENHANCED",
+                queryVector=probe["data"],
+                filter={"subject": {"$eq": _PROBE}},
+                returnMetadata=True,
+            ),
+            "ListVectors": lambda: self._client.list_vectors(**place, maxResults=1),
+            "DeleteVectors": lambda: self._client.delete_vectors(**place, keys=[_PROBE]),
+        }
+        refused = []
+        for right, call in calls.items():
+            try:
+                call()
+            except AWS_FAILURES as error:
+                refused.append(f"s3vectors:{right} ({code_of(error)})")
+        where = f"{self._name} in the bucket {self._bucket}"
+        if refused:
+            mend = "give the fleet's role the rights of deploy/iam/s3vectors.json, and look at the region"
+            yield failed("index rights", f"{where} refuses {', '.join(refused)}", mend)
+        else:
+            yield fine("index rights", f"{where}: written, read, found and deleted; {self._dimensions} numbers")
 
     def close(self) -> None:
         """Close the connections."""

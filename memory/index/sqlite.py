@@ -16,6 +16,7 @@ from threading import Lock
 
 import numpy as np
 
+from memory.findings import Finding, failed, fine
 from memory.index.base import Entry, Hit, IndexMismatch, Metric, Vector, Where
 from memory.index.held import LABELS, Block, Held, Row, first_of, microseconds, moment, size_of
 from memory.index.shard import IndexUnavailable, Shard
@@ -183,6 +184,25 @@ class SqliteIndex:
             with shard.read() as connection:
                 total += connection.execute("SELECT COALESCE(SUM(entries), 0) FROM subjects").fetchone()[0]
         return total
+
+    def examine(self) -> Iterator[Finding]:
+        """Whether the vectors in the files are as wide as the files say, and what there is of them.
+
+        Raises:
+            IndexUnavailable: a file cannot be read.
+        """
+        size = sum(path.stat().st_size for path in self.folder.glob("*.sqlite3*"))
+        for shard in self._shards:
+            with shard.read() as connection:
+                wide = connection.execute("SELECT length(vector) FROM entries LIMIT 1").fetchone()
+            if wide is not None and wide[0] != 4 * self._dimensions:
+                yield failed(
+                    "index vectors",
+                    f"{shard.path} holds vectors of {wide[0] // 4} numbers, and says {self._dimensions}",
+                    "stop every process, move the index folder away and run `afterturn reindex`",
+                )
+                return
+        yield fine("index vectors", f"{self.count()} of {self._dimensions} numbers, {size / 1e6:.1f} MB, exact search")
 
     def close(self) -> None:
         """Wait for what is under way and close the files."""

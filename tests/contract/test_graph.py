@@ -55,7 +55,8 @@ def graph(graph_engine: tuple[str, Engine]) -> Graph:
     with engine.begin() as connection:
         connection.exec_driver_sql("LOAD 'age'; SET LOCAL search_path = ag_catalog, public")
         connection.exec_driver_sql(
-            "SELECT * FROM ag_catalog.cypher('afterturn', $$ MATCH (n) DETACH DELETE n $$) AS (a ag_catalog.agtype)"
+            "SELECT * FROM ag_catalog.cypher('afterturn_graph', $$ MATCH (n) DETACH DELETE n $$)"
+            " AS (a ag_catalog.agtype)"
         )
     return made
 
@@ -154,7 +155,9 @@ def test_what_is_erased_is_told_no_more_and_leaves_no_node(
     assert told(graph, ANNA, "Lena", "Graz", hops=3) == [("graz", "lies in", "Austria")]
     if graph_engine[0] == "age":
         with graph_engine[1].connect() as connection:
-            nodes = connection.exec_driver_sql('SELECT CAST(properties AS text) FROM afterturn."Entity"').scalars()
+            nodes = connection.exec_driver_sql(
+                'SELECT CAST(properties AS text) FROM afterturn_graph."Entity"'
+            ).scalars()
             assert not [node for node in nodes if "lena" in node]
 
 
@@ -189,6 +192,28 @@ def test_writers_of_one_subject_and_of_many_make_each_node_once(catalog: Catalog
         list(pool.map(write, range(24)))
     assert len(told(graph, ANNA, "Lena")) == 12
     assert all(len(told(graph, Subject(tenant_id="acme", subject_id=f"u{n}"), "Lena")) == 1 for n in range(0, 24, 2))
+
+
+@pytest.mark.parametrize("graph_engine", ["age"], indirect=True)
+def test_a_graph_that_was_switched_off_meanwhile_is_made_what_the_catalog_is(
+    catalog: Catalog, graph: Graph, graph_engine: tuple[str, Engine], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("memory.graph.age_refilled._MEMORIES_A_TRANSACTION", 1)
+    assert isinstance(graph, AgeGraph)
+    keep(catalog, FAMILY, CITY)
+    without = Catalog(graph_engine[1])
+    changed = CITY.model_copy(update={"facts": (Fact(entity="Graz", verb="lies on", object="Mur"),), "version": 2})
+    without.commit(Changes(subject=ANNA, at=NOW, created=(COUNTRY,), updated=(changed,), deleted=(FAMILY,)))
+    assert len(told(graph, ANNA, "Lena")) == 2
+    assert graph.refill(ANNA) == 3
+    assert told(graph, ANNA, "Lena", "Mur", "Slovenia") == [
+        ("austria", "borders", "Slovenia"),
+        ("graz", "lies on", "Mur"),
+    ]
+    with graph_engine[1].connect() as connection:
+        nodes = connection.exec_driver_sql('SELECT CAST(properties AS text) FROM afterturn_graph."Entity"').scalars()
+        assert not [node for node in nodes if "lena" in node]
+    assert graph.refill(ANNA) == 0
 
 
 # -- what recall makes of it ----------------------------------------------------------------------------------------

@@ -18,7 +18,7 @@ from memory.graph import SqlGraph
 from memory.index.base import Vector, Where
 from memory.index.sqlite import SqliteIndex
 from memory.lines import NotALine, export, import_lines
-from memory.reindexing import catch_up, reindex
+from memory.reindexing import IndexUnbuilt, catch_up, must_be_built, reindex, target_of
 from memory.schema import AuditAction, AuditEntry, Policy, Status, Subject
 from memory.settings import Settings
 from memory.stores import Stores
@@ -88,6 +88,11 @@ def held(stores: Stores, whose: Subject) -> set[Any]:
 
 def ids(stores: Stores, whose: Subject) -> set[Any]:
     return {memory.id for memory in stores.catalog.list_memories(whose, statuses=tuple(Status))}
+
+
+def told_of_all(stores: Stores) -> None:
+    """Let no index job wait, as after a sweep."""
+    stores.catalog.told(stores.catalog.index_jobs())
 
 
 # -- reindex ----------------------------------------------------------------------------------------------------------
@@ -161,6 +166,42 @@ def test_nothing_is_logged_when_no_move_is_under_way(old: Stores, new: Stores) -
     new.catalog.moves.end()
     old.catalog.commit(changes("t8"))
     assert old.catalog.moves.behind() == 0
+
+
+def test_an_index_that_is_not_built_to_its_end_is_refused_with_the_way_out(
+    old: Stores, new: Stores, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    told_of_all(old)
+    with pytest.raises(IndexUnbuilt, match=r"nothing of what the catalog has.*afterturn reindex"):
+        must_be_built(new)
+    monkeypatch.setattr("memory.reindexing._SUBJECTS_A_PAGE", 1)
+    embedder = new.embedder
+    assert isinstance(embedder, Embedding)
+    embedder.left = 4
+    with pytest.raises(ConnectionError):
+        reindex(new)
+    with pytest.raises(IndexUnbuilt, match=r"3 memories are in it.*AFTERTURN_INDEX_NAME"):
+        must_be_built(new)
+    embedder.left = 100
+    reindex(new)
+    must_be_built(new)
+    new.catalog.moves.end()
+    must_be_built(new)
+
+
+def test_memories_that_the_index_was_not_told_of_yet_are_no_reason_to_refuse_it(old: Stores) -> None:
+    assert old.index.count() == 0
+    must_be_built(old)
+
+
+def test_an_index_that_was_lost_after_its_move_is_built_again(old: Stores, new: Stores) -> None:
+    told_of_all(old)
+    reindex(new)
+    for whose in (ANNA, BERT, NAMESAKE):
+        new.index.delete(whose, [memory.index_key for memory in new.catalog.list_memories(whose)])
+    assert new.catalog.moves.of(target_of(new)) is not None
+    assert reindex(new) == 9
+    assert held(new, ANNA) == ids(new, ANNA)
 
 
 # -- export and import ------------------------------------------------------------------------------------------------

@@ -29,6 +29,7 @@ COMMANDS = (
     "worker",
     "beat",
     "status",
+    "doctor",
     "migrate",
     "settings",
     "reviews",

@@ -73,6 +73,9 @@ def test_what_was_refused_or_forgotten_is_neither_shown_nor_known(home: Home, fi
 def test_a_run_that_ended_leaves_no_process_behind(home: Home, first: Said) -> None:
     said = home.say("status")
     assert (said.returncode, "no broker answers" in said.stderr) == (2, True)
+    examined = home.say("doctor", "--json")
+    [broker] = [one for one in json.loads(examined.stdout)["findings"] if one["mark"] == "failed"]
+    assert (examined.returncode, broker["part"], "AFTERTURN_BROKER_URL" in broker["mend"]) == (1, "broker", True)
 
 
 # -- a second run -----------------------------------------------------------------------------------------------
@@ -93,6 +96,15 @@ def test_the_status_of_a_fleet_at_work(home: Home, second: Run) -> None:
     assert sum(status["turns"].values()) == 24
     assert status["indexed"] == sum(status["memories"].values()) > 0
     assert "workers" in home.say("status").stdout
+
+
+def test_the_doctor_finds_nothing_to_mend_in_a_fleet_at_work(home: Home, second: Run) -> None:
+    said = home.say("doctor")
+    assert (said.returncode, "✗" in said.stdout, "all works" in said.stdout) == (0, False, True), said.stdout
+    findings = {one["part"]: one["mark"] for one in home.json("doctor")["findings"]}
+    assert findings.pop("language model") == "skipped"
+    assert set(findings.values()) == {"ok"}
+    assert {"settings", "data folder", "broker", "embedder", "catalog", "index", "workers", "beat"} <= findings.keys()
 
 
 def test_a_second_run_on_the_same_data_is_refused_and_names_the_first(home: Home, second: Run) -> None:

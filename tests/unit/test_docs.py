@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 from fakeredis import FakeRedis, FakeServer
 from pydantic import BaseModel
+from typer.core import TyperCommand, TyperGroup
 from typer.main import get_group
 
 from interfaces.cli.configuration import env_example
@@ -120,6 +121,35 @@ def test_every_command_on_a_page_exists(page: Path) -> None:
     assert commands <= set(get_group(command).commands)
     targets = set(re.findall(r"\bmake ([a-z-]+)", text))
     assert targets <= set(re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text(), re.MULTILINE))
+
+
+def commands_of(group: TyperGroup, before: str = "") -> Iterator[tuple[str, TyperCommand]]:
+    for name, one in sorted(group.commands.items()):
+        if isinstance(one, TyperGroup):
+            yield from commands_of(one, f"{before}{name} ")
+        elif isinstance(one, TyperCommand) and not one.hidden:
+            yield f"{before}{name}", one
+
+
+def row_of(name: str, one: TyperCommand) -> str:
+    shown = [part for part in one.params if not getattr(part, "hidden", False)]
+    arguments = [
+        str(part.name).upper() if part.required else f"[{str(part.name).upper()}]"
+        for part in shown
+        if part.param_type_name == "argument"
+    ]
+    options = [f"`{part.opts[0]}`" for part in shown if part.param_type_name == "option"]
+    sentence = " ".join((one.help or "").partition("\n\n")[0].split())
+    return f"| `{' '.join(['afterturn', name, *arguments])}` | {sentence} | {' '.join(options)} |"
+
+
+def test_the_page_of_commands_has_every_command_with_its_options() -> None:
+    group = get_group(command)
+    assert isinstance(group, TyperGroup)
+    head = ["| command | what it does | options |", "| --- | --- | --- |"]
+    table = "\n".join([*head, *(row_of(name, one) for name, one in commands_of(group))]) + "\n"
+    if table not in (DOCS / "reference" / "commands.md").read_text():
+        pytest.fail(f"docs/reference/commands.md must have this table:\n\n{table}", pytrace=False)
 
 
 @pytest.mark.parametrize("page", PAGES, ids=name_of)

@@ -1,0 +1,66 @@
+"""Whether every part works, and how to mend what does not: `doctor`."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import Annotated
+
+import typer
+from rich.text import Text
+
+from interfaces.cli.output import JsonOption, console, print_json
+from interfaces.doctor import examine
+from memory.findings import Finding, Mark
+
+_SIGNS = {
+    Mark.OK: ("✓", "green"),
+    Mark.WARNING: ("!", "yellow"),
+    Mark.FAILED: ("✗", "red"),
+    Mark.SKIPPED: ("-", "dim"),
+}
+
+
+def add_to(app: typer.Typer) -> None:
+    app.command()(doctor)
+
+
+def doctor(
+    before_start: Annotated[
+        bool, typer.Option("--before-start", help="No worker and no beat run yet: do not look for them.")
+    ] = False,
+    call_llm: Annotated[
+        bool, typer.Option("--call-llm", help="Ask the language model one cheap question; it may cost money.")
+    ] = False,
+    tend: Annotated[
+        bool, typer.Option("--tend", help="Build the HNSW graphs that large users lack (pgvector); takes minutes.")
+    ] = False,
+    as_json: JsonOption = False,
+) -> None:
+    """Check every part that the settings name, a line each, and say how to mend what is broken.
+
+    Like the start of a worker it makes what is missing in the data folder and the index, and nothing else. The exit
+    code is 1 when a check fails.
+    """
+    found = examine(call_llm=call_llm, fleet=not before_start, tend=tend)
+    broken = [one for one in found if one.mark is Mark.FAILED]
+    if as_json:
+        print_json({"ok": not broken, "findings": [asdict(one) for one in found]})
+    else:
+        width = max(len(one.part) for one in found)
+        for one in found:
+            _print(one, width)
+        warnings = sum(one.mark is Mark.WARNING for one in found)
+        told = f"{len(broken)} to mend" if broken else "all works"
+        console.print(f"{told}{f', {warnings} to look at' if warnings else ''}")
+    if broken:
+        raise typer.Exit(1)
+
+
+def _print(one: Finding, width: int) -> None:
+    sign, style = _SIGNS[one.mark]
+    line = Text.assemble(
+        (sign, style), f" {one.part:{width}}  ", (one.found, "dim" if one.mark is Mark.SKIPPED else "")
+    )
+    if one.mend:
+        line.append(f"\n  {'':{width}}  -> {one.mend}", style=style)
+    console.print(line, soft_wrap=True)

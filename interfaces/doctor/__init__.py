@@ -1,0 +1,66 @@
+"""Looks at every part that the settings name, and says how to mend what is broken: `afterturn doctor`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from multiprocessing import TimeoutError as TookTooLong
+from multiprocessing.pool import ThreadPool
+
+from interfaces.doctor.broker import examine_broker, examine_fleet
+from interfaces.doctor.machine import examine_folders, examine_settings
+from interfaces.doctor.models import examine_extractor, examine_llm
+from interfaces.doctor.stores import examine_stores
+from memory.findings import Finding, failed
+from memory.settings import SettingsError, load_settings
+
+_SECONDS = 60.0
+"""How long one part may take: millions of vectors are counted, and a model is loaded."""
+
+
+def examine(*, call_llm: bool = False, fleet: bool = True, tend: bool = False) -> list[Finding]:
+    """The findings on all parts, in the order in which they depend on each other.
+
+    Like the start of a worker it makes what is missing in the data folder and the index. `call_llm` asks the language
+    model one cheap question; without `fleet` nobody looks for workers and beat; `tend` builds graphs of large users.
+    """
+    try:
+        settings = load_settings()
+    except SettingsError as error:
+        return [failed("settings", "cannot be used", str(error))]
+    parts: dict[str, Callable[[], Iterable[Finding]]] = {
+        "settings": examine_settings,
+        "data folder": lambda: examine_folders(settings),
+        "broker": lambda: examine_broker(settings),
+        "stores": lambda: examine_stores(settings, tend=tend),
+        "extractor": lambda: examine_extractor(settings),
+        "language model": lambda: examine_llm(settings, call=call_llm),
+    }
+    if fleet:
+        parts["fleet"] = lambda: examine_fleet(settings)
+    # The pool's threads are daemons: a part that hangs does not hold up the command's end.
+    pool = ThreadPool(len(parts))
+    asked = [(part, pool.apply_async(_all_of, (part, look))) for part, look in parts.items()]
+    return [finding for part, answer in asked for finding in _heard(part, answer.get)]
+
+
+def _heard(part: str, answer: Callable[[float], list[Finding]]) -> list[Finding]:
+    try:
+        return answer(_SECONDS)
+    except TookTooLong:
+        return [failed(part, f"did not answer within {_SECONDS:.0f} s", "look at its server, its disk and its network")]
+
+
+def _all_of(part: str, look: Callable[[], Iterable[Finding]]) -> list[Finding]:
+    """All findings on a part, up to where the look itself fails."""
+    found: list[Finding] = []
+    try:
+        found.extend(look())
+    except SettingsError as error:
+        found.append(failed(part, "cannot be used", str(error)))
+    except Exception as error:  # noqa: BLE001 - what one part does must not hide the others
+        # Its message may hold what a user said.
+        found.append(failed(part, f"the look at it failed ({type(error).__name__})", "please report this as a bug"))
+    return found
+
+
+__all__ = ["examine"]

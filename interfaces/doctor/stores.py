@@ -1,0 +1,143 @@
+"""What a look at the stores finds: embedder, catalog, index, graph, and whether they agree."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import closing
+
+from sqlalchemy.exc import SQLAlchemyError
+
+from interfaces.doctor.models import examine_embedder
+from memory.accesses import Accesses
+from memory.catalog import Catalog, CatalogUnavailable, open_catalog_engine
+from memory.catalog.engine import create_catalog_engine
+from memory.catalog.examined import examine_catalog
+from memory.embedding.base import Embedder
+from memory.findings import Finding, Mark, failed, fine, skipped, warning
+from memory.graph import KeptGraph, SqlGraph, open_graph
+from memory.index import ExaminedIndex, Index, IndexMismatch, IndexUnavailable, TendedIndex, open_index
+from memory.postgres import PostgresUnavailable
+from memory.reindexing import IndexUnbuilt, must_be_built, target_of
+from memory.schema import Policy
+from memory.settings import Settings, SettingsError
+from memory.stores import Stores
+
+_REINDEX = "run `afterturn reindex` with these settings"
+
+
+def examine_stores(settings: Settings, *, tend: bool) -> Iterator[Finding]:
+    """The findings on what memories are held in; with `tend`, graphs of large users are built first."""
+    embedder, found = examine_embedder(settings)
+    yield from found
+    catalog = _catalog(settings)
+    yield from catalog
+    usable = not any(one.mark is Mark.FAILED for one in catalog)
+    if embedder is None or not usable:
+        missing = "embedder" if embedder is None else "catalog"
+        yield skipped("index", f"not looked at: the {missing} must work first")
+    else:
+        yield from _index(settings, embedder, tend=tend)
+    if usable:
+        yield from _graph(settings)
+
+
+def _catalog(settings: Settings) -> list[Finding]:
+    try:
+        if settings.catalog_url is None:
+            open_catalog_engine(settings).dispose()
+        engine = create_catalog_engine(settings.effective_catalog_url, settings.worker_slots)
+    except CatalogUnavailable as error:
+        return [failed("catalog", "cannot be used", str(error))]
+    except SQLAlchemyError as error:
+        mend = "who else is writing to it? A damaged file: restore it from a backup"
+        return [failed("catalog", f"cannot be opened ({type(error).__name__})", mend)]
+    try:
+        return list(examine_catalog(engine, settings.worker_slots))
+    finally:
+        engine.dispose()
+
+
+def _index(settings: Settings, embedder: Embedder, *, tend: bool) -> Iterator[Finding]:
+    engine = create_catalog_engine(settings.effective_catalog_url, settings.worker_slots)
+    try:
+        index = open_index(settings, embedder, engine)
+    except IndexMismatch as error:
+        yield failed("index", "made for another embedder", str(error))
+        return
+    except (IndexUnavailable, PostgresUnavailable, SettingsError) as error:
+        yield failed("index", "cannot be used", str(error))
+        return
+    catalog = Catalog(engine)
+    with closing(index), closing(catalog):
+        stores = Stores(
+            settings=settings,
+            policy=Policy(),
+            catalog=catalog,
+            index=index,
+            graph=SqlGraph(engine),
+            embedder=embedder,
+            accesses=Accesses(catalog),
+        )
+        yield fine("index", f"{target_of(stores)}, for {embedder.name}, {embedder.dimensions} numbers, cosine")
+        if tend and isinstance(index, TendedIndex):
+            yield _tended(index)
+        try:
+            if isinstance(index, ExaminedIndex):
+                yield from index.examine()
+            yield from _agreement(stores)
+        except IndexUnavailable as error:
+            yield failed("index", "cannot be read", str(error))
+
+
+def _tended(index: TendedIndex) -> Finding:
+    done = [what for what, _ in index.tend()]
+    return fine("HNSW tended", f"{done.count('build')} graphs built, {done.count('drop')} dropped")
+
+
+def _agreement(stores: Stores) -> Iterator[Finding]:
+    """Whether the index has what the catalog has, and whether a move is under way."""
+    try:
+        must_be_built(stores)
+    except IndexUnbuilt as error:
+        yield failed("index contents", "not all memories are in it", str(error))
+        return
+    memories, waiting = sum(stores.catalog.count_memories().values()), stores.catalog.count_index_jobs()
+    held = _settled(stores.index, memories)
+    if held < memories - waiting:
+        yield failed("index contents", f"{held} of {memories} memories, and {waiting} wait to be told", _REINDEX)
+    elif held > memories + waiting:
+        mend = (
+            "start with a new AFTERTURN_INDEX_NAME and run `afterturn reindex`; searches ask the catalog, and are right"
+        )
+        yield warning("index contents", f"{held} vectors of {memories} memories", mend)
+    else:
+        yield fine("index contents", f"{held} vectors of {memories} memories, {waiting} wait to be told")
+    for move in stores.catalog.moves.under_way():
+        behind = stores.catalog.moves.behind()
+        if move.finished_at is None:
+            mend = "it goes on where it was: `afterturn reindex` with the settings of that index"
+            yield warning("move", f"to {move.index} since {move.began_at:%Y-%m-%d}, {move.done} memories so far", mend)
+        else:
+            mend = "when no worker has the old settings any more: `afterturn reindex --finish`"
+            yield warning("move", f"to {move.index}: all is there, {behind} late writes wait", mend)
+
+
+def _settled(index: Index, memories: int) -> int:
+    """How many entries there are; counted once more where a fleet at work seems to have been between."""
+    held = index.count()
+    return held if held == memories else index.count()
+
+
+def _graph(settings: Settings) -> Iterator[Finding]:
+    if settings.graph == "sql":
+        yield fine("graph", "in the catalog's tables")
+        return
+    engine = create_catalog_engine(settings.effective_catalog_url, settings.worker_slots)
+    try:
+        graph = open_graph(settings, engine)
+        if isinstance(graph, KeptGraph):
+            yield from graph.examine()
+    except PostgresUnavailable as error:
+        yield failed("graph", "cannot be used", str(error))
+    finally:
+        engine.dispose()

@@ -1,0 +1,302 @@
+"""What the doctor finds: a part that is broken, by its name and with the way to mend it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+from redis import Redis
+from sqlalchemy import make_url, text
+
+from interfaces.doctor import examine
+from interfaces.doctor.broker import examine_broker, examine_fleet
+from interfaces.doctor.machine import examine_folders
+from interfaces.doctor.models import examine_embedder, examine_llm
+from interfaces.doctor.stores import examine_stores
+from interfaces.local.broker import embedded_broker
+from memory.catalog import Changes, open_catalog
+from memory.catalog.engine import create_catalog_engine
+from memory.catalog.revisions import migrate
+from memory.embedding.base import Embedder
+from memory.findings import Finding, Mark
+from memory.index import open_index
+from memory.index.base import Entry, Vector
+from memory.index.sqlite import SqliteIndex
+from memory.schema import Thresholds
+from memory.settings import Settings
+from tests.conftest import free_port
+from tests.contract.catalogs import ANNA, NOW, a_memory, changes
+from tests.contract.embedders import minilm
+from tests.contract.indexes import units
+from tests.contract.loopback import Answer, Loopback, Request
+from tests.contract.s3vectors_server import BUCKET, S3VectorsServer
+from tests.postgres import PostgresServer
+
+_LOADED = f"{__name__}:opened"
+_ASKEW = f"{__name__}:askew"
+
+
+def opened(_: Settings) -> Embedder:
+    """MiniLM, loaded once."""
+    return minilm()
+
+
+class Askew:
+    """An embedder for which everything is alike."""
+
+    name, dimensions = "askew", 384
+    thresholds = Thresholds(
+        semantic_auto_update=0.9, semantic_check_low=0.6, episodic_auto_update=0.9, episodic_check_low=0.6
+    )
+
+    def embed(self, texts: Sequence[str]) -> Vector:
+        return units(1, 384).repeat(len(texts), axis=0)
+
+
+def askew(_: Settings) -> Askew:
+    return Askew()
+
+
+@pytest.fixture
+def settings(tmp_path: Path) -> Settings:
+    return Settings(data_dir=tmp_path / "data", embedder=_LOADED, worker_slots=4, _env_file=None)
+
+
+def told(findings: Iterable[Finding], part: str) -> Finding:
+    """The one finding on a part."""
+    [found] = [one for one in findings if one.part == part]
+    return found
+
+
+def broken(findings: Iterable[Finding]) -> list[str]:
+    return [one.part for one in findings if one.mark is not Mark.OK]
+
+
+def with_memories(settings: Settings, *, indexed: bool) -> None:
+    catalog, index = open_catalog(settings), open_index(settings, minilm())
+    catalog.commit(changes("t1"))
+    if indexed:
+        index.upsert([Entry.of(a_memory("t1"), minilm().embed(["a"])[0])])
+    catalog.told(catalog.index_jobs(), [id_ for id_, _ in catalog.outbox()])
+    index.close()
+    catalog.close()
+
+
+# -- the machine and the broker -----------------------------------------------------------------------------------
+
+
+def test_a_folder_that_cannot_be_written_is_named_with_the_setting(settings: Settings, tmp_path: Path) -> None:
+    (tmp_path / "data").touch()
+    found = told(examine_folders(settings), "data folder")
+    assert (found.mark, str(tmp_path / "data") in found.found) == (Mark.FAILED, True)
+    assert "AFTERTURN_DATA_DIR" in found.mend
+    stores = list(examine_stores(settings, tend=False))
+    assert "AFTERTURN_DATA_DIR" in told(stores, "catalog").mend
+    assert told(stores, "index").mark is Mark.SKIPPED
+
+
+def test_locks_are_tried_on_the_disk_that_is_meant(settings: Settings) -> None:
+    assert broken(examine_folders(settings)) == []
+
+
+def test_a_broker_that_is_down_is_named_without_its_password(settings: Settings) -> None:
+    url = f"redis://me:hunter2@127.0.0.1:{free_port()}/0"
+    away = settings.model_copy(update={"broker_url": url})
+    found = [*examine_broker(away), *examine_fleet(away)]
+    assert (told(found, "broker").mark, "AFTERTURN_BROKER_URL" in told(found, "broker").mend) == (Mark.FAILED, True)
+    assert "hunter2" not in repr(found)
+    assert told(found, "workers").mark is Mark.SKIPPED
+
+
+def test_a_broker_that_would_lose_turns_is_told_apart_from_one_that_would_not(
+    settings: Settings, tmp_path: Path
+) -> None:
+    port = free_port()
+    ours = settings.model_copy(update={"broker_url": f"redis://127.0.0.1:{port}/0"})
+    with embedded_broker(ours.broker_url, tmp_path / "broker"), Redis(port=port) as redis:
+        assert broken(examine_broker(ours)) == []
+        redis.config_set("maxmemory-policy", "allkeys-lru")
+        assert "noeviction" in told(examine_broker(ours), "broker keeps").mend
+        redis.config_set("maxmemory-policy", "noeviction")
+        redis.config_set("appendonly", "no")
+        assert "appendonly yes" in told(examine_broker(ours), "broker keeps").mend
+        redis.replicaof("127.0.0.1", free_port())
+        assert "primary" in told(examine_broker(ours), "broker").mend
+        redis.replicaof("NO", "ONE")
+        redis.acl_setuser("poor", enabled=True, passwords=["+pw"], categories=["+@all", "-@scripting"], keys=["*"])
+        poor = ours.model_copy(update={"broker_url": f"redis://poor:pw@127.0.0.1:{port}/0"})
+        assert "Lua" in told(examine_broker(poor), "mailboxes").mend
+        found = list(examine_fleet(ours, patience=0.1))
+    assert ("afterturn worker" in told(found, "workers").mend, "afterturn beat" in told(found, "beat").mend) == (
+        True,
+        True,
+    )
+
+
+def test_beat_that_leads_and_does_not_ring_is_told(settings: Settings, broker_url: str) -> None:
+    ours = settings.model_copy(update={"broker_url": broker_url})
+    with Redis.from_url(broker_url) as redis:
+        redis.set("afterturn:beat::lock", "1")
+        now = redis.time()[0]
+        redis.zadd("afterturn:beat::schedule", {"afterturn:beat:sweep": now - 600})
+        assert "has not rung for 60" in told(examine_fleet(ours, patience=0.1), "beat").found
+        redis.zadd("afterturn:beat::schedule", {"afterturn:beat:sweep": now + 5})
+        assert told(examine_fleet(ours, patience=0.1), "beat").mark is Mark.OK
+        redis.delete("afterturn:beat::lock", "afterturn:beat::schedule")
+
+
+def test_settings_that_cannot_be_read_are_the_only_finding(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("AFTERTURN_WORKER_SLOTS", "0")
+    [found] = examine()
+    assert (found.mark, "AFTERTURN_WORKER_SLOTS" in found.mend) == (Mark.FAILED, True)
+
+
+# -- models -------------------------------------------------------------------------------------------------------
+
+
+def test_thresholds_that_are_not_on_the_embedders_scale_are_told(settings: Settings) -> None:
+    _, found = examine_embedder(settings.model_copy(update={"embedder": _ASKEW}))
+    assert "benchmarks.calibrate" in told(found, "thresholds").mend
+    _, found = examine_embedder(settings)
+    assert broken(found) == []
+
+
+def test_a_model_that_is_not_there_is_named(settings: Settings, tmp_path: Path) -> None:
+    embedder, [found] = examine_embedder(
+        settings.model_copy(update={"embedder": "onnx", "embedder_model": str(tmp_path)})
+    )
+    assert (embedder, "AFTERTURN_EMBEDDER_MODEL" in found.mend) == (None, True)
+
+
+def test_the_language_model_is_called_only_when_asked(settings: Settings, server: Loopback) -> None:
+    server.answer = lambda _request: Answer(500)
+    ours = settings.model_copy(update={"llm": "openai", "llm_model": "m", "llm_url": server.url})
+    assert [one.mark for one in examine_llm(ours, call=False)] == [Mark.SKIPPED]
+    assert server.requests == []
+    assert "AFTERTURN_LLM_URL" in told(examine_llm(ours, call=True), "language model").mend
+    assert server.requests
+    lacking = settings.model_copy(update={"extractor": "llm"})
+    assert "AFTERTURN_LLM" in told(examine_llm(lacking, call=False), "language model").mend
+
+
+# -- stores -------------------------------------------------------------------------------------------------------
+
+
+def test_stores_that_agree_have_nothing_to_mend(settings: Settings) -> None:
+    with_memories(settings, indexed=True)
+    assert broken(examine_stores(settings, tend=False)) == []
+
+
+def test_an_index_of_another_model_is_refused_with_the_way_out(settings: Settings) -> None:
+    made = SqliteIndex(settings.index_dir)
+    made.ensure(8, "cosine", "another")
+    made.close()
+    found = told(examine_stores(settings, tend=False), "index")
+    assert found.mark is Mark.FAILED
+    assert [word for word in ("dimensions 8", "another", "AFTERTURN_INDEX_NAME") if word not in found.mend] == []
+
+
+def test_an_index_that_has_nothing_of_the_catalog_asks_for_a_reindex(settings: Settings) -> None:
+    with_memories(settings, indexed=False)
+    found = told(examine_stores(settings, tend=False), "index contents")
+    assert (found.mark, "afterturn reindex" in found.mend) == (Mark.FAILED, True)
+
+
+def test_a_move_that_was_not_ended_is_told(settings: Settings) -> None:
+    with_memories(settings, indexed=True)
+    catalog = open_catalog(settings)
+    catalog.moves.begin("sqlite:next", "m", datetime.now(UTC))
+    assert "afterturn reindex" in told(examine_stores(settings, tend=False), "move").mend
+    catalog.moves.finish("sqlite:next", datetime.now(UTC))
+    assert "--finish" in told(examine_stores(settings, tend=False), "move").mend
+    catalog.close()
+
+
+@pytest.fixture
+def database(postgres: PostgresServer, settings: Settings) -> Iterator[Settings]:
+    """An empty database, with the index in it and the graph beside."""
+    url = postgres.database()
+    yield settings.model_copy(update={"catalog_url": url, "index": "pgvector", "graph": "age", "hnsw_from": 100})
+    postgres.drop(url)
+
+
+def test_a_catalog_in_postgres_without_tables_asks_for_them_and_then_all_is_well(
+    database: Settings, postgres: PostgresServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    found = list(examine_stores(database, tend=False))
+    assert (told(found, "catalog tables").mark, "afterturn migrate" in told(found, "catalog tables").mend) == (
+        Mark.FAILED,
+        True,
+    )
+    engine = create_catalog_engine(database.effective_catalog_url)
+    migrate(engine)
+    assert broken(examine_stores(database, tend=False)) == []
+
+    index = open_index(database, minilm(), engine)
+    memories = [a_memory(f"t{number}") for number in range(100)]
+    catalog = open_catalog(database)
+    catalog.commit(Changes(subject=ANNA, at=NOW, created=tuple(memories)))
+    catalog.told(catalog.index_jobs())
+    index.upsert([Entry.of(*pair) for pair in zip(memories, units(100, 384), strict=True)])
+    found = list(examine_stores(database, tend=False))
+    assert ("doctor --tend" in told(found, "HNSW").mend, ANNA.key in told(found, "HNSW").found) == (True, True)
+    assert "reindex --graph" in told(found, "graph facts").mend
+    found = list(examine_stores(database, tend=True))
+    assert (told(found, "HNSW").mark, told(found, "HNSW tended").mark) == (Mark.OK, Mark.OK)
+
+    with engine.begin() as connection:
+        connection.execute(text('DROP INDEX afterturn_graph."Entity_key"'))
+    assert told(examine_stores(database, tend=False), "graph").mark is Mark.OK
+    with engine.begin() as connection:
+        assert connection.execute(text("SELECT to_regclass('afterturn_graph.\"Entity_key\"')")).scalar() is not None
+        connection.execute(text("ALTER TABLE memories DROP COLUMN revision"))
+    found = list(examine_stores(database, tend=False))
+    assert "memories.revision" in told(found, "catalog tables").found
+    catalog.close()
+    engine.dispose()
+
+
+def test_a_database_that_is_not_there_is_named_without_its_password(database: Settings) -> None:
+    url = make_url(database.effective_catalog_url).set(database="nowhere", password="hunter2")
+    away = database.model_copy(update={"catalog_url": url.render_as_string(hide_password=False)})
+    found = list(examine_stores(away, tend=False))
+    assert "createdb" in told(found, "catalog").mend
+    assert "hunter2" not in repr(found)
+
+
+def test_a_user_who_may_only_read_is_told_so(database: Settings, postgres: PostgresServer) -> None:
+    engine = create_catalog_engine(database.effective_catalog_url)
+    migrate(engine)
+    with engine.begin() as connection:
+        connection.execute(text("CREATE ROLE reader LOGIN"))
+        connection.execute(text("GRANT SELECT ON ALL TABLES IN SCHEMA public TO reader"))
+    url = make_url(database.effective_catalog_url).set(username="reader")
+    poor = database.model_copy(update={"catalog_url": url.render_as_string(hide_password=False)})
+    assert "GRANT" in told(examine_stores(poor, tend=False), "catalog rights").mend
+    with engine.begin() as connection:
+        connection.execute(text("DROP OWNED BY reader"))
+        connection.execute(text("DROP ROLE reader"))
+    engine.dispose()
+
+
+def test_a_right_that_is_missing_at_amazon_is_named(settings: Settings, s3vectors: Loopback) -> None:
+    service = s3vectors.answer
+    assert isinstance(service, S3VectorsServer)
+    ours = settings.model_copy(
+        update={"index": "s3vectors", "s3vectors_bucket": BUCKET, "aws_region": "eu-central-1", "index_name": "doctor"}
+    )
+    assert broken(examine_stores(ours, tend=False)) == []
+
+    def refusing(request: Request) -> Answer:
+        if request.path == "/PutVectors":
+            return Answer(403, {"message": "no"}, {"x-amzn-ErrorType": "AccessDeniedException"})
+        return service(request)
+
+    s3vectors.answer = refusing
+    found = told(examine_stores(ours, tend=False), "index rights")
+    s3vectors.answer = service
+    assert ("s3vectors:PutVectors" in found.found, "deploy/iam" in found.mend) == (True, True)
+    elsewhere = ours.model_copy(update={"s3vectors_bucket": "another-bucket"})
+    assert "AFTERTURN_S3VECTORS_BUCKET" in told(examine_stores(elsewhere, tend=False), "index").mend
