@@ -36,7 +36,7 @@ class LeaseKeeper:
         self._deadline = deadline
         self._on_stuck = on_stuck
         self._held: dict[Lease, float] = {}
-        self._lock = threading.Lock()
+        self._lock = threading.Condition()
         self._stopped = threading.Event()
         self._thread = threading.Thread(target=self._run, name="lease-keeper", daemon=True)
         self._thread.start()
@@ -51,11 +51,18 @@ class LeaseKeeper:
         finally:
             with self._lock:
                 self._held.pop(lease, None)
+                if not self._held:
+                    self._lock.notify_all()
 
     def oldest(self) -> float:
         """For how many seconds the oldest batch is in hand; 0 where none is."""
         with self._lock:
             return time.monotonic() - min(self._held.values()) if self._held else 0.0
+
+    def wait_idle(self, seconds: float) -> bool:
+        """Wait until nothing is in hand, for so long at most; whether it is."""
+        with self._lock:
+            return self._lock.wait_for(lambda: not self._held, seconds)
 
     def stop(self) -> None:
         self._stopped.set()

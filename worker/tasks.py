@@ -6,7 +6,7 @@ import sys
 from collections.abc import Callable
 from contextlib import suppress
 from datetime import UTC, datetime, timedelta
-from functools import cache
+from functools import cache, partial
 from typing import Any
 
 import structlog
@@ -19,7 +19,17 @@ from memory.index.base import IndexMismatch
 from memory.indexing import index
 from memory.mailbox import ConflictingTurn
 from memory.postgres import PostgresUnavailable
-from memory.queue import CONDENSE, DRAIN_MAILBOX, INGEST_TURN, NIGHT, NIGHT_CHUNK, TIDY, ring, send_dead_letter
+from memory.queue import (
+    CONDENSE,
+    DRAIN_MAILBOX,
+    INGEST_TURN,
+    NIGHT,
+    NIGHT_CHUNK,
+    TIDY,
+    ring,
+    send_dead_letter,
+    want_hand,
+)
 from memory.reindexing import IndexUnbuilt, must_be_built
 from memory.schema import Subject, Turn
 from memory.settings import SettingsError
@@ -35,6 +45,7 @@ from worker.nights.base import JobName
 from worker.nights.chunks import work
 from worker.nights.consolidate import AT_ONCE
 from worker.nights.dispatch import tick
+from worker.nights.hands import Hand
 from worker.nights.jobs import NIGHTLY_JOBS
 from worker.nights.tidy import tidy
 from worker.nights.visit import Busy, visit
@@ -48,6 +59,7 @@ _SWEEP_CLAIM = "afterturn:sweep:claim"
 """Stands for half of the time between two sweeps."""
 _STALE_CLAIM = "afterturn:stale:claim"
 _STALE_SECONDS = 3600
+_hand = Hand()
 
 
 @cache
@@ -131,8 +143,9 @@ def night(job: JobName) -> None:
 
 @app.task(name=NIGHT_CHUNK)
 def night_chunk(run_id: str) -> None:
-    """Do a nightly job for the next chunk of a run's subjects."""
-    work(run_id, NIGHTLY_JOBS, _parts(), _leases())
+    """Do a nightly job for the next chunk of a run's subjects, if no other chunk is in work in this process."""
+    parts = _parts()
+    _hand.lend(run_id, partial(work, run_id, NIGHTLY_JOBS, parts, _leases()), partial(want_hand, parts.celery))
 
 
 @app.task(name=CONDENSE)

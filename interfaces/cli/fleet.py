@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import os
 import signal
 import sys
 from pathlib import Path
@@ -18,6 +19,7 @@ from memory.queue import INGEST_QUEUE, NIGHTLY_QUEUE
 from memory.settings import load_settings
 
 _PR_SET_PDEATHSIG = 1
+_NIGHT_NICENESS = 10
 
 _EndWithParent = Annotated[bool, typer.Option("--end-with-parent", hidden=True)]
 
@@ -63,6 +65,9 @@ def worker(
         _ask_kernel_to_end_with_parent()
     from worker.app import app as celery
 
+    if queues == NIGHTLY_QUEUE:
+        # What has a night to itself lets the machine's other processes go first.
+        os.nice(_NIGHT_NICENESS)
     arguments = ["worker", "--hostname", name, "--queues", queues, "--without-gossip", "--without-mingle"]
     celery.worker_main([*arguments, "--task-events"] if events else arguments)
 

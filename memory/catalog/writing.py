@@ -32,6 +32,24 @@ _VERSIONS = select(tables.memories.c.id, tables.memories.c.version).where(tables
 _DELETE_JOBS = delete(tables.index_jobs).where(
     tables.index_jobs.c.memory_id == bindparam("id"), tables.index_jobs.c.version == bindparam("done")
 )
+_AS_READ = and_(
+    tables.memories.c.tenant_id == bindparam("tenant"),
+    tables.memories.c.subject_id == bindparam("whose"),
+    tables.memories.c.id == bindparam("memory"),
+    tables.memories.c.version == bindparam("read_at"),
+)
+_UPDATE_MEMORIES = update(tables.memories).where(_AS_READ)
+_DELETE_MEMORIES = delete(tables.memories).where(_AS_READ)
+_DELETE_FACTS = delete(tables.facts).where(tables.facts.c.memory_id == bindparam("memory"))
+_DELETE_PROVENANCE = delete(tables.provenance).where(tables.provenance.c.memory_id == bindparam("memory"))
+_COUNT_DOWN = (
+    update(tables.accesses)
+    .where(tables.accesses.c.memory_id == bindparam("memory"))
+    .values(times=tables.accesses.c.times - bindparam("by"))
+)
+_DROP_COUNTED = delete(tables.accesses).where(
+    tables.accesses.c.memory_id == bindparam("memory"), tables.accesses.c.times <= 0
+)
 _INSERT_EVENTS = insert(tables.outbox).returning(tables.outbox.c.id, sort_by_parameter_order=True)
 
 
@@ -77,11 +95,11 @@ def write(
         _write_ledger(connection, changes)
     if changes.created:
         connection.execute(_INSERT_MEMORIES, [memory_row(memory, revision) for memory in changes.created])
-    for memory in changes.updated:
-        _update(connection, memory, revision)
+    if changes.updated:
+        _update(connection, changes.updated, revision)
     _write_parts(connection, (*changes.created, *changes.updated))
-    for memory in changes.deleted:
-        _delete(connection, memory)
+    if changes.deleted:
+        _all_of(connection, _DELETE_MEMORIES, [_as_read(memory, memory.version) for memory in changes.deleted])
     _fold(connection, changes.folded)
     if changes.sources:
         _write_sources(connection, changes)
@@ -188,29 +206,29 @@ def _write_ledger(connection: Connection, changes: Changes) -> None:
 
 def _fold(connection: Connection, folded: Sequence[Access]) -> None:
     """Take accesses out that are in their memories now; those that came meanwhile stay."""
-    table = tables.accesses
-    for access in folded:
-        of_memory = table.c.memory_id == access.memory_id
-        connection.execute(update(table).where(of_memory).values(times=table.c.times - access.times))
-        connection.execute(delete(table).where(of_memory, table.c.times <= 0))
+    if folded:
+        connection.execute(_COUNT_DOWN, [{"memory": one.memory_id, "by": one.times} for one in folded])
+        connection.execute(_DROP_COUNTED, [{"memory": one.memory_id} for one in folded])
 
 
-def _update(connection: Connection, memory: Memory, revision: int) -> None:
-    row = memory_row(memory, revision)
-    read_before = memory.version - 1
-    done = connection.execute(
-        update(tables.memories)
-        .where(
-            of_subject(tables.memories, memory.subject),
-            tables.memories.c.id == memory.id,
-            tables.memories.c.version == read_before,
-        )
-        .values(row)
-    )
-    if done.rowcount != 1:
+def _update(connection: Connection, memories: Sequence[Memory], revision: int) -> None:
+    rows = [memory_row(memory, revision) | _as_read(memory, memory.version - 1) for memory in memories]
+    _all_of(connection, _UPDATE_MEMORIES, rows)
+    ids = [{"memory": memory.id} for memory in memories]
+    connection.execute(_DELETE_FACTS, ids)
+    connection.execute(_DELETE_PROVENANCE, ids)
+
+
+def _as_read(memory: Memory, version: int) -> dict[str, Any]:
+    """The parameters of `_AS_READ`."""
+    return {"tenant": memory.tenant_id, "whose": memory.subject_id, "memory": memory.id, "read_at": version}
+
+
+def _all_of(connection: Connection, statement: Any, rows: Sequence[Mapping[str, Any]]) -> None:
+    """Run a statement that changes one memory for each of these, in one go: a night changes hundreds of a subject, and
+    others wait to write meanwhile."""
+    if connection.execute(statement, rows).rowcount != len(rows):
         raise ConcurrentChange
-    connection.execute(delete(tables.facts).where(tables.facts.c.memory_id == memory.id))
-    connection.execute(delete(tables.provenance).where(tables.provenance.c.memory_id == memory.id))
 
 
 def _write_parts(connection: Connection, memories: tuple[Memory, ...]) -> None:
@@ -218,18 +236,6 @@ def _write_parts(connection: Connection, memories: tuple[Memory, ...]) -> None:
         connection.execute(_INSERT_FACTS, rows)
     if rows := provenance_rows(memories):
         connection.execute(_INSERT_PROVENANCE, rows)
-
-
-def _delete(connection: Connection, memory: Memory) -> None:
-    done = connection.execute(
-        delete(tables.memories).where(
-            of_subject(tables.memories, memory.subject),
-            tables.memories.c.id == memory.id,
-            tables.memories.c.version == memory.version,
-        )
-    )
-    if done.rowcount != 1:
-        raise ConcurrentChange
 
 
 @cache

@@ -13,9 +13,11 @@ import worker.nights.chunks as chunks
 import worker.nights.dispatch as dispatch
 from memory.catalog import Access, Changes, ChunkLost
 from memory.index import IndexUnavailable
+from memory.indexing import index
 from memory.queue import NIGHTLY_QUEUE
 from memory.schema import Preference, PreferenceName, Status, Subject
 from recall.search import search
+from tests.contract.catalogs import a_memory
 from tests.contract.pipeline import Worker, only
 from tests.turns import a_turn, subject
 from worker.nights.base import Job, Plan
@@ -104,6 +106,29 @@ def test_pinned_memories_and_those_under_legal_hold_stay_for_ever(worker: Worker
 
 def rewrite(worker: Worker, memory: Any) -> None:
     worker.parts.catalog.commit(Changes(subject=memory.subject, at=NOW, updated=(memory,)))
+
+
+def test_what_much_has_faded_is_written_in_parts_so_that_others_need_not_wait_for_all(
+    worker: Worker, anna: str
+) -> None:
+    whose, at = subject(anna), NOW - timedelta(days=900)
+    many = [a_memory(f"t{number}", whose, created_at=at) for number in range(230)]
+    worker.parts.catalog.commit(Changes(subject=whose, at=at, created=tuple(many)))
+    with_vectors(worker, whose)
+    plan = forget(worker, whose, 0)
+    assert plan is not None
+    assert [len(changes.updated) for changes in plan.changes] == [100, 100, 30]
+    assert {memory.status for memory in worker.state(whose)} == {Status.ARCHIVED}
+    assert forget(worker, whose, 179) is None
+    assert steps(forget(worker, whose, 182)) == ["delete"] * 230
+    assert worker.state(whose) == []
+
+
+def with_vectors(worker: Worker, whose: Subject) -> None:
+    """Tell the index of a subject's memories, each with the same vector."""
+    [vector] = worker.parts.embedder.embed(["a city"])
+    jobs = worker.parts.catalog.index_jobs(whose)
+    index(jobs, worker.parts, vectors={job.memory_id: vector for job in jobs})
 
 
 def test_an_access_of_a_memory_that_is_gone_is_not_counted(worker: Worker, anna: str) -> None:

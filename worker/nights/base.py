@@ -3,19 +3,23 @@
 from __future__ import annotations
 
 import uuid
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Literal
 
-from memory.catalog import Changes
+from memory.catalog import Access, Changes
 from memory.index.base import Vector
 from memory.schema import Memory, Subject
+from worker.draft import Draft
 from worker.parts import Parts
 
 JobName = Literal["consolidate", "promote", "forget"]
 BY = "night"
 """Who did it, in the audit."""
+ENOUGH = 100
+"""From so many changed memories on, the rest goes into another transaction: on SQLite, whoever writes for another
+subject waits for one of them."""
 
 
 @dataclass(frozen=True)
@@ -34,9 +38,10 @@ class Step:
 
 @dataclass(frozen=True)
 class Plan:
-    """What a job does to one subject. `vectors` are those of summaries that the index does not have yet."""
+    """What a job does to one subject: `changes`, each of them in a transaction of its own, in any order. `vectors` are
+    those of summaries that the index does not have yet."""
 
-    changes: Changes
+    changes: tuple[Changes, ...]
     steps: tuple[Step, ...] = ()
     vectors: Mapping[uuid.UUID, Vector] = field(default_factory=dict)
 
@@ -58,6 +63,21 @@ class Job:
     needs: Callable[[Subject, Parts, datetime], bool]
     plan: Callable[[Subject, Parts, datetime], Plan]
     ahead: bool = False
+
+
+def drafted(draft: Draft, folded: Sequence[Access] = ()) -> Changes:
+    """What a draft of a night changes."""
+    return Changes(
+        subject=draft.subject,
+        at=draft.now,
+        created=draft.created(),
+        updated=draft.updated(),
+        deleted=draft.deleted(),
+        audit=tuple(draft.audit),
+        events=tuple(draft.events),
+        reviews=tuple(draft.reviews),
+        folded=tuple(folded),
+    )
 
 
 def count(names: Iterable[str]) -> dict[str, int]:

@@ -18,6 +18,7 @@ from worker.leases import LeaseKeeper
 from worker.metrics import NIGHT_SECONDS, NIGHT_STEPS, NIGHT_SUBJECTS
 from worker.nights.base import Job
 from worker.nights.dispatch import silence
+from worker.nights.pace import Pace
 from worker.nights.visit import Busy, visit
 from worker.parts import Parts
 
@@ -57,6 +58,7 @@ def work(run_id: str, jobs: Mapping[str, Job], parts: Parts, leases: LeaseKeeper
 
 def _do(chunk: Chunk, job: Job, parts: Parts, leases: LeaseKeeper) -> None:
     nights = parts.catalog.nights
+    pace = Pace(leases)
     busy: list[Subject] = []
     while page := nights.page(chunk, _PAGE):
         counts: Counter[str] = Counter()
@@ -72,6 +74,7 @@ def _do(chunk: Chunk, job: Job, parts: Parts, leases: LeaseKeeper) -> None:
             if place == len(page) or time.monotonic() - since > _CHECKPOINT_SECONDS:
                 chunk = nights.checkpoint(chunk, subject, counts, done, datetime.now(UTC))
                 counts, done, since = Counter(), 0, time.monotonic()
+            pace.rest()
     for subject in busy:
         # Their turns are done by now, mostly; who still talks is looked at in the next night.
         outcome, steps = _one(subject, job, parts, leases)

@@ -9,12 +9,11 @@ from functools import partial
 
 import numpy as np
 
-from memory.catalog import Changes
 from memory.index.base import Vector
 from memory.schema import Memory, MemoryType, Status, Subject
 from policies.consolidation import Pair, clusters, consolidated, may_join, told, unneeded
 from worker.draft import Draft
-from worker.nights.base import BY, Job, Plan, Step
+from worker.nights.base import BY, ENOUGH, Job, Plan, Step, drafted
 from worker.nights.condense import condensed
 from worker.parts import Parts
 
@@ -45,27 +44,23 @@ def plan(subject: Subject, parts: Parts, now: datetime, *, at_once: bool = False
     policy = parts.policy
     known = parts.catalog.list_memories(subject, types=(MemoryType.EPISODIC,), limit=_A_NIGHT)
     fit = [memory for memory in known if may_join(memory, now, policy, at_once=at_once)]
-    draft = Draft(subject, now, policy.version, by=BY)
-    draft.learn(fit)
+    drafts = [Draft(subject, now, policy.version, by=BY)]
     steps: list[Step] = []
     vectors = vectors_of(fit, parts)
     near = _near([vectors[memory.id] for memory in fit], policy.consolidate_similarity)
     for group in clusters(fit, near, lambda group: told(group, policy) is not None, policy):
+        if len(drafts[-1].changed) >= ENOUGH:
+            drafts.append(Draft(subject, now, policy.version, by=BY))
+        draft = drafts[-1]
+        draft.learn(group)
         if len(group) > 1:
             steps += _join(group, draft, parts)
         elif unneeded(group[0], now, policy):
             why = f"alone, importance {group[0].importance:.2f}, not used for {policy.consolidate_grace_days} days"
             draft.archive(group[0], why)
             steps.append(Step.of("archive", group[0], why))
-    changes = Changes(
-        subject=subject,
-        at=now,
-        created=draft.created(),
-        updated=draft.updated(),
-        audit=tuple(draft.audit),
-        events=tuple(draft.events),
-    )
-    return Plan(changes, tuple(steps), dict(draft.vectors))
+    made = {id_: vector for draft in drafts for id_, vector in draft.vectors.items()}
+    return Plan(tuple(drafted(draft) for draft in drafts), tuple(steps), made)
 
 
 def _join(group: Sequence[Memory], draft: Draft, parts: Parts) -> Iterator[Step]:
@@ -103,9 +98,8 @@ def _near(vectors: Sequence[Vector], least: float) -> Iterator[Pair]:
     matrix = np.stack(vectors)
     for begin in range(0, len(matrix), _BLOCK):
         cosines = matrix[begin : begin + _BLOCK] @ matrix.T
-        for row, column in zip(*np.nonzero(cosines >= least), strict=True):
-            if begin + row < column:
-                yield float(cosines[row, column]), int(begin + row), int(column)
+        rows, columns = np.nonzero(np.triu(cosines >= least, begin + 1))
+        yield from zip(cosines[rows, columns].tolist(), (rows + begin).tolist(), columns.tolist(), strict=True)
 
 
 CONSOLIDATE = Job("consolidate", needs, plan, ahead=True)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import uuid
+from collections.abc import Collection, Sequence
 from datetime import datetime, timedelta
 
 from memory.catalog import Changes
@@ -12,9 +14,10 @@ from policies.consolidation import without
 from policies.decay import Fading, Fate, fate
 from policies.importance import use
 from worker.draft import Draft
-from worker.nights.base import BY, Job, Plan, Step
+from worker.nights.base import BY, ENOUGH, Job, Plan, Step, drafted
 from worker.parts import Parts
 
+_Due = tuple[Footing, Fate, str]
 _A_NIGHT = 2_000
 """Memories of one subject that one night changes at most; the next night goes on."""
 
@@ -27,12 +30,27 @@ def needs(subject: Subject, parts: Parts, now: datetime) -> bool:
 def plan(subject: Subject, parts: Parts, now: datetime) -> Plan:
     """Fold what was used into the memories, archive what has faded, delete what was archived for long enough."""
     due = _due(subject, parts, now)
+    gone: set[uuid.UUID] = set()
+    changes, steps = [], []
+    for begin in range(0, len(due), ENOUGH):
+        some, done = _some(due[begin : begin + ENOUGH], gone, subject, parts, now)
+        changes.append(some)
+        gone |= {memory.id for memory in some.deleted}
+        steps += done
+    return Plan(tuple(changes), tuple(steps))
+
+
+def _some(
+    due: Sequence[_Due], gone: Collection[uuid.UUID], subject: Subject, parts: Parts, now: datetime
+) -> tuple[Changes, list[Step]]:
+    """What becomes of some of the memories, but for those that are gone already."""
     draft = Draft(subject, now, parts.policy.version, by=BY)
     draft.learn(parts.catalog.memories(subject, [footing.id for footing, _, _ in due]).values())
-    steps, folded, doomed = [], [], set()
+    steps: list[Step] = []
+    folded, doomed = [], set()
     for footing, what, why in due:
         memory = draft.current.get(footing.id)
-        if memory is None:
+        if memory is None or memory.id in gone:
             continue
         if footing.access:
             folded.append(footing.access)
@@ -50,16 +68,7 @@ def plan(subject: Subject, parts: Parts, now: datetime) -> Plan:
         if memory.id not in doomed:
             draft.delete(memory, "it was a part of a memory that is gone")
             steps.append(Step.of("delete", memory, "it was a part of a memory that is gone"))
-    changes = Changes(
-        subject=subject,
-        at=now,
-        updated=draft.updated(),
-        deleted=draft.deleted(),
-        audit=tuple(draft.audit),
-        events=tuple(draft.events),
-        folded=tuple(folded),
-    )
-    return Plan(changes, tuple(steps))
+    return drafted(draft, folded), steps
 
 
 def used(memory: Memory, times: int, last_at: datetime, policy: Policy) -> Memory:
@@ -76,7 +85,7 @@ def used(memory: Memory, times: int, last_at: datetime, policy: Policy) -> Memor
     )
 
 
-def _due(subject: Subject, parts: Parts, now: datetime) -> list[tuple[Footing, Fate, str]]:
+def _due(subject: Subject, parts: Parts, now: datetime) -> list[_Due]:
     policy = parts.policy
     idle_days = policy.forget_light_days if policy.forget_light else policy.archive_idle_days
     footings = parts.catalog.fading.idle(

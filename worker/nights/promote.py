@@ -5,11 +5,10 @@ from __future__ import annotations
 
 from datetime import datetime, timedelta
 
-from memory.catalog import Changes
 from memory.schema import Asker, EventName, Memory, MemoryType, Review, Status, Subject
 from policies.promotion import Pattern, candidate, confidence, conflicts, patterns
 from worker.draft import Draft
-from worker.nights.base import BY, Job, Plan, Step
+from worker.nights.base import BY, Job, Plan, Step, drafted
 from worker.parts import Parts
 from worker.pipeline import embed, scored
 from worker.resolve import Origin, resolve
@@ -72,16 +71,7 @@ def plan(subject: Subject, parts: Parts, now: datetime) -> Plan:
         for _, proposed, _ in sure:
             draft.say(EventName.MAYBE_PROMOTE, {"summary": proposed.summary})
         resolve(items, vectors, origins, draft, parts)
-    changes = Changes(
-        subject=subject,
-        at=now,
-        created=draft.created(),
-        updated=draft.updated(),
-        audit=tuple(draft.audit),
-        events=tuple(draft.events),
-        reviews=tuple(draft.reviews),
-    )
-    return Plan(changes, tuple(steps), dict(draft.vectors))
+    return Plan((drafted(draft),), tuple(steps), dict(draft.vectors))
 
 
 def _episodes(subject: Subject, parts: Parts) -> list[Memory]:

@@ -5,11 +5,10 @@ from __future__ import annotations
 import uuid
 from datetime import datetime
 
-from memory.catalog import Changes
 from memory.schema import AuditAction, Memory, Subject
 from policies.consolidation import apart
 from worker.draft import Draft
-from worker.nights.base import Plan, Step
+from worker.nights.base import Plan, Step, drafted
 from worker.nights.visit import write
 from worker.parts import Parts
 from worker.reviews import holding
@@ -38,13 +37,5 @@ def take_apart(subject: Subject, memory_id: uuid.UUID, parts: Parts, *, by: str,
         draft.delete(whole, "taken apart by command")
         for memory in originals.values():
             draft.update(apart(memory, now), None, "taken out of a consolidated memory", AuditAction.RESTORED)
-        changes = Changes(
-            subject=subject,
-            at=now,
-            updated=draft.updated(),
-            deleted=draft.deleted(),
-            audit=tuple(draft.audit),
-            events=tuple(draft.events),
-        )
-        write(Plan(changes, (Step.of("delete", whole, "taken apart"),)), lease.token, parts)
+        write(Plan((drafted(draft),), (Step.of("delete", whole, "taken apart"),)), lease.token, parts)
         return list(draft.updated())

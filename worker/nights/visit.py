@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import uuid
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 
 import structlog
 
-from memory.catalog import ConcurrentChange, StaleFence
+from memory.catalog import Changes, ConcurrentChange, StaleFence
 from memory.index.base import Vector
 from memory.indexing import index
 from memory.schema import Memory, Subject
@@ -17,6 +17,7 @@ from worker.events import announce
 from worker.failures import is_transient
 from worker.leases import LeaseKeeper
 from worker.nights.base import Job, Plan
+from worker.nights.pace import Pace, Unhurried
 from worker.parts import Parts
 
 _log = structlog.get_logger()
@@ -35,7 +36,7 @@ def visit(subject: Subject, job: Job, parts: Parts, leases: LeaseKeeper, now: da
     """
     if not job.needs(subject, parts, now):
         return None
-    planned = job.plan(subject, parts, now) if job.ahead else None
+    planned = job.plan(subject, _unhurried(parts, leases), now) if job.ahead else None
     lease = parts.mailbox.hold(subject, parts.settings.lease_seconds, turns_first=True)
     if lease is None:
         raise Busy
@@ -52,15 +53,23 @@ def visit(subject: Subject, job: Job, parts: Parts, leases: LeaseKeeper, now: da
         parts.mailbox.let_go(lease)
 
 
+def _unhurried(parts: Parts, leases: LeaseKeeper) -> Parts:
+    return replace(parts, embedder=Unhurried(parts.embedder, Pace(leases)))
+
+
 def write(plan: Plan, fence: int, parts: Parts) -> None:
     """Commit a plan under a lease's token, and tell the index and the listeners.
 
     Raises:
-        ConcurrentChange, StaleFence: nothing was written.
+        ConcurrentChange, StaleFence: that transaction of the plan, and those behind it, were not written.
     """
-    changes = replace(plan.changes, fence=fence)
+    for changes in plan.changes:
+        _write(replace(changes, fence=fence), plan.vectors, parts)
+
+
+def _write(changes: Changes, made: Mapping[uuid.UUID, Vector], parts: Parts) -> None:
     held = _vectors_held((*changes.updated, *changes.created), parts)
-    vectors = {**held, **plan.vectors}
+    vectors = {**held, **made}
     written = (*changes.created, *changes.updated)
     event_ids = parts.catalog.commit(
         changes, {memory.summary: vectors[memory.id] for memory in written if memory.id in vectors}

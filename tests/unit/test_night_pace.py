@@ -1,0 +1,81 @@
+"""A night lets turns go first: one chunk a process, and rests while turns are in hand."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+from typing import Any, cast
+
+import pytest
+
+from memory.mailbox import Lease, Mailbox
+from memory.schema import Subject
+from worker.leases import LeaseKeeper
+from worker.nights.hands import Hand
+from worker.nights.pace import Pace
+
+LEASE = Lease(Subject(tenant_id="t", subject_id="anna"), 1)
+
+
+@pytest.fixture
+def leases() -> Iterator[LeaseKeeper]:
+    keeper = LeaseKeeper(cast(Mailbox, None), lease_seconds=3600, deadline=3600)
+    yield keeper
+    keeper.stop()
+
+
+def test_while_a_chunk_is_in_work_others_are_turned_away_and_asked_for_again_once_each() -> None:
+    hand = Hand()
+    done: list[str] = []
+    asked: list[str] = []
+
+    def work() -> None:
+        for other in ("b", "c", "b"):
+            hand.lend(other, lambda: done.append("too early"), asked.append)
+        assert asked == [], "nobody is asked again while the hand is at work"
+        done.append("a")
+
+    hand.lend("a", work, asked.append)
+    assert (done, sorted(asked)) == (["a"], ["b", "b", "c"])
+    hand.lend("b", lambda: done.append("b"), asked.append)
+    assert (done, sorted(asked)) == (["a", "b"], ["b", "b", "c"])
+
+
+def test_a_chunk_that_fails_frees_the_hand_and_leaves_asking_to_beat() -> None:
+    hand = Hand()
+    asked: list[str] = []
+
+    def fails() -> None:
+        hand.lend("b", lambda: asked.append("too early"), asked.append)
+        raise RuntimeError
+
+    with pytest.raises(RuntimeError):
+        hand.lend("a", fails, asked.append)
+    hand.lend("c", lambda: asked.append("worked"), asked.append)
+    assert asked == ["worked"]
+
+
+def test_a_rest_ends_when_the_last_turn_is_done_and_lasts_no_longer_than_asked(leases: LeaseKeeper) -> None:
+    assert leases.wait_idle(0), "nothing is in hand"
+    with leases.keeping(LEASE):
+        assert not leases.wait_idle(0.001)
+        rested: list[bool] = []
+        waiting = threading.Thread(target=lambda: rested.append(leases.wait_idle(60)))
+        waiting.start()
+    waiting.join(30)
+    assert rested == [True]
+
+
+def test_a_rest_is_as_long_as_the_work_before_it_three_times_over_at_most(monkeypatch: pytest.MonkeyPatch) -> None:
+    clock, asked = iter([0.0, 0.1, 10.0, 11.0, 12.0, 900.0, 999.0]), list[float]()
+    monkeypatch.setattr("worker.nights.pace.time.monotonic", lambda: next(clock))
+
+    class Leases:
+        def wait_idle(self, seconds: float) -> bool:
+            asked.append(seconds)
+            return True
+
+    pace = Pace(cast(Any, Leases()))
+    for _ in range(3):
+        pace.rest()
+    assert asked == pytest.approx([0.3, 3.0, 5.0])
