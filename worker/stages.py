@@ -6,7 +6,7 @@ import secrets
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from typing import Literal
+from typing import Literal, get_args
 
 from structlog.contextvars import bound_contextvars
 
@@ -14,6 +14,9 @@ from worker.metrics import STAGE_CPU, STAGE_SECONDS
 from worker.tracing import span
 
 Stage = Literal["admit", "extract", "screen", "score", "embed", "resolve", "commit", "index", "announce"]
+
+_CPU = {name: STAGE_CPU.labels(name) for name in get_args(Stage)}
+_SECONDS = {name: STAGE_SECONDS.labels(name) for name in get_args(Stage)}
 
 
 @contextmanager
@@ -24,8 +27,8 @@ def stage(name: Stage) -> Iterator[None]:
         with bound_contextvars(stage=name), span(name):
             yield
     finally:
-        STAGE_CPU.labels(name).inc(time.thread_time() - cpu)
-        STAGE_SECONDS.labels(name).observe(time.perf_counter() - wall)
+        _CPU[name].inc(time.thread_time() - cpu)
+        _SECONDS[name].observe(time.perf_counter() - wall)
 
 
 @contextmanager

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sqlite3
 from pathlib import Path
 
-from sqlalchemy import Connection, Engine, create_engine, event, make_url
+from sqlalchemy import Engine, create_engine, event, make_url
 from sqlalchemy.exc import ArgumentError
 from sqlalchemy.pool import ConnectionPoolEntry
 
@@ -61,23 +61,17 @@ def create_catalog_engine(url: str, connections: int = 16) -> Engine:
         max_overflow=-1,
     )
     event.listen(engine, "connect", _prepare_sqlite)
-    event.listen(engine, "begin", _begin_sqlite)
     return engine
 
 
 def _prepare_sqlite(connection: sqlite3.Connection, _record: ConnectionPoolEntry) -> None:
-    # The driver's own transactions begin late and as readers; ours begin when told (see `_begin_sqlite`).
+    # The driver's own transactions begin late and as readers. Ours are begun by `Writers`; who only reads needs none.
     connection.isolation_level = None
     for pragma in ("journal_mode=WAL", "synchronous=FULL", "foreign_keys=ON", "temp_store=MEMORY", "secure_delete=ON"):
         connection.execute(f"PRAGMA {pragma}")
 
 
-def _begin_sqlite(connection: Connection) -> None:
-    writes = connection.get_execution_options().get("writes", False)
-    connection.exec_driver_sql("BEGIN IMMEDIATE" if writes else "BEGIN")
-
-
 def read_only(engine: Engine) -> Engine:
-    """The engine for reading. Each statement is its own transaction on a server: to begin and to end one takes two
-    more ways to it and back. SQLite's readers see one state of the file."""
+    """The engine for reading. Each statement is its own transaction: to begin and to end one takes two more ways to a
+    server and back. In SQLite that is so wherever none is begun."""
     return engine if engine.dialect.name == "sqlite" else engine.execution_options(isolation_level="AUTOCOMMIT")

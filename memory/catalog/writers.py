@@ -103,10 +103,8 @@ class Writers:
         Raises:
             OperationalError: the database stayed locked for `BUSY_SECONDS`.
         """
-        with self._my_turn(), self._engine.connect() as connection:
-            connection.execution_options(writes=True)
-            with connection.begin():
-                yield connection
+        with self._my_turn(), self._begun() as connection:
+            yield connection
 
     def leave_no_trace(self) -> None:
         """Take what was deleted out of SQLite's write-ahead log as well, as far as its readers allow just now.
@@ -124,10 +122,8 @@ class Writers:
         """Write units in one transaction. An error of the database is everybody's, any other one its unit's own."""
         results: list[Any] = []
         try:
-            with self._engine.connect() as connection:
-                connection.execution_options(writes=True)
-                with connection.begin():
-                    results = [_do(unit, connection, alone=len(units) == 1) for unit in units]
+            with self._begun() as connection:
+                results = [_do(unit, connection, alone=len(units) == 1) for unit in units]
         except BaseException as error:
             for unit in units:
                 unit.outcome.set_exception(error)
@@ -139,6 +135,14 @@ class Writers:
                 unit.outcome.set_exception(result.error)
             else:
                 unit.outcome.set_result(result)
+
+    @contextmanager
+    def _begun(self) -> Iterator[Connection]:
+        with self._engine.connect() as connection, connection.begin():
+            if self._lock_file is not None:
+                # The driver begins nothing by itself. As a reader that becomes a writer it could not wait.
+                connection.exec_driver_sql("BEGIN IMMEDIATE")
+            yield connection
 
     @contextmanager
     def _my_turn(self) -> Iterator[None]:
