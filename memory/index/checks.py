@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TypeVar
 
 import numpy as np
 
 from memory.index.base import IndexMismatch, Vector
+
+T = TypeVar("T")
 
 
 def checked(vector: Vector, dimensions: int) -> Vector:
@@ -62,3 +65,9 @@ def refuse_another(place: str, found: Mapping[str, str], asked: Mapping[str, str
             + ". Set AFTERTURN_EMBEDDER back, or give the new vectors an index of their own beside it: set "
             "AFTERTURN_INDEX_NAME to a new name and run `afterturn reindex`"
         )
+
+
+def in_parts(items: Sequence[T], size: int) -> Iterator[Sequence[T]]:
+    """The items in their order, no more than `size` at a time."""
+    for start in range(0, len(items), size):
+        yield items[start : start + size]

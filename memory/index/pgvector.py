@@ -15,7 +15,8 @@ from sqlalchemy import or_ as any_of
 from sqlalchemy.dialects.postgresql import ARRAY, insert
 
 from memory.findings import Finding
-from memory.index.base import Entry, Hit, IndexMismatch, Metric, Vector, Where
+from memory.index.base import Entry, Hit, Metric, Vector, Where
+from memory.index.checks import checked, checked_limit, in_parts, must_be_ready, refuse_another
 from memory.index.pgvector_examined import examine
 from memory.index.pgvector_schema import large_subjects, make, tend
 from memory.schema import Kind, MemoryType, Status, Subject, Visibility
@@ -64,16 +65,7 @@ class PgvectorIndex:
         self._table = _table(f"vectors_{self._name}", dimensions)
         asked = {"dimensions": str(dimensions), "metric": metric, "model": model}
         found = make(self._engine, self._table, asked)
-        differing = [name for name in asked if found[name] != asked[name]]
-        if differing:
-            raise IndexMismatch(
-                f"the index {self._name!r} in the catalog's database was made for "
-                + ", ".join(f"{name} {found[name]}" for name in differing)
-                + "; the settings ask for "
-                + ", ".join(f"{name} {asked[name]}" for name in differing)
-                + ". Set AFTERTURN_EMBEDDER back, or give the new vectors an index of their own beside it: set "
-                "AFTERTURN_INDEX_NAME to a new name and run `afterturn reindex`"
-            )
+        refuse_another(f"the index {self._name!r} in the catalog's database", found, asked)
         self._dimensions = dimensions
         self._large = large_subjects(self._engine, self._table)
 
@@ -102,7 +94,7 @@ class PgvectorIndex:
             connection.execute(self._upsert_statement(), rows)
         for subject in {subject for subject, _ in gone}:
             keys = [key for whose, key in gone if whose == subject]
-            for some in _in_parts(keys):
+            for some in in_parts(keys, _KEYS_AT_A_TIME):
                 connection.execute(table.delete().where(_of(table, subject), table.c.key.in_(some)))
 
     def query(self, vector: Vector, where: Where, limit: int) -> list[Hit]:
@@ -112,10 +104,9 @@ class PgvectorIndex:
         Raises:
             ValueError: the vector is not of unit length or not as wide as `ensure` said, or `limit` is negative.
         """
-        if limit < 0:
-            raise ValueError(f"limit is {limit}; it says how many hits are wanted, 0 or more")
+        checked_limit(limit)
         table = self._table
-        away = table.c.vector.max_inner_product(self._checked(vector))
+        away = table.c.vector.max_inner_product(checked(vector, self._dimensions))
         seen = select(table.c.memory_id, table.c.key, away.label("away")).where(
             _of(table, where.subject), *_conditions(table, where)
         )
@@ -136,24 +127,24 @@ class PgvectorIndex:
     def fetch(self, subject: Subject, keys: Sequence[uuid.UUID]) -> list[Entry]:
         """The subject's entries under these keys, in no order; keys that are not there are left out."""
         table = self._table
-        self._must_be_ready()
+        must_be_ready(self._dimensions)
         with self._reader.connect() as connection:
             return [
                 _entry(subject, row._mapping)
-                for some in _in_parts(keys)
+                for some in in_parts(keys, _KEYS_AT_A_TIME)
                 for row in connection.execute(select(table).where(_of(table, subject), table.c.key.in_(some)))
             ]
 
     def delete(self, subject: Subject, keys: Sequence[uuid.UUID]) -> None:
         """Remove the subject's entries under these keys; keys that are not there are no error."""
-        self._must_be_ready()
+        must_be_ready(self._dimensions)
         if keys:
             with self._engine.begin() as connection:
                 self.ride(connection, (), [(subject, key) for key in keys])
 
     def count(self) -> int:
         """How many entries there are in all: reads the whole primary key."""
-        self._must_be_ready()
+        must_be_ready(self._dimensions)
         with self._reader.connect() as connection:
             return connection.execute(select(func.count()).select_from(self._table)).scalar_one()
 
@@ -162,7 +153,7 @@ class PgvectorIndex:
         which before it does. Takes minutes for a large one; writers and readers go on. Other processes use a new
         graph from their next start on.
         """
-        self._must_be_ready()
+        must_be_ready(self._dimensions)
         yield from tend(self._engine, self._table, self._hnsw_from)
         self._large = large_subjects(self._engine, self._table)
 
@@ -175,19 +166,6 @@ class PgvectorIndex:
         """Close the connections that are free; the next use opens them again."""
         self._engine.dispose()
 
-    def _must_be_ready(self) -> None:
-        if not self._dimensions:
-            raise RuntimeError("call ensure before anything else of an index")
-
-    def _checked(self, vector: Vector) -> Vector:
-        self._must_be_ready()
-        if vector.shape != (self._dimensions,):
-            raise ValueError(f"the vector has shape {vector.shape}; this index holds ({self._dimensions},)")
-        length = float(np.linalg.norm(vector))
-        if not abs(length - 1) < 1e-3:
-            raise ValueError(f"the vector's length is {length:.4f}; the index takes unit vectors")
-        return vector.astype(np.float32)
-
     def _row(self, entry: Entry) -> dict[str, Any]:
         return {
             **entry.subject.model_dump(),
@@ -196,7 +174,7 @@ class PgvectorIndex:
             **{name: _kept(getattr(entry, name)) for name in _LABELS},
             "created_at": entry.created_at,
             "tags": [_kept(tag) for tag in entry.tags],
-            "vector": self._checked(entry.vector),
+            "vector": checked(entry.vector, self._dimensions),
         }
 
     def _upsert_statement(self) -> Any:
@@ -244,11 +222,6 @@ def _kept(text: str | None) -> str | None:
 
 def _hits(rows: Iterable[Any]) -> list[Hit]:
     return [Hit(row.memory_id, row.key, max(-1.0, min(1.0, -float(row.away)))) for row in rows]
-
-
-def _in_parts(keys: Sequence[uuid.UUID]) -> Iterator[Sequence[uuid.UUID]]:
-    for start in range(0, len(keys), _KEYS_AT_A_TIME):
-        yield keys[start : start + _KEYS_AT_A_TIME]
 
 
 def _entry(subject: Subject, row: Any) -> Entry:

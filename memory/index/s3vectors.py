@@ -12,7 +12,7 @@ import numpy as np
 from memory.aws import AWS_FAILURES, AwsFailure, code_of, open_s3vectors
 from memory.findings import Finding, failed, fine
 from memory.index.base import Entry, Hit, Metric, Vector, Where
-from memory.index.checks import checked, checked_limit, must_be_ready, refuse_another
+from memory.index.checks import checked, checked_limit, in_parts, must_be_ready, refuse_another
 from memory.index.document import from_json, subject_digest, text_digest, to_json
 from memory.index.held import first_of, microseconds
 from memory.index.shard import IndexUnavailable
@@ -91,7 +91,7 @@ class S3VectorsIndex:
         """
         rows = list({row["key"]: row for row in map(self._row, entries)}.values())
         size = max(1, min(PUT_AT_A_TIME, _PUT_BYTES // (self._dimensions * _BYTES_A_NUMBER + _BYTES_A_DOCUMENT)))
-        for some in _in_parts(rows, size):
+        for some in in_parts(rows, size):
             self._asked(self._client.put_vectors, **self._place, vectors=some)
 
     def query(self, vector: Vector, where: Where, limit: int) -> list[Hit]:
@@ -130,7 +130,7 @@ class S3VectorsIndex:
         """
         must_be_ready(self._dimensions)
         found: list[Entry] = []
-        for some in _in_parts(_names(subject, keys), GET_AT_A_TIME):
+        for some in in_parts(_names(subject, keys), GET_AT_A_TIME):
             answer: Any = self._asked(
                 self._client.get_vectors, **self._place, keys=some, returnData=True, returnMetadata=True
             )
@@ -147,7 +147,7 @@ class S3VectorsIndex:
             IndexUnavailable: the service cannot be asked, or refuses.
         """
         must_be_ready(self._dimensions)
-        for some in _in_parts(_names(subject, keys), DELETE_AT_A_TIME):
+        for some in in_parts(_names(subject, keys), DELETE_AT_A_TIME):
             self._asked(self._client.delete_vectors, **self._place, keys=some)
 
     def count(self) -> int:
@@ -300,8 +300,3 @@ def _filter(where: Where) -> dict[str, Any]:
     if where.created_since is not None:
         conditions.append({"created_at": {"$gte": microseconds(where.created_since)}})
     return {"$and": conditions} if len(conditions) > 1 else conditions[0]
-
-
-def _in_parts(items: Sequence[T], size: int) -> Iterator[Sequence[T]]:
-    for start in range(0, len(items), size):
-        yield items[start : start + size]

@@ -17,7 +17,8 @@ from threading import Lock
 import numpy as np
 
 from memory.findings import Finding, failed, fine
-from memory.index.base import Entry, Hit, IndexMismatch, Metric, Vector, Where
+from memory.index.base import Entry, Hit, Metric, Vector, Where
+from memory.index.checks import checked, checked_limit, in_parts, must_be_ready, refuse_another
 from memory.index.held import LABELS, Block, Held, Row, first_of, microseconds, moment, size_of
 from memory.index.shard import IndexUnavailable, Shard
 from memory.schema import Kind, MemoryType, Status, Subject, Visibility
@@ -76,20 +77,8 @@ class SqliteIndex:
                 with shard.write() as connection:
                     connection.executemany("INSERT OR IGNORE INTO meta VALUES (?, ?)", asked.items())
                     found: dict[str, str] = dict(connection.execute("SELECT name, value FROM meta"))
-                self._compare(found, asked)
+                refuse_another(f"the index in {self.folder}", found, asked)
         self._dimensions = dimensions
-
-    def _compare(self, found: dict[str, str], asked: dict[str, str]) -> None:
-        differing = [name for name in asked if found[name] != asked[name]]
-        if differing:
-            raise IndexMismatch(
-                f"the index in {self.folder} was made for "
-                + ", ".join(f"{name} {found[name]}" for name in differing)
-                + "; the settings ask for "
-                + ", ".join(f"{name} {asked[name]}" for name in differing)
-                + ". Set AFTERTURN_EMBEDDER back, or give the new vectors an index of their own beside it: set "
-                "AFTERTURN_INDEX_NAME to a new name and run `afterturn reindex`"
-            )
 
     def upsert(self, entries: Sequence[Entry]) -> None:
         """Write entries by key; of several under one key the last stands. One transaction a file and subject.
@@ -110,9 +99,8 @@ class SqliteIndex:
             ValueError: the vector is not of unit length or not as wide as `ensure` said, or `limit` is negative.
             IndexUnavailable: a file cannot be read.
         """
-        if limit < 0:
-            raise ValueError(f"limit is {limit}; it says how many hits are wanted, 0 or more")
-        checked = self._checked(vector)
+        checked_limit(limit)
+        wanted = checked(vector, self._dimensions)
         subject = where.subject.key
         known = self._cache.get(subject)
         with self._shard(subject).read() as connection:
@@ -125,11 +113,11 @@ class SqliteIndex:
             changed, removed, count = mark
             if size_of(count, self._dimensions) > self._cache.capacity:
                 parts = (Block.of(rows, self._dimensions, {}) for rows in _batches(connection, subject))
-                return first_of((hit for part in parts for hit in part.nearest(checked, where, limit)), limit)
+                return first_of((hit for part in parts for hit in part.nearest(wanted, where, limit)), limit)
             if known is None or known.changed != changed:
                 known = self._read(connection, subject, known, changed, removed)
                 self._cache.put(subject, known)
-        return known.nearest(checked, where, limit)
+        return known.nearest(wanted, where, limit)
 
     def _read(
         self, connection: sqlite3.Connection, subject: str, known: Held | None, changed: int, removed: int
@@ -210,19 +198,8 @@ class SqliteIndex:
             shard.close()
 
     def _shard(self, subject: str) -> Shard:
-        if not self._dimensions:
-            raise RuntimeError("call ensure before anything else of an index")
+        must_be_ready(self._dimensions)
         return self._shards[hashlib.sha256(subject.encode()).digest()[0] % SHARDS]
-
-    def _checked(self, vector: Vector) -> Vector:
-        if not self._dimensions:
-            raise RuntimeError("call ensure before anything else of an index")
-        if vector.shape != (self._dimensions,):
-            raise ValueError(f"the vector has shape {vector.shape}; this index holds ({self._dimensions},)")
-        length = float(np.linalg.norm(vector))
-        if not abs(length - 1) < 1e-3:
-            raise ValueError(f"the vector's length is {length:.4f}; the index takes unit vectors")
-        return vector.astype("<f4")
 
     def _stored(self, entry: Entry) -> Row:
         return Row(
@@ -231,7 +208,7 @@ class SqliteIndex:
             labels=tuple(getattr(entry, name) for name in LABELS),
             created_at=microseconds(entry.created_at),
             tags=json.dumps(entry.tags, ensure_ascii=False),
-            vector=self._checked(entry.vector).tobytes(),
+            vector=checked(entry.vector, self._dimensions).astype("<f4").tobytes(),
         )
 
 
@@ -280,8 +257,7 @@ def _write(connection: sqlite3.Connection, subject: str, rows: Sequence[Row]) ->
     mark = _next_mark(connection, subject)
     keys = list({row.key for row in rows})
     there = 0
-    for start in range(0, len(keys), _KEYS_AT_A_TIME):
-        some = keys[start : start + _KEYS_AT_A_TIME]
+    for some in in_parts(keys, _KEYS_AT_A_TIME):
         marks = ", ".join("?" * len(some))
         there += connection.execute(
             f"SELECT COUNT(*) FROM entries WHERE subject = ? AND key IN ({marks})", (subject, *some)
@@ -315,9 +291,8 @@ def _batches(connection: sqlite3.Connection, subject: str) -> Iterator[list[Row]
 
 
 def _in_parts(keys: Sequence[uuid.UUID]) -> Iterator[tuple[list[bytes], str]]:
-    for start in range(0, len(keys), _KEYS_AT_A_TIME):
-        some = [key.bytes for key in keys[start : start + _KEYS_AT_A_TIME]]
-        yield some, ", ".join("?" * len(some))
+    for some in in_parts(keys, _KEYS_AT_A_TIME):
+        yield [key.bytes for key in some], ", ".join("?" * len(some))
 
 
 def _entry(subject: Subject, row: Row) -> Entry:
