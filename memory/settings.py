@@ -46,9 +46,21 @@ class Settings(BaseSettings):
         description="SQLAlchemy URL of the catalog, such as postgresql+psycopg://user:password@host/afterturn; unset: "
         "SQLite in the data folder",
     )
-    index: Literal["sqlite", "pgvector", "s3vectors"] = Field(
+    index: Literal["sqlite", "pgvector", "s3vectors", "qdrant"] = Field(
         "sqlite",
-        description="where vectors are searched: sqlite, pgvector in the catalog's Postgres, or s3vectors",
+        description="where vectors are searched: sqlite, pgvector in the catalog's Postgres, s3vectors, or qdrant",
+    )
+    index_url: str | None = Field(
+        None, description="base URL of the index's server, with qdrant, such as http://127.0.0.1:6333"
+    )
+    index_api_key: SecretStr | None = Field(
+        None, description="key of the index's server, with qdrant, if it asks for one; never shown"
+    )
+    index_prefix: Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]{0,30}$")] = Field(
+        "afterturn", description="what names of collections begin with, with qdrant: this, _ and the index's name"
+    )
+    index_timeout_seconds: Annotated[float, Field(ge=1, le=600)] = Field(
+        10.0, description="how long a call of the index's server may take, with qdrant"
     )
     s3vectors_bucket: str | None = Field(None, description="the vector bucket of Amazon S3 Vectors, with s3vectors")
     index_name: Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]{0,30}$")] = Field(
@@ -230,7 +242,7 @@ class Settings(BaseSettings):
             Cron.parse(moments)
         return moments.strip()
 
-    @field_validator("llm_url", "embedder_url")
+    @field_validator("llm_url", "embedder_url", "index_url")
     @classmethod
     def _is_http(cls, url: str | None) -> str | None:
         if url is None:
@@ -249,6 +261,8 @@ class Settings(BaseSettings):
         "llm_api_key",
         "aws_region",
         "s3vectors_bucket",
+        "index_url",
+        "index_api_key",
         "embedder_model",
         "embedder_url",
         "embedder_api_key",

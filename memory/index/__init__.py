@@ -54,3 +54,7 @@ def _made(settings: Settings, engine: Engine | None) -> Index:
             with needs_extra("s3vectors", variable_of("index")):
                 from memory.index.s3vectors import open_s3vectors_index
             return open_s3vectors_index(settings)
+        case "qdrant":
+            with needs_extra("qdrant", variable_of("index")):
+                from memory.index.qdrant import open_qdrant_index
+            return open_qdrant_index(settings)

@@ -5,10 +5,15 @@ from __future__ import annotations
 import hashlib
 import json
 import uuid
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
 
-from memory.index.base import Entry, Vector
-from memory.index.held import microseconds, moment
+from memory.index.base import Entry, Vector, Where
+from memory.index.held import FILTERS, microseconds, moment
 from memory.schema import Kind, MemoryType, Status, Subject, Visibility
+
+_TEXTS = frozenset({"category", "agent_id", "author_id"})
+"""The fields that may hold any text; the others are one of a few words of ours."""
 
 
 def subject_digest(subject: Subject) -> str:
@@ -21,8 +26,8 @@ def text_digest(text: str) -> str:
     return hashlib.sha256(text.encode()).hexdigest()[:16]
 
 
-def to_json(entry: Entry) -> str:
-    """All of an entry but its vector."""
+def to_document(entry: Entry) -> dict[str, Any]:
+    """All of an entry but its vector, as values of JSON."""
     document = {
         "tenant": entry.subject.tenant_id,
         "subject": entry.subject.subject_id,
@@ -36,14 +41,13 @@ def to_json(entry: Entry) -> str:
         "created_at": microseconds(entry.created_at),
         "author_id": entry.author_id,
         "agent_id": entry.agent_id,
-        "tags": entry.tags,
+        "tags": list(entry.tags),
     }
-    return json.dumps({name: value for name, value in document.items() if value is not None}, ensure_ascii=False)
+    return {name: value for name, value in document.items() if value is not None}
 
 
-def from_json(document: str, vector: Vector) -> Entry:
-    """The entry that `to_json` wrote."""
-    held = json.loads(document)
+def from_document(held: Mapping[str, Any], vector: Vector) -> Entry:
+    """The entry of which `to_document` made this."""
     return Entry(
         key=uuid.UUID(held["key"]),
         memory_id=uuid.UUID(held["memory_id"]),
@@ -59,3 +63,39 @@ def from_json(document: str, vector: Vector) -> Entry:
         agent_id=held.get("agent_id"),
         tags=tuple(held["tags"]),
     )
+
+
+def to_json(entry: Entry) -> str:
+    """All of an entry but its vector."""
+    return json.dumps(to_document(entry), ensure_ascii=False)
+
+
+def from_json(document: str, vector: Vector) -> Entry:
+    """The entry that `to_json` wrote."""
+    return from_document(json.loads(document), vector)
+
+
+def digests(entry: Entry) -> dict[str, Any]:
+    """What an entry can be filtered by, with the subject and every text of a user as a digest: short, whatever they
+    are, and compared whole by stores that would split, trim or fold them."""
+    values = {name: getattr(entry, name) for name in FILTERS}
+    return {
+        "subject": subject_digest(entry.subject),
+        "created_at": microseconds(entry.created_at),
+        **{name: _spelled(name, value, text_digest) for name, value in values.items() if value is not None},
+        **({"tags": [text_digest(tag) for tag in entry.tags]} if entry.tags else {}),
+    }
+
+
+def conditions(where: Where, spell: Callable[[str], str] = str) -> Iterator[tuple[str, list[str]]]:
+    """Fields of a document with the values of which it must have one each: all that `where` asks for beside the
+    subject and the date. `spell` says how texts of users are stored."""
+    for name, field in FILTERS.items():
+        if values := getattr(where, field):
+            yield name, [_spelled(name, value, spell) for value in values]
+    for tag in where.tags:
+        yield "tags", [spell(tag)]
+
+
+def _spelled(name: str, value: str, spell: Callable[[str], str]) -> str:
+    return spell(value) if name in _TEXTS else str(value)

@@ -13,8 +13,18 @@ from numpy.typing import NDArray
 
 from memory.index.base import Hit, Vector, Where
 
-LABELS = ("type", "kind", "category", "status", "visibility", "agent_id", "author_id")
-"""The fields that a query filters by equality, in the order of `Row.labels`."""
+FILTERS = {
+    "type": "types",
+    "kind": "kinds",
+    "category": "categories",
+    "status": "statuses",
+    "visibility": "visibilities",
+    "agent_id": "agent_ids",
+    "author_id": "author_ids",
+}
+"""The fields of `Entry` that a query filters by equality, each with the field of `Where` that names the values."""
+LABELS = tuple(FILTERS)
+"""The same fields, in the order of `Row.labels`."""
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _FLOAT32_ERROR = 1e-4
@@ -124,16 +134,8 @@ class Block:
     def _seen(self, where: Where) -> NDArray[np.intp]:
         """The positions of the living entries that `where` lets through."""
         mask = self.alive.copy()
-        wanted: tuple[Iterable[str], ...] = (
-            where.types,
-            where.kinds,
-            where.categories,
-            where.statuses,
-            where.visibilities,
-            where.agent_ids,
-            where.author_ids,
-        )
-        for column, values in enumerate(wanted):
+        for column, name in enumerate(FILTERS.values()):
+            values: tuple[str, ...] = getattr(where, name)
             if values:
                 codes = [self.codes[value] for value in values if value in self.codes]
                 mask &= np.isin(self.labels[:, column], codes)

@@ -17,6 +17,7 @@ from sqlalchemy.dialects.postgresql import ARRAY, insert
 from memory.findings import Finding
 from memory.index.base import Entry, Hit, Metric, Vector, Where
 from memory.index.checks import checked, checked_limit, in_parts, must_be_ready, refuse_another
+from memory.index.held import FILTERS
 from memory.index.pgvector_examined import examine
 from memory.index.pgvector_schema import large_subjects, make, tend
 from memory.schema import Kind, MemoryType, Status, Subject, Visibility
@@ -28,8 +29,6 @@ enough (docs/reference/stores.md)."""
 _EF_SEARCH = 200
 """Entries that a search of the graph keeps in hand; pgvector's default of 40 is less than recall asks for."""
 _KEYS_AT_A_TIME = 5_000
-_LABELS = ("type", "kind", "category", "status", "visibility", "agent_id", "author_id")
-_FILTERS = ("types", "kinds", "categories", "statuses", "visibilities", "agent_ids", "author_ids")
 
 
 class PgvectorIndex:
@@ -159,7 +158,7 @@ class PgvectorIndex:
 
     def examine(self) -> Iterator[Finding]:
         """Its extension, its table, and the graphs of large subjects: reads the whole primary key."""
-        self._must_be_ready()
+        must_be_ready(self._dimensions)
         return examine(self._engine, self._table, self._dimensions, self._hnsw_from)
 
     def close(self) -> None:
@@ -171,7 +170,7 @@ class PgvectorIndex:
             **entry.subject.model_dump(),
             "key": entry.key,
             "memory_id": entry.memory_id,
-            **{name: _kept(getattr(entry, name)) for name in _LABELS},
+            **{name: _kept(getattr(entry, name)) for name in FILTERS},
             "created_at": entry.created_at,
             "tags": [_kept(tag) for tag in entry.tags],
             "vector": checked(entry.vector, self._dimensions),
@@ -194,7 +193,7 @@ def _table(name: str, dimensions: int | None) -> Table:
         Column("subject_id", String(collation="C"), primary_key=True),
         Column("key", Id, primary_key=True),
         Column("memory_id", Id, nullable=False),
-        *(Column(name, String, nullable=name.endswith("_id")) for name in _LABELS),
+        *(Column(name, String, nullable=name.endswith("_id")) for name in FILTERS),
         Column("created_at", DateTime(timezone=True), nullable=False),
         Column("tags", ARRAY(String), nullable=False),
         Column("vector", VECTOR(dimensions), nullable=False),
@@ -206,7 +205,7 @@ def _of(table: Table, subject: Subject) -> ColumnElement[bool]:
 
 
 def _conditions(table: Table, where: Where) -> Iterator[ColumnElement[bool]]:
-    for column, name in zip(_LABELS, _FILTERS, strict=True):
+    for column, name in FILTERS.items():
         if values := getattr(where, name):
             yield table.c[column].in_([_kept(value) for value in values])
     if where.tags:

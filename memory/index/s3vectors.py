@@ -13,7 +13,7 @@ from memory.aws import AWS_FAILURES, AwsFailure, code_of, open_s3vectors
 from memory.findings import Finding, failed, fine
 from memory.index.base import Entry, Hit, Metric, Vector, Where
 from memory.index.checks import checked, checked_limit, in_parts, must_be_ready, refuse_another
-from memory.index.document import from_json, subject_digest, text_digest, to_json
+from memory.index.document import conditions, digests, from_json, subject_digest, text_digest, to_json
 from memory.index.held import first_of, microseconds
 from memory.index.shard import IndexUnavailable
 from memory.schema import Subject
@@ -39,8 +39,6 @@ _DOCUMENT = "value_json"
 """The entry whole, in a key that cannot be filtered by: those that can share 2 KB."""
 _MODEL_TAG = "afterturn:model"
 _PROBE = "afterturn-doctor"
-_LABELS = {"type": "types", "kind": "kinds", "status": "statuses", "visibility": "visibilities"}
-_TEXTS = {"category": "categories", "agent_id": "agent_ids", "author_id": "author_ids"}
 
 
 class S3VectorsIndex:
@@ -216,21 +214,11 @@ class S3VectorsIndex:
         }
 
     def _row(self, entry: Entry) -> PutInputVectorTypeDef:
-        metadata: dict[str, Any] = {
-            _DOCUMENT: to_json(entry),
-            "subject": subject_digest(entry.subject),
-            "created_at": microseconds(entry.created_at),
-        }
-        metadata |= {name: str(getattr(entry, name)) for name in _LABELS}
-        texts = {name: getattr(entry, name) for name in _TEXTS}
-        metadata |= {name: text_digest(text) for name, text in texts.items() if text is not None}
-        if entry.tags:
-            metadata["tags"] = [text_digest(tag) for tag in entry.tags]
         [name] = _names(entry.subject, [entry.key])
         return {
             "key": name,
             "data": {"float32": checked(entry.vector, self._dimensions).tolist()},
-            "metadata": metadata,
+            "metadata": {_DOCUMENT: to_json(entry), **digests(entry)},
         }
 
     def _pages(self, request: dict[str, Any]) -> Iterator[Any]:
@@ -288,15 +276,10 @@ def _names(subject: Subject, keys: Sequence[uuid.UUID]) -> list[str]:
 
 
 def _filter(where: Where) -> dict[str, Any]:
-    conditions: list[dict[str, Any]] = [{"subject": {"$eq": subject_digest(where.subject)}}]
-    for name, field in _LABELS.items():
-        if values := getattr(where, field):
-            conditions.append({name: {"$in": [str(value) for value in values]}})
-    for name, field in _TEXTS.items():
-        if values := getattr(where, field):
-            conditions.append({name: {"$in": [text_digest(value) for value in values]}})
-    # Of a list, $eq asks whether any item is equal.
-    conditions.extend({"tags": {"$eq": text_digest(tag)}} for tag in where.tags)
+    asked: list[dict[str, Any]] = [{"subject": {"$eq": subject_digest(where.subject)}}]
+    for name, values in conditions(where, text_digest):
+        # Of a list, $eq asks whether any item is equal.
+        asked.append({name: {"$eq": values[0]} if len(values) == 1 else {"$in": values}})
     if where.created_since is not None:
-        conditions.append({"created_at": {"$gte": microseconds(where.created_since)}})
-    return {"$and": conditions} if len(conditions) > 1 else conditions[0]
+        asked.append({"created_at": {"$gte": microseconds(where.created_since)}})
+    return {"$and": asked} if len(asked) > 1 else asked[0]

@@ -14,8 +14,8 @@ from memory.catalog.engine import create_catalog_engine
 from memory.index import open_index
 from memory.queue import create_celery
 from memory.settings import Settings
-from tests.contract.indexes import ADAPTERS, DATABASE_VARIABLE
-from tests.contract.loopback import Loopback, aws_at_loopback
+from tests.contract.indexes import ADAPTERS, DATABASE_VARIABLE, QDRANT_VARIABLE
+from tests.contract.loopback import Loopback, aws_at_loopback, loopback
 from tests.contract.pipeline import Worker
 from tests.contract.s3vectors_server import S3VectorsServer
 from tests.postgres import PostgresServer
@@ -64,13 +64,27 @@ def s3vectors() -> Iterator[Loopback]:
         yield told
 
 
+@pytest.fixture(scope="session")
+def qdrant() -> Iterator[Loopback]:
+    """A server in the place of Qdrant."""
+    # It takes seconds to import: only where it is tested.
+    from tests.contract.qdrant_server import QdrantServer
+
+    with loopback() as told, pytest.MonkeyPatch.context() as environment:
+        environment.setenv(QDRANT_VARIABLE, told.url)
+        told.answer = QdrantServer()
+        told.remembers = False
+        yield told
+
+
+_SERVERS = {"pgvector": "database_of_indexes", "qdrant": "qdrant", "s3vectors": "s3vectors"}
+
+
 @pytest.fixture(params=sorted(ADAPTERS))
 def adapter(request: pytest.FixtureRequest) -> str:
     """The name of an index adapter."""
-    if request.param == "pgvector":
-        request.getfixturevalue("database_of_indexes")
-    elif request.param == "s3vectors":
-        request.getfixturevalue("s3vectors")
+    if request.param in _SERVERS:
+        request.getfixturevalue(_SERVERS[request.param])
     return str(request.param)
 
 

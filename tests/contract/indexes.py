@@ -24,27 +24,40 @@ from tests.contract.s3vectors_server import BUCKET
 
 DATABASE_VARIABLE = "DATABASE_OF_INDEXES_UNDER_TEST"
 """URL of a Postgres database, for processes that a test starts."""
+QDRANT_VARIABLE = "QDRANT_OF_INDEXES_UNDER_TEST"
+"""URL of what stands in for Qdrant."""
+
+
+def _name(folder: Path) -> str:
+    """Made of the folder's path: each test has its own."""
+    return "i" + hashlib.sha256(str(folder).encode()).hexdigest()[:15]
 
 
 def _pgvector(folder: Path) -> Index:
-    """One of the name of the folder's path: each test has its own."""
-    name = hashlib.sha256(str(folder).encode()).hexdigest()[:16]
-    return PgvectorIndex(create_catalog_engine(os.environ[DATABASE_VARIABLE], 64), name)
+    return PgvectorIndex(create_catalog_engine(os.environ[DATABASE_VARIABLE], 64), _name(folder))
+
+
+def _qdrant(folder: Path) -> Index:
+    # It takes seconds to import: only where it is tested.
+    from memory.index.qdrant import open_qdrant_index
+
+    return open_qdrant_index(Settings(index_url=os.environ[QDRANT_VARIABLE], index_name=_name(folder)))
 
 
 def _s3vectors(folder: Path) -> Index:
-    name = hashlib.sha256(str(folder).encode()).hexdigest()[:16]
     settings = Settings(s3vectors_bucket=BUCKET, aws_region="eu-central-1")
-    return S3VectorsIndex(open_s3vectors(settings, connections=64), BUCKET, name)
+    return S3VectorsIndex(open_s3vectors(settings, connections=64), BUCKET, _name(folder))
 
 
 ADAPTERS: dict[str, Callable[[Path], Index]] = {
     "pgvector": _pgvector,
+    "qdrant": _qdrant,
     "s3vectors": _s3vectors,
     "sqlite": SqliteIndex,
 }
-STAND_INS = frozenset({"s3vectors"})
-"""Services of which a stand-in runs here: what many entries take says nothing of the service."""
+STAND_INS = frozenset({"qdrant", "s3vectors"})
+"""Services of which a stand-in runs here: what many entries take, and what processes do to each other, says nothing of
+the service."""
 DIMENSIONS = 8
 MODEL = "a-model"
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)

@@ -23,6 +23,7 @@ class Request:
     body: dict[str, Any]
     size: int = 0
     """Of the body, in bytes."""
+    method: str = "POST"
 
 
 @dataclass(frozen=True)
@@ -58,6 +59,8 @@ class Loopback:
 
 class _Handler(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
+    # An answer goes out in two pieces; a client that acknowledges late would hold up the second for 40 ms.
+    disable_nagle_algorithm = True
     told: Loopback
 
     def setup(self) -> None:
@@ -67,10 +70,13 @@ class _Handler(BaseHTTPRequestHandler):
     def do_GET(self) -> None:
         self.do_POST()
 
+    def do_PUT(self) -> None:
+        self.do_POST()
+
     def do_POST(self) -> None:
         length = int(self.headers.get("content-length") or 0)
         headers = {name.lower(): value for name, value in self.headers.items()}
-        request = Request(self.path, headers, json.loads(self.rfile.read(length) or b"{}"), length)
+        request = Request(self.path, headers, json.loads(self.rfile.read(length) or b"{}"), length, self.command)
         if self.told.remembers:
             self.told.requests.append(request)
         answer = self.told.answer(request)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import multiprocessing
 import uuid
 from collections.abc import Iterator, Sequence
-from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
+from concurrent.futures import Executor, ProcessPoolExecutor, ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
 
@@ -13,8 +13,7 @@ import pytest
 
 from memory.index.base import Index, Where
 from memory.schema import Subject
-from tests.contract.indexes import ANA, BEN, entry, numbers, opened, unit, until
-from tests.contract.loopback import Loopback
+from tests.contract.indexes import ANA, BEN, STAND_INS, entry, numbers, opened, unit, until
 
 
 @pytest.fixture
@@ -75,13 +74,23 @@ def _upsert_elsewhere(adapter: str, folder: Path, first: int, count: int, togeth
 
 
 @pytest.fixture(scope="module")
-def processes(database_of_indexes: str, s3vectors: Loopback) -> Iterator[ProcessPoolExecutor]:
+def _processes(database_of_indexes: str) -> Iterator[Executor]:
     with ProcessPoolExecutor(3, mp_context=multiprocessing.get_context("spawn")) as pool:
         yield pool
 
 
+@pytest.fixture
+def processes(adapter: str, request: pytest.FixtureRequest) -> Iterator[Executor]:
+    """Three of them; threads instead, each with a handle of its own, where these share nothing but a server."""
+    if adapter not in STAND_INS:
+        yield request.getfixturevalue("_processes")
+        return
+    with ThreadPoolExecutor(3) as pool:
+        yield pool
+
+
 def test_a_write_of_another_process_is_seen_when_it_returns(
-    adapter: str, folder: Path, index: Index, processes: ProcessPoolExecutor
+    adapter: str, folder: Path, index: Index, processes: Executor
 ) -> None:
     index.upsert([entry(number=1)])
     assert numbers(index.query(unit(1), Where(ANA), 10)) == [1]
@@ -92,13 +101,14 @@ def test_a_write_of_another_process_is_seen_when_it_returns(
 
 
 def test_processes_that_make_the_index_and_write_at_once_lose_nothing(
-    adapter: str, folder: Path, processes: ProcessPoolExecutor
+    adapter: str, folder: Path, processes: Executor
 ) -> None:
-    list(processes.map(_upsert_elsewhere, [adapter] * 3, [folder] * 3, [0, 200, 400], [200] * 3, [3] * 3))
+    each = 40 if adapter in STAND_INS else 200
+    list(processes.map(_upsert_elsewhere, [adapter] * 3, [folder] * 3, [0, each, 2 * each], [each] * 3, [3] * 3))
 
     index = opened(adapter, folder)
-    assert index.count() == 600 + 3
-    assert numbers(index.query(unit(1), Where(ANA), 1_000)) == list(range(1, 600, 2))
+    assert index.count() == 3 * each + 3
+    assert numbers(index.query(unit(1), Where(ANA), 1_000)) == list(range(1, 3 * each, 2))
     index.close()
 
 
@@ -118,9 +128,9 @@ def _make_elsewhere(adapter: str, folders: Sequence[Path], me: int, together: in
 
 
 def test_processes_that_make_the_same_index_in_the_same_moment_all_get_it(
-    adapter: str, tmp_path: Path, processes: ProcessPoolExecutor
+    adapter: str, tmp_path: Path, processes: Executor
 ) -> None:
-    folders = [tmp_path / str(n) for n in range(10)]
+    folders = [tmp_path / str(n) for n in range(3 if adapter in STAND_INS else 10)]
 
     list(processes.map(_make_elsewhere, [adapter] * 3, [folders] * 3, range(3), [3] * 3))
 
