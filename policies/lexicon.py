@@ -23,6 +23,24 @@ STOP_WORDS: Final = word_set(
     during such more most many much other another get gets got out off through every"""
 )
 
+GENERAL_TAGS: Final = word_set(
+    """finance budget travel health relationship work hobby security legal entertainment goals education family friends
+    home possessions celebration personal other conversation attachment document image recording video"""
+)
+"""Tags that only name a part of life ("Memory System - Mechanics", section 8: the fixed ones), or what was sent."""
+
+LIGHT_VERBS: Final = word_set(
+    """go goes going gone went get getting got gotten make makes making made take takes taking took taken give gives
+    giving gave given come comes coming came see sees seeing saw seen feel feels feeling felt think thinks thinking
+    thought know knows knowing knew known tell tells telling told talk talks talking talked speak spoke spoken ask asks
+    asking asked want wants wanting wanted need needs needing needed hope hopes hoping hoped try tries trying tried
+    start starts starting started begin begins beginning began begun keep keeps keeping kept put puts putting let lets
+    find finds finding found use uses using used look looks looking looked seem seems seemed become becomes becoming
+    became happen happens happened decide decides deciding decided plan plans planning planned mean means meant bring
+    brings bringing brought share shares sharing shared"""
+)
+"""Verbs that say little of what somebody does without their object."""
+
 NEGATIONS: Final = word_set(
     """not no never none nobody nothing neither nor without cannot cant dont doesnt didnt isnt arent wasnt werent
     wont wouldnt shouldnt couldnt hasnt havent hadnt aint hardly nonsense myth hoax untrue"""

@@ -3,34 +3,52 @@
 from __future__ import annotations
 
 import re
+import uuid
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from memory.schema import Candidate, Fact, Kind, Memory, MemoryType, Policy, Status
+from memory.schema import MAX_SUMMARY_CHARS, Candidate, Fact, Kind, Memory, MemoryType, Policy, Status
+from policies.lexicon import GENERAL_TAGS
+from policies.wording import deed
 
 _WORDS = re.compile(r"[^\W_]+")
 _SUREST = 0.95
 _A_TAG = 0.7
-"""How sure a repeated tag can be: that something comes up is not yet what it means."""
+"""How sure a repeated tag can be: what somebody keeps doing is not yet what they are."""
+_STATES = re.compile(
+    r"(?P<verb>adores?|avoids?|collects?|dislikes?|enjoys?|fears?|hates?|likes?|loves?|owns?|plays?|prefers?|speaks?|"
+    r"supports?)[\s_-]+(?P<rest>\S.*)",
+    re.IGNORECASE,
+)
+"""A tag that says something by itself, as those of "Memory System - Mechanics", section 8: loves-black-coffee."""
+_USER = "user"
+_TOLD = 3
+"""How many things that somebody did are named."""
 
 
 @dataclass(frozen=True)
 class Pattern:
-    """A fact or a tag that several episodes share, oldest first. `fact` is None where it is a tag."""
+    """What several episodes share, oldest first: the very `fact`, or a tag. With the tag goes what it says by itself
+    (`states`: a verb and the rest), or what was done in each of them (`done`: the latest fact of each)."""
 
     name: str
     fact: Fact | None
     episodes: tuple[Memory, ...]
+    states: tuple[str, str] | None = None
+    done: tuple[Fact, ...] = ()
 
 
 def patterns(episodes: Iterable[Memory], now: datetime, policy: Policy) -> list[Pattern]:
     """The facts and tags that enough trusted episodes of the last days share, each told at another time.
 
     "Memory System - Mechanics", section 7: more than N times within P days (3 in 60), trust above 0.7. Two episodes of
-    the same turns count once: a turn that was told twice is no pattern. A tag of episodes that share a fact is left
-    out: the fact says more.
+    the same turns count once: a turn that was told twice is no pattern.
+
+    That somebody often speaks of their family says nothing of them. So a tag counts only if it is none of the general
+    ones, and either says something by itself or is that of episodes in which the same was done. A tag of episodes that
+    share a fact is left out: the fact says more.
     """
     since = now - timedelta(days=policy.promote_days)
     fit = [
@@ -57,10 +75,30 @@ def patterns(episodes: Iterable[Memory], now: datetime, policy: Policy) -> list[
     ]
     explained = {memory.id for pattern in found for memory in pattern.episodes}
     for tag, some in by_tag.items():
-        told = _enough([memory for memory in some if memory.id not in explained], policy)
-        if told:
-            found.append(Pattern(f"tag {tag}", None, told))
+        if tag.casefold() not in GENERAL_TAGS:
+            found += _of_tag(tag, [memory for memory in some if memory.id not in explained], policy)
     return sorted(found, key=lambda pattern: pattern.name)
+
+
+def _of_tag(tag: str, episodes: Sequence[Memory], policy: Policy) -> Iterator[Pattern]:
+    if said := _STATES.fullmatch(tag.strip()):
+        if told := _enough(episodes, policy):
+            verb, rest = said["verb"].casefold(), re.sub(r"[\s_-]+", " ", said["rest"])
+            yield Pattern(f"tag {tag}", None, told, states=(verb if verb.endswith("s") else f"{verb}s", rest))
+        return
+    alike: dict[tuple[str, str], list[Memory]] = defaultdict(list)
+    last: dict[tuple[str, str], dict[uuid.UUID, Fact]] = defaultdict(dict)
+    for memory in episodes:
+        for fact in memory.facts:
+            if doing := deed(fact.verb):
+                key = (fact.entity.casefold(), doing)
+                if memory.id not in last[key]:
+                    alike[key].append(memory)
+                last[key][memory.id] = fact
+    for (who, doing), some in alike.items():
+        if told := _enough(some, policy):
+            done = tuple(last[who, doing][memory.id] for memory in told)
+            yield Pattern(f"tag {tag}: {who} {doing}", None, told, done=done)
 
 
 def conflicts(pattern: Pattern, known: Iterable[Memory]) -> bool:
@@ -80,7 +118,7 @@ def conflicts(pattern: Pattern, known: Iterable[Memory]) -> bool:
 
 def confidence(pattern: Pattern, policy: Policy) -> float:
     """How sure a pattern is, 0 to 1: the mean confidence of its episodes, moved halfway to certainty by each one beyond
-    those that make a pattern; a mere tag never reaches what needs no review. The shape is ours: section 7 names only
+    those that make a pattern; a tag never reaches what needs no review. The shape is ours: section 7 names only
     the 0.9 below which a person must agree.
     """
     episodes = pattern.episodes
@@ -115,12 +153,26 @@ def candidate(pattern: Pattern, policy: Policy) -> Candidate:
 
 
 def _summary(pattern: Pattern) -> str:
-    first, last, times = pattern.episodes[0], pattern.episodes[-1], len(pattern.episodes)
-    if pattern.fact:
-        fact = pattern.fact
-        return f"{fact.entity} {fact.verb} {fact.object}.".replace("..", ".")
-    between = f"between {first.said_at.day} {first.said_at:%B %Y} and {last.said_at.day} {last.said_at:%B %Y}"
-    return f"{_who(pattern)} spoke of {pattern.name.removeprefix('tag ')} {times} times {between}."
+    if pattern.states:
+        return f"{_who(pattern)} {' '.join(pattern.states)}."[:MAX_SUMMARY_CHARS]
+    fact = pattern.fact or pattern.done[-1]
+    who = _who(pattern) if fact.entity.casefold() == _USER else fact.entity
+    if pattern.fact and (fact.attribute or _lasts(fact.verb)):
+        return _sentence(f"{who} {fact.verb} {fact.object}")
+    first, last = pattern.episodes[0].said_at, pattern.episodes[-1].said_at
+    things = list(dict.fromkeys(one.object.rstrip(".") for one in pattern.done or (fact,)))
+    between = f"{len(pattern.episodes)} times between {first.day} {first:%B %Y} and {last.day} {last:%B %Y}"
+    return _sentence(f"{who} {fact.verb} {', '.join(things[-_TOLD:])}, {between}")
+
+
+def _lasts(verb: str) -> bool:
+    """Whether a verb is in the present, so that it says what is and not what once was: swims, is, has."""
+    first = verb.split(maxsplit=1)[0].casefold() if verb.split() else ""
+    return first.endswith("s") and first != "was"
+
+
+def _sentence(text: str) -> str:
+    return f"{text[: MAX_SUMMARY_CHARS - 1].rstrip('. ')}."
 
 
 def _who(pattern: Pattern) -> str:

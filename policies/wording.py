@@ -106,6 +106,15 @@ def contents(words: Iterable[str]) -> frozenset[str]:
     return frozenset(content(word) for word in words)
 
 
+def deed(verb: str) -> str:
+    """What a verb says somebody does, as one stem: "is painting" and "painted" give one. Empty where it is denied, or
+    says little by itself ("went", "has got")."""
+    words = [word for word in re.findall(r"[^\W\d_]+", verb.casefold()) if word not in lexicon.STOP_WORDS]
+    if not words or any(word in lexicon.NEGATIONS for word in words) or words[0] in lexicon.LIGHT_VERBS:
+        return ""
+    return content(words[0])
+
+
 _STOPS: Final = lexicon.STOP_WORDS
 _PARTICLES: Final = frozenset(word for pair in lexicon.PARTICLES for word in pair)
 _DAYS: Final = frozenset(f"{lexicon.RIVALS['weekday']} {lexicon.RIVALS['month']}".split())

@@ -66,10 +66,12 @@ class Review(Value):
         opened_at: AwareDatetime,
         turn: Turn | None = None,
         links: tuple[uuid.UUID, ...] = (),
+        about: str | None = None,
     ) -> Self:
         """An open review of a candidate; asked for twice, it is one. `turn` is the one that the candidate came of,
-        where it came of one."""
-        key = f"afterturn:review:{subject.key}:{asked_by.value}:{candidate.ordinal}:{candidate.turn_id}"
+        where it came of one; `about` names what it is about where it came of more and more of them."""
+        what = about or f"{candidate.ordinal}:{candidate.turn_id}"
+        key = f"afterturn:review:{subject.key}:{asked_by.value}:{what}"
         return cls(
             id=uuid.uuid5(uuid.NAMESPACE_URL, key),
             **subject.model_dump(),

@@ -17,11 +17,11 @@ NOW = datetime(2026, 11, 20, 3, 0, tzinfo=UTC)
 SWIMS = Fact(entity="Anna", verb="swims in", object="the lake")
 
 
-def tell(worker: Worker, whose: Subject, times: int, sure: float) -> None:
+def tell(worker: Worker, whose: Subject, times: int, sure: float, first: int = 0) -> None:
     """Episodes as a pipeline leaves them, a day apart."""
     policy, model = worker.parts.policy.version, worker.parts.embedder.name
     episodes = []
-    for number in range(times):
+    for number in range(first, times):
         at = NOW - timedelta(days=times - number)
         episodes.append(
             Memory(
@@ -89,4 +89,6 @@ def test_what_a_person_refused_is_not_asked_about_again(worker: Worker, anna: st
     [review] = worker.parts.catalog.reviews.page(whose)
     reject(review.id, worker.parts.catalog, policy_version=worker.parts.policy.version, by="dora", now=NOW)
     assert night(worker, whose) is None
+    tell(worker, whose, 4, sure=0.6, first=3)
+    assert night(worker, whose) is None, "nor when it is said once more"
     assert lasting(worker, whose) == []

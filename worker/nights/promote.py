@@ -53,6 +53,7 @@ def plan(subject: Subject, parts: Parts, now: datetime) -> Plan:
             policy_version=policy.version,
             opened_at=now,
             links=links,
+            about=pattern.name,
         )
         # One that a person has decided on, or that waits, is not asked about again.
         if parts.catalog.reviews.get(review.id) is None:

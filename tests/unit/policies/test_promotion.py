@@ -5,6 +5,7 @@ from __future__ import annotations
 from datetime import timedelta
 from typing import Any
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -42,11 +43,63 @@ def test_what_is_old_private_or_little_trusted_does_not_count() -> None:
     assert patterns([*two, episode(2, trust_score=0.7)], NOW, POLICY) == []
 
 
-def test_a_tag_is_a_pattern_that_never_does_without_a_person() -> None:
-    [pattern] = patterns([episode(number, facts=(), tags=("swimming",)) for number in range(30)], NOW, POLICY)
+def painted(number: int, what: str, **changes: Any) -> Memory:
+    fact = Fact(entity="user", verb="painted", object=what)
+    return episode(number, **{"facts": (fact,), "tags": ("art",), **changes})
+
+
+def test_a_tag_of_episodes_in_which_the_same_was_done_is_a_pattern_that_never_does_without_a_person() -> None:
+    told = [painted(number, f"picture {number}") for number in range(30)]
+    [pattern] = patterns(told, NOW, POLICY)
     assert pattern.fact is None
     assert confidence(pattern, POLICY) < POLICY.promote_confidence
-    assert "30 times" in candidate(pattern, POLICY).summary
+    assert candidate(pattern, POLICY).summary == (
+        "Ana painted picture 27, picture 28, picture 29, 30 times between 2 March 2026 and 31 March 2026."
+    )
+
+
+def test_that_somebody_often_speaks_of_something_is_no_pattern() -> None:
+    verbs = ("painted", "sold", "admired", "lost", "went to", "went for", "went with")
+    told = [
+        painted(number, "a picture", facts=(Fact(entity="user", verb=verb, object=f"thing {number}"),))
+        for number, verb in enumerate(verbs)
+    ]
+    assert patterns(told, NOW, POLICY) == []
+    assert patterns([painted(number, f"picture {number}", facts=()) for number in range(9)], NOW, POLICY) == []
+
+
+@pytest.mark.parametrize("tag", ["family", "Work", "personal", "attachment"])
+def test_a_tag_that_only_names_a_part_of_life_is_never_promoted(tag: str) -> None:
+    told = [painted(number, f"picture {number}", tags=(tag,)) for number in range(9)]
+    assert patterns(told, NOW, POLICY) == []
+
+
+@pytest.mark.parametrize(
+    ("tag", "says"), [("loves-black-coffee", "Ana loves black coffee."), ("avoid dairy", "Ana avoids dairy.")]
+)
+def test_a_tag_that_says_something_by_itself_is_told_as_it_says(tag: str, says: str) -> None:
+    [pattern] = patterns([episode(number, facts=(), tags=(tag,)) for number in range(3)], NOW, POLICY)
+    assert candidate(pattern, POLICY).summary == says
+    assert confidence(pattern, POLICY) < POLICY.promote_confidence
+
+
+@given(
+    st.lists(st.tuples(st.sampled_from(["art", "family", "loves-tea"]), st.booleans(), st.floats(0, 1)), max_size=40)
+)
+def test_a_pattern_of_a_tag_is_always_below_the_bar(told: list[tuple[str, bool, float]]) -> None:
+    episodes = [
+        painted(number, f"picture {number}", tags=(tag,), confidence=sure, **({} if does else {"facts": ()}))
+        for number, (tag, does, sure) in enumerate(told)
+    ]
+    for pattern in patterns(episodes, NOW, POLICY):
+        assert confidence(pattern, POLICY) < POLICY.promote_confidence
+        assert "family" not in pattern.name
+
+
+def test_what_once_was_is_told_with_how_often_and_when() -> None:
+    went = Fact(entity="user", verb="went to", object="the gym")
+    [pattern] = patterns([episode(number, facts=(went,)) for number in range(3)], NOW, POLICY)
+    assert candidate(pattern, POLICY).summary == ("Ana went to the gym, 3 times between 2 March 2026 and 4 March 2026.")
 
 
 def test_a_fact_that_contradicts_what_is_known_is_not_promoted() -> None:
