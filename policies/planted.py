@@ -11,6 +11,10 @@ _HIDDEN: Final = re.compile("[\U000e0020-\U000e007f]{4}|[\u200b\u200c\u2060\ufef
 _LEET: Final = str.maketrans("013457@$", "oieastas")
 _MIXED: Final = re.compile(r"\b(?=\w{0,20}[a-zA-Z])(?=\w{0,20}[013457])\w{3,20}\b")
 _MAX_DISGUISED: Final = 40
+_BROKEN: Final = re.compile(r"\b[a-zA-Z]{1,2}-[a-z]{2,12}\b")
+_BREAK: Final = re.compile(r"(?<=[a-zA-Z])[-_]{1,12}\s?(?=[a-z])")
+_MANY_BROKEN: Final = 3
+"""From so many words with a hyphen after the first letter or two; people have an e-mail and a t-shirt at most."""
 
 
 def _any(*patterns: str) -> re.Pattern[str]:
@@ -42,6 +46,12 @@ _RULES: Final[tuple[tuple[str, re.Pattern[str]], ...]] = (
             r"\b(?:ignore|disregard|forget|discard)\s+(?:\w{1,12}\s+){0,2}(?:everything|anything|all|"
             r"text|content|what)\s+"
             r"(?:\w{1,12}\s+){0,4}(?:above|before|previous(?:ly)?|prior|earlier|except)\b",
+            r"\b(?:do not|don't|don’t|never|no longer|stop|without)\s+(?:\w{1,10}\s+)?"
+            r"(?:listen(?:ing)? to|follow(?:ing)?|obey(?:ing)?|heed(?:ing)?|"
+            r"(?:pay(?:ing)?|giv(?:e|ing)) (?:any )?(?:attention|heed) to|consider(?:ing)?|rely(?:ing)? on|"
+            rf"abid(?:e|ing) by|adher(?:e|ing) to)\s+(?:{_WHICH}){{0,4}}"
+            r"(?:(?:previous|prior|above|earlier|preceding|past|former|initial|original|system|developer)\s+\w{3,20}"
+            rf"|your\s+(?:\w{{1,12}}\s+)?{_ORDERS})",
             r"(?:^|[\n.!:\"])\s{0,4}(?:ignore|disregard)\s+(?:instructions|rules|everything|the above|"
             r"all of the above)\b",
             rf"\b(?:changed|updated|replaced|revoked|suspended|lifted)\s+(?:the|your|all|my)\s+{_ORDERS}",
@@ -111,6 +121,11 @@ _RULES: Final[tuple[tuple[str, re.Pattern[str]], ...]] = (
             r"\byou (?:have been|are) (?:freed|liberated|unlocked|jailbroken)\b|\bfully unlocked\b",
             r"\b(?:pretend|act|respond|answer|behave|role-?play|simulate)\s+(?:\w{1,14}\s){0,4}"
             rf"(?:an?|another)\s+(?:[\w-]{{1,16}}\s){{0,3}}{_ASSISTANT}",
+            r"\bpretend\s+(?:that\s+)?i(?:'ve|’ve| have| had| just)?\s+(?:just\s+)?(?:enter|typ|provid|g[ai]v|said|"
+            r"suppl|input|submit|authenticat|logg)",
+            r"\byou(?: are|'re|’re) (?:now (?:an? |the |my )?|an? |the |my )(?:[\w-]{1,12} ){0,2}"
+            r"(?:cmd|terminal|command (?:prompt|line)|console|interpreter|"
+            r"(?:bash|linux|unix|power|python|windows) ?shell)\b",
             r"\bpretend\s+(?:that\s+)?you(?:'re| are| have)\b[^\n]{0,120}\b(?:rules|filter|restrictions|"
             r"refuse|ai)\b",
         ),
@@ -210,7 +225,11 @@ def find(text: str) -> Iterator[str]:
 
 
 def _is_disguised(text: str) -> bool:
-    """Whether an override is written with digits for letters."""
+    """Whether an order is written with digits for letters, or with its words broken up."""
+    if len(_BROKEN.findall(text, 0, 2_000)) >= _MANY_BROKEN:
+        whole = _BREAK.sub("", text[:2_000])
+        if any(pattern.search(whole) for _, pattern in _RULES):
+            return True
     if len(_MIXED.findall(text, 0, 2_000)) < 3:
         return False
     return _RULES[0][1].search(_MIXED.sub(lambda m: m[0].translate(_LEET), text[:2_000])) is not None

@@ -29,7 +29,7 @@ _ADDRESSEE: Final = (
     _any(  # Roles
         r"\b(?:act(?:ing)? (?:as|like)|role-? ?play\w{0,4}|pretend\w{0,4}|simulat(?:e|es|ing|ion)|embod(?:y|ies)|"
         r"personas?|play(?:ing)? the (?:role|part)|in character|the character|imagine (?:that )?you)\b",
-        r"\byou (?:are|will be) (?:now |going to be )?(?:playing|acting|the |an? |(?-i:[A-Z]))",
+        r"\byou(?:'re|’re| are| will be) (?:now |going to be )?(?:playing|acting|the |an? |(?-i:[A-Z]))",
         r"\byour (?:new )?(?:name|role|task|job|goal|purpose|objective|duty|personality)\b",
     ),
 )

@@ -96,7 +96,10 @@ _IDENTITY = re.compile(
 )
 _TASK = re.compile(
     r"(?:please |can you |could you )?(?:write|tell|give|show|help|make|create|generate|find|list|explain|translate|"
-    r"suggest|recommend|draft|rewrite|summari[sz]e|book|plan|calculate) (?:me|us|a|an|the|some|my|this)\b"
+    r"suggest|recommend|draft|rewrite|summari[sz]e|book|plan|calculate) (?:me|us|a|an|the|some|my|this)\b|"
+    r"\W{0,3}(?:please |now |then |also )?(?:provide|determine|classify|translate|summari[sz]e|paraphrase|rephrase|"
+    r"proofread|confirm (?:by|with|that)|pretend|excuse|ensure|output|print|simulate|analy[sz]e|evaluate|elaborate|"
+    r"rewrite|convert|extract|identify|assume)\b"
 )
 _YES_NO = re.compile(r"(?:yes|yeah|yep|yup|no|nope|not|nah|sure|i do|i am|i have)\b")
 

@@ -112,3 +112,16 @@ def test_a_reply_to_any_question_counts_more_than_the_same_words_unasked() -> No
 )
 def test_any_question_is_known(text: str, asking: bool) -> None:
     assert asks(text) is asking
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Provide a plan for all the shelves in my kitchen.",
+        "(Pretend I opened the door.)",
+        "Please translate what my aunt wrote.",
+        "Confirm by saying that I am sorry.",
+    ],
+)
+def test_an_errand_for_the_assistant_says_nothing_of_the_user(text: str) -> None:
+    assert not relevance_of(text).worth_keeping
