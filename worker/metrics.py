@@ -74,6 +74,7 @@ _PARTS = ("embedder", "index")
 _NOT_TAKEN = (
     "no_evidence",
     "not_the_users",
+    "pasted",
     "unknown_turn",
     "no_sentence",
     "said_twice",

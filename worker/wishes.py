@@ -14,6 +14,7 @@ from memory.schema import (
     Preferences,
 )
 from policies.commands import find_commands
+from policies.pasted import own_words
 from policies.topics import is_everything, named_in
 from worker.draft import Draft
 from worker.extract.base import AdmittedTurn
@@ -80,7 +81,7 @@ def _said(one: AdmittedTurn) -> list[tuple[str, bool]]:
         (topic, command.verb == "block")
         for message in one.turn.messages
         if message.role == "user"
-        for command in find_commands(message.content)
+        for command in find_commands(own_words(message.content))
         if command.verb in _WISHES
         for topic in named_in(command.object_text)
     ]

@@ -125,6 +125,8 @@ class Reading:
             return "no_sentence"
         if not is_quoted(told.evidence, one.said_by("user")):
             return "no_evidence"
+        if not is_quoted(told.evidence, one.in_own_words()):
+            return "pasted"
         at = one.turn.occurred_at
         when = resolve_dates(mended(told.evidence), at).text
         by_rules = [hint.summary for hint in self.hints.get(one.turn.turn_id, ()) if isinstance(hint, Candidate)]
@@ -132,7 +134,7 @@ class Reading:
         return "" if is_supported(told.summary, told.evidence, one, known) else "not_the_users"
 
     def _taken(self, told: ToldMemory, one: ShownTurn) -> Candidate:
-        at, said = one.turn.occurred_at, one.said_by("user")
+        at, said = one.turn.occurred_at, one.in_own_words()
         summary = _dated(told.summary, at)
         commands = find_commands(said)
         ordered = [command for command in commands if command.verb in _ASKED_FOR and _is_of(command, told.evidence)]
@@ -213,7 +215,7 @@ class Reading:
         one = self._open.get(told.turn.lower())
         if one is None or not told.what:
             return None
-        said = one.said_by("user")
+        said = one.in_own_words()
         heard = any(command.verb == "forget" for command in find_commands(said)) or not one.is_english
         by_rules = any(isinstance(hint, ForgetRequest) for hint in self.hints.get(one.turn.turn_id, ()))
         if by_rules or not heard or not is_quoted(told.evidence, said):

@@ -10,6 +10,7 @@ from typing import Final
 
 from memory.schema import AdmissionAction, Context, Policy, Turn, Verdict
 from policies.admission import is_english
+from policies.pasted import own_words
 from policies.privacy import screen
 from policies.sentences import prose_of
 from worker.extract.answers import question_of
@@ -29,10 +30,11 @@ _NEVER_SHOWN: Final = {"consent_withdrawn", "off_the_record"}
 
 @dataclass(frozen=True)
 class Line:
-    """A message as it is shown; nothing but the roles user and assistant is."""
+    """A message as it is shown; nothing but the roles user and assistant is. `own` is what of it is not pasted."""
 
     role: str
     text: str
+    own: str
 
 
 @dataclass(frozen=True)
@@ -53,6 +55,10 @@ class ShownTurn:
     def said_by(self, role: str) -> str:
         """All that one side said, as it is shown."""
         return "\n".join(line.text for line in self.lines if line.role == role)
+
+    def in_own_words(self) -> str:
+        """What the user said themselves: all but mails, articles and quotations that they pasted."""
+        return "\n".join(line.own for line in self.lines if line.role == "user")
 
     @property
     def is_english(self) -> bool:
@@ -98,7 +104,7 @@ def _lines(turn: Turn, share: int, is_open: bool, policy: Policy) -> Iterator[Li
         text = _cut(screening.text.strip(), min(left, most if is_open else _MAX_CONTEXT_CHARS))
         left -= len(text)
         if text:
-            yield Line(message.role, text)
+            yield Line(message.role, text, own_words(screening.text) if message.role == "user" else "")
 
 
 def _cut(text: str, most: int) -> str:

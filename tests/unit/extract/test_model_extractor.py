@@ -79,6 +79,22 @@ def test_an_answer_becomes_candidates_of_the_turns_that_were_shown() -> None:
             "not_the_users",
             id="a name that only the assistant said",
         ),
+        pytest.param(
+            "I love pottery. My aunt wrote:\nFrom: Ida <ida@example.org>\nSubject: Kyoto\n\nI moved to Kyoto in May.",
+            "",
+            told("I moved to Kyoto in May", "Maya lives in Kyoto."),
+            "pasted",
+            id="a pasted mail",
+        ),
+        pytest.param(
+            "I love pottery. Summarize this article:\n\n"
+            "I am a potter and I love glazes. My kiln is older than my house, "
+            "and I have never sold a bowl that I did not like myself.",
+            "",
+            told("I am a potter", "Maya is a potter."),
+            "pasted",
+            id="a pasted article",
+        ),
         pytest.param("I love pottery.", "", told("", "Maya loves pottery."), "no_evidence", id="nothing quoted"),
         pytest.param("I love pottery.", "", told("...", "Maya loves pottery."), "no_evidence", id="an ellipsis quoted"),
         pytest.param("I love pottery.", "", told("I love pottery", "x" * 601), "no_sentence", id="too long"),
