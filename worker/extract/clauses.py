@@ -16,6 +16,21 @@ _LEAD: Final = re.compile(
     r"(?: there)?[\s,.!:;-]*){1,4}",
     re.IGNORECASE,
 )
+_ANNOUNCED: Final = re.compile(
+    r"^(?:(?!(?:I|we|my|our|me|us)\b)[\w'’-]{1,14}[ ,]{1,2}){0,3}(?:news|update|fact|fyi|thing|deal|note|reminder|"
+    r"confession|heads[ -]up|announcement|ps|p\.s\.)\s?[:,-]\s*(?=(?:I|we|my|our)\b)|"
+    r"^(?:long story short|for the record|for what it's worth|guess what|in other news|one more thing|heads[ -]up|"
+    r"just so you know)[\s,:!?-]{1,3}(?=(?:I|we|my|our)\b)",
+    re.IGNORECASE,
+)
+"""What only says that something is told, before it is: "Big news:", "Long story short,"."""
+_ERRAND: Final = re.compile(
+    r"(?:,|;| -)\s(?:so |and |then )?(?:please |pls )?(?:send|put|use|add|book|show|email|e-mail|forward|note|save|"
+    r"deliver|ship) (?:it|that|this|the|them|me|all|any|everything|my|some)\b[^,;.!?]{0,80}[.! ]*$",
+    re.IGNORECASE,
+)
+"""What the other side is to do with what was said: it is done by then."""
+_OF_ONESELF: Final = re.compile(r"^(?:I|we|my|our)\b", re.IGNORECASE)
 _VOCATIVE: Final = re.compile(r"^(?:hey|hi|hello|thanks|thank you|wow|yeah|yes|no|aw+|oh),? [A-Z][a-z]+[,!.]\s*")
 _TRAILING_TAG: Final = re.compile(
     r",? (?:haha\w*|lol|lmao|you know|right|too|though|btw)\s*(?=[.!]*$)|\s*[:;]-?[)D(P]+|"
@@ -28,6 +43,13 @@ _SPLIT: Final = re.compile(
     r"have|had|loves?|likes?|works?|lives?|wants?|got|says|just|also)\b)",
     re.IGNORECASE,
 )
+_SHARED_SUBJECT: Final = re.compile(
+    r"^(?P<who>I|We|we)(?P<first>(?:'m|'ve| am| have)?(?: now| currently| also| just| both)? "
+    r"(?:live|living|work|working|study|studying|moved|drive|own|joined|have|\d{1,3}|an?) [^,;:.!?]{2,200}?),? "
+    r"and (?P<second>(?:now |currently |also )?(?:work (?:at|for|as|in)|live in|study|drive an?|moved to|joined)\b"
+    r"(?!.{0,200}\b(?:them|it|there|that|this|those)\b).*)$"
+)
+"""One subject with two things that change each by itself: "I live in Oslo and work at Equinor"."""
 _DEPENDS: Final = re.compile(
     r"(?:^|, )(?:\w+ ){0,3}(?:if|when|while|since|although|though|because|as|after|before|once|until|whenever)\b",
     re.IGNORECASE,
@@ -98,6 +120,9 @@ def without_asides(text: str, assistant: str | None) -> str:
     text = _TRAILING_TAG.sub("", text)
     text = _VOCATIVE.sub("", text, count=1)
     text = _LEAD.sub("", text, count=1) or text
+    text = _ANNOUNCED.sub("", text, count=1)
+    if _OF_ONESELF.match(text):
+        text = _ERRAND.sub("", text, count=1)
     if assistant:
         called = rf"{re.escape(assistant[:3])}[a-z]*"
         text = re.sub(rf"^{called}[,!] |, {called}(?=[,.!]|$)", "", text)
@@ -138,7 +163,11 @@ def clauses_of(text: str) -> tuple[str, ...]:
             continue
         parts.append(left)
         begin = match.end()
-    parts.append(text[begin:])
+    last = text[begin:]
+    if shared := _SHARED_SUBJECT.match(last):
+        parts += [f"{shared['who']}{shared['first']}", f"{shared['who']} {shared['second']}"]
+    else:
+        parts.append(last)
     return tuple(part.strip(" ,;") for part in parts if part.strip(" ,;"))
 
 

@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterable, Sequence
 from typing import Final
 
-from memory.schema import Candidate, Extraction, Fact
+from memory.schema import Candidate, Extraction, Fact, ForgetRequest
 from worker.extract.attributes import attribute_facts
 from worker.extract.base import AdmittedTurn
 
@@ -28,6 +28,11 @@ _SECOND_VERB = re.compile(
     r"studies|attends|banks|weighs|pays|earns|makes|goes|joined|moved|bought|got|started|became|switched|transferred|"
     r"turned)\b"
 )
+_TWO: Final = 2
+_TWO_THINGS = re.compile(
+    rf"(?P<first>[^.;:!?()\"]{{8,200}}?),? and (?P<second>{_ADVERBS}(?:is|has|lives|works|drives|uses|owns|"
+    r"follows|studies|attends|weighs|pays|earns|joined|moved|bought|switched|transferred)\b[^.;:!?()\"]{3,200}?)[.!]?"
+)
 _PRONOUNS: Final = (
     (re.compile(r"\b(?:their|his|her)\b"), "my"),
     (re.compile(r"\b(?:they|he|she)\b"), "I"),
@@ -41,8 +46,55 @@ def with_stated_facts(extraction: Extraction, turns: Sequence[AdmittedTurn], nam
     `name` is what the user is known to be called; the turns may name them too.
     """
     names = {told for one in turns if (told := one.turn.user_name())} | ({name} if name else set())
-    items = tuple(_with_facts(item, names) if isinstance(item, Candidate) else item for item in extraction.items)
-    return extraction.model_copy(update={"items": items})
+    items: list[Candidate | ForgetRequest] = []
+    more: list[Candidate] = []
+    for item in extraction.items:
+        if isinstance(item, Candidate):
+            first, *rest = _apart(_with_facts(item, names), names)
+            items.append(first)
+            more += rest
+        else:
+            items.append(item)
+    for candidate in more:
+        ordinal = 1 + max(item.ordinal for item in items if item.turn_id == candidate.turn_id)
+        items.append(candidate.model_copy(update={"ordinal": ordinal}))
+    return extraction.model_copy(update={"items": tuple(items)})
+
+
+def _apart(candidate: Candidate, names: Iterable[str]) -> list[Candidate]:
+    """The candidate, or two of it where its summary states two things that change each by itself: "Ana lives in Oslo
+    and works at Equinor." One of them may become untrue without the other."""
+    if len({fact.attribute for fact in candidate.facts if fact.attribute}) < _TWO or candidate.private:
+        return [candidate]
+    match = _TWO_THINGS.fullmatch(candidate.summary)
+    if match is None or not (subject := _subject(candidate.summary, names)):
+        return [candidate]
+    parts = []
+    for summary in (f"{match['first']}.", f"{subject} {match['second']}."):
+        stated = {fact.attribute for fact in stated_facts(summary, names)}
+        parts.append((summary, tuple(fact for fact in candidate.facts if fact.attribute in stated and fact.attribute)))
+    (_, one), (_, other) = parts
+    if not one or not other or {fact.attribute for fact in one} & {fact.attribute for fact in other}:
+        return [candidate]
+    if len(one) + len(other) < len(candidate.facts):
+        return [candidate]
+    return [
+        candidate.model_copy(
+            update={
+                "summary": summary,
+                "facts": facts,
+                "entities": tuple(entity for entity in candidate.entities if entity.text in summary),
+            }
+        )
+        for summary, facts in parts
+    ]
+
+
+def _subject(summary: str, names: Iterable[str]) -> str | None:
+    """Of whom a summary tells, if it begins with that: the user, or a relative of theirs."""
+    who = "|".join(["[Tt]he user", *(re.escape(name) for name in sorted(names, key=len, reverse=True))])
+    match = re.match(rf"(?:{who})(?:(?:'s|’s) (?:{_RELATIVES})(?: [A-Z][\w'-]+)?)?(?= (?!and\b))", summary)
+    return match[0] if match else None
 
 
 def _with_facts(candidate: Candidate, names: Iterable[str]) -> Candidate:
@@ -66,7 +118,7 @@ def stated_facts(summary: str, names: Iterable[str] = ()) -> tuple[Fact, ...]:
     if facts or not (match := _OF_RELATIVE.match(text)):
         return facts
     rest = text[match.end() :]
-    told = _VERBS.sub(_plain, f"My {rest}" if match["own"] else f"I {rest}")
+    told = _VERBS.sub(_plain, f"My {rest}" if match["own"] else _with_subjects(f"I {rest}"))
     entity = f"user's {match['who'].lower()}"
     return tuple(fact.model_copy(update={"entity": entity}) for fact in attribute_facts(told))
 
@@ -80,9 +132,14 @@ def _first_person(summary: str, names: Iterable[str]) -> str | None:
         return None
     for pattern, own in _PRONOUNS:
         text = pattern.sub(own, text)
-    text = _SECOND_VERB.sub(r"\g<joint>I \g<adverbs>\g<verb>", text)
+    if not _OF_RELATIVE.match(text):
+        text = _with_subjects(text)
     text = _VERBS.sub(_plain, text)
     return text[0].upper() + text[1:]
+
+
+def _with_subjects(text: str) -> str:
+    return _SECOND_VERB.sub(r"\g<joint>I \g<adverbs>\g<verb>", text)
 
 
 def _plain(match: re.Match[str]) -> str:

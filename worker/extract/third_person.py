@@ -65,7 +65,7 @@ _TYPOS: Final[tuple[tuple[re.Pattern[str], str], ...]] = tuple(
         (r"\bi ?ve\b", "I've"),
         (r"\bi'm\b", "I'm"),
         (r"\bi'(ve|ll|d)\b", r"I'\1"),
-        (r"\bi\b(?!\.|')", "I"),
+        (r"\bi\b(?!\.|'|-\w)", "I"),
         (r"\b(do|does|did|is|was|are|were|have|has|had|would|could|should)nt\b", r"\1n't"),
         (r"\bcant\b", "can't"),
         (r"\bwont\b", "won't"),
@@ -285,6 +285,12 @@ class _Rewriter:
             self.words[place] = other
             self._agree(place, singular=True)
 
+    def _is_no_word(self, place: int) -> bool:
+        """Whether an "i" is a number, or the first letter of a word that is broken up."""
+        token = self.tokens[place]
+        hyphen = place + 1 < len(self.tokens) and self.tokens[place + 1].text == "-"
+        return token.tag == "CD" or (hyphen and not token.space and not self.tokens[place + 1].space)
+
     def _is_anyone(self, place: int) -> bool:
         before = self.tokens[place - 1].lower if place else ""
         after = self.tokens[place + 1].lower if place + 1 < len(self.tokens) else ""
@@ -295,7 +301,7 @@ class _Rewriter:
             lower = self.tokens[place].lower
             if place and self.tokens[place - 1].text in _FULL_STOPS:
                 self.narrator.named = self.narrator.named and lower not in ("i", "we")
-            if lower in _I and not (lower == "i" and self.tokens[place].tag == "CD"):
+            if lower in _I and not (lower == "i" and self._is_no_word(place)):
                 self._refer(place, _I[lower])
             elif lower in _WE:
                 self._refer(place, _WE[lower])

@@ -191,3 +191,18 @@ def test_a_question_that_the_reply_does_not_take_up_is_not_noted(
     extractor: Extractor, question: str, reply: str, kept: str
 ) -> None:
     assert _summaries(extractor, ("assistant", question), ("user", reply)) == [kept]
+
+
+@pytest.mark.parametrize(
+    ("said", "told"),
+    [
+        ("Big news: I got a job at Initech.", ["Maya got a job at Initech."]),
+        ("Long story short, I quit my job.", ["Maya quit their job."]),
+        ("So here's the deal: I sold my car.", ["Maya sold their car."]),
+        ("I prefer window seats, use that for the booking.", ["Maya prefers window seats."]),
+        ("My new e-mail works; please send the offers there.", ["Maya's new e-mail works."]),
+        ("I live in Ghent and work at Initech.", ["Maya lives in Ghent.", "Maya works at Initech."]),
+    ],
+)
+def test_a_memory_has_one_fact_and_no_glue(extractor: Extractor, said: str, told: list[str]) -> None:
+    assert sorted(_summaries(extractor, ("user", said))) == told

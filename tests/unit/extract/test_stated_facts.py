@@ -67,6 +67,10 @@ def test_what_is_wished_or_may_stand_side_by_side_states_nothing(summary: str) -
 
 def test_what_a_relative_has_is_the_relatives() -> None:
     assert _read("The user's sister moved to Ghent.") == {("user's sister", "home_city", "Ghent")}
+    assert _read("The user's sister lives in Ghent and works at Initech.") == {
+        ("user's sister", "home_city", "Ghent"),
+        ("user's sister", "employer", "Initech"),
+    }
     assert _read("The user's brother Tom works at Initech.") == {("user's brother tom", "employer", "Initech")}
 
 
@@ -97,3 +101,40 @@ def _extraction(said: Candidate) -> Extraction:
 def test_any_summary_can_be_read(summary: str, names: list[str]) -> None:
     for fact in stated_facts(f"The user {summary}", names):
         assert fact.attribute
+
+
+def _told(summary: str, **fields: object) -> list[Candidate]:
+    extraction = Extraction(items=(candidate(summary, **fields),), model="test")
+    return [one for one in with_stated_facts(extraction, [], "Ana").items if isinstance(one, Candidate)]
+
+
+@pytest.mark.parametrize(
+    ("summary", "parts"),
+    [
+        ("Ana lives in Ghent and works at Initech.", ("Ana lives in Ghent.", "Ana works at Initech.")),
+        ("The user is 41 and lives in Ghent.", ("The user is 41.", "The user lives in Ghent.")),
+        (
+            "Ana's sister lives in Ghent and works at Initech.",
+            ("Ana's sister lives in Ghent.", "Ana's sister works at Initech."),
+        ),
+    ],
+)
+def test_two_things_that_change_each_by_itself_are_two_memories(summary: str, parts: tuple[str, str]) -> None:
+    told = _told(summary)
+    assert tuple(one.summary for one in told) == parts
+    assert [one.ordinal for one in told] == [0, 1]
+    assert all(len({fact.attribute for fact in one.facts}) == 1 for one in told)
+
+
+@pytest.mark.parametrize(
+    "summary",
+    [
+        "Ana lives in Ghent and loves it.",
+        "Ana left Globex and joined Initech.",
+        "Ana lives in Ghent and Tom works at Initech.",
+        "Ana and Tom live in Ghent and work at Initech.",
+        "Ana has two cats and drives to work.",
+    ],
+)
+def test_what_is_one_thing_stays_one_memory(summary: str) -> None:
+    assert [one.summary for one in _told(summary)] == [summary]
