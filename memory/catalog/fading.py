@@ -10,12 +10,13 @@ import uuid
 from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime
+from functools import cache
 from typing import Any
 
-from sqlalchemy import Connection, Engine, delete, exists, func, select, tuple_
-from sqlalchemy.exc import IntegrityError
+from sqlalchemy import Engine, Integer, bindparam, delete, exists, func, select, tuple_
 
 import memory.catalog.tables as tables
+from memory.catalog.binding import mine, whose
 from memory.catalog.changes import Access
 from memory.catalog.writers import Writers
 from memory.catalog.writing import of_subject, upsert
@@ -62,13 +63,14 @@ class Fading:
 
     def touch(self, accesses: Iterable[Access]) -> None:
         """Count accesses; those of memories that are gone are not counted."""
-        with self._writers.transaction() as connection:
-            for access in accesses:
-                try:
-                    with connection.begin_nested():
-                        connection.execute(_counted(connection, access))
-                except IntegrityError:
-                    continue
+        # In one order, so that two who count the same memories wait for each other rather than deadlock.
+        rows = [
+            whose(access.subject) | {"memory": access.memory_id, "more": access.times, "at": access.last_at}
+            for access in sorted(accesses, key=lambda access: access.memory_id)
+        ]
+        if rows:
+            with self._writers.transaction() as connection:
+                connection.execute(_count_statement(connection.dialect.name), rows)
 
     def idle(self, subject: Subject, *, unused_since: datetime, archived_before: datetime) -> list[Footing]:
         """The subject's memories that forgetting has to look at: with accesses to fold in, not used since a moment, or
@@ -134,10 +136,22 @@ class Fading:
             return connection.execute(query).scalar_one()
 
 
-def _counted(connection: Connection, access: Access) -> Any:
-    statement = upsert(connection.dialect.name, _accesses).values(
-        memory_id=access.memory_id, **access.subject.model_dump(), times=access.times, last_at=access.last_at
+@cache
+def _count_statement(dialect: str) -> Any:
+    """Counts an access where its memory is there, which stays so until the transaction ends."""
+    there = (
+        select(
+            _memories.c.id,
+            _memories.c.tenant_id,
+            _memories.c.subject_id,
+            bindparam("more", type_=Integer),
+            bindparam("at", type_=_accesses.c.last_at.type),
+        )
+        .where(mine(_memories), _memories.c.id == bindparam("memory"))
+        .with_for_update(read=True, key_share=True)
     )
+    columns = ("memory_id", "tenant_id", "subject_id", "times", "last_at")
+    statement = upsert(dialect, _accesses).from_select(columns, there)
     return statement.on_conflict_do_update(
         index_elements=[_accesses.c.memory_id],
         set_={"times": _accesses.c.times + statement.excluded.times, "last_at": statement.excluded.last_at},
