@@ -58,6 +58,8 @@ def in_context(matches: Sequence[Match], relevances: Sequence[float], policy: Po
         if match.conversation_id is not None:
             talks.setdefault(match.conversation_id, []).append(place)
     for places in talks.values():
+        if len(places) == 1:
+            continue
         ordered = sorted(places, key=lambda place: matches[place].said_at)
         for direction in (ordered, ordered[::-1]):
             for place, raised in _lifted(direction, matches, relevances, policy).items():

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
+from memory.catalog.summaries import Weight
 from memory.index.base import Where
 from memory.schema import Memory, Status, Subject
 from memory.stores import Stores
@@ -68,11 +69,14 @@ def search_all(
     ]
     relevant = dict(zip(summaries, relevances(matches, stores.policy), strict=True))
     likeliest = sorted(relevant, key=lambda id_: (-relevant[id_], id_))[: max(_RANKED, limit)]
-    found = [
-        Found(memory, near.get(memory.id, farthest), _score(memory, relevant[memory.id], stores, now))
-        for memory in _read(subjects, likeliest, stores)
-    ]
-    best = sorted(found, key=lambda one: (-one.score, one.memory.id))[:limit]
+    scores = {
+        id_: _score(weight, relevant[id_], stores, now)
+        for subject in subjects
+        for id_, weight in stores.catalog.weights(subject, likeliest).items()
+    }
+    ranked = sorted(scores, key=lambda id_: (-scores[id_], id_))[:limit]
+    found = {memory.id: memory for memory in _read(subjects, ranked, stores)}
+    best = [Found(found[id_], near.get(id_, farthest), scores[id_]) for id_ in ranked if id_ in found]
     for subject in subjects:
         stores.accesses.note(subject, [one.memory.id for one in best if one.memory.subject == subject], now)
     return best
@@ -83,12 +87,12 @@ def _read(subjects: Sequence[Subject], ids: Sequence[uuid.UUID], stores: Stores)
     return [memory for memory in memories if memory.status is Status.ACTIVE]
 
 
-def _score(memory: Memory, relevance: float, stores: Stores, now: datetime) -> float:
+def _score(weight: Weight, relevance: float, stores: Stores, now: datetime) -> float:
     return score(
         relevance=relevance,
-        importance=memory.importance,
-        recency=recency(memory.last_accessed, now),
+        importance=weight.importance,
+        recency=recency(weight.last_accessed, now),
         scope_match=1.0,
-        trust=memory.trust_score,
+        trust=weight.trust,
         policy=stores.policy,
     )

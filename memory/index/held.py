@@ -138,7 +138,9 @@ class Block:
             values: tuple[str, ...] = getattr(where, name)
             if values:
                 codes = [self.codes[value] for value in values if value in self.codes]
-                mask &= np.isin(self.labels[:, column], codes)
+                held = self.labels[:, column]
+                # Nearly always one status, for which `isin` is eight times as slow.
+                mask &= held == codes[0] if len(codes) == 1 else np.isin(held, codes)
         if where.created_since is not None:
             mask &= self.created_at >= microseconds(where.created_since)
         seen = np.flatnonzero(mask)

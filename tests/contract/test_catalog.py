@@ -7,15 +7,17 @@ import uuid
 from dataclasses import replace
 from datetime import datetime, timedelta
 from pathlib import Path
+from typing import Any
 
 import pytest
 from alembic.autogenerate import compare_metadata
 from alembic.migration import MigrationContext
 from alembic.script import ScriptDirectory
-from sqlalchemy import Engine
+from sqlalchemy import Engine, event
 
-from memory.catalog import Catalog, Changes, ConcurrentChange, Outcome, StaleFence, revisions
+from memory.catalog import Access, Catalog, Changes, ConcurrentChange, Outcome, StaleFence, revisions
 from memory.catalog.engine import CatalogUnavailable, create_catalog_engine
+from memory.catalog.summaries import Weight
 from memory.catalog.tables import metadata
 from memory.schema import (
     AuditAction,
@@ -312,3 +314,50 @@ def test_an_error_of_the_database_says_nothing_of_what_people_said(catalog: Cata
     with pytest.raises(Exception, match=r"UNIQUE|unique") as caught:
         catalog.commit(Changes(subject=ANNA, at=NOW, created=(a_memory(),)))
     assert "Lisbon" not in str(caught.value)
+
+
+# -- what searches ask ------------------------------------------------------------------------------------------------
+
+
+def test_accesses_are_counted_of_the_memories_that_are_the_subjects_and_there(catalog: Catalog) -> None:
+    catalog.commit(changes("t1"))
+    mine, gone = a_memory("t1"), a_memory("t2")
+    again = Access(mine.id, ANNA, 1, NOW + timedelta(hours=1))
+    catalog.fading.touch([Access(gone.id, ANNA, 1, NOW), Access(mine.id, ANNA, 2, NOW), again])
+    catalog.fading.touch([Access(mine.id, BERT, 7, NOW)])
+    [footing] = catalog.fading.idle(ANNA, unused_since=NOW, archived_before=NOW)
+    assert footing.access == replace(again, times=3)
+
+
+def test_what_active_memories_are_ranked_by_is_told_of_one_subject(catalog: Catalog) -> None:
+    catalog.commit(changes("t1"))
+    catalog.commit(changes("t2"))
+    catalog.commit(changes("t1", BERT))
+    old = a_memory("t2", version=2).model_copy(update={"status": Status.ARCHIVED})
+    catalog.commit(Changes(subject=ANNA, at=NOW, updated=(old,)))
+    mine, hers = a_memory("t1"), a_memory("t1", BERT)
+    asked = [mine.id, old.id, hers.id, uuid.uuid4()]
+    assert catalog.weights(ANNA, asked) == {mine.id: Weight(mine.importance, mine.trust_score, mine.last_accessed)}
+    assert catalog.memories(ANNA, asked).keys() == {mine.id, old.id}
+    assert catalog.weights(ANNA, []) == {}
+
+
+def test_memories_are_looked_up_by_their_ids_and_not_among_all_of_the_subject(catalog: Catalog, engine: Engine) -> None:
+    if engine.dialect.name != "sqlite":
+        pytest.skip("other databases know how many rows a subject has")
+    asked: list[tuple[str, Any]] = []
+
+    @event.listens_for(engine, "before_cursor_execute")
+    def note(_connection: Any, _cursor: Any, statement: str, parameters: Any, *_more: Any) -> None:
+        asked.append((statement, parameters))
+
+    catalog.memories(ANNA, [a_memory("t1").id])
+    catalog.weights(ANNA, [a_memory("t1").id])
+    event.remove(engine, "before_cursor_execute", note)
+    with engine.connect() as connection:
+        plans = [
+            connection.exec_driver_sql(f"EXPLAIN QUERY PLAN {statement}", parameters).all()[0][-1]
+            for statement, parameters in asked
+            if statement.startswith("SELECT")
+        ]
+    assert ["(id=?)" in plan for plan in plans] == [True, True], plans
