@@ -163,10 +163,11 @@ class Draft:
         self.audit.append(self._entry(AuditAction.QUARANTINED, review.reason, turn_id=_turn_of(review.candidate)))
         self.reviews.append(review)
 
-    def settle(self, review: Review, action: AuditAction, memory: Memory | None) -> None:
-        """Leave a line of what a person decided."""
+    def settle(self, review: Review, action: AuditAction, memory: Memory | None, reason: str | None = None) -> None:
+        """Leave a line of what a person decided; the reason is the review's own unless another is given."""
         id_ = memory.id if memory else None
-        self.audit.append(self._entry(action, review.reason, memory_id=id_, turn_id=_turn_of(review.candidate)))
+        turn_id = _turn_of(review.candidate)
+        self.audit.append(self._entry(action, reason or review.reason, memory_id=id_, turn_id=turn_id))
 
     def withdraw(self, review: Review, reason: str) -> None:
         """Drop what waits for a person."""

@@ -8,10 +8,21 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from typing import Final
 
 from memory.catalog import Catalog, Changes
 from memory.mailbox import Lease
-from memory.schema import AuditAction, Memory, Review, ReviewStatus, Settlement, Subject
+from memory.schema import (
+    AuditAction,
+    Candidate,
+    Memory,
+    Preferences,
+    Review,
+    ReviewStatus,
+    Settlement,
+    Subject,
+)
+from policies.topics import is_about
 from worker.draft import Draft
 from worker.parts import Parts
 from worker.pipeline import commit, embed, scored, tell
@@ -19,6 +30,10 @@ from worker.resolve import Origin, resolve
 
 _WAIT_SECONDS = 5.0
 _POLL_SECONDS = 0.05
+_WISHES: Final = {
+    "consent_withdrawn": "the user has withdrawn consent since; it was dropped",
+    "blocked_topic": "the user has blocked its topic since; it was dropped",
+}
 
 
 class NotOpen(Exception):
@@ -27,6 +42,10 @@ class NotOpen(Exception):
 
 class SubjectBusy(Exception):
     """A worker has the subject's mailbox in hand. The message says what to do."""
+
+
+class NotWanted(Exception):
+    """The subject wants nothing of that kind kept any more: it was dropped. The message says which wish it is."""
 
 
 @dataclass(frozen=True)
@@ -45,6 +64,7 @@ def approve(id_: uuid.UUID, parts: Parts, *, by: str, now: datetime) -> Approved
 
     Raises:
         NotOpen: it is not open any more.
+        NotWanted: the subject has withdrawn consent since it waits, or blocked its topic; it is dropped.
         SubjectBusy: the subject's lease was not to be had within 5 seconds.
     """
     subject = _open_review(id_, parts.catalog).subject
@@ -54,6 +74,13 @@ def approve(id_: uuid.UUID, parts: Parts, *, by: str, now: datetime) -> Approved
             raise NotOpen
         candidate = review.candidate
         draft = Draft(subject, now, parts.policy.version, by=by)
+        if reason := _why_not(candidate, parts.catalog.preferences.of(subject)):
+            draft.settle(review, AuditAction.REJECTED, None, reason)
+            settlement = Settlement(review_id=review.id, status=ReviewStatus.REJECTED, by=by)
+            parts.catalog.commit(
+                Changes(subject=subject, at=now, fence=lease.token, audit=tuple(draft.audit), settled=(settlement,))
+            )
+            raise NotWanted(_WISHES[reason])
         standing = parts.catalog.standing(subject, now - timedelta(hours=1))
         items = [scored(candidate, parts)]
         vectors = embed(items, standing.unindexed, draft, parts)
@@ -76,6 +103,15 @@ def approve(id_: uuid.UUID, parts: Parts, *, by: str, now: datetime) -> Approved
         if draft.changed:
             tell(changes, event_ids, vectors, parts)
     return Approved(review, memory)
+
+
+def _why_not(candidate: Candidate, wanted: Preferences) -> str | None:
+    """Which wish of the subject's a candidate is against, if any."""
+    if wanted.consent == "withdrawn":
+        return "consent_withdrawn"
+    if is_about(candidate.summary, wanted.blocked_topics, (*candidate.tags, candidate.category)):
+        return "blocked_topic"
+    return None
 
 
 def reject(id_: uuid.UUID, catalog: Catalog, *, policy_version: str, by: str, now: datetime) -> Review:

@@ -18,7 +18,7 @@ from memory.queue import create_celery
 from memory.schema import Review, ReviewStatus, Subject, utc_iso
 from memory.settings import load_policy, load_settings
 from worker.parts import open_parts
-from worker.reviews import Approved, NotOpen, SubjectBusy
+from worker.reviews import Approved, NotOpen, NotWanted, SubjectBusy
 from worker.reviews import approve as approve_review
 from worker.reviews import reject as reject_review
 
@@ -91,7 +91,7 @@ def approve(ids: IdsArgument, by: ByOption = None, as_json: JsonOption = False) 
                 done.append(approve_review(review.id, parts, by=_who(by), now=datetime.now(UTC)))
             except (NotOpen, ConcurrentChange):
                 failed.append((review, "it is not open any more"))
-            except SubjectBusy as error:
+            except (NotWanted, SubjectBusy) as error:
                 failed.append((review, str(error)))
     finally:
         parts.close()
