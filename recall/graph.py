@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from datetime import datetime
 
 from memory.graph import Relation
-from memory.schema import Status, Subject
+from memory.schema import Subject
 from memory.stores import Stores
-from recall.search import search
+from recall.search import search, told_of
 
 
 def around(
@@ -37,7 +37,6 @@ def around_question(
 
 
 def _true(subject: Subject, relations: Sequence[Relation], stores: Stores) -> list[Relation]:
-    """Those whose memory is the subject's and active as the catalog has it now."""
-    memories = stores.catalog.memories(subject, {relation.memory_id for relation in relations})
-    active = {id_ for id_, memory in memories.items() if memory.status is Status.ACTIVE}
-    return [relation for relation in relations if relation.memory_id in active]
+    """Those whose memory is the subject's, and may be told as the catalog has it now."""
+    told = {memory.id for memory in told_of(subject, {relation.memory_id for relation in relations}, stores)}
+    return [relation for relation in relations if relation.memory_id in told]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import uuid
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -12,6 +12,7 @@ from memory.index.base import Where
 from memory.schema import Memory, Status, Subject
 from memory.stores import Stores
 from policies.retrieval import Match, recency, relevances, score
+from policies.topics import is_about
 
 _POOL = 100
 """How many hits by vector and how many by words are looked at; S3 Vectors gives no more at a time."""
@@ -43,7 +44,8 @@ def search_all(
 
     By meaning and by words: the index and the lexicon each propose, and what both say is weighed on one scale for all
     subjects. The caller answers for the asker's right to read every one of them. What is returned is as the catalog has
-    it now, and counts as used, which keeps it from being forgotten.
+    it now, and counts as used, which keeps it from being forgotten. What is on a topic that its subject has blocked is
+    left out, however long it has been known.
 
     Raises:
         ValueError: the query is empty, or the subjects are of several tenants.
@@ -74,17 +76,28 @@ def search_all(
         for subject in subjects
         for id_, weight in stores.catalog.weights(subject, likeliest).items()
     }
-    ranked = sorted(scores, key=lambda id_: (-scores[id_], id_))[:limit]
-    found = {memory.id: memory for memory in _read(subjects, ranked, stores)}
-    best = [Found(found[id_], near.get(id_, farthest), scores[id_]) for id_ in ranked if id_ in found]
+    blocked = {subject: stores.catalog.preferences.of(subject).blocked_topics for subject in subjects}
+    ranked = sorted(scores, key=lambda id_: (-scores[id_], id_))
+    # Whole memories cost the most to read: more of them than are asked for only where some may be left out.
+    read = ranked if any(blocked.values()) else ranked[:limit]
+    found = {one.id: one for subject in subjects for one in _told_of(subject, read, blocked[subject], stores)}
+    best = [Found(found[id_], near.get(id_, farthest), scores[id_]) for id_ in read if id_ in found][:limit]
     for subject in subjects:
         stores.accesses.note(subject, [one.memory.id for one in best if one.memory.subject == subject], now)
     return best
 
 
-def _read(subjects: Sequence[Subject], ids: Sequence[uuid.UUID], stores: Stores) -> list[Memory]:
-    memories = [memory for subject in subjects for memory in stores.catalog.memories(subject, ids).values()]
-    return [memory for memory in memories if memory.status is Status.ACTIVE]
+def told_of(subject: Subject, ids: Iterable[uuid.UUID], stores: Stores) -> list[Memory]:
+    """Those of a subject's memories that may be told: active, and on no topic that the subject has blocked."""
+    return _told_of(subject, ids, stores.catalog.preferences.of(subject).blocked_topics, stores)
+
+
+def _told_of(subject: Subject, ids: Iterable[uuid.UUID], blocked: Sequence[str], stores: Stores) -> list[Memory]:
+    return [
+        one
+        for one in stores.catalog.memories(subject, ids).values()
+        if one.status is Status.ACTIVE and not is_about(one.summary, blocked, (*one.tags, one.category))
+    ]
 
 
 def _score(weight: Weight, relevance: float, stores: Stores, now: datetime) -> float:

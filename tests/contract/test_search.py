@@ -8,8 +8,10 @@ import pytest
 
 from memory.catalog import Changes
 from memory.erasure import erase
-from memory.schema import Memory, Subject
+from memory.schema import Memory, Preference, PreferenceName, Subject
+from memory.wishes import prefer
 from policies.consolidation import without
+from recall.graph import around
 from recall.search import search, search_all
 from tests.contract.pipeline import Worker, only
 from tests.turns import subject
@@ -51,6 +53,22 @@ def test_a_forgotten_memory_is_found_by_neither(worker: Worker, anna: str) -> No
     assert summaries(worker, subject(anna), query="violin") == [memory.summary]
     erase(subject(anna), [memory.id], worker.parts, without, by="test", reason="asked", now=NOW)
     assert summaries(worker, subject(anna), query="violin") == []
+
+
+def test_what_is_on_a_topic_that_the_subject_has_blocked_since_is_not_found(worker: Worker, anna: str) -> None:
+    whose = subject(anna)
+    worker.hear(anna, "I take insulin every morning.", "I play the violin.")
+    insulin = next(one for one in worker.known(whose) if "insulin" in one.summary)
+    wish = Preference(name=PreferenceName.BLOCKED_TOPIC, value="health")
+
+    def is_found(*, blocked: bool) -> tuple[bool, bool]:
+        prefer(whose, wish, worker.parts.catalog, policy_version="p", by="dora", now=NOW, holds=blocked)
+        walked = around(whose, [fact.entity for fact in insulin.facts], worker.parts)
+        searched = summaries(worker, whose, query="insulin")
+        return insulin.summary in searched, any(one.memory_id == insulin.id for one in walked)
+
+    assert is_found(blocked=True) == (False, False)
+    assert is_found(blocked=False) == (True, True)
 
 
 def test_nobody_finds_anothers_memories(worker: Worker, anna: str) -> None:
