@@ -171,7 +171,7 @@ _LOOK_AT = {
     "broker": f"Check {variable_of('broker_url')}",
     "workers": f"Check {variable_of('broker_url')}",
     "catalog": f"Check {variable_of('catalog_url')}, and who else is writing to it",
-    "index": f"Check {variable_of('index')} and {variable_of('data_dir')}",
+    "index": f"Check {variable_of('index')}, and {variable_of('data_dir')} or {variable_of('index_url')}",
 }
 
 

@@ -46,21 +46,26 @@ class Settings(BaseSettings):
         description="SQLAlchemy URL of the catalog, such as postgresql+psycopg://user:password@host/afterturn; unset: "
         "SQLite in the data folder",
     )
-    index: Literal["sqlite", "pgvector", "s3vectors", "qdrant"] = Field(
+    index: Literal["sqlite", "pgvector", "s3vectors", "qdrant", "weaviate"] = Field(
         "sqlite",
-        description="where vectors are searched: sqlite, pgvector in the catalog's Postgres, s3vectors, or qdrant",
+        description="where vectors are searched: sqlite, pgvector in the catalog's Postgres, s3vectors, qdrant or "
+        "weaviate",
     )
     index_url: str | None = Field(
-        None, description="base URL of the index's server, with qdrant, such as http://127.0.0.1:6333"
+        None, description="base URL of the index's server, with qdrant or weaviate, such as http://127.0.0.1:6333"
+    )
+    index_grpc_url: str | None = Field(
+        None, description="base URL of Weaviate's gRPC; unset: port 50051 of the same host"
     )
     index_api_key: SecretStr | None = Field(
-        None, description="key of the index's server, with qdrant, if it asks for one; never shown"
+        None, description="key of the index's server, with qdrant or weaviate, if it asks for one; never shown"
     )
     index_prefix: Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]{0,30}$")] = Field(
-        "afterturn", description="what names of collections begin with, with qdrant: this, _ and the index's name"
+        "afterturn",
+        description="what names of collections begin with, with qdrant or weaviate: this, _ and the index's name",
     )
     index_timeout_seconds: Annotated[float, Field(ge=1, le=600)] = Field(
-        10.0, description="how long a call of the index's server may take, with qdrant"
+        10.0, description="how long a call of the index's server may take, with qdrant or weaviate"
     )
     s3vectors_bucket: str | None = Field(None, description="the vector bucket of Amazon S3 Vectors, with s3vectors")
     index_name: Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]{0,30}$")] = Field(
@@ -242,7 +247,7 @@ class Settings(BaseSettings):
             Cron.parse(moments)
         return moments.strip()
 
-    @field_validator("llm_url", "embedder_url", "index_url")
+    @field_validator("llm_url", "embedder_url", "index_url", "index_grpc_url")
     @classmethod
     def _is_http(cls, url: str | None) -> str | None:
         if url is None:
@@ -262,6 +267,7 @@ class Settings(BaseSettings):
         "aws_region",
         "s3vectors_bucket",
         "index_url",
+        "index_grpc_url",
         "index_api_key",
         "embedder_model",
         "embedder_url",

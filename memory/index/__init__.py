@@ -58,3 +58,7 @@ def _made(settings: Settings, engine: Engine | None) -> Index:
             with needs_extra("qdrant", variable_of("index")):
                 from memory.index.qdrant import open_qdrant_index
             return open_qdrant_index(settings)
+        case "weaviate":
+            with needs_extra("weaviate", variable_of("index")):
+                from memory.index.weaviate import open_weaviate_index
+            return open_weaviate_index(settings)

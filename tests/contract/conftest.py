@@ -14,7 +14,7 @@ from memory.catalog.engine import create_catalog_engine
 from memory.index import open_index
 from memory.queue import create_celery
 from memory.settings import Settings
-from tests.contract.indexes import ADAPTERS, DATABASE_VARIABLE, QDRANT_VARIABLE
+from tests.contract.indexes import ADAPTERS, DATABASE_VARIABLE, QDRANT_VARIABLE, WEAVIATE_VARIABLE
 from tests.contract.loopback import Loopback, aws_at_loopback, loopback
 from tests.contract.pipeline import Worker
 from tests.contract.s3vectors_server import S3VectorsServer
@@ -77,7 +77,23 @@ def qdrant() -> Iterator[Loopback]:
         yield told
 
 
-_SERVERS = {"pgvector": "database_of_indexes", "qdrant": "qdrant", "s3vectors": "s3vectors"}
+@pytest.fixture(scope="session")
+def weaviate() -> Iterator[None]:
+    """A server in the place of Weaviate."""
+    from tests.contract.weaviate_server import weaviate_at_loopback
+
+    with weaviate_at_loopback() as (_, told, grpc_url), pytest.MonkeyPatch.context() as environment:
+        environment.setenv(WEAVIATE_VARIABLE, f"{told.url} {grpc_url}")
+        told.remembers = False
+        yield
+
+
+_SERVERS = {
+    "pgvector": "database_of_indexes",
+    "qdrant": "qdrant",
+    "s3vectors": "s3vectors",
+    "weaviate": "weaviate",
+}
 
 
 @pytest.fixture(params=sorted(ADAPTERS))

@@ -26,6 +26,8 @@ DATABASE_VARIABLE = "DATABASE_OF_INDEXES_UNDER_TEST"
 """URL of a Postgres database, for processes that a test starts."""
 QDRANT_VARIABLE = "QDRANT_OF_INDEXES_UNDER_TEST"
 """URL of what stands in for Qdrant."""
+WEAVIATE_VARIABLE = "WEAVIATE_OF_INDEXES_UNDER_TEST"
+"""URLs of what stands in for Weaviate, REST and gRPC."""
 
 
 def _name(folder: Path) -> str:
@@ -49,13 +51,21 @@ def _s3vectors(folder: Path) -> Index:
     return S3VectorsIndex(open_s3vectors(settings, connections=64), BUCKET, _name(folder))
 
 
+def _weaviate(folder: Path) -> Index:
+    from memory.index.weaviate import open_weaviate_index
+
+    url, grpc_url = os.environ[WEAVIATE_VARIABLE].split()
+    return open_weaviate_index(Settings(index_url=url, index_grpc_url=grpc_url, index_name=_name(folder)))
+
+
 ADAPTERS: dict[str, Callable[[Path], Index]] = {
     "pgvector": _pgvector,
     "qdrant": _qdrant,
     "s3vectors": _s3vectors,
     "sqlite": SqliteIndex,
+    "weaviate": _weaviate,
 }
-STAND_INS = frozenset({"qdrant", "s3vectors"})
+STAND_INS = frozenset({"qdrant", "s3vectors", "weaviate"})
 """Services of which a stand-in runs here: what many entries take, and what processes do to each other, says nothing of
 the service."""
 DIMENSIONS = 8

@@ -73,6 +73,12 @@ class _Handler(BaseHTTPRequestHandler):
     def do_PUT(self) -> None:
         self.do_POST()
 
+    def do_HEAD(self) -> None:
+        self.do_POST()
+
+    def do_DELETE(self) -> None:
+        self.do_POST()
+
     def do_POST(self) -> None:
         length = int(self.headers.get("content-length") or 0)
         headers = {name.lower(): value for name, value in self.headers.items()}
