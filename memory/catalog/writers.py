@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import fcntl
 import sqlite3
 import threading
@@ -86,7 +87,7 @@ class Writers:
                 units = list(self._waiting)
             for unit in units:
                 if not unit.outcome.done():
-                    unit.outcome.set_exception(error)
+                    unit.outcome.set_exception(_copied(error))
         finally:
             with self._queue:
                 for _ in units:
@@ -126,7 +127,7 @@ class Writers:
                 results = [_do(unit, connection, alone=len(units) == 1) for unit in units]
         except BaseException as error:
             for unit in units:
-                unit.outcome.set_exception(error)
+                unit.outcome.set_exception(_copied(error))
             if not isinstance(error, Exception):
                 raise
             return
@@ -175,6 +176,11 @@ class _Failed:
 
     def __init__(self, error: Exception) -> None:
         self.error = error
+
+
+def _copied(error: BaseException) -> BaseException:
+    """The same error for one more thread: one that several raise would gather the tracebacks of all."""
+    return copy.copy(error).with_traceback(error.__traceback__)
 
 
 def _do(unit: _Unit[Any], connection: Connection, *, alone: bool) -> Any:

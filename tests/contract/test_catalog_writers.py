@@ -97,7 +97,9 @@ def test_when_the_database_fails_nobody_is_told_that_it_was_written(engine: Engi
         raise OperationalError("INSERT", None, Exception("the disk is full"))
 
     crowd = Crowd(writers, [saying("one"), breaks, saying("two")])
-    assert all(isinstance(outcome.exception(), OperationalError) for outcome in crowd.outcomes)
+    errors = [outcome.exception() for outcome in crowd.outcomes]
+    assert all(isinstance(error, OperationalError) for error in errors)
+    assert len(set(map(id, errors))) == 3, "one error that all raise would gather the tracebacks of all"
     assert said(engine) == {"first"}
     assert writers.write(saying("later")) == "later"
 
