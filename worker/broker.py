@@ -4,20 +4,54 @@ When a connection is lost while tasks run, kombu 5.7 gives the messages in hand 
 later, over the channel that is gone: an AttributeError, which no one expects, ends the worker. Here it is the
 connection error that it is. Messages in hand are not given back, for they are still being worked on; those that nobody
 acknowledges come back by themselves.
+
+A broker that is there and refuses, because it became a replica or its disk is full, would end the worker too: to kombu
+it is a mistake in a command. Here the connection counts as lost, and the worker tries again until it is served.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from kombu.transport import TRANSPORT_ALIASES
 from kombu.transport.redis import Channel, Transport
+from redis import Connection, SSLConnection
+from redis.exceptions import ConnectionError as RedisConnectionError
+from redis.exceptions import ResponseError
+
+from memory.redis import refuses
+
+
+class _Served(Connection):
+    """A connection that is lost when the server refuses."""
+
+    def read_response(self, *arguments: Any, **options: Any) -> Any:
+        return _unless_refused(super().read_response, *arguments, **options)
+
+
+class _ServedOverTLS(SSLConnection):
+    """As `_Served`."""
+
+    def read_response(self, *arguments: Any, **options: Any) -> Any:
+        return _unless_refused(super().read_response, *arguments, **options)
+
+
+def _unless_refused(read: Callable[..., Any], *arguments: Any, **options: Any) -> Any:
+    try:
+        return read(*arguments, **options)
+    except ResponseError as error:
+        if refuses(error):
+            raise RedisConnectionError(f"the broker refuses: {error}") from error
+        raise
 
 
 class LastingChannel(Channel):
     """A channel whose use after its end is a connection error."""
 
     do_restore = False
+    connection_class = _Served
+    connection_class_ssl = _ServedOverTLS
     _lasting_client: tuple[Any, Any] = (None, None)
 
     def _connparams(self, asynchronous: bool = False) -> Any:

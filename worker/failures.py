@@ -6,7 +6,6 @@ import random
 import sqlite3
 
 from kombu.exceptions import OperationalError as BrokerUnavailable
-from redis.exceptions import BusyLoadingError, OutOfMemoryError, ReadOnlyError
 from redis.exceptions import ConnectionError as RedisConnectionError
 from redis.exceptions import TimeoutError as RedisTimeoutError
 from sqlalchemy.exc import InterfaceError, OperationalError
@@ -18,6 +17,7 @@ from memory.embedding import EmbedderUnavailable
 from memory.index import IndexUnavailable
 from memory.llm import LLMAnswerInvalid, LLMBusy, LLMUnavailable
 from memory.postgres import is_passing
+from memory.redis import refuses
 
 PASSING_FAILURES = (LLMUnavailable, LLMAnswerInvalid, EmbedderUnavailable, ConnectionError, TimeoutError)
 """Of a model, or of whatever a part of the user's own asks: tried again, a number of times."""
@@ -34,9 +34,6 @@ _OUTAGES = (
     BrokerUnavailable,
     RedisConnectionError,
     RedisTimeoutError,
-    BusyLoadingError,
-    OutOfMemoryError,
-    ReadOnlyError,
     OperationalError,
     InterfaceError,
     NoConnectionFree,
@@ -53,13 +50,13 @@ _LONGEST_PAUSE = 60.0
 
 def is_transient(error: BaseException) -> bool:
     """Whether the same work may succeed later with nothing changed: connections, locks, timeouts, lost races."""
-    return isinstance(error, _TRANSIENT) or is_passing(error)
+    return isinstance(error, _TRANSIENT) or is_passing(error) or refuses(error)
 
 
 def is_outage(error: BaseException) -> bool:
     """Whether a failure that passes is nobody's turn's fault: a store or the broker is away, and every turn must wait
     however long that takes."""
-    return isinstance(error, _OUTAGES) or is_passing(error)
+    return isinstance(error, _OUTAGES) or is_passing(error) or refuses(error)
 
 
 def pause_before_retry(attempt: int, error: BaseException | None = None) -> float:

@@ -71,6 +71,23 @@ def test_a_broker_that_answers_nothing_for_10_seconds_loses_nothing(fleet: Fleet
     assert_all_as_said(fleet)
 
 
+def test_a_broker_that_refuses_to_write_loses_nothing_and_no_worker(fleet: Fleet, broker: Broker) -> None:
+    workers = [worker.pid for worker in fleet.workers]
+    with fleet.feeding(talk(names(100, "refused"), 6), a_second=100), Redis.from_url(broker.url) as redis:
+        some_more_are_processed(fleet, 50)
+        redis.config_set("maxmemory", 1)
+        time.sleep(2)
+        redis.config_set("maxmemory", 0)
+        some_more_are_processed(fleet, 50)
+        # What becomes of a server that another one takes over from, until clients look the address up again.
+        redis.execute_command("REPLICAOF", "127.0.0.1", "1")
+        time.sleep(3)
+        redis.execute_command("REPLICAOF", "NO", "ONE")
+    fleet.wait_until_idle()
+    assert_all_as_said(fleet)
+    assert [worker.pid for worker in fleet.workers if worker.poll() is None] == workers
+
+
 @pytest.fixture(scope="module")
 def network(tmp_path_factory: pytest.TempPathFactory) -> Iterator[BadBroker]:
     network = BadBroker(tmp_path_factory.mktemp("network"))
