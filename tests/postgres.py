@@ -5,11 +5,12 @@ from __future__ import annotations
 import os
 import subprocess
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from importlib.util import find_spec
 from itertools import count
 from pathlib import Path
+from types import MappingProxyType
 
 from sqlalchemy import URL, Engine, create_engine, make_url, text
 from sqlalchemy.exc import OperationalError
@@ -69,8 +70,11 @@ class PostgresServer:
 
 
 @contextmanager
-def postgres_server(folder: Path, port: int) -> Iterator[PostgresServer]:
-    """A server with its files in a folder, or the one that the environment names, until the block ends.
+def postgres_server(
+    folder: Path, port: int, settings: Mapping[str, str] = MappingProxyType({})
+) -> Iterator[PostgresServer]:
+    """A server with its files in a folder, or the one that the environment names, until the block ends. `settings`
+    stand before those of tests.
 
     Raises:
         NoServer: it does not start.
@@ -87,12 +91,13 @@ def postgres_server(folder: Path, port: int) -> Iterator[PostgresServer]:
     _run(
         [*_not_as_root(), str(programs / "initdb"), *f"-D {data} -U afterturn -A trust -E UTF8".split(), "--no-locale"]
     )
-    settings = [part for name, value in _SETTINGS.items() for part in ("-c", f"{name}={value}")]
+    given_settings = _SETTINGS | dict(settings)
+    options = [part for name, value in given_settings.items() for part in ("-c", f"{name}={value}")]
     with log.open("wb") as output:
         process = subprocess.Popen(
             [
                 *(*_not_as_root(), str(programs / "postgres"), "-D", str(data)),
-                *("-h", "127.0.0.1", "-p", str(port), *settings),
+                *("-h", "127.0.0.1", "-p", str(port), *options),
             ],
             stdout=output,
             stderr=output,

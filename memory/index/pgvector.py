@@ -5,11 +5,25 @@ from __future__ import annotations
 import uuid
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import UTC
+from functools import cache
 from typing import Any
 
 import numpy as np
 from pgvector.sqlalchemy import VECTOR
-from sqlalchemy import Column, ColumnElement, Connection, DateTime, Engine, MetaData, String, Table, and_, func, select
+from sqlalchemy import (
+    Column,
+    ColumnElement,
+    Connection,
+    DateTime,
+    Dialect,
+    Engine,
+    MetaData,
+    String,
+    Table,
+    and_,
+    func,
+    select,
+)
 from sqlalchemy import Uuid as Id
 from sqlalchemy import or_ as any_of
 from sqlalchemy.dialects.postgresql import ARRAY, insert
@@ -29,6 +43,24 @@ enough (docs/reference/stores.md)."""
 _EF_SEARCH = 200
 """Entries that a search of the graph keeps in hand; pgvector's default of 40 is less than recall asks for."""
 _KEYS_AT_A_TIME = 5_000
+
+
+class _Exact(VECTOR):
+    """A vector as text of nine digits a number, which are enough for any float32. The library's own text has up to
+    nineteen, and takes three times as long to make (0.4 ms for 384 numbers)."""
+
+    cache_ok = True
+
+    def bind_processor(self, dialect: Dialect) -> Any:  # noqa: ARG002
+        def text_of(vector: Vector) -> str:
+            return _digits(len(vector)) % tuple(vector.tolist())
+
+        return text_of
+
+
+@cache
+def _digits(count: int) -> str:
+    return f"[{','.join(['%.9g'] * count)}]"
 
 
 class PgvectorIndex:
@@ -196,7 +228,7 @@ def _table(name: str, dimensions: int | None) -> Table:
         *(Column(name, String, nullable=name.endswith("_id")) for name in FILTERS),
         Column("created_at", DateTime(timezone=True), nullable=False),
         Column("tags", ARRAY(String), nullable=False),
-        Column("vector", VECTOR(dimensions), nullable=False),
+        Column("vector", _Exact(dimensions), nullable=False),
     )
 
 
