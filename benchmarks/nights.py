@@ -10,29 +10,27 @@ with a night each week.
 from __future__ import annotations
 
 import os
-import random
 import tempfile
 import time
+from contextlib import ExitStack
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Final
 
 import typer
 from rich.console import Console
-from rich.progress import track
 from rich.table import Table
 
 from benchmarks.nights_recall import Weeks, live_through
+from benchmarks.nights_subjects import make_subjects
 from benchmarks.processes import running, wait_for
 from benchmarks.turns import make_turns
 from interfaces.local.broker import embedded_broker
 from interfaces.local.progress import percentile
-from memory.catalog import Changes, NightRun
-from memory.index.base import Entry
-from memory.queue import create_celery, open_mailbox
-from memory.schema import Kind, Memory, MemoryType, Subject, memory_id
-from memory.settings import Settings, load_settings
+from memory.catalog import NightRun
+from memory.queue import INGEST_QUEUE, NIGHTLY_QUEUE, create_celery, open_mailbox
+from memory.settings import load_settings
 from producers import Producer
 from worker.leases import LeaseKeeper
 from worker.nights.chunks import work
@@ -41,8 +39,9 @@ from worker.nights.jobs import NIGHTLY_JOBS
 from worker.parts import Parts, open_parts
 
 console = Console()
-_DOINGS = ("went hiking", "went swimming", "cooked pasta", "painted the kitchen", "met an old friend", "read a novel")
-_PLACES = ("in the hills", "at the lake", "at home", "in town", "by the sea", "at the station")
+_WAITING_SUBJECTS, _WAITING_MEMORIES = 600, 60
+"""Whose night is under way while turns are measured: more than it gets through meanwhile."""
+_WAITS: Final = ("no night", "all three jobs at once", "the same, in a worker of their own")
 
 
 @dataclass(frozen=True)
@@ -63,7 +62,7 @@ def main(
     data: Annotated[Path | None, typer.Option(help="Folder of conversations, as for benchmarks.quality.")] = None,
     port: Annotated[int, typer.Option(help="Port of the benchmark's own broker.")] = 6399,
 ) -> None:
-    """Measure the nights. The full size takes an hour or more, --small some minutes."""
+    """Measure the nights. The full size takes some hours and 12 GB of disk, --small some minutes."""
     if small:
         subjects, memories = 300, 40
     with tempfile.TemporaryDirectory() as name:
@@ -76,50 +75,14 @@ def main(
         settings = load_settings()
         with embedded_broker(url, Path(name, "broker")):
             parts = open_parts(settings, create_celery(settings))
-            _fill(subjects, memories, parts)
+            make_subjects(subjects, memories, parts, console)
             costs = [_night(job, parts) for job in NIGHTLY_JOBS]
             _report_costs(costs, subjects, memories)
             parts.close()
-            _report_waits(_waits(settings, night=False), _waits(settings, night=True))
+            _report_waits([_waits(how, Path(name, f"waits{how}")) for how in range(len(_WAITS))])
             if data is not None:
                 _report_weeks(live_through(data, url, Path(name, "quality"), console))
     console.print("Again: python -m benchmarks.nights" + (" --small" if small else ""))
-
-
-def _fill(subjects: int, memories: int, parts: Parts) -> None:
-    chance, now = random.Random(3), datetime.now(UTC)
-    texts = [f"Maya {doing} {place}." for doing in _DOINGS for place in _PLACES]
-    vectors = dict(zip(texts, parts.embedder.embed(texts), strict=True))
-    for number in track(range(subjects), "making subjects", console=console, transient=True):
-        whose = Subject(tenant_id="bench", subject_id=f"user{number:07}")
-        made = [_episode(whose, place, chance.choice(texts), now, chance, parts) for place in range(memories)]
-        parts.catalog.commit(Changes(subject=whose, at=now, fence=1, created=tuple(made)))
-        parts.index.upsert([Entry.of(memory, vectors[memory.summary]) for memory in made])
-        parts.catalog.told(parts.catalog.index_jobs(whose, limit=memories))
-
-
-def _episode(whose: Subject, number: int, text: str, now: datetime, chance: random.Random, parts: Parts) -> Memory:
-    at = now - timedelta(days=chance.uniform(3, 180))
-    return Memory(
-        id=memory_id(whose, MemoryType.EPISODIC, f"t{number}", 0),
-        **whose.model_dump(),
-        type=MemoryType.EPISODIC,
-        kind=Kind.CONVERSATION_CONTEXT,
-        category="Personal",
-        summary=text,
-        tags=(text.split()[1],),
-        source_turn_ids=(f"t{number}",),
-        importance=chance.uniform(0.1, 0.6),
-        trust_score=0.85,
-        confidence=0.7,
-        occurred_at=at,
-        said_at=at,
-        created_at=at,
-        updated_at=at,
-        last_accessed=at,
-        embedding_model=parts.embedder.name,
-        policy_version=parts.policy.version,
-    )
 
 
 def _night(job: str, parts: Parts) -> _Cost:
@@ -144,29 +107,51 @@ def _megabytes() -> float:
     return pages * os.sysconf("SC_PAGE_SIZE") / 1e6
 
 
-def _waits(settings: Settings, *, night: bool, turns: int = 400, a_second: float = 10.0) -> list[float]:
-    """Seconds from arrival to commit of turns at a steady rate, through one worker process, with a night or without."""
+@dataclass(frozen=True)
+class _Waited:
+    """Seconds from arrival to commit of turns, in order of length, and how many subjects the night did meanwhile."""
+
+    lags: list[float]
+    subjects: int
+
+
+def _waits(how: int, folder: Path, turns: int = 400, a_second: float = 10.0) -> _Waited:
+    """What turns at a steady rate wait for, in one of the ways of `_WAITS`, on stores of its own."""
+    os.environ["AFTERTURN_DATA_DIR"] = str(folder)
+    settings = load_settings()
     parts = open_parts(settings, create_celery(settings))
+    parts.redis.flushdb()
+    if how:
+        make_subjects(_WAITING_SUBJECTS, _WAITING_MEMORIES, parts, console)
     producer, mailbox = Producer(settings), open_mailbox(settings, parts.redis, parts.celery)
-    said = make_turns(turns, 200, kept=0.5, seed=20 + night)
-    said = [turn.model_copy(update={"turn_id": f"{night}-{turn.turn_id}"}) for turn in said]
-    with running(["-m", "interfaces.cli", "worker"], dict(os.environ)):
+    said = make_turns(turns, 200, kept=0.5, seed=20)
+    with ExitStack() as workers:
+        queues = ["--queues", INGEST_QUEUE] if _apart(how) else []
+        workers.enter_context(running(["-m", "interfaces.cli", "worker", *queues], dict(os.environ)))
+        if _apart(how):
+            nightly = ["worker", "--queues", NIGHTLY_QUEUE, "--name", "night@%h"]
+            workers.enter_context(running(["-m", "interfaces.cli", *nightly], dict(os.environ)))
         producer.enqueue(said[0])
         wait_for(lambda: mailbox.dirty_subjects() == 0)
-        since, started = datetime.now(UTC), time.monotonic()
-        if night:
+        since = datetime.now(UTC)
+        if how:
             for number, job in enumerate(NIGHTLY_JOBS.values()):
-                run_id = begin(job.name, f"waits-{number}", None, parts, since)
-                if run_id is not None:
+                if run_id := begin(job.name, f"waits-{number}", None, parts, since):
                     ring_for(run_id, parts, since)
+            wait_for(lambda: any(run.subjects for run in parts.catalog.nights.runs()))
+        since, started = datetime.now(UTC), time.monotonic()
         for number, turn in enumerate(said[1:]):
             time.sleep(max(0.0, started + number / a_second - time.monotonic()))
             producer.enqueue(turn)
         wait_for(lambda: mailbox.dirty_subjects() == 0)
-    lags = sorted(parts.catalog.lags(since))
+    waited = _Waited(sorted(parts.catalog.lags(since)), sum(run.subjects for run in parts.catalog.nights.runs()))
     producer.close()
     parts.close()
-    return lags
+    return waited
+
+
+def _apart(how: int) -> bool:
+    return how == len(_WAITS) - 1
 
 
 def _report_costs(costs: list[_Cost], subjects: int, memories: int) -> None:
@@ -180,14 +165,15 @@ def _report_costs(costs: list[_Cost], subjects: int, memories: int) -> None:
     console.print(table)
 
 
-def _report_waits(quiet: list[float], busy: list[float]) -> None:
-    table = Table(title="What turns wait, 10 a second through one worker", title_justify="left")
-    for column in ("", "p50 ms", "p95 ms"):
+def _report_waits(waited: list[_Waited]) -> None:
+    table = Table(title="What turns wait, 10 a second", title_justify="left")
+    for column in ("", "p50 ms", "p95 ms", "p95 beside no night", "subjects done meanwhile"):
         table.add_column(column, justify="right" if column else "left")
-    for name, lags in (("no night", quiet), ("all three jobs at once", busy)):
-        table.add_row(name, *(f"{percentile(lags, share) * 1000:.0f}" for share in (0.5, 0.95)))
+    quiet = percentile(waited[0].lags, 0.95)
+    for name, one in zip(_WAITS, waited, strict=True):
+        middle, high = (percentile(one.lags, share) for share in (0.5, 0.95))
+        table.add_row(name, f"{middle * 1000:.0f}", f"{high * 1000:.0f}", f"{high / quiet:.2f}x", f"{one.subjects:,}")
     console.print(table)
-    console.print(f"p95 with a night is {percentile(busy, 0.95) / percentile(quiet, 0.95):.2f} times that without")
 
 
 def _report_weeks(weeks: tuple[Weeks, Weeks]) -> None:

@@ -11,7 +11,7 @@ from typing import Any
 
 import structlog
 from celery.exceptions import Reject
-from celery.signals import worker_init, worker_shutdown
+from celery.signals import worker_init, worker_shutdown, worker_shutting_down
 from pydantic import ValidationError
 
 from memory.catalog import CatalogUnavailable
@@ -88,6 +88,11 @@ def _open_at_start(**_: Any) -> None:
         sys.exit(f"afterturn worker: {error}")
 
 
+@worker_shutting_down.connect
+def _leave_the_night(**_: Any) -> None:
+    _hand.stop()
+
+
 @worker_shutdown.connect
 def _close_at_end(**_: Any) -> None:
     _leases().stop()
@@ -145,7 +150,11 @@ def night(job: JobName) -> None:
 def night_chunk(run_id: str) -> None:
     """Do a nightly job for the next chunk of a run's subjects, if no other chunk is in work in this process."""
     parts = _parts()
-    _hand.lend(run_id, partial(work, run_id, NIGHTLY_JOBS, parts, _leases()), partial(want_hand, parts.celery))
+    _hand.lend(
+        run_id,
+        partial(work, run_id, NIGHTLY_JOBS, parts, _leases(), _hand.is_stopping),
+        partial(want_hand, parts.celery),
+    )
 
 
 @app.task(name=CONDENSE)

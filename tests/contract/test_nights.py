@@ -293,6 +293,21 @@ def test_a_run_is_over_only_when_its_last_hand_is_done(few: Worker) -> None:
         assert nights.unfinished("forget") == []
 
 
+def test_a_worker_that_is_to_end_leaves_the_rest_of_its_chunk_to_another_at_once(few: Worker, anna: str) -> None:
+    seen = Seen()
+    with a_run(few) as run_id:
+        few.parts.redis.delete(*rings())
+        chunks.work(run_id, seen.job(), few.parts, few.leases, lambda: len(seen.subjects) == 2)
+        assert seen.subjects == [f"{anna}-0", f"{anna}-1"]
+        assert waiting(few) == 1
+        for _ in range(4):
+            chunks.work(run_id, seen.job(), few.parts, few.leases)
+    run = few.parts.catalog.nights.run(run_id)
+    assert run is not None
+    assert (run.subjects, run.results, run.finished_at is None) == (8, {"unchanged": 8}, False)
+    assert seen.subjects == [f"{anna}-{number}" for number in range(8)]
+
+
 def test_one_subject_that_cannot_be_done_does_not_keep_the_others_from_their_night(few: Worker, anna: str) -> None:
     seen = Seen(fail_at=f"{anna}-1")
     with a_run(few) as run_id:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import secrets
 import time
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 
 import structlog
@@ -28,8 +28,17 @@ _PAGE = 50
 _CHECKPOINT_SECONDS = 5.0
 
 
-def work(run_id: str, jobs: Mapping[str, Job], parts: Parts, leases: LeaseKeeper) -> None:
-    """Take the next chunk of a run, if there is one and not too many hands are at work, and do it."""
+def work(
+    run_id: str,
+    jobs: Mapping[str, Job],
+    parts: Parts,
+    leases: LeaseKeeper,
+    stopping: Callable[[], bool] = lambda: False,
+) -> None:
+    """Take the next chunk of a run, if there is one and not too many hands are at work, and do it.
+
+    Once `stopping` says that this process is to end, the rest of the chunk is left to another.
+    """
     nights, settings = parts.catalog.nights, parts.settings
     chunk = nights.take(
         run_id,
@@ -42,7 +51,7 @@ def work(run_id: str, jobs: Mapping[str, Job], parts: Parts, leases: LeaseKeeper
     if chunk is None:
         return
     try:
-        _do(chunk, jobs[chunk.run.job], parts, leases)
+        _do(chunk, jobs[chunk.run.job], parts, leases, stopping)
     except ChunkLost:
         _log.warning("chunk_lost", stage="night", run=run_id)
         return
@@ -56,7 +65,7 @@ def work(run_id: str, jobs: Mapping[str, Job], parts: Parts, leases: LeaseKeeper
     want_hand(parts.celery, run_id)
 
 
-def _do(chunk: Chunk, job: Job, parts: Parts, leases: LeaseKeeper) -> None:
+def _do(chunk: Chunk, job: Job, parts: Parts, leases: LeaseKeeper, stopping: Callable[[], bool]) -> None:
     nights = parts.catalog.nights
     pace = Pace(leases)
     busy: list[Subject] = []
@@ -71,9 +80,13 @@ def _do(chunk: Chunk, job: Job, parts: Parts, leases: LeaseKeeper) -> None:
             else:
                 counts.update(steps)
                 counts[outcome] += 1
-            if place == len(page) or time.monotonic() - since > _CHECKPOINT_SECONDS:
+            leaving = stopping()
+            if leaving or place == len(page) or time.monotonic() - since > _CHECKPOINT_SECONDS:
                 chunk = nights.checkpoint(chunk, subject, counts, done, datetime.now(UTC))
                 counts, done, since = Counter(), 0, time.monotonic()
+            if leaving:
+                nights.give_back(chunk, datetime.now(UTC), silence(parts.settings))
+                return
             pace.rest()
     for subject in busy:
         # Their turns are done by now, mostly; who still talks is looked at in the next night.

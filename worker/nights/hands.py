@@ -18,6 +18,14 @@ class Hand:
         self._lock = threading.Lock()
         self._at_work = False
         self._turned_away: Counter[str] = Counter()
+        self._stopping = threading.Event()
+
+    def stop(self) -> None:
+        """Say that the process is to end: what is in work is left at the next subject."""
+        self._stopping.set()
+
+    def is_stopping(self) -> bool:
+        return self._stopping.is_set()
 
     def lend(self, run_id: str, work: Callable[[], None], ask_again: Callable[[str], None]) -> None:
         """Work on a run, or turn the message away if the hand is at work.
