@@ -6,6 +6,7 @@ Every event is announced at least once; its `event_id` tells a repeated one.
 from __future__ import annotations
 
 import json
+from collections import defaultdict
 from collections.abc import Sequence
 from typing import Any, cast
 
@@ -28,10 +29,14 @@ def announce(events: Sequence[tuple[int, Event]], parts: Parts) -> None:
     """
     if not events:
         return
+    gone: dict[Subject, set[str]] = defaultdict(set)
+    for _, event in events:
+        if event.name is EventName.DELETED:
+            gone[event.subject].add(str(event.payload["id"]))
+    for subject, ids in gone.items():
+        _take_back(subject, ids, parts)
     pipeline = parts.redis.pipeline(transaction=False)
     for event_id, event in events:
-        if event.name is EventName.DELETED:
-            _take_back(event.subject, str(event.payload["id"]), parts)
         fields: dict[Any, Any] = {
             "event_id": event_id,
             "event": event.name.value,
@@ -44,8 +49,8 @@ def announce(events: Sequence[tuple[int, Event]], parts: Parts) -> None:
     pipeline.execute()
 
 
-def _take_back(subject: Subject, memory_id: str, parts: Parts) -> None:
+def _take_back(subject: Subject, ids: set[str], parts: Parts) -> None:
     entries: list[tuple[bytes, dict[bytes, bytes]]] = cast(Any, parts.redis.xrange(stream_key(subject)))
-    told = [entry for entry, fields in entries if memory_id in json.loads(fields[b"payload"]).values()]
+    told = [entry for entry, fields in entries if ids & set(map(str, json.loads(fields[b"payload"]).values()))]
     if told:
         parts.redis.xdel(stream_key(subject), *told)

@@ -135,6 +135,16 @@ def alone(worker: Worker, tmp_path: Path) -> Iterator[Worker]:
 
 
 @pytest.fixture
+def emptied(request: pytest.FixtureRequest, worker: Worker) -> Worker:
+    """A worker that knows nobody."""
+    if worker.parts.settings.catalog_url is None:
+        alone: Worker = request.getfixturevalue("alone")
+        return alone
+    request.getfixturevalue("postgres").empty(worker.parts.settings.catalog_url)
+    return worker
+
+
+@pytest.fixture
 def anna() -> str:
     """A user that no other test knows."""
     return f"anna{next(_users)}"

@@ -9,6 +9,8 @@ from contextlib import closing
 from dataclasses import dataclass, replace
 from typing import Any, cast
 
+import pytest
+
 from memory.catalog.engine import create_catalog_engine
 from memory.catalog.tables import metadata
 from memory.index.base import Hit, Where
@@ -105,6 +107,14 @@ class Worker:
 
     def with_parts(self, **parts: Any) -> Worker:
         return Worker(replace(self.parts, **parts), self.leases)
+
+
+def on_every_store(metafunc: pytest.Metafunc) -> None:
+    """A module's `pytest_generate_tests`: all stores keep its promises; those of its own bytes are the embedded
+    one's."""
+    if "worker" in metafunc.fixturenames:
+        stores = ["sqlite"] if "alone" in metafunc.fixturenames else ["sqlite", "postgres"]
+        metafunc.parametrize("worker", stores, indirect=True, scope="module")
 
 
 def only(memories: Sequence[Memory]) -> Memory:

@@ -10,7 +10,7 @@ from pydantic import BaseModel
 
 from memory.llm import Completion, LLMAnswerInvalid
 from memory.schema import Memory, MemoryType, Status, Subject
-from tests.contract.pipeline import Worker, only
+from tests.contract.pipeline import Worker, on_every_store, only
 from tests.turns import subject
 from worker.erasing import erase_memory
 from worker.nights.base import Plan
@@ -23,6 +23,7 @@ SAID = (
     "I went hiking in the hills with my sister yesterday",
     "I lost my hiking boots on the coast yesterday",
 )
+pytest_generate_tests = on_every_store
 NOW = datetime.now(UTC) + timedelta(days=4)
 
 

@@ -12,10 +12,11 @@ from memory.catalog import Changes, StaleFence
 from memory.catalog.erasing import Scope
 from memory.queue import send_dead_letter, send_turn
 from memory.schema import Turn
-from tests.contract.pipeline import Worker
+from tests.contract.pipeline import Worker, on_every_store
 from tests.turns import a_turn, subject
 from worker.erasing import erase_subject, erase_turns, files_with
 
+pytest_generate_tests = on_every_store
 NOW = datetime(2026, 11, 3, tzinfo=UTC)
 SECRET = "My grandmother's recipe needs seventeen walnuts"
 

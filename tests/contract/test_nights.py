@@ -18,13 +18,14 @@ from memory.queue import NIGHTLY_QUEUE
 from memory.schema import Preference, PreferenceName, Status, Subject
 from recall.search import search
 from tests.contract.catalogs import a_memory
-from tests.contract.pipeline import Worker, only
+from tests.contract.pipeline import Worker, on_every_store, only
 from tests.turns import a_turn, subject
 from worker.nights.base import Job, Plan
 from worker.nights.forget import FORGET
 from worker.nights.tidy import tidy
 from worker.nights.visit import Busy, visit
 
+pytest_generate_tests = on_every_store
 NOW = datetime(2026, 11, 2, 4, 10, tzinfo=UTC)
 A_DAY = timedelta(days=1)
 
@@ -112,15 +113,15 @@ def test_what_much_has_faded_is_written_in_parts_so_that_others_need_not_wait_fo
     worker: Worker, anna: str
 ) -> None:
     whose, at = subject(anna), NOW - timedelta(days=900)
-    many = [a_memory(f"t{number}", whose, created_at=at) for number in range(230)]
+    many = [a_memory(f"t{number}", whose, created_at=at) for number in range(120)]
     worker.parts.catalog.commit(Changes(subject=whose, at=at, created=tuple(many)))
     with_vectors(worker, whose)
     plan = forget(worker, whose, 0)
     assert plan is not None
-    assert [len(changes.updated) for changes in plan.changes] == [100, 100, 30]
+    assert [len(changes.updated) for changes in plan.changes] == [100, 20]
     assert {memory.status for memory in worker.state(whose)} == {Status.ARCHIVED}
     assert forget(worker, whose, 179) is None
-    assert steps(forget(worker, whose, 182)) == ["delete"] * 230
+    assert steps(forget(worker, whose, 182)) == ["delete"] * 120
     assert worker.state(whose) == []
 
 
@@ -175,10 +176,10 @@ def test_a_turn_that_comes_in_the_night_waits_for_the_lease_and_is_rung_for_when
 
 
 @pytest.fixture
-def few(alone: Worker, anna: str) -> Worker:
+def few(emptied: Worker, anna: str) -> Worker:
     """A worker whose chunks are of 3 subjects, and who knows 8, by the names of their numbers behind Anna's."""
-    settings = alone.parts.settings.model_copy(update={"night_chunk_subjects": 3, "night_hands": 2})
-    few = alone.with_parts(settings=settings)
+    settings = emptied.parts.settings.model_copy(update={"night_chunk_subjects": 3, "night_hands": 2})
+    few = emptied.with_parts(settings=settings)
     for number in range(8):
         few.hear(f"{anna}-{number}", "I live in Lisbon")
     few.parts.redis.delete(*rings())

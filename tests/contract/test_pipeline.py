@@ -12,18 +12,14 @@ from memory.catalog import Outcome
 from memory.mailbox import key_of
 from memory.schema import AuditAction, Memory, MemoryType, Status, Subject
 from recall.search import search
-from tests.contract.pipeline import EVERYTHING, Worker, only
+from tests.contract.pipeline import EVERYTHING, Worker, on_every_store, only
 from tests.turns import a_turn, subject
 from worker.events import stream_key
 
 # -- what becomes of what is said -------------------------------------------------------------------------------
 
 
-def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
-    """All stores keep these promises; those of its own bytes are the embedded one's."""
-    if "worker" in metafunc.fixturenames:
-        stores = ["sqlite"] if "alone" in metafunc.fixturenames else ["sqlite", "postgres"]
-        metafunc.parametrize("worker", stores, indirect=True, scope="module")
+pytest_generate_tests = on_every_store
 
 
 def test_a_statement_becomes_a_memory_with_its_source_audit_vector_and_event(worker: Worker, anna: str) -> None:

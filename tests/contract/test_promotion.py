@@ -6,13 +6,14 @@ from datetime import UTC, datetime, timedelta
 
 from memory.catalog import Changes
 from memory.schema import Fact, Kind, Memory, MemoryType, Subject, memory_id
-from tests.contract.pipeline import Worker, only
+from tests.contract.pipeline import Worker, on_every_store, only
 from tests.turns import subject
 from worker.nights.base import Plan
 from worker.nights.promote import PROMOTE
 from worker.nights.visit import visit
 from worker.reviews import approve, reject
 
+pytest_generate_tests = on_every_store
 NOW = datetime(2026, 11, 20, 3, 0, tzinfo=UTC)
 SWIMS = Fact(entity="Anna", verb="swims in", object="the lake")
 
