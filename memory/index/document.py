@@ -75,15 +75,15 @@ def from_json(document: str, vector: Vector) -> Entry:
     return from_document(json.loads(document), vector)
 
 
-def digests(entry: Entry) -> dict[str, Any]:
+def digests(entry: Entry, most_tags: int | None = None) -> dict[str, Any]:
     """What an entry can be filtered by, with the subject and every text of a user as a digest: short, whatever they
-    are, and compared whole by stores that would split, trim or fold them."""
+    are, and compared whole by stores that would split, trim or fold them. Of very many tags the first `most_tags`."""
     values = {name: getattr(entry, name) for name in FILTERS}
     return {
         "subject": subject_digest(entry.subject),
         "created_at": microseconds(entry.created_at),
         **{name: _spelled(name, value, text_digest) for name, value in values.items() if value is not None},
-        **({"tags": [text_digest(tag) for tag in entry.tags]} if entry.tags else {}),
+        **({"tags": [text_digest(tag) for tag in entry.tags[:most_tags]]} if entry.tags else {}),
     }
 
 

@@ -37,6 +37,8 @@ _FIRST_PAGE = 100
 
 _DOCUMENT = "value_json"
 """The entry whole, in a key that cannot be filtered by: those that can share 2 KB."""
+_MOST_TAGS = 64
+"""That an entry can be found by: with their digests, what can be filtered by stays within 2 KB."""
 _MODEL_TAG = "afterturn:model"
 _PROBE = "afterturn-doctor"
 
@@ -218,7 +220,7 @@ class S3VectorsIndex:
         return {
             "key": name,
             "data": {"float32": checked(entry.vector, self._dimensions).tolist()},
-            "metadata": {_DOCUMENT: to_json(entry), **digests(entry)},
+            "metadata": {_DOCUMENT: to_json(entry), **digests(entry, _MOST_TAGS)},
         }
 
     def _pages(self, request: dict[str, Any]) -> Iterator[Any]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -12,6 +13,7 @@ from memory.catalog import Changes, StaleFence
 from memory.catalog.erasing import Scope
 from memory.queue import send_dead_letter, send_turn
 from memory.schema import Turn
+from tests.contract.indexes import opened
 from tests.contract.pipeline import Worker, on_every_store
 from tests.turns import a_turn, subject
 from worker.erasing import erase_subject, erase_turns, files_with
@@ -53,6 +55,27 @@ def test_nothing_of_an_erased_subject_is_left_anywhere_and_others_keep_all(alone
     assert alone.parts.mailbox.parked(subject(bert)).keys() == {f"{bert}-5"}
     again = erase_subject(subject(bert), alone.parts, by="dora", now=NOW)
     assert (again.removed["ingest queue"], again.removed["dead letters"]) == (1, 1), "Bert's were not touched"
+
+
+def test_an_erased_subject_is_in_no_kind_of_index_any_more_and_others_are(
+    adapter: str, alone: Worker, anna: str, tmp_path: Path
+) -> None:
+    index = opened(adapter, tmp_path / "other", alone.parts.embedder.dimensions, alone.parts.embedder.name)
+    worker = alone.with_parts(index=index)
+    bert = anna.replace("anna", "bert")
+    for user in (anna, bert):
+        worker.hear(user, "I live in Lisbon")
+    [key] = [memory.index_key for memory in worker.known(subject(anna))]
+
+    proof = erase_subject(subject(anna), worker.parts, by="dora", now=NOW)
+
+    assert proof.is_clean
+    assert proof.removed["index"] == 1
+    assert index.fetch(subject(anna), [key]) == []
+    [kept] = worker.known(subject(bert))
+    assert [one.memory_id for one in index.fetch(subject(bert), [kept.index_key])] == [kept.id]
+    assert index.count() == 1
+    index.close()
 
 
 def test_a_turn_that_was_on_its_way_brings_nothing_back_and_a_later_one_is_remembered(

@@ -150,6 +150,15 @@ def test_thousands_of_keys_are_written_fetched_and_deleted_in_one_call(index: In
     assert index.count() == 500
 
 
+def test_an_entry_of_nearly_40_kb_is_kept_whole(index: Index) -> None:
+    large = replace(entry(number=1), tags=tuple(f"{number:03} {'漢' * 56}" for number in range(205)))
+    index.upsert([large, entry(number=2)])
+
+    [found] = index.fetch(ANA, [large.key])
+    assert same(found, large)
+    assert numbers(index.query(unit(1), Where(ANA, tags=large.tags[:2]), 5)) == [1]
+
+
 # --- subjects ---
 
 

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import uuid
 from collections.abc import Iterator
-from datetime import UTC, datetime
-from pathlib import Path
 
 import pytest
 
@@ -14,12 +12,9 @@ from memory.index import IndexMismatch, IndexUnavailable, Where, open_index
 from memory.index.qdrant import QdrantIndex, open_qdrant_index
 from memory.settings import Settings, SettingsError
 from tests.contract.embedders import minilm
-from tests.contract.indexes import ANA, BEN, DIMENSIONS, MODEL, entry, numbers, opened, unit, units
+from tests.contract.indexes import ANA, BEN, DIMENSIONS, MODEL, entry, numbers, unit, units
 from tests.contract.loopback import Answer, Loopback, Request, loopback
-from tests.contract.pipeline import Worker
 from tests.contract.qdrant_server import QdrantServer
-from tests.turns import subject
-from worker.erasing import erase_subject
 from worker.failures import is_outage
 
 COLLECTION = "/collections/afterturn_main"
@@ -205,21 +200,3 @@ def test_the_doctor_says_what_it_finds_and_leaves_nothing_behind(
     server.answer = reads_only
     [refused] = [one for one in index.examine() if one.mark is Mark.FAILED]
     assert "AFTERTURN_INDEX_API_KEY" in refused.mend
-
-
-@pytest.mark.usefixtures("qdrant")
-def test_an_erased_subject_is_not_in_it_any_more_and_others_are(alone: Worker, anna: str, tmp_path: Path) -> None:
-    index = opened("qdrant", tmp_path, alone.parts.embedder.dimensions, alone.parts.embedder.name)
-    worker = alone.with_parts(index=index)
-    bert = anna.replace("anna", "bert")
-    for user in (anna, bert):
-        worker.hear(user, "I live in Lisbon")
-
-    proof = erase_subject(subject(anna), worker.parts, by="dora", now=datetime(2026, 11, 3, tzinfo=UTC))
-
-    assert proof.is_clean
-    assert proof.removed["index"] == 1
-    [kept] = worker.known(subject(bert))
-    assert [one.memory_id for one in index.fetch(subject(bert), [kept.index_key])] == [kept.id]
-    assert index.count() == 1
-    index.close()

@@ -7,8 +7,6 @@ import time
 import uuid
 from collections.abc import Iterator
 from dataclasses import replace
-from datetime import UTC, datetime
-from pathlib import Path
 
 import pytest
 
@@ -18,12 +16,9 @@ from memory.index.weaviate import WeaviateIndex, open_weaviate_index
 from memory.schema import Subject
 from memory.settings import Settings, SettingsError
 from tests.contract.embedders import minilm
-from tests.contract.indexes import ANA, BEN, DIMENSIONS, MODEL, entry, numbers, opened, unit, units
+from tests.contract.indexes import ANA, BEN, DIMENSIONS, MODEL, entry, numbers, unit, units
 from tests.contract.loopback import Answer, Loopback, Request
-from tests.contract.pipeline import Worker
 from tests.contract.weaviate_server import Refused, WeaviateServer, weaviate_at_loopback
-from tests.turns import subject
-from worker.erasing import erase_subject
 from worker.failures import is_outage
 
 COLLECTION = "Afterturn_main"
@@ -256,21 +251,3 @@ def test_the_doctor_says_what_it_finds_and_leaves_nothing_behind(index: Weaviate
 
     service.collections[COLLECTION].made["vectorIndexConfig"]["bq"] = {"enabled": True}
     assert [one.mark for one in index.examine()] == [Mark.OK, Mark.WARNING, Mark.OK]
-
-
-@pytest.mark.usefixtures("weaviate")
-def test_an_erased_subject_is_not_in_it_any_more_and_others_are(alone: Worker, anna: str, tmp_path: Path) -> None:
-    index = opened("weaviate", tmp_path, alone.parts.embedder.dimensions, alone.parts.embedder.name)
-    worker = alone.with_parts(index=index)
-    bert = anna.replace("anna", "bert")
-    for user in (anna, bert):
-        worker.hear(user, "I live in Lisbon")
-
-    proof = erase_subject(subject(anna), worker.parts, by="dora", now=datetime(2026, 11, 3, tzinfo=UTC))
-
-    assert proof.is_clean
-    assert proof.removed["index"] == 1
-    [kept] = worker.known(subject(bert))
-    assert [one.memory_id for one in index.fetch(subject(bert), [kept.index_key])] == [kept.id]
-    assert index.count() == 1
-    index.close()

@@ -24,6 +24,7 @@ from memory.settings import Settings
 from memory.stores import Stores
 from tests.contract.catalogs import ANNA, BERT, NAMESAKE, NOW, a_memory, a_turn, changes
 from tests.contract.indexes import DIMENSIONS
+from tests.contract.indexes import opened as opened_index
 
 
 class Embedding:
@@ -105,6 +106,28 @@ def test_every_memory_of_everybody_is_in_the_new_index(old: Stores, new: Stores)
     for whose in (ANNA, BERT, NAMESAKE):
         assert held(new, whose) == ids(new, whose)
     assert old.index.count() == 0
+
+
+@pytest.mark.parametrize("engine", ["sqlite"], indirect=True)
+def test_an_index_of_any_kind_is_filled_while_another_of_its_kind_serves(
+    adapter: str, old: Stores, tmp_path: Path
+) -> None:
+    serving = replace(old, index=opened_index(adapter, tmp_path / "serving", model="old"))
+    reindex(serving)
+    target = replace(
+        old,
+        settings=old.settings.model_copy(update={"index_name": "next"}),
+        index=opened_index(adapter, tmp_path / "next", model="new"),
+        embedder=Embedding("new"),
+    )
+    before = held(serving, ANNA)
+
+    assert reindex(target) == 9
+
+    assert held(target, ANNA) == held(serving, ANNA) == before == ids(old, ANNA)
+    assert (serving.index.count(), target.index.count()) == (9, 9)
+    serving.index.close()
+    target.index.close()
 
 
 def test_what_is_written_while_it_runs_and_after_is_in_the_new_index_too(old: Stores, new: Stores) -> None:
