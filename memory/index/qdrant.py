@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import ssl
 import uuid
 from collections.abc import Callable, Iterator, Sequence
+from functools import cache
 from json import JSONDecodeError
 from typing import Any, TypeVar
 
@@ -264,9 +266,16 @@ def open_qdrant_index(settings: Settings) -> QdrantIndex:
         timeout=int(settings.index_timeout_seconds),
         # Named, because the client keeps no connection to a server on this machine otherwise.
         limits=httpx.Limits(max_connections=slots, max_keepalive_connections=slots),
+        verify=_authorities(),
         check_compatibility=False,
     )
     return QdrantIndex(client, f"{settings.index_prefix}_{settings.index_name}", settings.index_timeout_seconds)
+
+
+@cache
+def _authorities() -> ssl.SSLContext:
+    """Whom to trust: read once a process, because that takes longer than all the rest of opening a client."""
+    return httpx.create_ssl_context()
 
 
 def _ids(subject: Subject, keys: Sequence[uuid.UUID]) -> list[models.ExtendedPointId]:

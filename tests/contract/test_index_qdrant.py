@@ -4,24 +4,30 @@ from __future__ import annotations
 
 import uuid
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 import pytest
 
 from memory.findings import Mark
 from memory.index import IndexMismatch, IndexUnavailable, Where, open_index
-from memory.index.qdrant import QdrantIndex, open_qdrant_index
 from memory.settings import Settings, SettingsError
 from tests.contract.embedders import minilm
 from tests.contract.indexes import ANA, BEN, DIMENSIONS, MODEL, entry, numbers, unit, units
 from tests.contract.loopback import Answer, Loopback, Request, loopback
-from tests.contract.qdrant_server import QdrantServer
 from worker.failures import is_outage
+
+if TYPE_CHECKING:
+    # It takes seconds to import: only where it is tested.
+    from memory.index.qdrant import QdrantIndex
+    from tests.contract.qdrant_server import QdrantServer
 
 COLLECTION = "/collections/afterturn_main"
 
 
 @pytest.fixture
 def service() -> QdrantServer:
+    from tests.contract.qdrant_server import QdrantServer
+
     return QdrantServer()
 
 
@@ -32,13 +38,19 @@ def server(service: QdrantServer) -> Iterator[Loopback]:
         yield told
 
 
+def unready(settings: Settings) -> QdrantIndex:
+    from memory.index.qdrant import open_qdrant_index
+
+    return open_qdrant_index(settings)
+
+
 def settings_of(server: Loopback, **others: object) -> Settings:
     return Settings.model_validate({"index": "qdrant", "index_url": server.url, **others})
 
 
 @pytest.fixture
 def index(server: Loopback) -> Iterator[QdrantIndex]:
-    made = open_qdrant_index(settings_of(server))
+    made = unready(settings_of(server))
     made.ensure(DIMENSIONS, "cosine", MODEL)
     server.requests.clear()
     yield made
@@ -83,11 +95,11 @@ def test_requests_carry_no_more_than_the_server_takes(server: Loopback, index: Q
 
 
 def test_wide_vectors_are_written_in_requests_that_are_not_too_large(server: Loopback) -> None:
-    index = open_qdrant_index(settings_of(server))
+    index = unready(settings_of(server))
     index.ensure(4096, "cosine", MODEL)
-    index.upsert([entry(number=n, vector=v) for n, v in enumerate(units(200, 4096))])
+    index.upsert([entry(number=n, vector=v) for n, v in enumerate(units(170, 4096))])
 
-    assert index.count() == 200
+    assert index.count() == 170
     assert max(request.size for request in server.requests) < 20 * 1024 * 1024
     index.close()
 
@@ -106,7 +118,7 @@ def test_one_request_finds_the_nearest_and_more_are_made_only_for_ties(server: L
 def test_the_key_is_sent_and_prefix_and_name_make_the_collections_name(server: Loopback, service: QdrantServer) -> None:
     settings = settings_of(server, index_prefix="memories", index_name="titan", index_api_key="a-key")
     with pytest.warns(UserWarning, match="insecure"):
-        index = open_qdrant_index(settings)
+        index = unready(settings)
     index.ensure(DIMENSIONS, "cosine", MODEL)
 
     assert list(service.made) == ["memories_titan"]
@@ -118,7 +130,7 @@ def test_a_collection_that_is_not_ours_is_left_alone(server: Loopback, service: 
     service(Request(COLLECTION, {}, {"vectors": {"size": 8, "distance": "Cosine"}}, method="PUT"))
 
     with pytest.raises(IndexMismatch, match=r"afterturn_main.*AFTERTURN_INDEX_NAME.*1\.16"):
-        open_qdrant_index(settings_of(server)).ensure(DIMENSIONS, "cosine", MODEL)
+        unready(settings_of(server)).ensure(DIMENSIONS, "cosine", MODEL)
 
 
 def test_a_collection_of_another_metric_is_refused_with_both(server: Loopback, service: QdrantServer) -> None:
@@ -126,7 +138,7 @@ def test_a_collection_of_another_metric_is_refused_with_both(server: Loopback, s
     service(Request(COLLECTION, {}, body, method="PUT"))
 
     with pytest.raises(IndexMismatch, match=r"metric euclid.*metric cosine"):
-        open_qdrant_index(settings_of(server)).ensure(DIMENSIONS, "cosine", MODEL)
+        unready(settings_of(server)).ensure(DIMENSIONS, "cosine", MODEL)
 
 
 @pytest.mark.parametrize("hiccup", [Answer(503), Answer(429), Answer(fault="closed"), Answer(body=b"no JSON")])

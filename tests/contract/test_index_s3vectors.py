@@ -78,12 +78,12 @@ def test_calls_keep_within_what_the_service_takes_at_a_time(server: Loopback) ->
 def test_wide_vectors_are_written_in_requests_that_are_not_too_large(server: Loopback) -> None:
     index = opened(4096)
     server.requests.clear()
-    index.upsert([entry(number=n, vector=v) for n, v in enumerate(units(200, 4096))])
+    index.upsert([entry(number=n, vector=v) for n, v in enumerate(units(170, 4096))])
 
     sizes = [request.size for request in server.requests]
     assert len(sizes) == 2
     assert max(sizes) < 20 * 1024 * 1024
-    assert index.count() == 200
+    assert index.count() == 170
 
 
 def test_more_than_a_page_is_read_page_by_page(server: Loopback) -> None:

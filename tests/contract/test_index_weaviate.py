@@ -7,25 +7,31 @@ import time
 import uuid
 from collections.abc import Iterator
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 import pytest
 
 from memory.findings import Mark
 from memory.index import IndexMismatch, IndexUnavailable, Where, open_index
-from memory.index.weaviate import WeaviateIndex, open_weaviate_index
 from memory.schema import Subject
 from memory.settings import Settings, SettingsError
 from tests.contract.embedders import minilm
 from tests.contract.indexes import ANA, BEN, DIMENSIONS, MODEL, entry, numbers, unit, units
 from tests.contract.loopback import Answer, Loopback, Request
-from tests.contract.weaviate_server import Refused, WeaviateServer, weaviate_at_loopback
 from worker.failures import is_outage
+
+if TYPE_CHECKING:
+    # It takes seconds to import: only where it is tested.
+    from memory.index.weaviate import WeaviateIndex
+    from tests.contract.weaviate_server import WeaviateServer
 
 COLLECTION = "Afterturn_main"
 
 
 @pytest.fixture
 def at_loopback() -> Iterator[tuple[WeaviateServer, Loopback, str]]:
+    from tests.contract.weaviate_server import weaviate_at_loopback
+
     with weaviate_at_loopback() as found:
         yield found
 
@@ -46,9 +52,15 @@ def settings(at_loopback: tuple[WeaviateServer, Loopback, str]) -> Settings:
     return Settings(index="weaviate", index_url=server.url, index_grpc_url=grpc_url, index_timeout_seconds=2)
 
 
+def unready(settings: Settings) -> WeaviateIndex:
+    from memory.index.weaviate import open_weaviate_index
+
+    return open_weaviate_index(settings)
+
+
 @pytest.fixture
 def index(settings: Settings, service: WeaviateServer) -> Iterator[WeaviateIndex]:
-    made = open_weaviate_index(settings)
+    made = unready(settings)
     made.ensure(DIMENSIONS, "cosine", MODEL)
     service.calls.clear()
     yield made
@@ -114,7 +126,7 @@ def test_the_key_goes_with_both_protocols_and_prefix_and_name_make_the_collectio
     settings: Settings, service: WeaviateServer, server: Loopback
 ) -> None:
     named = {"index_prefix": "memories", "index_name": "titan", "index_api_key": "a-key"}
-    index = open_weaviate_index(Settings.model_validate(settings.model_dump() | named))
+    index = unready(Settings.model_validate(settings.model_dump() | named))
     index.ensure(DIMENSIONS, "cosine", MODEL)
     index.upsert([entry(number=1)])
 
@@ -144,11 +156,10 @@ def test_a_collection_of_another_metric_is_refused_with_both(index: WeaviateInde
 
 
 def test_a_failure_that_passes_is_waited_out(index: WeaviateIndex, service: WeaviateServer) -> None:
-    def unavailable_once(name: str) -> None:
-        if service.calls.count(name) == 1:
-            raise Refused("UNAVAILABLE: later")
+    def unavailable_once(name: str) -> str | None:
+        return "UNAVAILABLE: later" if service.calls.count(name) == 1 else None
 
-    service.before = unavailable_once
+    service.refuses = unavailable_once
     index.upsert([entry(number=1)])
     assert numbers(index.query(unit(1), Where(ANA), 5)) == [1]
     assert service.calls == ["BatchObjects"] * 2 + ["Search"] * 2
@@ -179,11 +190,7 @@ def test_what_the_server_refuses_is_an_outage_that_says_where_to_look_and_no_con
     index: WeaviateIndex, service: WeaviateServer, refusal: str, said: str
 ) -> None:
     index.upsert([entry(number=1)])
-
-    def refuse(_name: str) -> None:
-        raise Refused(refusal)
-
-    service.before = refuse
+    service.refuses = lambda _name: refusal
     with pytest.raises(IndexUnavailable, match=said) as failed:
         index.query(unit(1), Where(ANA), 1)
     assert "secret" not in str(failed.value)
@@ -200,9 +207,11 @@ def test_what_the_server_refuses_is_an_outage_that_says_where_to_look_and_no_con
 
 
 def test_a_server_that_is_gone_is_said_within_the_time_that_a_call_may_take(settings: Settings) -> None:
+    from tests.contract.weaviate_server import weaviate_at_loopback
+
     with weaviate_at_loopback() as (_, told, grpc_url):
         here = {"index_url": told.url, "index_grpc_url": grpc_url, "index_timeout_seconds": 1}
-        index = open_weaviate_index(Settings.model_validate(settings.model_dump() | here))
+        index = unready(Settings.model_validate(settings.model_dump() | here))
         index.ensure(DIMENSIONS, "cosine", MODEL)
         index.upsert([entry(number=1)])
     began = time.monotonic()
@@ -215,13 +224,13 @@ def test_a_server_that_is_gone_is_said_within_the_time_that_a_call_may_take(sett
 def test_a_server_that_is_away_or_too_old_at_the_start_is_said(settings: Settings, service: WeaviateServer) -> None:
     service.version = "1.26.0"
     with pytest.raises(IndexUnavailable, match="AFTERTURN_INDEX_URL"):
-        open_weaviate_index(settings)
+        unready(settings)
 
 
 def test_a_failure_over_rest_that_passes_is_waited_out(
     settings: Settings, server: Loopback, service: WeaviateServer
 ) -> None:
-    index = open_weaviate_index(settings)
+    index = unready(settings)
     server.requests.clear()
 
     def fails_once(request: Request) -> Answer:

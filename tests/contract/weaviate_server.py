@@ -40,7 +40,7 @@ _Tenant = dict[str, tuple[bytes, dict[str, Any]]]
 
 
 class Refused(Exception):
-    """A request that the server refuses."""
+    """A request that the server refuses, with a code of gRPC and a message."""
 
 
 @dataclass
@@ -50,15 +50,15 @@ class _Collection:
 
 
 class WeaviateServer(service.WeaviateServicer):
-    """Answers requests over REST for `tests.contract.loopback`, and those over gRPC. `before` is called with the name
-    of each of the latter, and may raise `Refused`."""
+    """Answers requests over REST for `tests.contract.loopback`, and those over gRPC. `refuses` says with what
+    code and message a call of the latter is refused, if it is."""
 
     def __init__(self) -> None:
         self.version = "1.34.0"
         self.collections: dict[str, _Collection] = {}
         self.calls: list[str] = []
         self.keys: set[str] = set()
-        self.before: Callable[[str], None] = lambda _name: None
+        self.refuses: Callable[[str], str | None] = lambda _name: None
         self._lock = Lock()
 
     # --- REST ---
@@ -109,7 +109,7 @@ class WeaviateServer(service.WeaviateServicer):
         with self._called("Search", context):
             found = self._matching(request)
             if not 0 < request.limit <= MOST:
-                raise Refused("query maximum results exceeded")
+                raise Refused("UNKNOWN: query maximum results exceeded")
             distances: list[float | None] = [None] * len(found)
             if request.HasField("near_vector") and found:
                 query = np.frombuffer(request.near_vector.vectors[0].vector_bytes, dtype="<f4").astype(np.float64)
@@ -157,13 +157,13 @@ class WeaviateServer(service.WeaviateServicer):
     def _called(self, name: str, context: grpc.ServicerContext) -> Iterator[None]:
         self.keys |= {str(value) for header, value in context.invocation_metadata() if header == "authorization"}
         self.calls.append(name)
+        if refusal := self.refuses(name):
+            _abort(context, refusal)
         try:
-            self.before(name)
             with self._lock:
                 yield
-        except Refused as refusal:
-            code, _, message = str(refusal).partition(": ")
-            context.abort(getattr(grpc.StatusCode, code, grpc.StatusCode.UNKNOWN), message or code)
+        except Refused as refused:
+            _abort(context, str(refused))
 
     def _tenant(self, request: Any) -> _Tenant:
         tenants = self.collections[request.collection].tenants
@@ -181,6 +181,11 @@ class WeaviateServer(service.WeaviateServicer):
             for id_, (vector, properties) in tenant.items()
             if lets_through({"_id": id_, **properties})
         ]
+
+
+def _abort(context: grpc.ServicerContext, refusal: str) -> None:
+    code, _, message = refusal.partition(": ")
+    context.abort(getattr(grpc.StatusCode, code), message)
 
 
 def _filter(asked: base.Filters, filterable: set[str]) -> Callable[[dict[str, Any]], bool]:
