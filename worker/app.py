@@ -22,6 +22,8 @@ app = create_celery(settings)
 app.task_cls = "worker.contentless:ContentlessTask"
 app.conf.update(
     include=["worker.tasks"],
+    # What is no task becomes a dead letter, and ends nobody.
+    worker_consumer="worker.unreadable:CarefulConsumer",
     # One process a machine with many threads: a turn waits for models and stores, it does not compute.
     worker_pool="threads",
     worker_concurrency=settings.worker_slots,

@@ -12,7 +12,7 @@ it is a mistake in a command. Here the connection counts as lost, and the worker
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, ClassVar
 
 from kombu.transport import TRANSPORT_ALIASES
 from kombu.transport.redis import Channel, Transport
@@ -50,6 +50,8 @@ class LastingChannel(Channel):
     """A channel whose use after its end is a connection error."""
 
     do_restore = False
+    takes: ClassVar[Callable[[bytes], bool]] = staticmethod(lambda _: True)
+    """Whether an element of a queue may be taken for a message; what may not is gone from the queue."""
     connection_class = _Served
     connection_class_ssl = _ServedOverTLS
     _lasting_client: tuple[Any, Any] = (None, None)
@@ -61,12 +63,18 @@ class LastingChannel(Channel):
 
     def _create_client(self, asynchronous: bool = False) -> Any:
         if asynchronous:
-            return super()._create_client(asynchronous=True)  # type: ignore[misc]
+            client = super()._create_client(asynchronous=True)  # type: ignore[misc]
+            client.set_response_callback("BRPOP", _taken)
+            return client
         pool, client = self._lasting_client
         if pool is not self.pool:
             pool, client = self.pool, super()._create_client()  # type: ignore[misc]
             self._lasting_client = pool, client
         return client
+
+
+def _taken(reply: Any) -> Any:
+    return reply if reply and LastingChannel.takes(reply[1]) else None
 
 
 class LastingTransport(Transport):

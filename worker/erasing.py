@@ -222,14 +222,11 @@ def _told_of(subject: Subject, ids: set[uuid.UUID], parts: Parts) -> int:
 
 def is_of(turn: Any, subject: Subject) -> bool:
     """Whether a turn as it came, a JSON value or a text, is a subject's."""
-    if isinstance(turn, str):
-        # A dead letter that was no JSON: it is the subject's if it names both.
-        return all(json.dumps(name) in turn for name in (subject.tenant_id, subject.subject_id))
-    return (
-        isinstance(turn, dict)
-        and turn.get("tenant_id") == subject.tenant_id
-        and turn.get("user_id") == subject.subject_id
-    )
+    if isinstance(turn, dict) and "tenant_id" in turn:
+        return turn["tenant_id"] == subject.tenant_id and turn.get("user_id") == subject.subject_id
+    # A dead letter of what was no turn: it is the subject's if it names both.
+    text = turn if isinstance(turn, str) else json.dumps(turn)
+    return all(json.dumps(name) in text for name in (subject.tenant_id, subject.subject_id))
 
 
 def _json(body: str) -> Any:

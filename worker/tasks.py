@@ -101,9 +101,13 @@ def _close_at_end(**_: Any) -> None:
 
 
 @app.task(name=INGEST_TURN)
-def ingest_turn(turn: Any) -> None:
+def ingest_turn(*arguments: Any, **named: Any) -> None:
     """Park one turn, if its producer did not, and drain its subject's mailbox."""
     parts = _parts()
+    if len(arguments) != 1 or named:
+        _refuse({"args": arguments, "kwargs": named}, "invalid", "not one turn as its only argument", parts)
+        return
+    [turn] = arguments
     try:
         accepted = Turn.model_validate(turn)
     except ValidationError as error:

@@ -6,6 +6,7 @@ import base64
 import json
 import subprocess
 import sys
+import uuid
 from typing import Any
 
 import pytest
@@ -88,6 +89,46 @@ def test_a_message_that_is_no_turn_becomes_a_dead_letter_whole(
     turn = a_turn("emil", 1, "I live in Lisbon.") | broken
     subprocess.run([sys.executable, "-c", SEND_BY_NAME, running.settings.broker_url, json.dumps(turn)], check=True)
     wait_until(lambda: any(letter["turn"] == turn for letter in dead_letters(running)), f"a dead letter for {name}")
+
+
+def element(body: bytes, **headers: Any) -> bytes:
+    """A message as it lies in the list of the queue."""
+    properties = {
+        "delivery_tag": str(uuid.uuid4()),
+        "delivery_info": {"exchange": INGEST_QUEUE, "routing_key": INGEST_QUEUE},
+        "body_encoding": "base64",
+    }
+    envelope = {
+        "body": base64.b64encode(body).decode(),
+        "content-type": "application/json",
+        "content-encoding": "utf-8",
+        "headers": {"task": "memory.ingest_turn", "id": str(uuid.uuid4())} | headers,
+        "properties": properties,
+    }
+    return json.dumps(envelope).encode()
+
+
+@pytest.mark.parametrize(
+    "item",
+    [
+        b"no JSON, of velvet",
+        b'{"no": "message, of velvet"}',
+        b'{"properties": {"delivery_tag": "1"}, "body": "of velvet"}',
+        element(b"no JSON in it, of velvet"),
+        element(b'{"no": "list, of velvet"}'),
+        element(b'[["two", "arguments of velvet"], {}, {}]'),
+        element(b'[[], {"turn": "by its name, of velvet"}, {}]'),
+        element(b'[["velvet"], {}, {}]', task="memory.of_another_time"),
+    ],
+)
+def test_what_is_no_task_becomes_a_dead_letter_whole_and_ends_no_worker(running: Fleet, item: bytes) -> None:
+    before = len(dead_letters(running))
+    running.redis.lpush(INGEST_QUEUE, item)
+    wait_until(lambda: len(dead_letters(running)) > before, "the dead letter is there")
+    assert "velvet" in json.dumps(dead_letters(running)[0]["turn"])
+    assert "velvet" not in running.log()
+    wait_until(lambda: running.redis.hlen("unacked") == 0, "it does not come back")
+    assert [worker.poll() for worker in running.workers] == [None]
 
 
 def test_a_changed_fact_supersedes_and_both_are_linked(running: Fleet) -> None:
