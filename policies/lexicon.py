@@ -228,7 +228,7 @@ RIVALS: Final = {
     "weekday": "monday tuesday wednesday thursday friday saturday sunday",
     "month": """january february march april may june july august september october november december""",
     "season": "spring summer autumn fall winter",
-    "day": "today tomorrow yesterday",
+    "day": "today tomorrow yesterday week weekend fortnight",
     "daytime": "morning noon afternoon evening night midnight",
     "color": "red blue green yellow black white brown orange pink purple gray grey gold silver blond brunette",
     "person": "man woman boy girl baby lady guy child toddler adult",

@@ -27,7 +27,7 @@ _SAME_FRAME: Final = 0.6
 _REWORDED: Final = 2
 _SHARED_WEIGHT, _SHARED_MARGIN = 0.40, 0.06
 """Statements that share words are the same from a lower cosine: cosine + weight * share >= automatic + margin."""
-_LOOSE_WEIGHT, _LOOSE_MARGIN = 0.20, -0.10
+_LOOSE_WEIGHT, _LOOSE_MARGIN = 0.30, -0.04
 """The same for two statements that the words alone call the same."""
 _SHORT: Final = 6
 """Content words below which one word put in the place of another makes another statement."""
