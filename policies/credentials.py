@@ -231,7 +231,8 @@ _RULES: Final[tuple[tuple[str, re.Pattern[str], str, bool, Check | None], ...]] 
     (
         "code",
         _compile(
-            rf"\b{_CODE}(?:'s|’s)?{_LINK}(?:{_IS}|\s+){_QUOTE}(?P<value>[A-Z0-9][A-Z0-9 -]{{2,14}}[A-Z0-9])(?!\w)"
+            rf"\b{_CODE}(?:'s|’s)?{_LINK}(?:{_IS}|\s+){_QUOTE}"
+            r"(?P<value>(?=[A-Z]{0,8}[ -]?\d)[A-Z0-9][A-Z0-9 -]{2,14}[A-Z0-9])(?!\w)"
         ),
         "[secret]",
         True,

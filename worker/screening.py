@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from memory.schema import (
@@ -34,6 +35,7 @@ _PLANTED = "planted_instruction"
 _OTHERS = "others_sensitive_data"
 _PROMPT = "written_for_a_model"
 _PUNCTUATION = ".,;:!?\"'()[]{}<>"
+_IDENTIFYING = re.compile(r"\d|@|\S{16}")
 _SHORTEST_HIDDEN = 4
 """Characters from which a masked word is looked for in what else was said: shorter ones are words of every day."""
 
@@ -113,11 +115,14 @@ def _is_planted(turn: Turn, policy: Policy) -> bool:
 
 
 def _masked(candidate: Candidate, screening: Screening, policy: Policy) -> Candidate:
-    if screening.verdict is Verdict.ALLOW:
+    """The candidate with nothing in any field that its summary may not have: out of its sentence no rule knows a
+    password, so what was masked there is looked for in the rest."""
+    if screening.verdict is Verdict.ALLOW and not _says_more(candidate):
         return candidate
+    hidden = _hidden_words(candidate.summary, screening.text)
 
     def may_keep(text: str) -> bool:
-        return screen(text, policy).verdict is Verdict.ALLOW
+        return not any(word in text for word in hidden) and screen(text, policy).verdict is Verdict.ALLOW
 
     return candidate.model_copy(
         update={
@@ -127,6 +132,24 @@ def _masked(candidate: Candidate, screening: Screening, policy: Policy) -> Candi
             "facts": tuple(fact for fact in candidate.facts if may_keep(f"{fact.entity} {fact.verb} {fact.object}")),
         }
     )
+
+
+def _says_more(candidate: Candidate) -> bool:
+    """Whether another field has something that may be an identifier or a key and is not in the summary."""
+    fields = (
+        *candidate.tags,
+        *(entity.text for entity in candidate.entities),
+        *(fact.object for fact in candidate.facts),
+    )
+    return any(text not in candidate.summary and _IDENTIFYING.search(text) for text in fields)
+
+
+def _hidden_words(said: str, kept: str) -> set[str]:
+    """The words of a text that screening took out of it, long enough to be looked for elsewhere."""
+    if said == kept:
+        return set()
+    words = (word.strip(_PUNCTUATION) for word in set(said.split()) - set(kept.split()))
+    return {word for word in words if len(word) >= _SHORTEST_HIDDEN}
 
 
 def source_of(turn: Turn, blocked_topics: Sequence[str], names: Iterable[str], policy: Policy) -> Turn:
@@ -146,8 +169,7 @@ def source_of(turn: Turn, blocked_topics: Sequence[str], names: Iterable[str], p
         word
         for message, text in zip(turn.messages, texts, strict=True)
         if text != message.content
-        for word in set(without(message.content, blocked_topics).split()) - set(text.split())
-        if len(word.strip(_PUNCTUATION)) >= _SHORTEST_HIDDEN
+        for word in _hidden_words(without(message.content, blocked_topics), text)
     }
     messages = tuple(
         Message(role=message.role, name=message.name, content=_hiding(hidden, text))
@@ -166,5 +188,5 @@ def _drops(policy: Policy) -> bool:
 
 def _hiding(hidden: Iterable[str], text: str) -> str:
     for word in sorted(hidden, key=len, reverse=True):
-        text = text.replace(word.strip(_PUNCTUATION), _MASK)
+        text = text.replace(word, _MASK)
     return text

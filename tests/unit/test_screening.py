@@ -1,0 +1,83 @@
+"""No secret reaches any field of what is stored, whatever surrounds it."""
+
+from __future__ import annotations
+
+import re
+from types import SimpleNamespace
+from typing import Any
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from memory.schema import Candidate, Entity, Extraction, Fact, Message, Subject, Turn
+from tests.unit.policies.builders import NOON, POLICY, candidate
+from worker.draft import Draft
+from worker.screening import screened, source_of
+from worker.wishes import Wishes
+
+SECRETS = (
+    ("My password is {}.", "hunter2"),
+    ("The wifi password is {}", "correct-horse-42"),
+    ("My PIN is {}.", "48213"),
+    ("The gate code for the building is {}.", "77341"),
+    ("I deploy with {} today.", "AKIAABCDEFGHIJKLMNOP"),
+    ("My key is {} for the service.", "sk-abcdefghijklmnopqrstuvwx"),
+    ("My card {} was stolen.", "4111111111111111"),
+    ("My IBAN is {}.", "GB82WEST12345698765432"),
+    ("Write to {} about it.", "ana@example.org"),
+    ("Call me at {} after six.", "+351912345678"),
+)
+around = st.text(st.characters(exclude_categories=["Nd", "Cs"]), max_size=60)
+secrets = st.sampled_from(SECRETS)
+
+
+def _turn(*said: tuple[str, str]) -> Turn:
+    messages = tuple(Message.model_validate({"role": role, "content": text}) for role, text in said)
+    return Turn(
+        turn_id="turn-2", tenant_id="acme", user_id="ana", conversation_id="c", messages=messages, occurred_at=NOON
+    )
+
+
+def _kept(said: Candidate, turn: Turn) -> list[Any]:
+    parts: Any = SimpleNamespace(
+        policy=POLICY, catalog=SimpleNamespace(reviews=SimpleNamespace(count_open=lambda _subject: 0))
+    )
+    draft = Draft(Subject(tenant_id="acme", subject_id="ana"), NOON, POLICY.version, by="worker")
+    extraction = Extraction(items=(said,), model="test")
+    passed = list(screened(extraction, {turn.turn_id: turn}, Wishes(), draft, parts))
+    return [*passed, *draft.reviews, *draft.audit]
+
+
+@settings(deadline=None, max_examples=60)
+@given(secrets, around, around)
+def test_no_secret_reaches_any_field_of_a_memory_a_review_or_the_audit(
+    secret: tuple[str, str], before: str, after: str
+) -> None:
+    sentence, value = secret[0].format(secret[1]), secret[1]
+    said = candidate(
+        f"The user lives in Lisbon with two kids.\n{before}\n{sentence}\n{after}"[:600],
+        tags=("home", value),
+        entities=(Entity(text="Lisbon", type="LOCATION"), Entity(text=value, type="PRODUCT")),
+        facts=(Fact(entity="user", verb="has", object=value), Fact(entity=value, verb="is", object="of the user")),
+    )
+    for one in _kept(said, _turn(("user", said.summary))):
+        assert value not in one.model_dump_json()
+
+
+@settings(deadline=None, max_examples=20)
+@given(secrets)
+def test_a_key_or_an_identifier_that_only_a_fact_has_is_not_kept(secret: tuple[str, str]) -> None:
+    sentence, value = secret[0].format(secret[1]), secret[1]
+    said = candidate("The user lives in Lisbon.", facts=(Fact(entity="user", verb="says", object=sentence[:300]),))
+    for one in _kept(said, _turn(("user", "I live in Lisbon."))):
+        assert value not in one.model_dump_json()
+
+
+@settings(deadline=None, max_examples=60)
+@given(secrets, around, around)
+def test_no_secret_reaches_a_source_on_either_side(secret: tuple[str, str], before: str, after: str) -> None:
+    sentence, value = secret[0].format(secret[1]), secret[1]
+    answer = f"I noted {value} for you. {after}"
+    turn = _turn(("user", f"I live in Lisbon.\n{before}\n{sentence}\n{after}"), ("assistant", answer))
+    kept = source_of(turn, (), (), POLICY)
+    assert not any(re.search(re.escape(value), message.content) for message in kept.messages)
