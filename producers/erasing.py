@@ -13,8 +13,8 @@ _ALL = 1_000_000_000
 
 
 def drop_spooled(settings: Settings, is_meant: Callable[[Any], bool]) -> tuple[int, int]:
-    """Drop the spooled turns that are meant: how many went, and how many stay, because a producer is flushing just now
-    or because they were rejected and wait for a person.
+    """Drop the spooled turns that are meant, rejected ones too: how many went, and how many stay, because a producer
+    is flushing just now.
 
     Raises:
         SpoolUnavailable: the spool cannot be read or written.
@@ -24,10 +24,13 @@ def drop_spooled(settings: Settings, is_meant: Callable[[Any], bool]) -> tuple[i
     spool = Spool(settings.effective_spool_dir, max_turns=settings.spool_max_turns, max_bytes=settings.spool_max_bytes)
     try:
         meant = [turn for turn in spool.oldest(_ALL) if is_meant(json.loads(turn.body))]
+        rejected = [turn for turn, _ in spool.rejected(_ALL) if is_meant(json.loads(turn.body))]
+        found = len(meant) + len(rejected)
         with spool.held_alone() as alone:
             if alone:
                 spool.remove(meant)
-        rejected = sum(is_meant(json.loads(turn.body)) for turn, _ in spool.rejected(_ALL))
-        return (len(meant), rejected) if alone else (0, len(meant) + rejected)
+                spool.forget(rejected)
+                spool.shrink()
+        return (found, 0) if alone else (0, found)
     finally:
         spool.close()

@@ -192,6 +192,20 @@ class Spool:
         rows = self._read("SELECT place, turn_id, body, reason FROM rejected ORDER BY place LIMIT ?", limit)
         return [(SpooledTurn(place, turn_id, body), reason) for place, turn_id, body, reason in rows]
 
+    def forget(self, rejected: Sequence[SpooledTurn]) -> None:
+        """Drop rejected turns for good. Only the holder of `held_alone` may.
+
+        Raises:
+            SpoolUnavailable: it cannot be written; they stay.
+        """
+        with self._change(_BACKGROUND_SECONDS) as db:
+            for turn in rejected:
+                if db.execute("DELETE FROM rejected WHERE place = ?", (turn.place,)).rowcount:
+                    size = len(turn.body.encode())
+                    db.execute(
+                        "UPDATE totals SET rejected = rejected - 1, rejected_bytes = rejected_bytes - ?", (size,)
+                    )
+
     def write_through(self) -> None:
         """Write the log through to the file. `put` leaves that to a thread which may wait for the disk.
 

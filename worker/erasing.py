@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 import uuid
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -21,6 +21,7 @@ from redis.exceptions import ResponseError
 from memory.catalog.erasing import Scope, Tombstone
 from memory.dead_letters import read_dead_letters, remove_dead_letter
 from memory.erasure import erase
+from memory.graph import KeptGraph
 from memory.index.base import Where
 from memory.indexing import index
 from memory.queued import count_messages, drop_messages
@@ -106,7 +107,8 @@ def erase_turns(
         erasing.bury(subject, stones)
         what = erase(subject, erasing.made_of(subject, turns), parts, without, by=by, reason=_REASON, now=now)
         proof.removed["memories"] = len(what.deleted)
-        proof.removed["sources"] = erasing.drop_sources(subject, turns)
+        for table, count in erasing.drop_turns(subject, turns).items():
+            proof.removed[f"catalog: {table}"] = count
         waiting = [id_ for id_, body in parts.mailbox.parked(subject).items() if is_meant(_json(body))]
         parts.mailbox.drop(lease, waiting)
         proof.removed["mailbox"] = len(waiting)
@@ -116,7 +118,8 @@ def erase_turns(
     proof.left = {
         "memories": len(erasing.made_of(subject, turns)),
         "index": len(parts.index.fetch(subject, [memory.index_key for memory in what.deleted])),
-        "sources": len(parts.catalog.sources(subject, sorted(turns))),
+        **{f"catalog: {table}": count for table, count in erasing.left_of(subject, turns).items()},
+        **_left_in_graph(subject, parts, {memory.id for memory in what.deleted}),
         "mailbox": sum(is_meant(_json(body)) for body in parts.mailbox.parked(subject).values()),
         "ingest queue": count_messages(parts.redis, is_meant),
         "dead letters": sum(is_meant(letter.turn) for letter in read_dead_letters(parts.redis)),
@@ -134,10 +137,14 @@ def erase_memory(subject: Subject, memory_id: uuid.UUID, parts: Parts, *, by: st
     what = erase(subject, [memory_id], parts, without, by=by, reason=_REASON, now=now)
     _tell(subject, parts)
     gone = {memory.id for memory in what.deleted}
+    turns = {turn_id for memory in what.deleted for turn_id in memory.source_turn_ids}
+    unneeded = [turn_id for turn_id in sorted(turns) if not parts.catalog.erasing.made_of(subject, [turn_id])]
     return Proof(
         removed={"memories": len(gone)},
         left={
             "memories": len(parts.catalog.memories(subject, gone)),
+            "sources": len(parts.catalog.sources(subject, unneeded)),
+            **_left_in_graph(subject, parts, gone),
             "index": len(parts.index.fetch(subject, [memory.index_key for memory in what.deleted])),
             "events": _told_of(subject, gone, parts),
         },
@@ -195,13 +202,24 @@ def _rewrite(parts: Parts, proof: Proof) -> None:
 
 def _look_again(subject: Subject, parts: Parts, proof: Proof) -> None:
     rows = {f"catalog: {table}": count for table, count in parts.catalog.erasing.left(subject).items()}
-    proof.left = rows | {
-        "index": len(_entries(subject, parts)),
-        "mailbox": len(parts.mailbox.parked(subject)),
-        "ingest queue": count_messages(parts.redis, lambda turn: is_of(turn, subject)),
-        "dead letters": sum(is_of(letter.turn, subject) for letter in read_dead_letters(parts.redis)),
-        "events": int(parts.redis.exists(stream_key(subject))),
-    }
+    proof.left = (
+        rows
+        | _left_in_graph(subject, parts)
+        | {
+            "index": len(_entries(subject, parts)),
+            "mailbox": len(parts.mailbox.parked(subject)),
+            "ingest queue": count_messages(parts.redis, lambda turn: is_of(turn, subject)),
+            "dead letters": sum(is_of(letter.turn, subject) for letter in read_dead_letters(parts.redis)),
+            "events": int(parts.redis.exists(stream_key(subject))),
+        }
+    )
+
+
+def _left_in_graph(subject: Subject, parts: Parts, ids: Collection[uuid.UUID] | None = None) -> dict[str, int]:
+    """How many facts a graph of its own still has, of some memories or of all."""
+    if not isinstance(parts.graph, KeptGraph):
+        return {}
+    return {"graph": sum(ids is None or one.memory_id in ids for one in parts.graph.held(subject))}
 
 
 def _tell(subject: Subject, parts: Parts) -> None:

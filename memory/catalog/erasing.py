@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import uuid
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
@@ -14,10 +14,11 @@ from sqlalchemy import Connection, Engine, Table, delete, func, insert, select, 
 import memory.catalog.tables as tables
 from memory.catalog.binding import mine, whose
 from memory.catalog.changes import Changes
+from memory.catalog.reviews import review_of
 from memory.catalog.rows import index_job_rows, memory_of
 from memory.catalog.writers import Writers
 from memory.catalog.writing import RidingGraph, insert_new, note_removal, of_subject, take_turn
-from memory.schema import AuditEntry, Memory, Subject, Turn
+from memory.schema import AuditEntry, Memory, Review, Subject, Turn
 
 _TOMBSTONES = select(tables.tombstones.c.scope, tables.tombstones.c.key, tables.tombstones.c.at).where(
     mine(tables.tombstones)
@@ -81,7 +82,7 @@ class Erasing:
                 )
 
     def turns_of(self, subject: Subject, conversation_id: str) -> set[str]:
-        """The turns of a conversation, as far as sources and memories tell."""
+        """The turns of a conversation, as far as sources, memories and reviews tell."""
         with self._engine.connect() as connection:
             turns = {
                 row.turn_id
@@ -96,6 +97,9 @@ class Erasing:
             for memory in map(memory_of, documents):
                 if memory.conversation_id == conversation_id:
                     turns.update(memory.source_turn_ids)
+            for review in _waiting(connection, subject):
+                if review.candidate and review.conversation_id == conversation_id:
+                    turns.add(review.candidate.turn_id)
         return turns
 
     def made_of(self, subject: Subject, turn_ids: Collection[str]) -> list[uuid.UUID]:
@@ -110,12 +114,23 @@ class Erasing:
                 ).scalars()
             )
 
-    def drop_sources(self, subject: Subject, turn_ids: Collection[str]) -> int:
-        """Drop raw turns, and answer how many there were."""
-        table = tables.sources
+    def drop_turns(self, subject: Subject, turn_ids: Collection[str]) -> dict[str, int]:
+        """Drop raw turns, what waits for a person because of them, and all that is open or was asked, for it may speak
+        of them. Answers how many rows of which table went."""
+        gone = {}
         with self._writers.transaction() as connection:
-            mine = of_subject(table, subject) & table.c.turn_id.in_(turn_ids)
-            return int(connection.execute(delete(table).where(mine)).rowcount)
+            for table, mine in _of_turns(connection, subject, turn_ids):
+                gone[table.name] = connection.execute(delete(table).where(mine)).rowcount
+        self._writers.leave_no_trace()
+        return gone
+
+    def left_of(self, subject: Subject, turn_ids: Collection[str]) -> dict[str, int]:
+        """How many rows each table still has of these turns."""
+        with self._engine.connect() as connection:
+            return {
+                table.name: connection.execute(select(func.count()).select_from(table).where(mine)).scalar_one()
+                for table, mine in _of_turns(connection, subject, turn_ids)
+            }
 
     def wipe(self, subject: Subject, fence: int, line: AuditEntry) -> tuple[dict[str, int], list[Memory]]:
         """Drop all that any table has of a subject, and leave one line in the audit. Answers how many rows of which
@@ -155,6 +170,24 @@ def _tables_about_subjects() -> Sequence[Table]:
     """All tables whose rows say whose they are, those first that hang on others; so a new table is erased too."""
     found = [table for table in reversed(tables.metadata.sorted_tables) if "subject_id" in table.c]
     return [table for table in found if table.name not in _STAYS]
+
+
+def _of_turns(connection: Connection, subject: Subject, turn_ids: Collection[str]) -> Iterator[tuple[Table, Any]]:
+    """What else than memories may hold something of some turns, and the condition on its rows."""
+    yield tables.sources, of_subject(tables.sources, subject) & tables.sources.c.turn_id.in_(turn_ids)
+    reviews = [
+        review.id
+        for review in _waiting(connection, subject)
+        if review.candidate and {review.candidate.turn_id, *review.candidate.context_turn_ids} & set(turn_ids)
+    ]
+    yield tables.reviews, of_subject(tables.reviews, subject) & tables.reviews.c.id.in_(reviews)
+    for context in (tables.open_topics, tables.questions):
+        yield context, of_subject(context, subject)
+
+
+def _waiting(connection: Connection, subject: Subject) -> list[Review]:
+    rows = connection.execute(select(tables.reviews).where(of_subject(tables.reviews, subject)))
+    return [review_of(row) for row in rows]
 
 
 def _count(connection: Connection, table: Table, subject: Subject) -> Any:

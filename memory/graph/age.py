@@ -131,6 +131,11 @@ class AgeGraph:
             ]
             return walk(first, hops, limit, lambda names: _touching(connection, subject, names))
 
+    def held(self, subject: Subject) -> list[Relation]:
+        """All facts that it has of a subject, whatever the catalog has."""
+        with self._engine.connect() as connection:
+            return _held(connection, subject)
+
     def refill(self, subject: Subject) -> int:
         """Make the subject's facts those of the catalog, and answer of how many memories they were not. Writers of the
         subject wait meanwhile; what is right already stays as it is."""

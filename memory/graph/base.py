@@ -67,6 +67,10 @@ class Graph(Protocol):
 class KeptGraph(Protocol):
     """A graph that keeps facts beside the catalog's tables, and can be made from these again."""
 
+    def held(self, subject: Subject) -> list[Relation]:
+        """All facts that it has of a subject, whatever the catalog has."""
+        ...
+
     def refill(self, subject: Subject) -> int:
         """Make the subject's facts those of the catalog, and answer of how many memories they were not. Writers of the
         subject wait meanwhile; what is right already stays as it is."""

@@ -214,6 +214,12 @@ def test_a_graph_that_was_switched_off_meanwhile_is_made_what_the_catalog_is(
         nodes = connection.exec_driver_sql('SELECT CAST(properties AS text) FROM afterturn_graph."Entity"').scalars()
         assert not [node for node in nodes if "lena" in node]
     assert graph.refill(ANNA) == 0
+    assert len(graph.held(ANNA)) == 2
+    line = AuditEntry(
+        action=AuditAction.ERASED, **ANNA.model_dump(), at=NOW, by="dora", reason="erased", policy_version="p"
+    )
+    catalog.erasing.wipe(ANNA, 11, line)
+    assert graph.held(ANNA) == []
 
 
 # -- what recall makes of it ----------------------------------------------------------------------------------------

@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import uuid
 from datetime import UTC, datetime, timedelta
+
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
 from memory.catalog import Changes
 from memory.schema import Fact, Kind, Memory, MemoryType, Subject, memory_id
+from policies.promotion import confidence, patterns
 from tests.contract.pipeline import Worker, on_every_store, only
 from tests.turns import subject
 from worker.nights.base import Plan
@@ -18,7 +23,7 @@ NOW = datetime(2026, 11, 20, 3, 0, tzinfo=UTC)
 SWIMS = Fact(entity="Anna", verb="swims in", object="the lake")
 
 
-def tell(worker: Worker, whose: Subject, times: int, sure: float, first: int = 0) -> None:
+def tell(worker: Worker, whose: Subject, times: int, sure: float, first: int = 0, *, trust: float = 0.95) -> None:
     """Episodes as a pipeline leaves them, a day apart."""
     policy, model = worker.parts.policy.version, worker.parts.embedder.name
     episodes = []
@@ -35,7 +40,7 @@ def tell(worker: Worker, whose: Subject, times: int, sure: float, first: int = 0
                 facts=(SWIMS,),
                 source_turn_ids=(f"t{number}",),
                 importance=0.4,
-                trust_score=0.95,
+                trust_score=trust,
                 confidence=sure,
                 occurred_at=at,
                 said_at=at,
@@ -93,3 +98,16 @@ def test_what_a_person_refused_is_not_asked_about_again(worker: Worker, anna: st
     tell(worker, whose, 4, sure=0.6, first=3)
     assert night(worker, whose) is None, "nor when it is said once more"
     assert lasting(worker, whose) == []
+
+
+@settings(max_examples=20, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(times=st.integers(3, 9), sure=st.floats(0.0, 1.0), trust=st.floats(0.5, 1.0))
+def test_nothing_becomes_active_below_the_bar(worker: Worker, anna: str, times: int, sure: float, trust: float) -> None:
+    whose = subject(f"{anna}-{uuid.uuid4()}")
+    tell(worker, whose, times, sure, trust=trust)
+    found = patterns(worker.known(whose), NOW, worker.parts.policy)
+    assert len(found) == (trust > worker.parts.policy.promote_trust)
+    is_sure = any(confidence(one, worker.parts.policy) >= worker.parts.policy.promote_confidence for one in found)
+    night(worker, whose)
+    assert len(lasting(worker, whose)) == is_sure
+    assert len(worker.parts.catalog.reviews.page(whose)) == len(found) - is_sure

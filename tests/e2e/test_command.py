@@ -13,10 +13,12 @@ import pytest
 
 from interfaces.local.broker import embedded_broker
 from memory.catalog import Changes, open_catalog
-from memory.schema import OpenTopic, Subject
+from memory.schema import OpenTopic, Subject, Turn
 from memory.settings import Settings
+from producers.spool import Spool
 from tests.e2e.command import Home
 from tests.turns import a_turn
+from worker.erasing import files_with
 
 COMMANDS = (
     "ingest",
@@ -290,3 +292,26 @@ def test_a_file_without_bad_lines_is_ingested_with_success(idle: Home) -> None:
     file.write_text(json.dumps(a_turn("gustav", 1, "I have a cat.")) + "\n\n")
     said = idle.say("ingest", str(file))
     assert (said.returncode, "1 enqueued" in said.stdout) == (0, True)
+
+
+def test_forgetting_a_user_empties_queue_and_spool_and_proves_it_in_every_file(tmp_path: Path) -> None:
+    home = Home.at(tmp_path)
+    broker, data = home.environment()["AFTERTURN_BROKER_URL"], home.data
+    spool = Spool(data / "spool", max_turns=10, max_bytes=100_000)
+    for user in ("vera", "otto"):
+        for number in range(2):
+            spool.put(Turn.model_validate(a_turn(user, number, f"{user} keeps {number} walnuts")), 5)
+    [rejected, *_] = spool.oldest(10)
+    with spool.held_alone():
+        spool.reject(rejected, "another turn of that id")
+    spool.close()
+    (data / "worker.log").write_text("a line of ours")
+    with embedded_broker(broker, tmp_path / "broker"):
+        command = ("forget-user", "vera", "--tenant", "acme", "--yes", "--check-files", str(data))
+        proof = home.json(*command)
+        assert (proof["removed"]["spool of this machine"], proof["left"]["spool of this machine"]) == (2, 0)
+        assert (proof["clean"], proof["left"]["files"], home.json(*command)["clean"]) == (True, 0, True)
+    with closing(Spool(data / "spool", max_turns=10, max_bytes=100_000)) as spool:
+        assert ([turn.turn_id for turn in spool.oldest(10)], spool.rejected(10)) == (["otto-0", "otto-1"], [])
+    assert files_with(data, ["vera keeps"]) == []
+    assert files_with(data, ["otto keeps 1 walnuts"]) != []
