@@ -51,7 +51,7 @@ def make_subjects(subjects: int, memories: int, parts: Parts, console: Console) 
     numbers = iter(track(range(subjects), "making subjects", console=console, transient=True))
     with closing(engine.connect()) as connection:
         # Nobody else is there yet, and what is lost is made again.
-        for pragma in ("cache_size=-262144", "synchronous=OFF"):
+        for pragma in ("cache_size=-65536", "synchronous=OFF"):
             connection.exec_driver_sql(f"PRAGMA {pragma}")
         connection.rollback()
         while some := [_lived(lives[number % len(lives)], number) for number in islice(numbers, _A_TRANSACTION)]:

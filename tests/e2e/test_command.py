@@ -13,9 +13,10 @@ import pytest
 
 from interfaces.local.broker import embedded_broker
 from memory.catalog import Changes, open_catalog
-from memory.schema import OpenTopic, Subject, Turn
+from memory.schema import OpenTopic, Status, Subject, Turn
 from memory.settings import Settings
 from producers.spool import Spool
+from tests.contract.catalogs import a_memory
 from tests.e2e.command import Home
 from tests.turns import a_turn
 from worker.erasing import files_with
@@ -315,3 +316,22 @@ def test_forgetting_a_user_empties_queue_and_spool_and_proves_it_in_every_file(t
         assert ([turn.turn_id for turn in spool.oldest(10)], spool.rejected(10)) == (["otto-0", "otto-1"], [])
     assert files_with(data, ["vera keeps"]) == []
     assert files_with(data, ["otto keeps 1 walnuts"]) != []
+
+
+def test_a_night_by_hand_says_what_it_would_do_and_why_before_it_does_it(tmp_path: Path) -> None:
+    home = Home.at(tmp_path)
+    anna, long_ago = Subject(tenant_id="default", subject_id="anna"), datetime.now(UTC) - timedelta(days=900)
+    with closing(open_catalog(Settings(data_dir=home.data))) as catalog:
+        faded = a_memory(subject=anna, created_at=long_ago)
+        catalog.commit(Changes(subject=anna, at=long_ago, created=(faded,)))
+        with embedded_broker(home.environment()["AFTERTURN_BROKER_URL"], tmp_path / "broker"):
+            planned = home.json("night", "forget", "--dry-run")
+            assert (planned["counts"], catalog.memories(anna, [faded.id])) == ({"archive": 1}, {faded.id: faded})
+            [step] = planned["steps"]
+            assert (step["user_id"], step["summary"]) == ("anna", faded.summary)
+            assert "not used for 900 days" in step["why"]
+            assert home.json("night", "forget", "--user", "anna")["counts"] == {"archive": 1}
+            assert catalog.memories(anna, [faded.id])[faded.id].status is Status.ARCHIVED
+            begun = home.json("night", "forget")["run"]
+        [run] = home.json("nights")
+        assert (run["id"], run["job"], run["finished_at"]) == (begun, "forget", None)

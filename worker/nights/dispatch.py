@@ -32,6 +32,7 @@ def tick(job: JobName, parts: Parts, now: datetime) -> list[str]:
         for zone in (None, *parts.catalog.nights.zones()):
             moment = cron.latest(now, ZoneInfo(zone) if zone else UTC, _CATCH_UP)
             if moment and (run_id := begin(job, f"{moment:%Y-%m-%dT%H:%M}", zone, parts, now)):
+                _log.info("night_begins", stage="night", run=run_id)
                 begun.append(run_id)
     for run in parts.catalog.nights.unfinished(job):
         ring_for(run.id, parts, now)
@@ -51,10 +52,7 @@ def moments_of(job: JobName, settings: Settings) -> str:
 def begin(job: JobName, moment: str, zone: str | None, parts: Parts, now: datetime) -> str | None:
     """Begin one run; its id, or None if it has begun before."""
     run_id = f"{job}/{moment}/{zone or 'UTC'}"
-    if not parts.catalog.nights.begin(run_id, job, zone, now):
-        return None
-    _log.info("night_begins", stage="night", run=run_id)
-    return run_id
+    return run_id if parts.catalog.nights.begin(run_id, job, zone, now) else None
 
 
 def ring_for(run_id: str, parts: Parts, now: datetime) -> None:
