@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+import random
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
 from typing import Any
 
 import structlog
 from pydantic import ValidationError
+from redis.exceptions import LockNotOwnedError
 
 from memory.catalog import Changes, LedgerEntry, Outcome, StaleFence
 from memory.mailbox import Batch, ConflictingTurn, Lease, LeaseLost, ParkedTurn
@@ -30,6 +33,9 @@ from worker.pipeline import ReceivedTurn, process
 from worker.stages import in_batch
 
 _log = structlog.get_logger()
+_SUSPECT = "afterturn:suspect"
+_SUSPECTED_AT = 3
+"""From which delivery on a turn is tried by itself: one lost worker may be anybody's fault, and is common."""
 _BATCHES_A_VISIT = 4
 """How many batches a subject gets before it lines up again behind the others of its tenant."""
 
@@ -54,7 +60,11 @@ def drain(subject: Subject, parts: Parts, leases: LeaseKeeper) -> None:
 def _next(batch: Batch, parts: Parts, *, limit: int) -> Batch | None:
     """Process a batch and take up to `limit` turns behind it; None when this worker leaves the subject."""
     try:
-        _work(batch, parts)
+        with _one_suspect_at_a_time(batch, parts) as may_go_on:
+            if not may_go_on:
+                parts.mailbox.release(batch, retry_in=random.uniform(0.5, 1.5), blamed=False)
+                return None
+            _work(batch, parts)
         done = [parked.turn_id for parked in batch.turns]
         return parts.mailbox.commit(batch.lease, done, limit, parts.settings.lease_seconds)
     except (LeaseLost, StaleFence):
@@ -66,6 +76,29 @@ def _next(batch: Batch, parts: Parts, *, limit: int) -> Batch | None:
             raise
         _retry_later(batch, error, parts)
         return None
+
+
+@contextmanager
+def _one_suspect_at_a_time(batch: Batch, parts: Parts) -> Iterator[bool]:
+    """Whether a batch may be worked on now.
+
+    A worker has many turns in hand when one kills it, and all of them are counted. So a turn over which workers died
+    is tried while no other such turn is: then the one that kills is alone with its guilt, and the others get through.
+    """
+    suspected = any(_SUSPECTED_AT <= parked.deliveries <= parts.settings.max_deliveries for parked in batch.turns)
+    if not suspected:
+        yield True
+        return
+    lock = parts.redis.lock(_SUSPECT, timeout=parts.settings.lease_seconds, thread_local=False)
+    if not lock.acquire(blocking=False):
+        yield False
+        return
+    try:
+        yield True
+    finally:
+        # It may have expired under a slow model: then another is tried already.
+        with suppress(LockNotOwnedError):
+            lock.release()
 
 
 def _retry_later(batch: Batch, error: Exception, parts: Parts) -> None:

@@ -57,7 +57,8 @@ def tally(fleet: Fleet, *, dead: Collection[str] = (), frozen: Collection[int] =
 
 def assert_all_as_said(fleet: Fleet, *, dead: Collection[str] = (), frozen: Collection[int] = ()) -> None:
     """Everything is as what was said must leave it, mailboxes are empty and nothing stays in Redis for ever."""
-    assert tally(fleet, dead=dead, frozen=frozen) == Tally(len(fleet.said))
+    found = tally(fleet, dead=dead, frozen=frozen)
+    assert found == Tally(len(fleet.said)), found
     assert left_in_mailboxes(fleet) == []
     assert lasting_keys(fleet) == ({DEAD_LETTER_QUEUE} if dead else set())
     assert fleet.redis.llen(DEAD_LETTER_QUEUE) >= len(dead)

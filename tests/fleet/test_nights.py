@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from datetime import UTC, datetime
 
+import pytest
+
+from memory.embedding.minilm import MiniLM
 from memory.queue import DEAD_LETTER_QUEUE
 from memory.schema import Status
 from tests.fleet.fleet import Fleet, wait_until
@@ -15,7 +18,9 @@ ARCHIVES_ALL = {"ARCHIVE_WEIGHT": "1.0", "ARCHIVE_IDLE_DAYS": "0", "AFTERTURN_NI
 NIGHTS = 3
 
 
-def test_nights_and_turns_of_the_same_users_do_not_race(oracle_fleet: Fleet) -> None:
+def test_nights_and_turns_of_the_same_users_do_not_race(oracle_fleet: Fleet, monkeypatch: pytest.MonkeyPatch) -> None:
+    # Parts with the oracle are opened in this process too, which it makes embed nothing twice: not for other tests.
+    monkeypatch.setattr(MiniLM, "embed", MiniLM.embed)
     fleet = oracle_fleet
     said = talk(names(30), 6)
     fleet.start_worker(**ARCHIVES_ALL)

@@ -7,17 +7,20 @@ import time
 from memory.queue import DEAD_LETTER_QUEUE
 from tests.fleet.fleet import WAIT_SECONDS, Fleet
 from tests.fleet.load import fact, names, talk
-from tests.fleet.oracle import KILL
+from tests.fleet.oracle import KILL, Faults
 from tests.fleet.state import assert_all_as_said
 
 
 def test_a_turn_that_kills_its_workers_becomes_a_dead_letter_and_its_neighbours_live(oracle_fleet: Fleet) -> None:
     fleet = oracle_fleet
-    poison = fact("user7", 4, value=KILL)
-    fleet.enqueue([*talk(names(60), 4), poison, fact("user7", 5)])
+    # All take as long as the one that kills: whoever is in the same worker's hands dies with it, again and again.
+    fleet.oracle.ask_for(Faults(fastest=0.5, slowest=0.5))
+    poison = fact("user7", 0, value=KILL)
+    others = [said for said in talk(names(12), 2) if said.user != poison.user]
+    fleet.enqueue([poison, fact("user7", 1), *others])
     deadline = time.monotonic() + 2 * WAIT_SECONDS
     while fleet.processed() < len(fleet.said) and time.monotonic() < deadline:
-        fleet.keep(2)
+        fleet.keep(1)
         time.sleep(0.05)
     fleet.wait_until_idle()
     assert_all_as_said(fleet, dead={poison.turn_id})
