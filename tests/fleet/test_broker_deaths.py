@@ -42,7 +42,7 @@ def some_more_are_processed(fleet: Fleet, turns: int) -> None:
 
 
 def test_a_broker_that_is_killed_and_started_again_loses_nothing(fleet: Fleet, broker: Broker) -> None:
-    with fleet.feeding(talk(names(150, "killed"), 8), a_second=150):
+    with fleet.feeding(talk(names(120, "killed"), 6), a_second=150):
         for _ in range(2):
             some_more_are_processed(fleet, 100)
             broker.kill()
@@ -52,7 +52,7 @@ def test_a_broker_that_is_killed_and_started_again_loses_nothing(fleet: Fleet, b
 
 
 def test_a_broker_that_comes_back_without_its_queue_loses_nothing(fleet: Fleet, broker: Broker) -> None:
-    fleet.enqueue(talk(names(150, "emptied"), 6))
+    fleet.enqueue(talk(names(100, "emptied"), 6))
     some_more_are_processed(fleet, 50)
     broker.kill()
     broker.start()
@@ -63,7 +63,7 @@ def test_a_broker_that_comes_back_without_its_queue_loses_nothing(fleet: Fleet, 
 
 
 def test_a_broker_that_answers_nothing_for_10_seconds_loses_nothing(fleet: Fleet, broker: Broker) -> None:
-    with fleet.feeding(talk(names(150, "frozen"), 8), a_second=100):
+    with fleet.feeding(talk(names(100, "frozen"), 6), a_second=60):
         some_more_are_processed(fleet, 100)
         with broker.frozen():
             time.sleep(10)
@@ -73,7 +73,7 @@ def test_a_broker_that_answers_nothing_for_10_seconds_loses_nothing(fleet: Fleet
 
 def test_a_broker_that_refuses_to_write_loses_nothing_and_no_worker(fleet: Fleet, broker: Broker) -> None:
     workers = [worker.pid for worker in fleet.workers]
-    with fleet.feeding(talk(names(100, "refused"), 6), a_second=100), Redis.from_url(broker.url) as redis:
+    with fleet.feeding(talk(names(80, "refused"), 6), a_second=100), Redis.from_url(broker.url) as redis:
         some_more_are_processed(fleet, 50)
         redis.config_set("maxmemory", 1)
         time.sleep(2)
@@ -118,7 +118,7 @@ def remote(network: BadBroker, tmp_path_factory: pytest.TempPathFactory) -> Iter
 def test_a_worker_behind_a_network_that_is(
     remote: Fleet, network: BadBroker, name: str, broken: Broken, seconds: int
 ) -> None:
-    with remote.feeding(talk(names(100, name), 6), a_second=100):
+    with remote.feeding(talk(names(80, name), 6), a_second=100):
         some_more_are_processed(remote, 50)
         with broken(network):
             time.sleep(seconds)

@@ -28,7 +28,7 @@ def let_one_die(fleet: Fleet, point: CrashPoint) -> None:
     """Start one more worker, which dies at a point, and let people talk until it has come there."""
     crash = {"CRASH_AT": point, "CRASH_MARK": str(fleet.folder / point), "CRASH_PASSAGE": "9"}
     dying = fleet.launch_worker(**crash)
-    fleet.enqueue(talk(names(150, point), 4))
+    fleet.enqueue(talk(names(120, point), 4))
     for number in itertools.count():
         wait_until(lambda: dying.poll() is not None or len(fleet.said) - fleet.processed() < 50, f"it died at {point}")
         if dying.poll() is not None:

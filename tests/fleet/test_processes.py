@@ -24,7 +24,7 @@ def wait_for_more(fleet: Fleet, turns: int) -> None:
     wait_until(lambda: fleet.processed() >= min(enough, len(fleet.said)), f"{enough} turns are processed")
 
 
-@pytest.mark.parametrize(("kills", "users", "turns"), [(4, 200, 8), pytest.param(20, 400, 12, marks=pytest.mark.soak)])
+@pytest.mark.parametrize(("kills", "users", "turns"), [(3, 150, 8), pytest.param(20, 400, 12, marks=pytest.mark.soak)])
 def test_workers_that_are_killed_at_random_lose_and_double_nothing(
     oracle_fleet: Fleet, kills: int, users: int, turns: int
 ) -> None:
@@ -44,12 +44,12 @@ def test_workers_that_are_killed_at_random_lose_and_double_nothing(
 def test_workers_may_join_and_leave_under_load_and_finish_what_they_have(oracle_fleet: Fleet) -> None:
     fleet = oracle_fleet
     [first] = fleet.start_workers(1)
-    with fleet.feeding(talk(names(200), 8), a_second=150):
-        wait_for_more(fleet, 100)
+    with fleet.feeding(talk(names(150), 6), a_second=150):
+        wait_for_more(fleet, 80)
         second, _ = fleet.start_workers(2)
-        wait_for_more(fleet, 100)
+        wait_for_more(fleet, 80)
         assert stop(first, signal.SIGTERM) == 0
-        wait_for_more(fleet, 100)
+        wait_for_more(fleet, 80)
         assert stop(second, signal.SIGTERM) == 0
     fleet.wait_until_idle()
     assert_all_as_said(fleet)
@@ -81,7 +81,7 @@ def test_a_worker_frozen_past_its_leases_writes_nothing_when_it_wakes(oracle_fle
 
 def test_workers_whose_clocks_are_an_hour_off_do_as_well(oracle_fleet: Fleet) -> None:
     fleet = oracle_fleet
-    fleet.enqueue(talk(names(150), 8))
+    fleet.enqueue(talk(names(120), 6))
     behind = fleet.launch_worker(**clock_off_by(-3600, fleet.folder))
     ahead = fleet.launch_worker(
         **clock_off_by(3600, fleet.folder),

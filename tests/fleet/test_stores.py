@@ -30,7 +30,7 @@ def some_more_are_processed(fleet: Fleet, turns: int) -> None:
 
 @pytest.mark.parametrize("seconds", [11, pytest.param(35, marks=pytest.mark.soak)])
 def test_a_catalog_that_is_locked_for_longer_than_a_writer_waits_loses_nothing(fleet: Fleet, seconds: float) -> None:
-    with fleet.feeding(talk(names(100, f"catalog{seconds}x"), 6), a_second=100):
+    with fleet.feeding(talk(names(80, f"catalog{seconds}x"), 6), a_second=100):
         some_more_are_processed(fleet, 50)
         with locked([fleet.settings.data_dir / "catalog.sqlite3"]):
             time.sleep(seconds)
@@ -42,7 +42,7 @@ def test_a_catalog_that_is_locked_for_longer_than_a_writer_waits_loses_nothing(f
 def test_an_index_that_is_locked_is_behind_and_catches_up(fleet: Fleet, seconds: float) -> None:
     files = sorted(fleet.settings.data_dir.glob("index/*.sqlite3"))
     assert len(files) == 16
-    with fleet.feeding(talk(names(100, f"index{seconds}x"), 6), a_second=100):
+    with fleet.feeding(talk(names(80, f"index{seconds}x"), 6), a_second=100):
         some_more_are_processed(fleet, 50)
         with locked(files):
             time.sleep(seconds)
@@ -62,7 +62,7 @@ def test_an_index_that_is_locked_is_behind_and_catches_up(fleet: Fleet, seconds:
 )
 def test_a_language_model_in_trouble_costs_time_and_no_turn_when_it_is(fleet: Fleet, name: str, faults: Faults) -> None:
     try:
-        with fleet.feeding(talk(names(80, name), 6), a_second=100):
+        with fleet.feeding(talk(names(60, name), 6), a_second=100):
             some_more_are_processed(fleet, 50)
             fleet.oracle.ask_for(faults)
             time.sleep(4)
