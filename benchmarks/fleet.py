@@ -17,7 +17,7 @@ import tempfile
 import time
 from collections.abc import Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Annotated
@@ -51,6 +51,8 @@ class _Measured:
     calls_a_turn: float
     overlaps: int
     misorders: int
+    ideal_p95: float | None = None
+    """Of a single queue that serves at the measured capacity and costs nothing else: what the bursts alone take."""
 
 
 def main(
@@ -91,10 +93,10 @@ def main(
                 capacity = _fleet(settings, folder, count, _one_each(turns), [0.0] * turns, f"capacity{count}")
                 rows.append(capacity)
                 progress.update(task, advance=1, description=f"{count} workers at {_LOAD:.0%} of it")
-                rate = capacity.turns_per_second * _LOAD
-                rows.append(
-                    _fleet(settings, folder, count, _turns(turns, subjects), _at(offsets, rate), f"paced{count}")
-                )
+                at = _at(offsets, capacity.turns_per_second * _LOAD)
+                paced = _fleet(settings, folder, count, _turns(turns, subjects), at, f"paced{count}")
+                ideal = percentile(_ideal_lags(at, capacity.turns_per_second, llm_seconds), 0.95)
+                rows.append(replace(paced, ideal_p95=ideal))
             progress.update(task, advance=1, description="a plain task a turn, at the same rate as 1 worker")
             rate = rows[0].turns_per_second * _LOAD
             rows.append(_plain(settings, folder, _turns(turns, subjects), _at(offsets, rate)))
@@ -117,6 +119,14 @@ def _at(offsets: Sequence[float], rate: float) -> list[float]:
     """The offsets from their first one on, stretched to a mean rate a second."""
     span = offsets[-1] - offsets[0]
     return [(offset - offsets[0]) / span * len(offsets) / rate for offset in offsets]
+
+
+def _ideal_lags(at: Sequence[float], capacity: float, llm_seconds: float) -> list[float]:
+    lags, free_at = [], 0.0
+    for moment in at:
+        free_at = max(free_at, moment) + 1 / capacity
+        lags.append(free_at - moment + llm_seconds)
+    return sorted(lags)
 
 
 def _turns(count: int, subjects: int) -> list[Turn]:
@@ -210,13 +220,25 @@ def _plain(settings: Settings, folder: Path, turns: Sequence[Turn], at: Sequence
 def _report(rows: Sequence[_Measured], turns: int, subjects: int, llm_seconds: float) -> None:
     what = f"{turns} turns of {subjects} users, one of them with {_BUSIEST_SHARE:.0%}; LLM {llm_seconds * 1000:.0f} ms"
     table = Table(title=what, title_justify="left")
-    for column in ("run", "turns/s", "p50 ms", "p95 ms", "p99 ms", "LLM calls/turn", "overlaps", "misordered"):
+    for column in (
+        "run",
+        "turns/s",
+        "p50 ms",
+        "p95 ms",
+        "p99 ms",
+        "ideal p95",
+        "LLM calls/turn",
+        "overlaps",
+        "misordered",
+    ):
         table.add_column(column, justify="left" if column == "run" else "right")
     for row in rows:
         p50, p95, p99 = (f"{percentile(row.lags, share) * 1000:.0f}" for share in (0.5, 0.95, 0.99))
-        counts = (f"{row.calls_a_turn:.2f}", str(row.overlaps), str(row.misorders))
+        ideal = "" if row.ideal_p95 is None else f"{row.ideal_p95 * 1000:.0f}"
+        counts = (ideal, f"{row.calls_a_turn:.2f}", str(row.overlaps), str(row.misorders))
         table.add_row(row.name, f"{row.turns_per_second:.0f}", p50, p95, p99, *counts)
     console.print(table)
+    console.print("Ideal: one queue that serves at the capacity above and costs nothing else.")
     console.print("Goal at 70% of capacity: p95 below 1 s with everyday arrivals, below 3 s with bursts.")
     console.print("Again: python -m benchmarks.fleet --arrivals FILE")
 
