@@ -3,16 +3,28 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
 
 from memory.queue import DEAD_LETTER_QUEUE
-from tests.fleet.fleet import WAIT_SECONDS, Fleet
+from tests.fleet.fleet import ORACLE, WAIT_SECONDS, Fleet
 from tests.fleet.load import fact, names, talk
 from tests.fleet.oracle import KILL, Faults
 from tests.fleet.state import assert_all_as_said
 
 
-def test_a_turn_that_kills_its_workers_becomes_a_dead_letter_and_its_neighbours_live(oracle_fleet: Fleet) -> None:
-    fleet = oracle_fleet
+@pytest.fixture
+def fleet(broker_url: str, tmp_path: Path) -> Iterator[Fleet]:
+    """Workers ask the oracle, and three of them may die over a turn."""
+    fleet = Fleet(broker_url, tmp_path, max_deliveries=3, **ORACLE)
+    fleet.start("beat")
+    yield fleet
+    fleet.close()
+
+
+def test_a_turn_that_kills_its_workers_becomes_a_dead_letter_and_its_neighbours_live(fleet: Fleet) -> None:
     # All take as long as the one that kills: whoever is in the same worker's hands dies with it, again and again.
     fleet.oracle.ask_for(Faults(fastest=0.5, slowest=0.5))
     poison = fact("user7", 0, value=KILL)
