@@ -7,11 +7,15 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from hypothesis import Phase, settings
 
 from interfaces.local.broker import embedded_broker
 from memory.catalog.engine import create_catalog_engine
 from memory.catalog.revisions import migrate
 from tests.postgres import PostgresServer, postgres_server
+
+# For `make canary`, which asks whether a test fails and not over what least example.
+settings.register_profile("unshrunk", phases=(Phase.explicit, Phase.reuse, Phase.generate))
 
 
 def pytest_configure(config: pytest.Config) -> None:

@@ -210,7 +210,7 @@ def _survives(mutation: Mutation) -> bool:
 def _run(folder: Path, tests: Sequence[str]) -> int:
     """Run tests in a folder; 0 when they pass, 1 when one fails."""
     run = subprocess.run(
-        [sys.executable, "-m", "pytest", "-x", "-q", "-p", "no:cacheprovider", *tests],
+        [sys.executable, "-m", "pytest", "-x", "-q", "-p", "no:cacheprovider", "--hypothesis-profile=unshrunk", *tests],
         cwd=folder,
         env=os.environ | {"FLEET_WAIT_SECONDS": str(_WAIT_SECONDS)},
         capture_output=True,
