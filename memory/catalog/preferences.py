@@ -10,10 +10,12 @@ from sqlalchemy import Connection, Engine, and_, delete, or_, select
 from sqlalchemy.dialects import postgresql, sqlite
 
 import memory.catalog.tables as tables
+from memory.catalog.binding import mine, whose
 from memory.catalog.changes import Changes
 from memory.schema import Preference, PreferenceName, Preferences, Subject
 
 _table = tables.preferences
+_OF = select(_table.c.name, _table.c.value).where(mine(_table))
 
 
 class KeptPreferences:
@@ -24,11 +26,8 @@ class KeptPreferences:
 
     def of(self, subject: Subject) -> Preferences:
         """All that a subject wants."""
-        query = select(_table.c.name, _table.c.value).where(
-            _table.c.tenant_id == subject.tenant_id, _table.c.subject_id == subject.subject_id
-        )
         with self._engine.connect() as connection:
-            return preferences_of(tuple(row) for row in connection.execute(query))
+            return preferences_of(tuple(row) for row in connection.execute(_OF, whose(subject)))
 
     def time_zones(self, subjects: Iterable[Subject]) -> dict[Subject, str]:
         """The time zones of those of the subjects of whom one is known."""
@@ -66,13 +65,13 @@ def write_preferences(connection: Connection, changes: Changes) -> None:
     """Set what a subject wants from now on, and drop what they want no longer."""
     if not (changes.preferred or changes.unpreferred):
         return
-    whose = and_(_table.c.tenant_id == changes.subject.tenant_id, _table.c.subject_id == changes.subject.subject_id)
+    theirs = and_(_table.c.tenant_id == changes.subject.tenant_id, _table.c.subject_id == changes.subject.subject_id)
     gone = [
         *(and_(_table.c.name == one.name, _table.c.value == one.value) for one in changes.unpreferred),
         *(_table.c.name == one.name for one in changes.preferred if one.stands_alone),
     ]
     if gone:
-        connection.execute(delete(_table).where(whose, or_(*gone)))
+        connection.execute(delete(_table).where(theirs, or_(*gone)))
     if changes.preferred:
         connection.execute(_insert(connection.dialect.name), [_row(changes, one) for one in changes.preferred])
 

@@ -10,6 +10,10 @@ import numpy as np
 from memory.index.base import IndexMismatch, Vector
 
 T = TypeVar("T")
+REQUEST_BYTES = 16 * 1024 * 1024
+"""What one request carries at most: vendors take 20 MiB or more."""
+BYTES_OF_A_NUMBER_IN_JSON = 24
+_BYTES_OF_A_DOCUMENT = 4096
 
 
 def checked(vector: Vector, dimensions: int) -> Vector:
@@ -71,3 +75,8 @@ def in_parts(items: Sequence[T], size: int) -> Iterator[Sequence[T]]:
     """The items in their order, no more than `size` at a time."""
     for start in range(0, len(items), size):
         yield items[start : start + size]
+
+
+def entries_a_request(most: int, dimensions: int, bytes_of_a_number: int) -> int:
+    """How many entries one request carries: `most`, or as many as `REQUEST_BYTES` hold, and one at least."""
+    return max(1, min(most, REQUEST_BYTES // (dimensions * bytes_of_a_number + _BYTES_OF_A_DOCUMENT)))

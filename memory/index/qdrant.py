@@ -17,7 +17,15 @@ from qdrant_client.http.exceptions import ApiException, ResponseHandlingExceptio
 
 from memory.findings import Finding, failed, fine, warning
 from memory.index.base import Entry, Hit, IndexMismatch, Metric, Vector, Where
-from memory.index.checks import checked, checked_limit, in_parts, must_be_ready, refuse_another
+from memory.index.checks import (
+    BYTES_OF_A_NUMBER_IN_JSON,
+    checked,
+    checked_limit,
+    entries_a_request,
+    in_parts,
+    must_be_ready,
+    refuse_another,
+)
 from memory.index.document import conditions, from_document, to_document
 from memory.index.held import FILTERS, microseconds
 from memory.index.server import patience, probed, ranked
@@ -32,10 +40,6 @@ _FAILURES = (ApiException, QdrantException, JSONDecodeError, UnicodeDecodeError)
 _NO_ANSWER = (ResponseHandlingException, JSONDecodeError, UnicodeDecodeError)
 
 AT_A_TIME = 500
-_REQUEST_BYTES = 16 * 1024 * 1024
-"""Of the 32 MB that a server takes by default."""
-_BYTES_A_NUMBER = 24
-_BYTES_A_DOCUMENT = 4096
 _MOST = 100_000
 _COSINE = frozenset({models.Distance.DOT, models.Distance.COSINE})
 """Which are one for unit vectors."""
@@ -85,7 +89,7 @@ class QdrantIndex:
             IndexUnavailable: the server cannot be asked, or refuses; what was written before stays.
         """
         points = list({point.id: point for point in map(self._point, entries)}.values())
-        size = max(1, min(AT_A_TIME, _REQUEST_BYTES // (self._dimensions * _BYTES_A_NUMBER + _BYTES_A_DOCUMENT)))
+        size = entries_a_request(AT_A_TIME, self._dimensions, BYTES_OF_A_NUMBER_IN_JSON)
         for some in in_parts(points, size):
             self._ask(self._client.upsert, points=some, wait=True)
 

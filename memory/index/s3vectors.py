@@ -12,7 +12,15 @@ import numpy as np
 from memory.aws import AWS_FAILURES, AwsFailure, code_of, open_s3vectors
 from memory.findings import Finding, failed, fine
 from memory.index.base import Entry, Hit, Metric, Vector, Where
-from memory.index.checks import checked, checked_limit, in_parts, must_be_ready, refuse_another
+from memory.index.checks import (
+    BYTES_OF_A_NUMBER_IN_JSON,
+    checked,
+    checked_limit,
+    entries_a_request,
+    in_parts,
+    must_be_ready,
+    refuse_another,
+)
 from memory.index.document import conditions, digests, from_json, subject_digest, text_digest, to_json
 from memory.index.held import first_of, microseconds
 from memory.index.shard import IndexUnavailable
@@ -29,10 +37,6 @@ T = TypeVar("T")
 PUT_AT_A_TIME = 500
 DELETE_AT_A_TIME = 500
 GET_AT_A_TIME = 100
-_PUT_BYTES = 16 * 1024 * 1024
-"""Of the 20 MiB that a request may have."""
-_BYTES_A_NUMBER = 24
-_BYTES_A_DOCUMENT = 4096
 _FIRST_PAGE = 100
 
 _DOCUMENT = "value_json"
@@ -90,7 +94,7 @@ class S3VectorsIndex:
             IndexUnavailable: the service cannot be asked, or refuses.
         """
         rows = list({row["key"]: row for row in map(self._row, entries)}.values())
-        size = max(1, min(PUT_AT_A_TIME, _PUT_BYTES // (self._dimensions * _BYTES_A_NUMBER + _BYTES_A_DOCUMENT)))
+        size = entries_a_request(PUT_AT_A_TIME, self._dimensions, BYTES_OF_A_NUMBER_IN_JSON)
         for some in in_parts(rows, size):
             self._asked(self._client.put_vectors, **self._place, vectors=some)
 

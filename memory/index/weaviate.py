@@ -17,7 +17,7 @@ from weaviate.exceptions import WeaviateQueryError
 
 from memory.findings import Finding, failed, fine, warning
 from memory.index.base import Entry, Hit, IndexMismatch, Metric, Vector, Where
-from memory.index.checks import checked, checked_limit, in_parts, must_be_ready, refuse_another
+from memory.index.checks import checked, checked_limit, entries_a_request, in_parts, must_be_ready, refuse_another
 from memory.index.document import conditions, digests, from_json, subject_digest, text_digest, to_json
 from memory.index.held import microseconds
 from memory.index.server import PROBE, patience, probed, ranked
@@ -31,9 +31,8 @@ T = TypeVar("T")
 Objects = Collection[dict[str, Any], None]
 
 AT_A_TIME = 500
-_REQUEST_BYTES = 16 * 1024 * 1024
-_BYTES_A_NUMBER = 4
-_BYTES_A_DOCUMENT = 4096
+_BYTES_OF_A_NUMBER = 4
+"""It is asked by gRPC."""
 _MOST = 10_000
 """Hits that the server gives at the most (its QUERY_MAXIMUM_RESULTS)."""
 
@@ -75,7 +74,7 @@ class WeaviateIndex:
         by_subject: dict[Subject, dict[uuid.UUID, DataObject[dict[str, Any], None]]] = {}
         for entry in entries:
             by_subject.setdefault(entry.subject, {})[entry.key] = self._object(entry)
-        size = max(1, min(AT_A_TIME, _REQUEST_BYTES // (self._dimensions * _BYTES_A_NUMBER + _BYTES_A_DOCUMENT)))
+        size = entries_a_request(AT_A_TIME, self._dimensions, _BYTES_OF_A_NUMBER)
         for subject, objects in by_subject.items():
             tenant = self._objects.with_tenant(subject_digest(subject))
             for some in in_parts(list(objects.values()), size):

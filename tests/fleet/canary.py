@@ -122,6 +122,13 @@ MUTATIONS = (
         ("tests/contract/test_pipeline_failures.py", "-k", "keep_dying"),
     ),
     Mutation(
+        "no suspects: a turn that kills takes its neighbours with it",
+        "worker/drain.py",
+        "    if not suspected:\n",
+        "    if True:\n",
+        ("tests/fleet/test_poison.py",),
+    ),
+    Mutation(
         "no masks: a source keeps what no memory may hold",
         "worker/screening.py",
         "texts = [kept(message.content) for message in turn.messages]",
