@@ -11,6 +11,10 @@ from policies.sensitive import special_places
 
 PLACEHOLDER: Final = "[person]"
 _USER: Final = "user"
+_PET: Final = (
+    r"(?:cats?|dogs?|kittens?|pupp(?:y|ies)|horses?|pon(?:y|ies)|parrots?|rabbits?|bunn(?:y|ies)|hamsters?|birds?|"
+    r"fish|turtles?|pets?|guinea pigs?)(?: (?:named|called)|,)?"
+)
 _SENTENCE_END: Final = re.compile(r"[.!?]\s")
 
 
@@ -20,7 +24,11 @@ def told_of(candidate: Candidate, own_names: Iterable[str]) -> tuple[str, ...]:
     A sensitive word is taken to be of whoever is named last before it. `own_names` are the user's; "Maya's sister
     Karin" is Karin, not Maya.
     """
-    others = [entity.text for entity in candidate.entities if entity.type == "PERSON"]
+    others = [
+        entity.text
+        for entity in candidate.entities
+        if entity.type == "PERSON" and not _is_pet(entity.text, candidate.summary)
+    ]
     if not others:
         return ()
     own = [name for name in (*own_names, _USER) if name]
@@ -30,6 +38,10 @@ def told_of(candidate: Candidate, own_names: Iterable[str]) -> tuple[str, ...]:
         if (name := _last_named(_clause_before(candidate.summary, place), own, others))
     }
     return tuple(found)
+
+
+def _is_pet(name: str, text: str) -> bool:
+    return re.search(rf"\b{_PET} {re.escape(name)}(?!\w)", text, re.IGNORECASE) is not None
 
 
 def without_names(text: str, names: Sequence[str]) -> str:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
-import unicodedata
 from collections.abc import Iterator
 from typing import Final
+
+from policies.plain import plain
 
 _HIDDEN: Final = re.compile("[\U000e0020-\U000e007f]{4}|[\u200b\u200c\u2060\ufeff\u202d\u202e\u2066-\u2069]{3}")
 _LEET: Final = str.maketrans("013457@$", "oieastas")
@@ -29,7 +30,10 @@ _WHICH: Final = (
     r"(?:all|any|every|the|your|my|these|those|previous(?:ly)?|prior|above|earlier|preceding|past|former|initial|"
     r"original|other|existing|current|of|given|system|developer|user|safety|to|and)\s+"
 )
-_FEW: Final = r"(?:[\w'’-]{1,14}\s+){0,3}"
+_FEW: Final = r"(?:[\w'’%-]{1,14}\s+){0,4}"
+_WHOSE_USER: Final = (
+    r"(?:the |this |any |a |every |each )?(?:user|customer|client|visitor|somebody|someone|anyone|anybody|people)s?"
+)
 _ASSISTANT: Final = r"(?:ai|gpt|chat\s?gpt|chat\s?bot|bot|language model|model|assistant)\b"
 _GRANT: Final = (
     r"(?:refunds?|discounts?|payments?|transfers?|requests?|purchases?|orders?|returns?|"
@@ -44,7 +48,7 @@ _RULES: Final[tuple[tuple[str, re.Pattern[str]], ...]] = (
             r"\b(?:ignore|disregard|forget|override|bypass|dismiss|neglect|discard|skip|drop)\s+"
             rf"(?:{_WHICH}){{1,6}}(?:\w{{1,20}}\s+){{0,2}}{_ORDERS}",
             r"\b(?:ignore|disregard|forget|discard)\s+(?:\w{1,12}\s+){0,2}(?:everything|anything|all|"
-            r"text|content|what)\s+"
+            r"text|content|what(?! i\b))\s+"
             r"(?:\w{1,12}\s+){0,4}(?:above|before|previous(?:ly)?|prior|earlier|except)\b",
             r"\b(?:do not|don't|don’t|never|no longer|stop|without)\s+(?:\w{1,10}\s+)?"
             r"(?:listen(?:ing)? to|follow(?:ing)?|obey(?:ing)?|heed(?:ing)?|"
@@ -76,6 +80,15 @@ _RULES: Final[tuple[tuple[str, re.Pattern[str]], ...]] = (
             r"sem restrições|keine (?:regeln|richtlinien)|uneingeschränkt)\b",
             r"\b(?:system-prompt|systemhinweis|note syst[èe]me|prompt del sistema|prompt syst[èe]me|"
             r"modo desarrollador)\b",
+            r"\b(?:negeer|ignorera|glöm|ignorer|glem|zignoruj|zapomnij|unohda|ignoruj)\b[^\n.]{0,40}\b(?:instructies|"
+            r"regels|"
+            r"instruktioner|instrukser|instrukcje|zasady|ohjeet|pokyny)\b|talimat\w{0,6}[^\n.]{0,16}(?:yok say|unut|"
+            r"görmezden)",
+            r"\b(?:reembolsos?|remboursements?|rückerstattung\w{0,3}|rimborsi|"
+            r"terugbetalingen)\b[^\n.]{0,24}\b(?:aprobad|approuv|"
+            r"genehmigt|approvat|aprovad|goedgekeurd)",
+            r"(?:забудь|игнорируй|не обращай).{0,24}(?:инструкци|правила)|指示.{0,12}無視|지시.{0,8}무시|"
+            r"تجاهل.{0,16}(?:التعليمات|الأوامر)|निर्देश.{0,10}(?:अनदेखा|नज़रअंदाज़)|התעלם.{0,16}(?:הוראות|ההוראות)",
             r"忽略.{0,10}指[令示]|無視して.{0,10}指示|игнорируй.{0,24}инструкции",
         ),
     ),
@@ -85,6 +98,8 @@ _RULES: Final[tuple[tuple[str, re.Pattern[str]], ...]] = (
             r"(?:^|\n)[\s>*_#\"'\[(<-]{0,6}(?:system|assistant|developer|admin(?:istrator)?|root)"
             r"(?:\s+(?:message|prompt|note|override|announcement|instructions?|update|notice|alert))?"
             r"[\]\)>*_\"']{0,4}\s{0,2}[:>\]]",
+            r"[\"']?\brole[\"']?\s{0,2}[:=]\s{0,2}[\"']?(?:system|developer|admin)\b",
+            r"[\"']memor(?:y|ies)[\"']\s{0,2}:\s{0,2}[{\[]",
             r"<\|[a-z_]{2,20}\|>|\[/?INST\]|<</?SYS>>|###\s{0,2}(?:system|instructions?|human|assistant)\b",
             r"\bsystem\s+(?:note|override|prompt|message|announcement|update)\s{0,2}[:\]]",
             r"\b(?:assistant|reasoning)\s{0,2}(?:trace\s{0,2})?\((?:assistant|reasoning)\)\s{0,2}:",
@@ -121,6 +136,8 @@ _RULES: Final[tuple[tuple[str, re.Pattern[str]], ...]] = (
             r"\byou (?:have been|are) (?:freed|liberated|unlocked|jailbroken)\b|\bfully unlocked\b",
             r"\b(?:pretend|act|respond|answer|behave|role-?play|simulate)\s+(?:\w{1,14}\s){0,4}"
             rf"(?:an?|another)\s+(?:[\w-]{{1,16}}\s){{0,3}}{_ASSISTANT}",
+            r"(?:^|[.!?\n:]\s{0,3})(?:please\s)?act\s+(?:as|like)\s+(?:my\s(?:late|dead)\s|"
+            r"an?\s(?:\w{1,12}\s){0,2}(?:without|with no|who never))",
             r"\bpretend\s+(?:that\s+)?i(?:'ve|’ve| have| had| just)?\s+(?:just\s+)?(?:enter|typ|provid|g[ai]v|said|"
             r"suppl|input|submit|authenticat|logg)",
             r"\byou(?: are|'re|’re) (?:now (?:an? |the |my )?|an? |the |my )(?:[\w-]{1,12} ){0,2}"
@@ -136,6 +153,19 @@ _RULES: Final[tuple[tuple[str, re.Pattern[str]], ...]] = (
             r"\b(?:notes?|messages?|instructions?|reminders?|attention|memos?|p\.?s\.?)\s{0,3}:?\s{0,3}"
             r"(?:(?:to|for)\s+)?(?:the |any |all )?(?:ais?|(?:chat)?bots?|assistants?|language models?|"
             r"llms?|ai (?:agents?|assistants?|models?)|summari[sz]ers?)\b\s{0,3}(?::|\breading\b)",
+            r"(?:^|[\n.!?(>*#]\s{0,3}|\b(?:notice|warning|info(?:rmation)?|hint|important|text|content|instructions?)\s)"
+            r"(?:for|to|attention|dear)\s+(?:the |any |all |every )?(?:ai|llm|language model|chatbot)s?"
+            r"(?:\s(?:systems?|agents?|models?|assistants?))?\b[^\n.!?:]{0,48}:",
+            r"\bif you(?:'re|’re| are) (?:an? |the )?(?:ai|llm|language model|large language model|chatbot|"
+            r"ai assistant)\b",
+            r"\b(?:ais?|llms?|language models?|chatbots?|ai (?:agents?|assistants?|models?|systems?))\s"
+            r"(?:reading|processing|summari[sz]ing|viewing|parsing|analy[sz]ing)\b",
+            r"(?:^|[\n.!?(:>]|<!--)\s{0,3}(?:dear\s)?(?:assistant|ai|chatbot)\s{0,2}[,:]\s{0,3}(?:please\s|"
+            r"you\s(?:must|should)\s)?"
+            r"(?:when|if|remember|store|add|note|save|record|recommend|say|tell|always|never|ignore|reply|do)\b",
+            r"\bi(?:'m|’m| am) your (?:developer|creator|administrator|admin|programmer)\b",
+            r"\b(?:enable|activate|enter|switch to|turn on)\s+(?:the\s)?(?:debug|developer|admin|god|maintenance|"
+            r"root|dan)\s+mode\b",
             r"\b(?:re-?program(?:ming)?|modify(?:ing)?|overwrit(?:e|ing)|alter(?:ing)?) (?:you\b(?!r)|your "
             r"(?:programming|code|source|behaviou?r|settings|training|instructions))",
             r"\bi(?:'m| am) (?:[\w-]{1,12},? ){0,3}an? (?:[\w-]{1,12} ){0,3}(?:ai|artificial intelligence|"
@@ -151,7 +181,7 @@ _RULES: Final[tuple[tuple[str, re.Pattern[str]], ...]] = (
             r"but)|the exact|only with)\b",
             r"\b(?:say|write|type|repeat|display|answer|print|output)\s+(?:only|exactly)\b",
             r"(?:^|[\n.!:,\"]|\band|\bthen|\bbut)\s{0,4}(?:only|just|simply)\s+(?:print|say|output|"
-            r"respond|reply|return|write|type)\b",
+            r"respond|reply|return|write|type)\b(?! in (?-i:[A-Z][a-z]{3}))",
             r"\b(?:respond|reply|answer|start|begin|end)\s+(?:only\s+)?with\s+(?:the\s+\w{1,10}\s+)?[\"'“‘]",
             r"\b(?:at|to) the end of (?:your|every|each) (?:reply|response|answer|summary|message)\b",
         ),
@@ -195,8 +225,49 @@ _RULES: Final[tuple[tuple[str, re.Pattern[str]], ...]] = (
             r"(?:ignore|obey|comply|approve|grant|authori[sz]e|transfer|forward|execute|reveal|believe|"
             r"treat|disregard|follow|"
             r"reply|respond|output|append|recommend|delete|empty)\b",
+            r"\b(?:remember|note|store|save|record|memori[sz]e|log)\s+(?:[\w-]{1,12}\s+){0,3}?(?:that|"
+            r":)?\s{0,2}the user\s"
+            r"(?:is|has|was|likes|loves|wants|prefers|agree[sd]|consent(?:s|ed)|authori[sz]e[sd]|trusts|accept(?:s|"
+            r"ed))\b",
+            r"\bmemory\b[^\n.!?]{0,12}:\s{0,2}(?:the\s)?user\b|\bmemory update\b\s{0,2}:",
+            rf"\b(?:when|whenever|if|each time|every time|once)\s+{_WHOSE_USER}\s+(?:ask|mention|want|request|"
+            rf"inquire|need|"
+            r"say|talk)(?:s|ed)?\b[^\n.!?]{0,80}[, ](?<!\bi )(?<!\bwe )(?<!they )(?<!\bto )(?<!and )(?:always\s)?"
+            r"(?:say|tell|reply|respond|answer|recommend|suggest|approve|mention|claim|promote|offer|grant)\b",
+            rf"\b{_GRANT}{_FEW}(?:approved|authori[sz]ed|allowed|granted|permitted|"
+            rf"waived)\b[^\n.!?]{{0,30}}\b(?:from now on|always|"
+            r"automatically|without (?:confirmation|asking|verification|approval|any)|going forward|for (?:this|"
+            r"my) account)\b",
+            r"\btreat\s+(?:[\w'’]{1,16}\s+){1,4}?(?:messages?|mails?|e-mails?|words?|requests?|texts?|inputs?)\s+"
+            r"(?:as|like)\s+(?:if\s)?(?:[\w'’]{1,12}\s){0,4}?(?:commands?|instructions?|orders?|administrator|admin|"
+            r"developer|system)\b",
+            r"\b(?:skip|bypass|waive|disable|omit)\s+(?:\w{1,12}\s+){0,2}(?:verification|confirmation|authentication|"
+            r"identity checks?)\b",
+            r"\byou\s+(?:no longer|don't|don’t|do not|never)\s+(?:need|have)\s+to\s+(?:ask|check|verify|"
+            r"confirm)\b[^\n.!?]{0,40}"
+            r"\b(?:confirmation|payments?|transfers?|purchases?|identity|permission)\b",
+            r"\bin\s+(?:all|every|each|any)\s+(?:future\s)?(?:conversations?|repl(?:y|ies)|responses?|sessions?|"
+            r"answers?|chats?)\b,?\s"
+            r"(?:\w{1,12}\s)?(?:recommend|promote|mention|trust|cite|link|include|insert)\b",
+            r"\b(?:never|do not|don't|don’t|without)\s+(?:tell|mention|inform|reveal|show|disclose|telling|informing|"
+            r"notifying)\b"
+            r"[^\n.!?]{0,40}\bthe user\b(?!['’])|\bsecretly\s+(?:add|send|forward|bcc|include|insert|recommend|store|"
+            r"save)\b",
             r"\b(?:must|should|has to) be (?:included|added|appended|inserted|repeated) (?:in|to|at)"
             r" (?:every|each|all|your)\b",
+        ),
+    ),
+    (
+        "privilege",
+        _any(
+            r"\b(?:safety|security|content|usage|your)\s+(?:rules|guidelines|policies|restrictions|checks)\s+"
+            r"(?:do not|don't|don’t|no longer|never)\s+apply\b",
+            r"\ballowed\s+to\s+(?:see|access|view|read|edit|use)\s+(?:all|any|every|other|"
+            r"everyone['’]?s?)\s(?:\w{1,12}\s)?"
+            r"(?:users?|customers?|accounts?|data|files|records|conversations?)\b",
+            r"\bgrant\s+(?:me|us|them|him|her|all|full|admin|root)\s(?:\w{1,12}\s){0,2}(?:permissions?|rights|"
+            r"privileges)\b|"
+            r"\badmin(?:istrator)?\s+override\b",
         ),
     ),
     (
@@ -209,19 +280,37 @@ _RULES: Final[tuple[tuple[str, re.Pattern[str]], ...]] = (
     ),
 )
 
+_TOLD_TOO: Final = frozenset({"override", "order_to_memory", "exfiltration"})
+"""Rules whose words people also use when they tell of themselves."""
+_SUBJECT_CHARS: Final = 80
+_SUBJECT: Final = re.compile(
+    r"(?:\b(?:I|[Ww]e|[Hh]e|[Ss]he|[Tt]hey|(?:[Mm]y|[Oo]ur) (?!assistant|bot|agent|model)[a-z]{2,16}|[Tt]he user))"
+    r"(?:['’](?:ve|d|m|re|s)|\s(?:have|has|had|am|was|must|should|can|will|need to|needs to|have to|has to))?"
+    r"(?:\s(?:always|never|often|just|sometimes|also|really|usually|still))?\s\Z"
+)
+_READER: Final = _any(
+    r"\b(?:you|your|previous\w{0,2}|prior|above|earlier|preceding|system|developer|assistant|ai|instructed|safety)\b",
+)
+
 
 def find(text: str) -> Iterator[str]:
     """The names of the rules that call a text planted. Linear in the length of the text."""
     if _HIDDEN.search(text):
         yield "hidden_characters"
-    plain = unicodedata.normalize("NFKC", text)
+    seen = plain(text).text
     for name, pattern in _RULES:
-        if pattern.search(plain):
+        if any(not (name in _TOLD_TOO and _is_told(seen, match)) for match in pattern.finditer(seen)):
             yield name
-    if _is_disguised(plain):
+    if _is_disguised(seen):
         yield "disguised"
-    if _is_flood(plain):
+    if _is_flood(seen):
         yield "flood"
+
+
+def _is_told(text: str, match: re.Match[str]) -> bool:
+    """Whether somebody tells what people do ("I always forget the rules") and orders nothing of the reader."""
+    before = text[max(0, match.start() - _SUBJECT_CHARS) : match.start()]
+    return _SUBJECT.search(before) is not None and _READER.search(match[0]) is None
 
 
 def _is_disguised(text: str) -> bool:

@@ -10,11 +10,13 @@ from itertools import accumulate
 from typing import Final
 
 from memory.schema import MAX_TURN_BYTES, Policy, Screening, Verdict
-from policies import credentials, identifiers, planted
-from policies.credentials import Finding
+from policies import columns, credentials, identifiers, passwords, planted, seeds
+from policies.finding import Finding
 from policies.lexicon import word_set
+from policies.plain import Plain, plain
 from policies.topics import is_about
 
+_SECRETS: Final = (credentials, passwords, seeds, columns)
 _ROUNDS: Final = 4
 _WORD: Final = re.compile(r"[^\W\d_]{2,}")
 _PLACEHOLDER: Final = re.compile(r"\[[a-z_]{2,12}\]")
@@ -65,9 +67,10 @@ def _settle(text: str, policy: Policy) -> tuple[str, tuple[str, ...], bool, bool
     reasons: dict[str, None] = {}
     identified = False
     for _ in range(_ROUNDS):
-        secrets = list(credentials.find(text))
-        personal = [] if policy.personal_identifiers == "keep" else list(identifiers.find(text))
-        found = secrets + _apart_from(secrets, personal)
+        seen = plain(text)
+        secrets = [one for kind in _SECRETS for one in kind.find(seen.text)]
+        personal = [] if policy.personal_identifiers == "keep" else list(identifiers.find(seen.text))
+        found = [_as_written(one, seen) for one in secrets + _apart_from(secrets, personal)]
         if not found:
             return text, tuple(reasons), identified, False
         masked, rules = _mask(text, _with_whole_sentences(found, text))
@@ -77,6 +80,11 @@ def _settle(text: str, policy: Policy) -> tuple[str, tuple[str, ...], bool, bool
         identified = identified or bool(personal)
         text = masked
     return "", tuple(reasons), identified, True
+
+
+def _as_written(finding: Finding, seen: Plain) -> Finding:
+    start, end = seen.span(finding.start, finding.end)
+    return replace(finding, start=start, end=end)
 
 
 def _apart_from(secrets: list[Finding], personal: list[Finding]) -> list[Finding]:

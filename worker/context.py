@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import datetime, timedelta
+from itertools import islice
 
 from memory.schema import (
     MAX_QUESTION_CHARS,
@@ -19,6 +20,7 @@ from memory.schema import (
     Verdict,
 )
 from policies.admission import admit
+from policies.asked import without_answers
 from policies.privacy import screen
 from worker.extract.answers import question_of
 from worker.extract.base import AdmittedTurn
@@ -47,6 +49,26 @@ def admitted(turns: Sequence[Turn], context: Context) -> list[AdmittedTurn]:
         if text := _said_last(turn):
             asked[turn.conversation_id] = text
     return found
+
+
+def name_of(turns: Sequence[Turn], context: Context) -> str | None:
+    """What the user is called: as the latest message that says so has it, or as they once said."""
+    return next((name for turn in reversed(turns) if (name := turn.user_name())), context.name)
+
+
+def without_told_secrets(turns: Sequence[Turn], context: Context) -> list[Turn]:
+    """The turns without the secrets that only what was said before them tells from other words."""
+    said: dict[str, list[Turn]] = {}
+    for turn in turns:
+        said.setdefault(turn.conversation_id, []).append(turn)
+    kept: dict[str, Turn] = {}
+    for conversation, some in said.items():
+        question = context.questions.get(conversation)
+        messages = iter(without_answers([m for t in some for m in t.messages], question.text if question else ""))
+        for turn in some:
+            told = tuple(islice(messages, len(turn.messages)))
+            kept[turn.turn_id] = turn if told == turn.messages else turn.model_copy(update={"messages": told})
+    return [kept[turn.turn_id] for turn in turns]
 
 
 def questions_after(

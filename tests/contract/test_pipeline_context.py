@@ -105,6 +105,14 @@ def test_what_was_asked_about_what_must_not_be_kept_is_not_kept(worker: Worker, 
     assert "arbor" not in worker.everywhere(subject(anna))
 
 
+def test_what_answers_a_question_for_a_secret_is_in_no_table(worker: Worker, anna: str) -> None:
+    tell(worker, exchange(anna, 0, ("user", "Hello!"), ("assistant", "What is your wifi password?")))
+    tell(worker, exchange(anna, 1, ("user", "It's bluehorse. I live in Lisbon."), ("assistant", "Thanks.")))
+    assert any("Lisbon" in summary for summary in summaries(worker, anna))
+    [source] = worker.rows("sources", subject(anna))
+    assert "bluehorse" not in str(source)
+
+
 def test_a_name_told_once_is_used_ever_after(worker: Worker, anna: str) -> None:
     tell(worker, exchange(anna, 0, ("user", "My name is Maya.")))
     tell(worker, exchange(anna, 1, ("user", "I live in Lisbon."), conversation_id="another"))

@@ -45,3 +45,9 @@ def test_a_name_is_replaced_as_a_whole_word_and_everywhere() -> None:
     assert without_names("Karin and Karin Holm saw Karina.", ["Karin", "Karin Holm"]) == (
         "[person] and [person] saw Karina."
     )
+
+
+def test_a_pet_is_nobody_who_could_agree() -> None:
+    assert names_in("Maya's cat Biscuit has diabetes.", "Biscuit") == ()
+    assert names_in("Maya has a dog named Rex who has cancer.", "Rex") == ()
+    assert names_in("Maya's dog Rex bit Karin, who has epilepsy.", "Rex", "Karin") == ("Karin",)

@@ -1,0 +1,64 @@
+from __future__ import annotations
+
+import time
+
+import pytest
+
+from memory.schema import MAX_TURN_BYTES, Message
+from policies.asked import without_answers
+
+
+def said(*texts: str) -> tuple[Message, ...]:
+    """Messages of the assistant and the user by turns, the user's last."""
+    roles = ("assistant", "user") * len(texts)
+    return tuple(Message(role=role, content=text) for role, text in zip(roles[len(texts) % 2 :], texts, strict=False))
+
+
+def kept(*texts: str, question: str = "") -> str:
+    return without_answers(said(*texts), question)[-1].content
+
+
+@pytest.mark.parametrize(
+    ("question", "answer", "left"),
+    [
+        ("What's your wifi password?", "It is bluehorse. I live in Lisbon.", "[secret]. I live in Lisbon."),
+        ("Sure! Please enter your PIN:", "7305", "[secret]"),
+        ("Which security code is on it?", "Well, it is 730. Thanks", "[secret]. Thanks"),
+        ("May I have your card number?", "four one, then ones", "[secret]"),
+    ],
+)
+def test_the_answer_to_a_question_for_a_secret_is_taken_out(question: str, answer: str, left: str) -> None:
+    assert kept(question, answer) == left
+    assert kept(answer, question=question) == left
+
+
+def test_what_it_is_asks_for_the_secret_that_was_spoken_of() -> None:
+    assert kept("I have a new wifi password", "Great, what is it?", "bluehorse") == "[secret]"
+    assert kept("I have a new dog", "Great, what is it?", "A poodle") == "A poodle"
+
+
+@pytest.mark.parametrize("begun", ["My password is", "my bank pin:", "My card is 4111 1111"])
+def test_a_secret_begun_in_one_message_is_not_completed_in_the_next(begun: str) -> None:
+    messages = [Message(role="user", content=begun), Message(role="user", content="11117305 and I live in Lisbon")]
+    assert without_answers(messages)[-1].content == "[secret] and I live in Lisbon"
+
+
+@pytest.mark.parametrize(
+    ("question", "answer"),
+    [
+        ("Do you use a password manager?", "Yes, since May."),
+        ("What is your favourite song?", "Passenger's first one."),
+        ("What is your password?", "Forget that I live in Lisbon."),
+        ("Passwords should be long.", "Mine is, I live in Lisbon."),
+    ],
+)
+def test_other_answers_are_kept(question: str, answer: str) -> None:
+    assert kept(question, answer) == answer
+
+
+@pytest.mark.parametrize("piece", ["What is your ", "password is ", "card 1 ", "a ", "what is it "])
+def test_long_messages_take_bounded_time(piece: str) -> None:
+    text = (piece * MAX_TURN_BYTES)[:MAX_TURN_BYTES]
+    start = time.process_time()
+    without_answers(said(text, "PIN?", text))
+    assert time.process_time() - start < 1.0
