@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from memory.schema import Admission, AdmissionAction, Turn
+from policies.beside import told_beside
 from policies.commands import find_commands
 from policies.relevance import SURELY, WORTH_KEEPING, Relevance, asks, asks_about_user, relevance_of
 from policies.sentences import prose_of, split_sentences, words
@@ -123,8 +124,10 @@ def _weigh(heard: _Heard, prose: str, *, asked: bool, replying: bool) -> None:
             continue
         first = place < 2
         relevance = relevance_of(sentence.text, after_question=asked and first, replying=replying and first)
-        if heard.best is None or relevance.points > heard.best.points:
-            heard.best = relevance
+        beside = told_beside(sentence.text) if {"task", "question"} & set(relevance.reasons) else ()
+        for one in (relevance, *map(relevance_of, beside)):
+            if heard.best is None or one.points > heard.best.points:
+                heard.best = one
 
 
 def admit(turn: Turn, question: str = "") -> Admission:

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import re
 import uuid
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from functools import lru_cache
 from itertools import groupby
 from typing import TypeVar
 
 from memory.schema import MAX_SUMMARY_CHARS, Memory, MemoryType, Policy, Status, Subject, Valence
 from policies.importance import importance
+from policies.sentences import split_sentences
 from policies.wording import read
 
 T = TypeVar("T")
@@ -86,16 +89,18 @@ def unneeded(memory: Memory, now: datetime, policy: Policy) -> bool:
 def told(memories: Sequence[Memory], policy: Policy) -> str | None:
     """What a group says, in its members' own sentences, each day named once; None if that is too much for one memory.
 
-    A sentence whose words another one has all is left out. Nothing is put into other words, so nothing is made up.
+    What another one says with all its words is left out. Nothing is put into other words, so nothing is made up.
     """
     kept = _distinct(memories)
-    if len(kept) > policy.consolidate_sentences:
+    if sum(sentences_in(memory.summary) for memory in kept) > policy.consolidate_sentences:
         return None
     parts = []
     for day, same_day in groupby(kept, key=lambda memory: memory.occurred_at.date()):
         sentences = [_sentence(memory.summary) for memory in same_day]
         date = f"{day.day} {day:%B %Y}"
-        if not all(date in sentence or f"{day:%d %B %Y}" in sentence for sentence in sentences):
+        # The 2nd is not named by a sentence that names the 12th.
+        named = re.compile(rf"(?<!\d)0?{date}(?!\d)")
+        if not all(named.search(sentence) for sentence in sentences):
             sentences[0] = f"On {date}: {sentences[0]}"
         parts += sentences
     text = " ".join(parts)
@@ -182,12 +187,15 @@ def without(
     """What becomes of consolidated memories and their originals when some memories are erased.
 
     `known` are the doomed ones, what they were made of, what was made of them, and what else that was made of. With a
-    consolidated memory go its originals: they say the same. One that loses an original is told anew by those that are
-    left; one of which fewer than two are left goes, and the one left is active again.
+    consolidated memory go its originals, and with what was left of a superseded one that: they say the same. A
+    consolidated one that loses an original is told anew by those that are left; one of which fewer than two are left
+    goes, and the one left is active again.
     """
     gone = {id_: known[id_] for id_ in doomed if id_ in known}
     for memory in list(gone.values()):
         gone |= {id_: known[id_] for id_ in memory.consolidated_from if id_ in known}
+    for memory in list(gone.values()):
+        gone |= {id_: known[id_] for id_ in memory.merged_from if id_ in known}
     wholes = {memory.consolidated_into for memory in gone.values() if memory.consolidated_into} - gone.keys()
     changed: list[Memory] = []
     for whole in (known[id_] for id_ in sorted(wholes) if id_ in known):
@@ -225,6 +233,12 @@ def _told_anew(whole: Memory, left: Sequence[Memory], now: datetime, policy: Pol
     kept = ("id", "status", "created_at", "last_accessed", "access_count", "pinned", "explicit", "legal_hold")
     as_it_was = {name: getattr(whole, name) for name in kept}
     return anew.model_copy(update={**as_it_was, "version": whole.version + 1})
+
+
+@lru_cache(maxsize=4_096)
+def sentences_in(text: str) -> int:
+    """How many sentences a summary has."""
+    return len(split_sentences(text))
 
 
 def _distinct(memories: Sequence[Memory]) -> list[Memory]:

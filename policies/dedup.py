@@ -18,9 +18,13 @@ from memory.schema import (
     SameFact,
     memory_id,
 )
+from policies.merge import says_more
 from policies.sameness import Statement, compare, compare_facts, weighed
+from policies.wording import read
 
 _PLAIN_ATTRIBUTE: Final = re.compile(r"[a-z][a-z_]{0,39}")
+_IMPLIED: Final = frozenset({"marital_status"})
+"""Attributes that another one of the same sentence says: who has a wife is married."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,6 +84,11 @@ def decide(
     return Decision(action=DecisionAction.CREATE, reason=reason)
 
 
+def contradicts(candidate: Candidate, memory: Memory, policy: Policy) -> bool:
+    """Whether a candidate and a memory cannot both hold now, by their words and facts."""
+    return compare(Statement.of(candidate), Statement.of(memory), policy) is SameFact.CHANGED
+
+
 def _judge(
     candidate: Candidate,
     neighbours: Sequence[Neighbour],
@@ -102,6 +111,8 @@ def _judge(
         if memory.category != candidate.category and said is not SameFact.SAME:
             said = _across_categories(candidate, memory)
         said = weighed(said, statement, other, neighbour.similarity, auto)
+        if said is not SameFact.CHANGED and _would_lose(candidate, memory):
+            said = SameFact.DIFFERENT
         judged.append(_Judged(memory, neighbour.similarity, said))
     seen = {j.memory.id for j in judged}
     similarity = {n.memory.id: n.similarity for n in neighbours}
@@ -111,11 +122,29 @@ def _judge(
         said = compare_facts(candidate.facts, memory.facts)
         if said is SameFact.SAME and memory.type is candidate.type:
             said = compare(statement, Statement.of(memory), policy)
+            if said is not SameFact.CHANGED and _would_lose(candidate, memory):
+                said = SameFact.DIFFERENT
         elif said is SameFact.SAME:
             said = SameFact.DIFFERENT
         if said is not SameFact.UNSURE:
             judged.append(_Judged(memory, similarity.get(memory.id), said))
     return judged
+
+
+def _would_lose(candidate: Candidate, memory: Memory) -> bool:
+    """Whether a memory that the candidate is merged into would not say a value that the candidate states: the memory's
+    own words stay, unless the candidate has all of them."""
+    if candidate.summary == memory.summary or says_more(memory.summary, candidate.summary):
+        return False
+    known = {(fact.entity.casefold(), fact.attribute) for fact in memory.facts}
+    words = read(memory.summary)
+    for fact in candidate.facts:
+        if not fact.attribute or fact.attribute in _IMPLIED or (fact.entity.casefold(), fact.attribute) in known:
+            continue
+        value = read(fact.object)
+        if not (value.words <= words.words and value.quantities <= words.quantities):
+            return True
+    return False
 
 
 def _across_categories(candidate: Candidate, memory: Memory) -> SameFact:

@@ -122,6 +122,10 @@ SYNONYMS: Final = (
 
 ALIASES: Final = {
     "bought": "buy", "went": "go", "gone": "go", "goes": "go", "ate": "eat", "eaten": "eat", "children": "child",
+    "older": "old", "oldest": "old", "younger": "young", "youngest": "young", "bigger": "big", "biggest": "big",
+    "larger": "large", "largest": "large", "smaller": "small", "smallest": "small", "taller": "tall", "tallest": "tall",
+    "shorter": "short", "shortest": "short", "longer": "long", "longest": "long", "faster": "fast", "slower": "slow",
+    "warmer": "warm", "hotter": "hot", "colder": "cold", "cheaper": "cheap", "richer": "rich", "poorer": "poor",
     "men": "man", "women": "woman", "people": "person", "left": "leave", "made": "make", "knew": "know",
     "known": "know",
     "took": "take", "taken": "take", "drove": "drive", "driven": "drive", "wrote": "write", "written": "write",
@@ -220,6 +224,12 @@ OPPOSITES: Final = (
     ("healthy well", "ill sick"),
 )
 """Pairs of word groups of which one statement holds the one side and the other the other."""
+
+STANCES: Final = word_set(
+    """welcome praise endorse refuse deny reject oppose object doubt criticize criticise condemn avoid fail pretend
+    threaten unimpressed disappointed reluctant unwilling"""
+)
+"""What somebody thinks or makes of a thing: to object to a plan is not to have one."""
 
 PREFIXES: Final = ("un", "dis", "in", "im", "ir", "il", "non", "mis")
 """What makes a word its own opposite."""

@@ -25,7 +25,7 @@ def merge(existing: Memory, candidate: Candidate, importance: float, now: dateti
     louder = candidate.intensity > existing.intensity
     return existing.model_copy(
         update={
-            "summary": candidate.summary if _adds(existing.summary, candidate.summary) else existing.summary,
+            "summary": candidate.summary if says_more(existing.summary, candidate.summary) else existing.summary,
             "tags": tuple(dict.fromkeys(existing.tags + candidate.tags)),
             "entities": _union_of_entities(existing.entities, candidate.entities),
             "facts": _union_of_facts(existing.facts, candidate.facts),
@@ -51,6 +51,15 @@ def merge(existing: Memory, candidate: Candidate, importance: float, now: dateti
     )
 
 
+def says_more(old: str, new: str) -> bool:
+    """Whether the new text says all that the old one says, and more, in at most what a summary may hold."""
+    if len(new) > MAX_SUMMARY_CHARS:
+        return False
+    was, is_ = read(old), read(new)
+    keeps_all = was.words <= is_.words and was.quantities <= is_.quantities
+    return keeps_all and (was.words, was.quantities) != (is_.words, is_.quantities)
+
+
 def supersede(old: Memory, by: uuid.UUID, now: datetime) -> Memory:
     """The memory as it is once another one has taken its place; a memory that already is so stays as it is."""
     if old.status is Status.SUPERSEDED and old.superseded_by == by:
@@ -64,15 +73,6 @@ def supersede(old: Memory, by: uuid.UUID, now: datetime) -> Memory:
             "version": old.version + 1,
         }
     )
-
-
-def _adds(old: str, new: str) -> bool:
-    """Whether the new text says all that the old one says, and more, in at most what a summary may hold."""
-    if len(new) > MAX_SUMMARY_CHARS:
-        return False
-    was, is_ = read(old), read(new)
-    keeps_all = was.words <= is_.words and was.quantities <= is_.quantities
-    return keeps_all and (was.words, was.quantities) != (is_.words, is_.quantities)
 
 
 def _union_of_entities(old: Iterable[Entity], new: Iterable[Entity]) -> tuple[Entity, ...]:

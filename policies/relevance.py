@@ -36,6 +36,7 @@ _REACTION = re.compile(
     r"good|great|fun|amazing|"
     r"awesome|delicious|interesting|cool|nice|lovely)|well done|keep (?:it )?(?:up|going)|take care|"
     r"i'?d love to (?:hear|see|know|try|come|join|help|check)|wish i could|means? (?:a lot|so much|the world)|"
+    r"yeah,? right\b|as if i\b|like i(?:'d| would) ever\b|"
     r"talk (?:to you )?(?:soon|later)|oh my|way to go|sorry (?:i|to|for|about|that)|i(?:'ve| "
     r"have)? (?:heard|thought)|i(?:'ve| have) seen|i(?:'ll| will) (?:definitely|have to|be sure|"
     r"check|look)|i(?: also)? need (?:to hear|one|some of)|see you|have (?:an? (?:great|good|nice|safe|lovely|"
@@ -64,7 +65,8 @@ _ELLIPTICAL = re.compile(
     r"trying|"
     r"looking (?:for|into|to)|getting|going|loving|love|loved|hate|enjoy|enjoying|like|prefer|want|need|saw|met|won|"
     r"lost|"
-    r"living|used to|studying|watching|reading|playing|learning|listening|mine|hoping|gonna|born|grew|visited|spent)\b"
+    r"living|dating|seeing|renting|saving|training|moving|raising|expecting|recovering|failed|hurt|broke|switched|"
+    r"used to|studying|watching|reading|playing|learning|listening|mine|hoping|gonna|born|grew|visited|spent)\b"
     r"(?! (?:luck|fun|you|a (?:great|good|nice|safe)))"
 )
 _NUMBER = re.compile(
@@ -96,7 +98,14 @@ _IDENTITY = re.compile(
 )
 _TASK = re.compile(
     r"(?:please |can you |could you )?(?:write|tell|give|show|help|make|create|generate|find|list|explain|translate|"
-    r"suggest|recommend|draft|rewrite|summari[sz]e|book|plan|calculate) (?:me|us|a|an|the|some|my|this)\b|"
+    r"suggest|recommend|draft|rewrite|summari[sz]e|book|plan|calculate|fix|correct|check|define|describe) "
+    r"(?:me|us|a|an|the|some|my|this)\b|.{0,80}\blike i(?:'m| am|m) (?:five|5|a)\b|"
+    r"i (?:need|want|would like|am looking for)(?= )(?: (?:an?|the|some|another|more|\d+|shorter|longer|better)){1,3} "
+    r"(?:synonyms?|words?|lists?|names?|ideas?|recipes?|summary|translations?|examples?|titles?|slogan|caption|"
+    r"answers?|details?|sentences?|paragraphs?|explanation)\b|"
+    r"i(?:'m looking for|'d like) (?:an?|some|more) (?:shorter |longer )?(?:words?|answers?|synonyms?|examples?)\b|"
+    r"(?:what about )?my (?:other |next |first |last )?question\b|"
+    r"i prefer the (?:first|second|third|last|other) (?:version|option|one)\b|once upon a time\b|"
     r"\W{0,3}(?:please |now |then |also )?(?:provide|determine|classify|translate|summari[sz]e|paraphrase|rephrase|"
     r"proofread|confirm (?:by|with|that)|pretend|excuse|ensure|output|print|simulate|analy[sz]e|evaluate|elaborate|"
     r"rewrite|convert|extract|identify|assume)\b"
@@ -113,7 +122,7 @@ _INSTRUCTION: Final = re.compile(
     r"units|spelling|language))|explain|format|keep (?:your|the) (?:answers?|replies|responses)|"
     r"be (?:more |less )?(?:brief|concise|formal|informal|direct|polite|short)|your (?:answers?|"
     r"replies|responses)|giv(?:e|ing) me|call(?:ing)? me|ask(?:ing)? me|includ(?:e|ing)|"
-    r"remind(?:ing)? me)\b",
+    r"suggest(?:ing)?|recommend(?:ing)?|send(?:ing)? me|show(?:ing)? me|correct(?:ing)? my|remind(?:ing)? me)\b",
     re.IGNORECASE,
 )
 _LASTING_ORDER: Final = re.compile(
@@ -121,6 +130,20 @@ _LASTING_ORDER: Final = re.compile(
     r"whenever|call me|keep your|your (?:answers|replies|responses)|be (?:more |less )?(?:brief|"
     r"concise))\b",
     re.IGNORECASE,
+)
+_UNMARKED: Final = re.compile(
+    r"(?:(?:how|what|which|where|when|why|who) (?:do|does|did|can|could|should|would|is|are|am|to|much|many|long)|"
+    r"(?:is|are|am|do|does|did|can|could|should|would) (?:i|you|it|there|we|this|that|he|she|they|anyone|someone))\b"
+)
+"""How a question begins that nobody gave its mark."""
+_DONE_TO_ONE: Final = re.compile(
+    r"\b(?:doctor|gp|dentist|physio|therapist|surgeon|boss|manager|landlord|landlady|teacher|school|bank|court|"
+    r"company|council|hospital|mom|mum|dad|they) (?:(?:has|have|had|just|finally|also) ){0,2}(?:put|told|gave|given|"
+    r"prescribed|diagnosed|fired|laid|hired|promoted|offered|sent|raised|denied|approved|rejected|accepted|evicted) "
+    r"(?:me|us|my|our)\b"
+)
+_NAMED_EVENT: Final = re.compile(
+    r"(?<!\w)[A-Z][a-z]+'s (?:[a-z]+ )?(?:birthday|bday|anniversary|wedding|funeral|graduation|surgery|due date)\b"
 )
 _QUESTION: Final = re.compile(r"[^.!?\n]{1,300}\?")
 _SHORTEST_QUESTION: Final = 12
@@ -173,6 +196,8 @@ POINTS: Final[Mapping[str, float]] = {
     "yes_no": 0.5,
     "money": 0.5,
     "replies": 0.25,
+    "done_to_one": 0.5,
+    "named_event": 1.5,
     "relation_named": 0.25,
     "long": 0.25,
     "personal_verb": 0.25,
@@ -227,7 +252,7 @@ def _manner(text: str, lower: str, body: str, bag: set[str]) -> list[str]:
         found.append("instruction")
     elif _TASK.match(body):
         found.append("task")
-    if "?" in text[-4:]:
+    if "?" in text[-4:] or (_UNMARKED.match(body) and text[-1:].isalnum()):
         found.append("question")
         if not bag & life.SELF_SUBJECT and not body.startswith(("my ", "our ")):
             found.append("pure_question")
@@ -270,6 +295,7 @@ def _content(text: str, lower: str, said: Sequence[str], bag: set[str], own: boo
         found.append("preference")
     if bag & life.LIFE_EVENT and (own or bag & life.WE):
         found.append("life_event")
+    found += _by_others(text, lower, own)
     if bag & life.TIME:
         found.append("time")
     if bag & life.HABIT:
@@ -280,6 +306,16 @@ def _content(text: str, lower: str, said: Sequence[str], bag: set[str], own: boo
         found.append("money")
     if _NAME.search(text):
         found.append("name")
+    return found
+
+
+def _by_others(text: str, lower: str, own: bool) -> list[str]:
+    """What somebody else did to the speaker, or what day of theirs is named."""
+    found: list[str] = []
+    if _DONE_TO_ONE.search(lower):
+        found.append("done_to_one")
+    if not own and _NAMED_EVENT.search(text):
+        found.append("named_event")
     return found
 
 

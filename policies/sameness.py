@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -172,6 +173,7 @@ def _by_polarity(one: Wording, other: Wording) -> SameFact | None:
     here, there = one.words - other.words, other.words - one.words
     if _oppose(here, there, _STATES):
         return SameFact.CHANGED
+    here, there = _more_often(one, other), _more_often(other, one)
     if bool(one.negations) != bool(other.negations):
         # That something is not so of one name says nothing of another.
         return _changed_if(_frame(one, other) >= _SAME_FRAME and not _names_conflict(one, other))
@@ -183,6 +185,14 @@ def _by_polarity(one: Wording, other: Wording) -> SameFact | None:
     if _particles_oppose(one.particles, other.particles) and min(len(here), len(there)) <= 1:
         return SameFact.DIFFERENT
     return None
+
+
+def _more_often(one: Wording, other: Wording) -> frozenset[str]:
+    """The words that the one says and the other does not, or not as often: a girl and a boy are not two boys."""
+    missing = one.words - other.words
+    if len(one.order) == len(one.words) or abs(len(one.order) - len(other.order)) > 1:
+        return missing
+    return missing | (Counter(one.order) - Counter(other.order)).keys()
 
 
 def _by_ending(one: Wording, other: Wording) -> SameFact | None:
@@ -208,7 +218,7 @@ def _by_names(one: Wording, other: Wording) -> SameFact | None:
 
 
 def _by_rivals(one: Wording, other: Wording) -> SameFact | None:
-    here, there = one.words - other.words, other.words - one.words
+    here, there = _more_often(one, other), _more_often(other, one)
     shared = {_CLASSES[w] for w in here if w in _CLASSES} & {_CLASSES[w] for w in there if w in _CLASSES}
     if not shared:
         return None
@@ -240,12 +250,15 @@ def _bearers(wording: Wording) -> frozenset[str]:
 
 
 def likeness(a: str, b: str) -> SameFact:
-    """SAME, UNSURE or DIFFERENT by how many content words are shared, and whether both tell of the same one."""
+    """SAME, UNSURE or DIFFERENT by how many content words are shared, whether both tell of the same one, and whether
+    only one of them is for or against what it tells of."""
     if read(a).whose != read(b).whose:
         return SameFact.DIFFERENT
     one, other = read(a).words, read(b).words
     if not one or not other:
         return SameFact.UNSURE
+    if (one ^ other) & _STANCES:
+        return SameFact.DIFFERENT
     common, smaller, larger = len(one & other), *sorted((len(one), len(other)))
     near = _NEAR_EQUAL_LONG if smaller >= _LONG else _NEAR_EQUAL
     if (common == smaller and smaller >= _SUBSET * larger) or common / len(one | other) >= near:
@@ -318,6 +331,7 @@ _STATES: Final = _sides(lexicon.STATES)
 _OPPOSABLE: Final = frozenset(word for sides in _OPPOSITES for side in sides for word in side)
 _CLASSES: Final = {content(word): name for name, words in lexicon.RIVALS.items() for word in words.split()}
 _DATE_CLASSES: Final = frozenset({"day", "weekday", "month", "season", "daytime"})
+_STANCES: Final = contents(lexicon.STANCES)
 _HOLDING: Final = contents(lexicon.HOLDING)
 
 

@@ -11,9 +11,11 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from time import monotonic
+from typing import Any
 
 import numpy as np
 
+from memory.erasure import told_anew
 from memory.index.base import Vector
 from memory.schema import (
     AuditAction,
@@ -57,6 +59,8 @@ class Draft:
     preferred: dict[Preference, None] = field(default_factory=dict)
     unpreferred: dict[Preference, None] = field(default_factory=dict)
     begun: float = field(default_factory=monotonic)
+    name: str | None = None
+    """What the user is called, where that is known."""
     made_by: dict[str, str | int] = field(default_factory=dict)
     """What proposed what is decided here, for the audit: extractor or model, prompt, tokens of the batch's call."""
 
@@ -124,6 +128,13 @@ class Draft:
             self.vectors[memory.id] = vector
         self._note(action, memory, reason)
         self._announce(EventName.UPDATED, memory)
+
+    def retell(self, memory: Memory, reason: str) -> None:
+        """Replace a memory by what is left of it without what was forgotten: what was announced of it is void."""
+        self._put(memory)
+        self._note(AuditAction.UPDATED, memory, reason)
+        self.events = [event for event in self.events if event.payload.get("id") != str(memory.id)]
+        self.events.append(self._event(EventName.UPDATED, told_anew(memory)))
 
     def supersede(self, old: Memory, by: Memory, reason: str) -> None:
         """Mark a memory as replaced by a later one, which is announced as a changed fact."""
@@ -241,7 +252,7 @@ class Draft:
         }
         self.events.append(self._event(name, payload | (links or {})))
 
-    def _event(self, name: EventName, payload: dict[str, str]) -> Event:
+    def _event(self, name: EventName, payload: dict[str, Any]) -> Event:
         return Event(name=name, **self.subject.model_dump(), at=self.now, payload=payload)
 
 

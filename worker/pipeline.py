@@ -28,7 +28,7 @@ from memory.schema import (
 )
 from policies.importance import importance, source_trust
 from policies.limits import within_rate
-from worker.context import admitted, context_of, questions_after, topics_after
+from worker.context import admitted, context_of, name_of, questions_after, topics_after, without_told_secrets
 from worker.crash_points import reached
 from worker.draft import Draft
 from worker.events import announce
@@ -78,10 +78,11 @@ def process(received: Sequence[ReceivedTurn], lease: Lease, parts: Parts, now: d
         ]
         if not fresh:
             return
-        said = [one.turn for one in fresh]
-        context = context_of(subject, said, parts, now)
+        context = context_of(subject, [one.turn for one in fresh], parts, now)
+        said = without_told_secrets([one.turn for one in fresh], context)
+        fresh = [replace(one, turn=turn) for one, turn in zip(fresh, said, strict=True)]
         turns = admitted(said, context)
-        draft = Draft(subject, now, parts.policy.version, by=_WORKER)
+        draft = Draft(subject, now, parts.policy.version, by=_WORKER, name=name_of(said, context))
         wishes = wishes_of(turns, context.preferences, draft)
         turns = without_withheld(turns, wishes)
     items: list[Item] = []

@@ -6,9 +6,10 @@ import uuid
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from memory.erasure import family
+from memory.erasure import family, patterns_of
 from memory.index.base import Vector, Where
 from memory.schema import (
+    AuditAction,
     Candidate,
     Decision,
     DecisionAction,
@@ -19,11 +20,12 @@ from memory.schema import (
     Status,
     memory_id,
 )
-from policies.consolidation import without
-from policies.dedup import Neighbour, decide
+from policies.consolidation import apart, without
+from policies.dedup import Neighbour, contradicts, decide
 from policies.forgetting import is_meant
 from policies.importance import proactivity_weight, source_trust
 from policies.merge import merge, supersede
+from policies.remains import remains
 from worker.draft import Draft
 from worker.metrics import DECISIONS
 from worker.parts import Parts
@@ -32,6 +34,7 @@ from worker.same_fact import Check, Verdicts
 
 _FORGETTABLE = (Status.ACTIVE, Status.PROVISIONAL, Status.SUPERSEDED, Status.ARCHIVED)
 _ASKED = "the user asked for it to be forgotten"
+_STILL = "it still holds of a memory that said several things, of which one changed"
 _RELATED = 3
 """How many near memories a new one is linked to."""
 
@@ -166,22 +169,54 @@ def _settle(
     if decision.action is DecisionAction.UPDATE:
         existing = draft.current[decision.targets[0]]
         merged = merge(existing, candidate, scored.importance, draft.now, draft.policy_version)
-        merged = merged.model_copy(update={"supersedes": (*merged.supersedes, *decision.outdated)})
+        outdated = _outdated(decision.outdated, candidate, draft, parts)
+        merged = merged.model_copy(update={"supersedes": (*merged.supersedes, *(one.id for one in outdated))})
         draft.update(merged, vector if merged.summary != existing.summary else None, decision.reason)
-        _supersede(decision.outdated, merged, "another memory that contradicts it was said again", draft)
+        _supersede(outdated, merged, "another memory that contradicts it was said again", draft, parts)
         return True
     created = _new_memory(scored, origin, draft, parts)
-    if decision.action is DecisionAction.SUPERSEDE:
-        created = created.model_copy(update={"supersedes": decision.targets})
+    targets = decision.targets if decision.action is DecisionAction.SUPERSEDE else ()
+    outdated = _outdated(targets, candidate, draft, parts)
+    created = created.model_copy(update={"supersedes": tuple(one.id for one in outdated)})
     draft.create(_linked(created, neighbours, parts), vector, decision.reason)
-    if decision.action is DecisionAction.SUPERSEDE:
-        _supersede(decision.targets, created, decision.reason, draft)
+    _supersede(outdated, created, decision.reason, draft, parts)
     return True
 
 
-def _supersede(ids: Iterable[uuid.UUID], by: Memory, reason: str, draft: Draft) -> None:
-    for id_ in ids:
-        draft.supersede(supersede(draft.current[id_], by.id, draft.now), by, reason)
+def _outdated(ids: Iterable[uuid.UUID], said: Candidate, draft: Draft, parts: Parts) -> list[Memory]:
+    """What a candidate outdates of these memories.
+
+    Of a consolidated one that are the originals that it contradicts: it is taken apart, and the others stand by
+    themselves again.
+    """
+    outdated: list[Memory] = []
+    for memory in [draft.current[id_] for id_ in ids]:
+        draft.learn(family(parts.catalog, draft.subject, [memory.id]).values() if memory.consolidated_from else ())
+        originals = [draft.current[id_] for id_ in memory.consolidated_from if id_ in draft.current]
+        changed = {one.id for one in originals if contradicts(said, one, parts.policy)}
+        if not 0 < len(changed) < len(originals):
+            outdated.append(memory)
+            continue
+        draft.delete(memory, "a part of it changed: taken apart")
+        for alone in [apart(original, draft.now) for original in originals]:
+            if alone.id in changed:
+                outdated.append(alone)
+            else:
+                draft.update(alone, None, "taken out of a consolidated memory", AuditAction.RESTORED)
+    return outdated
+
+
+def _supersede(replaced: Sequence[Memory], by: Memory, reason: str, draft: Draft, parts: Parts) -> None:
+    for old in replaced:
+        draft.supersede(supersede(old, by.id, draft.now), by, reason)
+    for old in replaced:
+        pairs = {(fact.entity.casefold(), fact.attribute) for fact in old.facts if fact.attribute}
+        draft.learn(parts.catalog.with_attributes(draft.subject, pairs))
+        left = remains(old, by, draft.with_attributes(pairs), draft.name, draft.now, draft.policy_version)
+        if left:
+            vectors = parts.embedder.embed([memory.summary for memory in left])
+            for memory, vector in zip(left, vectors, strict=True):
+                draft.create(memory, vector, _STILL)
 
 
 def _linked(memory: Memory, neighbours: Sequence[Neighbour], parts: Parts) -> Memory:
@@ -238,11 +273,14 @@ def _forget(request: ForgetRequest, near: dict[uuid.UUID, float], draft: Draft, 
     ]
     if meant:
         draft.learn(family(parts.catalog, draft.subject, [memory.id for memory in meant]).values())
-        what = without(_narrowed(meant, request, draft, parts), draft.current, draft.now, parts.policy)
+        ids = _narrowed(meant, request, draft, parts)
+        patterns = patterns_of(parts.catalog, draft.subject, [draft.current[id_] for id_ in ids])
+        draft.learn(patterns.values())
+        what = without(ids | patterns.keys(), draft.current, draft.now, parts.policy)
         for memory in what.deleted:
             draft.delete(memory, _ASKED)
         for memory in what.changed:
-            draft.update(memory, None, "told without what was forgotten")
+            draft.retell(memory, "told without what was forgotten")
     waiting = [
         review
         for review in (*draft.reviews, *parts.catalog.reviews.page(draft.subject))

@@ -129,6 +129,22 @@ def test_an_episode_told_later_supersedes_the_fact_that_it_ended(worker: Worker,
     assert (old.superseded_by, new.supersedes) == (new.id, (old.id,))
 
 
+def test_what_a_change_leaves_untouched_stays_known_until_it_is_forgotten(worker: Worker, anna: str) -> None:
+    whose = subject(anna)
+    worker.hear(anna, "I live in Lisbon, where I work at Nordbank.")
+    worker.hear(anna, "I moved to Berlin.", first=1)
+    old = only(worker.known(whose, Status.SUPERSEDED))
+    still, new = sorted(worker.known(whose), key=lambda memory: memory.facts[0].object, reverse=True)
+    assert ("Nordbank" in old.summary, "Berlin" in new.summary) == (True, True)
+    assert still.summary == f"{anna.title()} works at Nordbank."
+    assert (still.merged_from, still.source_turn_ids, old.superseded_by) == ((old.id,), old.source_turn_ids, new.id)
+    assert [entry.action for entry in worker.parts.catalog.audit_of(whose, still.id)] == [AuditAction.CREATED]
+    assert still.id in {hit.memory_id for hit in worker.hits(whose, "Where does she work?")}
+    worker.hear(anna, "Please forget that I work at Nordbank.", first=2)
+    assert only(worker.known(whose, *EVERYTHING)).id == new.id
+    assert "Nordbank" not in worker.everywhere(whose)
+
+
 def test_small_talk_and_questions_about_the_world_leave_only_a_line_in_the_ledger(worker: Worker, anna: str) -> None:
     worker.hear(anna, "Good morning!", "What's the capital of Australia?", "ok thanks!")
     whose = subject(anna)

@@ -7,6 +7,7 @@ range or a word that is not on the list costs that field, not the answer.
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Callable
 from enum import StrEnum
 from typing import Annotated, Any, TypeVar, get_args
@@ -16,6 +17,7 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict
 from memory.schema import EntityType, Kind, MemoryType, Valence
 
 _MAX_ELEMENTS = 100
+_LABEL = re.compile(r"(?:turn )?\W?t?(\d{1,4})\W?", re.IGNORECASE)
 E = TypeVar("E", bound=StrEnum)
 
 
@@ -25,6 +27,13 @@ def _text(value: object) -> str:
 
 def _maybe_text(value: object) -> str | None:
     return _text(value) or None
+
+
+def _label(value: object) -> str:
+    """A turn as it was labelled, however it is named: T1, 1, "Turn T1"."""
+    word = str(value) if isinstance(value, int) else _text(value)
+    number = _LABEL.fullmatch(word)
+    return f"T{number[1]}" if number else word
 
 
 def _number(default: float) -> Callable[[object], float]:
@@ -47,6 +56,11 @@ def _objects(value: object) -> list[Any]:
     return [one for one in value if isinstance(one, dict)][:_MAX_ELEMENTS] if isinstance(value, list) else []
 
 
+def _each(value: object) -> object:
+    """A list in which whatever is no object is an empty one: it is left out later, and counted."""
+    return [one if isinstance(one, dict) else {} for one in value] if isinstance(value, list) else value
+
+
 def _texts(value: object) -> list[str]:
     return [text for one in value if (text := _text(one))][:_MAX_ELEMENTS] if isinstance(value, list) else []
 
@@ -57,6 +71,7 @@ def _entity_type(value: object) -> str:
 
 
 Text = Annotated[str, BeforeValidator(_text)]
+Label = Annotated[str, BeforeValidator(_label)]
 MaybeText = Annotated[str | None, BeforeValidator(_maybe_text)]
 
 
@@ -83,7 +98,7 @@ class ToldFact(_Told):
 
 
 class ToldMemory(_Told):
-    turn: Text = ""
+    turn: Label = ""
     evidence: Text = ""
     summary: Text = ""
     type: Annotated[MemoryType, BeforeValidator(_one_of(MemoryType, MemoryType.SEMANTIC))] = MemoryType.SEMANTIC
@@ -99,20 +114,20 @@ class ToldMemory(_Told):
 
 
 class ToldForgetting(_Told):
-    turn: Text = ""
+    turn: Label = ""
     evidence: Text = ""
     what: Text = ""
 
 
 class ToldTopic(_Told):
-    turn: Text = ""
+    turn: Label = ""
     topic: Text = ""
 
 
 class Answer(BaseModel):
     """What a model makes of some turns."""
 
-    memories: list[ToldMemory]
+    memories: Annotated[list[ToldMemory], BeforeValidator(_each)]
     forget: Annotated[list[ToldForgetting], BeforeValidator(_objects)] = []
     open_topics: Annotated[list[ToldTopic], BeforeValidator(_objects)] = []
 

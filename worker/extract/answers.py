@@ -35,7 +35,8 @@ _POLAR: Final = re.compile(
 _WH: Final[tuple[tuple[re.Pattern[str], str], ...]] = tuple(
     (re.compile(pattern, re.IGNORECASE), template)
     for pattern, template in (
-        (r"^(?:what is|what's|whats|what are|which is) your (?P<x>[\w' -]{2,60})\?$", "My {x} is {a}"),
+        (r"^(?:what|which|who) are your (?P<x>[\w' -]{2,60})\?$", "My {x} are {a}"),
+        (r"^(?:what is|what's|whats|which is) your (?P<x>[\w' -]{2,60})\?$", "My {x} is {a}"),
         (r"^when(?: is|'s) your (?P<x>[\w' -]{2,40})\?$", "My {x} is {a}"),
         (r"^who(?: is|'s) your (?P<x>[\w' -]{2,40})\?$", "My {x} is {a}"),
         (r"^where (?:do|are) you (?:currently )?(?:live|living|based|located)(?: now)?\?$", "I live in {place}"),
@@ -86,6 +87,17 @@ _LEAD: Final = re.compile(
 )
 
 
+_ASIDE: Final = re.compile(
+    r"(?<=\w), (?:well|but|though|i (?:think|guess|suppose|mean)|if that counts|to be honest|tbh|lol|haha)\b"
+    r"[^,.!?]{0,60}[.!]{0,3}$",
+    re.IGNORECASE,
+)
+"""What a reply adds to itself: "shellfish, well, that is no drug"."""
+_WHAT_ONE_IS: Final = re.compile(
+    r"(?:what do you do\b|how old are you\b|what(?: is|'s) your (?:job|profession))", re.IGNORECASE
+)
+
+
 @dataclass(frozen=True)
 class Answer:
     """What the user said by answering: a first-person statement, or None and the words to be quoted."""
@@ -107,6 +119,11 @@ def _mine_of(rest: str) -> str:
     return re.sub(r"\byourself\b", "myself", rest, flags=re.IGNORECASE)
 
 
+_COUNTED_OFF: Final = re.compile(
+    r"(?P<n>\d{1,3}|an?|one|two|three|four|five|six|seven|eight|nine|ten|several|none), (?P<rest>.{2,100})",
+    re.IGNORECASE,
+)
+"""How many, and more of them: "three, all girls"."""
 _ANY: Final = re.compile(r"\bany\b")
 _NOT_CLEAN: Final = re.compile(r"\b(?:you|or|else|think|know|mean|mind)\b|,|^(?:any|an?) ", re.IGNORECASE)
 _BARE_COUNT: Final = re.compile(
@@ -166,6 +183,8 @@ def _open(template: str, match: re.Match[str], reply: str) -> str | None:
     if not bare:
         return None
     what = _mine_of(groups.get("x") or "")
+    if template == "I have {a} {x}" and (count := _COUNTED_OFF.fullmatch(said)):
+        return f"I have {count['n'].lower()} {what}, {count['rest']}"
     if template == "I have {a} {x}" and not re.fullmatch(r"\d{1,3}|[a-z]+", said, re.IGNORECASE):
         template = "I have {a}"
     return (
@@ -187,7 +206,9 @@ def answer_of(question: str, reply: str) -> Answer | None:
     made the reply is to be quoted with its question; the reply is "" where that would say nothing.
     """
     question = question.strip()
-    reply = reply.strip()
+    reply = _ASIDE.sub("", reply.strip(), count=1)
+    if _WHAT_ONE_IS.match(question):
+        reply = re.sub(r"^(?:I'm|I am) (?=(?:an?|\d)\b)", "", reply, count=1)
     if not reply or _REACTS.match(reply) or len(reply) > 160 or reply.endswith("?") or _OFFER.search(question):
         return None
     yes, no = _YES.match(reply), _NO.match(reply)

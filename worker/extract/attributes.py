@@ -20,6 +20,13 @@ _HYPOTHETICAL = re.compile(
 )
 
 
+_TOLD_BEFORE: Final = re.compile(r"\bI (?:told|said|thought|mentioned|assumed)\b")
+"""What somebody takes back: "I told you I work at Initech but I left"."""
+
+
+_OVER: Final = re.compile(r" but |\. I (?:left|quit|moved|no longer)\b")
+
+
 def _clean(text: str) -> str:
     return text.strip(" ,.'\"").removesuffix(" now").strip()
 
@@ -28,6 +35,14 @@ def _one_spelling(noun: str) -> str:
     """ "colours", "colour" and "color" are one attribute."""
     noun = noun.replace("colour", "color").replace("flavour", "flavor")
     return noun[:-1] if noun in ("colors", "flavors") else noun
+
+
+def _taken_back(text: str, place: int) -> bool:
+    told = _TOLD_BEFORE.search(text)
+    if told is None or told.start() > place:
+        return False
+    over = _OVER.search(text, place)
+    return over is not None
 
 
 def _marital(text: str) -> Fact | None:
@@ -57,7 +72,7 @@ def attribute_facts(text: str) -> tuple[Fact, ...]:
 
     for slot in SLOTS:
         match = slot.pattern.search(text)
-        if match and not _HYPOTHETICAL.search(text[: match.start("o")]):
+        if match and not _HYPOTHETICAL.search(text[: match.start("o")]) and not _taken_back(text, match.start()):
             add(slot.attribute, slot.verb, match.group("o"))
     for pattern, attribute, verb in ENDED:
         if attribute == "employer" and not facts.keys().isdisjoint(("home_city", "school")):

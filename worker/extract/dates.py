@@ -8,20 +8,45 @@ from dataclasses import dataclass
 from datetime import date, datetime, time, timedelta
 from typing import Final
 
-MONTHS: Final = (
-    "January", "February", "March", "April", "May", "June",
-    "July", "August", "September", "October", "November", "December",
-)  # fmt: skip
+from worker.extract.spans import (
+    MONTHS,
+    Span,
+    of_day,
+    of_month,
+    of_week,
+    of_weekend,
+    of_year,
+    season_of,
+    shifted,
+    written_day,
+)
+from worker.extract.tense import is_past, past_at
+
 _WEEKDAYS: Final = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
 _NUMBERS: Final = {
     "a": 1, "an": 1, "one": 1, "two": 2, "three": 3, "four": 4, "five": 5, "six": 6, "seven": 7, "eight": 8,
     "nine": 9, "ten": 10, "eleven": 11, "twelve": 12, "couple": 2, "few": 3, "several": 4, "twenty": 20,
     "fifteen": 15, "thirty": 30,
 }  # fmt: skip
-_SEASONS: Final = {"spring": 3, "summer": 6, "fall": 9, "autumn": 9, "winter": 12}
 _VAGUE: Final = frozenset({"few", "couple", "several"})
 _PREPOSITIONS: Final = frozenset(
-    {"by", "for", "since", "until", "till", "before", "after", "from", "during", "of", "to", "than", "through", "in"}
+    {
+        "by",
+        "for",
+        "since",
+        "until",
+        "till",
+        "til",
+        "before",
+        "after",
+        "from",
+        "during",
+        "of",
+        "to",
+        "than",
+        "through",
+        "in",
+    }
     | {"on", "around", "about", "over", "between"}
 )
 _MONTH = (
@@ -53,71 +78,28 @@ class Dated:
     moments: tuple[Moment, ...]
 
 
-@dataclass(frozen=True)
-class _Span:
-    first: date
-    text: str
-    preposition: str
-    granularity: str
-
-
-def _long(day: date) -> str:
-    return f"{day.day} {MONTHS[day.month - 1]} {day.year}"
-
-
-def _of_day(day: date) -> _Span:
-    return _Span(day, _long(day), "on", "day")
-
-
-def _of_week(day: date) -> _Span:
-    monday = day - timedelta(days=day.weekday())
-    return _Span(monday, f"the week of {_long(monday)}", "in", "week")
-
-
-def _of_weekend(saturday: date) -> _Span:
-    sunday = saturday + timedelta(days=1)
-    if sunday.month == saturday.month:
-        text = f"the weekend of {saturday.day}-{_long(sunday)}"
-    else:
-        text = f"the weekend of {saturday.day} {MONTHS[saturday.month - 1]}-{_long(sunday)}"
-    return _Span(saturday, text, "on", "weekend")
-
-
-def _of_month(year: int, month: int) -> _Span:
-    return _Span(date(year, month, 1), f"{MONTHS[month - 1]} {year}", "in", "month")
-
-
-def _of_year(year: int) -> _Span:
-    return _Span(date(year, 1, 1), str(year), "in", "year")
-
-
-def _shift_months(day: date, months: int) -> tuple[int, int]:
-    index = day.year * 12 + day.month - 1 + months
-    return index // 12, index % 12 + 1
-
-
 def _month_number(name: str) -> int:
     return next(i for i, month in enumerate(MONTHS, 1) if month.lower().startswith(name.lower()[:3]))
 
 
-def _deictic(match: re.Match[str], today: date, _past: bool) -> _Span:
+def _deictic(match: re.Match[str], today: date, _past: bool) -> Span:
     word = match.group("word").lower()
     part = match.group("part")
     if word in ("tonight", "last night"):
         day = today if word == "tonight" else today - timedelta(days=1)
-        return _Span(day, f"the {'evening' if word == 'tonight' else 'night'} of {_long(day)}", "on", "day")
+        return Span(day, f"the {'evening' if word == 'tonight' else 'night'} of {written_day(day)}", "on", "day")
     if word.startswith("this "):
-        return _Span(today, f"the {word[5:]} of {_long(today)}", "on", "day")
+        return Span(today, f"the {word[5:]} of {written_day(today)}", "on", "day")
     offset = {"today": 0, "yesterday": -1, "tomorrow": 1}.get(word)
     if offset is None:
         offset = -2 if "yesterday" in word else 2
     day = today + timedelta(days=offset)
     if part:
-        return _Span(day, f"the {part} of {_long(day)}", "on", "day")
-    return _of_day(day)
+        return Span(day, f"the {part} of {written_day(day)}", "on", "day")
+    return of_day(day)
 
 
-def _weekday(match: re.Match[str], today: date, past: bool) -> _Span:
+def _weekday(match: re.Match[str], today: date, past: bool) -> Span:
     which = (match.group("which") or "").lower()
     target = _WEEKDAYS.index(match.group("day").lower())
     back = (today.weekday() - target) % 7 or 7
@@ -129,71 +111,67 @@ def _weekday(match: re.Match[str], today: date, past: bool) -> _Span:
     else:
         day = today + timedelta(days=ahead)
     if match.group("part"):
-        return _Span(day, f"the {match.group('part')} of {_long(day)}", "on", "day")
-    return _of_day(day)
+        return Span(day, f"the {match.group('part')} of {written_day(day)}", "on", "day")
+    return of_day(day)
 
 
-def _unit(match: re.Match[str], today: date, past: bool) -> _Span:
+def _unit(match: re.Match[str], today: date, past: bool) -> Span:
     which = match.group("which").lower()
     unit = match.group("unit").lower()
     step = {"next": 1, "coming": 1, "the coming": 1, "this coming": 1, "this": 0}.get(which, -1)
     if unit == "week":
-        return _of_week(today + timedelta(weeks=step))
+        return of_week(today + timedelta(weeks=step))
     if unit == "weekend":
         saturday = today + timedelta(days=5 - min(today.weekday(), 6))
         if step == -1 or (step == 0 and past and today.weekday() < 5):
             saturday -= timedelta(weeks=1)
         elif step == 1 and which == "next":
             saturday += timedelta(weeks=1)
-        return _of_weekend(saturday)
+        return of_weekend(saturday)
     if unit == "month":
-        return _of_month(*_shift_months(today, step))
+        return of_month(*shifted(today, step))
     if unit == "year":
-        return _of_year(today.year + step)
-    return _season(unit, today, step)
+        return of_year(today.year + step)
+    return season_of(unit, today, step)
 
 
-def _season(unit: str, today: date, step: int) -> _Span:
-    start = _SEASONS[unit]
-    year = today.year
-    if step < 0 and (today.month < start + 3 or start == 12):
-        year -= 1
-    elif step > 0 and today.month >= start:
-        year += 1
-    name = f"winter {year}/{(year + 1) % 100:02d}" if start == 12 else f"{unit} {year}"
-    return _Span(date(year, start, 1), name, "in", "season")
-
-
-def _ago(match: re.Match[str], today: date, _past: bool) -> _Span:
+def _ago(match: re.Match[str], today: date, _past: bool) -> Span:
     return _counted(match, today, -1)
 
 
-def _ahead(match: re.Match[str], today: date, _past: bool) -> _Span:
+def _ahead(match: re.Match[str], today: date, _past: bool) -> Span:
     return _counted(match, today, 1)
 
 
-def _counted(match: re.Match[str], today: date, sign: int) -> _Span:
+def _within(match: re.Match[str], today: date, past: bool) -> Span | None:
+    """What "in three days" means: how long it took, where it is told of the past."""
+    return None if past else _ahead(match, today, past)
+
+
+def _counted(match: re.Match[str], today: date, sign: int) -> Span:
     word = match.group("n").lower()
     count = sign * (int(word) if word.isdigit() else _NUMBERS[word])
     unit = match.group("unit").lower().rstrip("s")
     if unit in ("minute", "hour", "min", "hr"):
-        return _of_day(today)
+        return of_day(today)
     if unit == "day":
-        span = _of_day(today + timedelta(days=count))
-    elif unit == "week":
-        day = today + timedelta(weeks=count)
-        return _Span(day, f"around {_long(day)}", "", "week")
+        span = of_day(today + timedelta(days=count))
+    elif unit in ("week", "fortnight"):
+        day = today + timedelta(weeks=count * (2 if unit == "fortnight" else 1))
+        return Span(day, f"around {written_day(day)}", "", "week")
     elif unit == "month":
-        span = _of_month(*_shift_months(today, count))
+        span = of_month(*shifted(today, count))
     else:
-        span = _of_year(max(1, today.year + count * (10 if unit == "decade" else 1)))
-    return _Span(span.first, f"around {span.text}", "", span.granularity) if word in _VAGUE else span
+        span = of_year(max(1, today.year + count * (10 if unit == "decade" else 1)))
+    return Span(span.first, f"around {span.text}", "", span.granularity) if word in _VAGUE else span
 
 
-def _month_only(match: re.Match[str], today: date, past: bool) -> _Span:
+def _month_only(match: re.Match[str], today: date, past: bool) -> Span | None:
+    if _YEARLY.search(match.string) and _NUMBERED.search(match.string[: match.start()]):
+        return None
     month = _month_number(match.group("month"))
     which = (match.group("which") or "").lower().strip()
-    return _of_month(_year_of(month, 1, today, which == "last" or (which != "next" and past)), month)
+    return of_month(_year_of(month, 1, today, which == "last" or (which != "next" and past)), month)
 
 
 def _year_of(month: int, day: int, today: date, past: bool) -> int:
@@ -202,25 +180,51 @@ def _year_of(month: int, day: int, today: date, past: bool) -> int:
     return today.year + ((month, 31 if day == 1 else day) < (today.month, today.day))
 
 
+def _end_of(match: re.Match[str], today: date, _past: bool) -> Span:
+    """The end of the month or year that it is."""
+    if match.group("unit").lower() == "month":
+        whole, after = of_month(today.year, today.month), date(*shifted(today, 1), 1)
+    else:
+        whole, after = of_year(today.year), date(today.year + 1, 1, 1)
+    return Span(after - timedelta(days=1), f"the end of {whole.text}", "at", whole.granularity)
+
+
+def _day_only(match: re.Match[str], today: date, past: bool) -> Span | None:
+    """The nearest day of that number, ahead or, of the past, behind."""
+    if _YEARLY.search(match.string):
+        return None
+    number = int(match.group("dom"))
+    for months in range(3):
+        year, month = shifted(today, -months if past else months)
+        try:
+            day = date(year, month, number)
+        except ValueError:
+            continue
+        if day == today or (day < today) is past:
+            return of_day(day)
+    return None
+
+
+_NUMBERED = re.compile(r"\d(?:st|nd|rd|th)? (?:of )?$")
 _YEARLY = re.compile(r"\b(?:birthday|anniversary|bday|b-day|born)\b", re.IGNORECASE)
 
 
-def _month_day(match: re.Match[str], today: date, past: bool) -> _Span | None:
+def _month_day(match: re.Match[str], today: date, past: bool) -> Span | None:
     if _YEARLY.search(match.string):
         return None
     month = _month_number(match.group("month") or match.group("month2"))
     number = int(match.group("dom") or match.group("dom2"))
     year = _year_of(month, number, today, past)
     try:
-        return _of_day(date(year, month, number))
+        return of_day(date(year, month, number))
     except ValueError:
         return None
 
 
-_Rule = tuple[re.Pattern[str], Callable[[re.Match[str], date, bool], _Span | None]]
+_Rule = tuple[re.Pattern[str], Callable[[re.Match[str], date, bool], Span | None]]
 
 
-def _rule(pattern: str, resolve: Callable[[re.Match[str], date, bool], _Span | None]) -> _Rule:
+def _rule(pattern: str, resolve: Callable[[re.Match[str], date, bool], Span | None]) -> _Rule:
     return re.compile(
         r"\b(?:just )?(?P<lead>(?:in|on|at|back in|back on) (?:the )?)?" + pattern, re.IGNORECASE
     ), resolve
@@ -233,13 +237,18 @@ _RULES: Final[tuple[_Rule, ...]] = (
         _deictic,
     ),
     _rule(
-        rf"{_COUNT} (?P<unit>minutes?|mins?|hours?|hrs?|days?|weeks?|months?|years?|decades?) (?:ago|"
+        rf"{_COUNT} (?P<unit>minutes?|mins?|hours?|hrs?|days?|weeks?|fortnights?|months?|years?|decades?) (?:ago|"
         rf"back|earlier)\b",
         _ago,
     ),
     _rule(rf"{_COUNT} (?P<unit>days?|weeks?|months?|years?)(?: from now|(?<=in)(?=$))\b", _ahead),
-    _rule(r"(?<=in )" + _COUNT + r" (?P<unit>days?|weeks?|months?|years?)(?:'? time)?\b(?! of| for)", _ahead),
-    _rule(rf"(?P<which>this past|this last|last|past|next|this|this coming) (?P<day>{_DAY}){_PART}\b(?!s)", _weekday),
+    _rule(
+        r"(?<=in )" + _COUNT + r" (?P<unit>days?|weeks?|fortnights?|months?|years?)(?:'? time)?\b(?! of| for)", _within
+    ),
+    _rule(
+        rf"(?P<which>this past|this last|last|past|next|this|this coming) (?P<day>{_DAY}){_PART}\b(?!s| of\b)", _weekday
+    ),
+    _rule(r"(?:the )?end of (?:the|this) (?P<unit>month|year)\b", _end_of),
     _rule(
         r"(?P<which>this past|this last|the coming|this coming|last|past|next|this) "
         r"(?P<unit>weekend|week|month|year|spring|summer|autumn|fall|winter)\b(?! of the)",
@@ -256,47 +265,24 @@ _RULES: Final[tuple[_Rule, ...]] = (
         rf",? (?:19|20)\d\d|\.\w)",
         _month_only,
     ),
-    _rule(rf"(?P<which>)(?P<day>{_DAY}){_PART}\b(?!s)", _weekday),
+    _rule(r"(?<=on the )(?P<dom>[0-3]?\d)(?:st|nd|rd|th)(?=[.,;!?]|$| (?:and|at|but|so|because|with)\b)", _day_only),
+    _rule(rf"(?P<which>)(?P<day>{_DAY}){_PART}\b(?!s| of\b| (?:is|are) (?:my|our|the|always|usually) )", _weekday),
 )
+_BEFORE_MONTH = re.compile(r"\b(?:since|until|till?|by|for|before|after|from|to|of|on|late|early|mid)[ -](?:the )?$")
 _HINT = re.compile(
     rf"\b(?:yesterday|tomorrow|today|tonight|ago|back|earlier|from now|in|last|past|next|this|"
-    rf"coming|{_DAY}|{_MONTH}|for)\b",
+    rf"coming|end of|on the|{_DAY}|{_MONTH}|for)\b",
     re.IGNORECASE,
 )
 _NOT_BEFORE = re.compile(
-    r"(?:\bevery|\beach|\bmost|\ball|\bany|\bsame|\b(?:19|20)\d\d|\bper|\bmy|\bfirst|\bthe "
+    r"(?:\bevery(?: other| second| third| single)?|\beach|\banother|\bexcept|\bdays?(?: off)? (?:is|are)|"
+    r"\bmost|\ball|\bany|\bsame|\b(?:19|20)\d\d|\bper|\bmy|\bfirst|\bthe "
     r"whole)\s+$",
-    re.IGNORECASE,
-)
-_FUTURE = re.compile(
-    r"\b(?:will|'ll|going to|gonna|plan(?:s|ning)?|want(?:s)? to|hop(?:e|es|ing)|by|until|won't|can't wait|"
-    r"(?:'m|am|'re|are|is) \w+ing|is|have to|need to|due|booked|scheduled|"
-    r"starts?|begins?|leaves?|fly|flies|arrives?|opens?)\b",
-    re.IGNORECASE,
-)
-_PAST = re.compile(
-    r"\b(?:was|were|had|did|didn't|went|got|saw|met|came|took|made|bought|sold|left|began|won|"
-    r"lost|said|told|found|felt|"
-    r"ran|ate|drove|flew|gave|born|since|read|spent|quit|broke|built|wrote|[a-z]{2,}ed)\b",
     re.IGNORECASE,
 )
 _CLOCK = re.compile(r"\bat (\d{1,2})(?::(\d\d))? ?(am|pm|a\.m|p\.m|o'clock)?", re.IGNORECASE)
 _DURATION = re.compile(rf"\bfor (?:{_COUNT}) (?P<unit>years?|months?)\b(?! from)", re.IGNORECASE)
 _PERFECT = re.compile(r"\b(?:have|has|'ve|'s|been)\b", re.IGNORECASE)
-
-
-def is_past(text: str) -> bool:
-    """Whether a sentence speaks of the past rather than of what is to come."""
-    past = _PAST.search(text)
-    future = _FUTURE.search(text)
-    return past is not None and (future is None or past.start() < future.start())
-
-
-def _past_at(text: str, place: int, past: bool) -> bool:
-    """Whether the clause around `place` speaks of the past, in a sentence that as a whole does or does not."""
-    begin = max(text.rfind(" and ", 0, place), text.rfind(", ", 0, place), text.rfind(" but ", 0, place))
-    clause = text[max(begin, 0) :]
-    return is_past(clause) if _PAST.search(clause) or _FUTURE.search(clause) else past
 
 
 def _clock(text: str, end: int) -> time:
@@ -309,7 +295,7 @@ def _clock(text: str, end: int) -> time:
     return time(hour, int(match.group(2) or 0)) if hour < 24 and int(match.group(2) or 0) < 60 else time(12)
 
 
-def _written(span: _Span, text: str, start: int, lead: str) -> str:
+def _written(span: Span, text: str, start: int, lead: str) -> str:
     before = text[:start].rstrip().rsplit(" ", 1)[-1].lower() if text[:start].strip() else ""
     if lead:
         return f"{span.preposition} {span.text}".strip()
@@ -340,7 +326,7 @@ def resolve_dates(text: str, moment: datetime) -> Dated:
                 continue
             if "month" in match.groupdict() and not _reads_as_month(match, text):
                 continue
-            span = _in_calendar(resolve, match, today, _past_at(text, start, past))
+            span = _in_calendar(resolve, match, today, past_at(text, start, past))
             if span is None:
                 continue
             written = _written(span, text, start, match.group("lead") or "")
@@ -362,8 +348,8 @@ def resolve_dates(text: str, moment: datetime) -> Dated:
 
 
 def _in_calendar(
-    resolve: Callable[[re.Match[str], date, bool], _Span | None], match: re.Match[str], today: date, past: bool
-) -> _Span | None:
+    resolve: Callable[[re.Match[str], date, bool], Span | None], match: re.Match[str], today: date, past: bool
+) -> Span | None:
     """What a date means, None where that is before the year 1 or after 9999: it stays as it was said."""
     try:
         return resolve(match, today, past)
@@ -373,16 +359,12 @@ def _in_calendar(
 
 def _reads_as_month(match: re.Match[str], text: str) -> bool:
     name = match.group("month") or match.groupdict().get("month2") or ""
-    if name.lower() in ("may", "march", "mar", "jan", "dec", "sep", "sept"):
-        return name[0].isupper() and bool(
-            match.group("lead")
-            or match.groupdict().get("which")
-            or match.groupdict().get("dom")
-            or re.search(
-                r"\b(?:since|until|till|by|for|before|after|from|of|late|early|mid)[ -]$", text[: match.start()]
-            )
-        )
-    return name[0].isupper() or bool(match.group("lead"))
+    groups = match.groupdict()
+    placed = bool(match.group("lead") or groups.get("which") or _BEFORE_MONTH.search(text[: match.start()]))
+    numbered = bool(groups.get("dom") or groups.get("dom2"))
+    if name.lower() not in ("may", "march", "mar", "jan", "dec", "sep", "sept"):
+        return name[0].isupper() or placed or numbered
+    return (placed and (name[0].isupper() or numbered)) or (numbered and name[0].isupper())
 
 
 def _with_since(text: str, today: date) -> str:
@@ -394,6 +376,6 @@ def _with_since(text: str, today: date) -> str:
     if match.group("unit").lower().startswith("year"):
         since = str(max(1, today.year - count))
     else:
-        year, month = _shift_months(today, -count)
+        year, month = shifted(today, -count)
         since = f"{MONTHS[month - 1]} {year}"
     return f"{text[: match.end()]} (since about {since}){text[match.end() :]}"

@@ -22,10 +22,11 @@ from memory.schema import (
 from policies.commands import Command, find_commands
 from worker.extract.answer_form import Answer, ToldFact, ToldForgetting, ToldMemory
 from worker.extract.attributes import USER, attribute_facts
-from worker.extract.dates import MONTHS, resolve_dates
+from worker.extract.dates import resolve_dates
 from worker.extract.evidence import is_quoted, is_supported, plain, stems
 from worker.extract.rules import SOURCE_CONFIDENCE
 from worker.extract.shown import ShownTurn
+from worker.extract.spans import MONTHS
 from worker.extract.third_person import mended
 
 MAX_ITEMS_A_TURN: Final = 10

@@ -25,8 +25,8 @@ _MAX_NAME_CHARS: Final = 60
 class ModelExtractor:
     """Asks a model for candidates and takes of its answer what the user's words bear out. Safe for many threads.
 
-    `rules` is the extractor whose proposals the model is shown. With `fallback` "rules" they are the answer where the
-    model gives none; with "retry" the turns wait. `dropped` is told why something of an answer was not taken, and
+    `hints` proposes what the model is shown, `rules` if it is None. With `fallback` "rules" the rules answer where the
+    model does not; with "retry" the turns wait. `dropped` is told why something of an answer was not taken, and
     `fell_back` of every batch that the rules had to answer.
     """
 
@@ -37,11 +37,13 @@ class ModelExtractor:
         categories: Sequence[str],
         policy: Policy,
         *,
+        hints: Extractor | None = None,
         fallback: Fallback = "retry",
         dropped: Callable[[str], None] = lambda _why: None,
         fell_back: Callable[[], None] = lambda: None,
     ) -> None:
         self._llm = llm
+        self._hints = hints or rules
         self._rules = rules
         self._categories = tuple(categories)
         self._policy = policy
@@ -63,20 +65,19 @@ class ModelExtractor:
         """
         if all(one.admission.action is AdmissionAction.SKIP for one in turns):
             return Extraction(model=self._llm.name, open_topics=tuple(context.open_topics.values()))
-        by_rules = self._rules.extract(turns, context)
         if context.preferences.consent == "withdrawn":
-            return by_rules
+            return self._rules.extract(turns, context)
         shown = show(turns, context, self._policy)
         if not any(one.open and one.said_by("user") for one in shown):
-            return by_rules.model_copy(update={"open_topics": tuple(context.open_topics.values())})
-        reading = self._reading(shown, context, by_rules)
+            return self._by_rules(turns, context)
+        reading = self._reading(shown, context, self._hints.extract(turns, context))
         try:
             completion = self._llm.complete(self._prompt(reading), Answer)
         except _FAILURES:
             if self._fallback == "retry":
                 raise
             self._fell_back()
-            return by_rules.model_copy(update={"open_topics": tuple(context.open_topics.values())})
+            return self._by_rules(turns, context)
         return Extraction(
             items=tuple(reading.items(completion.answer)),
             open_topics=reading.topics(completion.answer),
@@ -86,12 +87,14 @@ class ModelExtractor:
             completion_tokens=completion.completion_tokens,
         )
 
-    def _reading(self, shown: Sequence[ShownTurn], context: Context, by_rules: Extraction) -> Reading:
+    def _by_rules(self, turns: Sequence[AdmittedTurn], context: Context) -> Extraction:
+        by_rules = self._rules.extract(turns, context)
+        return by_rules.model_copy(update={"open_topics": tuple(context.open_topics.values())})
+
+    def _reading(self, shown: Sequence[ShownTurn], context: Context, hinted: Extraction) -> Reading:
         told = next((name for one in reversed(shown) if (name := one.turn.user_name())), None)
         name = " ".join((told or context.name or NAMELESS).split())[:_MAX_NAME_CHARS]
-        hints = {
-            one.turn.turn_id: [item for item in by_rules.items if item.turn_id == one.turn.turn_id] for one in shown
-        }
+        hints = {one.turn.turn_id: [item for item in hinted.items if item.turn_id == one.turn.turn_id] for one in shown}
         return Reading(shown, context, name or NAMELESS, self._categories, hints, self._dropped)
 
     def _may_show(self, text: str) -> str:

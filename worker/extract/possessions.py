@@ -6,6 +6,8 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
+from worker.extract.slots import NAME_WORD
+
 _NOUNS: Final = (
     r"bank|doctor|physician|gp|dentist|therapist|psychiatrist|lawyer|accountant|landlord|landlady|boss|manager|"
     r"supervisor|mentor|gym|laptop|computer|tablet|camera|watch|bike|motorbike|hairdresser|barber|trainer|coach|vet|"
@@ -19,7 +21,7 @@ _SAME_THING: Final = {
     "mother_tongue": "native_language",
     "barber": "hairdresser",
 }
-_NAME = r"(?P<o>[A-Z0-9][\w.&'-]*(?: [A-Z0-9][\w.&'-]*){0,3})"
+_NAME = rf"(?P<o>{NAME_WORD}(?: {NAME_WORD}){{0,3}})"
 _NEW = r"(?:(?:new|current|main|own|old) ){0,2}"
 _STILL = r"(?: (?:now|still|currently|again|at|with|called|named|an?|the|size)){0,3}"
 _MONTH = (

@@ -34,7 +34,10 @@ from worker.extract.third_person import Narrator, mended, told_of
 
 VERSION: Final = "rules-1"
 NAMELESS: Final = "The user"
-_NAME = re.compile(r"\b[Mm]y (?:first )?name(?:'s| is) ([A-Z][\w'-]{1,40})|\b[Cc]all me ([A-Z][\w'-]{1,40})")
+_NAME = re.compile(
+    r"\b[Mm]y (?:first )?name(?:'s|s| is) ([A-Z][\w'-]{1,40})|"
+    r"(?:^|[.!?;,] |\b(?:[Pp]lease|just|can|may|to|and|so) )[Cc]all me ([A-Z][\w'-]{1,40})"
+)
 _INTRODUCTION = re.compile(
     r"^(?:(?:hi|hello|hey)\b[\s,!]{0,3})?(?:i'm|i am|my (?:first )?name(?:'s| is)|this is) "
     r"(?P<name>[^\W\d_][\w'-]{1,40})"
@@ -84,10 +87,15 @@ def _without_introduction(said: Statement | Forgetting, name: str) -> Statement 
 
 
 class RulesExtractor:
-    """Makes candidates by rules: a parse for grammar, patterns for what matters. Safe for many threads."""
+    """Makes candidates by rules: a parse for grammar, patterns for what matters. Safe for many threads.
 
-    def __init__(self, categories: Sequence[str]) -> None:
+    With `as_hints` most candidates are only read by a language model: then the recogniser of names, which costs as much
+    as the rest, looks only at what the user ordered to be kept, for that is kept as it stands.
+    """
+
+    def __init__(self, categories: Sequence[str], *, as_hints: bool = False) -> None:
         self._categories = tuple(categories)
+        self._as_hints = as_hints
 
     def prepare(self) -> None:
         """Load the models now rather than with the first turn (about two seconds)."""
@@ -103,7 +111,8 @@ class RulesExtractor:
         asked = context.questions
         statements = [s for said in statements_of(turns, asked) if (s := _without_introduction(said, name)) is not None]
         dated = [resolve_dates(mended(s.text), s.turn.occurred_at) for s in statements]
-        parses = language.parse([d.text for d in dated])
+        wanted = [isinstance(s, Statement) and (s.explicit or not self._as_hints) for s in statements]
+        parses = language.parse([d.text for d in dated], wanted)
         by_turn: dict[str, list[Candidate | ForgetRequest]] = {}
         for statement, when, parsed in zip(statements, dated, parses, strict=True):
             items = by_turn.setdefault(statement.turn.turn_id, [])

@@ -6,8 +6,11 @@ import re
 from dataclasses import dataclass
 from typing import Final
 
-PLACE = r"(?P<o>[A-Z][\w.'-]*(?:,? (?:de |of |la |the )?[A-Z][\w.'-]*){0,3})"
-ORG = r"(?P<o>(?:the )?[A-Z0-9][\w.&'-]*(?: (?:of |and (?!I\b)|& )?[A-Z0-9][\w.&'-]*){0,4})"
+_PLACE_WORD = r"(?:(?:St|Mt|Ft)\. )?(?!I\b)[A-Z][\w'-]*(?:\.[A-Z])*"
+PLACE = rf"(?P<o>{_PLACE_WORD}(?:,? (?:de |of |la |the )?{_PLACE_WORD}){{0,3}})"
+NAME_WORD = r"(?:(?:Dr|Prof|Mr|Mrs|Ms|St)\.? )?(?!I\b)[A-Z0-9][\w&'-]*(?:\.[\w&'-]+)*"
+"""A word of a name: a full stop at its end, or "I", is the next sentence's beginning."""
+ORG = rf"(?P<o>(?:the )?{NAME_WORD}(?: (?:of |and (?!I\b)|& )?{NAME_WORD}){{0,4}})"
 _NOUNS = r"(?P<o>[\w'’-]+(?: [\w'’-]+){0,4}?)"
 _END = (
     r"(?=[,.;:!?]|$|\s\(| (?:and|but|with|at|for|in|on|near|because|who|which|that|now|since|so|by|from|these|this|"
@@ -27,7 +30,7 @@ _CAR = (
     r"Mini|Jaguar|Ferrari|Lamborghini|Dodge|Rivian)(?: [A-Z0-9][\w-]*){0,2})"
 )
 _PHONES = r"(?:iPhone|Pixel|Galaxy|Nokia|Fairphone|Xiaomi|Redmi|Huawei|OnePlus|Motorola|Moto|Xperia|Oppo|BlackBerry)"
-_NAMED = r"[A-Z0-9][\w.&'-]*(?: [A-Z0-9][\w.&'-]*){0,3}"
+_NAMED = rf"{NAME_WORD}(?: {NAME_WORD}){{0,3}}"
 _PHONE_MADE = rf"{_PHONES}(?: [A-Z0-9]\w*){{0,2}}"
 
 
@@ -50,8 +53,10 @@ SLOTS: Final[tuple[Slot, ...]] = (
     _slot(
         "preferred_name",
         "wants to be called",
-        r"\b(?:[Cc]all me|I go by|[Pp]eople call me|to be called) (?P<o>[A-Z][\w'-]+(?: "
-        r"[A-Z][\w'-]+)?)",
+        r"(?:(?:^|[.!?;,] |\b(?:[Pp]lease|just|can|may|to|and|so) )[Cc]all me|\bI go by|"
+        r"(?:^|[.!?;,] |\b(?:but|and|so|because) )(?:[Mm]ost )?"
+        r"(?:[Pp]eople|[Ff]riends|[Ee]verybody|[Ee]veryone|[Tt]hey)(?: all)? calls? me|\bto be called) "
+        r"(?P<o>[A-Z][\w'-]+(?: [A-Z][\w'-]+)?)",
     ),
     _slot(
         "home_city",
@@ -125,6 +130,12 @@ SLOTS: Final[tuple[Slot, ...]] = (
         rf"|part[- ]time )?as (?:an?|the) {_NOUNS}{_END}",
     ),
     _slot(
+        "job_title",
+        "works as",
+        rf"{_WHO}{_ADV}(?:work|'m working|am working) (?:at|for|with) (?:the )?[A-Z0-9][\w.&' -]{{0,60}}? as "
+        rf"(?:an?|the) {_NOUNS}{_END}",
+    ),
+    _slot(
         "job_title", "works as", rf"\b[Mm]y (?:job title|title|profession|occupation) is (?:an? |now )*{_NOUNS}{_END}"
     ),
     _slot(
@@ -178,7 +189,8 @@ SLOTS: Final[tuple[Slot, ...]] = (
     _slot(
         "partner",
         "is with",
-        rf"{_WHO}(?:'m|am) (?:now )?with (?P<o>[A-Z][\w'-]+) (?:now|these days)\b",
+        rf"^(?=.{{0,300}}\b(?:broke|split|left|divorced|dat(?:ed|ing)|ex|boyfriend|girlfriend|partner|husband|wife)\b)"
+        rf".{{0,300}}?{_WHO}(?:'m|am) (?:now )?with (?P<o>[A-Z][\w'-]+) (?:now|these days)\b",
     ),
     _slot("partner", "is with", rf"^(?P<o>[A-Z][\w'-]+) and I (?:are|have been) (?:{_ADV})(?:together|married)\b"),
     _slot(

@@ -23,20 +23,47 @@ _RELATIVES: Final = (
 _OF_RELATIVE = re.compile(rf"^my (?P<who>(?:{_RELATIVES})(?: (?-i:[A-Z])[\w'-]+)?)\b(?P<own>'s)? ?", re.IGNORECASE)
 _ADVERBS = r"(?:(?:now|currently|just|recently|finally|still|actually|also|already|really|both|mostly|no longer) )*"
 _VERBS = re.compile(rf"\bI (?P<adverbs>{_ADVERBS})(?P<verb>[a-z]+)")
-_SECOND_VERB = re.compile(
-    rf"(?P<joint>,? (?:and|but|then) )(?P<adverbs>{_ADVERBS})(?P<verb>is|has|lives|works|drives|uses|owns|eats|follows|"
-    r"studies|attends|banks|weighs|pays|earns|makes|goes|joined|moved|bought|got|started|became|switched|transferred|"
-    r"turned)\b"
+_CHANGING: Final = (
+    r"(?:is|has|lives|works|drives|uses|owns|eats|follows|studies|attends|banks|weighs|pays|earns|makes|goes|joined|"
+    r"moved|bought|got|started|became|switched|transferred|turned)"
 )
-_TWO: Final = 2
-_TWO_THINGS = re.compile(
-    rf"(?P<first>[^.;:!?()\"]{{8,200}}?),? and (?P<second>{_ADVERBS}(?:is|has|lives|works|drives|uses|owns|"
-    r"follows|studies|attends|weighs|pays|earns|joined|moved|bought|switched|transferred)\b[^.;:!?()\"]{3,200}?)[.!]?"
+_LASTING: Final = r"(?:has|loves|likes|hates|dislikes|enjoys|prefers|plays|speaks|collects|wants|needs|hopes|plans)"
+_SECOND_VERB = re.compile(rf"(?P<joint>,? (?:and|but|then) |, )(?P<adverbs>{_ADVERBS})(?P<verb>{_CHANGING})\b")
+_CUT = re.compile(rf"(?:,? (?:and|but) |, )(?={_ADVERBS}(?:(?P<lasting>{_LASTING})|{_CHANGING})\b)")
+_PLAIN_SENTENCE = re.compile(r"[^.;:!?()\"]{8,400}")
+_BESIDE = re.compile(rf"^(?P<who>[^,]{{1,80}}), (?P<what>\d{{1,3}}|an? [^,]{{2,60}}), (?={_ADVERBS}{_CHANGING}\b)")
+"""What is said of somebody between commas: "Ana, 34, lives in Oslo"."""
+_LEANS = re.compile(r"\b(?:it|them|there|that|this|those|these|him)\b", re.IGNORECASE)
+_INNER_CLAUSE = re.compile(
+    r"\b(?:that|which|who|whose|where|because|when|while|if|so|says?|said|thinks?|hopes?|told|since(?! \w* ?\d))\b"
 )
+"""After these a verb may have another subject, or go with what stands before it."""
+_ENDS = re.compile(
+    r"\b(?:left|quit|sold|changed|switched|swapped|traded|replaced|stopped|dropped|resigned|retired|finished|ended|"
+    r"gave up|broke up)\b"
+)
+"""What has ended is told with what came in its place: "left Oslo and now lives in Bergen" is one thing."""
 _PRONOUNS: Final = (
     (re.compile(r"\b(?:their|his|her)\b"), "my"),
+    (re.compile(r"\b(?:they're|(?:he|she)'s)(?= (?:an?|the|now|\d)\b)"), "I am"),
     (re.compile(r"\b(?:they|he|she)\b"), "I"),
 )
+_ONE_BEING = re.compile(
+    rf"\b(?:{_RELATIVES}|friend|colleague|neighbou?r|uncle|aunt|niece|nephew|cousin|ex|teacher|doctor|coach|baby|dog|cat|"
+    r"puppy|kitten|horse|parrot|rabbit|hamster|bird|pony)\b",
+    re.IGNORECASE,
+)
+_SEVERAL = re.compile(
+    r"\b(?:parents|kids|children|sons|daughters|brothers|sisters|friends|grandparents|cousins|twins|colleagues|"
+    r"neighbou?rs|in-laws|dogs|cats)\b",
+    re.IGNORECASE,
+)
+_OF_OTHERS = re.compile(
+    rf"^my (?:[\w'-]+ )?(?:{_RELATIVES}|parents|kids|children|sons|daughters|brothers|sisters|friends?|grandparents|"
+    rf"cousins?|twins|colleagues?|neighbou?rs?|in-laws|family|uncle|aunt|niece|nephew|ex)\b",
+    re.IGNORECASE,
+)
+"""A beginning after which "they" and "she" are not the user."""
 _PLAIN: Final = {"is": "am", "has": "have", "does": "do", "goes": "go", "was": "was", "doesn": "don"}
 
 
@@ -62,32 +89,51 @@ def with_stated_facts(extraction: Extraction, turns: Sequence[AdmittedTurn], nam
 
 
 def _apart(candidate: Candidate, names: Iterable[str]) -> list[Candidate]:
-    """The candidate, or two of it where its summary states two things that change each by itself: "Ana lives in Oslo
-    and works at Equinor." One of them may become untrue without the other."""
-    if len({fact.attribute for fact in candidate.facts if fact.attribute}) < _TWO or candidate.private:
+    """The candidate, or one for each thing that its summary states and that changes by itself: "Ana lives in Oslo, owns
+    a Volvo and loves hiking." One of them may become untrue without the others."""
+    if candidate.private or not any(fact.attribute for fact in candidate.facts):
         return [candidate]
-    match = _TWO_THINGS.fullmatch(candidate.summary)
-    if match is None or not (subject := _subject(candidate.summary, names)):
+    text = _BESIDE.sub(r"\g<who> is \g<what>, ", candidate.summary.rstrip(".! "))
+    if not _PLAIN_SENTENCE.fullmatch(text) or not (subject := _subject(text, names)):
         return [candidate]
-    parts = []
-    for summary in (f"{match['first']}.", f"{subject} {match['second']}."):
-        stated = {fact.attribute for fact in stated_facts(summary, names)}
-        parts.append((summary, tuple(fact for fact in candidate.facts if fact.attribute in stated and fact.attribute)))
-    (_, one), (_, other) = parts
-    if not one or not other or {fact.attribute for fact in one} & {fact.attribute for fact in other}:
-        return [candidate]
-    if len(one) + len(other) < len(candidate.facts):
+    parts = _parts(text, subject, names)
+    stated = [{(fact.entity, fact.attribute) for fact in stated_facts(part, names)} for part in parts]
+    facts = [tuple(fact for fact in candidate.facts if _place(fact, parts, stated) == n) for n in range(len(parts))]
+    twice = len(set().union(*stated)) < sum(map(len, stated))
+    if len(parts) < 2 or twice or sum(map(len, facts)) < len(candidate.facts):
         return [candidate]
     return [
         candidate.model_copy(
             update={
                 "summary": summary,
-                "facts": facts,
+                "facts": some,
                 "entities": tuple(entity for entity in candidate.entities if entity.text in summary),
             }
         )
-        for summary, facts in parts
+        for summary, some in zip(parts, facts, strict=True)
     ]
+
+
+def _parts(text: str, subject: str, names: Iterable[str]) -> list[str]:
+    """The sentences of which a sentence is made, each with its subject; one where it is one."""
+    parts: list[str] = []
+    begin = 0
+    for cut in _CUT.finditer(text):
+        before, after = text[begin : cut.start()], text[cut.end() :]
+        following = after[: following_cut.start()] if (following_cut := _CUT.search(after)) else after
+        states = cut["lasting"] or stated_facts(f"{subject} {following}.", names)
+        if states and not any((_LEANS.search(following), _INNER_CLAUSE.search(before), _ENDS.search(before))):
+            parts.append(before)
+            begin = cut.end()
+    parts.append(text[begin:])
+    return [f"{part}." if n == 0 else f"{subject} {part}." for n, part in enumerate(parts)]
+
+
+def _place(fact: Fact, parts: Sequence[str], stated: Sequence[set[tuple[str, str | None]]]) -> int | None:
+    """Which of the parts says a fact."""
+    saying = [n for n, part in enumerate(parts) if fact.object.casefold() in part.casefold()]
+    stating = [n for n in saying if (fact.entity, fact.attribute) in stated[n]]
+    return next(iter((*stating, *saying)), None)
 
 
 def _subject(summary: str, names: Iterable[str]) -> str | None:
@@ -117,7 +163,7 @@ def stated_facts(summary: str, names: Iterable[str] = ()) -> tuple[Fact, ...]:
     facts = attribute_facts(text)
     if facts or not (match := _OF_RELATIVE.match(text)):
         return facts
-    rest = text[match.end() :]
+    rest = _with_pronouns(text[match.end() :])
     told = _VERBS.sub(_plain, f"My {rest}" if match["own"] else _with_subjects(f"I {rest}"))
     entity = f"user's {match['who'].lower()}"
     return tuple(fact.model_copy(update={"entity": entity}) for fact in attribute_facts(told))
@@ -130,12 +176,25 @@ def _first_person(summary: str, names: Iterable[str]) -> str | None:
     text, acting = re.subn(rf"\b(?:{who})\b", "I", text)
     if not owned and not acting:
         return None
-    for pattern, own in _PRONOUNS:
-        text = pattern.sub(own, text)
+    text = _BESIDE.sub(r"\g<who> am \g<what>, ", text)
+    if not _OF_OTHERS.match(text):
+        text = _with_pronouns(text)
     if not _OF_RELATIVE.match(text):
         text = _with_subjects(text)
     text = _VERBS.sub(_plain, text)
     return text[0].upper() + text[1:]
+
+
+def _with_pronouns(text: str) -> str:
+    for pattern, own in _PRONOUNS:
+        text = pattern.sub(lambda match, own=own: match[0] if _of_another(match) else own, text)  # type: ignore[misc]
+    return text
+
+
+def _of_another(match: re.Match[str]) -> bool:
+    """Whether a pronoun stands for somebody who was spoken of before it: "a dog, her name is Rex"."""
+    beings = _SEVERAL if match[0].lower().startswith("the") else _ONE_BEING
+    return beings.search(match.string, 0, match.start()) is not None
 
 
 def _with_subjects(text: str) -> str:

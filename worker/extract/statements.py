@@ -8,12 +8,14 @@ from typing import Final, TypeGuard
 
 from memory.schema import AdmissionAction, Question, Turn
 from policies.admission import is_english
+from policies.beside import told_beside
 from policies.commands import Command, find_commands
 from policies.relevance import WORTH_KEEPING, asks, asks_about_user, is_instruction, relevance_of
 from policies.sentences import MAX_SENTENCE_CHARS, MAX_SENTENCES, Sentence, prose_of, split_sentences
 from worker.extract.answers import answer_of, question_of
 from worker.extract.base import AdmittedTurn
 from worker.extract.clauses import clauses_of, is_chitchat, whole, without_asides
+from worker.extract.corrections import corrects
 from worker.extract.kin import kin_in, kin_resolved
 from worker.extract.leaning import elaborates, heard_in, leans, shared_in, support_of, takes_up
 from worker.extract.third_person import mended
@@ -114,6 +116,9 @@ def _statements_of(
         for command in commands:
             if command.verb == "private" and sentence.start <= command.start < end and command.object_text:
                 said = command.object_text
+        if found and isinstance(last := found[-1], Statement) and (right := corrects(said, last.text)):
+            found[-1] = replace(last, text=right, sentence=number)
+            continue
         said_so = _from_sentence(turn, said, asked if number < 2 else _Asked(), assistant, place, number)
         found = _with_more(found, said_so, said, number, assistant)
     found = _standing(found, _without_commands(sentences, commands), asked, assistant)
@@ -211,7 +216,7 @@ def _stands(clause: str, asked: _Asked) -> bool:
 
 def _answered(turn: Turn, text: str, asked: _Asked, place: int) -> list[Statement | Forgetting] | None:
     """The statement made by answering, None when the sentence answers nothing by itself."""
-    if asked.question is None or (answer := answer_of(asked.question, text)) is None:
+    if asked.question is None or (answer := answer_of(asked.question, mended(text))) is None:
         return None
     if not answer.reply:
         return []
@@ -242,12 +247,11 @@ def _from_sentence(
     if turn.source != "chat":
         return [Statement(turn, place, mended(text))] if text[-1] != "?" and len(text.split()) > 2 else []
     judged = relevance_of(text, after_question=asked.of_user, replying=asked.anything)
-    if "task" in judged.reasons:
-        return []
+    if "task" in judged.reasons or "question" in judged.reasons:
+        pieces = told_beside(text)
+        return [one for piece in pieces for one in _clauses(turn, piece, asked, assistant, place)]
     if judged.worth_keeping and "bare_answer" in judged.reasons and asked.question is not None:
         return _quoted(turn, without_asides(text, assistant), asked, judged.reasons, place)
-    if judged.worth_keeping and "question" in judged.reasons:
-        text = text[: max(text.rfind(", "), text.rfind(" - "), 0)]
     return _clauses(turn, text, asked, assistant, place) if judged.worth_keeping else []
 
 

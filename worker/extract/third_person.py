@@ -6,6 +6,7 @@ import re
 from dataclasses import dataclass, field
 from typing import Final
 
+from worker.extract.corrections import corrected
 from worker.extract.language import Parsed, Token
 
 _IRREGULAR: Final = {"be": "is", "have": "has", "do": "does", "go": "goes", "am": "is", "are": "is", "were": "was"}
@@ -28,6 +29,8 @@ _NEVER_INFLECTED: Final = frozenset(
         "better",
     )
 )
+_PAST_TOO: Final = frozenset(("hurt", "quit", "hit", "split", "beat"))
+"""Verbs that people say of themselves once they have happened, and that read alike in the present."""
 _WE: Final = {"we": "subject", "us": "object", "our": "possessive", "ours": "mine", "ourselves": "self"}
 _I: Final = {"i": "subject", "me": "object", "my": "possessive", "mine": "mine", "myself": "self"}
 _FULL_STOPS: Final = frozenset({".", "!", "?", "..."})
@@ -74,15 +77,30 @@ _TYPOS: Final[tuple[tuple[re.Pattern[str], str], ...]] = tuple(
         (r"\bgotta\b", "have to"),
         (r"\bu\b(?!\.)", "you"),
         (r"\bur\b", "your"),
+        (r"\bill(?= (?:be|have|go|get|do|see|take|need|start|never|probably|just|make|call|pay|move|miss)\b)", "I'll"),
+        (r"\bid(?= (?:be|have|like|love|rather|prefer|never|do|want)\b)", "I'd"),
+        (
+            r"\b(he|she|that|what|there|who)s(?= (?:an?|the|my|so|not|been|in|at|on|from|very|really|[a-z]+ing)\b)",
+            r"\1's",
+        ),
+        (r"\b(they|you)re\b", r"\1're"),
+        (r"\b(?:u[hm]+|uhm+|er+m+)\b,? ?", ""),
+        (r"\bmy names (?=(?-i:[A-Z]))", "my name is "),
     )
 )
 
 
+_LETTER: Final = re.compile(r"(?!I)[B-Z]")
+_GLUED: Final = frozenset(("d", "ll"))
+"""What a parser cuts from "wed" and "well" as if it were "we'd" and "we'll"."""
+
+
 def mended(text: str) -> str:
-    """The text with the spellings of chat that mislead the parser put right ("im" -> "I'm", "dont" -> "don't")."""
+    """The text with the spellings of chat that mislead the parser put right ("im" -> "I'm"), and what was
+    taken back ("Austin, no, Houston") as it was meant."""
     for pattern, better in _TYPOS:
         text = pattern.sub(better, text)
-    return re.sub(r"\s{2,}", " ", text)
+    return corrected(re.sub(r"\s{2,}", " ", text))
 
 
 @dataclass
@@ -106,6 +124,8 @@ class Narrator:
 def inflected(verb: str) -> str:
     """The third person singular of a verb's base form: "bake" -> "bakes", "have" -> "has"."""
     lower = verb.lower()
+    if verb.isupper() and len(verb) > 1:
+        return inflected(lower).upper()
     if lower in _IRREGULAR:
         return _IRREGULAR[lower]
     if lower.endswith(("s", "x", "z", "ch", "sh", "o")):
@@ -176,6 +196,8 @@ def _companions(tokens: tuple[Token, ...]) -> tuple[int, int, int] | None:
     lowers = [token.lower for token in tokens[:9]]
     if len(lowers) > 2 and lowers[0] == "my":
         for place in range(2, len(lowers) - 1):
+            if tokens[place].tag == "MD" or tokens[place].tag.startswith("VB"):
+                break
             if lowers[place] == "and" and lowers[place + 1] in ("i", "me", "myself"):
                 return 0, place, place + 1
     if len(lowers) > 3 and lowers[0] in ("me", "i", "myself") and lowers[1] == "and":
@@ -220,7 +242,7 @@ class _Rewriter:
             self.words[place] = "is" if singular else "are"
         elif lower in ("was", "were"):
             self.words[place] = "was" if singular else "were"
-        elif singular and token.tag in _PRESENT and lower not in _NEVER_INFLECTED:
+        elif singular and token.tag in _PRESENT and lower not in _NEVER_INFLECTED and lower not in _PAST_TOO:
             self.words[place] = inflected(token.text)
         elif lower in ("ca", "wo"):
             self.words[place] = {"ca": "can", "wo": "will"}[lower]
@@ -237,11 +259,24 @@ class _Rewriter:
         first = not self.narrator.named
         if case == "self" and first:
             case = "object"
-        self.words[place] = self.narrator.mention(case)
-        if place and self.tokens[place - 1].text in _FULL_STOPS:
-            self.words[place] = self.words[place][:1].upper() + self.words[place][1:]
+        self.words[place] = self._cased(self.narrator.mention(case), place)
         if case == "subject":
             self._agree(place, singular=first)
+        if first and case == "subject" and self.tokens[place].lower == "we":
+            self._alone(place)
+
+    def _alone(self, place: int) -> None:
+        """Leave out "all" and "both" of one who is told of alone: "we're all off to Rome"."""
+        for beside in (place + 1, place + 2):
+            if beside < len(self.tokens) and self.tokens[beside].lower in ("all", "both"):
+                self.words[beside] = ""
+
+    def _cased(self, mention: str, place: int) -> str:
+        """A mention as it is written there: "the user" has a capital letter where a sentence begins."""
+        begins = place == 0 or self.tokens[place - 1].text in _FULL_STOPS
+        if begins:
+            return mention[:1].upper() + mention[1:]
+        return mention[:1].lower() + mention[1:] if mention.startswith("The user") else mention
 
     def _open_with_companions(self) -> int:
         match = _companions(self.tokens)
@@ -289,7 +324,12 @@ class _Rewriter:
         """Whether an "i" is a number, or the first letter of a word that is broken up."""
         token = self.tokens[place]
         hyphen = place + 1 < len(self.tokens) and self.tokens[place + 1].text == "-"
-        return token.tag == "CD" or (hyphen and not token.space and not self.tokens[place + 1].space)
+        glued = place + 1 < len(self.tokens) and not token.space and self.tokens[place + 1].text in _GLUED
+        spelt = any(
+            0 <= beside < len(self.tokens) and _LETTER.fullmatch(self.tokens[beside].text)
+            for beside in (place - 1, place + 1)
+        )
+        return glued or spelt or token.tag == "CD" or (hyphen and not token.space and not self.tokens[place + 1].space)
 
     def _is_anyone(self, place: int) -> bool:
         before = self.tokens[place - 1].lower if place else ""
@@ -303,7 +343,7 @@ class _Rewriter:
                 self.narrator.named = self.narrator.named and lower not in ("i", "we")
             if lower in _I and not (lower == "i" and self._is_no_word(place)):
                 self._refer(place, _I[lower])
-            elif lower in _WE:
+            elif lower in _WE and not (lower == "we" and self._is_no_word(place)):
                 self._refer(place, _WE[lower])
             elif lower in ("you", "your"):
                 self._second_person(place)

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from threadpoolctl import threadpool_info
 
 from memory.llm import LLMAnswerInvalid, LLMUnavailable
 from memory.schema import (
@@ -24,6 +25,7 @@ from tests.scripted import Scripted, answer, guarded, told
 from tests.unit.extract.asking import CATEGORIES, NOTHING, WHEN, a_turn, ask, candidates, said
 from worker.extract import open_extractor
 from worker.extract.model import PROMPT, ModelExtractor
+from worker.extract.rules import RulesExtractor
 
 
 def test_an_answer_becomes_candidates_of_the_turns_that_were_shown() -> None:
@@ -145,6 +147,20 @@ def test_a_turn_that_was_skipped_or_that_is_another_ones_gets_nothing() -> None:
     kept = said("I live in Lisbon."), said("Good morning!", turn_id="t2")
     assert candidates(ask(Scripted(answer(memory)), *kept, dropped=dropped)) == []
     assert dropped == ["unknown_turn"]
+
+
+@pytest.mark.parametrize("turn", [1, "1", "t1", "T1.", "Turn T1", "[T1]"])
+def test_a_turn_need_not_be_named_alike(turn: object) -> None:
+    memory = told("I live in Lisbon", "Maya lives in Lisbon.") | {"turn": turn}
+    assert len(candidates(ask(Scripted(answer(memory)), said("I live in Lisbon.")))) == 1
+
+
+def test_what_is_no_memory_costs_nothing_but_itself() -> None:
+    dropped: list[str] = []
+    memories: list[Any] = ["Maya lives in Lisbon.", None, told("I live in Lisbon", "Maya lives in Lisbon.")]
+    provider = Scripted({"memories": memories})
+    assert len(candidates(ask(provider, said("I live in Lisbon."), dropped=dropped))) == 1
+    assert (len(provider.prompts), dropped) == (1, ["unknown_turn", "unknown_turn"])
 
 
 def test_candidates_of_one_turn_are_counted_and_not_said_twice() -> None:
@@ -287,6 +303,33 @@ def test_the_rules_answer_instead_where_the_settings_say_so(failing: object) -> 
     assert [one.summary for one in candidates(extraction)] == ["Maya lives in Lisbon."]
     assert (extraction.model, extraction.prompt_version, extraction.open_topics) == ("rules-1", None, (topic,))
     assert len(fell_back) == 1
+
+
+NAMED = "Priya Raman showed us around Kyoto"
+
+
+def test_hints_are_the_rules_own_without_names_that_nobody_would_keep() -> None:
+    hints, rules = RulesExtractor(CATEGORIES, as_hints=True), RulesExtractor(CATEGORIES)
+    turns = [
+        said(f"Last week my sister and I were in Japan and {NAMED}. I love green tea.", turn_id="t-1"),
+        said(f"Please remember that {NAMED}.", turn_id="t-2"),
+    ]
+    hinted, ruled = (candidates(one.extract(turns, Context())) for one in (hints, rules))
+    assert [one.summary for one in hinted] == [one.summary for one in ruled]
+    assert [one for one in hinted if one.explicit] == [one for one in ruled if one.explicit] != []
+    assert not any("Priya" in entity.text for one in hinted if not one.explicit for entity in one.entities)
+
+
+def test_where_the_rules_stand_in_their_names_are_looked_for() -> None:
+    llm = guarded(Scripted(LLMUnavailable("503")))
+    extractor = open_extractor(Settings(extractor="llm", llm_fallback="rules"), llm, Policy())
+    [found] = candidates(extractor.extract([said(f"In Japan {NAMED} and taught me to cook.")], Context()))
+    assert any("Priya" in entity.text for entity in found.entities)
+
+
+def test_a_parse_takes_one_thread() -> None:
+    RulesExtractor(CATEGORIES).prepare()
+    assert {library["num_threads"] for library in threadpool_info() if library["user_api"] == "blas"} <= {1}
 
 
 def test_the_settings_open_it() -> None:

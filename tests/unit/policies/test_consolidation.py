@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import re
 from datetime import timedelta
 from typing import Any
 
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from memory.schema import Memory, MemoryType, Policy, Status
+from memory.schema import MAX_SUMMARY_CHARS, Memory, MemoryType, Policy, Status
 from policies.consolidation import clusters, consolidated, may_join, told, unneeded, without
+from policies.sentences import split_sentences
 from tests.unit.policies.builders import NOON, POLICY, memory
 
 LATER = NOON + timedelta(days=5)
@@ -63,6 +65,16 @@ def test_what_one_of_them_says_whole_is_not_said_twice() -> None:
 def test_too_much_for_one_memory_is_not_told() -> None:
     assert told([episode(0, "Ana saw " + "a very long film " * 34), episode(1)], POLICY) is None
     assert told([episode(number) for number in range(4)], POLICY) is None
+    two = "Ana saw a whale. It was grey."
+    assert told([episode(0, two), episode(1, "Ana ate an ice cream. It was blue.")], POLICY) is None
+    assert told([episode(0, two), episode(1)], POLICY) is not None
+
+
+def test_a_day_is_named_even_where_another_one_ends_like_it() -> None:
+    group = [episode(0, "Ana booked a flight for 12 March 2026."), episode(1, "Ana booked a room for 22 March 2026.")]
+    summary = told(group, POLICY)
+    assert summary is not None
+    assert summary.startswith("On 2 March 2026: Ana booked a flight for 12 March 2026.")
 
 
 @given(groups)
@@ -114,6 +126,41 @@ def test_every_member_of_a_cluster_is_near_every_other(days: list[int], near: se
         assert len(group) <= POLICY.consolidate_members
         assert group[-1].occurred_at - group[0].occurred_at <= timedelta(days=POLICY.consolidate_span_days)
         assert all(frozenset((a.id, b.id)) in known for a in group for b in group if a.id != b.id)
+
+
+lives = st.lists(
+    st.builds(
+        episode,
+        st.integers(0, 10_000),
+        summary=st.sampled_from((*SAYINGS, "Ana saw a whale. It was grey.", "Ana flies on 12 March 2026.")),
+        days=st.floats(0, 60),
+        **{name: st.booleans() for name in ("pinned", "explicit", "private", "legal_hold", "apart")},
+    ),
+    max_size=12,
+    unique_by=lambda one: one.id,
+)
+
+
+@settings(max_examples=40)
+@given(lives, st.sets(st.tuples(st.floats(0.5, 1.0), st.integers(0, 11), st.integers(0, 11)), max_size=60))
+def test_of_any_life_each_episode_is_told_once_by_its_own_words(
+    life: list[Memory], near: set[tuple[float, int, int]]
+) -> None:
+    fit = [one for one in life if may_join(one, NOON + timedelta(days=64), POLICY)]
+    pairs = [pair for pair in near if pair[1] < pair[2] < len(fit)]
+    found = clusters(fit, pairs, lambda group: told(group, POLICY) is not None, POLICY)
+    assert sorted(one.id for group in found for one in group) == sorted(one.id for one in fit)
+    for group in (group for group in found if len(group) > 1):
+        assert len({one.private for one in group}) == 1
+        assert not any(one.pinned or one.explicit or one.legal_hold or one.apart for one in group)
+        summary = told(group, POLICY)
+        assert summary is not None
+        assert len(summary) <= MAX_SUMMARY_CHARS
+        said = [re.sub(r"^On \d+ \w+ 2026: ", "", sentence.text) for sentence in split_sentences(summary)]
+        assert len(said) <= POLICY.consolidate_sentences
+        assert all(any(sentence in one.summary for one in group) for sentence in said)
+        dates = set(re.findall(r"\d+ \w+ 2026", summary))
+        assert dates >= {f"{one.occurred_at.day} {one.occurred_at:%B %Y}" for one in group if one.summary in summary}
 
 
 def test_what_is_private_is_never_told_with_what_is_not() -> None:

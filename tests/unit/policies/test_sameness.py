@@ -66,6 +66,8 @@ def test_the_same_fact_in_other_words_is_the_same(a: str, b: str) -> None:
         ("The user prefers tea over coffee.", "The user prefers coffee over tea."),
         ("The user can swim.", "The user cannot swim."),
         ("The user works as a teacher.", "The user works as a nurse."),
+        ("The user drew a girl beside a small boy.", "The user drew a boy beside a small boy."),
+        ("The user looks after the older horse.", "The user looks after the young horse."),
     ],
 )
 def test_what_cannot_hold_beside_it_any_more_is_a_change(a: str, b: str) -> None:
@@ -83,6 +85,8 @@ def test_what_cannot_hold_beside_it_any_more_is_a_change(a: str, b: str) -> None
         ("The user has three dogs.", "The user has two cats."),
         ("The user lived in Berlin.", "The user lives in Lisbon."),
         ("The user enjoys jazz.", "The quarterly budget review is due."),
+        ("The user wore a blue shirt and white socks.", "The user wore a blue shirt and blue socks."),
+        ("The user's team objected to the plan for a new office.", "The user's team has a plan for a new office."),
     ],
 )
 def test_what_may_stand_beside_it_is_different(a: str, b: str) -> None:

@@ -1,0 +1,69 @@
+"""Spans of the calendar, and how each is written."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import date, timedelta
+from typing import Final
+
+MONTHS: Final = (
+    "January", "February", "March", "April", "May", "June",
+    "July", "August", "September", "October", "November", "December",
+)  # fmt: skip
+_SEASONS: Final = {"spring": 3, "summer": 6, "fall": 9, "autumn": 9, "winter": 12}
+
+
+@dataclass(frozen=True)
+class Span:
+    """Days that belong together: the first of them, how they are written, and the word that stands before."""
+
+    first: date
+    text: str
+    preposition: str
+    granularity: str
+
+
+def written_day(day: date) -> str:
+    return f"{day.day} {MONTHS[day.month - 1]} {day.year}"
+
+
+def of_day(day: date) -> Span:
+    return Span(day, written_day(day), "on", "day")
+
+
+def of_week(day: date) -> Span:
+    monday = day - timedelta(days=day.weekday())
+    return Span(monday, f"the week of {written_day(monday)}", "in", "week")
+
+
+def of_weekend(saturday: date) -> Span:
+    sunday = saturday + timedelta(days=1)
+    if sunday.month == saturday.month:
+        text = f"the weekend of {saturday.day}-{written_day(sunday)}"
+    else:
+        text = f"the weekend of {saturday.day} {MONTHS[saturday.month - 1]}-{written_day(sunday)}"
+    return Span(saturday, text, "on", "weekend")
+
+
+def of_month(year: int, month: int) -> Span:
+    return Span(date(year, month, 1), f"{MONTHS[month - 1]} {year}", "in", "month")
+
+
+def of_year(year: int) -> Span:
+    return Span(date(year, 1, 1), str(year), "in", "year")
+
+
+def shifted(day: date, months: int) -> tuple[int, int]:
+    index = day.year * 12 + day.month - 1 + months
+    return index // 12, index % 12 + 1
+
+
+def season_of(unit: str, today: date, step: int) -> Span:
+    start = _SEASONS[unit]
+    year = today.year
+    if step < 0 and (today.month < start + 3 or start == 12):
+        year -= 1
+    elif step > 0 and today.month >= start:
+        year += 1
+    name = f"winter {year}/{(year + 1) % 100:02d}" if start == 12 else f"{unit} {year}"
+    return Span(date(year, start, 1), name, "in", "season")
