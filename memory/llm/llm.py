@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import re
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -17,6 +19,7 @@ from memory.llm.gate import Gate
 Answer = TypeVar("Answer", bound=BaseModel)
 _MAX_ANSWER_CHARS = 100_000
 _PATIENCE_SECONDS = 5.0
+_THOUGHT = re.compile(r"<(?P<end>/)?(?:think|thinking|thought|reasoning)>", re.IGNORECASE)
 _REPAIR = "{prompt}\n\nYour last answer was not valid:\n{error}\nAnswer again with nothing but the JSON asked for."
 
 
@@ -103,7 +106,31 @@ def _schema_of(response_model: type[BaseModel]) -> dict[str, Any]:
 
 
 def _parse(reply: Reply, response_model: type[Answer]) -> Answer:
-    return response_model.model_validate_json(reply.text[:_MAX_ANSWER_CHARS])
+    text = reply.text[:_MAX_ANSWER_CHARS].strip()
+    try:
+        return response_model.model_validate_json(text)
+    except ValidationError:
+        found = _object_in(text)
+        if found == text:
+            raise
+    return response_model.model_validate_json(found)
+
+
+def _object_in(text: str) -> str:
+    """The JSON object of an answer without what models put around it: their thoughts, the fence of a Markdown block,
+    a sentence before or behind. The whole text if there is none, or if it may be but a thought."""
+    rest = text
+    if not text.startswith("{"):
+        thoughts = list(_THOUGHT.finditer(text))
+        end = next((tag.end() for tag in thoughts if tag["end"]), 0)
+        if thoughts and not end:
+            return text
+        rest = text[max(0, text.find("{", end)) :]
+    try:
+        _, length = json.JSONDecoder().raw_decode(rest)
+    except (ValueError, RecursionError):
+        return text
+    return rest[:length]
 
 
 def _without_content(error: ValidationError) -> str:

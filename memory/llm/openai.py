@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import json
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, Field, ValidationError
+from pydantic import BaseModel, BeforeValidator, Field, ValidationError
 
 from memory.llm.base import LLMRefused, LLMUnavailable, Reply
 from memory.llm.schema import ANSWER, plain, strict, with_schema
@@ -30,16 +31,25 @@ class _Way:
     temperature: bool = True
 
 
+def _tokens(value: object) -> int:
+    # What is no number of tokens costs the count, not the answer.
+    return value if isinstance(value, int) else 0
+
+
 class _Function(BaseModel):
-    arguments: str
+    arguments: str | dict[str, Any]
 
 
 class _ToolCall(BaseModel):
     function: _Function
 
 
+class _Part(BaseModel):
+    text: str = ""
+
+
 class _Message(BaseModel):
-    content: str | None = None
+    content: str | list[_Part] | None = None
     tool_calls: list[_ToolCall] | None = None
 
 
@@ -48,13 +58,13 @@ class _Choice(BaseModel):
 
 
 class _Usage(BaseModel):
-    prompt_tokens: int = 0
-    completion_tokens: int = 0
+    prompt_tokens: Annotated[int, BeforeValidator(_tokens)] = 0
+    completion_tokens: Annotated[int, BeforeValidator(_tokens)] = 0
 
 
 class _Completion(BaseModel):
     choices: list[_Choice] = Field(min_length=1)
-    usage: _Usage | None = None
+    usage: Annotated[_Usage, BeforeValidator(lambda value: value if isinstance(value, dict) else {})] = _Usage()
 
 
 class OpenAIProvider:
@@ -152,17 +162,18 @@ def _reply(answer: Mapping[str, Any]) -> Reply:
         # Without its cause: that would show the answer.
         raise LLMUnavailable("the endpoint's answer is no completion of a chat") from None
     message = completion.choices[0].message
-    text = message.tool_calls[0].function.arguments if message.tool_calls else message.content or ""
-    usage = completion.usage or _Usage()
-    return Reply(_unfenced(text), usage.prompt_tokens, usage.completion_tokens)
+    usage = completion.usage
+    return Reply(_text_of(message), usage.prompt_tokens, usage.completion_tokens)
 
 
-def _unfenced(text: str) -> str:
-    """The text without the fence of a Markdown block, which models like to put around JSON."""
-    text = text.strip()
-    if not text.startswith("```"):
-        return text
-    return text.partition("\n")[2].removesuffix("```").strip()
+def _text_of(message: _Message) -> str:
+    """What was said: by OpenAI's protocol a text, and JSON in a text; some servers give parts, or the JSON itself."""
+    if message.tool_calls:
+        arguments = message.tool_calls[0].function.arguments
+        return arguments if isinstance(arguments, str) else json.dumps(arguments, ensure_ascii=False)
+    if isinstance(message.content, list):
+        return "".join(part.text for part in message.content)
+    return message.content or ""
 
 
 def _remedy(status: int) -> str:

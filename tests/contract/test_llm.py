@@ -69,6 +69,26 @@ def test_nonsense_is_asked_once_more_with_the_error(redis: Redis, nonsense: str)
     assert "not valid" in provider.prompts[1]
 
 
+@pytest.mark.parametrize(
+    "said",
+    [
+        '```json\n{"city": "Berlin"}\n```',
+        'Here is what I found:\n\n```\n{"city": "Berlin"}\n```\nAnything else?',
+        '{"city": "Berlin"} I hope this helps {you}!',
+        '<think>\nA {city}? {"city": "Rome"} would be wrong.\n</think>\n\n{"city": "Berlin"}',
+        'It may be Rome.</think>{"city": "Berlin"}',
+    ],
+)
+def test_what_models_put_around_an_answer_costs_no_second_call(redis: Redis, said: str) -> None:
+    assert llm(redis, Scripted(said)).complete("where?", City).answer.city == "Berlin"
+
+
+@pytest.mark.parametrize("said", ['<think>{"city": "Rome"}', 'Not {this}: {"city": "Berlin"}', "{" * 100_000])
+def test_what_may_be_a_thought_or_a_part_of_an_answer_is_none(redis: Redis, said: str) -> None:
+    with pytest.raises(LLMAnswerInvalid):
+        llm(redis, Scripted(said, said)).complete("where?", City)
+
+
 def test_nonsense_twice_is_a_failed_call(redis: Redis) -> None:
     provider = Scripted("no", "still no", '{"city": "never asked for"}')
     with pytest.raises(LLMAnswerInvalid):

@@ -62,8 +62,20 @@ def test_a_model_without_temperature_and_with_another_limit_is_asked_as_it_wants
     assert set(server.requests[-1].body) == {"model", "messages", "max_completion_tokens", "response_format"}
 
 
-def test_json_in_a_fence_is_taken_out_of_it(server: Loopback, openai: Provider) -> None:
-    server.answer = always(VENDORS["openai"].said(f"```json\n{BERLIN}\n```", form="json_schema"))
+@pytest.mark.parametrize(
+    "message",
+    [
+        pytest.param({"content": [{"type": "text", "text": BERLIN}]}, id="in parts"),
+        pytest.param({"content": [{"type": "thinking", "thinking": []}, {"text": BERLIN}]}, id="a thought before it"),
+        pytest.param({"content": None, "tool_calls": [{"function": {"arguments": json.loads(BERLIN)}}]}, id="object"),
+        pytest.param({"content": BERLIN, "tool_calls": []}, id="no call of a tool"),
+    ],
+)
+@pytest.mark.parametrize("usage", [None, {}, {"prompt_tokens": None, "completion_tokens": 2.5}, "many"])
+def test_an_answer_may_come_in_the_forms_that_servers_give_it(
+    server: Loopback, openai: Provider, message: object, usage: object
+) -> None:
+    server.answer = always(Answer(body={"choices": [{"message": message}], "usage": usage}))
     assert City.model_validate_json(openai.reply("where?", SCHEMA).text).city == "Berlin"
 
 
