@@ -20,6 +20,7 @@ from typing import Annotated, Final
 
 import typer
 from rich.console import Console
+from rich.progress import Progress
 from rich.table import Table
 
 from benchmarks.nights_recall import Weeks, live_through
@@ -76,7 +77,7 @@ def main(
         with embedded_broker(url, Path(name, "broker")):
             parts = open_parts(settings, create_celery(settings))
             make_subjects(subjects, memories, parts, console)
-            costs = [_night(job, parts) for job in NIGHTLY_JOBS]
+            costs = [_night(job, subjects, parts) for job in NIGHTLY_JOBS]
             _report_costs(costs, subjects, memories)
             parts.close()
             _report_waits([_waits(how, Path(name, f"waits{how}")) for how in range(len(_WAITS))])
@@ -85,21 +86,28 @@ def main(
     console.print("Again: python -m benchmarks.nights" + (" --small" if small else ""))
 
 
-def _night(job: str, parts: Parts) -> _Cost:
+def _night(job: str, subjects: int, parts: Parts) -> _Cost:
     now = datetime.now(UTC)
     run_id = begin(NIGHTLY_JOBS[job].name, "bench", None, parts, now)
     if run_id is None:
         raise RuntimeError(f"the run of {job} has begun before")
     leases = LeaseKeeper(parts.mailbox, parts.settings.lease_seconds, 86_400.0)
-    started, cpu, first = time.monotonic(), time.process_time(), 0.0
-    while parts.catalog.nights.unfinished(job):
-        work(run_id, NIGHTLY_JOBS, parts, leases)
-        first = first or _megabytes()
+    with Progress(console=console, transient=True) as progress:
+        task = progress.add_task(job, total=subjects)
+        started, cpu, first = time.monotonic(), time.process_time(), 0.0
+        while parts.catalog.nights.unfinished(job):
+            work(run_id, NIGHTLY_JOBS, parts, leases)
+            first = first or _megabytes()
+            progress.update(task, completed=_run(run_id, parts).subjects)
     leases.stop()
+    return _Cost(_run(run_id, parts), time.monotonic() - started, time.process_time() - cpu, first, _megabytes())
+
+
+def _run(run_id: str, parts: Parts) -> NightRun:
     run = parts.catalog.nights.run(run_id)
     if run is None:
         raise RuntimeError("the run is gone")
-    return _Cost(run, time.monotonic() - started, time.process_time() - cpu, first, _megabytes())
+    return run
 
 
 def _megabytes() -> float:
@@ -156,13 +164,15 @@ def _apart(how: int) -> bool:
 
 def _report_costs(costs: list[_Cost], subjects: int, memories: int) -> None:
     table = Table(title=f"One hand, {subjects:,} subjects of {memories} memories", title_justify="left")
-    for column in ("job", "subjects/s", "CPU ms/subject", "MB after first chunk", "MB after last", "what was done"):
-        table.add_column(column, justify="right" if column not in ("job", "what was done") else "left")
+    for column in ("job", "subjects/s", "CPU ms/subject", "MB after first chunk", "MB after last"):
+        table.add_column(column, justify="right" if column != "job" else "left")
+    for cost in costs:
+        rate, cpu = cost.run.subjects / cost.seconds, cost.cpu / max(1, cost.run.subjects) * 1000
+        table.add_row(cost.run.job, f"{rate:.1f}", f"{cpu:.1f}", f"{cost.first_mb:.0f}", f"{cost.last_mb:.0f}")
+    console.print(table)
     for cost in costs:
         done = ", ".join(f"{name} {count:,}" for name, count in sorted(cost.run.results.items()))
-        rate, cpu = cost.run.subjects / cost.seconds, cost.cpu / max(1, cost.run.subjects) * 1000
-        table.add_row(cost.run.job, f"{rate:.0f}", f"{cpu:.2f}", f"{cost.first_mb:.0f}", f"{cost.last_mb:.0f}", done)
-    console.print(table)
+        console.print(f"{cost.run.job}: {done}")
 
 
 def _report_waits(waited: list[_Waited]) -> None:

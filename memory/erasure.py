@@ -5,11 +5,11 @@ from __future__ import annotations
 import uuid
 from collections.abc import Callable, Collection, Iterable, Mapping
 from datetime import datetime
-from typing import Protocol
+from typing import Any, Protocol
 
 from memory.catalog import Catalog, Changes, ConcurrentChange
-from memory.indexing import index
-from memory.schema import AuditAction, AuditEntry, Event, EventName, Memory, Policy, Subject
+from memory.indexing import index_all
+from memory.schema import AuditAction, AuditEntry, Event, EventName, Kind, Memory, MemoryType, Policy, Subject
 from memory.stores import Stores
 
 _ATTEMPTS = 5
@@ -41,7 +41,8 @@ def erase(
 ) -> Consequences:
     """Remove memories, their vectors, and the raw turns that no other memory needs. A line without content stays.
 
-    A consolidated memory goes with what it was made of; one that was made of a removed memory is told without it.
+    A consolidated memory goes with what it was made of; one that was made of a removed memory is told without it. A
+    pattern that a removed episode was a part of goes too.
 
     Raises:
         KeyError: the subject has no such memory.
@@ -51,12 +52,13 @@ def erase(
         known = family(stores.catalog, subject, memory_ids)
         if missing := set(memory_ids) - known.keys():
             raise KeyError(missing.pop())
-        what = without(memory_ids, known, now, stores.policy)
+        patterns = patterns_of(stores.catalog, subject, [known[id_] for id_ in memory_ids])
+        what = without({*memory_ids, *patterns}, known | patterns, now, stores.policy)
         try:
             stores.catalog.commit(_deletion(subject, what, stores.policy.version, by=by, reason=reason, now=now))
         except ConcurrentChange:
             continue
-        index(stores.catalog.index_jobs(subject), stores)
+        index_all(subject, stores)
         return what
     raise ConcurrentChange
 
@@ -66,10 +68,32 @@ def family(catalog: Catalog, subject: Subject, memory_ids: Iterable[uuid.UUID]) 
     known = catalog.memories(subject, memory_ids)
     parts = {id_ for memory in known.values() for id_ in memory.consolidated_from}
     known |= catalog.memories(subject, parts - known.keys())
+    superseded = {id_ for memory in known.values() for id_ in memory.merged_from}
+    known |= catalog.memories(subject, superseded - known.keys())
     wholes = {memory.consolidated_into for memory in known.values() if memory.consolidated_into}
     known |= catalog.memories(subject, wholes - known.keys())
     others = {id_ for memory in known.values() for id_ in memory.consolidated_from}
     return known | catalog.memories(subject, others - known.keys())
+
+
+def patterns_of(catalog: Catalog, subject: Subject, memories: Iterable[Memory]) -> dict[uuid.UUID, Memory]:
+    """The lasting memories that tell what several episodes had in common, one of these among them: they may name what
+    was done in it."""
+    episodes = [memory for memory in memories if memory.type is MemoryType.EPISODIC]
+    turns = {turn_id for memory in episodes for turn_id in memory.source_turn_ids}
+    ids = {id_ for memory in episodes for id_ in (memory.id, *memory.consolidated_from)}
+    told = catalog.memories(subject, catalog.erasing.made_of(subject, turns)) if turns else {}
+    return {
+        id_: memory
+        for id_, memory in told.items()
+        if memory.kind is Kind.EVENT_PATTERN and memory.type is MemoryType.SEMANTIC and ids & set(memory.related_ids)
+    }
+
+
+def told_anew(memory: Memory) -> dict[str, Any]:
+    """The payload of the event that a memory is told without what was forgotten."""
+    payload = {"id": str(memory.id), "type": memory.type.value, "category": memory.category, "summary": memory.summary}
+    return payload | ({"anew": True} if memory.consolidated_from else {})
 
 
 def _deletion(
@@ -92,5 +116,6 @@ def _deletion(
         audit=deleted + changed,
         events=tuple(
             Event(name=EventName.DELETED, **whose, at=now, payload={"id": str(memory.id)}) for memory in what.deleted
-        ),
+        )
+        + tuple(Event(name=EventName.UPDATED, **whose, at=now, payload=told_anew(memory)) for memory in what.changed),
     )

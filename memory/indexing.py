@@ -23,6 +23,12 @@ def index(jobs: Sequence[IndexJob], stores: Stores, *, vectors: Mapping[uuid.UUI
         jobs = overtaken(jobs, told, stores.catalog.told(jobs))
 
 
+def index_all(subject: Subject, stores: Stores) -> None:
+    """Do all jobs of one subject, a page at a time."""
+    while jobs := stores.catalog.index_jobs(subject):
+        index(jobs, stores)
+
+
 def overtaken(jobs: Sequence[IndexJob], told: Mapping[uuid.UUID, int], now: Mapping[uuid.UUID, int]) -> list[IndexJob]:
     """The jobs whose memories are `now` at other versions than the index was `told`.
 

@@ -176,7 +176,7 @@ class Settings(BaseSettings):
     )
     night_promote: str = Field("0 3 * * *", description="when what came up again and again becomes lasting, as above")
     night_forget: str = Field("0 4 * * *", description="when what nobody needs is archived or deleted, as above")
-    source_days: Annotated[int, Field(ge=0)] = Field(
+    source_days: Annotated[int, Field(ge=0, le=36_500)] = Field(
         0,
         description="days for which raw turns are kept, those apart that a legal hold needs; 0: for as long as a "
         "memory needs them",

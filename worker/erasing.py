@@ -13,6 +13,7 @@ from collections.abc import Callable, Collection, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import datetime
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -20,14 +21,14 @@ from redis.exceptions import ResponseError
 
 from memory.catalog.erasing import Scope, Tombstone
 from memory.dead_letters import read_dead_letters, remove_dead_letter
-from memory.erasure import erase
+from memory.erasure import Consequences, erase
 from memory.graph import KeptGraph
 from memory.index.base import Where
-from memory.indexing import index
+from memory.indexing import index_all
 from memory.queued import count_messages, drop_messages
 from memory.schema import AuditAction, AuditEntry, Memory, Status, Subject
 from policies.consolidation import without
-from worker.events import announce, stream_key
+from worker.events import announce_left, stream_key
 from worker.parts import Parts
 from worker.reviews import holding
 
@@ -72,12 +73,12 @@ def erase_subject(subject: Subject, parts: Parts, *, by: str, now: datetime) -> 
         )
         removed, memories = parts.catalog.erasing.wipe(subject, lease.token, line)
         proof.removed |= {f"catalog: {table}": count for table, count in removed.items() if count}
-        index(parts.catalog.index_jobs(subject), parts)
+        index_all(subject, parts)
         proof.removed["index"] = len(memories) + _drop_entries(subject, parts)
         waiting = parts.mailbox.parked(subject)
         parts.mailbox.drop(lease, list(waiting), everything=True)
         proof.removed["mailbox"] = len(waiting)
-        _drop_turns(lambda turn: is_of(turn, subject), parts, proof)
+        _drop_turns(partial(is_of, subject=subject), parts, proof)
         proof.removed["events"] = int(parts.redis.xlen(stream_key(subject)))
         parts.redis.delete(stream_key(subject))
     _rewrite(parts, proof)
@@ -95,11 +96,7 @@ def erase_turns(
         SubjectBusy, ConcurrentChange: others work on the subject; try again.
     """
     proof = Proof()
-
-    def is_meant(turn: Any) -> bool:
-        name = "turn_id" if scope is Scope.TURN else "conversation_id"
-        return is_of(turn, subject) and turn.get(name) == key
-
+    is_meant = partial(is_of, subject=subject, scope=scope, key=key)
     with holding(subject, parts) as lease:
         erasing = parts.catalog.erasing
         turns = {key} if scope is Scope.TURN else erasing.turns_of(subject, key)
@@ -123,7 +120,7 @@ def erase_turns(
         "mailbox": sum(is_meant(_json(body)) for body in parts.mailbox.parked(subject).values()),
         "ingest queue": count_messages(parts.redis, is_meant),
         "dead letters": sum(is_meant(letter.turn) for letter in read_dead_letters(parts.redis)),
-        "events": _told_of(subject, {memory.id for memory in what.deleted}, parts),
+        "events": _told_of(subject, what, parts),
     }
     return proof, what.changed
 
@@ -146,7 +143,7 @@ def erase_memory(subject: Subject, memory_id: uuid.UUID, parts: Parts, *, by: st
             "sources": len(parts.catalog.sources(subject, unneeded)),
             **_left_in_graph(subject, parts, gone),
             "index": len(parts.index.fetch(subject, [memory.index_key for memory in what.deleted])),
-            "events": _told_of(subject, gone, parts),
+            "events": _told_of(subject, what, parts),
         },
     )
 
@@ -191,7 +188,11 @@ def _drop_turns(is_meant: Callable[[Any], bool], parts: Parts, proof: Proof) -> 
 
 
 def _rewrite(parts: Parts, proof: Proof) -> None:
-    """Have Redis write its append-only file anew: it holds what was deleted until then."""
+    """Have Redis write its append-only file anew: it holds what was deleted until then. Say what else may hold it."""
+    if parts.settings.effective_catalog_url.startswith("postgres"):
+        proof.notes.append(
+            "Postgres keeps deleted rows in its files until VACUUM FULL, and in its log until that is recycled"
+        )
     with suppress(ResponseError):
         # Refused while it is under way already, or where there is no such file.
         parts.redis.bgrewriteaof()
@@ -208,7 +209,7 @@ def _look_again(subject: Subject, parts: Parts, proof: Proof) -> None:
         | {
             "index": len(_entries(subject, parts)),
             "mailbox": len(parts.mailbox.parked(subject)),
-            "ingest queue": count_messages(parts.redis, lambda turn: is_of(turn, subject)),
+            "ingest queue": count_messages(parts.redis, partial(is_of, subject=subject)),
             "dead letters": sum(is_of(letter.turn, subject) for letter in read_dead_letters(parts.redis)),
             "events": int(parts.redis.exists(stream_key(subject))),
         }
@@ -223,28 +224,39 @@ def _left_in_graph(subject: Subject, parts: Parts, ids: Collection[uuid.UUID] | 
 
 
 def _tell(subject: Subject, parts: Parts) -> None:
-    waiting = parts.catalog.outbox(subject)
-    announce(waiting, parts)
-    parts.catalog.told(event_ids=[id_ for id_, _ in waiting])
+    while waiting := parts.catalog.outbox(subject):
+        announce_left(waiting, parts)
 
 
-def _told_of(subject: Subject, ids: set[uuid.UUID], parts: Parts) -> int:
-    """How many events still tell more of erased memories than that they are gone."""
+def _told_of(subject: Subject, what: Consequences, parts: Parts) -> int:
+    """How many events still tell more of erased memories than that they are gone, or what was told with them."""
     entries: Any = parts.redis.xrange(stream_key(subject))
-    names = set(map(str, ids))
+    told = [(fields[b"event"], json.loads(fields[b"payload"])) for _, fields in entries]
+    gone = {str(memory.id) for memory in what.deleted}
+    anew = {str(memory.id) for memory in what.changed if memory.consolidated_from}
     return sum(
-        fields[b"event"] != b"memory.deleted" and bool(names & set(map(str, json.loads(fields[b"payload"]).values())))
-        for _, fields in entries
+        event != b"memory.deleted"
+        and (bool(gone & set(map(str, payload.values()))) or (payload.get("id") in anew and "anew" not in payload))
+        for event, payload in told
     )
 
 
-def is_of(turn: Any, subject: Subject) -> bool:
-    """Whether a turn as it came, a JSON value or a text, is a subject's."""
-    if isinstance(turn, dict) and "tenant_id" in turn:
-        return turn["tenant_id"] == subject.tenant_id and turn.get("user_id") == subject.subject_id
-    # A dead letter of what was no turn: it is the subject's if it names both.
-    text = turn if isinstance(turn, str) else json.dumps(turn)
-    return all(json.dumps(name) in text for name in (subject.tenant_id, subject.subject_id))
+def is_of(turn: Any, subject: Subject, scope: Scope = Scope.SUBJECT, key: str = "") -> bool:
+    """Whether a turn as it came, a JSON value or a text, is a subject's, and of a conversation or the turn under a key
+    where the scope says so.
+
+    What was no turn, a dead letter has as it came: it is meant if it has all these names, however JSON writes them.
+    """
+    names = {"tenant_id": subject.tenant_id, "user_id": subject.subject_id}
+    if scope is not Scope.SUBJECT:
+        names["turn_id" if scope is Scope.TURN else "conversation_id"] = key
+    if isinstance(turn, dict) and names.keys() <= turn.keys():
+        return all(str(turn[field]) == name for field, name in names.items())
+    text = (turn if isinstance(turn, str) else json.dumps(turn)).replace("\\", "")
+    ways = [
+        [json.dumps(name, ensure_ascii=ascii_).replace("\\", "") for ascii_ in (True, False)] for name in names.values()
+    ]
+    return all(any(way in text for way in of_name) for of_name in ways)
 
 
 def _json(body: str) -> Any:

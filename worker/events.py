@@ -10,7 +10,7 @@ from collections import defaultdict
 from collections.abc import Sequence
 from typing import Any, cast
 
-from memory.schema import Event, EventName, Subject
+from memory.schema import Event, Subject
 from worker.parts import Parts
 
 _STREAM_SECONDS = 7 * 86400
@@ -22,17 +22,18 @@ def stream_key(subject: Subject) -> str:
     return f"afterturn:events:{{{subject.key}}}"
 
 
-def announce(events: Sequence[tuple[int, Event]], parts: Parts) -> None:
+def announce(events: Sequence[tuple[int, Event]], parts: Parts) -> dict[int, tuple[str, bytes]]:
     """Append events with their outbox ids to their subjects' streams, in their order.
 
-    A deletion takes the earlier events of that memory out of the stream: they carry its summary.
+    A deletion takes the earlier events of that memory out of the stream: they carry its summary. So does what is told
+    anew. Answers where each event lies in its stream, by its outbox id.
     """
     if not events:
-        return
+        return {}
     gone: dict[Subject, set[str]] = defaultdict(set)
     for _, event in events:
-        if event.name is EventName.DELETED:
-            gone[event.subject].add(str(event.payload["id"]))
+        if event.voids is not None:
+            gone[event.subject].add(event.voids)
     for subject, ids in gone.items():
         _take_back(subject, ids, parts)
     pipeline = parts.redis.pipeline(transaction=False)
@@ -46,7 +47,20 @@ def announce(events: Sequence[tuple[int, Event]], parts: Parts) -> None:
         pipeline.xadd(stream_key(event.subject), fields, maxlen=parts.settings.event_stream_length, approximate=True)
     for subject in {event.subject for _, event in events}:
         pipeline.expire(stream_key(subject), _STREAM_SECONDS)
-    pipeline.execute()
+    streams = [stream_key(event.subject) for _, event in events]
+    return {id_: (stream, entry) for (id_, _), stream, entry in zip(events, streams, pipeline.execute(), strict=False)}
+
+
+def announce_left(events: Sequence[tuple[int, Event]], parts: Parts) -> None:
+    """Announce what waits in the outbox since it was read, outside of any lease.
+
+    What is no longer in the outbox afterwards was announced by somebody else, or erased meanwhile, from the stream too:
+    it is taken out again.
+    """
+    told = announce(events, parts)
+    for event_id in told.keys() - parts.catalog.strike_events(list(told)):
+        stream, entry = told[event_id]
+        parts.redis.xdel(stream, entry)
 
 
 def _take_back(subject: Subject, ids: set[str], parts: Parts) -> None:

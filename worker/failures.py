@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import random
 import sqlite3
 
@@ -19,7 +20,7 @@ from memory.llm import LLMAnswerInvalid, LLMBusy, LLMUnavailable
 from memory.postgres import is_passing
 from memory.redis import refuses
 
-PASSING_FAILURES = (LLMUnavailable, LLMAnswerInvalid, EmbedderUnavailable, ConnectionError, TimeoutError)
+PASSING_FAILURES = (LLMUnavailable, LLMAnswerInvalid, EmbedderUnavailable, ConnectionError, TimeoutError, MemoryError)
 """Of a model, or of whatever a part of the user's own asks: tried again, a number of times."""
 INDEX_FAILURES = (
     IndexUnavailable,
@@ -43,20 +44,24 @@ _OUTAGES = (
     CircuitOpen,
     LLMBusy,
 )
-_TRANSIENT = (*_OUTAGES, *PASSING_FAILURES)
+_USED_UP = frozenset(
+    {errno.EMFILE, errno.ENFILE, errno.ENOMEM, errno.EAGAIN, errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO}
+)
+"""What the machine has no more of: open files, memory, threads, room on a disk that works."""
 _FIRST_PAUSE = 0.5
 _LONGEST_PAUSE = 60.0
 
 
 def is_transient(error: BaseException) -> bool:
     """Whether the same work may succeed later with nothing changed: connections, locks, timeouts, lost races."""
-    return isinstance(error, _TRANSIENT) or is_passing(error) or refuses(error)
+    return isinstance(error, PASSING_FAILURES) or is_outage(error)
 
 
 def is_outage(error: BaseException) -> bool:
-    """Whether a failure that passes is nobody's turn's fault: a store or the broker is away, and every turn must wait
-    however long that takes."""
-    return isinstance(error, _OUTAGES) or is_passing(error) or refuses(error)
+    """Whether a failure that passes is nobody's turn's fault: a store or the broker is away, or the machine has no more
+    to give, and every turn must wait however long that takes."""
+    used_up = isinstance(error, OSError) and error.errno in _USED_UP
+    return isinstance(error, _OUTAGES) or used_up or is_passing(error) or refuses(error)
 
 
 def pause_before_retry(attempt: int, error: BaseException | None = None) -> float:

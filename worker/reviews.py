@@ -74,7 +74,7 @@ def approve(id_: uuid.UUID, parts: Parts, *, by: str, now: datetime) -> Approved
             raise NotOpen
         candidate = review.candidate
         draft = Draft(subject, now, parts.policy.version, by=by)
-        if reason := _why_not(candidate, parts.catalog.preferences.of(subject)):
+        if reason := why_not(candidate, parts.catalog.preferences.of(subject)):
             draft.settle(review, AuditAction.REJECTED, None, reason)
             settlement = Settlement(review_id=review.id, status=ReviewStatus.REJECTED, by=by)
             parts.catalog.commit(
@@ -105,7 +105,7 @@ def approve(id_: uuid.UUID, parts: Parts, *, by: str, now: datetime) -> Approved
     return Approved(review, memory)
 
 
-def _why_not(candidate: Candidate, wanted: Preferences) -> str | None:
+def why_not(candidate: Candidate, wanted: Preferences) -> str | None:
     """Which wish of the subject's a candidate is against, if any."""
     if wanted.consent == "withdrawn":
         return "consent_withdrawn"

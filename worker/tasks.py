@@ -15,7 +15,7 @@ from celery.signals import worker_init, worker_shutdown, worker_shutting_down
 from pydantic import ValidationError
 
 from memory.catalog import CatalogUnavailable
-from memory.index.base import IndexMismatch
+from memory.index import IndexMismatch, IndexUnavailable
 from memory.indexing import index
 from memory.mailbox import ConflictingTurn
 from memory.postgres import PostgresUnavailable
@@ -36,7 +36,7 @@ from memory.settings import SettingsError
 from worker.app import SWEEP, app, settings
 from worker.crash_points import reached
 from worker.drain import drain
-from worker.events import announce
+from worker.events import announce_left
 from worker.failures import is_transient
 from worker.inspection import busy
 from worker.leases import LeaseKeeper
@@ -60,6 +60,17 @@ _SWEEP_CLAIM = "afterturn:sweep:claim"
 _STALE_CLAIM = "afterturn:stale:claim"
 _STALE_SECONDS = 3600
 _hand = Hand()
+_NEEDS_A_PERSON = (
+    SettingsError,
+    CatalogUnavailable,
+    IndexMismatch,
+    IndexUnavailable,
+    IndexUnbuilt,
+    PostgresUnavailable,
+)
+"""What no new start of the worker mends."""
+_COULD_NOT_BEGIN = 2
+"""The exit code, as of every command: a supervisor need not try again."""
 
 
 @cache
@@ -84,8 +95,9 @@ def _open_at_start(**_: Any) -> None:
         _parts().extractor.prepare()
         show_worker(_parts(), _leases(), busy)
         _tracing()
-    except (SettingsError, CatalogUnavailable, IndexMismatch, IndexUnbuilt, PostgresUnavailable) as error:
-        sys.exit(f"afterturn worker: {error}")
+    except _NEEDS_A_PERSON as error:
+        sys.stderr.write(f"afterturn worker: {error}\n")
+        sys.exit(_COULD_NOT_BEGIN)
 
 
 @worker_shutting_down.connect
@@ -189,9 +201,7 @@ def sweep() -> None:
     now, patience = datetime.now(UTC), timedelta(seconds=settings.lease_seconds)
     # What is from the future was written by a worker whose clock is ahead, and may be as old.
     in_work = now - patience, now + patience
-    unannounced = parts.catalog.outbox(besides=in_work)
-    announce(unannounced, parts)
-    parts.catalog.told(event_ids=[id_ for id_, _ in unannounced])
+    announce_left(parts.catalog.outbox(besides=in_work), parts)
     jobs = parts.catalog.index_jobs(besides=in_work)
     index(jobs, parts)
     observe_searchable([at.timestamp() for at in parts.catalog.arrivals([job.memory_id for job in jobs])])

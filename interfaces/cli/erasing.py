@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 from rich.table import Table
@@ -22,6 +23,8 @@ from worker.nights.undo import NothingToUndo, take_apart
 from worker.parts import Parts, open_parts
 
 _TEXTS = 100_000
+_TELLING = 20
+"""Characters from which on a text is taken for somebody's own words."""
 
 
 def add_to(app: typer.Typer) -> None:
@@ -76,22 +79,19 @@ def _erase(subject: Subject, scope: Scope, key: str, parts: Parts) -> Proof:
         proof = erase_subject(subject, parts, by=OPERATOR, now=now)
     else:
         proof, _ = erase_turns(subject, scope, key, parts, by=OPERATOR, now=now)
-
-    def is_meant(turn: Any) -> bool:
-        name = {Scope.SUBJECT: None, Scope.CONVERSATION: "conversation_id", Scope.TURN: "turn_id"}[scope]
-        return is_of(turn, subject) and (name is None or turn[name] == key)
-
+    is_meant = partial(is_of, subject=subject, scope=scope, key=key)
     proof.removed["spool of this machine"], proof.left["spool of this machine"] = drop_spooled(parts.settings, is_meant)
     proof.notes.append("spools of other machines are theirs: what lies there is refused when it comes")
     return proof
 
 
 def _texts(subject: Subject, parts: Parts) -> set[str]:
-    """All that is kept of what a subject said."""
+    """What is kept of what a subject said, in words that are theirs: "ok, thanks" anybody may have said, and what the
+    assistant answered it may have answered to others too; it is kept in one place with what it answered."""
     memories = parts.catalog.list_memories(subject, statuses=tuple(Status), limit=_TEXTS)
     turns = parts.catalog.sources(subject, sorted({id_ for memory in memories for id_ in memory.source_turn_ids}))
-    said = {message.content for turn in turns for message in turn.messages if message.content.strip()}
-    return {memory.summary for memory in memories} | said
+    said = {message.content for turn in turns for message in turn.messages if message.role == "user"}
+    return {text for text in {memory.summary for memory in memories} | said if len(text.strip()) >= _TELLING}
 
 
 def _print(proof: Proof, *, as_json: bool) -> None:

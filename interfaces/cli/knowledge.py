@@ -22,6 +22,7 @@ from interfaces.cli.output import (
 )
 from memory.catalog import Catalog, open_catalog
 from memory.erasure import erase
+from memory.reindexing import must_be_built
 from memory.schema import AuditEntry, Memory, Status, Subject, Turn, utc_iso
 from memory.settings import load_settings
 from memory.stores import open_stores
@@ -50,6 +51,7 @@ def search(
     subject = Subject(tenant_id=tenant, subject_id=user)
     stores = open_stores(load_settings())
     try:
+        must_be_built(stores)
         found = search_memories(subject, query, stores, limit=limit, now=datetime.now(UTC))
     except ValueError as error:
         raise typer.BadParameter(str(error)) from error

@@ -35,6 +35,7 @@ from memory.catalog import CatalogUnavailable
 from memory.embedding import EmbedderRefused, EmbedderUnavailable
 from memory.index import IndexMismatch, IndexUnavailable
 from memory.postgres import PostgresUnavailable
+from memory.reindexing import IndexUnbuilt
 from memory.settings import SettingsError, load_settings
 from producers import SpoolUnavailable
 from worker.reviews import SubjectBusy
@@ -45,6 +46,7 @@ _MENDABLE = (
     CatalogUnavailable,
     IndexMismatch,
     IndexUnavailable,
+    IndexUnbuilt,
     PostgresUnavailable,
     EmbedderUnavailable,
     EmbedderRefused,

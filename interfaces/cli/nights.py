@@ -77,12 +77,7 @@ def night(
             steps = _done(NIGHTLY_JOBS[job], subject, parts)
             _show(job, iter([(subject, steps)] if steps else []), "was done", as_json=as_json)
         else:
-            now = datetime.now(UTC)
-            run_id = begin(job, f"{now:%Y-%m-%dT%H:%M:%S}-by-hand", None, parts, now)
-            if run_id is None:
-                raise typer.BadParameter("such a run has begun within this second; look at `afterturn nights`")
-            ring_for(run_id, parts, now)
-            _say_begun(run_id, as_json=as_json)
+            _say_begun(_begun(job, parts, datetime.now(UTC)), as_json=as_json)
     finally:
         parts.close()
 
@@ -139,11 +134,23 @@ def _show(job: str, found: Iterator[tuple[Subject, tuple[Step, ...]]], tense: st
     console.print(f"{job}: {tense}: {_counts(counts)}" + (f" ({more} more than shown)" if more else ""))
 
 
-def _say_begun(run_id: str, *, as_json: bool) -> None:
+def _begun(job: JobName, parts: Parts, now: datetime) -> list[str]:
+    """Begin a run for the users of each time zone, and one for those of whom none is known."""
+    moment = f"{now:%Y-%m-%dT%H:%M:%S}-by-hand"
+    zones = (None, *parts.catalog.nights.zones())
+    begun = [run_id for zone in zones if (run_id := begin(job, moment, zone, parts, now))]
+    if not begun:
+        raise typer.BadParameter("such a run has begun within this second; look at `afterturn nights`")
+    for run_id in begun:
+        ring_for(run_id, parts, now)
+    return begun
+
+
+def _say_begun(run_ids: list[str], *, as_json: bool) -> None:
     if as_json:
-        print_json({"run": run_id})
+        print_json({"runs": run_ids})
     else:
-        console.print(f"begun: {run_id}; the fleet works on it, `afterturn nights` shows how far it is")
+        console.print(f"begun: {', '.join(run_ids)}; the fleet works on it, `afterturn nights` shows how far it is")
 
 
 def _counts(counts: Any) -> str:

@@ -12,6 +12,8 @@ from pathlib import Path
 _GRACE_SECONDS = 30.0
 _SHORTEST_LIFE = 5.0
 _FAST_DEATHS = 3
+_COULD_NOT_BEGIN = 2
+"""The exit code of a command that says what to mend first."""
 
 
 class ProcessKeepsDying(Exception):
@@ -48,17 +50,21 @@ class Supervised:
         """Start the process again if it has died; True if it had.
 
         Raises:
-            ProcessKeepsDying: it died three times in a row within seconds of its start.
+            ProcessKeepsDying: it refused to begin, or died three times in a row within seconds of its start.
         """
         if self._process is None or self._process.poll() is None:
             return False
         lived = time.monotonic() - self._started
         self._fast_deaths = self._fast_deaths + 1 if lived < _SHORTEST_LIFE else 0
+        if self._process.returncode == _COULD_NOT_BEGIN:
+            raise ProcessKeepsDying(f"the {self.name} refuses to begin:\n{self._end_of_log(1)}")
         if self._fast_deaths >= _FAST_DEATHS:
-            said = self.log.read_text(errors="replace").splitlines()[-12:]
-            raise ProcessKeepsDying(f"the {self.name} does not stay up; the end of {self.log}:\n" + "\n".join(said))
+            raise ProcessKeepsDying(f"the {self.name} does not stay up; the end of {self.log}:\n{self._end_of_log(12)}")
         self.start()
         return True
+
+    def _end_of_log(self, lines: int) -> str:
+        return "\n".join(self.log.read_text(errors="replace").splitlines()[-lines:])
 
     def stop(self) -> None:
         """Ask it to finish what it has in hand, and wait for that; kill it after the grace period."""

@@ -24,7 +24,7 @@ from memory.catalog.rows import folded, ids_from, memory_of
 from memory.catalog.standing import Standing, read_processed, read_standing
 from memory.catalog.summaries import Summaries, Weight, read_summaries, read_weights
 from memory.catalog.writers import Writers
-from memory.catalog.writing import NO_VECTORS, RidingGraph, of_subject, strike, write
+from memory.catalog.writing import NO_VECTORS, RidingGraph, of_subject, strike, strike_events, write
 from memory.index.base import RidingIndex, Vector
 from memory.schema import AuditEntry, Context, Event, Memory, MemoryType, OpenTopic, Status, Subject, Turn
 
@@ -106,6 +106,12 @@ class Catalog:
         if not jobs and not event_ids:
             return {}
         return self._writers.write(lambda connection: strike(connection, jobs, event_ids))
+
+    def strike_events(self, event_ids: Sequence[int]) -> set[int]:
+        """Strike events, and answer which of them were still there."""
+        if not event_ids:
+            return set()
+        return self._writers.write(lambda connection: strike_events(connection, event_ids))
 
     # -- memories -----------------------------------------------------------------------------------------------
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Any
 
-from sqlalchemy import Connection, Engine, Select, and_, delete, func, insert, select, tuple_, update
+from sqlalchemy import Connection, Engine, Table, delete, func, insert, select, tuple_, update
 
 import memory.catalog.tables as tables
 from memory.catalog.writers import Writers
@@ -21,6 +21,9 @@ from memory.schema import PreferenceName, Subject
 
 _KEPT = timedelta(days=90)
 """For how long finished runs are kept."""
+_NOBODY = ""
+"""Holds a chunk that was given back."""
+_UTC = "UTC"
 _NAMES_ZONE = tables.preferences.c.name == PreferenceName.TIME_ZONE
 _runs, _chunks = tables.night_runs, tables.night_chunks
 
@@ -48,13 +51,15 @@ class NightRun:
 
 @dataclass(frozen=True)
 class Chunk:
-    """The subjects behind `after` up to `until`, in the order of their ids, given to one holder."""
+    """The subjects behind `after` up to `until`, in the order of their ids, given to one holder. `deaths` counts the
+    holders that fell silent at this very place."""
 
     run: NightRun
     number: int
     holder: str
     after: Subject | None
     until: Subject
+    deaths: int = 0
 
 
 class NightRuns:
@@ -80,10 +85,11 @@ class NightRuns:
             return connection.execute(insert_new(connection.dialect.name, _runs), row).rowcount == 1
 
     def zones(self) -> list[str]:
-        """The time zones that any subject is known to live in."""
+        """The time zones that any subject is known to live in, but for UTC: its nights are those of the unknown."""
         value = tables.preferences.c.value
+        query = select(value).where(_NAMES_ZONE, value != _UTC).distinct().order_by(value)
         with self._engine.connect() as connection:
-            return list(connection.execute(select(value).where(_NAMES_ZONE).distinct().order_by(value)).scalars())
+            return list(connection.execute(query).scalars())
 
     def run(self, run_id: str) -> NightRun | None:
         with self._engine.connect() as connection:
@@ -126,12 +132,13 @@ class NightRuns:
                 .limit(1)
             ).one_or_none()
             if left is not None:
-                connection.execute(_of(run_id, left.number).values(holder=holder, beat_at=now))
+                deaths = left.deaths + (left.holder != _NOBODY)
+                connection.execute(_of(run_id, left.number).values(holder=holder, beat_at=now, deaths=deaths))
                 after, until = (
                     _subject(left.after_tenant, left.after_subject),
                     _named(left.until_tenant, left.until_subject),
                 )
-                return Chunk(_run_of(row), left.number, holder, after, until)
+                return Chunk(_run_of(row), left.number, holder, after, until, deaths)
             if _in_work(connection, run_id, now - silent) >= hands:
                 return None
             return self._next(connection, row, holder, size, now)
@@ -158,6 +165,7 @@ class NightRuns:
                 until_subject=until.subject_id,
                 holder=holder,
                 beat_at=now,
+                deaths=0,
             )
         )
         return Chunk(_run_of(row), number, holder, after, until)
@@ -180,7 +188,7 @@ class NightRuns:
             moved = connection.execute(
                 _of(chunk.run.id, chunk.number)
                 .where(_chunks.c.holder == chunk.holder)
-                .values(after_tenant=reached.tenant_id, after_subject=reached.subject_id, beat_at=now)
+                .values(after_tenant=reached.tenant_id, after_subject=reached.subject_id, beat_at=now, deaths=0)
             )
             if moved.rowcount != 1:
                 raise ChunkLost
@@ -202,7 +210,7 @@ class NightRuns:
     def give_back(self, chunk: Chunk, now: datetime, silent: timedelta) -> None:
         """Leave the rest of a chunk to whoever comes next."""
         with self._writers.transaction() as connection:
-            connection.execute(update(_chunks).where(*_mine(chunk)).values(beat_at=now - 2 * silent))
+            connection.execute(update(_chunks).where(*_mine(chunk)).values(holder=_NOBODY, beat_at=now - 2 * silent))
 
 
 def _of(run_id: str, number: int) -> Any:
@@ -220,28 +228,33 @@ def _in_work(connection: Connection, run_id: str, heard_since: datetime | None =
     return connection.execute(query).scalar_one()
 
 
-def _due(zone: str | None) -> Select[Any]:
-    """The subjects of a time zone, or those whose zone is not known, by the index of their ids."""
+def _due(zone: str | None) -> tuple[Table, Any]:
+    """Where the subjects of a time zone are found by the order of their ids, or those whose zone is not known, and the
+    condition on the rows there."""
     table, wants = tables.subjects, tables.preferences
+    if zone is not None:
+        # Their preferences are few beside all subjects.
+        return wants, _NAMES_ZONE & (wants.c.value == zone)
     known = (
         select(wants.c.value)
         .where(_NAMES_ZONE, wants.c.tenant_id == table.c.tenant_id, wants.c.subject_id == table.c.subject_id)
         .scalar_subquery()
     )
-    query = select(table.c.tenant_id, table.c.subject_id).order_by(table.c.tenant_id, table.c.subject_id)
-    return query.where(known.is_(None) if zone is None else known == zone)
+    return table, known.is_(None) | (known == _UTC)
 
 
 def _page(
     connection: Connection, zone: str | None, after: Subject | None, until: Subject | None, limit: int
 ) -> list[Subject]:
-    key = tuple_(tables.subjects.c.tenant_id, tables.subjects.c.subject_id)
-    limits = []
+    table, condition = _due(zone)
+    key = tuple_(table.c.tenant_id, table.c.subject_id)
+    limits = [condition]
     if after is not None:
         limits.append(key > (after.tenant_id, after.subject_id))
     if until is not None:
         limits.append(key <= (until.tenant_id, until.subject_id))
-    rows = connection.execute(_due(zone).where(and_(True, *limits)).limit(limit))
+    query = select(table.c.tenant_id, table.c.subject_id).where(*limits)
+    rows = connection.execute(query.order_by(table.c.tenant_id, table.c.subject_id).limit(limit))
     return [_named(row.tenant_id, row.subject_id) for row in rows]
 
 

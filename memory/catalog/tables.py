@@ -212,6 +212,7 @@ preferences = Table(
     Column("name", String(20), primary_key=True),
     Column("value", String(100), primary_key=True),
     Column("since", UtcTime, nullable=False),
+    Index(None, "name", "value", "tenant_id", "subject_id"),
 )
 
 outbox = Table(
@@ -291,6 +292,7 @@ night_chunks = Table(
     _identifier("until_subject"),
     Column("holder", String(40), nullable=False),
     Column("beat_at", UtcTime, nullable=False),
+    Column("deaths", Integer, nullable=False),
 )
 
 moves = Table(

@@ -28,6 +28,7 @@ _INSERT_PROVENANCE = insert(tables.provenance)
 _INSERT_LEDGER = insert(tables.ledger)
 _INSERT_AUDIT = insert(tables.audit)
 _DELETE_EVENTS = delete(tables.outbox).where(tables.outbox.c.id.in_(any_of("ids")))
+_STRIKE_EVENTS = _DELETE_EVENTS.returning(tables.outbox.c.id)
 _VERSIONS = select(tables.memories.c.id, tables.memories.c.version).where(tables.memories.c.id.in_(any_of("ids")))
 _DELETE_JOBS = delete(tables.index_jobs).where(
     tables.index_jobs.c.memory_id == bindparam("id"), tables.index_jobs.c.version == bindparam("done")
@@ -105,7 +106,7 @@ def write(
         _write_sources(connection, changes)
     if changes.deleted:
         _drop_orphaned_sources(connection, changes.subject, changes.deleted)
-        _take_back_events(connection, changes.subject, changes.deleted)
+        _take_back_events(connection, changes)
     write_reviews(connection, changes)
     write_preferences(connection, changes)
     if graph is not None:
@@ -125,6 +126,11 @@ def strike(connection: Connection, jobs: Sequence[IndexJob], event_ids: Sequence
     connection.execute(_DELETE_JOBS, [{"id": job.memory_id, "done": job.version} for job in jobs])
     rows = connection.execute(_VERSIONS, {"ids": [job.memory_id for job in jobs]})
     return {row.id: row.version for row in rows}
+
+
+def strike_events(connection: Connection, event_ids: Sequence[int]) -> set[int]:
+    """Strike events, and answer which of them were there."""
+    return set(connection.execute(_STRIKE_EVENTS, {"ids": list(event_ids)}).scalars())
 
 
 def _write_events(connection: Connection, changes: Changes) -> list[int]:
@@ -274,10 +280,10 @@ def _drop_orphaned_sources(connection: Connection, subject: Subject, deleted: tu
     )
 
 
-def _take_back_events(connection: Connection, subject: Subject, deleted: tuple[Memory, ...]) -> None:
-    ids = {str(memory.id) for memory in deleted}
+def _take_back_events(connection: Connection, changes: Changes) -> None:
+    ids = {str(memory.id) for memory in changes.deleted} | {event.voids for event in changes.events}
     table = tables.outbox
-    waiting = connection.execute(select(table.c.id, table.c.payload).where(of_subject(table, subject)))
+    waiting = connection.execute(select(table.c.id, table.c.payload).where(of_subject(table, changes.subject)))
     if told := [row.id for row in waiting if ids & set(map(str, row.payload.values()))]:
         connection.execute(delete(table).where(table.c.id.in_(told)))
 

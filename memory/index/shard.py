@@ -37,8 +37,8 @@ _REMEDIES = {
     sqlite3.SQLITE_FULL: "the disk is full: make room, what is missing will be indexed by the next sweep",
     sqlite3.SQLITE_IOERR: "the disk refused: look at its space, quota and health",
     sqlite3.SQLITE_BUSY: f"another process has held the file for {_BUSY_SECONDS:.0f} s: look for one that hangs",
-    sqlite3.SQLITE_CORRUPT: "the file is damaged: stop every process and move the index folder away",
-    sqlite3.SQLITE_NOTADB: "the file is no SQLite file: stop every process and move the index folder away",
+    sqlite3.SQLITE_CORRUPT: "the file is damaged: stop every process, move the index folder away, `afterturn reindex`",
+    sqlite3.SQLITE_NOTADB: "no SQLite file: stop every process, move the index folder away, `afterturn reindex`",
 }
 
 

@@ -34,3 +34,10 @@ class Event(Value):
     @property
     def subject(self) -> Subject:
         return Subject(tenant_id=self.tenant_id, subject_id=self.subject_id)
+
+    @property
+    def voids(self) -> str | None:
+        """The id of the memory of which no earlier event may be told any more: one that is gone, or that is told `anew`
+        without what was forgotten."""
+        is_void = self.name is EventName.DELETED or bool(self.payload.get("anew"))
+        return str(self.payload["id"]) if is_void else None

@@ -132,6 +132,7 @@ class Memory(Value):
     supersedes: tuple[uuid.UUID, ...] = ()
     superseded_by: uuid.UUID | None = None
     merged_from: tuple[uuid.UUID, ...] = ()
+    """The superseded memory of which it says what still holds, if it was made so."""
     consolidated_from: tuple[uuid.UUID, ...] = ()
     consolidated_into: uuid.UUID | None = None
     """The memory that says what this one says, for as long as that one is there."""

@@ -16,7 +16,10 @@ Handling = Literal["keep", "mask", "drop"]
 PLAN = "S3 Vectors Memory Implementation Plan (V1)"
 MECHANICS = "Memory System - Mechanics"
 BRIEF = "Memory System - V1"
-Days = Annotated[float, Field(gt=0)]
+_CENTURY_DAYS = 36_500
+Days = Annotated[float, Field(gt=0, le=_CENTURY_DAYS)]
+WholeDays = Annotated[int, Field(ge=0, le=_CENTURY_DAYS)]
+"""As good as never at its end; no calendar goes back as far as 999,999."""
 
 
 class Policy(Value):
@@ -40,7 +43,7 @@ class Policy(Value):
     episodic_check_low: Share = Field(
         0.85, description=f"as SEMANTIC_CHECK_LOW, for episodic memories ({PLAN}, configuration knobs)"
     )
-    episodic_merge_window_hours: Count = Field(
+    episodic_merge_window_hours: Annotated[int, Field(ge=0, le=24 * _CENTURY_DAYS)] = Field(
         72, description=f"hours within which two episodes can be the same one ({PLAN}, configuration knobs)"
     )
     memory_neighbors_k: Annotated[int, Field(ge=1, le=100)] = Field(
@@ -91,22 +94,22 @@ class Policy(Value):
         1.2, description="how much the repetition of a word counts in a search (k1 of BM25)"
     )
     retrieval_length_weight: Share = Field(0.4, description="how much a long summary is held back (b of BM25)")
-    open_topic_hours: Annotated[int, Field(ge=1)] = Field(
+    open_topic_hours: Annotated[int, Field(ge=1, le=24 * _CENTURY_DAYS)] = Field(
         168, description="hours after which a topic that an extraction left open is no longer shown to the next"
     )
-    question_hours: Annotated[int, Field(ge=1)] = Field(
+    question_hours: Annotated[int, Field(ge=1, le=24 * _CENTURY_DAYS)] = Field(
         24, description="hours after which what the user says no longer answers the assistant's last question"
     )
     open_reviews_per_subject: Count = Field(
         50, description="candidates of a subject that may wait for a person; what is quarantined past that is not kept"
     )
-    consolidate_days: Count = Field(
+    consolidate_days: WholeDays = Field(
         90, description=f"days within which episodes are condensed ({MECHANICS}, section 10)"
     )
     consolidate_similarity: Share = Field(
         0.55, description="cosine from which two episodes may be told as one; on the scale of MiniLM"
     )
-    consolidate_span_days: Count = Field(30, description="days that one consolidated memory tells of at most")
+    consolidate_span_days: WholeDays = Field(30, description="days that one consolidated memory tells of at most")
     consolidate_members: Annotated[int, Field(ge=2, le=50)] = Field(
         3, description="episodes that become one memory at most"
     )
@@ -116,14 +119,14 @@ class Policy(Value):
     consolidate_low_importance: Share = Field(
         0.15, description="importance below which an episode that belongs to no other is archived, after a while"
     )
-    consolidate_grace_days: Count = Field(30, description="days before that")
+    consolidate_grace_days: WholeDays = Field(30, description="days before that")
     consolidate_burst: Annotated[int, Field(ge=2)] = Field(
         50, description="episodes within 24 hours from which a subject is condensed at once"
     )
     promote_times: Annotated[int, Field(ge=2)] = Field(
         3, description=f"episodes with the same fact or tag that make it lasting ({MECHANICS}, section 7)"
     )
-    promote_days: Count = Field(60, description=f"days within which they must lie ({MECHANICS}, section 7)")
+    promote_days: WholeDays = Field(60, description=f"days within which they must lie ({MECHANICS}, section 7)")
     promote_trust: Share = Field(0.7, description=f"trust that they must be above ({MECHANICS}, section 7)")
     promote_confidence: Share = Field(
         0.9, description=f"confidence below which a person must agree ({MECHANICS}, section 7)"
@@ -133,7 +136,7 @@ class Policy(Value):
         description="forget by the light rule (unused for long and unimportant: deleted) instead of by half-lives "
         f"({BRIEF}, forgetting)",
     )
-    forget_light_days: Count = Field(60, description=f"days without use for the light rule ({BRIEF}, forgetting)")
+    forget_light_days: WholeDays = Field(60, description=f"days without use for the light rule ({BRIEF}, forgetting)")
     forget_light_importance: Share = Field(
         0.4, description=f"importance up to which the light rule deletes: 2 of 5 ({BRIEF}, forgetting)"
     )
@@ -144,10 +147,10 @@ class Policy(Value):
     half_life_low_days: Days = Field(90.0, description=f"the same, from 0.2 to 0.5 ({MECHANICS}, section 6)")
     half_life_least_days: Days = Field(30.0, description=f"the same, below 0.2 ({MECHANICS}, section 6)")
     archive_weight: Share = Field(0.05, description=f"weight below which a memory is archived ({MECHANICS}, section 6)")
-    archive_idle_days: Count = Field(
+    archive_idle_days: WholeDays = Field(
         30, description=f"days without use before a memory is archived ({MECHANICS}, section 6)"
     )
-    archive_kept_days: Count = Field(
+    archive_kept_days: WholeDays = Field(
         180, description=f"days for which an archived memory is kept before it is deleted ({MECHANICS}, section 6)"
     )
     personal_identifiers: Handling = Field(

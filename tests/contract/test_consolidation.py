@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
+import json
+import uuid
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
 from pydantic import BaseModel
 
+from memory.catalog import Changes
 from memory.llm import Completion, LLMAnswerInvalid
-from memory.schema import Memory, MemoryType, Status, Subject
+from memory.schema import Fact, Memory, MemoryType, Preference, PreferenceName, Status, Subject
+from policies.consolidation import consolidated
+from tests.contract.catalogs import a_memory
 from tests.contract.pipeline import Worker, on_every_store, only
 from tests.turns import subject
 from worker.erasing import erase_memory
 from worker.nights.base import Plan
-from worker.nights.consolidate import CONSOLIDATE
+from worker.nights.consolidate import AT_ONCE, CONSOLIDATE
 from worker.nights.forget import FORGET
 from worker.nights.undo import NothingToUndo, take_apart
 from worker.nights.visit import visit
@@ -57,6 +62,15 @@ def test_episodes_that_belong_together_become_one_memory_and_are_kept(
     assert night(worker, whose) is None, "a second night finds nothing to do"
 
 
+def test_while_consent_is_withdrawn_nothing_is_told_anew(worker: Worker, anna: str) -> None:
+    worker.hear(anna, *SAID)
+    whose = subject(anna)
+    withdrawn = Preference(name=PreferenceName.CONSENT, value="withdrawn")
+    worker.parts.catalog.commit(Changes(subject=whose, at=NOW, preferred=(withdrawn,)))
+    assert night(worker, whose) is None
+    assert visit(whose, AT_ONCE, worker.parts, worker.leases, NOW) is None
+
+
 def test_taking_it_apart_brings_them_back_for_good(worker: Worker, hiked: tuple[Subject, Memory, list[Memory]]) -> None:
     whose, whole, before = hiked
     take_apart(whose, whole.id, worker.parts, by="dora", now=NOW)
@@ -78,13 +92,51 @@ def test_erasing_one_of_two_brings_the_other_back_and_leaves_nothing_of_it(
     assert worker.indexed(whose) == [Status.ACTIVE]
 
 
+def test_of_three_the_two_that_are_left_are_told_anew_and_nothing_tells_of_the_third(worker: Worker, anna: str) -> None:
+    worker.hear(anna, *SAID, "I bought new hiking poles in the hills yesterday")
+    whose = subject(anna)
+    lost = next(memory for memory in worker.known(whose) if "lost" in memory.summary)
+    generous = worker.parts.policy.model_copy(update={"consolidate_similarity": 0.2})
+    night(worker.with_parts(policy=generous), whose)
+    whole = only(worker.known(whose))
+    assert "lost" in whole.summary
+    assert "lost" in str(worker.events(whose))
+    assert erase_memory(whose, lost.id, worker.parts, by="dora", now=NOW).is_clean
+    anew = only(worker.known(whose))
+    assert (anew.id, len(anew.consolidated_from)) == (whole.id, 2)
+    assert "lost" not in worker.everywhere(whose) + str(worker.events(whose))
+    assert [json.loads(event["payload"]).get("anew") for event in worker.events(whose)[-2:]] == [None, True]
+
+
 def test_a_spoken_wish_to_forget_reaches_what_is_told_in_a_consolidated_memory(
     worker: Worker, hiked: tuple[Subject, Memory, list[Memory]]
 ) -> None:
     whose, whole, _ = hiked
     worker.hear(whose.subject_id, "Forget about my hiking boots on the coast", first=5)
-    assert "coast" not in worker.everywhere(whose)
+    assert "coast" not in worker.everywhere(whose) + str(worker.events(whose))
     assert only(worker.known(whose)).id != whole.id
+
+
+def test_what_changes_of_a_consolidated_memory_does_not_take_the_rest_of_it_along(worker: Worker, anna: str) -> None:
+    whose = subject(anna)
+    lives = Fact(entity="user", verb="lives in", object="Lisbon", attribute="home_city")
+    said = {"Anna moved to a flat in Lisbon.": (lives,), "Anna painted a boat.": ()}
+    moments = {"created_at": NOW, "updated_at": NOW, "type": MemoryType.EPISODIC}
+    group = [
+        a_memory(f"t{number}", whose).model_copy(update={**moments, "summary": summary, "facts": facts})
+        for number, (summary, facts) in enumerate(said.items())
+    ]
+    whole = consolidated(group, " ".join(said), NOW, worker.parts.policy, embedding_model=group[0].embedding_model)
+    archived = {"status": Status.ARCHIVED, "consolidated_into": whole.id}
+    parts = tuple(memory.model_copy(update=archived) for memory in group)
+    worker.parts.catalog.commit(Changes(subject=whose, at=NOW, created=(whole, *parts)))
+    worker.hear(anna, "I live in Porto", occurred_at=NOW.isoformat())
+    home = f"{anna.title()} lives in Porto."
+    assert {memory.summary for memory in worker.known(whose)} == {"Anna painted a boat.", home}
+    old = only(worker.known(whose, Status.SUPERSEDED))
+    assert old.summary == "Anna moved to a flat in Lisbon."
+    assert next(memory for memory in worker.known(whose) if memory.summary == home).supersedes == (old.id,)
+    assert worker.indexed(whose) == [Status.ACTIVE, Status.ACTIVE, Status.SUPERSEDED]
 
 
 class Model:
@@ -107,11 +159,12 @@ class Model:
     [
         ("{name} went hiking in the hills with their sister and lost their hiking boots on the coast.", True),
         ("{name} went hiking with their sister for 12 days.", False),
-        ("{name} went hiking with Roberto.", False),
+        ("{name} went hiking with Roberto and lost their boots on the coast.", False),
+        ("{name} went hiking in the hills. It was fun. They lost their boots. That was on the coast.", False),
         (None, False),
     ],
 )
-def test_a_models_words_are_taken_only_if_they_add_nothing(
+def test_a_models_words_are_taken_only_if_they_say_what_was_said_and_no_more(
     worker: Worker, anna: str, answer: str | None, taken: bool
 ) -> None:
     worker.hear(anna, *SAID)
@@ -122,15 +175,25 @@ def test_a_models_words_are_taken_only_if_they_add_nothing(
     assert len(whole.consolidated_from) == 2
 
 
+def hold(worker: Worker, id_: uuid.UUID, whose: Subject, *, held: bool) -> None:
+    [memory] = worker.parts.catalog.memories(whose, [id_]).values()
+    changed = memory.model_copy(update={"legal_hold": held, "version": memory.version + 1})
+    worker.parts.catalog.commit(Changes(subject=whose, at=NOW, updated=(changed,)))
+
+
 def test_originals_are_kept_for_as_long_as_what_they_became_and_go_with_it(
     worker: Worker, hiked: tuple[Subject, Memory, list[Memory]]
 ) -> None:
     whose, whole, before = hiked
+    part = worker.known(whose, Status.ARCHIVED)[0]
     assert visit(whose, FORGET, worker.parts, worker.leases, NOW + timedelta(days=20)) is None
     far = NOW + timedelta(days=900)
     archived = visit(whose, FORGET, worker.parts, worker.leases, far)
     assert archived is not None
     assert [(step.action, step.memory_id) for step in archived.steps] == [("archive", whole.id)]
+    hold(worker, part.id, whose, held=True)
+    assert visit(whose, FORGET, worker.parts, worker.leases, far + timedelta(days=200)) is None, "one is to stay"
+    hold(worker, part.id, whose, held=False)
     gone = visit(whose, FORGET, worker.parts, worker.leases, far + timedelta(days=200))
     assert gone is not None
     assert {step.memory_id for step in gone.steps} == {whole.id, *(memory.id for memory in before)}

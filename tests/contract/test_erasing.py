@@ -14,14 +14,15 @@ from memory.catalog import Changes, StaleFence
 from memory.catalog.erasing import Scope
 from memory.findings import Finding
 from memory.graph import Relation
-from memory.queue import send_dead_letter, send_turn
-from memory.schema import OpenTopic, Subject, Turn
+from memory.queue import INGEST_QUEUE, send_dead_letter, send_turn
+from memory.schema import Event, EventName, OpenTopic, Subject, Turn
 from recall.search import search
+from tests.contract.catalogs import a_memory
 from tests.contract.indexes import opened
 from tests.contract.pipeline import Worker, on_every_store
 from tests.turns import a_turn, subject
-from worker.erasing import Proof, erase_memory, erase_subject, erase_turns, files_with
-from worker.events import stream_key
+from worker.erasing import Proof, erase_memory, erase_subject, erase_turns, files_with, is_of
+from worker.events import announce_left, stream_key
 from worker.parts import Parts
 
 pytest_generate_tests = on_every_store
@@ -40,8 +41,13 @@ def everywhere(worker: Worker, anna: str, bert: str) -> None:
     worker.park(a_turn(anna, 5, SECRET), a_turn(bert, 5, SECRET))
     for user in (anna, bert):
         send_turn(worker.parts.celery, turn_of(user, 6, SECRET))
+        worker.parts.redis.lmove(INGEST_QUEUE, f"{INGEST_QUEUE}\x06\x169", "LEFT", "LEFT")
         send_dead_letter(worker.parts.celery, reason="broken", turn_id="x", body=a_turn(user, 7, SECRET))
-    send_dead_letter(worker.parts.celery, reason="broken", turn_id=None, body=json.dumps(a_turn(anna, 8, SECRET)) + "}")
+    send_dead_letter(worker.parts.celery, reason="broken", turn_id=None, body=broken(anna))
+
+
+def broken(user: str) -> str:
+    return json.dumps(a_turn(user, 8, SECRET), ensure_ascii=False) + "}"
 
 
 def test_nothing_of_an_erased_subject_is_left_anywhere_and_others_keep_all(alone: Worker, anna: str) -> None:
@@ -148,6 +154,39 @@ def test_what_was_said_in_it_and_kept_nowhere_but_for_a_person_goes_with_an_eras
     assert proof.removed["catalog: reviews"] == 1
     found = worker.everywhere(whose)
     assert [word for word in ("refunds", "walnuts") if word in found] == []
+
+
+@pytest.mark.parametrize("user", ["zoë", "42"])
+def test_a_dead_letter_that_is_no_turn_goes_with_whom_it_names_and_with_no_other(user: str) -> None:
+    numbered = a_turn(user, 1, SECRET) | {"user_id": int(user) if user.isdigit() else user}
+    for letter in (broken(user), {"args": [broken(user)], "kwargs": {}}, numbered):
+        assert is_of(letter, subject(user))
+        assert not is_of(letter, subject("zo"))
+    assert is_of(broken(user), subject(user), Scope.TURN, f"{user}-8")
+    assert not is_of(broken(user), subject(user), Scope.TURN, f"{user}-9")
+    assert not is_of([user], subject(user), Scope.CONVERSATION, "c")
+
+
+def test_however_much_is_known_of_a_subject_all_of_it_goes(worker: Worker, anna: str) -> None:
+    whose = subject(anna)
+    known = [a_memory(f"t{number}", whose) for number in range(620)]
+    told = [Event(name=EventName.CREATED, **whose.model_dump(), at=NOW, payload={"id": str(one.id)}) for one in known]
+    worker.parts.catalog.commit(Changes(subject=whose, at=NOW, created=tuple(known), events=tuple(told)))
+    proof = erase_subject(whose, worker.parts, by="dora", now=NOW)
+    assert proof.is_clean
+    assert proof.removed["catalog: memories"] == 620
+
+
+def test_a_sweep_that_read_an_event_before_its_memory_was_erased_does_not_tell_of_it(worker: Worker, anna: str) -> None:
+    whose = subject(anna)
+    worker.hear(anna, "I live in Lisbon")
+    [memory] = worker.known(whose)
+    told = Event(name=EventName.UPDATED, **whose.model_dump(), at=NOW, payload={"id": str(memory.id), "s": "Lisbon"})
+    worker.parts.catalog.commit(Changes(subject=whose, at=NOW, events=(told,)))
+    read = worker.parts.catalog.outbox(whose)
+    erase_memory(whose, memory.id, worker.parts, by="dora", now=NOW)
+    announce_left(read, worker.parts)
+    assert "Lisbon" not in str(worker.events(whose))
 
 
 def test_a_search_that_knew_the_words_finds_nothing_of_them_after_an_erasure(worker: Worker, anna: str) -> None:

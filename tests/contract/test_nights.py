@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -249,9 +249,13 @@ def test_each_time_zone_has_a_night_of_its_own(few: Worker, anna: str) -> None:
     assert dispatch.tick("forget", few.parts, noon_in_utc) == ["forget/2026-11-02T04:00/Asia/Tokyo"]
     chunks.work("forget/2026-11-02T04:00/Asia/Tokyo", seen.job(), few.parts, few.leases)
     assert seen.subjects == [far.subject_id]
-    assert dispatch.tick("forget", few.parts, NOW) == ["forget/2026-11-02T04:00/UTC"]
-    for _ in range(4):
-        chunks.work("forget/2026-11-02T04:00/UTC", seen.job(), few.parts, few.leases)
+    for number, value in enumerate(("UTC", "Nowhere/Olympus")):
+        other = Preference(name=PreferenceName.TIME_ZONE, value=value)
+        few.parts.catalog.commit(Changes(subject=subject(f"{anna}-{number}"), at=NOW, preferred=(other,)))
+    begun = dispatch.tick("forget", few.parts, NOW)
+    assert begun == ["forget/2026-11-02T04:00/UTC", "forget/2026-11-02T04:00/Nowhere/Olympus"], "UTC, if none is known"
+    for run_id in (*begun, *begun, *begun, *begun):
+        chunks.work(run_id, seen.job(), few.parts, few.leases)
     assert sorted(seen.subjects) == [f"{anna}-{number}" for number in range(8)]
 
 
@@ -317,6 +321,30 @@ def test_one_subject_that_cannot_be_done_does_not_keep_the_others_from_their_nig
     run = few.parts.catalog.nights.run(run_id)
     assert run is not None
     assert run.results == {"unchanged": 7, "failed": 1}
+
+
+def test_a_subject_over_whom_every_hand_dies_is_left_for_the_next_night(few: Worker, anna: str) -> None:
+    class Killed(BaseException): ...
+
+    class Deadly(Seen):
+        def needs(self, whose: Subject, parts: Any, now: datetime) -> bool:
+            super().needs(whose, parts, now)
+            if whose.subject_id == f"{anna}-1":
+                raise Killed
+            return False
+
+    seen = Deadly()
+    hasty = few.with_parts(
+        settings=few.parts.settings.model_copy(update={"turn_deadline_seconds": 0, "night_hands": 1})
+    )
+    with a_run(few) as run_id:
+        for _ in range(9):
+            with suppress(Killed):
+                chunks.work(run_id, seen.job(), hasty.parts, few.leases)
+    run = few.parts.catalog.nights.run(run_id)
+    assert run is not None
+    assert (run.finished_at is None, run.subjects, run.results) == (False, 8, {"unchanged": 7, "failed": 1})
+    assert seen.subjects.count(f"{anna}-1") == 4
 
 
 def test_a_store_that_is_away_interrupts_the_run_and_the_next_beat_goes_on_with_it(few: Worker, anna: str) -> None:

@@ -24,7 +24,7 @@ def summaries(worker: Worker, *subjects: Subject, query: str, limit: int = 10) -
 
 
 def test_words_find_what_vectors_rank_low(worker: Worker, anna: str) -> None:
-    worker.hear(anna, "My employee number at work is QX7731.", "I love my work at the bakery.", "My work is stressful.")
+    worker.hear(anna, "My locker at work is QX7731.", "I love my work at the bakery.", "My work is stressful.")
     assert "QX7731" in summaries(worker, subject(anna), query="qx7731", limit=1)[0]
 
 

@@ -55,6 +55,7 @@ def test_policy_constants_go_by_the_plans_names() -> None:
         ("AFTERTURN_CATEGORIES", "[]"),
         ("AFTERTURN_LOG_LEVEL", "loud"),
         ("MEMORY_BATCH_TURNS", "0"),
+        ("AFTERTURN_SOURCE_DAYS", "999999"),
     ],
 )
 def test_a_setting_that_cannot_work_is_refused_by_the_name_of_its_variable(
@@ -80,6 +81,10 @@ def test_categories_that_are_no_list_are_refused_by_the_name_of_their_variable(
         ("EPISODIC_CHECK_LOW", "high"),
         ("MEMORY_NEIGHBORS_K", "0"),
         ("IMPORTANCE_MINIMUM", "nan"),
+        ("HALF_LIFE_LOW_DAYS", "0"),
+        ("HALF_LIFE_HIGH_DAYS", "inf"),
+        ("ARCHIVE_KEPT_DAYS", "999999"),
+        ("OPEN_TOPIC_HOURS", "99999999"),
     ],
 )
 def test_a_constant_that_cannot_work_is_refused_by_the_name_of_its_variable(

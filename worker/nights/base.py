@@ -65,6 +65,11 @@ class Job:
     ahead: bool = False
 
 
+def may_be_told(subject: Subject, parts: Parts) -> bool:
+    """Whether a night may tell anything of a subject anew. While consent is withdrawn it only forgets."""
+    return parts.catalog.preferences.of(subject).consent != "withdrawn"
+
+
 def drafted(draft: Draft, folded: Sequence[Access] = ()) -> Changes:
     """What a draft of a night changes."""
     return Changes(

@@ -26,6 +26,8 @@ _log = structlog.get_logger()
 _PAGE = 50
 """Subjects between two checkpoints, at most."""
 _CHECKPOINT_SECONDS = 5.0
+_DEATHS = 3
+"""Hands that may die over one subject before it is left for the next night."""
 
 
 def work(
@@ -69,19 +71,25 @@ def _do(chunk: Chunk, job: Job, parts: Parts, leases: LeaseKeeper, stopping: Cal
     nights = parts.catalog.nights
     pace = Pace(leases)
     busy: list[Subject] = []
+    # Where a hand died, each step is written down: so it is known over whom the next one does.
+    careful, deadly = chunk.deaths > 0, chunk.deaths >= _DEATHS
     while page := nights.page(chunk, _PAGE):
         counts: Counter[str] = Counter()
         done, since = 0, time.monotonic()
         for place, subject in enumerate(page, start=1):
             done += 1
-            outcome, steps = _one(subject, job, parts, leases)
+            outcome, steps = ("failed", {}) if deadly else _one(subject, job, parts, leases)
+            if deadly:
+                _log.error("night_given_up", stage="night", job=job.name, hands_lost=chunk.deaths)
+                NIGHT_SUBJECTS.labels(job.name, outcome).inc()
+                deadly = False
             if outcome == "busy":
                 busy.append(subject)
             else:
                 counts.update(steps)
                 counts[outcome] += 1
             leaving = stopping()
-            if leaving or place == len(page) or time.monotonic() - since > _CHECKPOINT_SECONDS:
+            if leaving or careful or place == len(page) or time.monotonic() - since > _CHECKPOINT_SECONDS:
                 chunk = nights.checkpoint(chunk, subject, counts, done, datetime.now(UTC))
                 counts, done, since = Counter(), 0, time.monotonic()
             if leaving:

@@ -5,20 +5,23 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import cache
 from importlib.resources import files
-from typing import Annotated
+from typing import Annotated, Final
 
 import structlog
 from pydantic import BaseModel, StringConstraints
 
 from memory.llm import LLM, LLMAnswerInvalid, LLMRefused
-from memory.schema import MAX_SUMMARY_CHARS, Memory, Verdict
-from policies.consolidation import told
+from memory.schema import MAX_SUMMARY_CHARS, Memory, Policy, Verdict
+from policies.consolidation import sentences_in, told
 from policies.privacy import screen
 from policies.wording import read
 from worker.parts import Parts
 
 _log = structlog.get_logger()
 _PROMPT = "condense-1.md"
+_OWN_WORDS: Final = 0.5
+"""Share of a summary's content words that may be the model's own: it may say in other words what was said, and a text
+that is mostly other words says something else."""
 
 
 class Condensed(BaseModel):
@@ -30,8 +33,8 @@ class Condensed(BaseModel):
 def condensed(group: Sequence[Memory], parts: Parts) -> tuple[str, str]:
     """A summary of a group that `told` can tell, and who made it.
 
-    What a model wrote is taken only if it adds no number, date or name, and if it may be kept; otherwise, and when the
-    model answers nonsense, the rules tell it.
+    What a model wrote is taken only if it has something of each of them and adds no number, date, name or denial, is
+    no longer than the rules may be, and may be kept; otherwise, and when the model answers nonsense, the rules tell it.
 
     Raises:
         LLMUnavailable, LLMBusy, CircuitOpen: the model may answer later.
@@ -46,18 +49,45 @@ def condensed(group: Sequence[Memory], parts: Parts) -> tuple[str, str]:
     except (LLMAnswerInvalid, LLMRefused) as error:
         _log.warning("not_condensed_by_model", stage="night", error=type(error).__name__)
         return by_rules, "rules"
-    if adds_something(summary, [by_rules]) or screen(summary, parts.policy).verdict is not Verdict.ALLOW:
-        _log.warning("not_condensed_by_model", stage="night", error="it added something")
+    if fault := _fault(summary, by_rules, group, parts.policy):
+        _log.warning("not_condensed_by_model", stage="night", error=fault)
         return by_rules, "rules"
     return summary, f"{parts.llm.name}, {_PROMPT.removesuffix('.md')}"
 
 
+def _fault(summary: str, by_rules: str, group: Sequence[Memory], policy: Policy) -> str | None:
+    """Why a model's summary of a group is not taken, if it is not."""
+    originals = [memory.summary for memory in group]
+    if sentences_in(summary) > policy.consolidate_sentences:
+        return "it is too long"
+    if adds_something(summary, [by_rules]):
+        return "it added something"
+    if leaves_out(summary, originals):
+        return "it left something out"
+    if screen(summary, policy).verdict is not Verdict.ALLOW:
+        return "it may not be kept"
+    return None
+
+
 def adds_something(summary: str, originals: Sequence[str]) -> bool:
-    """Whether a text has numbers, dates or names that none of the others has."""
+    """Whether a text has numbers, dates or names that none of the others has, denies more than they do, or is mostly
+    in words of its own."""
     said, known = read(summary), [read(text) for text in originals]
     quantities = {quantity for one in known for quantity in one.quantities}
     words = {word for one in known for word in one.words}
-    return bool(said.quantities - quantities or said.names - words - {name for one in known for name in one.names})
+    return bool(
+        said.quantities - quantities
+        or said.names - words - {name for one in known for name in one.names}
+        or said.negations > sum(one.negations for one in known)
+        or len(said.words - words) > _OWN_WORDS * len(said.words)
+    )
+
+
+def leaves_out(summary: str, originals: Sequence[str]) -> bool:
+    """Whether a text has none of the words that one of the others has and not all of them have."""
+    said, known = read(summary).words, [read(text).words for text in originals]
+    common = frozenset.intersection(*known)
+    return any(one - common and not said & (one - common) for one in known)
 
 
 def _ask(group: Sequence[Memory], llm: LLM) -> str:

@@ -13,7 +13,7 @@ from memory.index.base import Vector
 from memory.schema import Memory, MemoryType, Status, Subject
 from policies.consolidation import Pair, clusters, consolidated, may_join, told, unneeded
 from worker.draft import Draft
-from worker.nights.base import BY, ENOUGH, Job, Plan, Step, drafted
+from worker.nights.base import BY, ENOUGH, Job, Plan, Step, drafted, may_be_told
 from worker.nights.condense import condensed
 from worker.parts import Parts
 
@@ -31,9 +31,10 @@ def needs(subject: Subject, parts: Parts, now: datetime) -> bool:
     settled = now - timedelta(hours=policy.episodic_merge_window_hours)
     grace = now - timedelta(days=policy.consolidate_grace_days)
     fading = parts.catalog.fading
-    return fading.episodes(subject, settled - _NEW, settled) > 0 or (
-        fading.episodes(subject, grace - _NEW, grace, below=policy.consolidate_low_importance) > 0
-    )
+    return (
+        fading.episodes(subject, settled - _NEW, settled) > 0
+        or fading.episodes(subject, grace - _NEW, grace, below=policy.consolidate_low_importance) > 0
+    ) and may_be_told(subject, parts)
 
 
 def plan(subject: Subject, parts: Parts, now: datetime, *, at_once: bool = False) -> Plan:
@@ -103,7 +104,9 @@ def _near(vectors: Sequence[Vector], least: float) -> Iterator[Pair]:
 
 
 CONSOLIDATE = Job("consolidate", needs, plan, ahead=True)
-AT_ONCE = Job("consolidate", lambda *_: True, partial(plan, at_once=True), ahead=True)
+AT_ONCE = Job(
+    "consolidate", lambda subject, parts, _: may_be_told(subject, parts), partial(plan, at_once=True), ahead=True
+)
 """Consolidation of a subject that tells too much to wait for its night."""
 
 

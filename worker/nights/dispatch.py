@@ -8,8 +8,8 @@ how far that has come is in the catalog, so a message that is lost costs time un
 
 from __future__ import annotations
 
-from datetime import UTC, datetime, timedelta
-from zoneinfo import ZoneInfo
+from datetime import UTC, datetime, timedelta, tzinfo
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 import structlog
 
@@ -30,13 +30,24 @@ def tick(job: JobName, parts: Parts, now: datetime) -> list[str]:
     if moments := moments_of(job, parts.settings):
         cron = Cron.parse(moments)
         for zone in (None, *parts.catalog.nights.zones()):
-            moment = cron.latest(now, ZoneInfo(zone) if zone else UTC, _CATCH_UP)
+            moment = cron.latest(now, _clock_of(zone), _CATCH_UP)
             if moment and (run_id := begin(job, f"{moment:%Y-%m-%dT%H:%M}", zone, parts, now)):
                 _log.info("night_begins", stage="night", run=run_id)
                 begun.append(run_id)
     for run in parts.catalog.nights.unfinished(job):
         ring_for(run.id, parts, now)
     return begun
+
+
+def _clock_of(zone: str | None) -> tzinfo:
+    """The clock of a time zone; UTC where it is not known, here or at all: a machine's list of zones may be old."""
+    if zone is None:
+        return UTC
+    try:
+        return ZoneInfo(zone)
+    except (ZoneInfoNotFoundError, ValueError):
+        _log.warning("time_zone_unknown_here", stage="night", zone=zone)
+        return UTC
 
 
 def moments_of(job: JobName, settings: Settings) -> str:

@@ -48,9 +48,12 @@ def _some(
     draft.learn(parts.catalog.memories(subject, [footing.id for footing, _, _ in due]).values())
     steps: list[Step] = []
     folded, doomed = [], set()
+    # With a consolidated memory go its originals, which were kept for it: it stays if one of them is to stay.
+    known = family(parts.catalog, subject, [footing.id for footing, what, _ in due if what is Fate.DELETE])
+    needed = {memory.consolidated_into for memory in known.values() if memory.pinned or memory.legal_hold}
     for footing, what, why in due:
         memory = draft.current.get(footing.id)
-        if memory is None or memory.id in gone:
+        if memory is None or memory.id in gone or (what is Fate.DELETE and memory.id in needed):
             continue
         if footing.access:
             folded.append(footing.access)
@@ -62,8 +65,7 @@ def _some(
             draft.delete(memory, why)
             doomed.add(memory.id)
         steps.append(Step.of("refresh" if what is Fate.KEEP else what.value, memory, why))
-    # With a consolidated memory go its originals, which were kept for it.
-    draft.learn(family(parts.catalog, subject, doomed).values())
+    draft.learn(known.values())
     for memory in without(doomed, draft.read, now, parts.policy).deleted:
         if memory.id not in doomed:
             draft.delete(memory, "it was a part of a memory that is gone")

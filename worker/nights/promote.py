@@ -3,15 +3,31 @@ person first."""
 
 from __future__ import annotations
 
+import uuid
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
-from memory.schema import Asker, EventName, Memory, MemoryType, Review, Status, Subject
+from memory.schema import (
+    Asker,
+    Candidate,
+    EventName,
+    Memory,
+    MemoryType,
+    Policy,
+    Review,
+    ReviewStatus,
+    Settlement,
+    Status,
+    Subject,
+)
 from policies.promotion import Pattern, candidate, confidence, conflicts, patterns
 from worker.draft import Draft
-from worker.nights.base import BY, Job, Plan, Step, drafted
+from worker.nights.base import BY, Job, Plan, Step, drafted, may_be_told
 from worker.parts import Parts
 from worker.pipeline import embed, scored
 from worker.resolve import Origin, resolve
+from worker.reviews import why_not
 
 _A_NIGHT = 2_000
 """Memories of one subject that are read in one night at most, the latest first."""
@@ -22,57 +38,116 @@ _NEW = timedelta(days=7)
 def needs(subject: Subject, parts: Parts, now: datetime) -> bool:
     """Whether there are new episodes, and enough of them for a pattern."""
     fading = parts.catalog.fading
-    return bool(fading.episodes(subject, now - _NEW, now, whatever=True)) and (
-        fading.episodes(subject, now - timedelta(days=parts.policy.promote_days), now, whatever=True)
+    return (
+        bool(fading.episodes(subject, now - _NEW, now, whatever=True))
+        and fading.episodes(subject, now - timedelta(days=parts.policy.promote_days), now, whatever=True)
         >= parts.policy.promote_times
+        and may_be_told(subject, parts)
     )
 
 
 def plan(subject: Subject, parts: Parts, now: datetime) -> Plan:
-    """Propose every pattern that is new: sure ones go through dedup, the others to the reviews."""
+    """Propose every pattern that is new: sure ones go through dedup, the others to the reviews.
+
+    A pattern is proposed once. That it was is told by its review, which a sure one has too, settled from its beginning:
+    so what a person refused, what was erased and what has changed since stays so.
+    """
     policy = parts.policy
     draft = Draft(subject, now, policy.version, by=BY)
     lasting = parts.catalog.list_memories(subject, types=(MemoryType.SEMANTIC,), limit=_A_NIGHT)
-    steps = []
-    sure = []
+    wanted = parts.catalog.preferences.of(subject)
+    waiting = parts.catalog.reviews.count_open(subject)
+    steps: list[Step] = []
+    sure: list[_Proposed] = []
     for pattern in patterns(_episodes(subject, parts), now, policy):
-        proposed = candidate(pattern, policy)
-        if _is_known(pattern, lasting) or conflicts(pattern, lasting):
+        proposed = _proposed(pattern, subject, now, policy)
+        known = parts.catalog.reviews.get(proposed.review.id)
+        if (
+            _is_known(pattern, lasting)
+            or conflicts(pattern, lasting)
+            or why_not(proposed.candidate, wanted)
+            or (known and known.status is not ReviewStatus.OPEN)
+        ):
             continue
-        links = tuple(memory.id for memory in pattern.episodes)
-        why = f"said {len(pattern.episodes)} times in {policy.promote_days} days, confidence {proposed.confidence:.2f}"
         if confidence(pattern, policy) >= policy.promote_confidence:
-            sure.append((pattern, proposed, links))
-            steps.append(Step("promote", pattern.episodes[-1].id, proposed.summary, why))
+            sure.append(replace(proposed, is_open=known is not None))
+        elif known is None and waiting < policy.open_reviews_per_subject:
+            waiting += 1
+            draft.hold(proposed.review)
+            draft.say(EventName.MAYBE_PROMOTE, {"review": str(proposed.review.id)})
+            why = f"{proposed.why}: a person decides"
+            steps.append(Step("review", proposed.review.id, proposed.candidate.summary, why))
+    draft, settled, promoted = _promote(sure, draft, parts)
+    changes = replace(drafted(draft), settled=settled)
+    return Plan((changes,), (*steps, *promoted), dict(draft.vectors))
+
+
+@dataclass(frozen=True)
+class _Proposed:
+    """A candidate for a lasting memory, and the review that tells that it was proposed; `is_open` says that it waits
+    for a person since an earlier night."""
+
+    pattern: Pattern
+    candidate: Candidate
+    review: Review
+    why: str
+    is_open: bool = False
+
+
+def _proposed(pattern: Pattern, subject: Subject, now: datetime, policy: Policy) -> _Proposed:
+    proposed = candidate(pattern, policy)
+    review = Review.of(
+        subject,
+        proposed,
+        Asker.PROMOTION,
+        reason="a pattern of episodes, not sure enough",
+        policy_version=policy.version,
+        opened_at=now,
+        links=tuple(memory.id for memory in pattern.episodes),
+        about=pattern.name,
+    )
+    why = f"said {len(pattern.episodes)} times in {policy.promote_days} days, confidence {proposed.confidence:.2f}"
+    return _Proposed(pattern, proposed, review, why)
+
+
+def _promote(sure: Sequence[_Proposed], draft: Draft, parts: Parts) -> tuple[Draft, tuple[Settlement, ...], list[Step]]:
+    """Put what is sure through dedup, one after the other; answers the draft as it is then.
+
+    What would take the place of something that is known is left alone: a night's guess does not outdo what was said.
+    """
+    settled: list[Settlement] = []
+    steps: list[Step] = []
+    if not sure:
+        return draft, (), steps
+    standing = parts.catalog.standing(draft.subject, draft.now - timedelta(hours=1))
+    items = [scored(one.candidate, parts) for one in sure]
+    vectors = embed(items, standing.unindexed, draft, parts)
+    for one, item in zip(sure, items, strict=True):
+        origin = Origin(None, one.pattern.episodes[-1].agent_id, draft.subject.subject_id, one.review.links)
+        trial = draft.trial()
+        kept = resolve([item], vectors, {one.candidate.turn_id: origin}, trial, parts)
+        if not kept or _outdone(trial) - _outdone(draft):
             continue
-        review = Review.of(
-            subject,
-            proposed,
-            Asker.PROMOTION,
-            reason="a pattern of episodes, not sure enough",
-            policy_version=policy.version,
-            opened_at=now,
-            links=links,
-            about=pattern.name,
-        )
-        # One that a person has decided on, or that waits, is not asked about again.
-        if parts.catalog.reviews.get(review.id) is None:
-            draft.hold(review)
-            draft.say(EventName.MAYBE_PROMOTE, {"review": str(review.id), "summary": proposed.summary})
-            steps.append(Step("review", review.id, proposed.summary, f"{why}: a person decides"))
-    vectors = {}
-    if sure:
-        standing = parts.catalog.standing(subject, now - timedelta(hours=1))
-        items = [scored(proposed, parts) for _, proposed, _ in sure]
-        vectors = embed(items, standing.unindexed, draft, parts)
-        origins = {
-            proposed.turn_id: Origin(None, pattern.episodes[-1].agent_id, subject.subject_id, links)
-            for pattern, proposed, links in sure
-        }
-        for _, proposed, _ in sure:
-            draft.say(EventName.MAYBE_PROMOTE, {"summary": proposed.summary})
-        resolve(items, vectors, origins, draft, parts)
-    return Plan((drafted(draft),), tuple(steps), dict(draft.vectors))
+        draft = trial
+        became = [memory for memory in draft.current.values() if one.candidate.turn_id in memory.source_turn_ids]
+        id_ = next(memory.id for memory in became if memory.type is MemoryType.SEMANTIC and memory.id in draft.changed)
+        draft.say(EventName.MAYBE_PROMOTE, {"id": str(id_), "summary": one.candidate.summary})
+        steps.append(Step("promote", id_, one.candidate.summary, one.why))
+        if one.is_open:
+            settled.append(Settlement(review_id=one.review.id, status=ReviewStatus.APPROVED, by=BY))
+        else:
+            draft.reviews.append(_settled(one.review, draft.now))
+    return draft, tuple(settled), steps
+
+
+def _settled(review: Review, now: datetime) -> Review:
+    nothing = {"candidate": None, "links": (), "reason": "a pattern of episodes, sure enough"}
+    return review.model_copy(update={**nothing, "status": ReviewStatus.APPROVED, "decided_at": now, "decided_by": BY})
+
+
+def _outdone(draft: Draft) -> set[uuid.UUID]:
+    """The memories that a draft has superseded."""
+    return {id_ for id_ in draft.changed if (one := draft.current.get(id_)) and one.status is Status.SUPERSEDED}
 
 
 def _episodes(subject: Subject, parts: Parts) -> list[Memory]:

@@ -120,6 +120,12 @@ def upgrade() -> None:
         sa.Column("since", sa.String(length=32), nullable=False),
         sa.PrimaryKeyConstraint("tenant_id", "subject_id", "name", "value", name=op.f("pk_preferences")),
     )
+    op.create_index(
+        op.f("ix_preferences_name_value_tenant_id_subject_id"),
+        "preferences",
+        ["name", "value", "tenant_id", "subject_id"],
+        unique=False,
+    )
     op.create_table(
         "reviews",
         sa.Column("id", sa.Uuid(), nullable=False),
@@ -264,6 +270,7 @@ def upgrade() -> None:
         sa.Column("until_subject", sa.String(length=200), nullable=False),
         sa.Column("holder", sa.String(length=40), nullable=False),
         sa.Column("beat_at", sa.String(length=32), nullable=False),
+        sa.Column("deaths", sa.Integer(), nullable=False),
         sa.ForeignKeyConstraint(["run_id"], ["night_runs.id"], name=op.f("fk_night_chunks_run_id"), ondelete="CASCADE"),
         sa.PrimaryKeyConstraint("run_id", "number", name=op.f("pk_night_chunks")),
     )
