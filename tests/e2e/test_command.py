@@ -13,7 +13,7 @@ import pytest
 
 from interfaces.local.broker import embedded_broker
 from memory.catalog import Changes, open_catalog
-from memory.schema import OpenTopic, Status, Subject, Turn
+from memory.schema import OpenTopic, Preference, PreferenceName, Status, Subject, Turn
 from memory.settings import Settings
 from producers.spool import Spool
 from tests.contract.catalogs import a_memory
@@ -306,6 +306,12 @@ def test_forgetting_a_user_empties_queue_and_spool_and_proves_it_in_every_file(t
     with spool.held_alone():
         spool.reject(rejected, "another turn of that id")
     spool.close()
+    with closing(open_catalog(Settings(data_dir=data))) as catalog:
+        for user in ("vera", "otto"):
+            whose = Subject(tenant_id="acme", subject_id=user)
+            said = Turn.model_validate(a_turn(user, 7, "ok, thanks"))
+            memory = a_memory(said.turn_id, whose, city=f"the city of {user}")
+            catalog.commit(Changes(subject=whose, at=memory.created_at, created=(memory,), sources=(said,)))
     (data / "worker.log").write_text("a line of ours")
     with embedded_broker(broker, tmp_path / "broker"):
         command = ("forget-user", "vera", "--tenant", "acme", "--yes", "--check-files", str(data))
@@ -332,6 +338,11 @@ def test_a_night_by_hand_says_what_it_would_do_and_why_before_it_does_it(tmp_pat
             assert "not used for 900 days" in step["why"]
             assert home.json("night", "forget", "--user", "anna")["counts"] == {"archive": 1}
             assert catalog.memories(anna, [faded.id])[faded.id].status is Status.ARCHIVED
-            begun = home.json("night", "forget")["run"]
-        [run] = home.json("nights")
-        assert (run["id"], run["job"], run["finished_at"]) == (begun, "forget", None)
+            tokyo = Preference(name=PreferenceName.TIME_ZONE, value="Asia/Tokyo")
+            catalog.commit(Changes(subject=anna, at=long_ago, preferred=(tokyo,)))
+            begun = home.json("night", "forget")["runs"]
+        runs = home.json("nights")
+        assert {run["id"] for run in runs} == set(begun)
+        assert {(run["job"], run["zone"], run["finished_at"]) for run in runs} == {
+            ("forget", zone, None) for zone in (None, "Asia/Tokyo")
+        }

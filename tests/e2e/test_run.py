@@ -79,9 +79,11 @@ def test_a_run_that_ended_leaves_no_process_behind(home: Home, first: Said) -> N
     assert ("-> start one" in broken[1], "AFTERTURN_BROKER_URL" in broken[1]) == (True, True)
 
 
-def test_a_worker_with_an_index_that_was_not_built_does_not_start_and_says_what_to_do(home: Home, first: Said) -> None:
-    said = home.spawn("worker", AFTERTURN_INDEX_NAME="next")
-    assert said.returncode != 0
+@pytest.mark.parametrize("how", ["run", "search"])
+def test_an_index_that_was_not_built_is_neither_worked_with_nor_searched(home: Home, first: Said, how: str) -> None:
+    command = [how] if how == "run" else [how, "maya", "what can she not eat?"]
+    said = home.spawn(*command, AFTERTURN_INDEX_NAME="next")
+    assert said.returncode == 2, said.stdout
     assert ("sqlite:next" in said.stderr, "afterturn reindex" in said.stderr, "Traceback" in said.stderr) == (
         True,
         True,

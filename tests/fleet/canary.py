@@ -166,7 +166,7 @@ MUTATIONS = (
     Mutation(
         "no second try: a model that is down costs turns",
         "worker/failures.py",
-        "return isinstance(error, _TRANSIENT)",
+        "return isinstance(error, PASSING_FAILURES)",
         "return False",
         ("tests/fleet/test_stores.py", "-k", "trouble and down"),
     ),
