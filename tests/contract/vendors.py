@@ -22,7 +22,7 @@ from memory.settings import Settings
 from tests.contract.loopback import Answer, Loopback, Request
 
 Form = str
-TIMEOUT = 2.0
+TIMEOUT = 3.0
 SECRET = "the user's PIN is 4711"
 BERLIN = '{"city": "Berlin", "since": null, "pets": []}'
 

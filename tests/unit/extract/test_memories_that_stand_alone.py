@@ -172,7 +172,7 @@ def test_the_longest_text_is_read_in_bounded_time(piece: str) -> None:
     shared_in(text)
     heard_in(text)
     leans(text[:400])
-    assert time.process_time() - began < 0.2
+    assert time.process_time() - began < 1.0
 
 
 @pytest.mark.parametrize(

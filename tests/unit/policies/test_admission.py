@@ -165,4 +165,4 @@ def test_a_turn_of_full_size_is_judged_in_bounded_time(piece: str) -> None:
     turn = _turn(("user", piece * (60_000 // len(piece.encode()))))
     began = time.process_time()
     admit(turn)
-    assert time.process_time() - began < 0.5
+    assert time.process_time() - began < 1.5

@@ -99,7 +99,7 @@ def test_any_sentence_is_judged_alike_twice(text: str, asked: bool) -> None:
 def test_the_longest_sentence_is_judged_in_bounded_time(piece: str) -> None:
     began = time.process_time()
     relevance_of(piece * (400 // len(piece)))
-    assert time.process_time() - began < 0.05
+    assert time.process_time() - began < 0.5
 
 
 def test_a_reply_to_any_question_counts_more_than_the_same_words_unasked() -> None:
