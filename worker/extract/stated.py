@@ -64,6 +64,7 @@ _OF_OTHERS = re.compile(
     re.IGNORECASE,
 )
 """A beginning after which "they" and "she" are not the user."""
+_SUBJECTS_END = re.compile(rf"(?:(?:'s|’s) (?:{_RELATIVES})(?: [A-Z][\w'-]+)?)?(?= (?!and\b))")
 _PLAIN: Final = {"is": "am", "has": "have", "does": "do", "goes": "go", "was": "was", "doesn": "don"}
 
 
@@ -138,9 +139,10 @@ def _place(fact: Fact, parts: Sequence[str], stated: Sequence[set[tuple[str, str
 
 def _subject(summary: str, names: Iterable[str]) -> str | None:
     """Of whom a summary tells, if it begins with that: the user, or a relative of theirs."""
-    who = "|".join(["[Tt]he user", *(re.escape(name) for name in sorted(names, key=len, reverse=True))])
-    match = re.match(rf"(?:{who})(?:(?:'s|’s) (?:{_RELATIVES})(?: [A-Z][\w'-]+)?)?(?= (?!and\b))", summary)
-    return match[0] if match else None
+    for who in ("The user", "the user", *sorted(names, key=len, reverse=True)):
+        if summary.startswith(who) and (match := _SUBJECTS_END.match(summary, len(who))):
+            return summary[: match.end()]
+    return None
 
 
 def _with_facts(candidate: Candidate, names: Iterable[str]) -> Candidate:
@@ -172,9 +174,8 @@ def stated_facts(summary: str, names: Iterable[str] = ()) -> tuple[Fact, ...]:
 def _first_person(summary: str, names: Iterable[str]) -> str | None:
     """The summary as the user would say it, as far as the patterns need; None if it does not speak of the user."""
     who = "|".join(["[Tt]he user", *(re.escape(name) for name in sorted(names, key=len, reverse=True))])
-    text, owned = re.subn(rf"\b(?:{who})(?:'s|’s)", "my", summary)
-    text, acting = re.subn(rf"\b(?:{who})\b", "I", text)
-    if not owned and not acting:
+    text, named = re.subn(rf"\b(?:{who})(?:(?P<own>'s|’s)|\b)", lambda match: "my" if match["own"] else "I", summary)
+    if not named:
         return None
     text = _BESIDE.sub(r"\g<who> am \g<what>, ", text)
     if not _OF_OTHERS.match(text):
