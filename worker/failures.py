@@ -50,6 +50,8 @@ _USED_UP = frozenset(
 """What the machine has no more of: open files, memory, threads, room on a disk that works."""
 _FIRST_PAUSE = 0.5
 _LONGEST_PAUSE = 60.0
+_DOUBLINGS = 10
+"""More than it takes to come to the longest pause: an outage of a day has 1,500 attempts, and 2.0**1024 is none."""
 
 
 def is_transient(error: BaseException) -> bool:
@@ -67,6 +69,6 @@ def is_outage(error: BaseException) -> bool:
 def pause_before_retry(attempt: int, error: BaseException | None = None) -> float:
     """Seconds to wait before the attempt after `attempt` (from 1): exponential, half of it jitter, at most a minute;
     and, up to that, no less than a provider asked for in its error."""
-    ceiling = min(_LONGEST_PAUSE, _FIRST_PAUSE * 2.0 ** (attempt - 1))
+    ceiling = min(_LONGEST_PAUSE, _FIRST_PAUSE * 2.0 ** min(attempt - 1, _DOUBLINGS))
     asked = error.retry_after if isinstance(error, LLMUnavailable | EmbedderUnavailable) else None
     return max(ceiling * random.uniform(0.5, 1.0), min(asked or 0.0, _LONGEST_PAUSE))

@@ -7,7 +7,7 @@ import os
 
 import pytest
 
-from worker.failures import is_outage, is_transient
+from worker.failures import is_outage, is_transient, pause_before_retry
 
 
 @pytest.mark.parametrize("code", [errno.ENOSPC, errno.EDQUOT, errno.EMFILE, errno.ENFILE, errno.ENOMEM, errno.EIO])
@@ -22,3 +22,8 @@ def test_a_file_that_is_not_as_it_must_be_stays_so(code: int) -> None:
 
 def test_a_turn_that_takes_all_memory_is_tried_again_but_not_for_ever() -> None:
     assert (is_transient(MemoryError()), is_outage(MemoryError())) == (True, False)
+
+
+@pytest.mark.parametrize("attempt", [20, 2000])
+def test_an_outage_of_days_is_waited_for_by_pauses_of_a_minute_at_most(attempt: int) -> None:
+    assert 30 <= pause_before_retry(attempt) <= 60
