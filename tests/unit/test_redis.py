@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import ssl
+
 import pytest
 from redis._parsers.base import BaseParser
 
+from memory.queue import create_celery
 from memory.redis import refuses
+from memory.settings import Settings
 from worker.failures import is_outage, is_transient
 
 
@@ -36,3 +40,25 @@ def test_a_command_that_is_wrong_stays_wrong(answer: str) -> None:
     error = BaseParser.parse_error(answer)  # type: ignore[no-untyped-call]
     assert not refuses(error)
     assert not is_transient(error)
+
+
+@pytest.mark.parametrize(
+    ("query", "checked"),
+    [
+        ("", ssl.CERT_REQUIRED),
+        ("?ssl_ca_certs=/etc/our-own.pem&ssl_cert_reqs=required", ssl.CERT_REQUIRED),
+        ("?ssl_cert_reqs=none", ssl.CERT_NONE),
+    ],
+)
+def test_messages_go_over_tls_only_to_who_proves_who_they_are_unless_the_url_says_otherwise(
+    query: str, checked: ssl.VerifyMode
+) -> None:
+    celery = create_celery(Settings(broker_url=f"rediss://broker.example.org:6380/0{query}"))
+    with celery.connection_for_write() as connection:
+        assert isinstance(connection.ssl, dict)
+        assert connection.ssl["ssl_cert_reqs"] is checked
+
+
+def test_a_broker_without_tls_is_asked_for_none() -> None:
+    with create_celery(Settings(broker_url="redis://broker.example.org:6379/0")).connection_for_write() as connection:
+        assert not connection.ssl
