@@ -8,7 +8,7 @@ from typing import Annotated, Literal, Self, TypeVar
 from urllib.parse import urlsplit
 
 from dotenv import dotenv_values
-from pydantic import Field, SecretStr, ValidationError, field_validator, model_validator
+from pydantic import Field, SecretStr, ValidationError, ValidationInfo, field_validator, model_validator
 from pydantic_settings import BaseSettings, SettingsConfigDict
 from pydantic_settings import SettingsError as UnreadableSetting
 
@@ -259,26 +259,11 @@ class Settings(BaseSettings):
             raise ValueError("must hold no password; a key has a setting of its own")
         return url
 
-    @field_validator(
-        "spool_dir",
-        "llm_model",
-        "llm_url",
-        "llm_api_key",
-        "aws_region",
-        "s3vectors_bucket",
-        "index_url",
-        "index_grpc_url",
-        "index_api_key",
-        "embedder_model",
-        "embedder_url",
-        "embedder_api_key",
-        "embedder_dimensions",
-        "embedder_pooling",
-        mode="before",
-    )
+    @field_validator("*", mode="before")
     @classmethod
-    def _empty_is_unset(cls, value: object) -> object:
-        return None if value == "" else value
+    def _empty_is_unset(cls, value: object, info: ValidationInfo) -> object:
+        is_optional = cls.model_fields[str(info.field_name)].default is None
+        return None if value == "" and is_optional else value
 
     @model_validator(mode="after")
     def _what_lies_in_postgres_has_one(self) -> Self:
@@ -347,8 +332,12 @@ def _refuse_unknown_variables() -> None:
     known = {variable_of(field) for field in Settings.model_fields}
     given = {*os.environ, *dotenv_values(".env")}
     unknown = sorted(name for name in given if name.startswith(PREFIX) and name not in known)
-    if unknown:
-        raise SettingsError(f"{', '.join(unknown)}: no such setting; `afterturn settings` lists them all")
+    if not unknown:
+        return
+    way_out = "`afterturn settings` lists them all"
+    if any(name.endswith("_SERVICE_HOST") for name in unknown):
+        way_out = "Kubernetes sets them for a Service of that name; set enableServiceLinks: false for the pod"
+    raise SettingsError(f"{', '.join(unknown)}: no such setting; {way_out}")
 
 
 def _read(settings: type[T]) -> T:
