@@ -269,7 +269,15 @@ def parse_turn(turn: Turn | Mapping[str, Any]) -> Turn:
         raise InvalidTurn("; ".join(problems)) from None
 
 
+_MAKING = Lock()
+os.register_at_fork(before=_MAKING.acquire, after_in_parent=_MAKING.release, after_in_child=_MAKING.release)
+
+
 @cache
+def _made() -> Producer:
+    return Producer(load_settings())
+
+
 def default_producer() -> Producer:
     """The producer of `enqueue` and `enqueue_async`, with the settings of the environment.
 
@@ -278,7 +286,9 @@ def default_producer() -> Producer:
     Raises:
         SettingsError: a setting cannot work.
     """
-    return Producer(load_settings())
+    # Of two that threads made at once, one would be thrown away, and whoever does that waits for its threads to end.
+    with _MAKING:
+        return _made()
 
 
 def enqueue(turn: Turn | Mapping[str, Any]) -> Accepted:
@@ -288,6 +298,5 @@ def enqueue(turn: Turn | Mapping[str, Any]) -> Accepted:
 
 async def enqueue_async(turn: Turn | Mapping[str, Any]) -> Accepted:
     """`Producer.enqueue_async` with the settings of the environment."""
-    made = default_producer.cache_info().currsize
-    producer = default_producer() if made else await asyncio.to_thread(default_producer)
+    producer = default_producer() if _made.cache_info().currsize else await asyncio.to_thread(default_producer)
     return await producer.enqueue_async(turn)

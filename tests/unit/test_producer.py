@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from threading import Barrier
 from typing import Any
 
 import pytest
 
 from memory.schema import MAX_TURN_BYTES, Turn
-from producers import InvalidTurn, parse_turn
+from producers import InvalidTurn, Producer, default_producer, parse_turn
+from producers.client import _made
 from tests.turns import a_turn
 
 
@@ -48,3 +53,25 @@ def test_a_refusal_repeats_nothing_that_was_said_not_even_as_its_cause() -> None
 def test_what_is_no_mapping_is_refused() -> None:
     with pytest.raises(InvalidTurn):
         parse_turn("I live in Lisbon.")  # type: ignore[arg-type]
+
+
+@pytest.fixture
+def nobody_has_enqueued(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[None]:
+    """As when a process has just begun."""
+    monkeypatch.setenv("AFTERTURN_DATA_DIR", str(tmp_path))
+    _made.cache_clear()
+    yield
+    _made.cache_clear()
+
+
+@pytest.mark.usefixtures("nobody_has_enqueued")
+def test_threads_that_enqueue_first_at_the_same_moment_share_one_producer() -> None:
+    together = Barrier(4)
+
+    def first() -> Producer:
+        together.wait()
+        return default_producer()
+
+    with ThreadPoolExecutor(4) as pool:
+        made = [pool.submit(first) for _ in range(4)]
+    assert len({id(one.result()) for one in made}) == 1
