@@ -10,7 +10,7 @@ from concurrent.futures import ThreadPoolExecutor
 from datetime import datetime
 
 import structlog
-from sqlalchemy.exc import OperationalError
+from sqlalchemy.exc import SQLAlchemyError
 
 from memory.catalog import Access, Catalog
 from memory.schema import Subject
@@ -61,6 +61,6 @@ class Accesses:
             return
         try:
             self._catalog.fading.touch(taken.values())
-        except OperationalError as error:
+        except SQLAlchemyError as error:
             # Whoever asked has the answer; that it was asked for is a hint, not a fact to keep at any price.
             _log.warning("accesses_not_counted", stage="recall", count=len(taken), error=type(error).__name__)

@@ -1,0 +1,41 @@
+"""Accesses are hints: one that cannot be written costs nobody an answer, and is not lost without a word."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Iterable
+from types import SimpleNamespace
+from typing import Any, cast
+
+import pytest
+from sqlalchemy.exc import InternalError, OperationalError, SQLAlchemyError
+from sqlalchemy.exc import TimeoutError as NoConnectionFree
+from structlog.testing import capture_logs
+
+from memory.accesses import Accesses
+from memory.catalog import Catalog
+from tests.turns import WHEN, subject
+
+
+def catalog_that_fails(error: SQLAlchemyError) -> Catalog:
+    def touch(_: Iterable[Any]) -> None:
+        raise error
+
+    return cast(Catalog, SimpleNamespace(fading=SimpleNamespace(touch=touch)))
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        OperationalError("UPDATE", None, Exception("locked")),
+        InternalError("UPDATE", None, Exception("cannot execute UPDATE in a read-only transaction")),
+        NoConnectionFree("QueuePool limit reached"),
+    ],
+    ids=lambda error: type(error).__name__,
+)
+def test_accesses_that_the_catalog_does_not_take_are_told_in_the_log_and_nowhere_else(error: SQLAlchemyError) -> None:
+    accesses = Accesses(catalog_that_fails(error))
+    accesses.note(subject("anna"), [uuid.uuid4()], WHEN)
+    with capture_logs() as lines:
+        accesses.close()
+    assert [(line["event"], line["error"]) for line in lines] == [("accesses_not_counted", type(error).__name__)]
