@@ -31,6 +31,7 @@ _SECONDS = 2.0
 _WORKERS_SECONDS = 1.0
 _BEATS_LOCK = "afterturn:beat::lock"
 _LETTERS_SHOWN = 3
+_ERASURES_SHOWN = 20
 _TURNS_MEASURED = 10_000
 _LONG_PENDING = 60.0
 _LONG_BEHIND = 120.0
@@ -42,6 +43,12 @@ _SAY_WHAT_TO_MEND = (
     CatalogUnavailable,
     IndexMismatch,
     IndexUnavailable,
+)
+
+
+ERASURES_GO_ON = (
+    "erasures have not come to their end: the fleet finishes them within the hour (`erasure_goes_on` in a worker's log "
+    "says that something was left); `afterturn forget-user` does so at once, with what was said since"
 )
 
 
@@ -74,6 +81,7 @@ class FleetReport:
     oldest_index_job_seconds: float | None = None
     waiting_events: int | None = None
     dead_letters: dict[str, Any] | None = None
+    erasures_going_on: list[dict[str, str]] | None = None
     advice: list[str] = field(default_factory=list)
 
 
@@ -148,6 +156,10 @@ def _of_catalog(settings: Settings) -> dict[str, Any]:
             "waiting_for_the_index": backlog.index_jobs,
             "oldest_index_job_seconds": (now - (backlog.oldest_index_job or now)).total_seconds(),
             "waiting_events": backlog.events,
+            "erasures_going_on": [
+                {**subject.model_dump(), "since": utc_iso(since)}
+                for subject, since in catalog.erasing.going_on(_ERASURES_SHOWN)
+            ],
         }
     finally:
         catalog.close()
@@ -223,6 +235,9 @@ def _about_what_waits(told: FleetReport) -> list[str]:
 
 
 def _about_what_failed(told: FleetReport) -> list[str]:
+    advice = []
     if told.dead_letters and told.dead_letters["count"]:
-        return ["dead letters wait: `afterturn dead-letters list`, and `replay` when their cause is mended"]
-    return []
+        advice.append("dead letters wait: `afterturn dead-letters list`, and `replay` when their cause is mended")
+    if told.erasures_going_on:
+        advice.append(ERASURES_GO_ON)
+    return advice

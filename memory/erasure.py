@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import uuid
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import replace
 from datetime import datetime
 from typing import Any, Protocol
 
-from memory.catalog import Catalog, Changes, ConcurrentChange
+from memory.catalog import Catalog, Changes, ConcurrentChange, UnderLegalHold
+from memory.catalog.erasing import Tombstone
 from memory.indexing import index_all
 from memory.schema import AuditAction, AuditEntry, Event, EventName, Kind, Memory, MemoryType, Policy, Subject
 from memory.stores import Stores
@@ -24,6 +26,9 @@ class Consequences(Protocol):
     @property
     def changed(self) -> tuple[Memory, ...]: ...
 
+    @property
+    def held(self) -> tuple[uuid.UUID, ...]: ...
+
 
 Without = Callable[[Collection[uuid.UUID], Mapping[uuid.UUID, Memory], datetime, Policy], Consequences]
 """`policies.consolidation.without`: memory stands below the policies, and is given it."""
@@ -38,8 +43,12 @@ def erase(
     by: str,
     reason: str,
     now: datetime,
+    fence: int | None = None,
+    stones: Sequence[Tombstone] = (),
+    turns: Collection[str] = (),
 ) -> Consequences:
-    """Remove memories, their vectors, and the raw turns that no other memory needs. A line without content stays.
+    """Remove memories, their vectors, and the raw turns that no other memory needs; and `turns`, in the same
+    transaction, in which the tombstones are set. A line without content stays.
 
     A consolidated memory goes with what it was made of; one that was made of a removed memory is told without it. A
     pattern that a removed episode was a part of goes too.
@@ -47,6 +56,7 @@ def erase(
     Raises:
         KeyError: the subject has no such memory.
         ConcurrentChange: others kept changing it; try again.
+        UnderLegalHold: so is something that would go, or be told otherwise; nothing was removed.
     """
     for _ in range(_ATTEMPTS):
         known = family(stores.catalog, subject, memory_ids)
@@ -54,8 +64,11 @@ def erase(
             raise KeyError(missing.pop())
         patterns = patterns_of(stores.catalog, subject, [known[id_] for id_ in memory_ids])
         what = without({*memory_ids, *patterns}, known | patterns, now, stores.policy)
+        if what.held:
+            raise UnderLegalHold(what.held)
         try:
-            stores.catalog.commit(_deletion(subject, what, stores.policy.version, by=by, reason=reason, now=now))
+            changes = _deletion(subject, what, stores.policy.version, by=by, reason=reason, now=now)
+            stores.catalog.erasing.commit(replace(changes, fence=fence), stones, turns)
         except ConcurrentChange:
             continue
         index_all(subject, stores)
@@ -64,7 +77,8 @@ def erase(
 
 
 def family(catalog: Catalog, subject: Subject, memory_ids: Iterable[uuid.UUID]) -> dict[uuid.UUID, Memory]:
-    """Memories with what they were made of, what was made of them, and what else that was made of."""
+    """Memories with what they were made of, what was made of them, and what else that was made of; and the subject's
+    memories under legal hold."""
     known = catalog.memories(subject, memory_ids)
     parts = {id_ for memory in known.values() for id_ in memory.consolidated_from}
     known |= catalog.memories(subject, parts - known.keys())
@@ -73,7 +87,8 @@ def family(catalog: Catalog, subject: Subject, memory_ids: Iterable[uuid.UUID]) 
     wholes = {memory.consolidated_into for memory in known.values() if memory.consolidated_into}
     known |= catalog.memories(subject, wholes - known.keys())
     others = {id_ for memory in known.values() for id_ in memory.consolidated_from}
-    return known | catalog.memories(subject, others - known.keys())
+    held = {memory.id: memory for memory in catalog.erasing.held(subject)}
+    return held | known | catalog.memories(subject, others - known.keys())
 
 
 def patterns_of(catalog: Catalog, subject: Subject, memories: Iterable[Memory]) -> dict[uuid.UUID, Memory]:

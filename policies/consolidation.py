@@ -175,10 +175,13 @@ def consolidated_id(subject: Subject, ids: Iterable[uuid.UUID]) -> uuid.UUID:
 
 @dataclass(frozen=True)
 class Aftermath:
-    """What an erasure does beside deleting what it was asked to: `deleted` go too, `changed` are written anew."""
+    """What an erasure does beside deleting what it was asked to: `deleted` go too, `changed` are written anew. It may
+    not be done if any are `held`."""
 
     deleted: tuple[Memory, ...]
     changed: tuple[Memory, ...]
+    held: tuple[uuid.UUID, ...] = ()
+    """Memories under legal hold that it would remove, or that were made of what it removes."""
 
 
 def without(
@@ -186,7 +189,8 @@ def without(
 ) -> Aftermath:
     """What becomes of consolidated memories and their originals when some memories are erased.
 
-    `known` are the doomed ones, what they were made of, what was made of them, and what else that was made of. With a
+    `known` are the doomed ones, what they were made of, what was made of them, and what else that was made of; and what
+    is under legal hold, which stays as it is. With a
     consolidated memory go its originals, and with what was left of a superseded one that: they say the same. A
     consolidated one that loses an original is told anew by those that are left; one of which fewer than two are left
     goes, and the one left is active again.
@@ -205,7 +209,9 @@ def without(
         else:
             gone[whole.id] = whole
             changed += [apart(memory, now) for memory in left]
-    return Aftermath(tuple(gone.values()), tuple(changed))
+    held = (memory for memory in known.values() if memory.legal_hold)
+    kept = (memory.id for memory in held if gone.keys() & {memory.id, *memory.consolidated_from})
+    return Aftermath(tuple(gone.values()), tuple(changed), tuple(sorted(kept)))
 
 
 def apart(memory: Memory, now: datetime) -> Memory:

@@ -16,16 +16,17 @@ SUPERSEDED_TAG: Final = "superseded"
 def merge(existing: Memory, candidate: Candidate, importance: float, now: datetime, policy_version: str) -> Memory:
     """The memory with what the candidate adds: all labels and turns of both, the greater importance and confidence.
 
-    The summary stays unless the candidate's says all of it and more. A fact tells of the latest moment at which it
-    was said; an episode keeps its moment unless the candidate knows the hour where the memory knew only the day. A
-    provisional memory becomes active. Merging the same candidate again changes nothing but `last_accessed`,
-    `updated_at`, `access_count` and `version`.
+    The summary stays unless the candidate's says all of it and more, and under legal hold it always does. A fact tells
+    of the latest moment at which it was said; an episode keeps its moment unless the candidate knows the hour where the
+    memory knew only the day. A provisional memory becomes active. Merging the same candidate again changes nothing but
+    `last_accessed`, `updated_at`, `access_count` and `version`.
     Source: "S3 Vectors Memory Implementation Plan (V1)", "Update/merge policy".
     """
     louder = candidate.intensity > existing.intensity
+    in_its_words = not existing.legal_hold and says_more(existing.summary, candidate.summary)
     return existing.model_copy(
         update={
-            "summary": candidate.summary if says_more(existing.summary, candidate.summary) else existing.summary,
+            "summary": candidate.summary if in_its_words else existing.summary,
             "tags": tuple(dict.fromkeys(existing.tags + candidate.tags)),
             "entities": _union_of_entities(existing.entities, candidate.entities),
             "facts": _union_of_facts(existing.facts, candidate.facts),

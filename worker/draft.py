@@ -165,9 +165,9 @@ class Draft:
         """Announce something that is no change of a memory."""
         self.events.append(self._event(name, payload))
 
-    def refuse(self, action: AuditAction, turn_id: str, reason: str) -> None:
-        """Leave a line that something of a turn was not kept, and by which rule."""
-        self.audit.append(self._entry(action, reason, turn_id=turn_id))
+    def refuse(self, action: AuditAction, turn_id: str, reason: str, *, memory_id: uuid.UUID | None = None) -> None:
+        """Leave a line that something of a turn was not kept, or not done to a memory, and by which rule."""
+        self.audit.append(self._entry(action, reason, memory_id=memory_id, turn_id=turn_id))
 
     def hold(self, review: Review) -> None:
         """Have a person decide on a candidate."""

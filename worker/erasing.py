@@ -1,37 +1,41 @@
 """Erasure of a memory, a turn, a conversation or a whole subject: everywhere, with a proof.
 
-The order makes it safe to repeat and hard to race: the lease of the subject's mailbox first, so that no turn of it is
-in work; then the tombstone, so that a turn that is still on its way brings nothing back; then the catalog, whose fence
-refuses what a worker with an older lease still wants to write; then everything else.
+The order makes it hard to race: the lease of the subject's mailbox first, so that no turn of it is in work; then the
+catalog, whose fence refuses what a worker with an older lease still wants to write; then everything else. The catalog's
+transaction sets tombstones too, so that a turn that is still on its way brings nothing back. They stand as going on
+until a second look finds nothing: an erasure that was killed after that transaction is finished by the fleet, and one
+that was killed before has done nothing.
 """
 
 from __future__ import annotations
 
 import json
 import uuid
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import datetime
-from functools import partial
 from pathlib import Path
 from typing import Any
 
+import structlog
 from redis.exceptions import ResponseError
 
 from memory.catalog.erasing import Scope, Tombstone
-from memory.dead_letters import read_dead_letters, remove_dead_letter
+from memory.dead_letters import DeadLetter, read_dead_letters, remove_dead_letter
 from memory.erasure import Consequences, erase
 from memory.graph import KeptGraph
 from memory.index.base import Where
 from memory.indexing import index_all
+from memory.mailbox import Lease
 from memory.queued import count_messages, drop_messages
 from memory.schema import AuditAction, AuditEntry, Memory, Status, Subject
 from policies.consolidation import without
 from worker.events import announce_left, stream_key
 from worker.parts import Parts
-from worker.reviews import holding
+from worker.reviews import SubjectBusy, holding
 
+_log = structlog.get_logger()
 _REASON = "erased by command"
 _EVERY_STATUS = tuple(Status)
 _PAGE = 1000
@@ -59,10 +63,12 @@ def erase_subject(subject: Subject, parts: Parts, *, by: str, now: datetime) -> 
 
     Raises:
         SubjectBusy: a worker has the subject's turns in hand for longer than one waits; try again.
+        UnderLegalHold: so are some of its memories; nothing was erased.
     """
     proof = Proof()
+    stone = Tombstone(Scope.SUBJECT, "", now)
+    reach = _Reach(subject, (stone,))
     with holding(subject, parts) as lease:
-        parts.catalog.erasing.bury(subject, [Tombstone(Scope.SUBJECT, "", now)])
         line = AuditEntry(
             action=AuditAction.ERASED,
             **subject.model_dump(),
@@ -71,18 +77,14 @@ def erase_subject(subject: Subject, parts: Parts, *, by: str, now: datetime) -> 
             reason="the subject was erased by command",
             policy_version=parts.policy.version,
         )
-        removed, memories = parts.catalog.erasing.wipe(subject, lease.token, line)
+        removed, memories = parts.catalog.erasing.wipe(subject, lease.token, stone, line)
         proof.removed |= {f"catalog: {table}": count for table, count in removed.items() if count}
-        index_all(subject, parts)
-        proof.removed["index"] = len(memories) + _drop_entries(subject, parts)
-        waiting = parts.mailbox.parked(subject)
-        parts.mailbox.drop(lease, list(waiting), everything=True)
-        proof.removed["mailbox"] = len(waiting)
-        _drop_turns(partial(is_of, subject=subject), parts, proof)
-        proof.removed["events"] = int(parts.redis.xlen(stream_key(subject)))
-        parts.redis.delete(stream_key(subject))
+        _clear(reach, lease, parts, proof)
+        proof.removed["index"] += len(memories)
     _rewrite(parts, proof)
-    _look_again(subject, parts, proof)
+    proof.left = {f"catalog: {table}": count for table, count in parts.catalog.erasing.left(subject).items()}
+    _look_again(reach, parts, proof)
+    _end(reach, proof, parts, now)
     return proof
 
 
@@ -94,35 +96,58 @@ def erase_turns(
 
     Raises:
         SubjectBusy, ConcurrentChange: others work on the subject; try again.
+        UnderLegalHold: so is one of the memories; nothing was erased.
     """
     proof = Proof()
-    is_meant = partial(is_of, subject=subject, scope=scope, key=key)
+    erasing = parts.catalog.erasing
     with holding(subject, parts) as lease:
-        erasing = parts.catalog.erasing
         turns = {key} if scope is Scope.TURN else erasing.turns_of(subject, key)
-        stones = [Tombstone(scope, key, now), *(Tombstone(Scope.TURN, turn_id, now) for turn_id in sorted(turns))]
-        erasing.bury(subject, stones)
-        what = erase(subject, erasing.made_of(subject, turns), parts, without, by=by, reason=_REASON, now=now)
-        proof.removed["memories"] = len(what.deleted)
-        for table, count in erasing.drop_turns(subject, turns).items():
-            proof.removed[f"catalog: {table}"] = count
-        waiting = [id_ for id_, body in parts.mailbox.parked(subject).items() if is_meant(_json(body))]
-        parts.mailbox.drop(lease, waiting)
-        proof.removed["mailbox"] = len(waiting)
-        _drop_turns(is_meant, parts, proof)
-    _tell(subject, parts)
+        stones = {Tombstone(scope, key, now), *(Tombstone(Scope.TURN, turn_id, now) for turn_id in turns)}
+        reach = _Reach(subject, tuple(stones))
+        rows = erasing.left_of(subject, turns)
+        what = erase(
+            subject,
+            erasing.made_of(subject, turns),
+            parts,
+            without,
+            by=by,
+            reason=_REASON,
+            now=now,
+            fence=lease.token,
+            stones=reach.stones,
+            turns=turns,
+        )
+        proof.removed = {"memories": len(what.deleted)} | {f"catalog: {table}": count for table, count in rows.items()}
+        _clear(reach, lease, parts, proof)
     _rewrite(parts, proof)
     proof.left = {
         "memories": len(erasing.made_of(subject, turns)),
-        "index": len(parts.index.fetch(subject, [memory.index_key for memory in what.deleted])),
         **{f"catalog: {table}": count for table, count in erasing.left_of(subject, turns).items()},
-        **_left_in_graph(subject, parts, {memory.id for memory in what.deleted}),
-        "mailbox": sum(is_meant(_json(body)) for body in parts.mailbox.parked(subject).values()),
-        "ingest queue": count_messages(parts.redis, is_meant),
-        "dead letters": sum(is_meant(letter.turn) for letter in read_dead_letters(parts.redis)),
         "events": _told_of(subject, what, parts),
     }
+    _look_again(reach, parts, proof, what)
+    _end(reach, proof, parts, now)
     return proof, what.changed
+
+
+def finish_erasures(parts: Parts, limit: int, now: datetime) -> int:
+    """Bring erasures to their end that were killed on the way, or that left something; answers of how many subjects.
+
+    The catalog has been done with each of them: what is left is outside of it. What the subject has said since stays.
+    """
+    ended = 0
+    for subject, _ in parts.catalog.erasing.going_on(limit):
+        proof = Proof()
+        with suppress(SubjectBusy), holding(subject, parts) as lease:
+            reach = _Reach(subject, tuple(parts.catalog.erasing.begun(subject)), is_late=True)
+            _clear(reach, lease, parts, proof)
+            _rewrite(parts, proof)
+            _look_again(reach, parts, proof)
+            _end(reach, proof, parts, now)
+            ended += proof.is_clean
+            if not proof.is_clean:
+                _log.warning("erasure_goes_on", stage="night", left=sum(proof.left.values()))
+    return ended
 
 
 def erase_memory(subject: Subject, memory_id: uuid.UUID, parts: Parts, *, by: str, now: datetime) -> Proof:
@@ -167,24 +192,113 @@ def files_with(folder: Path, texts: Iterable[str]) -> list[str]:
     return found
 
 
-def _drop_entries(subject: Subject, parts: Parts) -> int:
-    """Drop entries of the subject that no memory accounts for."""
+@dataclass(frozen=True)
+class _Reach:
+    """What an erasure means outside of the catalog: what its tombstones name.
+
+    One that `is_late`, because it is finished after whoever began it was killed, leaves what the subject said since.
+    """
+
+    subject: Subject
+    stones: tuple[Tombstone, ...]
+    is_late: bool = False
+
+    @property
+    def whole(self) -> Tombstone | None:
+        """The tombstone of the whole subject, if it is one."""
+        return next((stone for stone in self.stones if stone.scope is Scope.SUBJECT), None)
+
+    def means(self, turn: Any, came_at: datetime | None = None) -> bool:
+        """Whether a turn as it came is meant; `came_at` counts where the turn does not tell when it was said."""
+        said_at = _said_at(turn) or came_at
+        return is_of(turn, self.subject) and any(
+            is_of(turn, self.subject, stone.scope, stone.key)
+            and (not self.is_late or stone.scope is Scope.TURN or said_at is None or said_at <= stone.at)
+            for stone in self.stones
+        )
+
+
+def _said_at(turn: Any) -> datetime | None:
+    try:
+        said_at = datetime.fromisoformat(turn["occurred_at"])
+    except (KeyError, TypeError, ValueError):
+        return None
+    return said_at if said_at.tzinfo else None
+
+
+def _clear(reach: _Reach, lease: Lease, parts: Parts, proof: Proof) -> None:
+    """Drop what is meant everywhere but in the catalog, and give the lease back."""
+    subject = reach.subject
+    index_all(subject, parts)
+    proof.removed["ingest queue"] = drop_messages(parts.redis, reach.means)
+    letters = _letters(reach, parts)
+    proof.removed["dead letters"] = sum(remove_dead_letter(parts.redis, letter) for letter in letters)
+    if reach.whole:
+        proof.removed["index"] = _drop_strays(subject, parts)
+        told = _told(reach, parts)
+        proof.removed["events"] = len(told)
+        if told:
+            parts.redis.xdel(stream_key(subject), *told)
+    else:
+        _tell(subject, parts)
+    waiting = _parked(reach, parts)
+    proof.removed["mailbox"] = len(waiting)
+    parts.mailbox.drop(lease, waiting, everything=reach.whole is not None)
+
+
+def _look_again(reach: _Reach, parts: Parts, proof: Proof, what: Consequences | None = None) -> None:
+    """Count what is left of what was meant, and of the memories that went for it, where these are known."""
+    subject = reach.subject
+    if reach.whole:
+        proof.left["index"] = len(_strays(subject, parts))
+        proof.left["events"] = len(_told(reach, parts))
+        if not reach.is_late:
+            proof.left |= _left_in_graph(subject, parts)
+    if what is not None:
+        proof.left["index"] = len(parts.index.fetch(subject, [memory.index_key for memory in what.deleted]))
+        proof.left |= _left_in_graph(subject, parts, {memory.id for memory in what.deleted})
+    proof.left["mailbox"] = len(_parked(reach, parts))
+    proof.left["ingest queue"] = count_messages(parts.redis, reach.means)
+    proof.left["dead letters"] = len(_letters(reach, parts))
+
+
+def _end(reach: _Reach, proof: Proof, parts: Parts, now: datetime) -> None:
+    """Note that an erasure is over, if nothing is left: otherwise the fleet tries again within the hour."""
+    if proof.is_clean:
+        parts.catalog.erasing.end(reach.subject, reach.stones, now)
+    else:
+        proof.notes.append("the fleet looks again within the hour, until nothing is left")
+
+
+def _drop_strays(subject: Subject, parts: Parts) -> int:
     dropped = 0
-    while keys := _entries(subject, parts):
-        parts.index.delete(subject, keys)
-        dropped += len(keys)
+    while strays := _strays(subject, parts):
+        parts.index.delete(subject, strays)
+        dropped += len(strays)
     return dropped
 
 
-def _entries(subject: Subject, parts: Parts) -> list[uuid.UUID]:
+def _strays(subject: Subject, parts: Parts) -> list[uuid.UUID]:
+    """Entries of the subject that no memory accounts for."""
     [anywhere] = parts.embedder.embed(["anything"])
-    return [hit.key for hit in parts.index.query(anywhere, Where(subject, statuses=_EVERY_STATUS), _PAGE)]
+    hits = parts.index.query(anywhere, Where(subject, statuses=_EVERY_STATUS), _PAGE)
+    known = parts.catalog.memories(subject, [hit.memory_id for hit in hits])
+    return [hit.key for hit in hits if hit.memory_id not in known]
 
 
-def _drop_turns(is_meant: Callable[[Any], bool], parts: Parts, proof: Proof) -> None:
-    proof.removed["ingest queue"] = drop_messages(parts.redis, is_meant)
-    letters = [letter for letter in read_dead_letters(parts.redis) if is_meant(letter.turn)]
-    proof.removed["dead letters"] = sum(remove_dead_letter(parts.redis, letter) for letter in letters)
+def _told(reach: _Reach, parts: Parts) -> list[bytes]:
+    """The entries of the subject's stream that are from before the erasure; all of them where it is not late."""
+    entries: Any = parts.redis.xrange(stream_key(reach.subject))
+    until = reach.whole.at if reach.is_late and reach.whole else None
+    return [id_ for id_, fields in entries if until is None or datetime.fromisoformat(fields[b"at"].decode()) <= until]
+
+
+def _parked(reach: _Reach, parts: Parts) -> list[str]:
+    return [id_ for id_, body in parts.mailbox.parked(reach.subject).items() if reach.means(json.loads(body))]
+
+
+def _letters(reach: _Reach, parts: Parts) -> list[DeadLetter]:
+    return [letter for letter in read_dead_letters(parts.redis) if reach.means(letter.turn, letter.at)]
 
 
 def _rewrite(parts: Parts, proof: Proof) -> None:
@@ -198,21 +312,6 @@ def _rewrite(parts: Parts, proof: Proof) -> None:
         parts.redis.bgrewriteaof()
     proof.notes.append(
         "the broker rewrites its append-only file now; until it is done that still holds what was erased"
-    )
-
-
-def _look_again(subject: Subject, parts: Parts, proof: Proof) -> None:
-    rows = {f"catalog: {table}": count for table, count in parts.catalog.erasing.left(subject).items()}
-    proof.left = (
-        rows
-        | _left_in_graph(subject, parts)
-        | {
-            "index": len(_entries(subject, parts)),
-            "mailbox": len(parts.mailbox.parked(subject)),
-            "ingest queue": count_messages(parts.redis, partial(is_of, subject=subject)),
-            "dead letters": sum(is_of(letter.turn, subject) for letter in read_dead_letters(parts.redis)),
-            "events": int(parts.redis.exists(stream_key(subject))),
-        }
     )
 
 
@@ -257,7 +356,3 @@ def is_of(turn: Any, subject: Subject, scope: Scope = Scope.SUBJECT, key: str = 
         [json.dumps(name, ensure_ascii=ascii_).replace("\\", "") for ascii_ in (True, False)] for name in names.values()
     ]
     return all(any(way in text for way in of_name) for of_name in ways)
-
-
-def _json(body: str) -> Any:
-    return json.loads(body)

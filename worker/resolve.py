@@ -34,6 +34,7 @@ from worker.same_fact import Check, Verdicts
 
 _FORGETTABLE = (Status.ACTIVE, Status.PROVISIONAL, Status.SUPERSEDED, Status.ARCHIVED)
 _ASKED = "the user asked for it to be forgotten"
+_HELD = "it is under legal hold: nothing was forgotten of what the user asked for"
 _STILL = "it still holds of a memory that said several things, of which one changed"
 _RELATED = 3
 """How many near memories a new one is linked to."""
@@ -187,7 +188,7 @@ def _outdated(ids: Iterable[uuid.UUID], said: Candidate, draft: Draft, parts: Pa
     """What a candidate outdates of these memories.
 
     Of a consolidated one that are the originals that it contradicts: it is taken apart, and the others stand by
-    themselves again.
+    themselves again. Under legal hold it is archived as it is.
     """
     outdated: list[Memory] = []
     for memory in [draft.current[id_] for id_ in ids]:
@@ -197,7 +198,10 @@ def _outdated(ids: Iterable[uuid.UUID], said: Candidate, draft: Draft, parts: Pa
         if not 0 < len(changed) < len(originals):
             outdated.append(memory)
             continue
-        draft.delete(memory, "a part of it changed: taken apart")
+        if memory.legal_hold:
+            draft.archive(memory, "a part of it changed: its parts stand by themselves, and it is under legal hold")
+        else:
+            draft.delete(memory, "a part of it changed: taken apart")
         for alone in [apart(original, draft.now) for original in originals]:
             if alone.id in changed:
                 outdated.append(alone)
@@ -277,6 +281,10 @@ def _forget(request: ForgetRequest, near: dict[uuid.UUID, float], draft: Draft, 
         patterns = patterns_of(parts.catalog, draft.subject, [draft.current[id_] for id_ in ids])
         draft.learn(patterns.values())
         what = without(ids | patterns.keys(), draft.current, draft.now, parts.policy)
+        if what.held:
+            for id_ in what.held:
+                draft.refuse(AuditAction.REFUSED, request.turn_id, _HELD, memory_id=id_)
+            return False
         for memory in what.deleted:
             draft.delete(memory, _ASKED)
         for memory in what.changed:

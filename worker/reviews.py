@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 import uuid
 from collections.abc import Iterator
@@ -24,6 +25,7 @@ from memory.schema import (
 )
 from policies.topics import is_about
 from worker.draft import Draft
+from worker.leases import LeaseKeeper
 from worker.parts import Parts
 from worker.pipeline import commit, embed, scored, tell
 from worker.resolve import Origin, resolve
@@ -148,7 +150,10 @@ def holding(subject: Subject, parts: Parts) -> Iterator[Lease]:
         if time.monotonic() > deadline:
             raise SubjectBusy(f"a worker has the turns of {subject.subject_id!r} in hand; try again in a moment")
         time.sleep(_POLL_SECONDS)
+    leases = LeaseKeeper(parts.mailbox, parts.settings.lease_seconds, math.inf)
     try:
-        yield lease
+        with leases.keeping(lease):
+            yield lease
     finally:
+        leases.stop()
         parts.mailbox.let_go(lease)

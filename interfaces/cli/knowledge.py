@@ -149,7 +149,14 @@ def _details(memory: Memory) -> Panel:
         "id": str(memory.id),
         "whose": f"{memory.subject_id} (tenant {memory.tenant_id})",
         "type": f"{memory.type.value}, {memory.kind.value}, {memory.category}",
-        "status": memory.status.value + (", pinned" if memory.pinned else "") + (", private" if memory.private else ""),
+        "status": ", ".join(
+            (
+                memory.status.value,
+                *(["pinned"] if memory.pinned else []),
+                *(["private"] if memory.private else []),
+                *(["under legal hold"] if memory.legal_hold else []),
+            )
+        ),
         "when": utc_iso(memory.occurred_at),
         "written": f"{utc_iso(memory.created_at)}, last changed {utc_iso(memory.updated_at)}",
         "importance": f"{memory.importance:.2f} (trust {memory.trust_score:.2f}, confidence {memory.confidence:.2f})",

@@ -18,6 +18,7 @@ from interfaces.cli import (
     erasing,
     fleet,
     graph,
+    holds,
     knowledge,
     moving,
     nights,
@@ -31,7 +32,7 @@ from interfaces.cli.output import errors
 from interfaces.fleet_report import NoAnswer
 from interfaces.local.broker import BrokerUnavailable
 from interfaces.local.processes import ProcessKeepsDying
-from memory.catalog import CatalogUnavailable
+from memory.catalog import CatalogUnavailable, UnderLegalHold
 from memory.embedding import EmbedderRefused, EmbedderUnavailable
 from memory.index import IndexMismatch, IndexUnavailable
 from memory.postgres import PostgresUnavailable
@@ -54,6 +55,7 @@ _MENDABLE = (
     ProcessKeepsDying,
     NoAnswer,
     SubjectBusy,
+    UnderLegalHold,
 )
 
 app = typer.Typer(
@@ -80,6 +82,7 @@ doctor.add_to(app)
 configuration.add_to(app)
 app.add_typer(dead_letters.app)
 app.add_typer(reviews.app)
+app.add_typer(holds.app)
 app.add_typer(subject.app)
 
 

@@ -53,6 +53,9 @@ def _table(told: FleetReport) -> Table:
     table.add_row("events", _of(told.waiting_events, "not announced yet"))
     for place, line in enumerate(_dead_letters(told)):
         table.add_row("" if place else "dead letters", line)
+    for place, one in enumerate(told.erasures_going_on or ()):
+        whose = f"of {one['subject_id']} (tenant {one['tenant_id']})"
+        table.add_row("" if place else "erasures", Text(f"{whose} goes on since {one['since']}"))
     return table
 
 

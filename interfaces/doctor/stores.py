@@ -8,6 +8,7 @@ from contextlib import closing
 from sqlalchemy.exc import SQLAlchemyError
 
 from interfaces.doctor.models import examine_embedder
+from interfaces.fleet_report import ERASURES_GO_ON
 from memory.accesses import Accesses
 from memory.catalog import Catalog, CatalogUnavailable, open_catalog_engine
 from memory.catalog.engine import create_catalog_engine
@@ -18,10 +19,11 @@ from memory.graph import KeptGraph, SqlGraph, open_graph
 from memory.index import ExaminedIndex, Index, IndexMismatch, IndexUnavailable, TendedIndex, open_index
 from memory.postgres import PostgresUnavailable
 from memory.reindexing import IndexUnbuilt, must_be_built, target_of
-from memory.schema import Policy
+from memory.schema import Policy, utc_iso
 from memory.settings import Settings, SettingsError
 from memory.stores import Stores
 
+_SHOWN = 20
 _REINDEX = "run `afterturn reindex` with these settings"
 
 
@@ -39,6 +41,7 @@ def examine_stores(settings: Settings, *, tend: bool) -> Iterator[Finding]:
         yield from _index(settings, embedder, tend=tend)
     if usable:
         yield from _graph(settings)
+        yield from _erasures(settings)
 
 
 def _catalog(settings: Settings) -> list[Finding]:
@@ -126,6 +129,16 @@ def _settled(index: Index, memories: int) -> int:
     """How many entries there are; counted once more where a fleet at work seems to have been between."""
     held = index.count()
     return held if held == memories else index.count()
+
+
+def _erasures(settings: Settings) -> Iterator[Finding]:
+    with closing(Catalog(create_catalog_engine(settings.effective_catalog_url, settings.worker_slots))) as catalog:
+        going_on = catalog.erasing.going_on(_SHOWN)
+    if going_on:
+        named = ", ".join(
+            f"{subject.subject_id} (tenant {subject.tenant_id}) since {utc_iso(since)}" for subject, since in going_on
+        )
+        yield warning("erasures", f"have not come to their end: {named}", ERASURES_GO_ON)
 
 
 def _graph(settings: Settings) -> Iterator[Finding]:

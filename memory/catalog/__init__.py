@@ -3,7 +3,7 @@
 from sqlalchemy import Engine
 
 from memory.catalog.catalog import Backlog, Catalog
-from memory.catalog.changes import Access, Changes, ConcurrentChange, IndexJob, LedgerEntry, Outcome
+from memory.catalog.changes import Access, Changes, ConcurrentChange, IndexJob, LedgerEntry, Outcome, UnderLegalHold
 from memory.catalog.engine import CatalogUnavailable, create_catalog_engine
 from memory.catalog.nights import Chunk, ChunkLost, NightRun
 from memory.catalog.reviews import Reviews
@@ -26,6 +26,7 @@ __all__ = [
     "Outcome",
     "Reviews",
     "StaleFence",
+    "UnderLegalHold",
     "open_catalog",
     "open_catalog_engine",
 ]

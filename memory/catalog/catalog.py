@@ -65,7 +65,7 @@ class Catalog:
         self._writers = Writers(engine)
         self.nights = NightRuns(self._engine, self._writers)
         self.fading = Fading(self._engine, self._writers)
-        self.erasing = Erasing(self._engine, self._writers, graph)
+        self.erasing = Erasing(self._engine, self._writers, riding, graph)
         self.moves = Moves(self._engine, self._writers)
         self._riding = riding
         self._graph = graph
@@ -89,6 +89,7 @@ class Catalog:
         Raises:
             StaleFence: the work was done under a lease that is no longer the newest of the subject.
             ConcurrentChange: a memory or a review was changed by somebody else since it was read.
+            UnderLegalHold: a memory to be deleted is.
         """
         event_ids = self._writers.write(
             lambda connection: write(connection, changes, self._riding, vectors, self._graph)

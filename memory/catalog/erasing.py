@@ -9,20 +9,28 @@ from datetime import datetime
 from enum import StrEnum
 from typing import Any
 
-from sqlalchemy import Connection, Engine, Table, delete, func, insert, select, update
+from sqlalchemy import Connection, Engine, Table, bindparam, delete, func, insert, select, update
 
 import memory.catalog.tables as tables
 from memory.catalog.binding import mine, whose
-from memory.catalog.changes import Changes
+from memory.catalog.changes import Changes, UnderLegalHold
 from memory.catalog.reviews import review_of
 from memory.catalog.rows import index_job_rows, memory_of
 from memory.catalog.writers import Writers
-from memory.catalog.writing import RidingGraph, insert_new, note_removal, of_subject, take_turn
+from memory.catalog.writing import RidingGraph, insert_new, note_removal, of_subject, take_turn, write
+from memory.index.base import RidingIndex
 from memory.schema import AuditEntry, Memory, Review, Subject, Turn
 
 _TOMBSTONES = select(tables.tombstones.c.scope, tables.tombstones.c.key, tables.tombstones.c.at).where(
     mine(tables.tombstones)
 )
+_SAME = (
+    mine(tables.tombstones)
+    & (tables.tombstones.c.scope == bindparam("of"))
+    & (tables.tombstones.c.key == bindparam("what"))
+)
+_BURY_AGAIN = update(tables.tombstones).where(_SAME).values(at=bindparam("since"), ended_at=None)
+_END = update(tables.tombstones).where(_SAME, tables.tombstones.c.at == bindparam("since"))
 _STAYS = ("subjects", "tombstones")
 """Tables of which an erasure of a subject leaves the subject's row: ids, a fencing token, revisions and a moment."""
 
@@ -37,7 +45,7 @@ class Scope(StrEnum):
 
 @dataclass(frozen=True)
 class Tombstone:
-    """That something was erased at a moment; `key` is the conversation's or the turn's id, empty for a subject."""
+    """That something was erased at a moment: `key` is the conversation's or the turn's id, empty for a subject."""
 
     scope: Scope
     key: str
@@ -57,9 +65,12 @@ class Tombstone:
 class Erasing:
     """Erasures. Safe to call from many threads and processes."""
 
-    def __init__(self, engine: Engine, writers: Writers, graph: RidingGraph | None = None) -> None:
+    def __init__(
+        self, engine: Engine, writers: Writers, riding: RidingIndex | None = None, graph: RidingGraph | None = None
+    ) -> None:
         self._engine = engine
         self._writers = writers
+        self._riding = riding
         self._graph = graph
 
     def tombstones(self, subject: Subject) -> list[Tombstone]:
@@ -68,18 +79,40 @@ class Erasing:
             rows = connection.execute(_TOMBSTONES, whose(subject))
             return [Tombstone(Scope(row.scope), row.key, row.at) for row in rows]
 
-    def bury(self, subject: Subject, stones: Iterable[Tombstone]) -> None:
-        """Set tombstones; one that stands already is moved to the later moment."""
+    def going_on(self, limit: int) -> list[tuple[Subject, datetime]]:
+        """Subjects with erasures that have not come to their end, and since when, longest first."""
         table = tables.tombstones
-        with self._writers.transaction() as connection:
-            for stone in stones:
-                row = {**subject.model_dump(), "scope": stone.scope, "key": stone.key, "at": stone.at}
-                connection.execute(insert_new(connection.dialect.name, table), row)
-                connection.execute(
-                    update(table)
-                    .where(of_subject(table, subject), table.c.scope == stone.scope, table.c.key == stone.key)
-                    .values(at=stone.at)
-                )
+        began = func.min(table.c.at).label("began")
+        query = select(table.c.tenant_id, table.c.subject_id, began).where(table.c.ended_at.is_(None))
+        query = query.group_by(table.c.tenant_id, table.c.subject_id).order_by(began).limit(limit)
+        with self._engine.connect() as connection:
+            return [
+                (Subject(tenant_id=row.tenant_id, subject_id=row.subject_id), row.began)
+                for row in connection.execute(query)
+            ]
+
+    def begun(self, subject: Subject) -> list[Tombstone]:
+        """The tombstones of the subject's erasures that have not come to their end."""
+        with self._engine.connect() as connection:
+            rows = connection.execute(_TOMBSTONES.where(tables.tombstones.c.ended_at.is_(None)), whose(subject))
+            return [Tombstone(Scope(row.scope), row.key, row.at) for row in rows]
+
+    def end(self, subject: Subject, stones: Iterable[Tombstone], now: datetime) -> None:
+        """Note that an erasure has come to its end: nothing of it is left, outside of the catalog either."""
+        rows = [{**whose(subject), "of": stone.scope, "what": stone.key, "since": stone.at} for stone in stones]
+        if rows:
+            with self._writers.transaction() as connection:
+                connection.execute(_END.values(ended_at=now), rows)
+
+    def held(self, subject: Subject | None = None, *, limit: int | None = None) -> list[Memory]:
+        """The memories under legal hold, of a subject or of all, in the order of whose they are."""
+        table = tables.memories
+        query = select(table.c.document).where(table.c.legal_hold)
+        if subject is not None:
+            query = query.where(of_subject(table, subject))
+        query = query.order_by(table.c.tenant_id, table.c.subject_id, table.c.created_at, table.c.id).limit(limit)
+        with self._engine.connect() as connection:
+            return [memory_of(document) for document in connection.execute(query).scalars()]
 
     def turns_of(self, subject: Subject, conversation_id: str) -> set[str]:
         """The turns of a conversation, as far as sources, memories and reviews tell."""
@@ -114,15 +147,23 @@ class Erasing:
                 ).scalars()
             )
 
-    def drop_turns(self, subject: Subject, turn_ids: Collection[str]) -> dict[str, int]:
-        """Drop raw turns, what waits for a person because of them, and all that is open or was asked, for it may speak
-        of them. Answers how many rows of which table went."""
-        gone = {}
+    def commit(self, changes: Changes, stones: Sequence[Tombstone] = (), turn_ids: Collection[str] = ()) -> None:
+        """Write an erasure: its changes, its tombstones, and that turns are dropped, in one transaction. It goes on
+        until `end`.
+
+        With a turn go its raw text, what waits for a person because of it, and all that is open or was asked, for it
+        may speak of it.
+
+        Raises:
+            StaleFence, ConcurrentChange, UnderLegalHold: as `Catalog.commit`; nothing was written.
+        """
         with self._writers.transaction() as connection:
-            for table, mine in _of_turns(connection, subject, turn_ids):
-                gone[table.name] = connection.execute(delete(table).where(mine)).rowcount
+            write(connection, changes, self._riding, graph=self._graph)
+            _bury(connection, changes.subject, stones)
+            if turn_ids:
+                for table, mine in _of_turns(connection, changes.subject, turn_ids):
+                    connection.execute(delete(table).where(mine))
         self._writers.leave_no_trace()
-        return gone
 
     def left_of(self, subject: Subject, turn_ids: Collection[str]) -> dict[str, int]:
         """How many rows each table still has of these turns."""
@@ -132,12 +173,15 @@ class Erasing:
                 for table, mine in _of_turns(connection, subject, turn_ids)
             }
 
-    def wipe(self, subject: Subject, fence: int, line: AuditEntry) -> tuple[dict[str, int], list[Memory]]:
-        """Drop all that any table has of a subject, and leave one line in the audit. Answers how many rows of which
-        table went, and the memories, of which the index must yet be told.
+    def wipe(
+        self, subject: Subject, fence: int, stone: Tombstone, line: AuditEntry
+    ) -> tuple[dict[str, int], list[Memory]]:
+        """Drop all that any table has of a subject, and leave a tombstone and one line in the audit. Answers how many
+        rows of which table went, and the memories, of which the index must yet be told. It goes on until `end`.
 
         Raises:
             StaleFence: the work was done under a lease that is no longer the newest of the subject.
+            UnderLegalHold: so are some of the memories; nothing was dropped.
         """
         removed = {}
         with self._writers.transaction() as connection:
@@ -147,6 +191,9 @@ class Erasing:
                 select(tables.memories.c.document).where(of_subject(tables.memories, subject))
             ).scalars()
             memories = [memory_of(document) for document in documents]
+            if held := [memory.id for memory in memories if memory.legal_hold]:
+                raise UnderLegalHold(held)
+            _bury(connection, subject, [stone])
             if self._graph is not None:
                 self._graph.ride(connection, (), memories)
             for table in _tables_about_subjects():
@@ -164,6 +211,14 @@ class Erasing:
             counts = {table.name: _count(connection, table, subject) for table in _tables_about_subjects()}
         counts["audit"] = max(0, counts["audit"] - 1)
         return counts
+
+
+def _bury(connection: Connection, subject: Subject, stones: Iterable[Tombstone]) -> None:
+    """Set tombstones; one that stands already is moved to the later moment."""
+    for stone in stones:
+        row = {**subject.model_dump(), "scope": stone.scope, "key": stone.key, "at": stone.at}
+        if connection.execute(insert_new(connection.dialect.name, tables.tombstones), row).rowcount == 0:
+            connection.execute(_BURY_AGAIN, {**whose(subject), "of": stone.scope, "what": stone.key, "since": stone.at})
 
 
 def _tables_about_subjects() -> Sequence[Table]:

@@ -119,6 +119,13 @@ memories = Table(
     Index(None, "tenant_id", "subject_id", "status", "updated_at"),
     Index(None, "tenant_id", "subject_id", "created_at"),
 )
+Index(
+    None,
+    memories.c.tenant_id,
+    memories.c.subject_id,
+    sqlite_where=memories.c.legal_hold,
+    postgresql_where=memories.c.legal_hold,
+)
 
 facts = Table(
     "facts",
@@ -252,6 +259,13 @@ tombstones = Table(
     # Empty for a whole subject: a part of a primary key cannot be null.
     _identifier("key", primary_key=True),
     Column("at", UtcTime, nullable=False),
+    Column("ended_at", UtcTime),
+)
+Index(
+    None,
+    tombstones.c.at,
+    sqlite_where=tombstones.c.ended_at.is_(None),
+    postgresql_where=tombstones.c.ended_at.is_(None),
 )
 
 accesses = Table(

@@ -13,7 +13,7 @@ from sqlalchemy.dialects import postgresql, sqlite
 
 import memory.catalog.tables as tables
 from memory.catalog.binding import any_of
-from memory.catalog.changes import Access, Changes, ConcurrentChange, IndexJob
+from memory.catalog.changes import Access, Changes, ConcurrentChange, IndexJob, UnderLegalHold
 from memory.catalog.context import drop_context, write_questions, write_topics
 from memory.catalog.preferences import write_preferences
 from memory.catalog.reviews import write_reviews
@@ -85,7 +85,10 @@ def write(
         StaleFence: the catalog has seen a newer fencing token for the subject.
         ConcurrentChange: an updated or deleted memory is no longer at the version that was read, or a settled review
             was settled before.
+        UnderLegalHold: a deleted memory is.
     """
+    if held := [memory.id for memory in changes.deleted if memory.legal_hold]:
+        raise UnderLegalHold(held)
     revision = take_turn(connection, changes)
     if changes.deleted:
         note_removal(connection, changes.subject, revision)

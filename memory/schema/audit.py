@@ -23,6 +23,10 @@ class AuditAction(StrEnum):
     QUARANTINED = "quarantined"
     APPROVED = "approved"
     REJECTED = "rejected"
+    HELD = "held"
+    """It is under legal hold from now on."""
+    LIFTED = "lifted"
+    """It is under legal hold no longer."""
     PREFERENCE = "preference"
     """The subject wants something else of their memory from now on."""
 

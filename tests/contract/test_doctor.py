@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import closing
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -15,16 +16,18 @@ from interfaces.doctor.broker import examine_broker, examine_fleet
 from interfaces.doctor.machine import examine_folders
 from interfaces.doctor.models import examine_embedder, examine_llm
 from interfaces.doctor.stores import examine_stores
+from interfaces.fleet_report import fleet_report
 from interfaces.local.broker import embedded_broker
 from memory.catalog import Changes, open_catalog
 from memory.catalog.engine import create_catalog_engine
+from memory.catalog.erasing import Scope, Tombstone
 from memory.catalog.revisions import migrate
 from memory.embedding.base import Embedder
 from memory.findings import Finding, Mark
 from memory.index import open_index
 from memory.index.base import Entry, Vector
 from memory.index.sqlite import SqliteIndex
-from memory.schema import Thresholds
+from memory.schema import AuditAction, AuditEntry, Thresholds
 from memory.settings import Settings
 from tests.conftest import free_port
 from tests.contract.catalogs import ANNA, NOW, a_memory, changes
@@ -82,6 +85,21 @@ def with_memories(settings: Settings, *, indexed: bool) -> None:
     catalog.told(catalog.index_jobs(), [id_ for id_, _ in catalog.outbox()])
     index.close()
     catalog.close()
+
+
+def test_erasures_that_have_not_come_to_their_end_are_named(settings: Settings) -> None:
+    with_memories(settings, indexed=True)
+    line = AuditEntry(action=AuditAction.ERASED, **ANNA.model_dump(), at=NOW, by="d", reason="r", policy_version="p")
+    stone = Tombstone(Scope.SUBJECT, "", NOW)
+    with closing(open_catalog(settings)) as catalog:
+        catalog.erasing.wipe(ANNA, 99, stone, line)
+        found = told(examine_stores(settings, tend=False), "erasures")
+        assert (found.mark, "anna (tenant acme) since 2026-11-02" in found.found) == (Mark.WARNING, True)
+        reported, _ = fleet_report(settings.model_copy(update={"broker_url": f"redis://127.0.0.1:{free_port()}/0"}))
+        assert [one["subject_id"] for one in reported.erasures_going_on or ()] == ["anna"]
+        assert any("forget-user" in line for line in reported.advice)
+        catalog.erasing.end(ANNA, [stone], NOW)
+        assert "erasures" not in [one.part for one in examine_stores(settings, tend=False)]
 
 
 # -- the machine and the broker -----------------------------------------------------------------------------------

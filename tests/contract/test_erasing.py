@@ -12,9 +12,11 @@ import pytest
 
 from memory.catalog import Changes, StaleFence
 from memory.catalog.erasing import Scope
+from memory.dead_letters import read_dead_letters
 from memory.findings import Finding
 from memory.graph import Relation
 from memory.queue import INGEST_QUEUE, send_dead_letter, send_turn
+from memory.queued import count_messages
 from memory.schema import Event, EventName, OpenTopic, Subject, Turn
 from recall.search import search
 from tests.contract.catalogs import a_memory
@@ -23,6 +25,7 @@ from tests.contract.pipeline import Worker, on_every_store
 from tests.turns import a_turn, subject
 from worker.erasing import Proof, erase_memory, erase_subject, erase_turns, files_with, is_of
 from worker.events import announce_left, stream_key
+from worker.nights.tidy import tidy
 from worker.parts import Parts
 
 pytest_generate_tests = on_every_store
@@ -256,3 +259,74 @@ def test_words_are_found_across_the_blocks_in_which_files_are_read(tmp_path: Any
     (tmp_path / "log").write_bytes(b"x" * (1024 * 1024 - 5) + b"seventeen walnuts")
     (tmp_path / "other").write_bytes(b"eighteen walnuts")
     assert files_with(tmp_path, ["seventeen walnuts"]) == [str(tmp_path / "log")]
+
+
+class Killed(BaseException):
+    """As if the process had died here."""
+
+
+STEPS = ("memory.indexing.index", "drop_messages", "_told", "_end")
+
+
+@pytest.mark.parametrize("step", STEPS)
+def test_an_erasure_that_was_killed_anywhere_is_known_and_the_fleet_finishes_it(
+    alone: Worker, anna: str, step: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    bert = anna.replace("anna", "bert")
+    everywhere(alone, anna, bert)
+    whose, erasing = subject(anna), alone.parts.catalog.erasing
+    texts = [memory.summary for memory in alone.known(whose)]
+    now = datetime.now(UTC)
+
+    def dies(*_: Any, **__: Any) -> None:
+        raise Killed
+
+    with monkeypatch.context() as deadly:
+        deadly.setattr(step if "." in step else f"worker.erasing.{step}", dies)
+        with pytest.raises(Killed):
+            erase_subject(whose, alone.parts, by="dora", now=now)
+    assert erasing.going_on(10) == [(whose, now)]
+    later = (now + timedelta(minutes=5)).isoformat()
+    alone.hear(anna, "My brother owns a bakery in Porto", first=9, occurred_at=later)
+    alone.park(a_turn(anna, 10, "I have a cat") | {"occurred_at": later})
+    known, events = alone.known(whose), alone.events(whose)
+    assert known
+
+    assert tidy(alone.parts, now + timedelta(hours=1))["erasures"] == 1
+
+    assert erasing.going_on(10) == []
+    assert tidy(alone.parts, now + timedelta(hours=2))["erasures"] == 0
+    assert files_with(alone.parts.settings.data_dir, texts) == []
+    assert count_messages(alone.parts.redis, lambda turn: is_of(turn, whose)) == 0
+    assert [letter for letter in read_dead_letters(alone.parts.redis) if is_of(letter.turn, whose)] == []
+    assert all(text not in str(alone.events(whose)) for text in texts)
+    assert alone.known(whose) == known, "what was said since stays"
+    assert alone.parts.mailbox.parked(whose).keys() == {f"{anna}-10"}
+    assert [event for event in events if event["at"] > now.isoformat()] == alone.events(whose)
+
+
+def test_an_erasure_of_a_conversation_that_was_killed_is_finished_for_what_was_said_in_it_by_then(
+    worker: Worker, anna: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    worker.hear(anna, "I live in Lisbon", conversation_id="first")
+    whose, erasing, now = subject(anna), worker.parts.catalog.erasing, datetime.now(UTC)
+    for number, conversation in ((5, "first"), (6, "second")):
+        body = a_turn(anna, number, SECRET) | {"conversation_id": conversation}
+        send_dead_letter(worker.parts.celery, reason="broken", turn_id="x", body=body)
+
+    def dies(*_: Any, **__: Any) -> None:
+        raise Killed
+
+    with monkeypatch.context() as deadly:
+        deadly.setattr("worker.erasing.drop_messages", dies)
+        with pytest.raises(Killed):
+            erase_turns(whose, Scope.CONVERSATION, "first", worker.parts, by="dora", now=now)
+    later = (now + timedelta(minutes=5)).isoformat()
+    worker.hear(anna, "I have a dog", first=7, conversation_id="first", occurred_at=later)
+    assert erasing.going_on(10) == [(whose, now)]
+    tidy(worker.parts, now + timedelta(hours=1))
+    assert erasing.going_on(10) == []
+    mine = [letter.turn for letter in read_dead_letters(worker.parts.redis) if is_of(letter.turn, whose)]
+    assert [turn["conversation_id"] for turn in mine] == ["second"]
+    assert [memory.source_turn_ids for memory in worker.known(whose)] == [(f"{anna}-7",)]
+    assert all("Lisbon" not in event["payload"] for event in worker.events(whose))

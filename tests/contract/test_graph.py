@@ -11,6 +11,7 @@ from sqlalchemy import Engine
 
 from memory.catalog import Catalog, Changes, revisions
 from memory.catalog.engine import create_catalog_engine
+from memory.catalog.erasing import Scope, Tombstone
 from memory.graph import Graph, SqlGraph
 from memory.graph.age import AgeGraph
 from memory.schema import AuditAction, AuditEntry, Fact, Memory, Status, Subject
@@ -164,7 +165,7 @@ def test_what_is_erased_is_told_no_more_and_leaves_no_node(
 def test_a_subject_that_is_erased_has_no_facts(catalog: Catalog, graph: Graph) -> None:
     keep(catalog, FAMILY, stating("t1", ("Lena", "lives in", "Rome"), whose=BERT))
     line = AuditEntry(action=AuditAction.DELETED, **ANNA.model_dump(), at=NOW, by="o", reason="r", policy_version="p")
-    catalog.erasing.wipe(ANNA, 99, line)
+    catalog.erasing.wipe(ANNA, 99, Tombstone(Scope.SUBJECT, "", NOW), line)
     assert graph.about(ANNA, ["Lena", "User", "Graz"], hops=3) == []
     assert len(told(graph, BERT, "Lena")) == 1
 
@@ -218,7 +219,7 @@ def test_a_graph_that_was_switched_off_meanwhile_is_made_what_the_catalog_is(
     line = AuditEntry(
         action=AuditAction.ERASED, **ANNA.model_dump(), at=NOW, by="dora", reason="erased", policy_version="p"
     )
-    catalog.erasing.wipe(ANNA, 11, line)
+    catalog.erasing.wipe(ANNA, 11, Tombstone(Scope.SUBJECT, "", NOW), line)
     assert graph.held(ANNA) == []
 
 

@@ -14,6 +14,7 @@ from sqlalchemy import Engine
 
 from memory.accesses import Accesses
 from memory.catalog import Catalog, Changes
+from memory.catalog.erasing import Scope, Tombstone
 from memory.graph import SqlGraph
 from memory.index.base import Vector, Where
 from memory.index.sqlite import SqliteIndex
@@ -152,7 +153,7 @@ def test_what_is_written_while_it_runs_and_after_is_in_the_new_index_too(old: St
 def test_a_subject_that_is_erased_meanwhile_is_in_neither(old: Stores, new: Stores) -> None:
     reindex(new)
     line = AuditEntry(action=AuditAction.DELETED, **ANNA.model_dump(), at=NOW, by="o", reason="r", policy_version="p")
-    old.catalog.erasing.wipe(ANNA, 99, line)
+    old.catalog.erasing.wipe(ANNA, 99, Tombstone(Scope.SUBJECT, "", NOW), line)
     catch_up(new)
     assert held(new, ANNA) == set()
     assert held(new, BERT) == ids(new, BERT)

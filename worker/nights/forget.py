@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import uuid
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime, timedelta
 
 from memory.catalog import Changes
@@ -48,12 +48,14 @@ def _some(
     draft.learn(parts.catalog.memories(subject, [footing.id for footing, _, _ in due]).values())
     steps: list[Step] = []
     folded, doomed = [], set()
-    # With a consolidated memory go its originals, which were kept for it: it stays if one of them is to stay.
     known = family(parts.catalog, subject, [footing.id for footing, what, _ in due if what is Fate.DELETE])
-    needed = {memory.consolidated_into for memory in known.values() if memory.pinned or memory.legal_hold}
     for footing, what, why in due:
         memory = draft.current.get(footing.id)
-        if memory is None or memory.id in gone or (what is Fate.DELETE and memory.id in needed):
+        if (
+            memory is None
+            or memory.id in gone
+            or (what is Fate.DELETE and _takes_what_stays(memory, known, parts, now))
+        ):
             continue
         if footing.access:
             folded.append(footing.access)
@@ -71,6 +73,13 @@ def _some(
             draft.delete(memory, "it was a part of a memory that is gone")
             steps.append(Step.of("delete", memory, "it was a part of a memory that is gone"))
     return drafted(draft, folded), steps
+
+
+def _takes_what_stays(memory: Memory, known: Mapping[uuid.UUID, Memory], parts: Parts, now: datetime) -> bool:
+    """Whether what is to stay would go with a memory: with a consolidated one go its originals, which were kept for it,
+    and with what was left of a superseded one that."""
+    what = without([memory.id], known, now, parts.policy)
+    return bool(what.held) or any(one.pinned for one in what.deleted)
 
 
 def used(memory: Memory, times: int, last_at: datetime, policy: Policy) -> Memory:

@@ -6,6 +6,7 @@ from datetime import datetime, timedelta
 
 import structlog
 
+from worker.erasing import finish_erasures
 from worker.parts import Parts
 
 _log = structlog.get_logger()
@@ -15,9 +16,11 @@ _PAGES = 200
 
 
 def tidy(parts: Parts, now: datetime) -> dict[str, int]:
-    """Drop topics and questions that are stale, and raw turns that were kept for as long as the settings say."""
+    """Drop topics and questions that are stale, and raw turns that were kept for as long as the settings say; finish
+    erasures that were killed on the way."""
     policy = parts.policy
     dropped = {
+        "erasures": finish_erasures(parts, _PAGE, now),
         "context": parts.catalog.drop_stale_context(
             topics_before=now - timedelta(hours=policy.open_topic_hours),
             questions_before=now - timedelta(hours=policy.question_hours),

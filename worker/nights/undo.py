@@ -5,6 +5,7 @@ from __future__ import annotations
 import uuid
 from datetime import datetime
 
+from memory.catalog import UnderLegalHold
 from memory.schema import AuditAction, Memory, Subject
 from policies.consolidation import apart
 from worker.draft import Draft
@@ -23,6 +24,7 @@ def take_apart(subject: Subject, memory_id: uuid.UUID, parts: Parts, *, by: str,
 
     Raises:
         NothingToUndo: it is no such memory.
+        UnderLegalHold: so it is; it stays.
         SubjectBusy: a worker has the subject's turns in hand for longer than one waits.
     """
     with holding(subject, parts) as lease:
@@ -32,6 +34,8 @@ def take_apart(subject: Subject, memory_id: uuid.UUID, parts: Parts, *, by: str,
         originals = parts.catalog.memories(subject, whole.consolidated_from)
         if not originals:
             raise NothingToUndo("none of the memories that it was made of is left")
+        if whole.legal_hold:
+            raise UnderLegalHold([whole.id])
         draft = Draft(subject, now, parts.policy.version, by=by)
         draft.learn([whole, *originals.values()])
         draft.delete(whole, "taken apart by command")

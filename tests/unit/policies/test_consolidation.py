@@ -104,6 +104,18 @@ def test_nothing_of_an_erased_original_is_left(group: list[Memory], data: st.Dat
     assert (whole.id in left) == (len(others) > 1)
 
 
+@given(groups, st.data())
+def test_nothing_under_legal_hold_goes_or_loses_a_part_unnoticed(group: list[Memory], data: st.DataObject) -> None:
+    _, known = joined(group)
+    held = data.draw(st.sampled_from(sorted(known, key=str)))
+    known[held] = known[held].model_copy(update={"legal_hold": True})
+    doomed = data.draw(st.sampled_from(sorted(known, key=str)))
+    what = without([doomed], known, LATER, POLICY)  # type: ignore[list-item, arg-type]
+    touched = [*what.deleted, *(one for one in what.changed if one.summary != known[one.id].summary)]
+    assert (held in {one.id for one in touched}) == (held in what.held)
+    assert set(what.held) <= {held}
+
+
 @given(groups)
 def test_with_a_consolidated_memory_go_those_that_say_the_same(group: list[Memory]) -> None:
     whole, known = joined(group)

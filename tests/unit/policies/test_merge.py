@@ -134,3 +134,11 @@ def test_superseding_by_the_same_memory_again_changes_nothing() -> None:
     successor = uuid.uuid4()
     once = supersede(memory(), successor, NOON)
     assert supersede(once, successor, LATER) == once
+
+
+def test_what_is_under_legal_hold_keeps_its_words() -> None:
+    said_more = candidate("The user likes green tea.")
+    held = memory("The user likes tea.", legal_hold=True)
+    assert merge(held, said_more, 0.1, LATER, "p").summary == held.summary
+    lifted = held.model_copy(update={"legal_hold": False})
+    assert merge(lifted, said_more, 0.1, LATER, "p").summary == said_more.summary

@@ -80,6 +80,14 @@ def upgrade() -> None:
         sa.PrimaryKeyConstraint("id", name=op.f("pk_memories")),
     )
     op.create_index(
+        op.f("ix_memories_tenant_id_subject_id"),
+        "memories",
+        ["tenant_id", "subject_id"],
+        unique=False,
+        sqlite_where=sa.text("legal_hold = 1"),
+        postgresql_where=sa.text("legal_hold"),
+    )
+    op.create_index(
         op.f("ix_memories_tenant_id_subject_id_created_at"),
         "memories",
         ["tenant_id", "subject_id", "created_at"],
@@ -232,7 +240,16 @@ def upgrade() -> None:
         sa.Column("scope", sa.String(length=20), nullable=False),
         sa.Column("key", sa.String(length=200), nullable=False),
         sa.Column("at", sa.String(length=32), nullable=False),
+        sa.Column("ended_at", sa.String(length=32), nullable=True),
         sa.PrimaryKeyConstraint("tenant_id", "subject_id", "scope", "key", name=op.f("pk_tombstones")),
+    )
+    op.create_index(
+        op.f("ix_tombstones_at"),
+        "tombstones",
+        ["at"],
+        unique=False,
+        sqlite_where=sa.text("ended_at IS NULL"),
+        postgresql_where=sa.text("ended_at IS NULL"),
     )
     op.create_table(
         "accesses",

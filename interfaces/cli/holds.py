@@ -1,0 +1,111 @@
+"""Legal holds: `holds list`, `set`, `lift`."""
+
+from __future__ import annotations
+
+import getpass
+import uuid
+from collections import defaultdict
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from typing import Annotated
+
+import typer
+from rich.table import Table
+from rich.text import Text
+
+from interfaces.cli.knowledge import one_memory
+from interfaces.cli.output import JsonOption, TenantOption, console, memory_json, print_json, short
+from memory.catalog import open_catalog
+from memory.holds import MAX_WHY_CHARS, hold
+from memory.schema import Memory, Subject
+from memory.settings import load_settings
+from memory.stores import open_stores
+
+IdsArgument = Annotated[list[str], typer.Argument(help="Ids of memories, or the first characters of them.")]
+WhyOption = Annotated[
+    str, typer.Option("--why", help="For the audit: the case and its number, say; never what a memory says.")
+]
+ByOption = Annotated[
+    str | None, typer.Option("--by", help="Who decides, for the audit; the name of your account unless given.")
+]
+
+app = typer.Typer(
+    name="holds",
+    help="Legal holds: a memory under one stays with its raw turns, whatever time, its user or an operator does.",
+    no_args_is_help=True,
+)
+
+
+@app.command("list")
+def list_holds(
+    user: Annotated[str | None, typer.Option("--user", "-u", help="Those of one user only.")] = None,
+    tenant: TenantOption = "default",
+    limit: Annotated[int, typer.Option("--limit", "-n", min=1, help="How many to show at most.")] = 1000,
+    as_json: JsonOption = False,
+) -> None:
+    """List the memories under legal hold; of all tenants unless a user is named."""
+    catalog = open_catalog(load_settings())
+    found = catalog.erasing.held(Subject(tenant_id=tenant, subject_id=user) if user else None, limit=limit)
+    catalog.close()
+    if as_json:
+        print_json([memory_json(memory) for memory in found])
+    elif found:
+        console.print(_table(found))
+        console.print("`afterturn show ID` says who held it and why")
+    else:
+        console.print("nothing is under legal hold")
+
+
+@app.command("set")
+def set_holds(memories: IdsArgument, why: WhyOption, by: ByOption = None, as_json: JsonOption = False) -> None:
+    """Put memories under legal hold: from now on nothing deletes them, and an erasure that would is refused."""
+    _change(memories, why, by, holds=True, as_json=as_json)
+
+
+@app.command("lift")
+def lift_holds(memories: IdsArgument, why: WhyOption, by: ByOption = None, as_json: JsonOption = False) -> None:
+    """Lift legal holds: the memories fade, and may be erased, as any others."""
+    _change(memories, why, by, holds=False, as_json=as_json)
+
+
+def _change(given: Sequence[str], why: str, by: str | None, *, holds: bool, as_json: bool) -> None:
+    if not 0 < len(why.strip()) <= MAX_WHY_CHARS:
+        raise typer.BadParameter(f"say in 1 to {MAX_WHY_CHARS} characters why", param_hint="--why")
+    stores = open_stores(load_settings())
+    changed: list[Memory] = []
+    try:
+        ids_of: dict[Subject, set[uuid.UUID]] = defaultdict(set)
+        for memory in [one_memory(start, stores.catalog) for start in given]:
+            ids_of[memory.subject].add(memory.id)
+        for subject, ids in ids_of.items():
+            changed += hold(
+                subject,
+                ids,
+                stores,
+                why=why.strip(),
+                by=by or getpass.getuser(),
+                now=datetime.now(UTC),
+                holds=holds,
+            )
+    finally:
+        stores.close()
+    if as_json:
+        print_json({"held" if holds else "lifted": [str(memory.id) for memory in changed]})
+        return
+    state = "under legal hold" if holds else "under legal hold no longer"
+    for memory in changed:
+        console.print(f"{short(memory.id)}: {state}")
+    if not changed:
+        console.print(f"nothing to do: {'all of them were' if holds else 'none of them was'} under legal hold")
+
+
+def _table(memories: Sequence[Memory]) -> Table:
+    table = Table(expand=True)
+    table.add_column("id", no_wrap=True, style="cyan")
+    table.add_column("whose", no_wrap=True)
+    table.add_column("status", no_wrap=True)
+    table.add_column("summary", ratio=1)
+    for memory in memories:
+        whose = f"{memory.subject_id} (tenant {memory.tenant_id})"
+        table.add_row(short(memory.id), Text(whose), memory.status.value, Text(memory.summary))
+    return table
