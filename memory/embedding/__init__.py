@@ -10,7 +10,7 @@ __all__ = ["Embedder", "EmbedderRefused", "EmbedderUnavailable", "Vectors", "ope
 
 
 def open_embedder(settings: Settings) -> Embedder:
-    """The embedder that the settings name; loading a model takes about half a second.
+    """The embedder that the settings name; a folder's own model is loaded at once, which takes about half a second.
 
     Raises:
         SettingsError: its model or its client is not installed or is damaged, or it needs another setting; the message

@@ -71,4 +71,6 @@ class MiniLM(OnnxEmbedder):
     def __init__(self, model: Path | None = None, tokenizer: Path | None = None) -> None:
         words = _verified(tokenizer or tokenizer_path(), _TOKENIZER_SHA256, _TOKENIZER_PACKAGE)
         weights = _verified(model or model_path(), _MODEL_SHA256, _MODEL_PACKAGE)
-        super().__init__(weights, words.decode(), name="all-MiniLM-L6-v2-int8", max_tokens=MAX_TOKENS)
+        super().__init__(
+            weights, words.decode(), name="all-MiniLM-L6-v2-int8", max_tokens=MAX_TOKENS, dimensions=DIMENSIONS
+        )

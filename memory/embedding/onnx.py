@@ -9,9 +9,11 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from pathlib import Path
+from threading import Lock
 from typing import Any, Literal
 
 import numpy as np
@@ -42,6 +44,9 @@ class OnnxEmbedder:
     depend on its batch. Callers wait in one line, first come first served, before as many threads as there are
     cores (a plain lock let some of 64 callers wait 7 s, the median 4 ms); the model itself runs on one thread, for
     two cost 13% more CPU a sentence. Open it after a fork, not before.
+
+    Where the number of `dimensions` is known, the model is loaded with the first text: it takes half a second, and
+    whoever only counts or erases needs none.
     """
 
     thresholds: Thresholds | None = None
@@ -55,22 +60,19 @@ class OnnxEmbedder:
         pooling: Pooling = "mean",
         max_tokens: int = MAX_TOKENS,
         prefix: str = "",
+        dimensions: int | None = None,
     ) -> None:
         """`model` is the file's content or its path."""
         self.name = name
         self._prefix = prefix
-        self._pooling = pooling
         self._tokenizer = Tokenizer.from_str(tokenizer)
         self._tokenizer.no_padding()
         self._tokenizer.enable_truncation(max_tokens)
-        options = onnxruntime.SessionOptions()
-        options.intra_op_num_threads = 1
-        options.inter_op_num_threads = 1
-        self._session = onnxruntime.InferenceSession(model, options, providers=["CPUExecutionProvider"])
-        self._inputs = {given.name for given in self._session.get_inputs()}
-        self._output = self._token_output()
+        self._load: Callable[[], _Model] | None = partial(_Model, model, pooling)
+        self._loading = Lock()
+        self._loaded: _Model | None = None
         self._cores = ThreadPoolExecutor(os.cpu_count() or 1, thread_name_prefix="embed")
-        self.dimensions = len(self._raw("a"))
+        self.dimensions = dimensions or len(self._raw("a"))
 
     def embed(self, texts: Sequence[str]) -> Vectors:
         """Unit vectors of the texts. Only the first tokens of a text count, as many as the model was made for.
@@ -85,12 +87,33 @@ class OnnxEmbedder:
         return unit(self._raw(text), self.dimensions)
 
     def _raw(self, text: str) -> Vectors:
-        tokens = np.array([self._tokenizer.encode(self._prefix + text).ids], dtype=np.int64)
-        given = {
-            "input_ids": tokens,
-            "attention_mask": np.ones_like(tokens),
-            "token_type_ids": np.zeros_like(tokens),
-        }
+        return self._model().vector(self._tokenizer.encode(self._prefix + text).ids)
+
+    def _model(self) -> _Model:
+        with self._loading:
+            if self._load:
+                # Not kept any longer: it holds the file's content, tens of megabytes.
+                self._loaded, self._load = self._load(), None
+            assert self._loaded is not None
+            return self._loaded
+
+
+class _Model:
+    """The loaded model: from the tokens of a text to one vector."""
+
+    def __init__(self, model: bytes | str, pooling: Pooling) -> None:
+        options = onnxruntime.SessionOptions()
+        options.intra_op_num_threads = 1
+        options.inter_op_num_threads = 1
+        self._session = onnxruntime.InferenceSession(model, options, providers=["CPUExecutionProvider"])
+        self._inputs = {given.name for given in self._session.get_inputs()}
+        self._output = self._token_output()
+        self._pooling = pooling
+
+    def vector(self, tokens: Sequence[int]) -> Vectors:
+        """The vector of one text, not yet of unit length."""
+        ids = np.array([tokens], dtype=np.int64)
+        given = {"input_ids": ids, "attention_mask": np.ones_like(ids), "token_type_ids": np.zeros_like(ids)}
         inputs = {name: array for name, array in given.items() if name in self._inputs}
         made: Vectors = self._session.run([self._output], inputs)[0][0]
         return np.asarray(made[0] if self._pooling == "cls" else made.mean(axis=0), dtype=np.float32)

@@ -6,13 +6,14 @@ import shutil
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from typing import Any, NoReturn
 
 import numpy as np
 import pytest
 
 from memory.embedding import open_embedder
 from memory.embedding.base import Embedder, Vectors
-from memory.embedding.minilm import MiniLM, ModelUnavailable, model_path, tokenizer_path
+from memory.embedding.minilm import DIMENSIONS, MiniLM, ModelUnavailable, model_path, tokenizer_path
 from memory.settings import Settings
 from tests.contract.embedders import ADAPTERS
 from tests.contract.loopback import aws_at_loopback
@@ -155,6 +156,17 @@ def test_minilms_thresholds_lie_between_the_same_and_the_unrelated() -> None:
 
 def test_the_settings_open_minilm() -> None:
     assert open_embedder(Settings(embedder="minilm")).name == "all-MiniLM-L6-v2-int8"
+
+
+def test_minilm_is_loaded_with_the_first_text_and_not_before(monkeypatch: pytest.MonkeyPatch) -> None:
+    def load(*_: Any, **__: Any) -> NoReturn:
+        raise RuntimeError("loaded")
+
+    monkeypatch.setattr("onnxruntime.InferenceSession", load)
+    embedder = MiniLM()
+    assert embedder.dimensions == DIMENSIONS
+    with pytest.raises(RuntimeError, match="loaded"):
+        embedder.embed(["a text"])
 
 
 def test_a_missing_model_says_what_to_install(tmp_path: Path) -> None:
