@@ -1,4 +1,4 @@
-"""The fleet: `run`, `worker`, `beat`, `migrate`."""
+"""The fleet: `run`, `worker`, `beat`."""
 
 from __future__ import annotations
 
@@ -11,10 +11,7 @@ from typing import Annotated
 
 import typer
 
-from interfaces.cli.output import JsonOption, console, print_json
-from memory.catalog.engine import create_catalog_engine
-from memory.catalog.revisions import migrate as migrate_tables
-from memory.catalog.revisions import revision
+from interfaces.cli.output import console
 from memory.queue import INGEST_QUEUE, NIGHTLY_QUEUE
 from memory.settings import load_settings
 
@@ -25,7 +22,7 @@ _EndWithParent = Annotated[bool, typer.Option("--end-with-parent", hidden=True)]
 
 
 def add_to(app: typer.Typer) -> None:
-    for command in (run, worker, beat, migrate):
+    for command in (run, worker, beat):
         app.command()(command)
 
 
@@ -85,15 +82,3 @@ def _ask_kernel_to_end_with_parent() -> None:
     # A supervisor that is killed cannot stop its children. Linux can do it; elsewhere they have to be ended by hand.
     if sys.platform == "linux":
         ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGTERM)
-
-
-def migrate(as_json: JsonOption = False) -> None:
-    """Bring the catalog's tables to this version. The embedded catalog does so by itself."""
-    engine = create_catalog_engine(load_settings().effective_catalog_url)
-    before = revision(engine)
-    migrate_tables(engine)
-    after = revision(engine)
-    if as_json:
-        print_json({"before": before, "after": after})
-    else:
-        console.print(f"catalog tables: {before or 'none'} -> {after}")

@@ -36,6 +36,10 @@ app = typer.Typer(
 )
 
 
+def add_to(whole: typer.Typer) -> None:
+    whole.add_typer(app)
+
+
 @app.command("list")
 def list_holds(
     user: Annotated[str | None, typer.Option("--user", "-u", help="Those of one user only.")] = None,

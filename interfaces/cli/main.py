@@ -1,104 +1,98 @@
-"""The command's entry: puts the subcommands together and turns known failures into one clear line."""
+"""The command's entry: finds the subcommands and turns known failures into one clear line."""
 
 from __future__ import annotations
 
 import sys
+from importlib import import_module
+from typing import Any, Final, Literal
 
 import typer
-from kombu.exceptions import OperationalError as SendingFailed
-from redis.exceptions import ConnectionError as RedisConnectionError
-from redis.exceptions import TimeoutError as RedisTimeoutError
 from rich.text import Text
-from sqlalchemy.exc import OperationalError
+from typer.core import TyperGroup
+from typer.main import get_group
 
-from interfaces.cli import (
-    configuration,
-    dead_letters,
-    doctor,
-    erasing,
-    fleet,
-    graph,
-    holds,
-    knowledge,
-    moving,
-    nights,
-    reviews,
-    status,
-    subject,
-    topics,
-    turns,
-)
 from interfaces.cli.output import errors
-from interfaces.fleet_report import NoAnswer
-from interfaces.local.broker import BrokerUnavailable
-from interfaces.local.processes import ProcessKeepsDying
-from memory.catalog import CatalogUnavailable, UnderLegalHold
-from memory.embedding import EmbedderRefused, EmbedderUnavailable
-from memory.index import IndexMismatch, IndexUnavailable
-from memory.postgres import PostgresUnavailable
-from memory.reindexing import IndexUnbuilt
-from memory.settings import SettingsError, load_settings
-from producers import SpoolUnavailable
-from worker.reviews import SubjectBusy
 
-_MENDABLE = (
-    SettingsError,
-    SpoolUnavailable,
-    CatalogUnavailable,
-    IndexMismatch,
-    IndexUnavailable,
-    IndexUnbuilt,
-    PostgresUnavailable,
-    EmbedderUnavailable,
-    EmbedderRefused,
-    BrokerUnavailable,
-    ProcessKeepsDying,
-    NoAnswer,
-    SubjectBusy,
-    UnderLegalHold,
-)
+_MARKUP: Final[Literal["markdown"]] = "markdown"
+_COMMANDS: Final = {
+    "run": "fleet",
+    "ingest": "turns",
+    "search": "knowledge",
+    "memories": "knowledge",
+    "show": "knowledge",
+    "forget": "knowledge",
+    "forget-user": "erasing",
+    "subject": "subject",
+    "reviews": "reviews",
+    "holds": "holds",
+    "topics": "topics",
+    "graph": "graph",
+    "take-apart": "erasing",
+    "worker": "fleet",
+    "beat": "fleet",
+    "status": "status",
+    "doctor": "doctor",
+    "settings": "configuration",
+    "nights": "nights",
+    "night": "nights",
+    "dead-letters": "dead_letters",
+    "migrate": "migration",
+    "reindex": "moving",
+    "export": "moving",
+    "import": "moving",
+}
+"""The module of this package that adds each command, in the order in which help lists them."""
+
+
+class _ImportedWhenCalled(TyperGroup):
+    """Commands whose modules are imported when they are called or listed: all of them together take two seconds."""
+
+    def list_commands(self, ctx: Any) -> list[str]:
+        for module in dict.fromkeys(_COMMANDS.values()):
+            self._import(module)
+        return sorted(super().list_commands(ctx), key=list(_COMMANDS).index)
+
+    def get_command(self, ctx: Any, cmd_name: str) -> Any:
+        if cmd_name in _COMMANDS:
+            self._import(_COMMANDS[cmd_name])
+        else:
+            # Whoever mistyped one is told which are like it.
+            self.list_commands(ctx)
+        return super().get_command(ctx, cmd_name)
+
+    def _import(self, module: str) -> None:
+        of_module = typer.Typer(rich_markup_mode=_MARKUP)
+        import_module(f"interfaces.cli.{module}").add_to(of_module)
+        self.commands.update(get_group(of_module).commands)
+
 
 app = typer.Typer(
     name="afterturn",
-    help=(
-        "The cold path of an assistant's long-term memory.\n\n"
-        "A chat backend enqueues turns; the fleet (`afterturn worker`, `afterturn beat`) remembers what is worth it. "
-        "`afterturn run` starts everything on one machine. Settings are environment variables: `afterturn settings`."
-    ),
+    cls=_ImportedWhenCalled,
     no_args_is_help=True,
-    rich_markup_mode="markdown",
+    rich_markup_mode=_MARKUP,
     pretty_exceptions_show_locals=False,
 )
-turns.add_to(app)
-knowledge.add_to(app)
-topics.add_to(app)
-graph.add_to(app)
-moving.add_to(app)
-fleet.add_to(app)
-nights.add_to(app)
-erasing.add_to(app)
-status.add_to(app)
-doctor.add_to(app)
-configuration.add_to(app)
-app.add_typer(dead_letters.app)
-app.add_typer(reviews.app)
-app.add_typer(holds.app)
-app.add_typer(subject.app)
+
+
+@app.callback()
+def afterturn() -> None:
+    """The cold path of an assistant's long-term memory.
+
+    A chat backend enqueues turns; the fleet (`afterturn worker`, `afterturn beat`) remembers what is worth it.
+    `afterturn run` starts everything on one machine. Settings are environment variables: `afterturn settings`.
+    """
 
 
 def main() -> None:
     """Run the command; exit 2 with one line on standard error for a failure that the user can mend."""
     try:
         app()
-    except _MENDABLE as error:
-        _stop(str(error))
-    except (RedisConnectionError, RedisTimeoutError, SendingFailed):
-        url = load_settings().broker_shown
-        _stop(f"no broker answers at {url}. Start one (`afterturn run` brings its own) or set AFTERTURN_BROKER_URL")
-    except OperationalError as error:
-        _stop(f"the catalog does not answer: {error.orig}. Check AFTERTURN_CATALOG_URL, or try again")
+    except Exception as failure:
+        from interfaces.cli.failures import how_to_mend
 
-
-def _stop(message: str) -> None:
-    errors.print(Text(f"afterturn: {message}", style="red"), soft_wrap=True)
-    sys.exit(2)
+        advice = how_to_mend(failure)
+        if advice is None:
+            raise
+        errors.print(Text(f"afterturn: {advice}", style="red"), soft_wrap=True)
+        sys.exit(2)

@@ -12,10 +12,9 @@ from typing import Any
 import pytest
 import yaml
 from redbeat.schedulers import RedBeatConfig
-from typer.main import get_group
 
-from interfaces.cli.main import app as command
 from memory.settings import Settings, variable_of
+from tests.commands import all_commands
 
 ROOT = Path(__file__).parents[2]
 COMPOSE: dict[str, Any] = yaml.safe_load((ROOT / "docker-compose.yml").read_text())
@@ -96,7 +95,7 @@ def test_the_fleet_is_built_from_the_dockerfile() -> None:
 
 @pytest.mark.parametrize("name", FLEET)
 def test_the_fleet_runs_commands_that_exist(name: str) -> None:
-    assert SERVICES[name]["command"][0] in get_group(command).commands
+    assert SERVICES[name]["command"][0] in all_commands().commands
 
 
 @pytest.mark.parametrize("name", SERVICES)
@@ -191,7 +190,7 @@ def test_the_image_checks_its_health() -> None:
 
 def test_the_image_starts_a_worker_of_the_command() -> None:
     assert json.loads(only("ENTRYPOINT")) == ["afterturn"]
-    assert json.loads(only("CMD"))[0] in get_group(command).commands
+    assert json.loads(only("CMD"))[0] in all_commands().commands
 
 
 def test_the_image_copies_what_exists_and_the_build_may_see() -> None:

@@ -11,16 +11,15 @@ import pytest
 from fakeredis import FakeRedis, FakeServer
 from pydantic import BaseModel
 from typer.core import TyperCommand, TyperGroup
-from typer.main import get_group
 
 from interfaces.cli.configuration import env_example
-from interfaces.cli.main import app as command
 from memory.catalog.tables import metadata
 from memory.embedding.minilm import MiniLM
 from memory.mailbox import Mailbox
 from memory.queue import DEAD_LETTER, DEAD_LETTER_QUEUE, DRAIN_MAILBOX, INGEST_QUEUE, INGEST_TURN, NIGHTLY_QUEUE
 from memory.schema import MAX_TURN_BYTES, SCHEMA_VERSION, EventName, Message, Policy, Subject, Turn
 from memory.settings import Settings, variable_of
+from tests.commands import all_commands
 from worker.events import stream_key
 
 ROOT = Path(__file__).parents[2]
@@ -118,7 +117,7 @@ def test_every_command_on_a_page_exists(page: Path) -> None:
     commands = set(re.findall(r"\bafterturn ([a-z]+(?:-[a-z]+)*)", text))
     # `--tag afterturn .` and the like name the image.
     commands -= {"turns"}
-    assert commands <= set(get_group(command).commands)
+    assert commands <= set(all_commands().commands)
     targets = set(re.findall(r"\bmake ([a-z-]+)", text))
     assert targets <= set(re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text(), re.MULTILINE))
 
@@ -144,10 +143,8 @@ def row_of(name: str, one: TyperCommand) -> str:
 
 
 def test_the_page_of_commands_has_every_command_with_its_options() -> None:
-    group = get_group(command)
-    assert isinstance(group, TyperGroup)
     head = ["| command | what it does | options |", "| --- | --- | --- |"]
-    table = "\n".join([*head, *(row_of(name, one) for name, one in commands_of(group))]) + "\n"
+    table = "\n".join([*head, *(row_of(name, one) for name, one in commands_of(all_commands()))]) + "\n"
     if table not in (DOCS / "reference" / "commands.md").read_text():
         pytest.fail(f"docs/reference/commands.md must have this table:\n\n{table}", pytrace=False)
 

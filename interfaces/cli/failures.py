@@ -1,0 +1,50 @@
+"""Failures that whoever runs the command can mend, each as one line that says how."""
+
+from __future__ import annotations
+
+from kombu.exceptions import OperationalError as SendingFailed
+from redis.exceptions import ConnectionError as RedisConnectionError
+from redis.exceptions import TimeoutError as RedisTimeoutError
+from sqlalchemy.exc import OperationalError
+
+from interfaces.fleet_report import NoAnswer
+from interfaces.local.broker import BrokerUnavailable
+from interfaces.local.processes import ProcessKeepsDying
+from memory.catalog import CatalogUnavailable, UnderLegalHold
+from memory.embedding import EmbedderRefused, EmbedderUnavailable
+from memory.index import IndexMismatch, IndexUnavailable
+from memory.postgres import PostgresUnavailable
+from memory.reindexing import IndexUnbuilt
+from memory.settings import SettingsError, load_settings
+from producers import SpoolUnavailable
+from worker.reviews import SubjectBusy
+
+_SAY_IT_THEMSELVES = (
+    SettingsError,
+    SpoolUnavailable,
+    CatalogUnavailable,
+    IndexMismatch,
+    IndexUnavailable,
+    IndexUnbuilt,
+    PostgresUnavailable,
+    EmbedderUnavailable,
+    EmbedderRefused,
+    BrokerUnavailable,
+    ProcessKeepsDying,
+    NoAnswer,
+    SubjectBusy,
+    UnderLegalHold,
+)
+
+
+def how_to_mend(failure: Exception) -> str | None:
+    """What failed and what to do next, in one line; None where nobody could mend it: a defect."""
+    match failure:
+        case OperationalError():
+            return f"the catalog does not answer: {failure.orig}. Check AFTERTURN_CATALOG_URL, or try again"
+        case RedisConnectionError() | RedisTimeoutError() | SendingFailed():
+            url = load_settings().broker_shown
+            return f"no broker answers at {url}. Start one (`afterturn run` brings its own) or set AFTERTURN_BROKER_URL"
+        case _ if isinstance(failure, _SAY_IT_THEMSELVES):
+            return str(failure)
+    return None

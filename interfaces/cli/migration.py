@@ -1,0 +1,27 @@
+"""The catalog's tables: `migrate`."""
+
+from __future__ import annotations
+
+import typer
+
+from interfaces.cli.output import JsonOption, console, print_json
+from memory.catalog.engine import create_catalog_engine
+from memory.catalog.revisions import migrate as migrate_tables
+from memory.catalog.revisions import revision
+from memory.settings import load_settings
+
+
+def add_to(app: typer.Typer) -> None:
+    app.command()(migrate)
+
+
+def migrate(as_json: JsonOption = False) -> None:
+    """Bring the catalog's tables to this version. The embedded catalog does so by itself."""
+    engine = create_catalog_engine(load_settings().effective_catalog_url)
+    before = revision(engine)
+    migrate_tables(engine)
+    after = revision(engine)
+    if as_json:
+        print_json({"before": before, "after": after})
+    else:
+        console.print(f"catalog tables: {before or 'none'} -> {after}")
