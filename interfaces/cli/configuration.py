@@ -9,7 +9,8 @@ import typer
 from pydantic.fields import FieldInfo
 from rich.table import Table
 
-from interfaces.cli.output import JsonOption, console, print_json
+from interfaces.cli.arguments import JsonOption
+from interfaces.cli.output import console, print_json
 from memory.schema import Policy
 from memory.settings import Settings, load_policy, load_settings, variable_of, without_password
 

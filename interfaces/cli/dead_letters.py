@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from typing import Annotated, Any
 
@@ -16,7 +16,8 @@ from rich.progress import track
 from rich.table import Table
 from rich.text import Text
 
-from interfaces.cli.output import JsonOption, console, errors, print_json, short
+from interfaces.cli.arguments import JsonOption
+from interfaces.cli.output import console, errors, print_json, short
 from memory.catalog import open_catalog
 from memory.dead_letters import DeadLetter, read_dead_letters, remove_dead_letter
 from memory.queue import create_celery, open_mailbox
@@ -53,9 +54,8 @@ class _Office:
 @contextmanager
 def _open() -> Iterator[_Office]:
     settings = load_settings()
-    redis = open_redis(settings, retries=0)
-    yield _Office(settings, redis, create_celery(settings), list(read_dead_letters(redis)))
-    redis.close()
+    with open_redis(settings, retries=0) as redis:
+        yield _Office(settings, redis, create_celery(settings), list(read_dead_letters(redis)))
 
 
 @app.command("list")
@@ -106,21 +106,20 @@ def replay(ids: IdsArgument = None, everything: AllOption = False, as_json: Json
     stayed: list[tuple[DeadLetter, str]] = []
     with _open() as office:
         chosen = _chosen(office.letters, ids, everything=everything)
-        catalog = open_catalog(office.settings)
         mailbox = open_mailbox(office.settings, office.redis, office.celery)
-        for letter in track(chosen, "replaying", console=errors, transient=True, disable=as_json):
-            try:
-                replay_letter(
-                    letter,
-                    catalog=catalog,
-                    mailbox=mailbox,
-                    redis=office.redis,
-                    celery=office.celery,
-                    look_after=office.settings.sweep_seconds,
-                )
-            except (InvalidTurn, ConflictingTurn) as error:
-                stayed.append((letter, str(error)))
-        catalog.close()
+        with closing(open_catalog(office.settings)) as catalog:
+            for letter in track(chosen, "replaying", console=errors, transient=True, disable=as_json):
+                try:
+                    replay_letter(
+                        letter,
+                        catalog=catalog,
+                        mailbox=mailbox,
+                        redis=office.redis,
+                        celery=office.celery,
+                        look_after=office.settings.sweep_seconds,
+                    )
+                except (InvalidTurn, ConflictingTurn) as error:
+                    stayed.append((letter, str(error)))
     if as_json:
         print_json(
             {

@@ -8,7 +8,8 @@ from typing import Annotated
 import typer
 from rich.text import Text
 
-from interfaces.cli.output import JsonOption, console, print_json
+from interfaces.cli.arguments import JsonOption
+from interfaces.cli.output import console, print_json
 from interfaces.doctor import examine
 from memory.findings import Finding, Mark
 

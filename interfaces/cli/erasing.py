@@ -11,8 +11,9 @@ import typer
 from rich.table import Table
 from rich.text import Text
 
-from interfaces.cli.knowledge import OPERATOR, IdArgument, UserArgument, one_memory
-from interfaces.cli.output import JsonOption, TenantOption, console, errors, memory_json, memory_table, print_json
+from interfaces.cli.arguments import JsonOption, TenantOption, UserArgument, identifier
+from interfaces.cli.knowledge import OPERATOR, IdArgument, one_memory
+from interfaces.cli.output import console, errors, memory_json, memory_table, print_json
 from memory.catalog.erasing import Scope
 from memory.queue import create_celery
 from memory.schema import Status, Subject
@@ -35,8 +36,8 @@ def add_to(app: typer.Typer) -> None:
 def forget_user(
     user: UserArgument,
     tenant: TenantOption = "default",
-    conversation: Annotated[str | None, typer.Option(help="Only this conversation.")] = None,
-    turn: Annotated[str | None, typer.Option(help="Only this turn, by its id.")] = None,
+    conversation: Annotated[str | None, typer.Option(help="Only this conversation.", callback=identifier)] = None,
+    turn: Annotated[str | None, typer.Option(help="Only this turn, by its id.", callback=identifier)] = None,
     check_files: Annotated[
         Path | None,
         typer.Option(help="Read all files of this folder, and say in which the words still stand.", exists=True),

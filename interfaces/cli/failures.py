@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from kombu.exceptions import OperationalError as SendingFailed
+from redis.exceptions import AuthenticationError, ResponseError
 from redis.exceptions import ConnectionError as RedisConnectionError
 from redis.exceptions import TimeoutError as RedisTimeoutError
 from sqlalchemy.exc import OperationalError
@@ -42,6 +43,9 @@ def how_to_mend(failure: Exception) -> str | None:
     match failure:
         case OperationalError():
             return f"the catalog does not answer: {failure.orig}. Check AFTERTURN_CATALOG_URL, or try again"
+        case AuthenticationError() | ResponseError():
+            url = load_settings().broker_shown
+            return f"the broker at {url} refuses: {failure}. Check AFTERTURN_BROKER_URL, its rights, memory and disk"
         case RedisConnectionError() | RedisTimeoutError() | SendingFailed():
             url = load_settings().broker_shown
             return f"no broker answers at {url}. Start one (`afterturn run` brings its own) or set AFTERTURN_BROKER_URL"

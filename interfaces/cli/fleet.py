@@ -58,6 +58,8 @@ def worker(
     end_with_parent: _EndWithParent = False,
 ) -> None:
     """Start a worker of the fleet. SIGTERM lets it finish what it has in hand."""
+    if unknown := set(queues.split(",")) - {INGEST_QUEUE, NIGHTLY_QUEUE}:
+        raise typer.BadParameter(f"{', '.join(sorted(unknown))}: work is on {INGEST_QUEUE} and {NIGHTLY_QUEUE}")
     if end_with_parent:
         _ask_kernel_to_end_with_parent()
     from worker.app import app as celery

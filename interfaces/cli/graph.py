@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import closing
 from datetime import UTC, datetime
 from typing import Annotated
 
@@ -9,7 +10,8 @@ import typer
 from rich.table import Table
 from rich.text import Text
 
-from interfaces.cli.output import JsonOption, TenantOption, console, print_json, short
+from interfaces.cli.arguments import JsonOption, TenantOption, UserArgument
+from interfaces.cli.output import console, print_json, short
 from memory.graph import Relation
 from memory.schema import Subject
 from memory.settings import load_settings
@@ -22,7 +24,7 @@ def add_to(app: typer.Typer) -> None:
 
 
 def graph(
-    user: Annotated[str, typer.Argument(help="The user whose memory it is.")],
+    user: UserArgument,
     entity: Annotated[str, typer.Argument(help="A person, place or thing that is spoken of; `user` is the user.")],
     tenant: TenantOption = "default",
     hops: Annotated[int, typer.Option("--hops", "-n", min=1, max=6, help="How many steps to walk.")] = 1,
@@ -33,14 +35,14 @@ def graph(
 ) -> None:
     """Walk from an entity to the facts about it, to what these name, and to the turns that said so."""
     subject = Subject(tenant_id=tenant, subject_id=user)
-    stores = open_stores(load_settings())
-    try:
-        if question:
-            found = around_question(subject, entity, stores, hops=hops - 1, now=datetime.now(UTC))
-        else:
-            found = around(subject, [entity], stores, hops=hops)
-    finally:
-        stores.close()
+    with closing(open_stores(load_settings())) as stores:
+        try:
+            if question:
+                found = around_question(subject, entity, stores, hops=hops - 1, now=datetime.now(UTC))
+            else:
+                found = around(subject, [entity], stores, hops=hops)
+        except ValueError as error:
+            raise typer.BadParameter(str(error)) from error
     if as_json:
         print_json([_as_json(relation) for relation in found])
     elif not found:

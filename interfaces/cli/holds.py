@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import getpass
 import uuid
 from collections import defaultdict
 from collections.abc import Sequence
+from contextlib import closing
 from datetime import UTC, datetime
 from typing import Annotated
 
@@ -13,8 +13,9 @@ import typer
 from rich.table import Table
 from rich.text import Text
 
+from interfaces.cli.arguments import ByOption, JsonOption, TenantOption, UserOption
 from interfaces.cli.knowledge import one_memory
-from interfaces.cli.output import JsonOption, TenantOption, console, memory_json, print_json, short
+from interfaces.cli.output import console, memory_json, print_json, short
 from memory.catalog import open_catalog
 from memory.holds import MAX_WHY_CHARS, hold
 from memory.schema import Memory, Subject
@@ -24,9 +25,6 @@ from memory.stores import open_stores
 IdsArgument = Annotated[list[str], typer.Argument(help="Ids of memories, or the first characters of them.")]
 WhyOption = Annotated[
     str, typer.Option("--why", help="For the audit: the case and its number, say; never what a memory says.")
-]
-ByOption = Annotated[
-    str | None, typer.Option("--by", help="Who decides, for the audit; the name of your account unless given.")
 ]
 
 app = typer.Typer(
@@ -42,15 +40,14 @@ def add_to(whole: typer.Typer) -> None:
 
 @app.command("list")
 def list_holds(
-    user: Annotated[str | None, typer.Option("--user", "-u", help="Those of one user only.")] = None,
+    user: UserOption = None,
     tenant: TenantOption = "default",
     limit: Annotated[int, typer.Option("--limit", "-n", min=1, help="How many to show at most.")] = 1000,
     as_json: JsonOption = False,
 ) -> None:
     """List the memories under legal hold; of all tenants unless a user is named."""
-    catalog = open_catalog(load_settings())
-    found = catalog.erasing.held(Subject(tenant_id=tenant, subject_id=user) if user else None, limit=limit)
-    catalog.close()
+    with closing(open_catalog(load_settings())) as catalog:
+        found = catalog.erasing.held(Subject(tenant_id=tenant, subject_id=user) if user else None, limit=limit)
     if as_json:
         print_json([memory_json(memory) for memory in found])
     elif found:
@@ -61,23 +58,22 @@ def list_holds(
 
 
 @app.command("set")
-def set_holds(memories: IdsArgument, why: WhyOption, by: ByOption = None, as_json: JsonOption = False) -> None:
+def set_holds(memories: IdsArgument, why: WhyOption, by: ByOption, as_json: JsonOption = False) -> None:
     """Put memories under legal hold: from now on nothing deletes them, and an erasure that would is refused."""
     _change(memories, why, by, holds=True, as_json=as_json)
 
 
 @app.command("lift")
-def lift_holds(memories: IdsArgument, why: WhyOption, by: ByOption = None, as_json: JsonOption = False) -> None:
+def lift_holds(memories: IdsArgument, why: WhyOption, by: ByOption, as_json: JsonOption = False) -> None:
     """Lift legal holds: the memories fade, and may be erased, as any others."""
     _change(memories, why, by, holds=False, as_json=as_json)
 
 
-def _change(given: Sequence[str], why: str, by: str | None, *, holds: bool, as_json: bool) -> None:
+def _change(given: Sequence[str], why: str, by: str, *, holds: bool, as_json: bool) -> None:
     if not 0 < len(why.strip()) <= MAX_WHY_CHARS:
         raise typer.BadParameter(f"say in 1 to {MAX_WHY_CHARS} characters why", param_hint="--why")
-    stores = open_stores(load_settings())
     changed: list[Memory] = []
-    try:
+    with closing(open_stores(load_settings())) as stores:
         ids_of: dict[Subject, set[uuid.UUID]] = defaultdict(set)
         for memory in [one_memory(start, stores.catalog) for start in given]:
             ids_of[memory.subject].add(memory.id)
@@ -87,12 +83,10 @@ def _change(given: Sequence[str], why: str, by: str | None, *, holds: bool, as_j
                 ids,
                 stores,
                 why=why.strip(),
-                by=by or getpass.getuser(),
+                by=by,
                 now=datetime.now(UTC),
                 holds=holds,
             )
-    finally:
-        stores.close()
     if as_json:
         print_json({"held" if holds else "lifted": [str(memory.id) for memory in changed]})
         return

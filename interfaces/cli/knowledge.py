@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import closing
 from datetime import UTC, datetime
 from typing import Annotated
 
@@ -10,16 +11,8 @@ from rich.panel import Panel
 from rich.table import Table
 from rich.text import Text
 
-from interfaces.cli.output import (
-    JsonOption,
-    TenantOption,
-    console,
-    errors,
-    memory_json,
-    memory_table,
-    print_json,
-    short,
-)
+from interfaces.cli.arguments import JsonOption, TenantOption, UserArgument
+from interfaces.cli.output import console, errors, memory_json, memory_table, print_json, short
 from memory.catalog import Catalog, open_catalog
 from memory.erasure import erase
 from memory.reindexing import must_be_built
@@ -30,7 +23,6 @@ from policies.consolidation import without
 from recall.search import Found
 from recall.search import search as search_memories
 
-UserArgument = Annotated[str, typer.Argument(help="The user whose memory it is.")]
 IdArgument = Annotated[str, typer.Argument(help="A memory's id, or the first characters of it.")]
 OPERATOR = "operator"
 
@@ -49,14 +41,12 @@ def search(
 ) -> None:
     """Find what is known about a user by meaning, best first."""
     subject = Subject(tenant_id=tenant, subject_id=user)
-    stores = open_stores(load_settings())
-    try:
+    with closing(open_stores(load_settings())) as stores:
         must_be_built(stores)
-        found = search_memories(subject, query, stores, limit=limit, now=datetime.now(UTC))
-    except ValueError as error:
-        raise typer.BadParameter(str(error)) from error
-    finally:
-        stores.close()
+        try:
+            found = search_memories(subject, query, stores, limit=limit, now=datetime.now(UTC))
+        except ValueError as error:
+            raise typer.BadParameter(str(error)) from error
     if as_json:
         print_json([{"score": f.score, "similarity": f.similarity, "memory": memory_json(f.memory)} for f in found])
     elif found:
@@ -88,9 +78,8 @@ def memories(
 ) -> None:
     """List what is known about a user, latest first."""
     subject = Subject(tenant_id=tenant, subject_id=user)
-    catalog = open_catalog(load_settings())
-    found = catalog.list_memories(subject, statuses=tuple(Status) if everything else (Status.ACTIVE,), limit=limit)
-    catalog.close()
+    with closing(open_catalog(load_settings())) as catalog:
+        found = catalog.list_memories(subject, statuses=tuple(Status) if everything else (Status.ACTIVE,), limit=limit)
     if as_json:
         print_json([memory_json(memory) for memory in found])
     elif found:
@@ -101,11 +90,10 @@ def memories(
 
 def show(memory: IdArgument, as_json: JsonOption = False) -> None:
     """Show one memory: what it says, the turns that it came from, and all that was ever done to it."""
-    catalog = open_catalog(load_settings())
-    found = one_memory(memory, catalog)
-    sources = catalog.sources(found.subject, found.source_turn_ids)
-    audit = catalog.audit_of(found.subject, found.id)
-    catalog.close()
+    with closing(open_catalog(load_settings())) as catalog:
+        found = one_memory(memory, catalog)
+        sources = catalog.sources(found.subject, found.source_turn_ids)
+        audit = catalog.audit_of(found.subject, found.id)
     if as_json:
         print_json(
             {
@@ -199,8 +187,7 @@ def forget(
 
     An audit line without content stays.
     """
-    stores = open_stores(load_settings())
-    try:
+    with closing(open_stores(load_settings())) as stores:
         found = one_memory(memory, stores.catalog)
         if not (yes or as_json):
             errors.print(Text(found.summary))
@@ -214,8 +201,6 @@ def forget(
             reason="forgotten by command",
             now=datetime.now(UTC),
         )
-    finally:
-        stores.close()
     if as_json:
         print_json({"forgotten": str(found.id)})
     else:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import typer
 
-from interfaces.cli.output import JsonOption, console, print_json
+from interfaces.cli.arguments import JsonOption
+from interfaces.cli.output import console, print_json
 from memory.catalog.engine import create_catalog_engine
 from memory.catalog.revisions import migrate as migrate_tables
 from memory.catalog.revisions import revision

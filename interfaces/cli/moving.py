@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import sys
+from contextlib import AbstractContextManager, closing, nullcontext
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, TextIO
 
 import typer
 from rich.progress import Progress
 
-from interfaces.cli.output import JsonOption, TenantOption, console, errors, print_json
+from interfaces.cli.arguments import JsonOption, TenantOption, UserOption, account
+from interfaces.cli.output import console, errors, print_json
 from memory.graph import KeptGraph
 from memory.lines import NotALine, import_lines
 from memory.lines import export as export_lines
@@ -41,11 +43,10 @@ def reindex(
     For a new embedder or index: run this with the new settings and a new AFTERTURN_INDEX_NAME in its environment,
     then start the workers with them, then run it with --finish. Stopped, it goes on where it was.
     """
-    stores = open_stores(load_settings())
-    if graph:
-        _fill_graph(stores, as_json=as_json)
-        return
-    try:
+    with closing(open_stores(load_settings())) as stores:
+        if graph:
+            _fill_graph(stores, as_json=as_json)
+            return
         target = target_of(stores)
         if finish:
             told = catch_up(stores)
@@ -58,8 +59,6 @@ def reindex(
         with Progress(console=errors, transient=True, disable=as_json) as bar:
             task = bar.add_task(f"indexing into {target}", total=total)
             done = rebuild(stores, lambda number: bar.update(task, completed=number))
-    finally:
-        stores.close()
     if as_json:
         print_json({"index": target, "memories": done})
     else:
@@ -69,16 +68,12 @@ def reindex(
 
 
 def _fill_graph(stores: Stores, *, as_json: bool) -> None:
-    kept = isinstance(stores.graph, KeptGraph)
-    try:
-        with Progress(console=errors, transient=True, disable=as_json) as bar:
-            task = bar.add_task("filling the graph, subject by subject", total=None)
-            mended = regraph(stores, lambda number: bar.update(task, completed=number))
-    finally:
-        stores.close()
+    with Progress(console=errors, transient=True, disable=as_json) as bar:
+        task = bar.add_task("filling the graph, subject by subject", total=None)
+        mended = regraph(stores, lambda number: bar.update(task, completed=number))
     if as_json:
         print_json({"graph": stores.settings.graph, "mended": mended})
-    elif kept:
+    elif isinstance(stores.graph, KeptGraph):
         console.print(f"graph: the facts of {mended} memories were not as the catalog has them; now all are")
     else:
         console.print("graph: it lies in the catalog's own tables (AFTERTURN_GRAPH=sql), there is nothing to fill")
@@ -86,22 +81,25 @@ def _fill_graph(stores: Stores, *, as_json: bool) -> None:
 
 def export(
     file: Annotated[Path | None, typer.Argument(help="Where to write; standard output if left out.")] = None,
-    user: Annotated[str | None, typer.Option("--user", "-u", help="Only this user's.")] = None,
+    user: UserOption = None,
     tenant: TenantOption = "default",
     vectors: Annotated[bool, typer.Option("--vectors", help="With the vectors, for the same embedder.")] = False,
 ) -> None:
     """Write memories as JSON lines, with the raw turns they came from. Whoever reads the file reads everything."""
-    stores = open_stores(load_settings())
     subject = Subject(tenant_id=tenant, subject_id=user) if user else None
     count = -1
-    try:
-        with file.open("w", encoding="utf-8") if file else sys.stdout as output:
-            for line in export_lines(stores, subject=subject, vectors=vectors):
-                output.write(line + "\n")
-                count += 1
-    finally:
-        stores.close()
+    with _written_to(file) as output, closing(open_stores(load_settings())) as stores:
+        for line in export_lines(stores, subject=subject, vectors=vectors):
+            output.write(line + "\n")
+            count += 1
     errors.print(f"exported {count} memories")
+
+
+def _written_to(file: Path | None) -> AbstractContextManager[TextIO]:
+    try:
+        return file.open("w", encoding="utf-8") if file else nullcontext(sys.stdout)
+    except OSError as error:
+        raise typer.BadParameter(f"cannot write {file}: {error.strerror}") from error
 
 
 def import_(
@@ -109,14 +107,11 @@ def import_(
     as_json: JsonOption = False,
 ) -> None:
     """Write the memories of an export that are not here yet. What is here stays as it is; run it again after a stop."""
-    stores = open_stores(load_settings())
     try:
-        with file.open(encoding="utf-8") as lines:
-            result = import_lines(lines, stores, by="operator", now=datetime.now(UTC))
-    except NotALine as error:
+        with file.open(encoding="utf-8") as lines, closing(open_stores(load_settings())) as stores:
+            result = import_lines(lines, stores, by=account(), now=datetime.now(UTC))
+    except (NotALine, UnicodeDecodeError) as error:
         raise typer.BadParameter(f"{error}; what came before it is written") from error
-    finally:
-        stores.close()
     if as_json:
         print_json({"written": result.written, "known": result.known})
     else:

@@ -11,7 +11,8 @@ import typer
 from rich.table import Table
 from rich.text import Text
 
-from interfaces.cli.output import JsonOption, TenantOption, console, print_json, short
+from interfaces.cli.arguments import JsonOption, TenantOption, UserOption
+from interfaces.cli.output import console, print_json, short
 from memory.catalog import Catalog, NightRun, open_catalog
 from memory.queue import create_celery
 from memory.schema import Subject, utc_iso
@@ -59,9 +60,7 @@ def nights(
 
 def night(
     job: Annotated[JobName, typer.Argument(help="consolidate, promote or forget.")],
-    user: Annotated[
-        str | None, typer.Option("--user", "-u", help="Only for this user; all of them if left out.")
-    ] = None,
+    user: UserOption = None,
     tenant: TenantOption = "default",
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Say what would be done and why, and do nothing.")] = False,
     as_json: JsonOption = False,

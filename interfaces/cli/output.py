@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable
-from typing import Annotated, Any
+from typing import Any
 
 import typer
 from rich.console import Console
@@ -15,9 +15,6 @@ from memory.schema import Memory, Status, Subject
 
 console = Console()
 errors = Console(stderr=True)
-
-JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON, for programs.")]
-TenantOption = Annotated[str, typer.Option("--tenant", "-t", help="The tenant that the user belongs to.")]
 
 _WIDE = 110
 _STATUS_STYLE = {

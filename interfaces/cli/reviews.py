@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import getpass
 from collections.abc import Sequence
+from contextlib import closing
 from datetime import UTC, datetime
 from typing import Annotated, Any
 
@@ -12,7 +12,8 @@ from rich.panel import Panel
 from rich.table import Table
 from rich.text import Text
 
-from interfaces.cli.output import JsonOption, TenantOption, console, errors, memory_json, print_json, short
+from interfaces.cli.arguments import ByOption, JsonOption, TenantOption, UserOption
+from interfaces.cli.output import console, errors, memory_json, print_json, short
 from memory.catalog import Catalog, ConcurrentChange, open_catalog
 from memory.queue import create_celery
 from memory.schema import Review, ReviewStatus, Subject, utc_iso
@@ -24,9 +25,6 @@ from worker.reviews import reject as reject_review
 
 IdArgument = Annotated[str, typer.Argument(help="A review's id, or the first characters of it.")]
 IdsArgument = Annotated[list[str], typer.Argument(help="Ids of reviews, or the first characters of them.")]
-ByOption = Annotated[
-    str | None, typer.Option("--by", help="Who decides, for the audit; the name of your account unless given.")
-]
 
 app = typer.Typer(
     name="reviews",
@@ -44,7 +42,7 @@ def add_to(whole: typer.Typer) -> None:
 
 @app.command("list")
 def list_reviews(
-    user: Annotated[str | None, typer.Option("--user", "-u", help="Those of one user only.")] = None,
+    user: UserOption = None,
     tenant: TenantOption = "default",
     status: Annotated[
         ReviewStatus, typer.Option("--status", "-s", help="Which ones to list, by what became of them.")
@@ -54,9 +52,8 @@ def list_reviews(
 ) -> None:
     """List what waits for a person, oldest first; of all tenants unless a user is named."""
     subject = Subject(tenant_id=tenant, subject_id=user) if user else None
-    catalog = open_catalog(load_settings())
-    found = catalog.reviews.page(subject, status=status, limit=limit)
-    catalog.close()
+    with closing(open_catalog(load_settings())) as catalog:
+        found = catalog.reviews.page(subject, status=status, limit=limit)
     if as_json:
         print_json([_json(review) for review in found])
     elif found:
@@ -70,9 +67,8 @@ def list_reviews(
 @app.command()
 def show(review: IdArgument, as_json: JsonOption = False) -> None:
     """Show one: the candidate as it would be stored, and why it was held back."""
-    catalog = open_catalog(load_settings())
-    found = _one(review, catalog)
-    catalog.close()
+    with closing(open_catalog(load_settings())) as catalog:
+        found = _one(review, catalog)
     if as_json:
         print_json(_json(found))
     else:
@@ -80,25 +76,22 @@ def show(review: IdArgument, as_json: JsonOption = False) -> None:
 
 
 @app.command()
-def approve(ids: IdsArgument, by: ByOption = None, as_json: JsonOption = False) -> None:
+def approve(ids: IdsArgument, by: ByOption, as_json: JsonOption = False) -> None:
     """Let them become memories: each goes through the ordinary decision of dedup, as if it had just been said.
 
     One that can no longer be decided is named, and the exit code is 1.
     """
     settings = load_settings()
-    parts = open_parts(settings, create_celery(settings))
     done: list[Approved] = []
     failed: list[tuple[Review, str]] = []
-    try:
+    with closing(open_parts(settings, create_celery(settings))) as parts:
         for review in [_one(given, parts.catalog) for given in ids]:
             try:
-                done.append(approve_review(review.id, parts, by=_who(by), now=datetime.now(UTC)))
+                done.append(approve_review(review.id, parts, by=by, now=datetime.now(UTC)))
             except (NotOpen, ConcurrentChange):
                 failed.append((review, "it is not open any more"))
             except (NotWanted, SubjectBusy) as error:
                 failed.append((review, str(error)))
-    finally:
-        parts.close()
     if as_json:
         print_json(
             {
@@ -117,31 +110,22 @@ def approve(ids: IdsArgument, by: ByOption = None, as_json: JsonOption = False) 
 
 
 @app.command()
-def reject(ids: IdsArgument, by: ByOption = None, as_json: JsonOption = False) -> None:
+def reject(ids: IdsArgument, by: ByOption, as_json: JsonOption = False) -> None:
     """Drop them for good. An audit line without content stays."""
-    catalog = open_catalog(load_settings())
     version = load_policy().version
     done: list[Review] = []
     failed: list[tuple[Review, str]] = []
-    try:
+    with closing(open_catalog(load_settings())) as catalog:
         for review in [_one(given, catalog) for given in ids]:
             try:
-                done.append(
-                    reject_review(review.id, catalog, policy_version=version, by=_who(by), now=datetime.now(UTC))
-                )
+                done.append(reject_review(review.id, catalog, policy_version=version, by=by, now=datetime.now(UTC)))
             except (NotOpen, ConcurrentChange):
                 failed.append((review, "it is not open any more"))
-    finally:
-        catalog.close()
     if as_json:
         print_json({"rejected": [str(review.id) for review in done], "failed": _failures(failed)})
     else:
         console.print(f"rejected: {', '.join(short(review.id) for review in done) or 'none'}")
     _end(failed, as_json=as_json)
-
-
-def _who(by: str | None) -> str:
-    return by or getpass.getuser()
 
 
 def _one(given: str, catalog: Catalog) -> Review:

@@ -9,7 +9,8 @@ import typer
 from rich.table import Table
 from rich.text import Text
 
-from interfaces.cli.output import JsonOption, console, print_json
+from interfaces.cli.arguments import JsonOption
+from interfaces.cli.output import console, print_json
 from interfaces.fleet_report import FleetReport, fleet_report
 from memory.settings import load_settings
 

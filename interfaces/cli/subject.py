@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import getpass
+from contextlib import closing
 from datetime import UTC, datetime
 from enum import StrEnum
 from typing import Annotated, Any
@@ -12,13 +12,13 @@ from pydantic import ValidationError
 from rich.table import Table
 from rich.text import Text
 
-from interfaces.cli.output import JsonOption, TenantOption, console, print_json
+from interfaces.cli.arguments import JsonOption, TenantOption, UserArgument, account
+from interfaces.cli.output import console, print_json
 from memory.catalog import open_catalog
 from memory.schema import Preference, PreferenceName, Preferences, Subject
 from memory.settings import load_policy, load_settings
 from memory.wishes import TooManyTopics, prefer
 
-UserArgument = Annotated[str, typer.Argument(help="The user whose memory it is.")]
 TopicArgument = Annotated[str, typer.Argument(help="The topic in a few words, such as health or 'my divorce'.")]
 
 
@@ -41,9 +41,8 @@ def add_to(whole: typer.Typer) -> None:
 @app.command()
 def show(user: UserArgument, tenant: TenantOption = "default", as_json: JsonOption = False) -> None:
     """Show what a user wants of their memory."""
-    catalog = open_catalog(load_settings())
-    wanted = catalog.preferences.of(Subject(tenant_id=tenant, subject_id=user))
-    catalog.close()
+    with closing(open_catalog(load_settings())) as catalog:
+        wanted = catalog.preferences.of(Subject(tenant_id=tenant, subject_id=user))
     _print(user, wanted, as_json=as_json)
 
 
@@ -87,24 +86,22 @@ def timezone(
 
 
 def _change(user: str, tenant: str, name: PreferenceName, value: str, *, as_json: bool, holds: bool = True) -> None:
-    catalog = open_catalog(load_settings())
     try:
-        wanted = prefer(
-            Subject(tenant_id=tenant, subject_id=user),
-            Preference(name=name, value=value),
-            catalog,
-            policy_version=load_policy().version,
-            by=getpass.getuser(),
-            now=datetime.now(UTC),
-            holds=holds,
-        )
+        with closing(open_catalog(load_settings())) as catalog:
+            wanted = prefer(
+                Subject(tenant_id=tenant, subject_id=user),
+                Preference(name=name, value=value),
+                catalog,
+                policy_version=load_policy().version,
+                by=account(),
+                now=datetime.now(UTC),
+                holds=holds,
+            )
     except ValidationError as error:
         reason = error.errors()[0]["msg"].removeprefix("Value error, ")
         raise typer.BadParameter(f"{value!r}: {reason}") from error
     except TooManyTopics as error:
         raise typer.BadParameter(str(error)) from error
-    finally:
-        catalog.close()
     _print(user, wanted, as_json=as_json)
 
 

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+from contextlib import closing
 from datetime import UTC, datetime, timedelta
-from typing import Annotated
 
 import typer
 from rich.table import Table
 from rich.text import Text
 
-from interfaces.cli.output import JsonOption, TenantOption, console, print_json
+from interfaces.cli.arguments import JsonOption, TenantOption, UserArgument
+from interfaces.cli.output import console, print_json
 from memory.catalog import open_catalog
 from memory.schema import Subject, utc_iso
 from memory.settings import load_policy, load_settings
@@ -20,15 +21,14 @@ def add_to(app: typer.Typer) -> None:
 
 
 def topics(
-    user: Annotated[str, typer.Argument(help="The user whose memory it is.")],
+    user: UserArgument,
     tenant: TenantOption = "default",
     as_json: JsonOption = False,
 ) -> None:
     """List what a user began to tell an agent and a language model still waits for, latest first."""
     fresh_for = timedelta(hours=load_policy().open_topic_hours)
-    catalog = open_catalog(load_settings())
-    found = catalog.open_topics(Subject(tenant_id=tenant, subject_id=user))
-    catalog.close()
+    with closing(open_catalog(load_settings())) as catalog:
+        found = catalog.open_topics(Subject(tenant_id=tenant, subject_id=user))
     now = datetime.now(UTC)
     live = [(topic, since) for topic, since in found if now - since <= fresh_for]
     if as_json:

@@ -9,7 +9,8 @@ import typer
 from rich.progress import Progress
 from rich.text import Text
 
-from interfaces.cli.output import JsonOption, console, errors, print_json
+from interfaces.cli.arguments import JsonOption
+from interfaces.cli.output import console, errors, print_json
 from interfaces.turn_file import BadLine, read_turns
 from memory.settings import load_settings
 from producers import Accepted, ConflictingTurn, Producer

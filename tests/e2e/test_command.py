@@ -244,9 +244,47 @@ def test_what_a_user_wants_is_set_and_shown(nobody: Home) -> None:
     assert (wrong.returncode, "Mars" in wrong.stderr, "Europe/Berlin" in wrong.stderr) == (2, True, True)
 
 
-def test_an_empty_question_is_refused(idle: Home) -> None:
-    said = idle.say("search", "nobody", "  ")
-    assert (said.returncode, "the query is empty" in said.stderr, "Traceback" in said.stderr) == (2, True, False)
+@pytest.mark.parametrize(
+    ("command", "named"),
+    [
+        (("search", "nobody", "  "), "the query is empty"),
+        (("graph", "nobody", " "), "name an entity"),
+        (("graph", "nobody", " ", "--question"), "the query is empty"),
+        (("export", "/no/such/folder/memories.jsonl"), "/no/such/folder"),
+        (("worker", "--queues", "memory_dead_letter_queue"), "memory_dead_letter_queue"),
+    ],
+)
+def test_what_cannot_be_done_is_refused_in_words(idle: Home, command: tuple[str, ...], named: str) -> None:
+    said = idle.say(*command)
+    assert (said.returncode, named in said.stderr, "Traceback" in said.stderr) == (2, True, False)
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        ("memories", ""),
+        ("memories", "maya", "--tenant", ""),
+        ("search", "", "cats"),
+        ("graph", "", "cats"),
+        ("topics", ""),
+        ("subject", "show", ""),
+        ("export", "--user", ""),
+        ("reviews", "list", "--user", ""),
+        ("night", "forget", "--user", ""),
+        ("forget-user", "", "--yes"),
+        ("forget-user", "maya", "--turn", "", "--yes"),
+        ("forget-user", "maya", "--conversation", "", "--yes"),
+    ],
+)
+def test_an_id_that_is_empty_stands_for_nobody_and_never_for_all(idle: Home, command: tuple[str, ...]) -> None:
+    said = idle.say(*command)
+    assert (said.returncode, said.stdout, "is no id" in said.stderr) == (2, "", True)
+
+
+def test_a_broker_that_refuses_the_password_is_told_from_one_that_does_not_answer(idle: Home) -> None:
+    said = idle.say("dead-letters", "list", AFTERTURN_BROKER_URL=f"redis://me:hunter2@127.0.0.1:{idle.port}/0")
+    line = mended_line(said.stderr)
+    assert (said.returncode, "refuses" in line, "no broker" in line, "hunter2" in line) == (2, True, False, False)
 
 
 @pytest.mark.parametrize("given", ["abcdef12", "ab", "not an id", "00000000-0000-0000-0000-000000000000"])
