@@ -10,7 +10,6 @@ from datetime import datetime
 from sqlalchemy import Engine, and_, delete, func, or_, select, tuple_
 
 import memory.catalog.tables as tables
-from memory.catalog.binding import any_of, mine, mine_among, whose
 from memory.catalog.changes import Changes, IndexJob, Outcome
 from memory.catalog.context import drop_stale_context, read_context, read_topics
 from memory.catalog.engine import read_only
@@ -22,9 +21,10 @@ from memory.catalog.preferences import KeptPreferences
 from memory.catalog.reviews import Reviews
 from memory.catalog.rows import folded, ids_from, memory_of
 from memory.catalog.standing import Standing, read_processed, read_standing
+from memory.catalog.statements import any_of, mine, mine_among, of_subject, whose
 from memory.catalog.summaries import Summaries, Weight, read_summaries, read_weights
 from memory.catalog.writers import Writers
-from memory.catalog.writing import NO_VECTORS, RidingGraph, of_subject, strike, strike_events, write
+from memory.catalog.writing import NO_VECTORS, RidingGraph, strike, strike_events, write
 from memory.index.base import RidingIndex, Vector
 from memory.schema import AuditEntry, Context, Event, Memory, MemoryType, OpenTopic, Status, Subject, Turn
 

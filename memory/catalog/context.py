@@ -8,11 +8,10 @@ from functools import cache
 from typing import Any
 
 from sqlalchemy import Connection, Table, bindparam, delete, literal, null, select, union_all
-from sqlalchemy.dialects import postgresql, sqlite
 
 import memory.catalog.tables as tables
-from memory.catalog.binding import any_of, mine, whose
 from memory.catalog.preferences import preferences_of
+from memory.catalog.statements import any_of, mine, upsert, whose
 from memory.schema import Context, OpenTopic, Question, Status, Subject
 
 _NAMES = ("preferred_name", "name")
@@ -135,7 +134,7 @@ def drop_stale_context(connection: Connection, *, topics_before: datetime, quest
 
 @cache
 def _upsert(dialect: str, table: Table) -> Any:
-    statement = (sqlite if dialect == "sqlite" else postgresql).insert(table)
+    statement = upsert(dialect, table)
     keys = [column.name for column in table.primary_key]
     others = {column.name: statement.excluded[column.name] for column in table.columns if column.name not in keys}
     return statement.on_conflict_do_update(index_elements=keys, set_=others)

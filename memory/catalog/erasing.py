@@ -12,12 +12,12 @@ from typing import Any
 from sqlalchemy import Connection, Engine, Table, bindparam, delete, func, insert, select, update
 
 import memory.catalog.tables as tables
-from memory.catalog.binding import mine, whose
 from memory.catalog.changes import Changes, UnderLegalHold
 from memory.catalog.reviews import review_of
 from memory.catalog.rows import index_job_rows, memory_of
+from memory.catalog.statements import insert_new, mine, of_subject, whose
 from memory.catalog.writers import Writers
-from memory.catalog.writing import RidingGraph, insert_new, note_removal, of_subject, take_turn, write
+from memory.catalog.writing import RidingGraph, note_removal, take_turn, write
 from memory.index.base import RidingIndex
 from memory.schema import AuditEntry, Memory, Review, Subject, Turn
 

@@ -16,10 +16,9 @@ from typing import Any
 from sqlalchemy import Engine, Integer, bindparam, delete, exists, func, select, tuple_
 
 import memory.catalog.tables as tables
-from memory.catalog.binding import mine, whose
 from memory.catalog.changes import Access
+from memory.catalog.statements import mine, of_subject, upsert, whose
 from memory.catalog.writers import Writers
-from memory.catalog.writing import of_subject, upsert
 from memory.schema import MemoryType, Status, Subject
 
 _accesses, _memories = tables.accesses, tables.memories

@@ -10,8 +10,8 @@ from datetime import datetime
 from sqlalchemy import Connection, Engine, delete, false, func, select, text, update
 
 import memory.catalog.tables as tables
+from memory.catalog.statements import upsert
 from memory.catalog.writers import Writers
-from memory.catalog.writing import upsert
 from memory.schema import MemoryType, Subject
 
 _TRIGGERS = ("insert", "update", "delete")

@@ -15,8 +15,8 @@ from typing import Any
 from sqlalchemy import Connection, Engine, Table, delete, func, insert, select, tuple_, update
 
 import memory.catalog.tables as tables
+from memory.catalog.statements import insert_new
 from memory.catalog.writers import Writers
-from memory.catalog.writing import insert_new
 from memory.schema import PreferenceName, Subject
 
 _KEPT = timedelta(days=90)

@@ -7,11 +7,10 @@ from functools import cache
 from typing import Any
 
 from sqlalchemy import Connection, Engine, and_, delete, or_, select
-from sqlalchemy.dialects import postgresql, sqlite
 
 import memory.catalog.tables as tables
-from memory.catalog.binding import mine, whose
 from memory.catalog.changes import Changes
+from memory.catalog.statements import insert_new, mine, of_subject, whose
 from memory.schema import Preference, PreferenceName, Preferences, Subject
 
 _table = tables.preferences
@@ -31,10 +30,7 @@ class KeptPreferences:
 
     def time_zones(self, subjects: Iterable[Subject]) -> dict[Subject, str]:
         """The time zones of those of the subjects of whom one is known."""
-        wanted = [
-            and_(_table.c.tenant_id == subject.tenant_id, _table.c.subject_id == subject.subject_id)
-            for subject in subjects
-        ]
+        wanted = [of_subject(_table, subject) for subject in subjects]
         if not wanted:
             return {}
         query = select(_table.c.tenant_id, _table.c.subject_id, _table.c.value).where(
@@ -65,13 +61,12 @@ def write_preferences(connection: Connection, changes: Changes) -> None:
     """Set what a subject wants from now on, and drop what they want no longer."""
     if not (changes.preferred or changes.unpreferred):
         return
-    theirs = and_(_table.c.tenant_id == changes.subject.tenant_id, _table.c.subject_id == changes.subject.subject_id)
     gone = [
         *(and_(_table.c.name == one.name, _table.c.value == one.value) for one in changes.unpreferred),
         *(_table.c.name == one.name for one in changes.preferred if one.stands_alone),
     ]
     if gone:
-        connection.execute(delete(_table).where(theirs, or_(*gone)))
+        connection.execute(delete(_table).where(of_subject(_table, changes.subject), or_(*gone)))
     if changes.preferred:
         connection.execute(_insert(connection.dialect.name), [_row(changes, one) for one in changes.preferred])
 
@@ -82,4 +77,4 @@ def _row(changes: Changes, one: Preference) -> dict[str, Any]:
 
 @cache
 def _insert(dialect: str) -> Any:
-    return (sqlite if dialect == "sqlite" else postgresql).insert(_table).on_conflict_do_nothing()
+    return insert_new(dialect, _table)

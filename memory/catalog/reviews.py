@@ -9,11 +9,11 @@ from functools import cache
 from typing import Any
 
 from sqlalchemy import Connection, Engine, Row, delete, func, select, tuple_, update
-from sqlalchemy.dialects import postgresql, sqlite
 
 import memory.catalog.tables as tables
 from memory.catalog.changes import Changes, ConcurrentChange
 from memory.catalog.rows import ids_from
+from memory.catalog.statements import insert_new, of_subject
 from memory.schema import Memory, Review, ReviewStatus, Settlement, Subject
 
 _IN_DOCUMENT = {"candidate", "conversation_id", "agent_id", "links"}
@@ -55,7 +55,7 @@ class Reviews:
         table = tables.reviews
         query = select(table).where(table.c.status == status).order_by(table.c.opened_at, table.c.id).limit(limit)
         if subject is not None:
-            query = query.where(table.c.tenant_id == subject.tenant_id, table.c.subject_id == subject.subject_id)
+            query = query.where(of_subject(table, subject))
         if after is not None:
             query = query.where(tuple_(table.c.opened_at, table.c.id) > (after.opened_at, after.id))
         with self._engine.connect() as connection:
@@ -66,7 +66,7 @@ class Reviews:
         table = tables.reviews
         query = select(func.count()).where(table.c.status == ReviewStatus.OPEN)
         if subject is not None:
-            query = query.where(table.c.tenant_id == subject.tenant_id, table.c.subject_id == subject.subject_id)
+            query = query.where(of_subject(table, subject))
         with self._engine.connect() as connection:
             return connection.execute(query).scalar_one()
 
@@ -79,7 +79,7 @@ def review_of(row: Row[Any]) -> Review:
 
 @cache
 def _open_statement(dialect: str) -> Any:
-    return (sqlite if dialect == "sqlite" else postgresql).insert(tables.reviews).on_conflict_do_nothing()
+    return insert_new(dialect, tables.reviews)
 
 
 def write_reviews(connection: Connection, changes: Changes) -> None:
@@ -106,8 +106,7 @@ def _settle(connection: Connection, subject: Subject, settlement: Settlement, at
         update(table)
         .where(
             table.c.id == settlement.review_id,
-            table.c.tenant_id == subject.tenant_id,
-            table.c.subject_id == subject.subject_id,
+            of_subject(table, subject),
             table.c.status == ReviewStatus.OPEN,
         )
         .values(status=settlement.status, decided_at=at, decided_by=settlement.by, document=None)
@@ -123,8 +122,7 @@ def _drop(connection: Connection, subject: Subject, withdrawn: Sequence[uuid.UUI
     turns = {turn_id for memory in deleted for turn_id in memory.source_turn_ids}
     waiting = connection.execute(
         select(table).where(
-            table.c.tenant_id == subject.tenant_id,
-            table.c.subject_id == subject.subject_id,
+            of_subject(table, subject),
             table.c.status == ReviewStatus.OPEN,
         )
     )
@@ -135,8 +133,4 @@ def _drop(connection: Connection, subject: Subject, withdrawn: Sequence[uuid.UUI
         or (review.candidate and turns & {review.candidate.turn_id, *review.candidate.context_turn_ids})
     }
     if ids:
-        connection.execute(
-            delete(table).where(
-                table.c.tenant_id == subject.tenant_id, table.c.subject_id == subject.subject_id, table.c.id.in_(ids)
-            )
-        )
+        connection.execute(delete(table).where(of_subject(table, subject), table.c.id.in_(ids)))

@@ -9,8 +9,8 @@ from datetime import datetime
 from sqlalchemy import Connection, bindparam, func, select
 
 import memory.catalog.tables as tables
-from memory.catalog.binding import any_of, mine, whose
 from memory.catalog.rows import memory_of
+from memory.catalog.statements import any_of, mine, whose
 from memory.schema import Memory, Subject
 
 _ledger, _memories, _jobs = tables.ledger, tables.memories, tables.index_jobs

@@ -10,7 +10,7 @@ from datetime import datetime
 from sqlalchemy import Connection, bindparam, select
 
 import memory.catalog.tables as tables
-from memory.catalog.binding import mine, mine_among, whose
+from memory.catalog.statements import mine, mine_among, whose
 from memory.schema import Status, Subject
 
 _memories, _subjects = tables.memories, tables.subjects

@@ -8,16 +8,15 @@ from functools import cache
 from types import MappingProxyType
 from typing import Any, Protocol
 
-from sqlalchemy import Connection, Table, and_, bindparam, delete, exists, insert, select, update
-from sqlalchemy.dialects import postgresql, sqlite
+from sqlalchemy import Connection, and_, bindparam, delete, exists, insert, select, update
 
 import memory.catalog.tables as tables
-from memory.catalog.binding import any_of
 from memory.catalog.changes import Access, Changes, ConcurrentChange, IndexJob, UnderLegalHold
 from memory.catalog.context import drop_context, write_questions, write_topics
 from memory.catalog.preferences import write_preferences
 from memory.catalog.reviews import write_reviews
 from memory.catalog.rows import fact_rows, index_job_rows, memory_row, provenance_rows
+from memory.catalog.statements import any_of, of_subject, upsert
 from memory.index.base import Entry, RidingIndex, Vector
 from memory.schema import Memory, Subject
 
@@ -141,21 +140,6 @@ def _write_events(connection: Connection, changes: Changes) -> list[int]:
         return []
     rows = [event.model_dump(exclude={"name"}) | {"name": event.name} for event in changes.events]
     return list(connection.execute(_INSERT_EVENTS, rows).scalars())
-
-
-def upsert(dialect: str, table: Table) -> Any:
-    """The dialect's INSERT that knows ON CONFLICT, which SQLAlchemy does not have in common."""
-    return (sqlite if dialect == "sqlite" else postgresql).insert(table)
-
-
-def insert_new(dialect: str, table: Table) -> Any:
-    """An INSERT that leaves a row that is there as it is: its `rowcount` says whether it was new."""
-    return upsert(dialect, table).on_conflict_do_nothing().execution_options(preserve_rowcount=True)
-
-
-def of_subject(table: Table, subject: Subject) -> Any:
-    """The condition that a row is the subject's."""
-    return and_(table.c.tenant_id == subject.tenant_id, table.c.subject_id == subject.subject_id)
 
 
 @cache

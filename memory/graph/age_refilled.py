@@ -13,7 +13,7 @@ from sqlalchemy import Connection, Engine, func, select, text
 
 import memory.catalog.tables as tables
 from memory.catalog.rows import memory_of
-from memory.catalog.writing import of_subject
+from memory.catalog.statements import of_subject
 from memory.findings import Finding, failed, fine, warning
 from memory.graph.base import Relation
 from memory.graph.sql import facts_of

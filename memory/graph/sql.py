@@ -10,6 +10,7 @@ from sqlalchemy import Connection, Engine, select
 
 import memory.catalog.tables as tables
 from memory.catalog.engine import read_only
+from memory.catalog.statements import of_subject
 from memory.graph.base import Relation, folded_name, walk
 from memory.schema import Memory, Status, Subject
 
@@ -48,15 +49,14 @@ def facts_of(connection: Connection, subject: Subject) -> list[Relation]:
         select(facts)
         .join(memories, memories.c.id == facts.c.memory_id)
         .where(
-            facts.c.tenant_id == subject.tenant_id,
-            facts.c.subject_id == subject.subject_id,
+            of_subject(facts, subject),
             memories.c.status == Status.ACTIVE,
         )
     )
     sources: dict[uuid.UUID, list[str]] = defaultdict(list)
     turns = (
         select(provenance.c.memory_id, provenance.c.turn_id)
-        .where(provenance.c.tenant_id == subject.tenant_id, provenance.c.subject_id == subject.subject_id)
+        .where(of_subject(provenance, subject))
         .order_by(provenance.c.turn_id)
     )
     rows = connection.execute(query).all()

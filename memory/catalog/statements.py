@@ -1,13 +1,22 @@
-"""Conditions whose values are given when a statement runs, so that it is built once: to build one costs more than to
-run it."""
+"""Pieces of statements that many tables share.
+
+Where the values of a condition are given when a statement runs (`mine`), it is built once: to build one costs more than
+to run it.
+"""
 
 from __future__ import annotations
 
 from typing import Any
 
-from sqlalchemy import BindParameter, Table, bindparam
+from sqlalchemy import BindParameter, Table, and_, bindparam
+from sqlalchemy.dialects import postgresql, sqlite
 
 from memory.schema import Subject
+
+
+def of_subject(table: Table, subject: Subject) -> Any:
+    """That a row is the subject's."""
+    return and_(table.c.tenant_id == subject.tenant_id, table.c.subject_id == subject.subject_id)
 
 
 def mine(table: Table) -> Any:
@@ -36,3 +45,13 @@ def whose(subject: Subject) -> dict[str, Any]:
 def any_of(name: str) -> BindParameter[Any]:
     """For `column.in_`: a parameter that is given a list."""
     return bindparam(name, expanding=True)
+
+
+def upsert(dialect: str, table: Table) -> Any:
+    """The dialect's INSERT that knows ON CONFLICT, which SQLAlchemy does not have in common."""
+    return (sqlite if dialect == "sqlite" else postgresql).insert(table)
+
+
+def insert_new(dialect: str, table: Table) -> Any:
+    """An INSERT that leaves a row that is there as it is: its `rowcount` says whether it was new."""
+    return upsert(dialect, table).on_conflict_do_nothing().execution_options(preserve_rowcount=True)
