@@ -10,7 +10,7 @@ from functools import partial
 from threading import Lock
 
 from memory.mailbox import Receipt
-from memory.schema import Turn
+from memory.schema import Subject, Turn
 from producers.broker import BROKER_FAILURES, Broker
 from producers.spool import Spool, SpoolUnavailable
 
@@ -34,7 +34,7 @@ class Attempt:
 
 
 class Handover:
-    """Hands turns to the broker, past a spool that is empty."""
+    """Hands turns to the broker, but for those of users whose earlier turns lie in the spool."""
 
     def __init__(self, spool: Spool, broker: Broker) -> None:
         self._spool = spool
@@ -84,7 +84,7 @@ class Handover:
         wait(self._under_way.copy(), timeout)
 
     def _hand_over(self, turn: Turn, parked: Future[Receipt | None]) -> None:
-        if self._is_behind_others():
+        if self._is_behind_others(turn.subject):
             return
         receipt = self._broker.park(turn)
         self._failing = False
@@ -95,9 +95,9 @@ class Handover:
             except BROKER_FAILURES as error:
                 self._let_alone(f"a parked turn waits for the sweeper: {type(error).__name__}: {error}")
 
-    def _is_behind_others(self) -> bool:
+    def _is_behind_others(self, subject: Subject) -> bool:
         try:
-            return not self._spool.is_empty()
+            return self._spool.holds(subject)
         except SpoolUnavailable as error:
             # What lies in there cannot be flushed either: better a turn before it than no turn.
             _log.error("turns go past the spool: %s", error)

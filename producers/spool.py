@@ -17,7 +17,7 @@ from threading import Lock
 from typing import IO, Any
 
 from memory.mailbox import ConflictingTurn
-from memory.schema import Turn
+from memory.schema import Subject, Turn
 
 _FILE = "spool.sqlite3"
 _OPEN_SECONDS = 5.0
@@ -136,6 +136,14 @@ class Spool:
             SpoolUnavailable: it cannot be read.
         """
         return not self._read("SELECT 1 FROM turns LIMIT 1")
+
+    def holds(self, subject: Subject) -> bool:
+        """Whether a turn of this subject waits.
+
+        Raises:
+            SpoolUnavailable: it cannot be read.
+        """
+        return bool(self._read("SELECT 1 FROM turns WHERE subject = ? LIMIT 1", subject.key))
 
     def depth(self) -> int:
         """How many turns wait.
@@ -317,7 +325,7 @@ class Spool:
         finally:
             self._writing.release()
 
-    def _read(self, query: str, *values: int) -> list[tuple[Any, ...]]:
+    def _read(self, query: str, *values: object) -> list[tuple[Any, ...]]:
         try:
             with self._reading:
                 return list(self._reader.execute(query, values))

@@ -19,6 +19,7 @@ from typing import Any
 
 import pytest
 
+from memory.schema import Turn
 from memory.settings import Settings
 from producers import Accepted, Producer, SpoolUnavailable
 from producers.spool import Spool
@@ -234,6 +235,18 @@ def test_a_process_goes_behind_what_another_one_left_in_the_spool(
     assert producer.enqueue(talk.next_turn("anna")) is Accepted.ADDED
     assert_all_are_there_once_and_in_order(broker, talk)
     assert producer.counters().flushed == 11
+
+
+def test_a_user_goes_past_what_others_have_in_the_spool(broker: BadBroker, settings: Settings) -> None:
+    patient = settings.model_copy(update={"enqueue_budget_ms": 5000})
+    spool = Spool(settings.effective_spool_dir, max_turns=10, max_bytes=2**20)
+    with Producer(patient) as producer, closing(spool):
+        with spool.held_alone():
+            spool.put(Turn.model_validate(a_turn("anna", 1, "I have 1 cat.")), 5)
+            assert producer.enqueue(a_turn("bert", 1, "I have 1 cat.")) is Accepted.ADDED
+            assert producer.enqueue(a_turn("anna", 2, "I have 2 cats.")) is Accepted.SPOOLED
+        assert producer.flush(FLUSH_SECONDS) == 0
+    assert (broker.order_of("anna"), broker.order_of("bert")) == (["anna-1", "anna-2"], ["bert-1"])
 
 
 def test_processes_that_share_a_spool_keep_each_users_order_over_an_outage(
