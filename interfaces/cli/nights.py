@@ -12,18 +12,19 @@ from rich.table import Table
 from rich.text import Text
 
 from interfaces.cli.arguments import JsonOption, TenantOption, UserOption
-from interfaces.cli.output import console, print_json, short
+from interfaces.cli.output import console, errors, print_json, short
 from memory.catalog import Catalog, NightRun, open_catalog
 from memory.queue import create_celery
 from memory.schema import Subject, utc_iso
 from memory.settings import load_settings
 from worker.leases import LeaseKeeper
-from worker.nights.base import Job, JobName, Step
+from worker.nights.base import Job, JobName, Step, preview
 from worker.nights.dispatch import begin, ring_for
 from worker.nights.jobs import NIGHTLY_JOBS
 from worker.nights.visit import Busy, visit
 from worker.parts import Parts, open_parts
 
+_NOT_ASKED = "the language model is not asked in a dry run: what it will write or judge is shown as the rules do it"
 _SHOWN = 200
 _PAGE = 500
 
@@ -71,6 +72,8 @@ def night(
     subject = Subject(tenant_id=tenant, subject_id=user) if user else None
     try:
         if dry_run:
+            if parts.llm and job != "forget":
+                errors.print(Text(_NOT_ASKED), soft_wrap=True)
             _show(job, _planned(NIGHTLY_JOBS[job], subject, parts), "would be done", as_json=as_json)
         elif subject:
             steps = _done(NIGHTLY_JOBS[job], subject, parts)
@@ -83,8 +86,7 @@ def night(
 
 def _planned(job: Job, subject: Subject | None, parts: Parts) -> Iterator[tuple[Subject, tuple[Step, ...]]]:
     for one in [subject] if subject else _all_subjects(parts.catalog):
-        now = datetime.now(UTC)
-        if job.needs(one, parts, now) and (steps := job.plan(one, parts, now).steps):
+        if steps := preview(job, one, parts, datetime.now(UTC)):
             yield one, steps
 
 

@@ -18,7 +18,7 @@ from tests.contract.catalogs import a_memory
 from tests.contract.pipeline import Worker, on_every_store, only
 from tests.turns import subject
 from worker.erasing import erase_memory
-from worker.nights.base import Plan
+from worker.nights.base import Plan, preview
 from worker.nights.consolidate import AT_ONCE, CONSOLIDATE
 from worker.nights.forget import FORGET
 from worker.nights.undo import NothingToUndo, take_apart
@@ -173,6 +173,19 @@ def test_a_models_words_are_taken_only_if_they_say_what_was_said_and_no_more(
     whole = only(worker.known(subject(anna)))
     assert (whole.summary == said) == taken
     assert len(whole.consolidated_from) == 2
+
+
+def test_a_look_at_what_a_night_would_do_asks_no_model_and_changes_nothing(worker: Worker, anna: str) -> None:
+    worker.hear(anna, *SAID)
+    whose, before = subject(anna), worker.state(subject(anna))
+
+    class Dear(Model):
+        def complete(self, prompt: str, response_model: type[BaseModel]) -> Completion[Any]:
+            pytest.fail("a preview costs nothing")
+
+    steps = preview(CONSOLIDATE, whose, worker.with_parts(llm=Dear(None), judge=Dear(None)).parts, NOW)
+    assert [step.action for step in steps] == ["consolidate", "join", "join"]
+    assert worker.state(whose) == before
 
 
 def hold(worker: Worker, id_: uuid.UUID, whose: Subject, *, held: bool) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import uuid
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Literal
 
@@ -63,6 +63,13 @@ class Job:
     needs: Callable[[Subject, Parts, datetime], bool]
     plan: Callable[[Subject, Parts, datetime], Plan]
     ahead: bool = False
+
+
+def preview(job: Job, subject: Subject, parts: Parts, now: datetime) -> tuple[Step, ...]:
+    """What a job would do to a subject now. No language model is asked, for it costs money: what it would write is told
+    by the rules, and what it would judge is as if it did not know."""
+    frugal = replace(parts, llm=None, judge=None)
+    return job.plan(subject, frugal, now).steps if job.needs(subject, frugal, now) else ()
 
 
 def may_be_told(subject: Subject, parts: Parts) -> bool:
