@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, cast
 
 from memory.schema import Event, Subject
@@ -52,13 +52,18 @@ def announce(events: Sequence[tuple[int, Event]], parts: Parts) -> dict[int, tup
 
 
 def announce_left(events: Sequence[tuple[int, Event]], parts: Parts) -> None:
-    """Announce what waits in the outbox since it was read, outside of any lease.
+    """Announce what waits in the outbox since it was read, whoever holds the lease by now.
 
     What is no longer in the outbox afterwards was announced by somebody else, or erased meanwhile, from the stream too:
     it is taken out again.
     """
     told = announce(events, parts)
-    for event_id in told.keys() - parts.catalog.strike_events(list(told)):
+    take_back(told, told.keys() - parts.catalog.strike_events(list(told)), parts)
+
+
+def take_back(told: Mapping[int, tuple[str, bytes]], event_ids: Iterable[int], parts: Parts) -> None:
+    """Take events that were just told out of their streams again: what they tell of was erased meanwhile."""
+    for event_id in event_ids:
         stream, entry = told[event_id]
         parts.redis.xdel(stream, entry)
 

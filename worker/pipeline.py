@@ -31,7 +31,7 @@ from policies.limits import within_rate
 from worker.context import admitted, context_of, name_of, questions_after, topics_after, without_told_secrets
 from worker.crash_points import reached
 from worker.draft import Draft
-from worker.events import announce
+from worker.events import announce, take_back
 from worker.extract.base import AdmittedTurn
 from worker.extract.stated import with_stated_facts
 from worker.failures import is_transient
@@ -252,9 +252,12 @@ def tell(changes: Changes, event_ids: Sequence[int], vectors: Mapping[str, Vecto
         reached("after_index")
         count_searchable(changes)
         with stage("announce"):
-            announce(list(zip(event_ids, changes.events, strict=True)), parts)
+            told = announce(list(zip(event_ids, changes.events, strict=True)), parts)
             jobs = changes.index_jobs()
             now = parts.catalog.told(jobs, event_ids)
+            gone = {str(memory.id) for memory in written if memory.id not in now}
+            of_gone = [id_ for id_, event in zip(event_ids, changes.events, strict=True) if event.tells_of(gone)]
+            take_back(told, of_gone, parts)
         index(overtaken(jobs, {memory.id: memory.version for memory in written}, now), parts)
     except Exception as error:
         if not is_transient(error):

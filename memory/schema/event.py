@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Set
 from enum import StrEnum
 from typing import Any
 
@@ -34,6 +35,10 @@ class Event(Value):
     @property
     def subject(self) -> Subject:
         return Subject(tenant_id=self.tenant_id, subject_id=self.subject_id)
+
+    def tells_of(self, ids: Set[str]) -> bool:
+        """Whether it names one of these memories."""
+        return bool(ids & set(map(str, self.payload.values())))
 
     @property
     def voids(self) -> str | None:

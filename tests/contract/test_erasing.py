@@ -25,7 +25,9 @@ from tests.contract.pipeline import Worker, on_every_store
 from tests.turns import a_turn, subject
 from worker.erasing import Proof, erase_memory, erase_subject, erase_turns, files_with, is_of
 from worker.events import announce_left, stream_key
+from worker.nights.forget import FORGET
 from worker.nights.tidy import tidy
+from worker.nights.visit import visit
 from worker.parts import Parts
 
 pytest_generate_tests = on_every_store
@@ -190,6 +192,37 @@ def test_a_sweep_that_read_an_event_before_its_memory_was_erased_does_not_tell_o
     erase_memory(whose, memory.id, worker.parts, by="dora", now=NOW)
     announce_left(read, worker.parts)
     assert "Lisbon" not in str(worker.events(whose))
+
+
+def test_a_night_that_stalled_past_its_lease_tells_nothing_of_what_was_erased_meanwhile(
+    worker: Worker, anna: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    whose, long_ago = subject(anna), NOW - timedelta(days=900)
+    faded = a_memory("t1", whose, created_at=long_ago)
+    worker.parts.catalog.commit(Changes(subject=whose, at=long_ago, created=(faded,)))
+
+    def stalls(*_: Any, **__: Any) -> None:
+        worker.lose_lease(whose)
+        erase_subject(whose, worker.parts, by="dora", now=NOW)
+
+    monkeypatch.setattr("worker.nights.visit.index", stalls)
+    visit(whose, FORGET, worker.parts, worker.leases, NOW)
+    assert worker.events(whose) == []
+
+
+def test_a_worker_that_stalled_past_its_lease_tells_nothing_of_what_was_erased_meanwhile(
+    worker: Worker, anna: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    whose = subject(anna)
+
+    def stalls(changes: Changes) -> None:
+        assert changes.created
+        worker.lose_lease(whose)
+        erase_subject(whose, worker.parts, by="dora", now=NOW)
+
+    monkeypatch.setattr("worker.pipeline.count_searchable", stalls)
+    worker.hear(anna, "I live in Lisbon")
+    assert worker.events(whose) == []
 
 
 def test_a_search_that_knew_the_words_finds_nothing_of_them_after_an_erasure(worker: Worker, anna: str) -> None:

@@ -13,7 +13,7 @@ from memory.catalog import Changes, ConcurrentChange, StaleFence
 from memory.index.base import Vector
 from memory.indexing import index
 from memory.schema import Memory, Subject
-from worker.events import announce
+from worker.events import announce_left
 from worker.failures import is_transient
 from worker.leases import LeaseKeeper
 from worker.nights.base import Job, Plan
@@ -76,8 +76,7 @@ def _write(changes: Changes, made: Mapping[uuid.UUID, Vector], parts: Parts) -> 
     )
     try:
         index(changes.index_jobs(), parts, vectors=vectors)
-        announce(list(zip(event_ids, changes.events, strict=True)), parts)
-        parts.catalog.told(event_ids=event_ids)
+        announce_left(list(zip(event_ids, changes.events, strict=True)), parts)
     except Exception as error:
         if not is_transient(error):
             raise
