@@ -108,10 +108,10 @@ class NightRuns:
         with self._engine.connect() as connection:
             return [_run_of(row) for row in connection.execute(query)]
 
-    def in_work(self, run_id: str, heard_since: datetime) -> int:
-        """On how many chunks somebody works who was heard of since."""
+    def in_work(self, run_id: str, now: datetime, silent: timedelta) -> int:
+        """On how many chunks somebody works who was heard of for no longer ago than `silent`."""
         with self._engine.connect() as connection:
-            return _in_work(connection, run_id, heard_since)
+            return _in_work(connection, run_id, _is_heard(now, silent))
 
     def take(
         self, run_id: str, holder: str, *, size: int, hands: int, now: datetime, silent: timedelta
@@ -127,7 +127,7 @@ class NightRuns:
                 return None
             left = connection.execute(
                 select(_chunks)
-                .where(_chunks.c.run_id == run_id, _chunks.c.beat_at < now - silent)
+                .where(_chunks.c.run_id == run_id, ~_is_heard(now, silent))
                 .order_by(_chunks.c.number)
                 .limit(1)
             ).one_or_none()
@@ -139,7 +139,7 @@ class NightRuns:
                     _named(left.until_tenant, left.until_subject),
                 )
                 return Chunk(_run_of(row), left.number, holder, after, until, deaths)
-            if _in_work(connection, run_id, now - silent) >= hands:
+            if _in_work(connection, run_id, _is_heard(now, silent)) >= hands:
                 return None
             return self._next(connection, row, holder, size, now)
 
@@ -207,10 +207,12 @@ class NightRuns:
         with self._writers.transaction() as connection:
             connection.execute(delete(_chunks).where(*_mine(chunk)))
 
-    def give_back(self, chunk: Chunk, now: datetime, silent: timedelta) -> None:
-        """Leave the rest of a chunk to whoever comes next."""
+    def give_back(self, chunk: Chunk, now: datetime, silent: timedelta, *, blamed: bool = False) -> None:
+        """Leave the rest of a chunk to whoever comes next. `blamed` says that the next subject may be what stopped the
+        holder: it counts as a death."""
+        left = {"holder": _NOBODY, "beat_at": now - 2 * silent, "deaths": _chunks.c.deaths + int(blamed)}
         with self._writers.transaction() as connection:
-            connection.execute(update(_chunks).where(*_mine(chunk)).values(holder=_NOBODY, beat_at=now - 2 * silent))
+            connection.execute(update(_chunks).where(*_mine(chunk)).values(left))
 
 
 def _of(run_id: str, number: int) -> Any:
@@ -221,10 +223,16 @@ def _mine(chunk: Chunk) -> Sequence[Any]:
     return _chunks.c.run_id == chunk.run.id, _chunks.c.number == chunk.number, _chunks.c.holder == chunk.holder
 
 
-def _in_work(connection: Connection, run_id: str, heard_since: datetime | None = None) -> int:
+def _is_heard(now: datetime, silent: timedelta) -> Any:
+    """That the holder of a chunk was heard of lately. What was heard in the future was by a clock that was set back
+    since, or is ahead, and may be as old."""
+    return _chunks.c.beat_at.between(now - silent, now + silent)
+
+
+def _in_work(connection: Connection, run_id: str, condition: Any = None) -> int:
     query = select(func.count()).select_from(_chunks).where(_chunks.c.run_id == run_id)
-    if heard_since is not None:
-        query = query.where(_chunks.c.beat_at >= heard_since)
+    if condition is not None:
+        query = query.where(condition)
     return connection.execute(query).scalar_one()
 
 

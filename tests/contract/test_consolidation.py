@@ -11,7 +11,7 @@ import pytest
 from pydantic import BaseModel
 
 from memory.catalog import Changes
-from memory.llm import Completion, LLMAnswerInvalid
+from memory.llm import Completion, LLMAnswerInvalid, LLMUnavailable
 from memory.schema import Fact, Memory, MemoryType, Preference, PreferenceName, Status, Subject
 from policies.consolidation import consolidated
 from tests.contract.catalogs import a_memory
@@ -173,6 +173,21 @@ def test_a_models_words_are_taken_only_if_they_say_what_was_said_and_no_more(
     whole = only(worker.known(subject(anna)))
     assert (whole.summary == said) == taken
     assert len(whole.consolidated_from) == 2
+
+
+def test_where_the_rules_are_to_answer_for_a_model_that_is_away_they_condense_too(worker: Worker, anna: str) -> None:
+    worker.hear(anna, *SAID)
+
+    class Away(Model):
+        def complete(self, prompt: str, response_model: type[BaseModel]) -> Completion[Any]:
+            raise LLMUnavailable("no route")
+
+    with_model = worker.with_parts(llm=Away(None))
+    with pytest.raises(LLMUnavailable):
+        night(with_model, subject(anna))
+    settings = worker.parts.settings.model_copy(update={"llm_fallback": "rules"})
+    night(with_model.with_parts(settings=settings), subject(anna))
+    assert len(only(worker.known(subject(anna))).consolidated_from) == 2
 
 
 def test_a_look_at_what_a_night_would_do_asks_no_model_and_changes_nothing(worker: Worker, anna: str) -> None:

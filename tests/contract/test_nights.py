@@ -1,21 +1,15 @@
-"""Runs of the nightly jobs, and forgetting, on a real catalog, index and mailbox: months in seconds."""
+"""Forgetting, and what else is done when nobody is talking, on a real catalog, index and mailbox: months in seconds."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
 
-import worker.nights.chunks as chunks
-import worker.nights.dispatch as dispatch
-from memory.catalog import Access, Changes, ChunkLost
-from memory.index import IndexUnavailable
+from memory.catalog import Access, Changes
 from memory.indexing import index
-from memory.queue import NIGHTLY_QUEUE
-from memory.schema import Preference, PreferenceName, Status, Subject
+from memory.schema import Status, Subject
 from recall.search import search
 from tests.contract.catalogs import a_memory
 from tests.contract.pipeline import Worker, on_every_store, only
@@ -172,197 +166,6 @@ def test_a_turn_that_comes_in_the_night_waits_for_the_lease_and_is_rung_for_when
     assert worker.outcomes(whose) == {f"{anna}-0": "kept", f"{anna}-1": "kept"}
 
 
-# -- runs -----------------------------------------------------------------------------------------------------------
-
-
-@pytest.fixture
-def few(emptied: Worker, anna: str) -> Worker:
-    """A worker whose chunks are of 3 subjects, and who knows 8, by the names of their numbers behind Anna's."""
-    settings = emptied.parts.settings.model_copy(update={"night_chunk_subjects": 3, "night_hands": 2})
-    few = emptied.with_parts(settings=settings)
-    for number in range(8):
-        few.hear(f"{anna}-{number}", "I live in Lisbon")
-    few.parts.redis.delete(*rings())
-    return few
-
-
-def rings() -> list[str]:
-    return [f"{NIGHTLY_QUEUE}\x06\x16{priority}" for priority in (3, 6, 9)]
-
-
-def waiting(worker: Worker) -> int:
-    """How many hands are asked for."""
-    return sum(worker.parts.redis.llen(queue) for queue in rings())
-
-
-class Seen:
-    """A job that changes nothing and remembers whom it saw."""
-
-    def __init__(self, fail_at: str | None = None) -> None:
-        self.subjects: list[str] = []
-        self.fail_at = fail_at
-
-    def needs(self, whose: Subject, parts: Any, now: datetime) -> bool:
-        self.subjects.append(whose.subject_id)
-        if whose.subject_id == self.fail_at:
-            raise RuntimeError
-        return False
-
-    def job(self) -> dict[str, Job]:
-        return {"forget": Job("forget", self.needs, FORGET.plan)}
-
-
-@contextmanager
-def a_run(worker: Worker) -> Iterator[str]:
-    run_id = dispatch.begin("forget", "2026-11-02T04:00", None, worker.parts, NOW)
-    assert run_id == "forget/2026-11-02T04:00/UTC"
-    yield run_id
-
-
-def test_a_run_sees_every_subject_once_and_says_what_it_did(few: Worker, anna: str) -> None:
-    seen = Seen()
-    with a_run(few) as run_id:
-        for _ in range(5):
-            chunks.work(run_id, seen.job(), few.parts, few.leases)
-    run = few.parts.catalog.nights.run(run_id)
-    assert run is not None
-    assert sorted(seen.subjects) == [f"{anna}-{number}" for number in range(8)]
-    assert (run.chunks, run.subjects, run.results) == (3, 8, {"unchanged": 8})
-    assert run.finished_at is not None
-    assert waiting(few) == 3, "each hand that did a chunk asks for the next"
-
-
-def test_a_second_beat_begins_nothing(few: Worker) -> None:
-    assert dispatch.tick("forget", few.parts, NOW) == ["forget/2026-11-02T04:00/UTC"]
-    assert waiting(few) == 2, "as many hands as a run may have"
-    assert dispatch.tick("forget", few.parts, NOW + timedelta(minutes=15)) == []
-    assert len(few.parts.catalog.nights.runs()) == 1
-    assert dispatch.tick("forget", few.parts, NOW + A_DAY) == ["forget/2026-11-03T04:00/UTC"]
-
-
-def test_each_time_zone_has_a_night_of_its_own(few: Worker, anna: str) -> None:
-    far = subject(f"{anna}-3")
-    zone = Preference(name=PreferenceName.TIME_ZONE, value="Asia/Tokyo")
-    few.parts.catalog.commit(Changes(subject=far, at=NOW, preferred=(zone,)))
-    seen = Seen()
-    noon_in_utc = datetime(2026, 11, 1, 19, 15, tzinfo=UTC)
-    assert dispatch.tick("forget", few.parts, noon_in_utc) == ["forget/2026-11-02T04:00/Asia/Tokyo"]
-    chunks.work("forget/2026-11-02T04:00/Asia/Tokyo", seen.job(), few.parts, few.leases)
-    assert seen.subjects == [far.subject_id]
-    for number, value in enumerate(("UTC", "Nowhere/Olympus")):
-        other = Preference(name=PreferenceName.TIME_ZONE, value=value)
-        few.parts.catalog.commit(Changes(subject=subject(f"{anna}-{number}"), at=NOW, preferred=(other,)))
-    begun = dispatch.tick("forget", few.parts, NOW)
-    assert begun == ["forget/2026-11-02T04:00/UTC", "forget/2026-11-02T04:00/Nowhere/Olympus"], "UTC, if none is known"
-    for run_id in (*begun, *begun, *begun, *begun):
-        chunks.work(run_id, seen.job(), few.parts, few.leases)
-    assert sorted(seen.subjects) == [f"{anna}-{number}" for number in range(8)]
-
-
-def test_a_night_that_is_long_past_is_not_made_up_for_by_day(few: Worker) -> None:
-    assert dispatch.tick("forget", few.parts, NOW + timedelta(hours=3)) == []
-
-
-def test_a_job_without_a_moment_is_never_done(few: Worker) -> None:
-    settings = few.parts.settings.model_copy(update={"night_forget": ""})
-    assert dispatch.tick("forget", few.with_parts(settings=settings).parts, NOW) == []
-
-
-def test_what_a_dead_hand_left_another_takes_up_where_it_stopped(few: Worker, anna: str) -> None:
-    nights = few.parts.catalog.nights
-    with a_run(few) as run_id:
-        dead = nights.take(run_id, "dead", size=5, hands=2, now=NOW, silent=A_DAY)
-        assert dead is not None
-        seen = nights.page(dead, 2)
-        nights.checkpoint(dead, seen[-1], {"changed": 2}, 2, NOW)
-        assert nights.take(run_id, "b", size=5, hands=1, now=NOW, silent=A_DAY) is None, "enough hands are at work"
-        heir = nights.take(run_id, "heir", size=5, hands=1, now=NOW + 2 * A_DAY, silent=A_DAY)
-        assert heir is not None
-        assert [one.subject_id for one in nights.page(heir, 9)] == [f"{anna}-{number}" for number in (2, 3, 4)]
-        with pytest.raises(ChunkLost):
-            nights.checkpoint(dead, seen[-1], {"changed": 9}, 9, NOW)
-        run = nights.run(run_id)
-        assert run is not None
-        assert (run.subjects, run.results) == (2, {"changed": 2})
-
-
-def test_a_run_is_over_only_when_its_last_hand_is_done(few: Worker) -> None:
-    nights = few.parts.catalog.nights
-    with a_run(few) as run_id:
-        first = nights.take(run_id, "a", size=8, hands=2, now=NOW, silent=A_DAY)
-        assert first is not None
-        assert nights.take(run_id, "b", size=8, hands=2, now=NOW, silent=A_DAY) is None
-        assert [run.id for run in nights.unfinished("forget")] == [run_id]
-        nights.finish(first)
-        assert nights.take(run_id, "b", size=8, hands=2, now=NOW, silent=A_DAY) is None
-        assert nights.unfinished("forget") == []
-
-
-def test_a_worker_that_is_to_end_leaves_the_rest_of_its_chunk_to_another_at_once(few: Worker, anna: str) -> None:
-    seen = Seen()
-    with a_run(few) as run_id:
-        few.parts.redis.delete(*rings())
-        chunks.work(run_id, seen.job(), few.parts, few.leases, lambda: len(seen.subjects) == 2)
-        assert seen.subjects == [f"{anna}-0", f"{anna}-1"]
-        assert waiting(few) == 1
-        for _ in range(4):
-            chunks.work(run_id, seen.job(), few.parts, few.leases)
-    run = few.parts.catalog.nights.run(run_id)
-    assert run is not None
-    assert (run.subjects, run.results, run.finished_at is None) == (8, {"unchanged": 8}, False)
-    assert seen.subjects == [f"{anna}-{number}" for number in range(8)]
-
-
-def test_one_subject_that_cannot_be_done_does_not_keep_the_others_from_their_night(few: Worker, anna: str) -> None:
-    seen = Seen(fail_at=f"{anna}-1")
-    with a_run(few) as run_id:
-        for _ in range(4):
-            chunks.work(run_id, seen.job(), few.parts, few.leases)
-    run = few.parts.catalog.nights.run(run_id)
-    assert run is not None
-    assert run.results == {"unchanged": 7, "failed": 1}
-
-
-def test_a_subject_over_whom_every_hand_dies_is_left_for_the_next_night(few: Worker, anna: str) -> None:
-    class Killed(BaseException): ...
-
-    class Deadly(Seen):
-        def needs(self, whose: Subject, parts: Any, now: datetime) -> bool:
-            super().needs(whose, parts, now)
-            if whose.subject_id == f"{anna}-1":
-                raise Killed
-            return False
-
-    seen = Deadly()
-    hasty = few.with_parts(
-        settings=few.parts.settings.model_copy(update={"turn_deadline_seconds": 0, "night_hands": 1})
-    )
-    with a_run(few) as run_id:
-        for _ in range(9):
-            with suppress(Killed):
-                chunks.work(run_id, seen.job(), hasty.parts, few.leases)
-    run = few.parts.catalog.nights.run(run_id)
-    assert run is not None
-    assert (run.finished_at is None, run.subjects, run.results) == (False, 8, {"unchanged": 7, "failed": 1})
-    assert seen.subjects.count(f"{anna}-1") == 4
-
-
-def test_a_store_that_is_away_interrupts_the_run_and_the_next_beat_goes_on_with_it(few: Worker, anna: str) -> None:
-    def away(*_: Any) -> bool:
-        raise IndexUnavailable("gone")
-
-    with a_run(few) as run_id:
-        few.parts.redis.delete(*rings())
-        chunks.work(run_id, {"forget": Job("forget", away, FORGET.plan)}, few.parts, few.leases)
-        assert waiting(few) == 0
-        no_more = few.parts.settings.model_copy(update={"night_forget": ""})
-        dispatch.tick("forget", few.with_parts(settings=no_more).parts, datetime.now(UTC))
-        assert waiting(few) == 2
-        seen = Seen()
-        chunks.work(run_id, seen.job(), few.parts, few.leases)
-        assert seen.subjects == [f"{anna}-{number}" for number in range(3)]
-
-
 # -- what is dropped by the hour ------------------------------------------------------------------------------------
 
 
@@ -377,15 +180,3 @@ def test_raw_turns_are_kept_for_as_long_as_the_settings_say_and_for_a_legal_hold
     assert tidy(year.parts, later(400))["sources"] == 1
     assert [row["turn_id"] for row in alone.rows("sources", whose)] == list(held.source_turn_ids)
     assert len(alone.known(whose)) == 2
-
-
-def test_a_user_who_tells_very_much_in_a_day_is_condensed_at_once(worker: Worker, anna: str) -> None:
-    policy = worker.parts.policy.model_copy(update={"consolidate_burst": 3})
-    eager = worker.with_parts(policy=policy)
-    worker.parts.redis.delete(*rings())
-    eager.hear(anna, "I painted the kitchen yesterday", "I lost my hiking boots on the coast yesterday")
-    assert waiting(worker) == 0
-    eager.hear(anna, "I met my old teacher at the market yesterday", "I watched a film about whales yesterday", first=2)
-    assert waiting(worker) == 1
-    eager.hear(anna, "I planted tomatoes yesterday", first=4)
-    assert waiting(worker) == 1

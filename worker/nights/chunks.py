@@ -13,7 +13,7 @@ import structlog
 from memory.catalog import Chunk, ChunkLost
 from memory.queue import want_hand
 from memory.schema import Subject
-from worker.failures import is_outage
+from worker.failures import is_outage, is_transient
 from worker.leases import LeaseKeeper
 from worker.metrics import NIGHT_SECONDS, NIGHT_STEPS, NIGHT_SUBJECTS
 from worker.nights.base import Job
@@ -27,7 +27,7 @@ _PAGE = 50
 """Subjects between two checkpoints, at most."""
 _CHECKPOINT_SECONDS = 5.0
 _DEATHS = 3
-"""Hands that may die over one subject before it is left for the next night."""
+"""Hands that may die or give up over one subject before it is left for the next night."""
 
 
 def work(
@@ -58,8 +58,9 @@ def work(
         _log.warning("chunk_lost", stage="night", run=run_id)
         return
     except Exception as error:
-        nights.give_back(chunk, datetime.now(UTC), silence(settings))
-        if not is_outage(error):
+        # A model that does not answer may be away, or fail over one subject alone: that one is left after some tries.
+        nights.give_back(chunk, datetime.now(UTC), silence(settings), blamed=not is_outage(error))
+        if not is_transient(error):
             raise
         # Beat asks for hands again soon enough; to ask at once would hammer what is away.
         _log.warning("night_interrupted", stage="night", run=run_id, error=type(error).__name__)
@@ -116,7 +117,7 @@ def _one(subject: Subject, job: Job, parts: Parts, leases: LeaseKeeper) -> tuple
     except Busy:
         return "busy", {}
     except Exception as error:
-        if is_outage(error):
+        if is_transient(error):
             raise
         # One subject that cannot be done does not keep the others from their night.
         _log.exception("night_failed", stage="night", job=job.name)

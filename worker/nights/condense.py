@@ -10,7 +10,8 @@ from typing import Annotated, Final
 import structlog
 from pydantic import BaseModel, StringConstraints
 
-from memory.llm import LLM, LLMAnswerInvalid, LLMRefused
+from memory.breaker import CircuitOpen
+from memory.llm import LLM, LLMAnswerInvalid, LLMRefused, LLMUnavailable
 from memory.schema import MAX_SUMMARY_CHARS, Memory, Policy, Verdict
 from policies.consolidation import sentences_in, told
 from policies.privacy import screen
@@ -37,7 +38,8 @@ def condensed(group: Sequence[Memory], parts: Parts) -> tuple[str, str]:
     no longer than the rules may be, and may be kept; otherwise, and when the model answers nonsense, the rules tell it.
 
     Raises:
-        LLMUnavailable, LLMBusy, CircuitOpen: the model may answer later.
+        LLMUnavailable, LLMBusy, CircuitOpen: the model may answer later; the first and the last not where the settings
+            take what the rules make of it.
     """
     by_rules = told(group, parts.policy)
     if by_rules is None:
@@ -46,7 +48,10 @@ def condensed(group: Sequence[Memory], parts: Parts) -> tuple[str, str]:
         return by_rules, "rules"
     try:
         summary = _ask(group, parts.llm)
-    except (LLMAnswerInvalid, LLMRefused) as error:
+    except (LLMAnswerInvalid, LLMRefused, LLMUnavailable, CircuitOpen) as error:
+        is_away = isinstance(error, LLMUnavailable | CircuitOpen)
+        if is_away and parts.settings.llm_fallback == "retry":
+            raise
         _log.warning("not_condensed_by_model", stage="night", error=type(error).__name__)
         return by_rules, "rules"
     if fault := _fault(summary, by_rules, group, parts.policy):

@@ -25,13 +25,24 @@ _CATCH_UP = timedelta(hours=2)
 
 
 def tick(job: JobName, parts: Parts, now: datetime) -> list[str]:
-    """Begin the runs whose moment has come, and ring for those that want hands. Answers the ids of those begun."""
+    """Begin the runs whose moment has come, and ring for those that want hands. Answers the ids of those begun.
+
+    A night that is not over when the next one's moment comes goes on in its place: so the last subjects have their turn
+    too, and nights do not heap up while a model is away.
+    """
     begun = []
     if moments := moments_of(job, parts.settings):
         cron = Cron.parse(moments)
+        going_on = {run.zone: run.id for run in parts.catalog.nights.unfinished(job)}
         for zone in (None, *parts.catalog.nights.zones()):
             moment = cron.latest(now, _clock_of(zone), _CATCH_UP)
-            if moment and (run_id := begin(job, f"{moment:%Y-%m-%dT%H:%M}", zone, parts, now)):
+            if moment is None:
+                continue
+            told = f"{moment:%Y-%m-%dT%H:%M}"
+            if zone in going_on:
+                if going_on[zone] != _id_of(job, told, zone):
+                    _log.warning("night_goes_on", stage="night", run=going_on[zone])
+            elif run_id := begin(job, told, zone, parts, now):
                 _log.info("night_begins", stage="night", run=run_id)
                 begun.append(run_id)
     for run in parts.catalog.nights.unfinished(job):
@@ -62,13 +73,17 @@ def moments_of(job: JobName, settings: Settings) -> str:
 
 def begin(job: JobName, moment: str, zone: str | None, parts: Parts, now: datetime) -> str | None:
     """Begin one run; its id, or None if it has begun before."""
-    run_id = f"{job}/{moment}/{zone or 'UTC'}"
+    run_id = _id_of(job, moment, zone)
     return run_id if parts.catalog.nights.begin(run_id, job, zone, now) else None
+
+
+def _id_of(job: JobName, moment: str, zone: str | None) -> str:
+    return f"{job}/{moment}/{zone or 'UTC'}"
 
 
 def ring_for(run_id: str, parts: Parts, now: datetime) -> None:
     """Ask for as many hands as a run may have and has not."""
-    at_work = parts.catalog.nights.in_work(run_id, now - silence(parts.settings))
+    at_work = parts.catalog.nights.in_work(run_id, now, silence(parts.settings))
     for _ in range(parts.settings.night_hands - at_work):
         want_hand(parts.celery, run_id)
 
