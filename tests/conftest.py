@@ -7,13 +7,16 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from hypothesis import Phase, settings
+from hypothesis import HealthCheck, Phase, settings
 
 from interfaces.local.broker import embedded_broker
 from memory.catalog.engine import create_catalog_engine
 from memory.catalog.revisions import migrate
 from tests.postgres import PostgresServer, postgres_server
 
+# Whether an example takes long says more of what else the machine does than of us: tests that bound time count CPU.
+settings.register_profile("patient", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("patient")
 # For `make canary`, which asks whether a test fails and not over what least example.
 settings.register_profile("unshrunk", phases=(Phase.explicit, Phase.reuse, Phase.generate))
 

@@ -321,7 +321,7 @@ CHANGES = st.lists(st.tuples(st.sampled_from(["write", "delete"]), st.integers(0
 def test_whatever_was_written_and_deleted_every_handle_answers_as_a_plain_scan_would(
     adapter: str, index: Index, another: Index
 ) -> None:
-    @settings(max_examples=5 if adapter in STAND_INS else 15, deadline=None)
+    @settings(max_examples=5 if adapter in STAND_INS else 15)
     @given(changes=CHANGES)
     def answers_as_a_plain_scan_would(changes: list[tuple[str, int, int]]) -> None:
         subject = Subject(tenant_id="acme", subject_id=str(uuid.uuid4()))

@@ -157,7 +157,7 @@ def test_what_waits_for_a_person_becomes_lasting_without_them_once_it_is_sure(wo
     assert only(lasting(worker, whose)).summary == "Anna swims in the lake."
 
 
-@settings(max_examples=12, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=12, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(times=st.integers(3, 9), sure=st.floats(0.0, 1.0), trust=st.floats(0.5, 1.0))
 def test_nothing_becomes_active_below_the_bar(worker: Worker, anna: str, times: int, sure: float, trust: float) -> None:
     whose = subject(f"{anna}-{uuid.uuid4()}")

@@ -368,5 +368,5 @@ class MailboxMachine(RuleBasedStateMachine):
         assert heads == [int(record[64:80]) for record in records]
 
 
-MailboxMachine.TestCase.settings = settings(max_examples=60, stateful_step_count=30, deadline=None)
+MailboxMachine.TestCase.settings = settings(max_examples=60, stateful_step_count=30)
 TestMailboxMachine = MailboxMachine.TestCase

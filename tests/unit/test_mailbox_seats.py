@@ -251,5 +251,5 @@ class SeatsMachine(RuleBasedStateMachine):
         assert self.fleet.mailbox.dirty_subjects() == 0
 
 
-SeatsMachine.TestCase.settings = settings(max_examples=40, stateful_step_count=30, deadline=None)
+SeatsMachine.TestCase.settings = settings(max_examples=40, stateful_step_count=30)
 TestSeatsMachine = SeatsMachine.TestCase

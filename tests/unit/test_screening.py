@@ -48,7 +48,7 @@ def _kept(said: Candidate, turn: Turn) -> list[Any]:
     return [*passed, *draft.reviews, *draft.audit]
 
 
-@settings(deadline=None, max_examples=60)
+@settings(max_examples=60)
 @given(secrets, around, around)
 def test_no_secret_reaches_any_field_of_a_memory_a_review_or_the_audit(
     secret: tuple[str, str], before: str, after: str
@@ -64,7 +64,7 @@ def test_no_secret_reaches_any_field_of_a_memory_a_review_or_the_audit(
         assert value not in one.model_dump_json()
 
 
-@settings(deadline=None, max_examples=20)
+@settings(max_examples=20)
 @given(secrets)
 def test_a_key_or_an_identifier_that_only_a_fact_has_is_not_kept(secret: tuple[str, str]) -> None:
     sentence, value = secret[0].format(secret[1]), secret[1]
@@ -73,7 +73,7 @@ def test_a_key_or_an_identifier_that_only_a_fact_has_is_not_kept(secret: tuple[s
         assert value not in one.model_dump_json()
 
 
-@settings(deadline=None, max_examples=60)
+@settings(max_examples=60)
 @given(secrets, around, around)
 def test_no_secret_reaches_a_source_on_either_side(secret: tuple[str, str], before: str, after: str) -> None:
     sentence, value = secret[0].format(secret[1]), secret[1]

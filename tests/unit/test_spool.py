@@ -131,7 +131,7 @@ class SpoolAgainstModel(RuleBasedStateMachine):
 
 
 TestSpoolAgainstModel = SpoolAgainstModel.TestCase
-TestSpoolAgainstModel.settings = settings(max_examples=40, stateful_step_count=20, deadline=None)
+TestSpoolAgainstModel.settings = settings(max_examples=40, stateful_step_count=20)
 
 
 def test_a_turn_comes_out_as_the_same_turn(spool: Spool) -> None:

@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from interfaces.turn_file import BadLine, read_turns
@@ -77,7 +77,6 @@ def test_a_file_that_is_not_there_is_an_error_of_the_caller(file: Path) -> None:
         list(read_turns(file))
 
 
-@settings(deadline=None)
 @given(st.lists(st.sampled_from(["turn", "junk", "blank"]), max_size=30))
 def test_every_line_is_a_turn_or_bad_or_blank(tmp_path_factory: pytest.TempPathFactory, kinds: list[str]) -> None:
     written = {"turn": line(1), "junk": b"{]", "blank": b"  "}

@@ -47,7 +47,7 @@ def _summaries(extractor: Extractor, before: str, said: str, moment: datetime) -
     return [item.summary for item in items if isinstance(item, Candidate)]
 
 
-@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=150, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(_TEXT, _TEXT, _MOMENTS)
 def test_no_mixture_of_signs_makes_it_raise_or_write_too_much(
     extractor: Extractor, before: str, said: str, moment: datetime

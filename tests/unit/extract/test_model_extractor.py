@@ -6,7 +6,7 @@ import json
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from threadpoolctl import threadpool_info
 
@@ -369,7 +369,7 @@ _ANSWERS = st.fixed_dictionaries(
 )
 
 
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=60)
 @given(_ANSWERS | _JSON)
 def test_whatever_a_model_answers_ids_are_of_the_turns_and_lengths_are_bounded(answered: object) -> None:
     turns = said("I live in Lisbon."), said("I have two cats.", turn_id="turn-id-2")

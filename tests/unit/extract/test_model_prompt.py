@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from tokenizers import Tokenizer
 
@@ -48,7 +48,7 @@ def test_skipped_turns_never_cost_a_call() -> None:
     assert provider.prompts == []
 
 
-@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=25)
 @given(
     st.lists(st.sampled_from(["I live in Lisbon.", "Good morning!", "Ich habe zwei Katzen.", "", "No."]), max_size=6)
 )

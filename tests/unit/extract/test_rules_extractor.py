@@ -238,7 +238,7 @@ def test_the_same_turns_give_the_same_from_many_threads(extractor: Extractor) ->
         assert list(pool.map(summaries, turns)) == [summaries(batch) for batch in turns]
 
 
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.text(max_size=400), st.sampled_from(["I love {} and my {}.", "{}", "Remember that {}", "My name is {}"]))
 def test_no_text_makes_it_raise_or_grow_without_bound(extractor: Extractor, text: str, frame: str) -> None:
     said = frame.replace("{}", text)
