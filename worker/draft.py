@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 
+from memory.catalog import Changes
 from memory.erasure import told_anew
 from memory.index.base import Vector
 from memory.schema import (
@@ -27,6 +28,8 @@ from memory.schema import (
     MemoryType,
     Preference,
     Review,
+    ReviewStatus,
+    Settlement,
     Status,
     Subject,
 )
@@ -52,6 +55,7 @@ class Draft:
     changed: dict[uuid.UUID, None] = field(default_factory=dict)
     reviews: list[Review] = field(default_factory=list)
     """Candidates that a person must decide on first."""
+    settled: list[Settlement] = field(default_factory=list)
     withdrawn: list[uuid.UUID] = field(default_factory=list)
     """Reviews of the catalog that the subject wants forgotten."""
     hidden: dict[str, set[str]] = field(default_factory=dict)
@@ -75,6 +79,7 @@ class Draft:
             events=list(self.events),
             changed=dict(self.changed),
             reviews=list(self.reviews),
+            settled=list(self.settled),
             withdrawn=list(self.withdrawn),
         )
 
@@ -174,11 +179,14 @@ class Draft:
         self.audit.append(self._entry(AuditAction.QUARANTINED, review.reason, turn_id=_turn_of(review.candidate)))
         self.reviews.append(review)
 
-    def settle(self, review: Review, action: AuditAction, memory: Memory | None, reason: str | None = None) -> None:
-        """Leave a line of what a person decided; the reason is the review's own unless another is given."""
+    def settle(self, review: Review, status: ReviewStatus, memory: Memory | None, reason: str | None = None) -> None:
+        """End a review, with a line of what was decided; the reason is the review's own unless another is given."""
+        self.settled.append(Settlement(review_id=review.id, status=status, by=self.by))
         id_ = memory.id if memory else None
-        turn_id = _turn_of(review.candidate)
-        self.audit.append(self._entry(action, reason or review.reason, memory_id=id_, turn_id=turn_id))
+        line = self._entry(
+            AuditAction(status.value), reason or review.reason, memory_id=id_, turn_id=_turn_of(review.candidate)
+        )
+        self.audit.append(line)
 
     def withdraw(self, review: Review, reason: str) -> None:
         """Drop what waits for a person."""
@@ -219,6 +227,24 @@ class Draft:
 
     def deleted(self) -> tuple[Memory, ...]:
         return tuple(self.read[id_] for id_ in self.changed if id_ in self.read and id_ not in self.current)
+
+    def changes(self, fence: int | None = None) -> Changes:
+        """All that was decided, to be written under a lease's token where there is one."""
+        return Changes(
+            subject=self.subject,
+            at=self.now,
+            fence=fence,
+            created=self.created(),
+            updated=self.updated(),
+            deleted=self.deleted(),
+            audit=tuple(self.audit),
+            events=tuple(self.events),
+            reviews=tuple(self.reviews),
+            settled=tuple(self.settled),
+            withdrawn=tuple(self.withdrawn),
+            preferred=tuple(self.preferred),
+            unpreferred=tuple(self.unpreferred),
+        )
 
     def _put(self, memory: Memory) -> None:
         self.current[memory.id] = memory

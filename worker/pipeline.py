@@ -22,7 +22,7 @@ from memory.schema import (
     ForgetRequest,
     Memory,
     OpenTopic,
-    Question,
+    Policy,
     Subject,
     Turn,
 )
@@ -66,16 +66,7 @@ def process(received: Sequence[ReceivedTurn], lease: Lease, parts: Parts, now: d
     """
     subject = lease.subject
     with stage("admit"):
-        processed = parts.catalog.processed(subject, [one.turn.turn_id for one in received])
-        for one in received:
-            if processed.get(one.turn.turn_id, one.digest) != one.digest:
-                raise ConflictingTurn(one.turn.turn_id)
-        erased = parts.catalog.erasing.tombstones(subject)
-        fresh = [
-            one
-            for one in received
-            if one.turn.turn_id not in processed and not any(stone.covers(one.turn) for stone in erased)
-        ]
+        fresh = _fresh(received, subject, parts)
         if not fresh:
             return
         context = context_of(subject, [one.turn for one in fresh], parts, now)
@@ -107,7 +98,14 @@ def process(received: Sequence[ReceivedTurn], lease: Lease, parts: Parts, now: d
                 effective = resolve(items, vectors, _origins(fresh), draft, parts)
     with stage("commit"):
         questions = questions_after(turns, context, wishes, parts.policy)
-        changes = _changes(fresh, turns, items, effective, topics, questions, wishes, draft, lease, parts)
+        forgetting = {item.turn_id for item in items if isinstance(item, ForgetRequest)}
+        changes = replace(
+            draft.changes(lease.token),
+            sources=tuple(_sources(fresh, wishes, draft, parts.policy)),
+            ledger=tuple(_ledger(fresh, turns, effective, forgetting, draft)),
+            topics=topics,
+            questions=dict.fromkeys(questions) if forgetting else questions,
+        )
         event_ids = commit(changes, vectors, parts)
     reached("after_commit")
     count_committed(changes)
@@ -115,6 +113,20 @@ def process(received: Sequence[ReceivedTurn], lease: Lease, parts: Parts, now: d
         tell(changes, event_ids, vectors, parts)
     if is_burst(subject, changes.created, parts, now):
         want_condensing(parts.celery, subject)
+
+
+def _fresh(received: Sequence[ReceivedTurn], subject: Subject, parts: Parts) -> list[ReceivedTurn]:
+    """Those of the turns that were neither processed nor erased."""
+    processed = parts.catalog.processed(subject, [one.turn.turn_id for one in received])
+    for one in received:
+        if processed.get(one.turn.turn_id, one.digest) != one.digest:
+            raise ConflictingTurn(one.turn.turn_id)
+    erased = parts.catalog.erasing.tombstones(subject)
+    return [
+        one
+        for one in received
+        if one.turn.turn_id not in processed and not any(stone.covers(one.turn) for stone in erased)
+    ]
 
 
 def _made_by(extraction: Extraction) -> dict[str, str | int]:
@@ -174,60 +186,30 @@ def embed(items: Sequence[Item], unindexed: Sequence[Memory], draft: Draft, part
     return vectors
 
 
-def _changes(
+def _sources(fresh: Sequence[ReceivedTurn], wishes: Wishes, draft: Draft, policy: Policy) -> Iterator[Turn]:
+    """The raw turns that memories of the draft came of, as they may be kept."""
+    needed = {turn_id for memory in (*draft.created(), *draft.updated()) for turn_id in memory.source_turn_ids}
+    for turn in (one.turn for one in fresh):
+        if turn.turn_id in needed:
+            yield source_of(turn, wishes.topics(turn.turn_id), draft.hidden.get(turn.turn_id, ()), policy)
+
+
+def _ledger(
     fresh: Sequence[ReceivedTurn],
     turns: Sequence[AdmittedTurn],
-    items: Sequence[Item],
     effective: set[str],
-    topics: Mapping[str | None, OpenTopic | None],
-    questions: Mapping[str, Question | None],
-    wishes: Wishes,
+    forgetting: set[str],
     draft: Draft,
-    lease: Lease,
-    parts: Parts,
-) -> Changes:
+) -> Iterator[LedgerEntry]:
+    """What became of each turn. `effective` are the ids of those of which something was kept or forgotten."""
     refused = {entry.turn_id for entry in draft.audit if entry.action in (AuditAction.REFUSED, AuditAction.QUARANTINED)}
-    forgetting = {item.turn_id for item in items if isinstance(item, ForgetRequest)}
-
-    def outcome(turn_id: str) -> Outcome:
+    for one, said in zip(fresh, turns, strict=True):
+        turn_id = one.turn.turn_id
         if turn_id in effective:
-            return Outcome.FORGOTTEN if turn_id in forgetting else Outcome.KEPT
-        return Outcome.REFUSED if turn_id in refused else Outcome.SKIPPED
-
-    created, updated = draft.created(), draft.updated()
-    needed = {turn_id for memory in (*created, *updated) for turn_id in memory.source_turn_ids}
-    return Changes(
-        subject=lease.subject,
-        at=draft.now,
-        fence=lease.token,
-        created=created,
-        updated=updated,
-        deleted=draft.deleted(),
-        sources=tuple(
-            source_of(one.turn, wishes.topics(one.turn.turn_id), draft.hidden.get(one.turn.turn_id, ()), parts.policy)
-            for one in fresh
-            if one.turn.turn_id in needed
-        ),
-        audit=tuple(draft.audit),
-        ledger=tuple(
-            LedgerEntry(
-                turn_id=one.turn.turn_id,
-                digest=one.digest,
-                outcome=outcome(one.turn.turn_id),
-                reasons=said.admission.reasons,
-                arrived_at=one.arrived_at,
-                processed_at=draft.time(),
-            )
-            for one, said in zip(fresh, turns, strict=True)
-        ),
-        events=tuple(draft.events),
-        topics=topics,
-        questions=dict.fromkeys(questions) if forgetting else questions,
-        reviews=tuple(draft.reviews),
-        withdrawn=tuple(draft.withdrawn),
-        preferred=tuple(draft.preferred),
-        unpreferred=tuple(draft.unpreferred),
-    )
+            outcome = Outcome.FORGOTTEN if turn_id in forgetting else Outcome.KEPT
+        else:
+            outcome = Outcome.REFUSED if turn_id in refused else Outcome.SKIPPED
+        yield LedgerEntry(turn_id, one.digest, outcome, said.admission.reasons, one.arrived_at, draft.time())
 
 
 def commit(changes: Changes, vectors: Mapping[str, Vector], parts: Parts) -> list[int]:

@@ -11,16 +11,14 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Final
 
-from memory.catalog import Catalog, Changes
+from memory.catalog import Catalog
 from memory.mailbox import Lease
 from memory.schema import (
-    AuditAction,
     Candidate,
     Memory,
     Preferences,
     Review,
     ReviewStatus,
-    Settlement,
     Subject,
 )
 from policies.topics import is_about
@@ -77,11 +75,8 @@ def approve(id_: uuid.UUID, parts: Parts, *, by: str, now: datetime) -> Approved
         candidate = review.candidate
         draft = Draft(subject, now, parts.policy.version, by=by)
         if reason := why_not(candidate, parts.catalog.preferences.of(subject)):
-            draft.settle(review, AuditAction.REJECTED, None, reason)
-            settlement = Settlement(review_id=review.id, status=ReviewStatus.REJECTED, by=by)
-            parts.catalog.commit(
-                Changes(subject=subject, at=now, fence=lease.token, audit=tuple(draft.audit), settled=(settlement,))
-            )
+            draft.settle(review, ReviewStatus.REJECTED, None, reason)
+            parts.catalog.commit(draft.changes(lease.token))
             raise NotWanted(_WISHES[reason])
         standing = parts.catalog.standing(subject, now - timedelta(hours=1))
         items = [scored(candidate, parts)]
@@ -89,18 +84,8 @@ def approve(id_: uuid.UUID, parts: Parts, *, by: str, now: datetime) -> Approved
         origin = Origin(review.conversation_id, review.agent_id, subject.subject_id, review.links)
         resolve(items, vectors, {candidate.turn_id: origin}, draft, parts)
         memory = next((memory for id_ in draft.changed if (memory := draft.current.get(id_))), None)
-        draft.settle(review, AuditAction.APPROVED, memory)
-        changes = Changes(
-            subject=subject,
-            at=now,
-            fence=lease.token,
-            created=draft.created(),
-            updated=draft.updated(),
-            deleted=draft.deleted(),
-            audit=tuple(draft.audit),
-            events=tuple(draft.events),
-            settled=(Settlement(review_id=review.id, status=ReviewStatus.APPROVED, by=by),),
-        )
+        draft.settle(review, ReviewStatus.APPROVED, memory)
+        changes = draft.changes(lease.token)
         event_ids = commit(changes, vectors, parts)
         if draft.changed:
             tell(changes, event_ids, vectors, parts)
@@ -125,9 +110,8 @@ def reject(id_: uuid.UUID, catalog: Catalog, *, policy_version: str, by: str, no
     """
     review = _open_review(id_, catalog)
     draft = Draft(review.subject, now, policy_version, by=by)
-    draft.settle(review, AuditAction.REJECTED, None)
-    settlement = Settlement(review_id=review.id, status=ReviewStatus.REJECTED, by=by)
-    catalog.commit(Changes(subject=review.subject, at=now, audit=tuple(draft.audit), settled=(settlement,)))
+    draft.settle(review, ReviewStatus.REJECTED, None)
+    catalog.commit(draft.changes())
     return review
 
 

@@ -79,17 +79,7 @@ def may_be_told(subject: Subject, parts: Parts) -> bool:
 
 def drafted(draft: Draft, folded: Sequence[Access] = ()) -> Changes:
     """What a draft of a night changes."""
-    return Changes(
-        subject=draft.subject,
-        at=draft.now,
-        created=draft.created(),
-        updated=draft.updated(),
-        deleted=draft.deleted(),
-        audit=tuple(draft.audit),
-        events=tuple(draft.events),
-        reviews=tuple(draft.reviews),
-        folded=tuple(folded),
-    )
+    return replace(draft.changes(), folded=tuple(folded))
 
 
 def count(names: Iterable[str]) -> dict[str, int]:
