@@ -69,6 +69,14 @@ local function seat(subject, till)
   return true, not seated
 end
 
+-- Give the subject's lease, and answer its token: greater than any before, also where the fence has expired.
+local function give(lease_ms, fence_seconds)
+  local token = string.format('%.0f', math.max(now, tonumber(redis.call('GET', fence) or '0') + 1))
+  redis.call('SET', fence, token, 'EX', fence_seconds)
+  redis.call('SET', lease, token, 'PX', lease_ms)
+  return token
+end
+
 -- The subject has no pending turn any more.
 local function clean()
   redis.call('ZREM', DIRTY, subject)
@@ -138,13 +146,10 @@ if redis.call('LLEN', order) == 0 then
 end
 if redis.call('EXISTS', retry) == 1 then return {'waiting', '', leave()} end
 if not seat(subject, now + lease_ms * 1000) then return {'in line', '', ''} end
-local token = math.max(now, tonumber(redis.call('GET', fence) or '0') + 1)
-local written = string.format('%.0f', token)
-redis.call('SET', fence, written, 'EX', fence_seconds)
-redis.call('SET', lease, written, 'PX', lease_ms)
+local token = give(lease_ms, fence_seconds)
 redis.call('ZADD', DIRTY, now + lease_ms * 1000, subject)
 local taken, outages = take(limit)
-return {'taken', written, '', outages, taken}
+return {'taken', token, '', outages, taken}
 """
 )
 
@@ -156,12 +161,8 @@ local lease_ms, fence_seconds, turns_first = tonumber(ARGV[4]), ARGV[5], ARGV[6]
 if redis.call('EXISTS', lease) == 1 then return '' end
 local waiting = redis.call('LLEN', order) > 0
 if waiting and turns_first then return '' end
-local token = math.max(now, tonumber(redis.call('GET', fence) or '0') + 1)
-local written = string.format('%.0f', token)
-redis.call('SET', fence, written, 'EX', fence_seconds)
-redis.call('SET', lease, written, 'PX', lease_ms)
 if waiting then redis.call('ZADD', DIRTY, now + lease_ms * 1000, subject) end
-return written
+return give(lease_ms, fence_seconds)
 """
 )
 
@@ -171,7 +172,7 @@ _LET_GO = (
 if redis.call('GET', lease) ~= ARGV[4] then return {'lost', '', ''} end
 redis.call('DEL', lease)
 if redis.call('LLEN', order) == 0 then
-  redis.call('ZREM', DIRTY, subject)
+  clean()
   return {'released', '', leave()}
 end
 -- Whoever came for these turns found the mailbox held and went away.
