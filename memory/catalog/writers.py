@@ -10,7 +10,7 @@ import time
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any, Generic, TypeVar
 
@@ -21,6 +21,8 @@ from memory.catalog.engine import BUSY_SECONDS
 
 T = TypeVar("T")
 _POLL_SECONDS = 0.0005
+_TRACE_MS = 1000
+"""How long a deletion waits for readers, and every writer with it: a backup reads for minutes."""
 
 
 class _Unit(Generic[T]):
@@ -117,7 +119,10 @@ class Writers:
         with self._my_turn(), self._engine.connect() as connection:
             raw = connection.connection.dbapi_connection
             if raw is not None:
-                raw.cursor().execute("PRAGMA wal_checkpoint(TRUNCATE)").close()
+                with closing(raw.cursor()) as cursor:
+                    cursor.execute(f"PRAGMA busy_timeout = {_TRACE_MS}")
+                    cursor.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+                    cursor.execute(f"PRAGMA busy_timeout = {round(BUSY_SECONDS * 1000)}")
 
     def _write_together(self, units: Sequence[_Unit[Any]]) -> None:
         """Write units in one transaction. An error of the database is everybody's, any other one its unit's own."""

@@ -126,3 +126,17 @@ def test_a_lock_file_that_cannot_be_opened_keeps_nobody_waiting(
     writers._lock_file = lock
     assert writers.write(saying("later")) == "later"
     assert said(engine) == {"later"}
+
+
+def test_a_reader_that_goes_on_and_on_stops_no_writer_after_a_deletion(engine: Engine, writers: Writers) -> None:
+    """As a backup does."""
+    writers.write(saying("first"))
+    with engine.connect() as reader:
+        reader.exec_driver_sql("BEGIN")
+        assert reader.execute(text("SELECT word FROM said")).scalars().all() == ["first"]
+        writers.write(lambda connection: connection.execute(text("DELETE FROM said")))
+        with ThreadPoolExecutor(1) as pool:
+            cleared = pool.submit(writers.leave_no_trace)
+            assert writers.write(saying("second")) == "second"
+            cleared.result()
+    assert said(engine) == {"second"}
