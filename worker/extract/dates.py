@@ -5,49 +5,16 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
-from datetime import date, datetime, time, timedelta
+from datetime import date, datetime, time
 from typing import Final
 
-from worker.extract.spans import (
-    MONTHS,
-    Span,
-    of_day,
-    of_month,
-    of_week,
-    of_weekend,
-    of_year,
-    season_of,
-    shifted,
-    written_day,
-)
+import worker.extract.reckoning as reckoning
+from policies.sentences import words
+from worker.extract.spans import MONTHS, Span, shifted
 from worker.extract.tense import is_past, past_at
 
-_WEEKDAYS: Final = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
-_NUMBERS: Final = {
-    "a": 1, "an": 1, "one": 1, "two": 2, "three": 3, "four": 4, "five": 5, "six": 6, "seven": 7, "eight": 8,
-    "nine": 9, "ten": 10, "eleven": 11, "twelve": 12, "couple": 2, "few": 3, "several": 4, "twenty": 20,
-    "fifteen": 15, "thirty": 30,
-}  # fmt: skip
-_VAGUE: Final = frozenset({"few", "couple", "several"})
-_PREPOSITIONS: Final = frozenset(
-    {
-        "by",
-        "for",
-        "since",
-        "until",
-        "till",
-        "til",
-        "before",
-        "after",
-        "from",
-        "during",
-        "of",
-        "to",
-        "than",
-        "through",
-        "in",
-    }
-    | {"on", "around", "about", "over", "between"}
+_PREPOSITIONS: Final = words(
+    "by for since until till til before after from during of to than through in on around about over between"
 )
 _MONTH = (
     r"(?:jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?|sept?(?:ember)?|oct(?:ober)?|"
@@ -78,208 +45,91 @@ class Dated:
     moments: tuple[Moment, ...]
 
 
-def _month_number(name: str) -> int:
-    return next(i for i, month in enumerate(MONTHS, 1) if month.lower().startswith(name.lower()[:3]))
-
-
-def _deictic(match: re.Match[str], today: date, _past: bool) -> Span:
-    word = match.group("word").lower()
-    part = match.group("part")
-    if word in ("tonight", "last night"):
-        day = today if word == "tonight" else today - timedelta(days=1)
-        return Span(day, f"the {'evening' if word == 'tonight' else 'night'} of {written_day(day)}", "on", "day")
-    if word.startswith("this "):
-        return Span(today, f"the {word[5:]} of {written_day(today)}", "on", "day")
-    offset = {"today": 0, "yesterday": -1, "tomorrow": 1}.get(word)
-    if offset is None:
-        offset = -2 if "yesterday" in word else 2
-    day = today + timedelta(days=offset)
-    if part:
-        return Span(day, f"the {part} of {written_day(day)}", "on", "day")
-    return of_day(day)
-
-
-def _weekday(match: re.Match[str], today: date, past: bool) -> Span:
-    which = (match.group("which") or "").lower()
-    target = _WEEKDAYS.index(match.group("day").lower())
-    back = (today.weekday() - target) % 7 or 7
-    ahead = (target - today.weekday()) % 7 or 7
-    if which in ("last", "past", "this past", "this last") or (which in ("", "this") and past):
-        day = today - timedelta(days=back)
-    elif which == "next":
-        day = today + timedelta(days=7 - today.weekday() + target)
-    else:
-        day = today + timedelta(days=ahead)
-    if match.group("part"):
-        return Span(day, f"the {match.group('part')} of {written_day(day)}", "on", "day")
-    return of_day(day)
-
-
-def _unit(match: re.Match[str], today: date, past: bool) -> Span:
-    which = match.group("which").lower()
-    unit = match.group("unit").lower()
-    step = {"next": 1, "coming": 1, "the coming": 1, "this coming": 1, "this": 0}.get(which, -1)
-    if unit == "week":
-        return of_week(today + timedelta(weeks=step))
-    if unit == "weekend":
-        saturday = today + timedelta(days=5 - min(today.weekday(), 6))
-        if step == -1 or (step == 0 and past and today.weekday() < 5):
-            saturday -= timedelta(weeks=1)
-        elif step == 1 and which == "next":
-            saturday += timedelta(weeks=1)
-        return of_weekend(saturday)
-    if unit == "month":
-        return of_month(*shifted(today, step))
-    if unit == "year":
-        return of_year(today.year + step)
-    return season_of(unit, today, step)
-
-
-def _ago(match: re.Match[str], today: date, _past: bool) -> Span:
-    return _counted(match, today, -1)
-
-
-def _ahead(match: re.Match[str], today: date, _past: bool) -> Span:
-    return _counted(match, today, 1)
-
-
-def _within(match: re.Match[str], today: date, past: bool) -> Span | None:
-    """What "in three days" means: how long it took, where it is told of the past."""
-    return None if past else _ahead(match, today, past)
-
-
-def _counted(match: re.Match[str], today: date, sign: int) -> Span:
-    word = match.group("n").lower()
-    count = sign * (int(word) if word.isdigit() else _NUMBERS[word])
-    unit = match.group("unit").lower().rstrip("s")
-    if unit in ("minute", "hour", "min", "hr"):
-        return of_day(today)
-    if unit == "day":
-        span = of_day(today + timedelta(days=count))
-    elif unit in ("week", "fortnight"):
-        day = today + timedelta(weeks=count * (2 if unit == "fortnight" else 1))
-        return Span(day, f"around {written_day(day)}", "", "week")
-    elif unit == "month":
-        span = of_month(*shifted(today, count))
-    else:
-        span = of_year(max(1, today.year + count * (10 if unit == "decade" else 1)))
-    return Span(span.first, f"around {span.text}", "", span.granularity) if word in _VAGUE else span
-
-
-def _month_only(match: re.Match[str], today: date, past: bool) -> Span | None:
-    if _YEARLY.search(match.string) and _NUMBERED.search(match.string[: match.start()]):
-        return None
-    month = _month_number(match.group("month"))
-    which = (match.group("which") or "").lower().strip()
-    return of_month(_year_of(month, 1, today, which == "last" or (which != "next" and past)), month)
-
-
-def _year_of(month: int, day: int, today: date, past: bool) -> int:
-    if past:
-        return today.year - ((month, day) > (today.month, today.day))
-    return today.year + ((month, 31 if day == 1 else day) < (today.month, today.day))
-
-
-def _end_of(match: re.Match[str], today: date, _past: bool) -> Span:
-    """The end of the month or year that it is."""
-    if match.group("unit").lower() == "month":
-        whole, after = of_month(today.year, today.month), date(*shifted(today, 1), 1)
-    else:
-        whole, after = of_year(today.year), date(today.year + 1, 1, 1)
-    return Span(after - timedelta(days=1), f"the end of {whole.text}", "at", whole.granularity)
-
-
-def _day_only(match: re.Match[str], today: date, past: bool) -> Span | None:
-    """The nearest day of that number, ahead or, of the past, behind."""
-    if _YEARLY.search(match.string):
-        return None
-    number = int(match.group("dom"))
-    for months in range(3):
-        year, month = shifted(today, -months if past else months)
-        try:
-            day = date(year, month, number)
-        except ValueError:
-            continue
-        if day == today or (day < today) is past:
-            return of_day(day)
-    return None
-
-
-_NUMBERED = re.compile(r"\d(?:st|nd|rd|th)? (?:of )?$")
-_YEARLY = re.compile(r"\b(?:birthday|anniversary|bday|b-day|born)\b", re.IGNORECASE)
-
-
-def _month_day(match: re.Match[str], today: date, past: bool) -> Span | None:
-    if _YEARLY.search(match.string):
-        return None
-    month = _month_number(match.group("month") or match.group("month2"))
-    number = int(match.group("dom") or match.group("dom2"))
-    year = _year_of(month, number, today, past)
-    try:
-        return of_day(date(year, month, number))
-    except ValueError:
-        return None
-
-
 _Rule = tuple[re.Pattern[str], Callable[[re.Match[str], date, bool], Span | None]]
 
 
 def _rule(pattern: str, resolve: Callable[[re.Match[str], date, bool], Span | None]) -> _Rule:
-    return re.compile(
-        r"\b(?:just )?(?P<lead>(?:in|on|at|back in|back on) (?:the )?)?" + pattern, re.IGNORECASE
-    ), resolve
+    return re.compile(r"\b(?:just )?(?P<lead>(?:in|on|at) (?:the )?)?" + pattern, re.IGNORECASE), resolve
 
 
 _RULES: Final[tuple[_Rule, ...]] = (
     _rule(
+        rf"{_COUNT} years? (?:ago|back),? (?:this |last |in |come )?(?P<month>{_MONTH})\b(?! ?\d)",
+        reckoning.years_ago_in,
+    ),
+    _rule(
+        r"(?:the )?(?P<unit>weekend|week|month|year|spring|summer|autumn|fall|winter) "
+        r"(?P<which>before last|after next)\b",
+        reckoning.one_further,
+    ),
+    _rule(
+        rf"(?:{_COUNT} (?P<unit>weeks?|fortnights?) (?:from|on) (?:this |next )?(?P<day>{_DAY})|"
+        rf"(?P<day2>{_DAY}) (?P<unit2>week|fortnight))\b(?!s| of\b)",
+        reckoning.weeks_from_day,
+    ),
+    _rule(
         r"(?:the )?(?P<word>day before yesterday|day after tomorrow|yesterday|tomorrow|today|tonight|last night|"
         r"this (?:morning|afternoon|evening))" + _PART + r"\b",
-        _deictic,
+        reckoning.deictic,
     ),
     _rule(
         rf"{_COUNT} (?P<unit>minutes?|mins?|hours?|hrs?|days?|weeks?|fortnights?|months?|years?|decades?) (?:ago|"
         rf"back|earlier)\b",
-        _ago,
+        reckoning.ago,
     ),
-    _rule(rf"{_COUNT} (?P<unit>days?|weeks?|months?|years?)(?: from now|(?<=in)(?=$))\b", _ahead),
+    _rule(rf"{_COUNT} (?P<unit>days?|weeks?|months?|years?)(?: from now|(?<=in)(?=$))\b", reckoning.ahead),
     _rule(
-        r"(?<=in )" + _COUNT + r" (?P<unit>days?|weeks?|fortnights?|months?|years?)(?:'? time)?\b(?! of| for)", _within
+        r"(?<=in )(?<!time in )(?<!once in )"
+        + _COUNT
+        + r" (?P<unit>days?|weeks?|fortnights?|months?|years?)(?:'? time)?\b(?! of| for the first)",
+        reckoning.within,
     ),
     _rule(
-        rf"(?P<which>this past|this last|last|past|next|this|this coming) (?P<day>{_DAY}){_PART}\b(?!s| of\b)", _weekday
+        rf"(?P<which>this past|this last|last|past|next|this|this coming) (?P<day>{_DAY}){_PART}\b(?!s| of\b)",
+        reckoning.weekday,
     ),
-    _rule(r"(?:the )?end of (?:the|this) (?P<unit>month|year)\b", _end_of),
+    _rule(r"(?:the )?end of (?:the|this) (?P<unit>month|year)\b", reckoning.end_of),
     _rule(
         r"(?P<which>this past|this last|the coming|this coming|last|past|next|this) "
         r"(?P<unit>weekend|week|month|year|spring|summer|autumn|fall|winter)\b(?! of the)",
-        _unit,
+        reckoning.unit,
     ),
     _rule(
         rf"(?:(?P<month>{_MONTH})\.? (?:the )?(?P<dom>[0-3]?\d)(?:st|nd|rd|th)?|(?:the "
         rf")?(?P<dom2>[0-3]?\d)(?:st|nd|rd|th)?"
         rf" (?:of )?(?P<month2>{_MONTH}))\b(?!,? ?(?:19|20)\d\d|\.?\d|:)",
-        _month_day,
+        reckoning.month_day,
     ),
     _rule(
-        rf"(?P<which>last |next |this )?(?P<month>{_MONTH})\b(?! ?(?:[0-3]?\d\b|(?:of )?(?:19|20)\d\d)|"
-        rf",? (?:19|20)\d\d|\.\w)",
-        _month_only,
+        rf"(?P<which>last |next |this )?(?P<month>{_MONTH})\b"
+        rf"(?! ?(?:(?:the )?[0-3]?\d(?:st|nd|rd|th)?\b|(?:of )?(?:19|20)\d\d)|,? (?:19|20)\d\d|\.\w)",
+        reckoning.month_only,
     ),
-    _rule(r"(?<=on the )(?P<dom>[0-3]?\d)(?:st|nd|rd|th)(?=[.,;!?]|$| (?:and|at|but|so|because|with)\b)", _day_only),
-    _rule(rf"(?P<which>)(?P<day>{_DAY}){_PART}\b(?!s| of\b| (?:is|are) (?:my|our|the|always|usually) )", _weekday),
+    _rule(
+        r"(?:(?<=on the )|(?:(?<=by )|(?<=until )|(?<=till )|(?<=to ))the )"
+        r"(?P<dom>[0-3]?\d)(?:st|nd|rd|th)(?=[.,;!?]|$| (?:and|at|but|so|because|with)\b)",
+        reckoning.day_only,
+    ),
+    _rule(
+        rf"(?P<which>)(?P<day>{_DAY}){_PART}\b(?!s| of\b| (?:is|are) (?:my|our|the|always|usually) )", reckoning.weekday
+    ),
 )
 _BEFORE_MONTH = re.compile(r"\b(?:since|until|till?|by|for|before|after|from|to|of|on|late|early|mid)[ -](?:the )?$")
 _HINT = re.compile(
     rf"\b(?:yesterday|tomorrow|today|tonight|ago|back|earlier|from now|in|last|past|next|this|"
-    rf"coming|end of|on the|{_DAY}|{_MONTH}|for)\b",
+    rf"coming|end of|(?:on|by|till?|until|to) the|before last|after next|fortnight|{_DAY}|{_MONTH}|for)\b",
     re.IGNORECASE,
 )
 _NOT_BEFORE = re.compile(
-    r"(?:\bevery(?: other| second| third| single)?|\beach|\banother|\bexcept|\bdays?(?: off)? (?:is|are)|"
-    r"\bmost|\ball|\bany|\bsame|\b(?:19|20)\d\d|\bper|\bmy|\bfirst|\bthe "
-    r"whole)\s+$",
+    r"(?:\bevery(?: other| second| third| single)?|\beach|\banother|\bexcept|"
+    r"(?<!last )(?<!first )\bdays?(?: off)? (?:is|are)|\bmost|\ball|\bany|\bsame|\b(?:19|20)\d\d|\bper|"
+    r"\bmy|\bfirst|\bthe whole)\s+$",
     re.IGNORECASE,
 )
+_SURELY_MONTH = re.compile(r"\b(?:since|until|till?)[ -]$", re.IGNORECASE)
+"""Before what may be a verb, too: "till march", and not "to march"."""
+_ORDINAL = re.compile(r"\d(?:st|nd|rd|th)\b", re.IGNORECASE)
+"""Tells "3rd may" from "march 3 miles"."""
 _CLOCK = re.compile(r"\bat (\d{1,2})(?::(\d\d))? ?(am|pm|a\.m|p\.m|o'clock)?", re.IGNORECASE)
 _DURATION = re.compile(rf"\bfor (?:{_COUNT}) (?P<unit>years?|months?)\b(?! from)", re.IGNORECASE)
 _PERFECT = re.compile(r"\b(?:have|has|'ve|'s|been)\b", re.IGNORECASE)
@@ -358,13 +208,16 @@ def _in_calendar(
 
 
 def _reads_as_month(match: re.Match[str], text: str) -> bool:
-    name = match.group("month") or match.groupdict().get("month2") or ""
     groups = match.groupdict()
-    placed = bool(match.group("lead") or groups.get("which") or _BEFORE_MONTH.search(text[: match.start()]))
+    name = (groups["month"] or groups.get("month2") or "").lower()
+    upper = (groups["month"] or groups.get("month2") or "")[:1].isupper()
+    placed = bool(match["lead"] or groups.get("which") or _BEFORE_MONTH.search(text[: match.start()]))
     numbered = bool(groups.get("dom") or groups.get("dom2"))
-    if name.lower() not in ("may", "march", "mar", "jan", "dec", "sep", "sept"):
-        return name[0].isupper() or placed or numbered
-    return (placed and (name[0].isupper() or numbered)) or (numbered and name[0].isupper())
+    if name not in ("may", "march", "mar", "jan", "dec", "sep", "sept"):
+        return upper or placed or numbered
+    told = numbered and (name not in ("may", "march", "mar") or _ORDINAL.search(match[0]) is not None)
+    plain = match["lead"] or groups.get("which") or _SURELY_MONTH.search(text[: match.start()])
+    return bool(told or plain) or "years" in match[0].lower() or ((placed or numbered) and upper)
 
 
 def _with_since(text: str, today: date) -> str:
@@ -372,7 +225,7 @@ def _with_since(text: str, today: date) -> str:
     if not match or not _PERFECT.search(text[: match.start()]) or "since" in text:
         return text
     word = match.group("n").lower()
-    count = int(word) if word.isdigit() else _NUMBERS[word]
+    count = int(word) if word.isdigit() else reckoning.NUMBERS[word]
     if match.group("unit").lower().startswith("year"):
         since = str(max(1, today.year - count))
     else:

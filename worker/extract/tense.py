@@ -6,14 +6,14 @@ import re
 from typing import Final
 
 _FUTURE = re.compile(
-    r"\b(?:will|'ll|going to|gonna|plan(?:s|ning)?|want(?:s)? to|hop(?:e|es|ing)|by|until|won't|can't wait|"
+    r"\b(?:will|'ll|going to|gonna|plan(?:s|ning)?|want(?:s)? to|hop(?:e|es|ing)|by|until|til|till|won't|can't wait|"
     r"(?:'m|am|'re|are|is) \w+ing|is|have to|need to|due|booked|scheduled|approved|confirmed|reserved|"
     r"starts?|starting|begins?|beginning|leaves?|fly|flies|arrives?|opens?)\b",
     re.IGNORECASE,
 )
 _PAST = re.compile(
-    r"\b(?:was|were|had|did|didn't|went|got|saw|met|came|took|made|bought|sold|left|began|won|"
-    r"lost|said|told|found|felt|"
+    r"\b(?:was|were|had|did|didn't|went|(?<!'ve )(?<!have )(?<!has )got|saw|met|came|took|made|bought|sold|"
+    r"left|began|won|lost|hurt(?= my\b)|said|told|found|felt|"
     r"ran|ate|drove|flew|gave|born|since|read|spent|quit|broke|built|wrote|fell|became|grew|taught|knew|heard|caught|"
     r"(?:up|down) from|slept|sent|held|paid|kept|woke|let (?:me|us|him|her|them) go|no longer|"
     r"(?-i:(?!(?:need|indeed|feed|seed|weed|speed|breed|bleed|exceed|proceed|hundred|shed|sacred|naked)\b)[a-z]{2,}ed))\b",
@@ -32,15 +32,24 @@ _JOINTS: Final = (" and ", ". ", ", ", " but ", " so ", " starting ", " beginnin
 """Where a clause may begin that speaks of another time."""
 
 
-_SHIFTED: Final = re.compile(
-    r"\b(?:moved|postponed|rescheduled|pushed|delayed|brought forward)\b[^,;.]{0,40} (?:to|until|till|from) $"
+PUT_OFF_TO: Final = re.compile(
+    r"\b(?:moved|postponed|rescheduled|pushed|delayed|extended|changed|put (?:back|off)|brought forward)\b[^,;.]{0,40} "
+    r"(?:to|until|till|from) $"
 )
 """What was put off lies ahead, both where it was and where it is."""
 
 
+_AHEAD: Final = re.compile(
+    r"(?:(?:['’](?:s|m|re)|\b(?:is|am|are)) (?:[\w']+ ){1,5}?(?:until|till?|by) "
+    r"|[,;.!] (?:moving|leaving|going|joining|flying|travell?ing|coming|returning|heading|starting|due|back) )"
+    r"(?:the )?$"
+)
+"""What holds until a day, or is to come then, lies ahead whatever was before: "she's deployed until May"."""
+
+
 def past_at(text: str, place: int, past: bool) -> bool:
     """Whether the clause around `place` speaks of the past, in a sentence that as a whole does or does not."""
-    if _SHIFTED.search(text[:place]):
+    if PUT_OFF_TO.search(text[:place]) or _AHEAD.search(text[:place]):
         return False
     begin = max(text.rfind(joint, 0, place) for joint in _JOINTS)
     clause = text[max(begin, 0) :]
