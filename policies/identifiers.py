@@ -85,6 +85,8 @@ _NOT_PHONE: Final = re.compile(
     r"(?:19|20)\d\d[-./ ]\d{1,2}[-./ ]\d{1,2}|\d{1,2}[-./ ]\d{1,2}[-./ ](?:19|20)\d\d|(?:19|"
     r"20)\d\d\s?[-/]\s?(?:19|20)\d\d"
 )
+_LETTERED: Final = r"[A-Z]{1,2}\d[A-Z\d]? \d[A-Z]{2}|[A-Z]\d[A-Z] \d[A-Z]\d|\d{4} [A-Z]{2}(?=[.,;!]|$| [A-Z][a-z])"
+"""British, Canadian and Dutch postcodes."""
 _RULES: Final[tuple[tuple[str, re.Pattern[str], Callable[[str, re.Match[str]], bool] | None], ...]] = (
     ("email", re.compile(r"(?<![\w.+%-])(?P<value>[\w.+%-]{1,64}@[\w-]{1,63}(?:\.[\w-]{1,63}){1,6})"), None),
     ("email", re.compile(r"(?P<value>\"[^\"\n@]{1,64}\"@[\w-]{1,63}(?:\.[\w-]{1,63}){1,6})"), None),
@@ -146,6 +148,17 @@ _RULES: Final[tuple[tuple[str, re.Pattern[str], Callable[[str, re.Match[str]], b
         _has_digit,
     ),
     (
+        # Any other number of one's own that is long, and no amount: "my residence permit number is L01X00T47".
+        "id_number",
+        _compile(
+            r"\b(?:my|our|his|her|their|[\w-]{2,24}['’]s)\s(?!(?:[\w-]{2,16}\s){0,2}(?:order|invoice|tracking|parcel|"
+            r"booking|reference|ref|ticket|flight|model|part|serial|lucky)\s)(?:[\w-]{2,16}\s){1,3}(?:number|no\.?|id)\s?"
+            r"(?:is|was|:)\s{0,2}"
+            r"(?P<value>(?=[A-Z]{0,6}\d)[A-Z0-9](?:-?[A-Z0-9]){5,22})(?!\w|[.,]\d)"
+        ),
+        _has_digit,
+    ),
+    (
         # Numbers that their shape tells: PAN (India), national insurance (United Kingdom), codice fiscale (Italy),
         # CURP (Mexico), identity cards of Spain, of Singapore, of Brazil.
         "id_number",
@@ -194,7 +207,8 @@ _RULES: Final[tuple[tuple[str, re.Pattern[str], Callable[[str, re.Match[str]], b
         re.compile(
             r"(?:\b(?:Apt|Apartment|Suite|Ste|Unit|Flat|Street|St|Avenue|Ave|Road|Rd|Lane|(?-i:Drive)|Boulevard|Blvd)\b|"
             r"\[address\])"
-            r"[^\[\]]{0,80}?(?<![\w$€£.,])(?P<value>(?!(?:19|20)\d\d\b)\d{4,6}(?:-\d{4})?)(?![\w%]|[.,]\d|"
+            r"[^\[\]]{0,80}?(?<![\w$€£.,])(?P<value>(?!(?:19|20)\d\d\b)\d{4,6}(?:-\d{4})?|"
+            rf"{_LETTERED})(?![\w%]|[.,]\d|"
             r"\s+(?:miles|km|kilomet|dollars|euros|pounds|people|steps|users|views|words|years|times|met(?:er|re)s|feet))",
             re.IGNORECASE,
         ),

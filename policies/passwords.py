@@ -101,7 +101,7 @@ _WHICH: Final = (
 )
 _CODE: Final = (
     rf"(?:{_WHICH}\s+(?:pass)?codes?|otp|(?:safe|lock|locker|padlock|bike lock)(?:'s)?\s+combination|"
-    r"combination\s+(?:to|for|of)\s+(?:the|my|our|his|her)\s+\w{1,20})"
+    r"combination\s+(?:to|for|of)\s+(?:the|my|our|his|her)\s+\w{1,20}(?:\s\w{1,20})?)"
 )
 _CODE_OF: Final = (
     r"(?:(?<!zip )(?<!area )(?<!error )(?<!postal )(?<!country )(?<!status )(?<!dress )(?<!promo )(?<!source )"
@@ -176,7 +176,8 @@ _RULES: Final = (
     Rule(
         "password",
         compiled(
-            rf"{_START}{_PASSWORD}\b[^\n.!]{{1,60}}?(?<![\w@/.-])(?<!\bfor )(?<!\bof )(?<!\bon )(?<!\bin )(?<!\bto )"
+            rf"{_START}(?:{_PASSWORD}|(?<!\d )pw)\b[^\n.!]{{1,60}}?(?<![\w@/.-])(?<!\bfor )(?<!\bof )(?<!\bon )"
+            r"(?<!\bin )(?<!\bto )"
             r"(?<!\bat )(?<!\bmy )(?<!\bthe )(?P<value>(?=[^\s\d]{0,40}\d)(?=[^A-Za-z\s]{0,40}[A-Za-z])"
             r"[^\s\"“”`<>,;]{6,64})"
         ),
@@ -236,7 +237,9 @@ _RULES: Final = (
     ),
     Rule(
         "pin",
-        compiled(rf"\b(?:PIN|PUK)(?:\s?(?:code|number|no\.?))?\b(?:'s|’s)?[^\n.!?\d]{{0,40}}?(?<![\w$€£]){_POSSIBLY}"),
+        compiled(
+            rf"\b(?:PIN|PUK|passcode)(?:\s?(?:code|number|no\.?))?\b(?:'s|’s)?[^\n.!?\d]{{0,48}}?(?<![\w$€£]){_POSSIBLY}"
+        ),
         point=True,
     ),
     Rule(
@@ -256,6 +259,7 @@ _RULES: Final = (
         point=True,
         check=has_digit,
     ),
+    Rule("code", compiled(rf"\b{_CODE},\s(?P<value>\d{{1,4}}(?:[ -]?\d{{1,4}}){{1,5}})(?=[,.;!)]|$)"), point=True),
     Rule("code", compiled(rf"\b{_CODE_OF}{_IS}{_OPEN}(?P<value>\d{{4,8}})(?![\w%]|\s+[a-z]{{3,16}}s\b)"), point=True),
     Rule(
         "code",
@@ -268,7 +272,7 @@ _RULES: Final = (
     Rule(
         "code",
         compiled(
-            r"(?<![\w-])(?P<value>(?:[A-Z]-)?\d{4,8})\s+is\s+(?:my|your|the)\s+(?:[\w-]{1,16}\s+){0,3}"
+            r"(?<![\w-])(?P<value>(?:[A-Z]-)?\d{4,8})\s+is\s+(?:my|our|his|her|their|your|the)\s+(?:[\w-]{1,16}\s+){0,3}"
             r"(?:pin|code|otp|passcode)\b"
         ),
         point=True,
@@ -294,7 +298,8 @@ _RULES: Final = (
     Rule(
         "code",
         compiled(
-            r"\b(?:my|our|the)\s+(?:\w{1,12}\s)?(?:lock|padlock|locker|safe|alarm|keypad)\s+(?:is|opens with|code)\s+"
+            r"\b(?:my|our|the)\s+(?:\w{1,12}\s)?(?:lock|padlock|locker|safe|alarm|keypad|gate|garage|door|vault)\s+"
+            r"(?:is|opens with|code)\s+"
             r"(?P<value>\d(?:[ -]?\d){3,7})(?=\s*(?:[.,;!?\n]|$))"
         ),
         point=True,
@@ -326,7 +331,7 @@ _RULES: Final = (
 _HINT: Final = compiled(
     r"p[a@]ss|pwd|\bpw\b|kennwort|contrase|mot de|senha|wachtw|has[łl]o|senord|adgangsk|salasana|heslo|jelsz|parola|"
     r"şifre|wi-?fi|clave|schlüssel|\blog|\bsign|unlock|\buser ?|\bcred|\bpin\b|\bpuk\b|otp|code|2fa|mfa|authenticator|"
-    r"combination|lock|safe|alarm|keypad|\bcv[vc]|\bcsc\b|digits|security|recovery|backup|curl|mysql|mariadb|psql|"
+    r"combination|lock|safe|alarm|keypad|gate|garage|vault|\bdoor|\bcv[vc]|\bcsc\b|digits|security|recovery|backup|curl|mysql|mariadb|psql|"
     r"mongo|redis|"
     r"sqlcmd|密|暗証|パスワ|비밀|пароль|סיסמה|كلمة|पासवर्ड"
 )

@@ -14,6 +14,8 @@ _MIXED: Final = re.compile(r"\b(?=\w{0,20}[a-zA-Z])(?=\w{0,20}[013457])\w{3,20}\
 _MAX_DISGUISED: Final = 40
 _BROKEN: Final = re.compile(r"\b[a-zA-Z]{1,2}-[a-z]{2,12}\b")
 _BREAK: Final = re.compile(r"(?<=[a-zA-Z])[-_]{1,12}\s?(?=[a-z])")
+_SPELLED: Final = re.compile(r"(?:\b[a-zA-Z]\b[ _.-]{1,3}){16}")
+"""More letters one by one than any name has that people spell."""
 _MANY_BROKEN: Final = 3
 """From so many words with a hyphen after the first letter or two; people have an e-mail and a t-shirt at most."""
 
@@ -30,7 +32,7 @@ _WHICH: Final = (
     r"(?:all|any|every|the|your|my|these|those|previous(?:ly)?|prior|above|earlier|preceding|past|former|initial|"
     r"original|other|existing|current|of|given|system|developer|user|safety|to|and)\s+"
 )
-_FEW: Final = r"(?:[\w'’%-]{1,14}\s+){0,4}"
+_FEW: Final = r"(?:[\w'’%@.-]{1,30}\s+){0,4}"
 _WHOSE_USER: Final = (
     r"(?:the |this |any |a |every |each )?(?:user|customer|client|visitor|somebody|someone|anyone|anybody|people)s?"
 )
@@ -153,9 +155,12 @@ _RULES: Final[tuple[tuple[str, re.Pattern[str]], ...]] = (
             r"\b(?:notes?|messages?|instructions?|reminders?|attention|memos?|p\.?s\.?)\s{0,3}:?\s{0,3}"
             r"(?:(?:to|for)\s+)?(?:the |any |all )?(?:ais?|(?:chat)?bots?|assistants?|language models?|"
             r"llms?|ai (?:agents?|assistants?|models?)|summari[sz]ers?)\b\s{0,3}(?::|\breading\b)",
-            r"(?:^|[\n.!?(>*#]\s{0,3}|\b(?:notice|warning|info(?:rmation)?|hint|important|text|content|instructions?)\s)"
+            r"(?:^|[\n.!?(>*#]\s{0,3}|\b(?:notice|warning|info(?:rmation)?|hint|important|text|content|instructions?|"
+            r"notes?|message|memo|action)\s)"
             r"(?:for|to|attention|dear)\s+(?:the |any |all |every )?(?:ai|llm|language model|chatbot)s?"
             r"(?:\s(?:systems?|agents?|models?|assistants?))?\b[^\n.!?:]{0,48}:",
+            r"\bfor\s(?:all\s|any\s)?(?:agents|assistants|bots):\s{0,3}(?:please\s)?(?:store|remember|save|record|add|"
+            r"memori[sz]e|update|ignore|always|never)\b",
             r"\bif you(?:'re|’re| are) (?:an? |the )?(?:ai|llm|language model|large language model|chatbot|"
             r"ai assistant)\b",
             r"\b(?:ais?|llms?|language models?|chatbots?|ai (?:agents?|assistants?|models?|systems?))\s"
@@ -225,7 +230,7 @@ _RULES: Final[tuple[tuple[str, re.Pattern[str]], ...]] = (
             r"(?:ignore|obey|comply|approve|grant|authori[sz]e|transfer|forward|execute|reveal|believe|"
             r"treat|disregard|follow|"
             r"reply|respond|output|append|recommend|delete|empty)\b",
-            r"\b(?:remember|note|store|save|record|memori[sz]e|log)\s+(?:[\w-]{1,12}\s+){0,3}?(?:that|"
+            r"\b(?:remember|note|store|save|record|memori[sz]e|log)\s+(?:[\w-]{1,12}:?\s+){0,3}?(?:that|"
             r":)?\s{0,2}the user\s"
             r"(?:is|has|was|likes|loves|wants|prefers|agree[sd]|consent(?:s|ed)|authori[sz]e[sd]|trusts|accept(?:s|"
             r"ed))\b",
@@ -238,6 +243,7 @@ _RULES: Final[tuple[tuple[str, re.Pattern[str]], ...]] = (
             rf"waived)\b[^\n.!?]{{0,30}}\b(?:from now on|always|"
             r"automatically|without (?:confirmation|asking|verification|approval|any)|going forward|for (?:this|"
             r"my) account)\b",
+            r"\b(?:pre-?approved|authori[sz]ed|trusted)\b[^\n.!?]{0,30}\b(?:do not|don't|don’t|never|without)\s+ask",
             r"\btreat\s+(?:[\w'’]{1,16}\s+){1,4}?(?:messages?|mails?|e-mails?|words?|requests?|texts?|inputs?)\s+"
             r"(?:as|like)\s+(?:if\s)?(?:[\w'’]{1,12}\s){0,4}?(?:commands?|instructions?|orders?|administrator|admin|"
             r"developer|system)\b",
@@ -288,6 +294,12 @@ _SUBJECT: Final = re.compile(
     r"(?:['’](?:ve|d|m|re|s)|\s(?:have|has|had|am|was|must|should|can|will|need to|needs to|have to|has to))?"
     r"(?:\s(?:always|never|often|just|sometimes|also|really|usually|still))?\s\Z"
 )
+_PASSED_ON: Final = re.compile(
+    r"\b(?:told|asked|advised|taught|teach|remind(?:ed|s)?|wants?|wanted)\s(?:me|us|him|her|them|(?:my|our|his|her|their)\s"
+    r"[a-z]{2,16})\s(?:not\s)?to\s(?:always\s|never\s)?\Z",
+    re.IGNORECASE,
+)
+"""An order that somebody else was given: "my boss told me to ignore the earlier rules"."""
 _READER: Final = _any(
     r"\b(?:you|your|previous\w{0,2}|prior|above|earlier|preceding|system|developer|assistant|ai|instructed|safety)\b",
 )
@@ -310,11 +322,15 @@ def find(text: str) -> Iterator[str]:
 def _is_told(text: str, match: re.Match[str]) -> bool:
     """Whether somebody tells what people do ("I always forget the rules") and orders nothing of the reader."""
     before = text[max(0, match.start() - _SUBJECT_CHARS) : match.start()]
+    if _PASSED_ON.search(before) or _PASSED_ON.search(before + match[0].split(" ", 1)[0] + " "):
+        return True
     return _SUBJECT.search(before) is not None and _READER.search(match[0]) is None
 
 
 def _is_disguised(text: str) -> bool:
-    """Whether an order is written with digits for letters, or with its words broken up."""
+    """Whether words are spelled letter by letter, or an order is written with digits for letters or broken up."""
+    if _SPELLED.search(text, 0, 2_000):
+        return True
     if len(_BROKEN.findall(text, 0, 2_000)) >= _MANY_BROKEN:
         whole = _BREAK.sub("", text[:2_000])
         if any(pattern.search(whole) for _, pattern in _RULES):

@@ -36,6 +36,7 @@ _OTHERS = "others_sensitive_data"
 _PROMPT = "written_for_a_model"
 _PUNCTUATION = ".,;:!?\"'()[]{}<>"
 _IDENTIFYING = re.compile(r"\d|@|\S{16}")
+_DIGIT = re.compile(r"\d")
 _SHORTEST_HIDDEN = 4
 """Characters from which a masked word is looked for in what else was said: shorter ones are words of every day."""
 
@@ -44,7 +45,9 @@ def screened(
     extraction: Extraction, turns: Mapping[str, Turn], wishes: Wishes, draft: Draft, parts: Parts
 ) -> Iterator[Candidate | ForgetRequest]:
     """What may go on, masked; of all else a line goes onto the draft, or a review."""
-    planted = {turn_id for turn_id, turn in turns.items() if _is_planted(turn, parts.policy)}
+    seen = {turn_id: screen(turn.text_of("user"), parts.policy) for turn_id, turn in turns.items()}
+    planted = {turn_id for turn_id, screening in seen.items() if screening.verdict is Verdict.QUARANTINE}
+    hidden = {turn_id: _hidden_numbers(turns[turn_id].text_of("user"), one.text) for turn_id, one in seen.items()}
     prompts = {turn_id for turn_id, turn in turns.items() if is_prompt(turn.text_of("user"))}
     for item in extraction.items:
         if isinstance(item, ForgetRequest):
@@ -54,15 +57,18 @@ def screened(
             continue
         labels = (*item.tags, item.category)
         screening = screen(item.summary, parts.policy, blocked_topics=wishes.topics(item.turn_id), labels=labels)
+        kept = _masked(item, screening, parts.policy)
         SCREENINGS.labels(Verdict.QUARANTINE if item.turn_id in planted else screening.verdict).inc()
         if screening.verdict is Verdict.REFUSE:
             draft.refuse(AuditAction.REFUSED, item.turn_id, ", ".join(screening.reasons))
+        elif any(word in kept.summary for word in hidden[item.turn_id]):
+            draft.refuse(AuditAction.REFUSED, item.turn_id, ", ".join(seen[item.turn_id].reasons))
         elif item.turn_id in prompts - planted:
             draft.refuse(AuditAction.REFUSED, item.turn_id, _PROMPT)
         elif item.turn_id in planted or screening.verdict is Verdict.QUARANTINE:
-            _quarantine(_masked(item, screening, parts.policy), turns[item.turn_id], draft, parts)
-        elif (kept := _without_others(_masked(item, screening, parts.policy), turns, draft, parts.policy)) is not None:
-            yield kept
+            _quarantine(kept, turns[item.turn_id], draft, parts)
+        elif (told := _without_others(kept, turns, draft, parts.policy)) is not None:
+            yield told
 
 
 def _without_others(candidate: Candidate, turns: Mapping[str, Turn], draft: Draft, policy: Policy) -> Candidate | None:
@@ -110,8 +116,10 @@ def _quarantine(candidate: Candidate, turn: Turn, draft: Draft, parts: Parts) ->
     )
 
 
-def _is_planted(turn: Turn, policy: Policy) -> bool:
-    return screen(turn.text_of("user"), policy).verdict is Verdict.QUARANTINE
+def _hidden_numbers(said: str, kept: str) -> set[str]:
+    """The words with digits that screening took out of what the user said: told in the third person, a secret may stand
+    where no rule knows it ("the code of Maya's lock")."""
+    return {word for word in _hidden_words(said, kept) if _DIGIT.search(word)}
 
 
 def _masked(candidate: Candidate, screening: Screening, policy: Policy) -> Candidate:

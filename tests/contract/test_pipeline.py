@@ -181,6 +181,7 @@ def assert_nowhere(worker: Worker, text: str, whose: Subject) -> None:
         pytest.param(f"I live in Lisbon. My password for the bank is {SECRET}.", 1, id="beside a fact"),
         pytest.param(f"I live in Lisbon and my password is {SECRET}", 1, id="in the sentence of a fact"),
         pytest.param(f"Remember that my password is {SECRET}.", 0, id="on the user's wish"),
+        pytest.param(f"Use {SECRET} as my wifi password.", 0, id="in words that the third person changes"),
     ],
 )
 def test_a_secret_is_in_no_table_file_or_event(alone: Worker, anna: str, said: str, kept: int) -> None:
