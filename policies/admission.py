@@ -54,7 +54,8 @@ def is_english(text: str) -> bool:
 
 _TELLING: Final = words(
     "possession relation answers_question first_person my_thing number time preference name money "
-    "relation_named owns personal_verb about_oneself about_us elliptical identity instruction bare_answer habit"
+    "relation_named owns personal_verb about_oneself about_us elliptical identity instruction bare_answer habit "
+    "named_event named_life appointment"
 )
 _ACKNOWLEDGEMENT: Final = re.compile(
     r"^(?:(?:oh|ok|okay|k|yes|yeah|yep|yup|no|nope|sure|thanks|thank|you|so|much|great|cool|nice|"

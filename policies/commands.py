@@ -57,9 +57,11 @@ _BODIES: tuple[tuple[Verb, str], ...] = (
     ("remind", r"(?:remind me|set (?:me )?a reminder|give me a reminder)\b" + _END),
     (
         "forget",
+        r"(?:(?:scratch|ignore|disregard)\s+(?=(?:what|everything|anything) (?:i|we)(?:'ve| have)? "
+        r"(?:said|told you|mentioned|wrote) (?:about|of|on)\b)|"
         r"(?:forget|unlearn)\s+(?=(?:that|about|what|everything|all|my|our|the|i|i'm|his|her|their|"
         r"any|anything|"
-        r"which|where|who|when|how|this|me)\b)" + _END,
+        r"which|where|who|when|how|this|me)\b))" + _END,
     ),
     (
         "forget",
@@ -87,8 +89,8 @@ _RULES: tuple[tuple[Verb, re.Pattern[str]], ...] = tuple(
     (verb, re.compile(_START + r"(?P<command>" + _POLITE + body + r")", re.IGNORECASE)) for verb, body in _BODIES
 )
 _HINT = re.compile(
-    r"rem[ei]m?[bn]|forget|in mind|note|memori|save|store|down|record|delete|erase|remove|wipe|clear|unlearn|"
-    r"\bkeep|\blog|\btrack|private|confidential|secret|between|tell any|share|\bpin\b",
+    r"rem[ei]m?[bn]|forget|scratch|ignore|disregard|in mind|note|memori|save|store|down|record|delete|erase|remove|"
+    r"wipe|clear|unlearn|\bkeep|\blog|\btrack|private|confidential|secret|between|tell any|share|\bpin\b",
     re.IGNORECASE,
 )
 _NOT_A_COMMAND = re.compile(
@@ -127,6 +129,11 @@ _ORDERED = re.compile(
 )
 _SENTENCE_END = re.compile(r"(?<!\b[A-Za-z])(?<!\b[DM]r)[.!?](?=\s|$)")
 
+_NEXT_CLAUSE = re.compile(
+    r"[,;]? (?:but|because|since) |(?:[,;:]| -) (?=(?:and |so )?(?:I|we|my|our|it's|it is|that's)\b)", re.IGNORECASE
+)
+"""Where what is to be forgotten ends and something else is said: "forget my old flat, I live in Bern now"."""
+
 
 @dataclass(frozen=True)
 class Command:
@@ -138,9 +145,11 @@ class Command:
     end: int
 
 
-def _object(match: re.Match[str]) -> tuple[str, int]:
+def _object(match: re.Match[str], verb: Verb) -> tuple[str, int]:
     said = match.group("object")
     stop = _SENTENCE_END.search(said)
+    if verb == "forget" and (turn := _NEXT_CLAUSE.search(said)) and (stop is None or turn.start() < stop.start()):
+        stop = turn
     if stop:
         said = said[: stop.start()]
     end = match.start("object") + len(said)
@@ -176,7 +185,7 @@ def find_commands(text: str) -> tuple[Command, ...]:
     found: list[Command] = []
     for verb, pattern in _RULES:
         for match in pattern.finditer(text):
-            object_text, end = _object(match)
+            object_text, end = _object(match, verb)
             start = match.start("command")
             if any(start < other.end and other.start < max(end, start + 1) for other in found):
                 continue

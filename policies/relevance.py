@@ -9,6 +9,8 @@ from typing import Final
 
 import policies.life_words as life
 from policies.doings import doings_of
+from policies.elliptical import DEED, GOING_ON
+from policies.own_kin import with_my
 
 WORTH_KEEPING = 1.0
 """Points from which a sentence is worth a memory. Checked with `POINTS` on two sets of which nothing ships here:
@@ -61,12 +63,8 @@ _ELLIPTICAL = re.compile(
     r"^(?:(?:just|recently|also|always|usually|mostly|sometimes|currently|still|really|never|already|even|finally|"
     r"not) )*"
     r"(?:been|got|went|had|made|took|moved|bought|sold|started|finished|adopted|joined|graduated|signed|booked|applied|"
-    r"decided|quit|built|wrote|passed|celebrated|played|watched|tried|working|planning|thinking (?:about|of)|"
-    r"trying|"
-    r"looking (?:for|into|to)|getting|going|loving|love|loved|hate|enjoy|enjoying|like|prefer|want|need|saw|met|won|"
-    r"lost|"
-    r"living|dating|seeing|renting|saving|training|moving|raising|expecting|recovering|failed|hurt|broke|switched|"
-    r"used to|studying|watching|reading|playing|learning|listening|mine|hoping|gonna|born|grew|visited|spent)\b"
+    r"decided|quit|built|wrote|passed|celebrated|played|watched|tried|loved?|hate|enjoy|like|prefer|want|need|saw|met|"
+    rf"won|lost|failed|hurt|broke|switched|used to|mine|gonna|born|grew|visited|spent|{GOING_ON}|(?P<deed>{DEED}))\b"
     r"(?! (?:luck|fun|you|a (?:great|good|nice|safe)))"
 )
 _NUMBER = re.compile(
@@ -74,6 +72,13 @@ _NUMBER = re.compile(
     r"forty|fifty|hundred|thousand|couple)\b"
 )
 _MONEY = re.compile(r"[$€£]\s?\d|\b\d[\d,.]*\s?(?:dollars|bucks|euros|usd|eur|pounds)\b|\b\d+k\b", re.IGNORECASE)
+_DATE = re.compile(r"\b(?:\d{1,2}(?:st|nd|rd|th)|(?:jan|feb|mar|apr|jun|jul|aug|sept?|oct|nov|dec) \d|\d{1,2}:\d\d)\b")
+_VALUE = re.compile(
+    r"(?:(?:it's|its|it is|they're|at|on|in|about|around|every|only|just|the|from|by|until|usually|probably) )*"
+    r"(?:[$€£]?\d[\d:.,]*(?:st|nd|rd|th|am|pm|k|kg|cm|%)?(?!\w)|(?:mon|tues|wednes|thurs|fri|satur|sun)days?\b|"
+    r"(?:january|february|april|june|july|august|september|october|november|december)\b)"
+)
+"""A number or a day with which a reply begins: it is what was asked for."""
 _NAME = re.compile(r"(?<![.!?])(?<!^) (?!I\b|I'|OK\b|LOL\b|Oh\b|TV\b|Hi\b)[A-Z][a-zA-Z]+")
 _MY = re.compile(r"\b(?:my|our) (?:[a-z]+ ){0,2}?([a-z]+)")
 
@@ -143,8 +148,26 @@ _DONE_TO_ONE: Final = re.compile(
     r"(?:me|us|my|our)\b"
 )
 _NAMED_EVENT: Final = re.compile(
-    r"(?<!\w)[A-Z][a-z]+'s (?:[a-z]+ )?(?:birthday|bday|anniversary|wedding|funeral|graduation|surgery|due date)\b"
+    r"(?<!\w)[A-Z][a-z]+'s (?:[a-z]+ )?(?:birthday|bday|anniversary|wedding|funeral|graduation|surgery|due date|job|"
+    r"teacher|bedtime|school|diagnosis|allergy|doctor|boss|wife|husband|partner|girlfriend|boyfriend|baby)\b"
 )
+_NAMED_LIFE: Final = re.compile(
+    r"^(?:(?i:so|and|but|well|oh|also|yeah|ok|okay),? )?[A-Z][a-z]{2,15}(?: and [A-Z][a-z]{2,15})?(?:'s|'ve|'re|'ll)?"
+    r"(?: (?:is|are|was|were|has|have|had|just|also|finally|still|now|recently|actually|didn't|doesn't|isn't|never|"
+    r"will|may|might|got|took|no|longer))* (?:quit|lives?|lived|married|engaged|divorced|separated|pregnant|expecting|"
+    r"born|died|promoted|fired|laid off|hired|diagnosed|adopted|broke up|split up|allergic|goes to|"
+    r"(?:moved?|moving|came|come|coming|going|gone|got|went) (?:to|in|into|out|back|home|here|away)|"
+    r"work(?:s|ed|ing)? (?:at|for|as|in|with)|retir(?:ed|es|ing)|passed (?:away|h[ie][rs])|graduat(?:ed|es|ing)|"
+    r"(?:turned|turning|turns) \d+|(?:starts|started|left|lost|sold|failed|broke|said|finished|likes|loves|hates|has|"
+    r"needs) (?:[a-z]+ )?(?:his|her|their|school|college|uni|university|nursery|daycare|work))\b"
+)
+"""Somebody by name, and what happens in a life: it is somebody whom the user knows."""
+_APPOINTMENT: Final = re.compile(
+    r"\b(?:appointment|meeting|interview|exam|surgery|operation|wedding|funeral|deadline|flight|viewing|hearing|"
+    r"check-?up|scan|due date|ceremony|delivery|trip|move|course|rehearsal|recital|tournament)s?"
+    r"(?: (?:with|at|in|for|to) (?:[\w']+ ){1,4}?| )?(?:'s|is|are|was|were|has been|have been|got|gets|will be)\b"
+)
+"""A thing of somebody's calendar, of which is said when it is."""
 _QUESTION: Final = re.compile(r"[^.!?\n]{1,300}\?")
 _SHORTEST_QUESTION: Final = 12
 _USER: Final = re.compile(r"\b(?:you|your|yours|you're|you've|u|ur)\b", re.IGNORECASE)
@@ -198,6 +221,10 @@ POINTS: Final[Mapping[str, float]] = {
     "replies": 0.25,
     "done_to_one": 0.5,
     "named_event": 1.5,
+    "named_life": 1.5,
+    "appointment": 1.25,
+    "deed": 0.5,
+    "value": 0.75,
     "relation_named": 0.25,
     "long": 0.25,
     "personal_verb": 0.25,
@@ -236,8 +263,8 @@ def _voice(body: str, bag: set[str]) -> list[str]:
     if bag & life.YOU:
         found.append("about_you")
     if not (bag & life.SELF or bag & life.WE):
-        if _ELLIPTICAL.match(body):
-            found.append("elliptical")
+        if elliptical := _ELLIPTICAL.match(body):
+            found += ["elliptical", "deed"] if elliptical["deed"] else ["elliptical"]
         elif bag & life.THIRD:
             found.append("third_person")
         else:
@@ -295,7 +322,7 @@ def _content(text: str, lower: str, said: Sequence[str], bag: set[str], own: boo
         found.append("preference")
     if bag & life.LIFE_EVENT and (own or bag & life.WE):
         found.append("life_event")
-    found += _by_others(text, lower, own)
+    found += _by_others(text, lower, bag, own)
     if bag & life.TIME:
         found.append("time")
     if bag & life.HABIT:
@@ -309,18 +336,25 @@ def _content(text: str, lower: str, said: Sequence[str], bag: set[str], own: boo
     return found
 
 
-def _by_others(text: str, lower: str, own: bool) -> list[str]:
-    """What somebody else did to the speaker, or what day of theirs is named."""
+def _by_others(text: str, lower: str, bag: set[str], own: bool) -> list[str]:
+    """What somebody else did to the speaker, what happens to somebody named, or when something is to be."""
     found: list[str] = []
     if _DONE_TO_ONE.search(lower):
         found.append("done_to_one")
-    if not own and _NAMED_EVENT.search(text):
+    if own:
+        return found
+    if _NAMED_EVENT.search(text):
         found.append("named_event")
+    elif _NAMED_LIFE.match(text):
+        found.append("named_life")
+    elif _APPOINTMENT.search(lower) and (bag & life.TIME or _DATE.search(lower)):
+        found.append("appointment")
     return found
 
 
 def features(text: str, *, after_question: bool = False, replying: bool = False) -> tuple[str, ...]:
     """The rules that a sentence meets."""
+    text = with_my(text)
     lower = text.lower()
     body = _OPENERS.sub("", lower, count=1) or lower
     said = _WORD.findall(lower)
@@ -336,6 +370,8 @@ def features(text: str, *, after_question: bool = False, replying: bool = False)
         found.append("replies")
     if (after_question or replying) and "question" not in found and {"impersonal", "third_person"} & set(found):
         found.append("bare_answer")
+        if _VALUE.match(body):
+            found.append("value")
     if _POINTS_AWAY.search(body):
         found.append("points_away")
     if len(said) <= 3:

@@ -23,7 +23,7 @@ _CODE_LINE = re.compile(
     r"[$>] ?(?:sudo|pip|npm|git|cd|ls|docker|kubectl|python|curl)\b|(?:>+ |\+{3} |-{3} |@@ ))"
 )
 _SYMBOLS = re.compile(r"[|{}<>=;$\\#\t_]")
-_BOUNDARY = re.compile(r"([.!?…]{1,4})[\"')\]’”]{0,2}\s+|\n+|\s(?=[\U0001F300-\U0001FAFF☀-➿])")
+_BOUNDARY = re.compile(r"([.!?…]{1,4})[\"')\]’”]{0,2}\s+|\n+|\s(?=\(?\d{1,2}\)\s)|\s(?=[\U0001F300-\U0001FAFF☀-➿])")
 _ABBREVIATION = re.compile(
     r"(?:\b(?:mr|mrs|ms|dr|prof|st|jr|sr|vs|etc|e\.g|i\.e|approx|no|dept|inc|ltd|a\.m|p\.m|u\.s|"
     r"u\.k|[a-z])|^\d{1,2})$",

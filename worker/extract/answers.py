@@ -39,7 +39,10 @@ _WH: Final[tuple[tuple[re.Pattern[str], str], ...]] = tuple(
         (r"^(?:what is|what's|whats|which is) your (?P<x>[\w' -]{2,60})\?$", "My {x} is {a}"),
         (r"^when(?: is|'s) your (?P<x>[\w' -]{2,40})\?$", "My {x} is {a}"),
         (r"^who(?: is|'s) your (?P<x>[\w' -]{2,40})\?$", "My {x} is {a}"),
-        (r"^where (?:do|are) you (?:currently )?(?:live|living|based|located)(?: now)?\?$", "I live in {place}"),
+        (
+            r"^where (?:do|are) you (?:currently |two |both |all |guys )*(?:live|living|based|located)(?: now)?\?$",
+            "I live in {place}",
+        ),
         (r"^where are you from(?: originally)?\?$", "I am from {place}"),
         (r"^where (?:do|are) you (?:currently )?work(?:ing)?(?: now)?\?$", "I work at {org}"),
         (r"^where did you (?P<x>go to (?:school|college|university)|study|grow up)\?$", "I {x:past} {prep}"),

@@ -5,24 +5,27 @@ from __future__ import annotations
 import re
 from typing import Final
 
+from policies.elliptical import DEED
 from policies.sentences import words
 
 _LEAD: Final = re.compile(
     r"^(?:(?:oh|ah|u[hm]+|er+m*|aw+|hey|hi|hello|well|ha(?:ha)*|lol|yeah|yes|yep|yup|nope|"
     r"no(?=\s*[,.!;:-]|\s+(?:i|we|it|my|our|that|not|but|actually|he|she|they)\b)|wonderful(?=,)|perfect(?=,)|"
     r"fantastic(?=,)|brilliant(?=,)|basically|"
-    r"so(?! (?:many|much|few|far|long))|and|but|plus|wow|actually|"
+    r"so(?! (?:many|much|few|far|long(?! story)))|not (?:gonna|going to) lie|ngl|i'm not (?:gonna|going to) lie|"
+    r"and|but|plus|wow|actually|"
     r"honestly|anyway|anyways|ok|okay|sure|definitely|absolutely|thanks|thank you(?: so much)?|"
     r"btw|by the way|cool|nice|great|true|"
     r"awesome|i mean|you know|to be honest|tbh|good to know|trust me|whoa|hm+|woo\W?hoo|thank "
     r"goodness|sorry to hear (?:that|it)|like i said|right|because|also|too|omg|unfortunately|"
     r"sadly|luckily|that's (?:great|awesome|cool|nice))\b"
-    r"(?: there)?[\s,.!:;-]*){1,4}",
+    r"(?: there)?[\s,.!:;-]*){1,4}|^\(?\d{1,2}\)\s",
     re.IGNORECASE,
 )
 _ANNOUNCED: Final = re.compile(
     r"^(?:(?!(?:I|we|my|our|me|us)\b)[\w'’-]{1,14}[ ,]{1,2}){0,3}(?:news|update|fact|fyi|thing|deal|note|reminder|"
-    r"confession|heads[ -]up|announcement|ps|p\.s\.)\s?[:,-]\s*(?=(?:I|we|my|our)\b)|"
+    r"confession|heads[ -]up|announcement|ps|p\.s\.)\s?[:,-]\s*"
+    rf"(?=(?:I|we|my|our|{DEED})\b)|"
     r"^(?:long story short|for the record|for what it's worth|guess what|in other news|one more thing|heads[ -]up|"
     r"just so you know)[\s,:!?-]{1,3}(?=(?:I|we|my|our)\b)",
     re.IGNORECASE,
@@ -37,13 +40,15 @@ _ERRAND: Final = re.compile(
 _OF_ONESELF: Final = re.compile(r"^(?:I|we|my|our)\b", re.IGNORECASE)
 _VOCATIVE: Final = re.compile(r"^(?:hey|hi|hello|thanks|thank you|wow|yeah|yes|no|aw+|oh),? [A-Z][a-z]+[,!.]\s*")
 _TRAILING_TAG: Final = re.compile(
-    r",? (?:haha\w*|lol|lmao|you know|right|too|though|btw)\s*(?=[.!]*$)|\s*[:;]-?[)D(P]+|"
+    r",? (?:haha\w*|lol|lmao|you know|right|too|though|btw|rip|i'm afraid)\s*(?=[.!]*$)|\s(?:btw|lol)(?=,)|"
+    r"\s*[:;]-?[)D(P]+|"
     r"\s*[\U0001F300-\U0001FAFF\u2600-\u27BF\uFE0F]+",
     re.IGNORECASE,
 )
 _SPLIT: Final = re.compile(
     r"(?:,? (?:and|but|plus|and then|and also|but now|so now) |; |, | - | -- )"
-    r"(?=(?:I|we)(?:'m|'ve|'ll|'d|'re)? [\w']+|(?:my|our) (?:(?!I\b)[\w']+ ){1,3}(?:is|are|was|were|has|"
+    r"(?=(?:(?:since|until|after|from) (?:\w+ ){1,3})?(?:I|we)(?:'m|'ve|'ll|'d|'re)? [\w']+|"
+    r"(?:my|our) (?:(?!I\b)[\w']+ ){1,3}(?:is|are|was|were|has|"
     r"have|had|loves?|likes?|works?|lives?|wants?|got|says|just|also)\b)",
     re.IGNORECASE,
 )
@@ -60,7 +65,9 @@ _JOINING: Final = words(
 )
 """Words after which "I" goes on with the sentence."""
 _HANGS: Final = re.compile(
-    r"(?:I|we)(?:'m|'ve|'ll|'d|'re)?\b[^,;.!?]{0,30}(?:\bto|\bnot|n't|\bdid|\bdo|\beither)[\s.!]*(?:$|[,;])",
+    r"(?:I|we)(?:'m|'ve|'ll|'d|'re)?\b[^,;.!?]{0,30}(?:\bto|\bnot|n't|\bdid|\bdo|\beither)[\s.!]*(?:$|[,;])|"
+    r"(?:I|we)(?:'ve)? (?:just |only |since )?(?:stopped|quit|gave up)"
+    r"(?= (?:when|at|in|because|after|years|last|\d|a)\b|[.!,]|$)",
     re.IGNORECASE,
 )
 """A clause that says nothing without the one before it: "but I don't want to"."""
@@ -95,9 +102,9 @@ _HAS_CLAUSE: Final = re.compile(r"\b(?:I|we|my|our|he|she|they|it)(?:'m|'ve|'ll|
 _ELLIPTICAL: Final = re.compile(
     r"^(?P<adv>(?:(?:just|recently|also|always|usually|mostly|sometimes|currently|still|really|"
     r"never|already|even|finally|not|definitely) )*)"
-    r"(?P<verb>(?:failed|hurt|broke|cut|left|found|switched|changed|ordered|dropped|missed|forgot|renewed|paid|"
-    r"cancelled|canceled|retook|injured|sprained|twisted|burned|[a-z]{3,12}ed)(?= (?:my|our)\b)|"
-    r"(?:came|fell|woke|ran|broke|gave|moved|stayed)(?= (?:off|back|out|up|home|down|asleep|in|to|with)\b)|"
+    rf"(?P<verb>{DEED}|(?:gave|sent|lent|showed|brought|sold)(?= [\w']+ (?:to|for) )|"
+    r"(?:hurt|cut|left|forgot|retook)(?= (?:my|our)\b)|"
+    r"(?:came|fell|woke|ran|broke|gave|moved|stayed)(?= (?:off|back|out|up|home|down|asleep|in|to|with|my)\b)|"
     r"been|[a-z]+ing|got|went|had|made|took|moved|bought|started|finished|love|loved|hate|enjoy|"
     r"like(?! (?:i|we|you|he|she|they|it|that|this|when|if|a|an|in|on)\b)|prefer|want|need|wish|saw|met|won|lost|"
     r"used to|worked|walked|cleaned|hiked|grew|visited|spent|tried|watched|played|plan|hope|decided|joined|adopted|"

@@ -36,14 +36,18 @@ VERSION: Final = "rules-1"
 NAMELESS: Final = "The user"
 _NAME = re.compile(
     r"\b[Mm]y (?:first )?name(?:'s|s| is) ([A-Z][\w'-]{1,40})|"
-    r"(?:^|[.!?;,] |\b(?:[Pp]lease|just|can|may|to|and|so) )[Cc]all me ([A-Z][\w'-]{1,40})"
+    r"(?:^|[.!?;,] |\b(?:[Pp]lease|just|can|may|to|and|so|on) )[Cc]all me ([A-Z][\w'-]{1,40})"
 )
 _INTRODUCTION = re.compile(
-    r"^(?:(?:hi|hello|hey)\b[\s,!]{0,3})?(?:i'm|i am|my (?:first )?name(?:'s| is)|this is) "
-    r"(?P<name>[^\W\d_][\w'-]{1,40})"
-    r"(?: and (?=i\b|my\b)|[,.!;]\s{0,3}(?=i\b|my\b)|[.! ]{0,3}$)",
+    r"^(?:(?:hi|hello|hey)\b[\s,!]{0,3}(?:there\b[\s,!]{0,3})?)?"
+    r"(?:(?:i'm|i am|my (?:first )?name(?:'s| is)|this is) (?P<name>[^\W\d_][\w'-]{1,40})|"
+    r"(?P<here>[^\W\d_][\w'-]{1,40}) (?:here|this side))"
+    r"(?: and (?=i\b|my\b)|[,.!;]\s{0,3}(?=i\b|i'm\b|my\b|\d{1,2}\b|an? )|[.! ]{0,3}$)",
     re.IGNORECASE,
 )
+_NO_WORD = re.compile(r"[^\s\d_]{0,40}[\d_]")
+"""How a sentence begins with a key, an address or a number: these are known by their letters as they stand."""
+_OF_SELF = re.compile(r"(?:i|i'm|i've|my)\b", re.IGNORECASE)
 _STATED: Final = 0.92
 _ANSWERED: Final = 0.75
 _HEDGED: Final = 0.7
@@ -64,7 +68,8 @@ def _sentence(text: str) -> str:
     text = text.strip(" ,;:-")
     if not text:
         return text
-    text = text[0].upper() + text[1:]
+    if not _NO_WORD.match(text):
+        text = text[0].upper() + text[1:]
     if text[-1] not in ".!?\"'":
         text += "."
     return text[:MAX_SUMMARY_CHARS]
@@ -72,17 +77,20 @@ def _sentence(text: str) -> str:
 
 def _introduces(said: Statement | Forgetting, name: str) -> bool:
     match = _INTRODUCTION.match(said.text)
-    return match is not None and match["name"] == name
+    return match is not None and (match["name"] or match["here"]) == name
 
 
 def _without_introduction(said: Statement | Forgetting, name: str) -> Statement | Forgetting | None:
     """What is left of a statement once its speaker, whose name is known anyway, has introduced themself; None if
     nothing is. A name that no message carries is worth a memory of its own."""
-    if not isinstance(said, Statement) or not (match := _INTRODUCTION.match(said.text)) or match["name"] != name:
+    if not isinstance(said, Statement) or not (match := _INTRODUCTION.match(said.text)):
+        return said
+    if (match["name"] or match["here"]).casefold() != name.casefold():
         return said
     rest = said.text[match.end() :]
     if rest:
-        return replace(said, text=rest[0].upper() + rest[1:])
+        more = rest if _OF_SELF.match(rest) else f"I am {rest}"
+        return replace(said, text=more[0].upper() + more[1:])
     return None if said.turn.user_name() else said
 
 

@@ -53,7 +53,7 @@ SLOTS: Final[tuple[Slot, ...]] = (
     _slot(
         "preferred_name",
         "wants to be called",
-        r"(?:(?:^|[.!?;,] |\b(?:[Pp]lease|just|can|may|to|and|so) )[Cc]all me|\bI go by|"
+        r"(?:(?:^|[.!?;,] |\b(?:[Pp]lease|just|can|may|to|and|so|on) )[Cc]all me|\bI go by|"
         r"(?:^|[.!?;,] |\b(?:but|and|so|because) )(?:[Mm]ost )?"
         r"(?:[Pp]eople|[Ff]riends|[Ee]verybody|[Ee]veryone|[Tt]hey)(?: all)? calls? me|\bto be called) "
         r"(?P<o>[A-Z][\w'-]+(?: [A-Z][\w'-]+)?)",
@@ -158,7 +158,7 @@ SLOTS: Final[tuple[Slot, ...]] = (
     _slot(
         "age",
         "is aged",
-        rf"{_WHO}(?:'m|am|just turned|turned) {_ADV}{_NUM}(?: years?(?: |-)old| yrs? old|(?=[,.!;]|$| "
+        rf"\bI(?: |(?='))(?:'m|am|just turned|turned) {_ADV}{_NUM}(?: years?(?: |-)old| yrs? old|(?=[,.!;]|$| "
         rf"and\b| but\b| now\b| today\b| yesterday\b| last\b| this\b))",
     ),
     _slot("age", "is aged", rf"\b[Mm]y age is {_NUM}\b"),
@@ -197,7 +197,7 @@ SLOTS: Final[tuple[Slot, ...]] = (
         "diet",
         "is",
         rf"{_WHO}(?:'m|am|'ve been|have been|went|'ve gone|became|turned|'ve become|have become|have "
-        rf"gone) {_ADV}(?:an? )?(?:strict(?:ly)? )?"
+        rf"gone|'m going|am going|'m turning) {_ADV}(?:an? )?(?:strict(?:ly)? )?"
         rf"{_DIET}\b",
     ),
     _slot(

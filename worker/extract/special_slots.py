@@ -33,7 +33,7 @@ MARITAL: Final[tuple[tuple[re.Pattern[str], str], ...]] = tuple(
 )
 FAVORITE = re.compile(
     r"\b[Mm]y (?:new |all[- ]time |absolute |current )*(?:favou?rite|fav) (?P<n>[a-z]+(?: "
-    r"[a-z]+)?) (?:is|are|was|has to be|would be|is probably|has always been) (?:now |probably |"
+    r"(?!now\b)[a-z]+)?)(?: now)? (?:is|are|was|has to be|would be|is probably|has always been) (?:now |probably |"
     r"definitely |the |a )*(?P<o>[^,.;!?]{1,60}?)(?=[,.;!?]|$| because\b| and (?:I|my)\b| but\b)"
 )
 FAVORITE_BACK = re.compile(

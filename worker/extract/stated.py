@@ -38,6 +38,7 @@ _INNER_CLAUSE = re.compile(
     r"\b(?:that|which|who|whose|where|because|when|while|if|so|says?|said|thinks?|hopes?|told|since(?! \w* ?\d))\b"
 )
 """After these a verb may have another subject, or go with what stands before it."""
+_REPORTED = re.compile(r"\bI (?:said|says?|told|tells?|thinks?|heard?s?|knows?|hopes?)\b")
 _ENDS = re.compile(
     r"\b(?:left|quit|sold|changed|switched|swapped|traded|replaced|stopped|dropped|resigned|retired|finished|ended|"
     r"gave up|broke up)\b"
@@ -199,7 +200,8 @@ def _of_another(match: re.Match[str]) -> bool:
 
 
 def _with_subjects(text: str) -> str:
-    return _SECOND_VERB.sub(r"\g<joint>I \g<adverbs>\g<verb>", text)
+    """What the user does beside the first thing, with its subject; not what they say that others do."""
+    return text if _REPORTED.search(text) else _SECOND_VERB.sub(r"\g<joint>I \g<adverbs>\g<verb>", text)
 
 
 def _plain(match: re.Match[str]) -> str:

@@ -71,12 +71,19 @@ def _asked_in(turn_id: str, text: str) -> _Asked:
     return _Asked(question_of(text), turn_id, asks_about_user(text), heard_in(text), asks(text))
 
 
-def _ordered(command: Command, turn: Turn, place: int) -> Statement | None:
+def _ordered(
+    command: Command, turn: Turn, place: int, sentence: Sentence, number: int, assistant: str | None
+) -> list[Statement | Forgetting]:
+    """What an order asks to be kept or forgotten, and what its sentence says beside what is to be forgotten."""
+    if command.verb == "forget":
+        rest = sentence.text[max(command.end - sentence.start, 0) :].strip(" ,;:-.")
+        beside = _from_sentence(turn, rest, _Asked(), assistant, place, number) if rest else []
+        return [*([Forgetting(turn, place, command.object_text)] if command.object_text else []), *beside]
     text = mended(command.object_text)[:MAX_SENTENCE_CHARS]
     if not text:
-        return None
+        return []
     manner = "reminder" if command.verb == "remind" else "said"
-    return Statement(turn, place, text, explicit=True, pinned=command.verb == "pin", manner=manner)
+    return [Statement(turn, place, text, explicit=True, pinned=command.verb == "pin", manner=manner)]
 
 
 def _statements_of(
@@ -94,19 +101,9 @@ def _statements_of(
         end = sentence.start + len(sentence.text)
         hit = next((i for i, c in enumerate(orders) if sentence.start <= c.start < max(end, sentence.start + 1)), None)
         if hit is not None:
-            command = orders[hit]
-            if hit in used:
-                continue
-            used.add(hit)
-            if command.verb == "forget":
-                if command.object_text:
-                    found.append(Forgetting(turn, place, command.object_text))
-                continue
-            statement = _ordered(command, turn, place)
-            if statement is None and found and isinstance(found[-1], Statement):
-                continue
-            if statement:
-                found.append(statement)
+            if hit not in used:
+                used.add(hit)
+                found += _ordered(orders[hit], turn, place, sentence, number, assistant)
             continue
         ordered = any(c.start <= sentence.start and end <= c.end for c in orders)
         if ordered or any(sentence.start <= start < end for start in wishes) or not is_english(sentence.text):

@@ -6,6 +6,7 @@ import re
 from dataclasses import dataclass, field
 from typing import Final
 
+from policies.own_kin import with_my
 from worker.extract.corrections import corrected
 from worker.extract.language import Parsed, Token
 
@@ -33,6 +34,7 @@ _PAST_TOO: Final = frozenset(("hurt", "quit", "hit", "split", "beat"))
 """Verbs that people say of themselves once they have happened, and that read alike in the present."""
 _WE: Final = {"we": "subject", "us": "object", "our": "possessive", "ours": "mine", "ourselves": "self"}
 _I: Final = {"i": "subject", "me": "object", "my": "possessive", "mine": "mine", "myself": "self"}
+_THOSE_TOO: Final = " and those with them"
 _FULL_STOPS: Final = frozenset({".", "!", "?", "..."})
 _PRESENT: Final = frozenset({"VBP", "VB"})
 _SKIPPED: Final = frozenset({"RB", "RBR", "RBS", ",", "UH", "IN"})
@@ -100,7 +102,7 @@ def mended(text: str) -> str:
     taken back ("Austin, no, Houston") as it was meant."""
     for pattern, better in _TYPOS:
         text = pattern.sub(better, text)
-    return corrected(re.sub(r"\s{2,}", " ", text))
+    return corrected(with_my(re.sub(r"\s{2,}", " ", text)))
 
 
 @dataclass
@@ -260,10 +262,24 @@ class _Rewriter:
         if case == "self" and first:
             case = "object"
         self.words[place] = self._cased(self.narrator.mention(case), place)
+        several = first and case == "subject" and self.tokens[place].lower == "we" and self._are_something(place)
+        if several:
+            self.words[place] += _THOSE_TOO
         if case == "subject":
-            self._agree(place, singular=first)
-        if first and case == "subject" and self.tokens[place].lower == "we":
+            self._agree(place, singular=first and not several)
+        if first and not several and case == "subject" and self.tokens[place].lower == "we":
             self._alone(place)
+
+    def _are_something(self, subject: int) -> bool:
+        """Whether "we" are said to be what one alone is not: "we are a family of five", "we're 20 now"."""
+        verb = _finite(self.tokens, subject)
+        if verb is None or self.tokens[verb].lower not in ("are", "'re", "were", "'ve", "have"):
+            return False
+        heads = {verb, self.tokens[verb].head}
+        return any(
+            token.dep == "attr" and token.head in heads and token.tag in ("NN", "NNS", "CD")
+            for token in self.tokens[verb + 1 :]
+        )
 
     def _alone(self, place: int) -> None:
         """Leave out "all" and "both" of one who is told of alone: "we're all off to Rome"."""
@@ -339,6 +355,8 @@ class _Rewriter:
     def rewrite(self) -> str:
         for place in range(self._open_with_companions(), len(self.tokens)):
             lower = self.tokens[place].lower
+            if self.tokens[place].text == "US":
+                continue
             if place and self.tokens[place - 1].text in _FULL_STOPS:
                 self.narrator.named = self.narrator.named and lower not in ("i", "we")
             if lower in _I and not (lower == "i" and self._is_no_word(place)):

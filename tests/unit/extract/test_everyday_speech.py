@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memory.schema import Candidate, Context, Fact, Message, Policy, Turn
+from memory.schema import Candidate, Context, Fact, ForgetRequest, Message, Policy, Turn
 from memory.settings import Settings
 from policies.admission import admit
 from policies.beside import told_beside
@@ -62,6 +62,22 @@ def _summaries(extractor: Extractor, said: str, asked: str | None = None) -> lis
         ("According to my coach I run too fast", ["According to Maya's coach they run too fast."]),
         ("My ferry got cancelled and I'm stuck in Dover", ["Maya's ferry got cancelled.", "Maya is stuck in Dover."]),
         ("In May we're all moving to Ghent", ["In May 2027 Maya is moving to Ghent."]),
+        ("Dad's ill and mum is away", ["Maya's dad's ill and their mum is away."]),
+        ("traded in the boat for a van", ["Maya traded in the boat for a van."]),
+        ("hired six more people so we are 20", ["Maya hired six more people so they are 20."]),
+        ("We are a family of five", ["Maya and those with them are a family of five."]),
+        ("My US visa ran out", ["Maya's US visa ran out."]),
+        ("Beth quit her job to study", ["Beth quit her job to study."]),
+        ("The operation was put back to the 3rd of May", ["The operation was put back to 3 May 2027."]),
+        ("I used to row but I stopped when I was 15", ["Maya used to row but they stopped when they were 15."]),
+        (
+            "I used to live in Ghent but since March I live in Rome",
+            ["Maya used to live in Ghent.", "Since March 2026 Maya lives in Rome."],
+        ),
+        ("About us: 1) I own a bakery 2) we have 9 vans", ["Maya owns a bakery.", "Maya has 9 vans."]),
+        ("I'm Maya, 58, a retired nurse", ["Maya is 58, a retired nurse."]),
+        ("ok so long story short my landlord sold the building", ["Maya's landlord sold the building."]),
+        ("not gonna lie I've been feeling low", ["Maya has been feeling low."]),
         ("stop suggesting soups, I hate them", ["Maya wants the assistant to stop suggesting soups, they hate them."]),
     ],
 )
@@ -70,6 +86,28 @@ def test_what_is_typed_in_a_hurry_is_told_as_it_was_meant(
 ) -> None:
     whole = ["Maya's mum wants them to sell the boat, but they do not want to."]
     assert _summaries(extractor, said) == (kept or whole)
+
+
+def test_a_number_or_a_day_answers_whatever_was_asked(extractor: Extractor) -> None:
+    asked = "What time does Leo go to bed?"
+    assert _summaries(extractor, "7:30", asked) == [f'Asked "{asked}", Maya said: 7:30.']
+
+
+@pytest.mark.parametrize("word", ["forget", "scratch"])
+def test_what_is_said_after_what_is_to_be_forgotten_is_kept(extractor: Extractor, word: str) -> None:
+    said = f"{word} what I said about Rome, I want to go to Oslo instead"
+    turn = Turn(
+        turn_id="t1",
+        tenant_id="acme",
+        user_id="maya",
+        conversation_id="c1",
+        messages=(Message(role="user", content=said, name="Maya"),),
+        occurred_at=WHEN,
+    )
+    forgotten, kept = extractor.extract([AdmittedTurn(turn, admit(turn))], Context()).items
+    assert isinstance(forgotten, ForgetRequest)
+    assert isinstance(kept, Candidate)
+    assert (forgotten.what, kept.summary) == ("Rome", "Maya wants to go to Oslo instead.")
 
 
 def test_sentences_that_run_together_are_memories_of_their_own(extractor: Extractor) -> None:
@@ -262,6 +300,6 @@ def test_a_user_without_a_name_is_written_small_within_a_sentence(extractor: Ext
     )
     items = extractor.extract([AdmittedTurn(turn, admit(turn))], Context()).items
     assert [item.summary for item in items if isinstance(item, Candidate)] == [
-        "Since May the user runs a bakery.",
+        "Since May 2026 the user runs a bakery.",
         "The user's aunt calls them Bee and their dad told them to rest.",
     ]

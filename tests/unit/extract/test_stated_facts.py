@@ -61,6 +61,8 @@ def test_a_summary_states_what_its_user_has_one_of(summary: str, attribute: str,
         "The user speaks Dutch at home.",
         "The user is allergic to peanuts.",
         "Ghent is a city in Belgium.",
+        'Asked "Who is in Ghent?", the user said: Rhys is 31 and lives in Ghent.',
+        "The user and those with them are 20.",
         "",
     ],
 )
