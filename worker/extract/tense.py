@@ -28,7 +28,21 @@ def is_past(text: str) -> bool:
     return past is not None and (future is None or past.start() < future.start())
 
 
-_JOINTS: Final = (" and ", ". ", ", ", " but ", " so ", " starting ", " beginning ", " starts ", " begins ", " ends ")
+_JOINTS: Final = (
+    " because ",
+    " which ",
+    " who ",
+    " and ",
+    ". ",
+    ", ",
+    " but ",
+    " so ",
+    " starting ",
+    " beginning ",
+    " starts ",
+    " begins ",
+    " ends ",
+)
 """Where a clause may begin that speaks of another time."""
 
 
@@ -41,8 +55,8 @@ PUT_OFF_TO: Final = re.compile(
 
 _AHEAD: Final = re.compile(
     r"(?:(?:['’](?:s|m|re)|\b(?:is|am|are)) (?:[\w']+ ){1,5}?(?:until|till?|by) "
-    r"|[,;.!] (?:moving|leaving|going|joining|flying|travell?ing|coming|returning|heading|starting|due|back) )"
-    r"(?:the )?$"
+    r"|[,;.!] (?:moving|leaving|going|joining|flying|travell?ing|coming|returning|heading|starting|due|back) |"
+    r"\beffective (?:from |on |as of )?)(?:the )?$"
 )
 """What holds until a day, or is to come then, lies ahead whatever was before: "she's deployed until May"."""
 

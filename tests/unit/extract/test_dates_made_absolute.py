@@ -67,6 +67,9 @@ SATURDAY = datetime(2026, 11, 21, 18, 0, tzinfo=UTC)
         ("I meet her on Friday week", "I meet her on 4 December 2026"),
         ("I start a week from Monday", "I start on 30 November 2026"),
         ("we leave in a fortnight for our holiday", "we leave around 5 December 2026 for our holiday"),
+        ("I need a room because I left mine in May", "I need a room because I left mine in May 2026"),
+        ("I got promoted, effective Dec 1", "I got promoted, effective on 1 December 2026"),
+        ("I was made head of art effective Dec 1", "I was made head of art effective on 1 December 2026"),
         ("my last day is 8th jan", "my last day is on 8 January 2027"),
     ],
 )
