@@ -22,14 +22,13 @@ from memory.catalog import CatalogUnavailable, open_catalog
 from memory.dead_letters import count_dead_letters, latest_dead_letters
 from memory.embedding import open_embedder
 from memory.index import IndexMismatch, IndexUnavailable, open_index
-from memory.queue import IN_HAND, QUEUES, create_celery, open_mailbox
+from memory.queue import BEAT_LOCK, IN_HAND, QUEUES, create_celery, open_mailbox
 from memory.redis import open_redis
 from memory.schema import utc_iso
 from memory.settings import Settings, variable_of
 
 _SECONDS = 2.0
 _WORKERS_SECONDS = 1.0
-_BEATS_LOCK = "afterturn:beat::lock"
 _LETTERS_SHOWN = 3
 _ERASURES_SHOWN = 20
 _TURNS_MEASURED = 10_000
@@ -120,7 +119,7 @@ def _of_broker(settings: Settings) -> dict[str, Any]:
             "subjects_with_pending_turns": depths.dirty_subjects,
             "subjects_in_line": depths.subjects_in_line,
             "oldest_pending_seconds": depths.oldest_pending_seconds,
-            "beat_leads": bool(redis.exists(_BEATS_LOCK)),
+            "beat_leads": bool(redis.exists(BEAT_LOCK)),
             "dead_letters": {
                 "count": count_dead_letters(redis),
                 "last": [{"turn_id": one.turn_id, "reason": one.reason, "at": utc_iso(one.at)} for one in last],

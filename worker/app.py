@@ -7,7 +7,7 @@ from typing import Any
 from celery.schedules import crontab, schedule
 from celery.signals import setup_logging
 
-from memory.queue import NIGHT, NIGHTLY_QUEUE, TIDY, create_celery
+from memory.queue import BEAT_KEYS, NIGHT, NIGHTLY_QUEUE, TIDY, create_celery
 from memory.settings import load_settings
 from worker.broker import outlive_lost_connections
 from worker.logs import configure_logging
@@ -49,7 +49,7 @@ app.conf.update(
     beat_max_loop_interval=3,
     redbeat_lock_timeout=15,
     redbeat_redis_url=settings.broker_url,
-    redbeat_key_prefix="afterturn:beat:",
+    redbeat_key_prefix=BEAT_KEYS,
     beat_schedule={
         "sweep": {
             "task": SWEEP,

@@ -11,7 +11,7 @@ from redis.exceptions import AuthenticationError, NoPermissionError, RedisError,
 
 from memory.dead_letters import count_dead_letters
 from memory.findings import Finding, failed, fine, skipped, warning
-from memory.queue import IN_HAND, QUEUES, create_celery, open_mailbox
+from memory.queue import BEAT_KEYS, BEAT_LOCK, IN_HAND, QUEUES, create_celery, open_mailbox
 from memory.redis import open_redis
 from memory.settings import Settings
 
@@ -19,8 +19,7 @@ LEAST_VERSION = (7, 0)
 _SECONDS = 2.0
 _CLOCK_SECONDS = 1.0
 _FULL = 0.8
-_BEATS_SCHEDULE, _SWEEP = "afterturn:beat::schedule", "afterturn:beat:sweep"
-_BEATS_LOCK = "afterturn:beat::lock"
+_BEATS_SCHEDULE, _SWEEP = f"{BEAT_KEYS}:schedule", f"{BEAT_KEYS}sweep"
 _LATE_SECONDS = 60.0
 
 
@@ -127,7 +126,7 @@ def _scripts(redis: Redis, settings: Settings) -> Iterator[Finding]:
 
 
 def _beat(redis: Redis, settings: Settings) -> Finding:
-    if not redis.exists(_BEATS_LOCK):
+    if not redis.exists(BEAT_LOCK):
         return failed("beat", "none leads: no sweep, no nights", "start one: `afterturn beat`")
     due = redis.zscore(_BEATS_SCHEDULE, _SWEEP)
     if due is None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -26,25 +27,31 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 @pytest.fixture
 def fleet(broker_url: str, tmp_path: Path) -> Iterator[Fleet]:
-    fleet = Fleet(broker_url, tmp_path)
-    yield fleet
-    fleet.close()
+    with closing(Fleet(broker_url, tmp_path)) as fleet:
+        yield fleet
 
 
 @pytest.fixture
 def oracle_fleet(broker_url: str, tmp_path: Path) -> Iterator[Fleet]:
     """A fleet whose workers ask the oracle; beat runs, workers do not yet."""
-    fleet = Fleet(broker_url, tmp_path, **ORACLE)
-    fleet.start("beat")
-    yield fleet
-    fleet.close()
+    with closing(Fleet(broker_url, tmp_path, **ORACLE)) as fleet:
+        fleet.start("beat")
+        yield fleet
+
+
+@pytest.fixture(scope="module")
+def pair(broker_url: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Fleet]:
+    """Beat and two workers that ask the oracle, for all tests of a module. A call of the model may take 2 s."""
+    with closing(Fleet(broker_url, tmp_path_factory.mktemp("fleet"), llm_timeout_seconds=2, **ORACLE)) as fleet:
+        fleet.start("beat")
+        fleet.start_workers(2)
+        yield fleet
 
 
 @pytest.fixture(scope="module")
 def running(broker_url: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Fleet]:
     """A fleet with one worker and beat for all tests of a module."""
-    fleet = Fleet(broker_url, tmp_path_factory.mktemp("fleet"))
-    fleet.start("beat")
-    fleet.start_worker()
-    yield fleet
-    fleet.close()
+    with closing(Fleet(broker_url, tmp_path_factory.mktemp("fleet"))) as fleet:
+        fleet.start("beat")
+        fleet.start_worker()
+        yield fleet

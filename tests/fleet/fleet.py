@@ -143,6 +143,11 @@ class Fleet:
         """How many turns are in the ledger."""
         return sum(self.stores.catalog.count_turns().values())
 
+    def wait_for_more(self, turns: int) -> None:
+        """Wait until so many more turns are processed than are by now."""
+        enough = self.processed() + turns
+        wait_until(lambda: self.processed() >= enough, f"{turns} more turns are processed")
+
     def is_idle(self) -> bool:
         """Whether no subject has pending turns, no memory waits for the index and no event to be announced."""
         catalog = self.stores.catalog

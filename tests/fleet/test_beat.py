@@ -5,29 +5,27 @@ from __future__ import annotations
 import signal
 import time
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 
 import pytest
 
-from memory.queue import NIGHTLY_QUEUE
+from memory.queue import BEAT_LOCK, NIGHTLY_QUEUE
 from tests.fleet.fleet import ORACLE, Fleet, Process, stop, wait_until
 from tests.fleet.load import names, talk
 from tests.fleet.state import assert_all_as_said
 
-_LOCK = "afterturn:beat::lock"
-
 
 @pytest.fixture
 def fleet(broker_url: str, tmp_path: Path) -> Iterator[Fleet]:
-    fleet = Fleet(broker_url, tmp_path, **ORACLE)
-    yield fleet
-    fleet.close()
+    with closing(Fleet(broker_url, tmp_path, **ORACLE)) as fleet:
+        yield fleet
 
 
 def leading(fleet: Fleet) -> Process:
     """Start a beat and wait until it leads."""
     beat = fleet.start("beat")
-    wait_until(lambda: bool(fleet.redis.exists(_LOCK)), "a beat leads")
+    wait_until(lambda: bool(fleet.redis.exists(BEAT_LOCK)), "a beat leads")
     return beat
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, closing
 
 import pytest
 from redis import Redis
@@ -12,7 +12,7 @@ from redis import Redis
 from memory.queue import QUEUES
 from tests.fleet.bad_broker import BadBroker
 from tests.fleet.broker import Broker
-from tests.fleet.fleet import ORACLE, Fleet, wait_until
+from tests.fleet.fleet import ORACLE, Fleet
 from tests.fleet.load import names, talk
 from tests.fleet.state import assert_all_as_said
 
@@ -21,30 +21,23 @@ Broken = Callable[[BadBroker], AbstractContextManager[None]]
 
 @pytest.fixture(scope="module")
 def broker(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Broker]:
-    broker = Broker(tmp_path_factory.mktemp("broker"))
-    yield broker
-    broker.close()
+    with closing(Broker(tmp_path_factory.mktemp("broker"))) as broker:
+        yield broker
 
 
 @pytest.fixture(scope="module")
 def fleet(broker: Broker, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Fleet]:
     """Two workers and beat for all tests of a broker that dies."""
-    fleet = Fleet(broker.url, tmp_path_factory.mktemp("fleet"), **ORACLE)
-    fleet.start("beat")
-    fleet.start_workers(2)
-    yield fleet
-    fleet.close()
-
-
-def some_more_are_processed(fleet: Fleet, turns: int) -> None:
-    enough = fleet.processed() + turns
-    wait_until(lambda: fleet.processed() >= enough, f"{turns} more turns are processed")
+    with closing(Fleet(broker.url, tmp_path_factory.mktemp("fleet"), **ORACLE)) as fleet:
+        fleet.start("beat")
+        fleet.start_workers(2)
+        yield fleet
 
 
 def test_a_broker_that_is_killed_and_started_again_loses_nothing(fleet: Fleet, broker: Broker) -> None:
     with fleet.feeding(talk(names(120, "killed"), 6), a_second=150):
         for _ in range(2):
-            some_more_are_processed(fleet, 100)
+            fleet.wait_for_more(100)
             broker.kill()
             broker.start()
     fleet.wait_until_idle()
@@ -53,7 +46,7 @@ def test_a_broker_that_is_killed_and_started_again_loses_nothing(fleet: Fleet, b
 
 def test_a_broker_that_comes_back_without_its_queue_loses_nothing(fleet: Fleet, broker: Broker) -> None:
     fleet.enqueue(talk(names(100, "emptied"), 6))
-    some_more_are_processed(fleet, 50)
+    fleet.wait_for_more(50)
     broker.kill()
     broker.start()
     with Redis.from_url(broker.url) as redis:
@@ -64,7 +57,7 @@ def test_a_broker_that_comes_back_without_its_queue_loses_nothing(fleet: Fleet, 
 
 def test_a_broker_that_answers_nothing_for_10_seconds_loses_nothing(fleet: Fleet, broker: Broker) -> None:
     with fleet.feeding(talk(names(100, "frozen"), 6), a_second=60):
-        some_more_are_processed(fleet, 100)
+        fleet.wait_for_more(100)
         with broker.frozen():
             time.sleep(10)
     fleet.wait_until_idle()
@@ -74,11 +67,11 @@ def test_a_broker_that_answers_nothing_for_10_seconds_loses_nothing(fleet: Fleet
 def test_a_broker_that_refuses_to_write_loses_nothing_and_no_worker(fleet: Fleet, broker: Broker) -> None:
     workers = [worker.pid for worker in fleet.workers]
     with fleet.feeding(talk(names(80, "refused"), 6), a_second=100), Redis.from_url(broker.url) as redis:
-        some_more_are_processed(fleet, 50)
+        fleet.wait_for_more(50)
         redis.config_set("maxmemory", 1)
         time.sleep(2)
         redis.config_set("maxmemory", 0)
-        some_more_are_processed(fleet, 50)
+        fleet.wait_for_more(50)
         # What becomes of a server that another one takes over from, until clients look the address up again.
         redis.execute_command("REPLICAOF", "127.0.0.1", "1")
         time.sleep(3)
@@ -90,20 +83,20 @@ def test_a_broker_that_refuses_to_write_loses_nothing_and_no_worker(fleet: Fleet
 
 @pytest.fixture(scope="module")
 def network(tmp_path_factory: pytest.TempPathFactory) -> Iterator[BadBroker]:
-    network = BadBroker(tmp_path_factory.mktemp("network"))
-    yield network
-    network.close()
+    with closing(BadBroker(tmp_path_factory.mktemp("network"))) as network:
+        yield network
 
 
 @pytest.fixture(scope="module")
 def remote(network: BadBroker, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Fleet]:
     """A fleet with one worker behind a proxy, and one beside the broker."""
-    fleet = Fleet(network.direct_url, tmp_path_factory.mktemp("remote"), workers_url=network.url, **ORACLE)
-    fleet.start("beat")
-    fleet.launch_worker(AFTERTURN_BROKER_URL=network.direct_url)
-    fleet.start_worker()
-    yield fleet
-    fleet.close()
+    with closing(
+        Fleet(network.direct_url, tmp_path_factory.mktemp("remote"), workers_url=network.url, **ORACLE)
+    ) as fleet:
+        fleet.start("beat")
+        fleet.launch_worker(AFTERTURN_BROKER_URL=network.direct_url)
+        fleet.start_worker()
+        yield fleet
 
 
 @pytest.mark.parametrize(
@@ -119,7 +112,7 @@ def test_a_worker_behind_a_network_that_is(
     remote: Fleet, network: BadBroker, name: str, broken: Broken, seconds: int
 ) -> None:
     with remote.feeding(talk(names(80, name), 6), a_second=100):
-        some_more_are_processed(remote, 50)
+        remote.wait_for_more(50)
         with broken(network):
             time.sleep(seconds)
     remote.wait_until_idle()

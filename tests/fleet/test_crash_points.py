@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import signal
 from collections.abc import Iterator
+from contextlib import closing
 
 import pytest
 
@@ -17,11 +18,10 @@ from worker.crash_points import CRASH_POINTS, CrashPoint
 @pytest.fixture(scope="module")
 def fleet(broker_url: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Fleet]:
     """A fleet with beat and one worker that lives."""
-    fleet = Fleet(broker_url, tmp_path_factory.mktemp("fleet"), **ORACLE)
-    fleet.start("beat")
-    fleet.start_worker()
-    yield fleet
-    fleet.close()
+    with closing(Fleet(broker_url, tmp_path_factory.mktemp("fleet"), **ORACLE)) as fleet:
+        fleet.start("beat")
+        fleet.start_worker()
+        yield fleet
 
 
 def let_one_die(fleet: Fleet, point: CrashPoint) -> None:

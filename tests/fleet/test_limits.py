@@ -11,19 +11,9 @@ from subprocess import Popen
 
 import pytest
 
-from tests.fleet.fleet import ORACLE, Fleet, wait_until
+from tests.fleet.fleet import Fleet
 from tests.fleet.load import names, talk
 from tests.fleet.state import assert_all_as_said
-
-
-@pytest.fixture(scope="module")
-def fleet(broker_url: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Fleet]:
-    """Two workers and beat for all tests of this module."""
-    fleet = Fleet(broker_url, tmp_path_factory.mktemp("fleet"), **ORACLE)
-    fleet.start("beat")
-    fleet.start_workers(2)
-    yield fleet
-    fleet.close()
 
 
 @contextmanager
@@ -44,13 +34,12 @@ def limited(processes: Sequence[Popen[bytes]], limit: int, most: int | None) -> 
     ("what", "limit", "most"), [("files", resource.RLIMIT_NOFILE, None), ("room", resource.RLIMIT_FSIZE, 1)]
 )
 def test_workers_that_their_machine_gives_no_more_lose_nothing_and_live_on(
-    fleet: Fleet, what: str, limit: int, most: int | None
+    pair: Fleet, what: str, limit: int, most: int | None
 ) -> None:
-    with fleet.feeding(talk(names(50, f"{what}x"), 6), a_second=75):
-        enough = fleet.processed() + 30
-        wait_until(lambda: fleet.processed() >= enough, "some are processed")
-        with limited(fleet.workers, limit, most):
+    with pair.feeding(talk(names(50, f"{what}x"), 6), a_second=75):
+        pair.wait_for_more(30)
+        with limited(pair.workers, limit, most):
             time.sleep(3)
-    fleet.wait_until_idle()
-    assert_all_as_said(fleet)
-    assert [worker.poll() for worker in fleet.workers] == [None, None]
+    pair.wait_until_idle()
+    assert_all_as_said(pair)
+    assert [worker.poll() for worker in pair.workers] == [None, None]

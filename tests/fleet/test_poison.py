@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -18,10 +19,9 @@ from tests.fleet.state import assert_all_as_said
 @pytest.fixture
 def fleet(broker_url: str, tmp_path: Path) -> Iterator[Fleet]:
     """Workers ask the oracle, and three of them may die over a turn."""
-    fleet = Fleet(broker_url, tmp_path, max_deliveries=3, **ORACLE)
-    fleet.start("beat")
-    yield fleet
-    fleet.close()
+    with closing(Fleet(broker_url, tmp_path, max_deliveries=3, **ORACLE)) as fleet:
+        fleet.start("beat")
+        yield fleet
 
 
 def test_a_turn_that_kills_its_workers_becomes_a_dead_letter_and_its_neighbours_live(fleet: Fleet) -> None:

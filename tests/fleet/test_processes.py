@@ -18,12 +18,6 @@ from tests.fleet.oracle import Faults
 from tests.fleet.state import assert_all_as_said
 
 
-def wait_for_more(fleet: Fleet, turns: int) -> None:
-    """Wait until some more turns are processed, or all."""
-    enough = fleet.processed() + turns
-    wait_until(lambda: fleet.processed() >= min(enough, len(fleet.said)), f"{enough} turns are processed")
-
-
 @pytest.mark.parametrize(("kills", "users", "turns"), [(3, 150, 8), pytest.param(20, 400, 12, marks=pytest.mark.soak)])
 def test_workers_that_are_killed_at_random_lose_and_double_nothing(
     oracle_fleet: Fleet, kills: int, users: int, turns: int
@@ -33,7 +27,7 @@ def test_workers_that_are_killed_at_random_lose_and_double_nothing(
     fleet.start_workers(2)
     with fleet.feeding(load, a_second=150):
         for _ in range(kills):
-            wait_for_more(fleet, chance.randrange(10, 100))
+            fleet.wait_for_more(chance.randrange(10, 100))
             victim = fleet.workers.pop(chance.randrange(len(fleet.workers)))
             assert stop(victim, signal.SIGKILL) == -signal.SIGKILL
             fleet.launch_worker()
@@ -45,11 +39,11 @@ def test_workers_may_join_and_leave_under_load_and_finish_what_they_have(oracle_
     fleet = oracle_fleet
     [first] = fleet.start_workers(1)
     with fleet.feeding(talk(names(150), 6), a_second=150):
-        wait_for_more(fleet, 80)
+        fleet.wait_for_more(80)
         second, _ = fleet.start_workers(2)
-        wait_for_more(fleet, 80)
+        fleet.wait_for_more(80)
         assert stop(first, signal.SIGTERM) == 0
-        wait_for_more(fleet, 80)
+        fleet.wait_for_more(80)
         assert stop(second, signal.SIGTERM) == 0
     fleet.wait_until_idle()
     assert_all_as_said(fleet)

@@ -9,7 +9,7 @@ import subprocess
 import sys
 import urllib.request
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -83,9 +83,8 @@ def flower_of(fleet: Fleet, log: Path) -> Iterator[str]:
 
 @pytest.fixture
 def seen(broker_url: str, tmp_path: Path) -> Iterator[Fleet]:
-    fleet = Fleet(broker_url, tmp_path, task_events=True, log_level="debug")
-    yield fleet
-    fleet.close()
+    with closing(Fleet(broker_url, tmp_path, task_events=True, log_level="debug")) as fleet:
+        yield fleet
 
 
 def test_nothing_that_was_said_is_shown_in_logs_metrics_flower_or_events(seen: Fleet, tmp_path: Path) -> None:
