@@ -11,10 +11,10 @@ from sqlalchemy import Engine
 
 from memory.catalog import Catalog, open_catalog, revisions
 from memory.catalog.engine import create_catalog_engine
-from memory.index import open_index
+from memory.index import Index, open_index
 from memory.queue import create_celery
 from memory.settings import Settings
-from tests.contract.indexes import ADAPTERS, DATABASE_VARIABLE, QDRANT_VARIABLE, WEAVIATE_VARIABLE
+from tests.contract.indexes import ADAPTERS, DATABASE_VARIABLE, QDRANT_VARIABLE, WEAVIATE_VARIABLE, opened
 from tests.contract.loopback import Loopback, aws_at_loopback, loopback
 from tests.contract.pipeline import Worker
 from tests.contract.s3vectors_server import S3VectorsServer
@@ -155,3 +155,23 @@ def server() -> Iterator[Loopback]:
     """A server in the place of Bedrock, or of any endpoint that is given its URL."""
     with aws_at_loopback() as told:
         yield told
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    return tmp_path / "index"
+
+
+@pytest.fixture
+def index(adapter: str, folder: Path) -> Iterator[Index]:
+    made = opened(adapter, folder)
+    yield made
+    made.close()
+
+
+@pytest.fixture
+def another(adapter: str, folder: Path, index: Index) -> Iterator[Index]:
+    """A second handle on the same index, as another process has."""
+    made = opened(adapter, folder)
+    yield made
+    made.close()

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import uuid
-from collections.abc import Iterator
 from dataclasses import replace
 from datetime import timedelta, timezone
 from pathlib import Path
@@ -18,26 +17,6 @@ from memory.schema import Kind, MemoryType, Status, Subject, Visibility
 from tests.contract.indexes import ANA, BEN, DIMENSIONS, MODEL, NOON, STAND_INS, entry, numbers, opened, unit, units
 
 ANY_STATUS: tuple[Status, ...] = ()
-
-
-@pytest.fixture
-def folder(tmp_path: Path) -> Path:
-    return tmp_path / "index"
-
-
-@pytest.fixture
-def index(adapter: str, folder: Path) -> Iterator[Index]:
-    made = opened(adapter, folder)
-    yield made
-    made.close()
-
-
-@pytest.fixture
-def another(adapter: str, folder: Path, index: Index) -> Iterator[Index]:
-    """A second handle on the same index, as another process has."""
-    made = opened(adapter, folder)
-    yield made
-    made.close()
 
 
 def same(one: Entry, other: Entry) -> bool:

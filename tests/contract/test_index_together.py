@@ -16,26 +16,6 @@ from memory.schema import Subject
 from tests.contract.indexes import ANA, BEN, STAND_INS, entry, numbers, opened, unit, until
 
 
-@pytest.fixture
-def folder(tmp_path: Path) -> Path:
-    return tmp_path / "index"
-
-
-@pytest.fixture
-def index(adapter: str, folder: Path) -> Iterator[Index]:
-    made = opened(adapter, folder)
-    yield made
-    made.close()
-
-
-@pytest.fixture
-def another(adapter: str, folder: Path, index: Index) -> Iterator[Index]:
-    """A second handle on the same index, as another process has."""
-    made = opened(adapter, folder)
-    yield made
-    made.close()
-
-
 def test_what_was_written_is_there_after_reopening(adapter: str, folder: Path) -> None:
     index = opened(adapter, folder)
     index.upsert([entry(number=1)])

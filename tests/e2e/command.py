@@ -95,6 +95,15 @@ class Home:
         assert said.returncode == 0, said.stderr
         return json.loads(said.stdout)
 
+    def answered(self, *arguments: str, **more: str) -> Said:
+        """How a command ends once all that it asks answers in time, which on a busy machine it may not at first."""
+        said = self.say(*arguments, **more)
+        deadline = time.monotonic() + WAIT_SECONDS
+        while said.returncode != 0:
+            assert time.monotonic() < deadline, said.stderr
+            said = self.say(*arguments, **more)
+        return said
+
     @contextmanager
     def running(self) -> Iterator[Run]:
         """`afterturn run` until the block ends."""

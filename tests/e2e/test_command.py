@@ -166,8 +166,7 @@ def test_the_settings_do_not_show_passwords(nobody: Home) -> None:
 
 def test_the_status_does_not_show_the_brokers_password(idle: Home) -> None:
     url = f"redis://default:hunter2@127.0.0.1:{idle.port}/0"
-    said = [idle.say("status", *options, AFTERTURN_BROKER_URL=url) for options in ((), ("--json",))]
-    assert [one.returncode for one in said] == [0, 0]
+    said = [idle.answered("status", *options, AFTERTURN_BROKER_URL=url) for options in ((), ("--json",))]
     assert "hunter2" not in "".join(one.stdout + one.stderr for one in said)
 
 
@@ -191,7 +190,7 @@ def test_a_port_that_another_program_has_is_named_with_a_way_out(nobody: Home) -
 def test_another_programs_redis_on_the_port_is_left_alone(idle: Home, tmp_path: Path) -> None:
     said = Home(tmp_path, idle.port).spawn("run", "--once")
     assert (said.returncode, f"port {idle.port}" in mended_line(said.stderr)) == (2, True)
-    assert idle.say("status").returncode == 0
+    idle.answered("status")
 
 
 def test_a_file_that_is_not_there_is_refused_before_anything_starts(nobody: Home) -> None:
@@ -317,12 +316,13 @@ def test_ingesting_reports_bad_lines_and_the_rest_wait_for_a_worker(idle: Home) 
         "line 4",
         "line 6",
     ]
-    again = idle.say("ingest", str(file), "--json")
+    # With time for the broker to answer: what the spool has to take on a busy machine counts as enqueued.
+    again = idle.say("ingest", str(file), "--json", AFTERTURN_ENQUEUE_BUDGET_MS="10000")
     report = json.loads(again.stdout)
     assert again.returncode == 1
     assert (report["enqueued"], report["waiting_already"], report["processed_already"]) == (0, 3, 0)
     assert [bad["line"] for bad in report["bad_lines"]] == [2, 4, 6]
-    status = idle.json("status")
+    status = json.loads(idle.answered("status", "--json").stdout)
     assert (status["workers"], status["subjects_with_pending_turns"]) == ([], 1)
     assert "afterturn worker" in idle.say("status").stdout
 

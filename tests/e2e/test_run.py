@@ -102,13 +102,13 @@ def test_a_second_run_finds_the_memories_and_processes_nothing_anew(home: Home, 
 
 
 def test_the_status_of_a_fleet_at_work(home: Home, second: Run) -> None:
-    status = home.json("status")
+    status = json.loads(home.answered("status", "--json").stdout)
     assert len(status["workers"]) == 1
     assert set(status["queues"].values()) == {0}
     assert status["subjects_with_pending_turns"] == status["waiting_for_the_index"] == 0
     assert sum(status["turns"].values()) == 24
     assert status["indexed"] == sum(status["memories"].values()) > 0
-    assert "workers" in home.say("status").stdout
+    assert "workers" in home.answered("status").stdout
 
 
 def test_the_doctor_finds_nothing_to_mend_in_a_fleet_at_work(home: Home, second: Run) -> None:
