@@ -54,15 +54,16 @@ def clusters(
     nearest pairs are joined first, and two groups only if every member of one is near every member of the other:
     chains of neighbours do not become one story. In each group the earliest comes first.
     """
-    pairs = sorted(near, key=lambda pair: (-pair[0], pair[1], pair[2]))
+    pairs = sorted((-cosine, first, second) for cosine, first, second in near)
     known = {(first, second) for _, first, second in pairs}
     known |= {(second, first) for first, second in known}
+    companies = [company(memory) for memory in memories]
     span = timedelta(days=policy.consolidate_span_days)
     members = {place: [place] for place in range(len(memories))}
     group_of = {place: place for place in members}
     for _, first, second in pairs:
         one, other = group_of[first], group_of[second]
-        if one == other or company(memories[first]) != company(memories[second]):
+        if one == other or companies[first] != companies[second]:
             continue
         both = members[one] + members[other]
         if len(both) > policy.consolidate_members or not all(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import uuid
 from datetime import datetime
 from enum import StrEnum
+from functools import lru_cache
 from typing import Annotated, Literal
 
 from pydantic import AwareDatetime, Field, StringConstraints, field_validator
@@ -163,6 +164,7 @@ def memory_id(subject: Subject, type_: MemoryType, turn_id: str, ordinal: int) -
     return uuid.uuid5(uuid.NAMESPACE_URL, f"afterturn:{subject.key}:{type_.value}:{ordinal}:{turn_id}")
 
 
+@lru_cache(maxsize=8_192)
 def index_key(subject_id: str, type_: MemoryType, id_: uuid.UUID) -> uuid.UUID:
     """Where a memory lies in the index.
 

@@ -39,7 +39,7 @@ class Step:
 @dataclass(frozen=True)
 class Plan:
     """What a job does to one subject: `changes`, each of them in a transaction of its own, in any order. `vectors` are
-    those of summaries that the index does not have yet."""
+    those of summaries that the index does not have yet, and what is known of the others."""
 
     changes: tuple[Changes, ...]
     steps: tuple[Step, ...] = ()

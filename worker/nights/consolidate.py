@@ -60,8 +60,9 @@ def plan(subject: Subject, parts: Parts, now: datetime, *, at_once: bool = False
             why = f"alone, importance {group[0].importance:.2f}, not used for {policy.consolidate_grace_days} days"
             draft.archive(group[0], why)
             steps.append(Step.of("archive", group[0], why))
-    made = {id_: vector for draft in drafts for id_, vector in draft.vectors.items()}
-    return Plan(tuple(drafted(draft) for draft in drafts), tuple(steps), made)
+    for draft in drafts:
+        vectors |= draft.vectors
+    return Plan(tuple(drafted(draft) for draft in drafts), tuple(steps), vectors)
 
 
 def _join(group: Sequence[Memory], draft: Draft, parts: Parts) -> Iterator[Step]:

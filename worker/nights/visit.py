@@ -68,9 +68,8 @@ def write(plan: Plan, fence: int, parts: Parts) -> None:
 
 
 def _write(changes: Changes, made: Mapping[uuid.UUID, Vector], parts: Parts) -> None:
-    held = _vectors_held((*changes.updated, *changes.created), parts)
-    vectors = {**held, **made}
     written = (*changes.created, *changes.updated)
+    vectors = {**made, **_vectors_held([memory for memory in written if memory.id not in made], parts)}
     event_ids = parts.catalog.commit(
         changes, {memory.summary: vectors[memory.id] for memory in written if memory.id in vectors}
     )
