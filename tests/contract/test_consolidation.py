@@ -190,6 +190,15 @@ def test_where_the_rules_are_to_answer_for_a_model_that_is_away_they_condense_to
     assert len(only(worker.known(subject(anna))).consolidated_from) == 2
 
 
+def test_a_model_that_is_slow_is_asked_no_longer_than_a_hand_may_be_silent_and_the_rest_is_done_later(
+    worker: Worker, anna: str
+) -> None:
+    worker.hear(anna, *SAID, "I painted the kitchen blue yesterday", "I painted the kitchen door green yesterday")
+    hasty = worker.parts.settings.model_copy(update={"turn_deadline_seconds": 0})
+    nights = [night(worker.with_parts(settings=hasty), subject(anna)) for _ in range(3)]
+    assert [plan and plan.counts().get("consolidate") for plan in nights] == [1, 1, None]
+
+
 def test_a_look_at_what_a_night_would_do_asks_no_model_and_changes_nothing(worker: Worker, anna: str) -> None:
     worker.hear(anna, *SAID)
     whose, before = subject(anna), worker.state(subject(anna))

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import time
 import uuid
 from collections.abc import Iterator, Sequence
 from datetime import datetime, timedelta
 from functools import partial
 
 import numpy as np
+import structlog
 
 from memory.index.base import Vector
 from memory.schema import Memory, MemoryType, Status, Subject
@@ -17,6 +19,7 @@ from worker.nights.base import BY, ENOUGH, Job, Plan, Step, drafted, may_be_told
 from worker.nights.condense import condensed
 from worker.parts import Parts
 
+_log = structlog.get_logger()
 _A_NIGHT = 2_000
 """Episodes of one subject that are compared in one night at most, the latest first."""
 _BLOCK = 256
@@ -40,9 +43,10 @@ def needs(subject: Subject, parts: Parts, now: datetime) -> bool:
 def plan(subject: Subject, parts: Parts, now: datetime, *, at_once: bool = False) -> Plan:
     """Join what belongs together and archive what is alone, unimportant and old.
 
-    `at_once` takes in what was said just now: for a subject that tells too much to wait for its night.
+    `at_once` takes in what was said just now: for a subject that tells too much to wait for its night. Once half of the
+    time has passed after which a silent hand counts as dead, for a model may be slow, the rest waits for another night.
     """
-    policy = parts.policy
+    policy, begun = parts.policy, time.monotonic()
     known = parts.catalog.list_memories(subject, types=(MemoryType.EPISODIC,), limit=_A_NIGHT)
     fit = [memory for memory in known if may_join(memory, now, policy, at_once=at_once)]
     drafts = [Draft(subject, now, policy.version, by=BY)]
@@ -56,6 +60,9 @@ def plan(subject: Subject, parts: Parts, now: datetime, *, at_once: bool = False
         draft.learn(group)
         if len(group) > 1:
             steps += _join(group, draft, parts)
+            if time.monotonic() - begun > parts.settings.turn_deadline_seconds / 2:
+                _log.warning("night_cut_short", stage="night", job="consolidate")
+                break
         elif unneeded(group[0], now, policy):
             why = f"alone, importance {group[0].importance:.2f}, not used for {policy.consolidate_grace_days} days"
             draft.archive(group[0], why)
