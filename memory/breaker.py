@@ -80,14 +80,25 @@ class CircuitBreaker:
         self._worked()
         return result
 
+    def raise_if_open(self) -> None:
+        """Refuse at once what `call` would refuse, before anything is spent on it.
+
+        Raises:
+            CircuitOpen: the part is not asked now.
+        """
+        with self._lock:
+            self._refuse()
+
     def _pass_or_raise(self) -> None:
         with self._lock:
-            if self._state is State.CLOSED:
-                return
-            left = self._opened_at + self._open_seconds - self._clock()
-            if self._state is State.HALF_OPEN or left > 0:
-                raise CircuitOpen(self.part, max(left, 0.0))
-            self._become(State.HALF_OPEN)
+            self._refuse()
+            if self._state is State.OPEN:
+                self._become(State.HALF_OPEN)
+
+    def _refuse(self) -> None:
+        left = self._opened_at + self._open_seconds - self._clock()
+        if self._state is State.HALF_OPEN or (self._state is State.OPEN and left > 0):
+            raise CircuitOpen(self.part, max(left, 0.0))
 
     def _failed(self) -> None:
         with self._lock:

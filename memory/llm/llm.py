@@ -87,6 +87,8 @@ class LLM:
 
     def _ask(self, prompt: str, response_model: type[BaseModel]) -> Reply:
         schema = _schema_of(response_model)
+        # What is not asked takes no place of those that are.
+        self._breaker.raise_if_open()
         with self._gate.entered(_PATIENCE_SECONDS):
             started = time.monotonic()
             try:

@@ -5,8 +5,17 @@ from __future__ import annotations
 import threading
 
 import pytest
+from fakeredis import FakeRedis, FakeServer
+from pydantic import BaseModel
 
 from memory.breaker import CircuitBreaker, CircuitOpen, State
+from memory.llm import LLM, LLMUnavailable
+from memory.llm.gate import Gate
+from tests.scripted import Scripted
+
+
+class Word(BaseModel):
+    word: str
 
 
 class Down(Exception):
@@ -126,3 +135,16 @@ def test_others_wait_while_one_call_probes(breaker: CircuitBreaker, part: Part, 
     go_on.set()
     probe.join()
     assert breaker.state is State.CLOSED
+
+
+def test_a_call_that_an_open_circuit_refuses_takes_no_place_of_those_that_the_fleet_has_a_minute(clock: Clock) -> None:
+    provider = Scripted(LLMUnavailable("down"), {"word": "yes"})
+    gate = Gate(FakeRedis(server=FakeServer(), version=(7,)), concurrency=0, a_minute=2, call_seconds=1)
+    llm = LLM(provider, gate, CircuitBreaker("llm", (LLMUnavailable,), threshold=1, open_seconds=10, clock=clock))
+    with pytest.raises(LLMUnavailable):
+        llm.complete("?", Word)
+    for _ in range(3):
+        with pytest.raises(CircuitOpen):
+            llm.complete("?", Word)
+    clock.now = 10
+    assert llm.complete("?", Word).answer == Word(word="yes")
