@@ -18,12 +18,13 @@ import structlog
 from prometheus_client import REGISTRY, start_http_server
 from prometheus_client.metrics_core import GaugeMetricFamily, Metric
 from prometheus_client.registry import Collector
+from redis import Redis
 from redis.exceptions import RedisError
 from sqlalchemy.exc import SQLAlchemyError
 
 from memory.catalog import Backlog, Catalog
 from memory.mailbox import Depths, Mailbox
-from memory.queue import QUEUES, open_mailbox
+from memory.queue import BEAT_LOCK, QUEUES, open_mailbox
 from memory.redis import open_redis
 from memory.settings import SettingsError, variable_of
 from worker.leases import LeaseKeeper
@@ -69,17 +70,20 @@ class Patient(Generic[T]):
 class FleetCollector(Collector):
     """How much waits in the broker and the catalog, read when it is asked for."""
 
-    def __init__(self, mailbox: Mailbox, catalog: Catalog) -> None:
+    def __init__(self, redis: Redis, mailbox: Mailbox, catalog: Catalog) -> None:
+        self._redis = redis
         self._mailbox = mailbox
         self._backlog = Patient(catalog.backlog)
 
     def describe(self) -> Iterator[Metric]:
         """The metrics by their names: nothing is read."""
+        yield _shown_beat(leads=False)
         yield from _shown_depths(_NO_DEPTHS, 0.0)
         yield from _shown_backlog(_NO_BACKLOG, 0.0)
 
     def collect(self) -> Iterator[Metric]:
         try:
+            yield _shown_beat(leads=bool(self._redis.exists(BEAT_LOCK)))
             yield from _shown_depths(self._mailbox.depths(QUEUES), time.time())
         except RedisError as error:
             _not_read("broker", error)
@@ -106,7 +110,7 @@ def show_worker(parts: Parts, leases: LeaseKeeper, busy: Callable[[], int]) -> C
         server, _ = start_http_server(settings.metrics_port, settings.metrics_address)
     except OSError as error:
         raise SettingsError(_cannot_listen(settings.metrics_port, settings.metrics_address, error)) from error
-    collector = FleetCollector(open_mailbox(settings, redis, parts.celery), parts.catalog)
+    collector = FleetCollector(redis, open_mailbox(settings, redis, parts.celery), parts.catalog)
     REGISTRY.register(collector)
 
     def stop() -> None:
@@ -130,6 +134,10 @@ def _cannot_listen(port: int, address: str, error: OSError) -> str:
 def _not_read(store: str, error: Exception) -> None:
     SCRAPE_ERRORS.labels(store).inc()
     _log.warning("scrape_incomplete", stage="scrape", store=store, error=type(error).__name__)
+
+
+def _shown_beat(*, leads: bool) -> Metric:
+    return GaugeMetricFamily("afterturn_beat_leads", "1 where a beat leads, 0 where none does.", value=leads)
 
 
 def _shown_depths(depths: Depths, now: float) -> Iterator[Metric]:

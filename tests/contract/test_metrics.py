@@ -22,7 +22,7 @@ from interfaces.fleet_report import FleetReport, NoAnswer, advice_on, fleet_repo
 from memory.catalog import StaleFence
 from memory.index import IndexUnavailable
 from memory.mailbox import Mailbox
-from memory.queue import INGEST_QUEUE, NIGHTLY_QUEUE, QUEUES, create_celery, open_mailbox
+from memory.queue import BEAT_LOCK, INGEST_QUEUE, NIGHTLY_QUEUE, QUEUES, create_celery, open_mailbox
 from memory.redis import open_redis
 from memory.schema import Turn
 from memory.settings import Settings, SettingsError
@@ -237,7 +237,7 @@ class _Failing:
 
 def test_a_scrape_shows_what_waits(alone: Worker, anna: str) -> None:
     alone.park(a_turn(anna, 1, "I live in Lisbon."))
-    page = page_of(FleetCollector(alone.parts.mailbox, alone.parts.catalog))
+    page = page_of(FleetCollector(alone.parts.redis, alone.parts.mailbox, alone.parts.catalog))
     assert "afterturn_index_jobs_waiting 0.0" in page
     assert 'afterturn_queue_messages{queue="memory_ingest_queue"}' in page
     assert "Lisbon" not in page
@@ -245,11 +245,19 @@ def test_a_scrape_shows_what_waits(alone: Worker, anna: str) -> None:
     alone.work(subject(anna))
 
 
+def test_a_scrape_shows_whether_a_beat_leads(alone: Worker) -> None:
+    fleet = FleetCollector(alone.parts.redis, alone.parts.mailbox, alone.parts.catalog)
+    assert "afterturn_beat_leads 0.0" in page_of(fleet)
+    alone.parts.redis.set(BEAT_LOCK, "a beat", ex=60)
+    assert "afterturn_beat_leads 1.0" in page_of(fleet)
+    alone.parts.redis.delete(BEAT_LOCK)
+
+
 def test_a_broker_that_is_away_takes_its_own_numbers_off_the_page_and_no_more(alone: Worker) -> None:
     settings = alone.parts.settings.model_copy(update={"broker_url": f"redis://127.0.0.1:{free_port()}/0"})
     away = open_mailbox(settings, open_redis(settings, timeout=0.5, retries=0), create_celery(settings))
     before = counted("afterturn_scrape_errors_total", store="broker")
-    page = page_of(FleetCollector(away, alone.parts.catalog))
+    page = page_of(FleetCollector(alone.parts.redis, away, alone.parts.catalog))
     assert ("afterturn_pending_turns" in page, "afterturn_index_jobs_waiting" in page) == (False, True)
     assert counted("afterturn_scrape_errors_total", store="broker") == before + 1
 
@@ -261,7 +269,7 @@ def test_a_catalog_that_is_away_takes_its_own_numbers_off_the_page_and_no_more(a
 
     away: Any = Away()
     before = counted("afterturn_scrape_errors_total", store="catalog")
-    page = page_of(FleetCollector(alone.parts.mailbox, away))
+    page = page_of(FleetCollector(alone.parts.redis, alone.parts.mailbox, away))
     assert ("afterturn_pending_turns" in page, "afterturn_index_jobs_waiting" in page) == (True, False)
     assert counted("afterturn_scrape_errors_total", store="catalog") == before + 1
 

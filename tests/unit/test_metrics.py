@@ -48,6 +48,9 @@ class _Nothing:
     def depths(self, queues: object) -> Depths:
         raise AssertionError
 
+    def exists(self, key: object) -> int:
+        raise AssertionError
+
 
 def shown(metric: Metric) -> tuple[str, str]:
     return (f"{metric.name}_total" if metric.type == "counter" else metric.name), metric.type
@@ -55,7 +58,7 @@ def shown(metric: Metric) -> tuple[str, str]:
 
 def fleet_metrics() -> Iterator[Metric]:
     nothing: Any = _Nothing()
-    yield from FleetCollector(nothing, nothing).describe()
+    yield from FleetCollector(nothing, nothing, nothing).describe()
 
 
 def all_metrics() -> dict[str, tuple[str, tuple[str, ...]]]:
