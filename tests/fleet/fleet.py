@@ -55,6 +55,7 @@ class Fleet:
         self.oracle: Notes = notes_of(self.settings)
         self.folder = folder
         self.said: list[Said] = []
+        self._to_feed = 0
         self.beats: list[Process] = []
         self.workers: list[Process] = []
         self._processes: list[Process] = []
@@ -128,10 +129,12 @@ class Fleet:
     def feeding(self, said: Sequence[Said], a_second: float) -> Iterator[None]:
         """Enqueue turns at a steady rate while the block runs, and all of them before it ends."""
         begin = time.monotonic()
+        self._to_feed = len(said)
 
         def feed() -> None:
             for place, one in enumerate(said):
                 time.sleep(max(0.0, begin + place / a_second - time.monotonic()))
+                self._to_feed -= 1
                 self.enqueue([one])
 
         with ThreadPoolExecutor(1) as pool:
@@ -144,8 +147,8 @@ class Fleet:
         return sum(self.stores.catalog.count_turns().values())
 
     def wait_for_more(self, turns: int) -> None:
-        """Wait until so many more turns are processed than are by now."""
-        enough = self.processed() + turns
+        """Wait until so many more turns are processed than are by now, or all that are said and fed."""
+        enough = min(self.processed() + turns, len(self.said) + self._to_feed)
         wait_until(lambda: self.processed() >= enough, f"{turns} more turns are processed")
 
     def is_idle(self) -> bool:
