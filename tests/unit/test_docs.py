@@ -202,6 +202,13 @@ def test_the_page_of_sources_accounts_for_every_policy_constant() -> None:
         assert said == written(default) if isinstance(default, bool | str) else float(said) == default, name
 
 
+def test_the_page_on_running_the_fleet_explains_every_line_of_the_log() -> None:
+    code = "".join(path.read_text() for room in ("worker", "memory") for path in sorted((ROOT / room).rglob("*.py")))
+    written = set(re.findall(r'(?:_log|get_logger\(\))\.(?:info|warning|error|exception)\(\s*"(\w+)"', code))
+    told = {name for row in rows((DOCS / "how-to" / "run-the-fleet.md").read_text()) for name in _CODE.findall(row[0])}
+    assert written == told
+
+
 # -- contracts ----------------------------------------------------------------------------------------------------
 
 
