@@ -176,7 +176,8 @@ def erase_memory(subject: Subject, memory_id: uuid.UUID, parts: Parts, *, by: st
 def files_with(folder: Path, texts: Iterable[str]) -> list[str]:
     """The files under a folder in which any of these texts still stands, by their names: stores, logs, spools.
 
-    Reads all of them, a megabyte at a time.
+    Reads all of them, a megabyte at a time. Not while this process has SQLite files among them open: who closes any
+    handle of a file gives up all locks that its process has on it (sqlite.org/howtocorrupt.html, 2.2).
     """
     wanted = sorted({form for text in texts for form in (text.encode(), json.dumps(text)[1:-1].encode())})
     longest = max(map(len, wanted), default=0)

@@ -61,14 +61,14 @@ def forget_user(
         texts = _texts(subject, parts) if check_files else set()
         scope = Scope.CONVERSATION if conversation else Scope.TURN if turn else Scope.SUBJECT
         proof = _erase(subject, scope, conversation or turn or "", parts)
-        if check_files:
-            # Of a part of a subject only that may be gone which nothing else says.
-            still = _texts(subject, parts)
-            found = files_with(check_files, [text for text in texts if not any(text in other for other in still)])
-            proof.left["files"] = len(found)
-            proof.notes += [f"the words still stand in {name}" for name in found]
+        # Of a part of a subject only that may be gone which nothing else says.
+        still = _texts(subject, parts) if check_files else set()
     finally:
         parts.close()
+    if check_files:
+        found = files_with(check_files, [text for text in texts if not any(text in other for other in still)])
+        proof.left["files"] = len(found)
+        proof.notes += [f"the words still stand in {name}" for name in found]
     _print(proof, as_json=as_json)
     if not proof.is_clean:
         raise typer.Exit(1)

@@ -103,6 +103,8 @@ class Erasing:
         if rows:
             with self._writers.transaction() as connection:
                 connection.execute(_END.values(ended_at=now), rows)
+            # Whoever began it may have been killed before it did so.
+            self._writers.leave_no_trace()
 
     def held(self, subject: Subject | None = None, *, limit: int | None = None) -> list[Memory]:
         """The memories under legal hold, of a subject or of all, in the order of whose they are."""

@@ -298,7 +298,7 @@ class Killed(BaseException):
     """As if the process had died here."""
 
 
-STEPS = ("memory.indexing.index", "drop_messages", "_told", "_end")
+STEPS = ("memory.catalog.writers.Writers.leave_no_trace", "memory.indexing.index", "drop_messages", "_told", "_end")
 
 
 @pytest.mark.parametrize("step", STEPS)
