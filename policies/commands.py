@@ -129,8 +129,11 @@ _ORDERED = re.compile(
 )
 _SENTENCE_END = re.compile(r"(?<!\b[A-Za-z])(?<!\b[DM]r)[.!?](?=\s|$)")
 
+_FOR_NOW = re.compile(r"\bfor (?:now|today|a (?:sec|second|minute|moment|bit|while))$", re.IGNORECASE)
+"""What is only put aside: "forget about the party for now"."""
 _NEXT_CLAUSE = re.compile(
-    r"[,;]? (?:but|because|since) |(?:[,;:]| -) (?=(?:and |so )?(?:I|we|my|our|it's|it is|that's)\b)", re.IGNORECASE
+    r"[,;]? (?:but|because|since) |(?:[,;:]| -) (?=(?:and |so )?(?:I|we|he|she|they|my|our|it's|it is|that's)\b)",
+    re.IGNORECASE,
 )
 """Where what is to be forgotten ends and something else is said: "forget my old flat, I live in Bern now"."""
 
@@ -169,7 +172,7 @@ def _is_idle(verb: Verb, object_text: str, said: str, *, asks: bool) -> bool:
         unclear = not object_text or bool(_ASKS_BACK.match(object_text)) or asks
         return unclear and not _ORDERED.match(object_text)
     if verb == "forget":
-        return asks or bool(_ABOUT_THE_ASSISTANT.match(said.lstrip()))
+        return asks or bool(_ABOUT_THE_ASSISTANT.match(said.lstrip()) or _FOR_NOW.search(object_text))
     return False
 
 

@@ -5,9 +5,10 @@ from __future__ import annotations
 from typing import Final
 
 DEED: Final = (
-    r"(?:(?!(?:need|feed|indeed|proceed|speed|seed)\b)[a-z]{2,12}ed|gave|found|chose|caught|brought|sent|paid|lent|rode|"
+    r"(?:(?!(?:need|feed|indeed|proceed|speed|seed|bored|tired|worried|scared|excited|annoyed|exhausted)\b)[a-z]{2,12}ed|gave|found|chose|caught|brought|sent|paid|lent|rode|"
     r"taught|threw|told|did|fell)(?= (?:my|our|an?|the|some|another|\d+|one|two|three|four|five|six|seven|eight|nine|"
-    r"ten|him|her|them|off|up|out|in the)\b)"
+    r"ten|him|her|them|off|up|out|in the)\b)|"
+    r"stopped(?= [a-z]+ing\b)"
 )
 """A verb in the past with what it was done to: an adjective that looks like one ("excited to") has none."""
 GOING_ON: Final = (

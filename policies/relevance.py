@@ -73,6 +73,10 @@ _NUMBER = re.compile(
 )
 _MONEY = re.compile(r"[$€£]\s?\d|\b\d[\d,.]*\s?(?:dollars|bucks|euros|usd|eur|pounds)\b|\b\d+k\b", re.IGNORECASE)
 _DATE = re.compile(r"\b(?:\d{1,2}(?:st|nd|rd|th)|(?:jan|feb|mar|apr|jun|jul|aug|sept?|oct|nov|dec) \d|\d{1,2}:\d\d)\b")
+_ABILITY = re.compile(
+    r"\b(?:can't|cannot|can not|can|(?:don't|do not) know how to|never learned (?:how )?to) "
+    r"(?:swim|drive|cook|dance|sing|ski|skate|ride|read|see|hear|walk|type|code|knit|sew)\b"
+)
 _VALUE = re.compile(
     r"(?:(?:it's|its|it is|they're|at|on|in|about|around|every|only|just|the|from|by|until|usually|probably) )*"
     r"(?:[$€£]?\d[\d:.,]*(?:st|nd|rd|th|am|pm|k|kg|cm|%)?(?!\w)|(?:mon|tues|wednes|thurs|fri|satur|sun)days?\b|"
@@ -225,6 +229,7 @@ POINTS: Final[Mapping[str, float]] = {
     "appointment": 1.25,
     "deed": 0.5,
     "value": 0.75,
+    "ability": 0.5,
     "relation_named": 0.25,
     "long": 0.25,
     "personal_verb": 0.25,
@@ -325,6 +330,8 @@ def _content(text: str, lower: str, said: Sequence[str], bag: set[str], own: boo
     found += _by_others(text, lower, bag, own)
     if bag & life.TIME:
         found.append("time")
+    if own and _ABILITY.search(lower):
+        found.append("ability")
     if bag & life.HABIT:
         found.append("habit")
     if _NUMBER.search(lower):

@@ -162,7 +162,9 @@ def conflict(a: str, b: str, tests: Sequence[_Test] | None = None, *, episodes: 
         said = test(one, other)
         if said is None:
             continue
-        other_event = episodes and test in _OF_VALUES and not one.cues & other.cues
+        # What used to be, and what another one is, takes nothing from what is.
+        apart = one.past != other.past or one.further != other.further
+        other_event = test in _OF_VALUES and (apart or (episodes and not one.cues & other.cues))
         if said is SameFact.CHANGED and (other_event or _bearers(one) != _bearers(other)):
             return SameFact.DIFFERENT
         return said
@@ -197,6 +199,9 @@ def _more_often(one: Wording, other: Wording) -> frozenset[str]:
 
 def _by_ending(one: Wording, other: Wording) -> SameFact | None:
     """What one statement says has ended and the other still tells of: sold, quit, switched from."""
+    for over, still in ((one, other), (other, one)):
+        if over.stopped and over.stopped <= still.words and not still.stopped and not still.past:
+            return SameFact.CHANGED
     if one.ended != other.ended:
         over, still = (one, other) if one.ended else (other, one)
         left_over = still.words - over.words - _HOLDING

@@ -21,6 +21,11 @@ _THOUSANDS = re.compile(r",(?=\d{3}(?!\d))")
 _SCALES: Final = {"k": 1e3, "m": 1e6, "mn": 1e6, "bn": 1e9, "b": 1e9}
 _SCALE_WORDS: Final = {"hundred": 1e2, "thousand": 1e3, "million": 1e6, "billion": 1e9}
 _ORDINALS: Final = frozenset({"st", "nd", "rd", "th"})
+_LOATHED = re.compile(r"\b(?:can['’]?t|cannot|can not|couldn['’]t) (?:stand|bear|abide)\b", re.IGNORECASE)
+"""Reads as a denial and is none: who cannot stand flying hates it."""
+_STOPPED = re.compile(
+    r"\b(?:stop(?:s|ped)?|quits?|gave up|given up) (?P<what>[a-z]+ing\b[^,.;!?]{0,80})", re.IGNORECASE
+)
 _VOWEL = re.compile(r"[aeiouy]")
 
 
@@ -38,7 +43,9 @@ class Wording:
 
     `order` holds the content words as they come; `names` those that were written as names; `negations` counts;
     `opening` is the first word but for articles, or "" after a preposition; `left` holds what the statement says was
-    left: "switched from tea"; `whose` is the one close to somebody of whom it tells: "the user's sister" gives sister.
+    left: "switched from tea"; `stopped` what somebody does no more: "quit smoking"; `past` says that it tells of what
+    used to be, `further` that it is of another one beside one known; `whose` is the one close to somebody of whom it
+    tells: "the user's sister" gives sister.
     """
 
     order: tuple[str, ...]
@@ -52,6 +59,9 @@ class Wording:
     opening: str
     passive: bool
     left: frozenset[str]
+    stopped: frozenset[str]
+    past: bool
+    further: bool
     whose: str
 
 
@@ -120,6 +130,7 @@ _PARTICLES: Final = frozenset(word for pair in lexicon.PARTICLES for word in pai
 _DAYS: Final = frozenset(f"{lexicon.RIVALS['weekday']} {lexicon.RIVALS['month']}".split())
 _HEADLINE_WORDS: Final = 5
 _HEADLINE_SHARE: Final = 0.8
+_FURTHER: Final = frozenset({"other", "another", "second", "third"})
 _ARTICLES: Final = frozenset({"a", "an", "the"})
 _PREPOSITIONS: Final = frozenset({"in", "on", "at", "since", "for", "by", "from", "during", "as"})
 _MEASURES: Final = contents(
@@ -134,6 +145,7 @@ _CUES: Final = {content(word): cue for cue, words in lexicon.SINGLE_VALUED.items
 def read(text: str) -> Wording:
     """Take a sentence apart. Never raises; reads the first `MAX_CHARS` characters."""
     text = unicodedata.normalize("NFKC", text[:MAX_CHARS])[:MAX_CHARS].replace("’", "'")
+    text = _LOATHED.sub("hate", text)
     tokens = _TOKEN.findall(text)
     lowered = [token.lower() for token in tokens]
     order: list[str] = []
@@ -162,7 +174,7 @@ def read(text: str) -> Wording:
             if leaving == "from":
                 left.add(word)
             leaving = "verb" if plain in lexicon.LEAVING else ""
-            ended = ended or plain in lexicon.ENDINGS
+            ended = ended or (plain in lexicon.ENDINGS and not _halts(plain, lowered[place + 1 : place + 2]))
             if token[0].isupper() and not at_start and len(token) > 1 and lower not in _DAYS:
                 names.add(word)
         elif lower == "from" and leaving == "verb":
@@ -176,12 +188,27 @@ def read(text: str) -> Wording:
         opening=_opening(lowered),
         passive="by" in lowered,
         left=frozenset(left),
+        stopped=_stopped(text),
+        past=("used", "to") in pairwise(lowered) and "now" not in lowered,
+        further=not _FURTHER.isdisjoint(lowered),
         whose=_whose(lowered),
         names=frozenset() if _is_headline(tokens) else frozenset(names),
         quantities=frozenset(quantities),
         negations=negations,
         ended=ended,
         cues=frozenset(_CUES[word] for word in words - idle if word in _CUES),
+    )
+
+
+def _halts(verb: str, following: list[str]) -> bool:
+    """Whether "stopped" tells of a halt ("stopped at the bakery") and of nothing that is no more."""
+    return verb in ("stopped", "stops") and bool(following) and not following[0].endswith("ing")
+
+
+def _stopped(text: str) -> frozenset[str]:
+    match = _STOPPED.search(text)
+    return (
+        contents(w for w in re.findall(r"[a-z]+", match["what"].lower()) if w not in _STOPS) if match else frozenset()
     )
 
 

@@ -32,8 +32,8 @@ def _clean(text: str) -> str:
 
 
 def _one_spelling(noun: str) -> str:
-    """ "colours", "colour" and "color" are one attribute."""
-    noun = noun.replace("colour", "color").replace("flavour", "flavor")
+    """ "colours", "colour" and "color" are one attribute, and so are "movie" and "film"."""
+    noun = noun.replace("colour", "color").replace("flavour", "flavor").replace("movie", "film")
     return noun[:-1] if noun in ("colors", "flavors") else noun
 
 

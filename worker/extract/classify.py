@@ -163,8 +163,8 @@ _COMING: Final = re.compile(
 )
 _FRESH: Final = re.compile(r"\b(?:just|recently|finally)\b", re.IGNORECASE)
 _STATE: Final = re.compile(
-    r"\b(?:used to|born|grew up|raised|always|never|usually|often|lived|loved|liked|enjoyed|"
-    r"wanted|studied|majored|retired|"
+    r"\b(?:used to|(?:quit|stopped) [a-z]+ing|gave up|born|grew up|raised|always|never|usually|often|lived|"
+    r"loved|liked|enjoyed|wanted|studied|majored|retired|"
     r"married|divorced|interested|allergic|have (?:an?|two|three|four|five|\d+|no|some)|i've "
     r"(?:an?|two|three|four|five|\d+|got|always|never|been))\b",
     re.IGNORECASE,

@@ -161,6 +161,7 @@ SLOTS: Final[tuple[Slot, ...]] = (
         rf"\bI(?: |(?='))(?:'m|am|just turned|turned) {_ADV}{_NUM}(?: years?(?: |-)old| yrs? old|(?=[,.!;]|$| "
         rf"and\b| but\b| now\b| today\b| yesterday\b| last\b| this\b))",
     ),
+    _slot("age", "is aged", rf"\bI (?:just )?turned {_NUM}(?= (?:on|in) )"),
     _slot("age", "is aged", rf"\b[Mm]y age is {_NUM}\b"),
     _slot("age", "is aged", rf"^At {_NUM},? I (?:feel|am|still|have)\b"),
     _slot(

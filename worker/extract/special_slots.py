@@ -27,6 +27,11 @@ MARITAL: Final[tuple[tuple[re.Pattern[str], str], ...]] = tuple(
             "divorced",
         ),
         (r"\bI(?:'m| am) (?:now |still |currently |newly )?single\b", "single"),
+        (
+            r"\bI (?:have|got|'ve got) an? (?:new )?(?:boyfriend|girlfriend)\b|"
+            r"\bI(?:'m| am) (?:now )?in a relationship\b",
+            "in a relationship",
+        ),
         (r"\bI(?:'m| am) (?:an? |now )?(?:widow|widower|widowed)\b", "widowed"),
         (r"\b[Mm]y (?:wife|husband) and I\b|\b[Mm]y (?:wife|husband)\b(?! passed| died)", "married"),
     )
@@ -77,6 +82,12 @@ ENDED: Final[tuple[tuple[re.Pattern[str], str, str], ...]] = tuple(
             r"\bI(?:'ve| have)? ?(?:just |recently |finally )?(?:broke up with|split up with|divorced|"
             r"separated from|left) my "
             r"(?:wife|husband|partner|girlfriend|boyfriend),? (?P<o>[A-Z][\w'-]+)\b",
+            "partner",
+            "is no longer with",
+        ),
+        (
+            r"^(?P<o>[A-Z][\w'-]+) and I (?:(?:have|just|recently|finally) )*(?:broke up|broken up|split up|separated|"
+            r"(?:got |are )?divorced|are (?:no longer|not) together)\b",
             "partner",
             "is no longer with",
         ),

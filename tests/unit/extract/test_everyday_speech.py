@@ -78,6 +78,7 @@ def _summaries(extractor: Extractor, said: str, asked: str | None = None) -> lis
         ("I'm Maya, 58, a retired nurse", ["Maya is 58, a retired nurse."]),
         ("ok so long story short my landlord sold the building", ["Maya's landlord sold the building."]),
         ("not gonna lie I've been feeling low", ["Maya has been feeling low."]),
+        ("stopped biting my nails", ["Maya stopped biting their nails."]),
         ("stop suggesting soups, I hate them", ["Maya wants the assistant to stop suggesting soups, they hate them."]),
     ],
 )

@@ -45,6 +45,12 @@ def _read(summary: str, *names: str) -> set[tuple[str, str | None, str]]:
         ("The user's report is due on 3 May.", "report_deadline", "3 May"),
         ("The user switched banks from Triodos to Monzo.", "bank", "Monzo"),
         ("The user's GP is Dr. Winter.", "doctor", "Dr. Winter"),
+        ("The user's favorite movie is Alien.", "favorite_film", "Alien"),
+        ("The user's favourite color now is teal.", "favorite_color", "teal"),
+        ("The user is going vegan.", "diet", "vegan"),
+        ("The user turned 40 on 3 May 2026.", "age", "40"),
+        ("The user has a boyfriend now.", "marital_status", "in a relationship"),
+        ("Laura and the user broke up.", "partner", "Laura"),
     ],
 )
 def test_a_summary_states_what_its_user_has_one_of(summary: str, attribute: str, value: str) -> None:

@@ -52,6 +52,7 @@ def test_an_order_is_found_with_its_object(text: str, verb: str, object_text: st
         "Remind me again, what is a monad?",
         "My private life is dull.",
         "We save money every month.",
+        "Forget about the wedding for now, my back hurts",
     ],
 )
 def test_what_only_sounds_like_an_order_is_none(text: str) -> None:

@@ -37,6 +37,7 @@ def _statement(summary: str, *, at: datetime = NOON, **changes: object) -> State
         ("The user's rent is 1,200 euros.", "The user's rent is €1200."),
         ("The user is allergic to peanuts.", "The user has a peanut allergy."),
         ("The user likes hiking.", "The user enjoys hikes in the mountains."),
+        ("The user hates flying.", "The user can't stand flying."),
         ("The user lives in Lisbon.", "The user lives in Lisbon, Portugal."),
         ("The user's kids are Tom and Mia.", "The user's kids are Mia and Tom."),
         ("The user is twenty-five years old.", "The user is 25 years old."),
@@ -56,6 +57,8 @@ def test_the_same_fact_in_other_words_is_the_same(a: str, b: str) -> None:
         ("The user works at Initech.", "The user no longer works at Initech."),
         ("The user owns a kayak.", "The user sold the kayak last week."),
         ("The user smokes.", "The user quit smoking."),
+        ("The user smokes a pack a day.", "The user quit smoking in May."),
+        ("The user takes 20 mg of Prozac.", "The user stopped taking Prozac."),
         ("The user plays tennis every week.", "The user stopped playing tennis."),
         ("The user uses Android.", "The user switched from Android to iPhone."),
         ("The user is married.", "The user is divorced."),
@@ -87,6 +90,8 @@ def test_what_cannot_hold_beside_it_any_more_is_a_change(a: str, b: str) -> None
         ("The user enjoys jazz.", "The quarterly budget review is due."),
         ("The user wore a blue shirt and white socks.", "The user wore a blue shirt and blue socks."),
         ("The user's team objected to the plan for a new office.", "The user's team has a plan for a new office."),
+        ("The user used to live in Porto.", "The user lives in Braga."),
+        ("The user's cat is called Miso.", "The user's other cat is called Tofu."),
     ],
 )
 def test_what_may_stand_beside_it_is_different(a: str, b: str) -> None:
@@ -189,6 +194,10 @@ def test_shared_names_settle_a_doubt_to_the_same_if_the_policy_says_so() -> None
 
 def test_memories_and_candidates_are_the_same_kind_of_statement() -> None:
     assert Statement.of(candidate("The user likes tea.")) == Statement.of(memory("The user likes tea."))
+
+
+def test_who_halts_somewhere_has_not_ended_anything() -> None:
+    assert compare_texts("The user owns a bakery.", "The user stopped at the bakery.") is not CHANGED
 
 
 def test_a_relative_is_not_the_user() -> None:
