@@ -33,7 +33,7 @@ LASTING = words(
     "upgraded work worked working works own owned love loved loves like liked hate hated prefer "
     "enjoy enjoyed enjoys have had has play played playing plays collect study studied studying teach "
     "taught teaching married divorced retired single pregnant engaged vegan vegetarian allergic diabetic "
-    "grew born raised moved moving bought sold adopted started quit graduated volunteer volunteered "
+    "grew born raised moved moving bought sold adopted started quit stopped graduated volunteer volunteered "
     "volunteering signed joined learned learning cook cooking bake baking paint painting write writing "
     "wrote read reading travel traveled travelled travelling traveling visit visited visiting went going "
     "plan planning want wanted need needed trying try tried save saving drive drove run "

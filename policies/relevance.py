@@ -156,7 +156,8 @@ _NAMED_EVENT: Final = re.compile(
     r"teacher|bedtime|school|diagnosis|allergy|doctor|boss|wife|husband|partner|girlfriend|boyfriend|baby)\b"
 )
 _NAMED_LIFE: Final = re.compile(
-    r"^(?:(?i:so|and|but|well|oh|also|yeah|ok|okay),? )?[A-Z][a-z]{2,15}(?: and [A-Z][a-z]{2,15})?(?:'s|'ve|'re|'ll)?"
+    r"^(?:(?i:so|and|but|well|oh|also|yeah|ok),? )?(?!(?:He|She|It|We|They|You|This|That|There|Who|People|Every\w+|"
+    r"Some\w+|Nobody)\b)[A-Z][a-z]{1,15}(?: and [A-Z][a-z]{1,15})?(?:'s|'ve|'re|'ll)?"
     r"(?: (?:is|are|was|were|has|have|had|just|also|finally|still|now|recently|actually|didn't|doesn't|isn't|never|"
     r"will|may|might|got|took|no|longer))* (?:quit|lives?|lived|married|engaged|divorced|separated|pregnant|expecting|"
     r"born|died|promoted|fired|laid off|hired|diagnosed|adopted|broke up|split up|allergic|goes to|"

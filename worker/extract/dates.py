@@ -91,7 +91,7 @@ _RULES: Final[tuple[_Rule, ...]] = (
     _rule(r"(?:the )?end of (?:the|this) (?P<unit>month|year)\b", reckoning.end_of),
     _rule(
         r"(?P<which>this past|this last|the coming|this coming|last|past|next|this) "
-        r"(?P<unit>weekend|week|month|year|spring|summer|autumn|fall|winter)\b(?! of the)",
+        rf"(?P<unit>weekend|week|month|year|spring|summer|autumn|fall|winter)\b(?! of the| (?:in|of) {_MONTH}\b)",
         reckoning.unit,
     ),
     _rule(
@@ -132,6 +132,7 @@ _ORDINAL = re.compile(r"\d(?:st|nd|rd|th)\b", re.IGNORECASE)
 """Tells "3rd may" from "march 3 miles"."""
 _CLOCK = re.compile(r"\bat (\d{1,2})(?::(\d\d))? ?(am|pm|a\.m|p\.m|o'clock)?", re.IGNORECASE)
 _DURATION = re.compile(rf"\bfor (?:{_COUNT}) (?P<unit>years?|months?)\b(?! from)", re.IGNORECASE)
+_NO_LONGER = re.compile(r"\b(?:had|I'd|we'd)\b|\bbefore\b", re.IGNORECASE)
 _PERFECT = re.compile(r"\b(?:have|has|'ve|'s|been)\b", re.IGNORECASE)
 
 
@@ -222,7 +223,7 @@ def _reads_as_month(match: re.Match[str], text: str) -> bool:
 
 def _with_since(text: str, today: date) -> str:
     match = _DURATION.search(text)
-    if not match or not _PERFECT.search(text[: match.start()]) or "since" in text:
+    if not match or not _PERFECT.search(text[: match.start()]) or _NO_LONGER.search(text) or "since" in text:
         return text
     word = match.group("n").lower()
     count = int(word) if word.isdigit() else reckoning.NUMBERS[word]

@@ -54,8 +54,17 @@ def deictic(match: re.Match[str], today: date, _past: bool) -> Span:
     return of_day(day)
 
 
-def weekday(match: re.Match[str], today: date, past: bool) -> Span:
+_TO_DAY = re.compile(rf" (?:to|through|thru|till|until) (?:{'|'.join(_WEEKDAYS)})\b", re.IGNORECASE)
+_FROM_DAY = re.compile(rf"\b(?:{'|'.join(_WEEKDAYS)}) (?:to|through|thru|till|until) $", re.IGNORECASE)
+
+
+def weekday(match: re.Match[str], today: date, past: bool) -> Span | None:
+    """The weekday meant; None in a row of them, which comes every week: "Monday to Wednesday"."""
     which = (match.group("which") or "").lower()
+    text, start = match.string, match.start()
+    in_a_row = _TO_DAY.match(text, match.end("day")) or _FROM_DAY.search(text[:start])
+    if in_a_row and not which and not PUT_OFF_TO.search(text[:start]):
+        return None
     target = _WEEKDAYS.index(match.group("day").lower())
     back = (today.weekday() - target) % 7 or 7
     ahead = (target - today.weekday()) % 7 or 7

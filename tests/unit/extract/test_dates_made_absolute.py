@@ -70,6 +70,7 @@ SATURDAY = datetime(2026, 11, 21, 18, 0, tzinfo=UTC)
         ("I need a room because I left mine in May", "I need a room because I left mine in May 2026"),
         ("I got promoted, effective Dec 1", "I got promoted, effective on 1 December 2026"),
         ("I was made head of art effective Dec 1", "I was made head of art effective on 1 December 2026"),
+        ("We race on the last weekend in May", "We race on the last weekend in May 2027"),
         ("my last day is 8th jan", "my last day is on 8 January 2027"),
     ],
 )
@@ -91,6 +92,8 @@ def test_a_relative_date_becomes_absolute_as_precise_as_it_was_said(said: str, m
         "My birthday is on the 5th of March",
         "My birthday is March 5th",
         "We moved to the 5th floor",
+        "He is with me Monday to Wednesday",
+        "I'd been a cook for five years before I moved",
         "This is my first holiday in three years",
         "i may march on",
         "On Saturdays I swim",
