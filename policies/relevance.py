@@ -10,6 +10,7 @@ from typing import Final
 import policies.life_words as life
 from policies.doings import doings_of
 from policies.elliptical import DEED, GOING_ON
+from policies.happenings import happenings
 from policies.own_kin import with_my
 
 WORTH_KEEPING = 1.0
@@ -72,7 +73,6 @@ _NUMBER = re.compile(
     r"forty|fifty|hundred|thousand|couple)\b"
 )
 _MONEY = re.compile(r"[$€£]\s?\d|\b\d[\d,.]*\s?(?:dollars|bucks|euros|usd|eur|pounds)\b|\b\d+k\b", re.IGNORECASE)
-_DATE = re.compile(r"\b(?:\d{1,2}(?:st|nd|rd|th)|(?:jan|feb|mar|apr|jun|jul|aug|sept?|oct|nov|dec) \d|\d{1,2}:\d\d)\b")
 _ABILITY = re.compile(
     r"\b(?:can't|cannot|can not|can|(?:don't|do not) know how to|never learned (?:how )?to) "
     r"(?:swim|drive|cook|dance|sing|ski|skate|ride|read|see|hear|walk|type|code|knit|sew)\b"
@@ -145,34 +145,6 @@ _UNMARKED: Final = re.compile(
     r"(?:is|are|am|do|does|did|can|could|should|would) (?:i|you|it|there|we|this|that|he|she|they|anyone|someone))\b"
 )
 """How a question begins that nobody gave its mark."""
-_DONE_TO_ONE: Final = re.compile(
-    r"\b(?:doctor|gp|dentist|physio|therapist|surgeon|boss|manager|landlord|landlady|teacher|school|bank|court|"
-    r"company|council|hospital|mom|mum|dad|they) (?:(?:has|have|had|just|finally|also) ){0,2}(?:put|told|gave|given|"
-    r"prescribed|diagnosed|fired|laid|hired|promoted|offered|sent|raised|denied|approved|rejected|accepted|evicted) "
-    r"(?:me|us|my|our)\b"
-)
-_NAMED_EVENT: Final = re.compile(
-    r"(?<!\w)[A-Z][a-z]+'s (?:[a-z]+ )?(?:birthday|bday|anniversary|wedding|funeral|graduation|surgery|due date|job|"
-    r"teacher|bedtime|school|diagnosis|allergy|doctor|boss|wife|husband|partner|girlfriend|boyfriend|baby)\b"
-)
-_NAMED_LIFE: Final = re.compile(
-    r"^(?:(?i:so|and|but|well|oh|also|yeah|ok),? )?(?!(?:He|She|It|We|They|You|This|That|There|Who|People|Every\w+|"
-    r"Some\w+|Nobody)\b)[A-Z][a-z]{1,15}(?: and [A-Z][a-z]{1,15})?(?:'s|'ve|'re|'ll)?"
-    r"(?: (?:is|are|was|were|has|have|had|just|also|finally|still|now|recently|actually|didn't|doesn't|isn't|never|"
-    r"will|may|might|got|took|no|longer))* (?:quit|lives?|lived|married|engaged|divorced|separated|pregnant|expecting|"
-    r"born|died|promoted|fired|laid off|hired|diagnosed|adopted|broke up|split up|allergic|goes to|"
-    r"(?:moved?|moving|came|come|coming|going|gone|got|went) (?:to|in|into|out|back|home|here|away)|"
-    r"work(?:s|ed|ing)? (?:at|for|as|in|with)|retir(?:ed|es|ing)|passed (?:away|h[ie][rs])|graduat(?:ed|es|ing)|"
-    r"(?:turned|turning|turns) \d+|(?:starts|started|left|lost|sold|failed|broke|said|finished|likes|loves|hates|has|"
-    r"needs) (?:[a-z]+ )?(?:his|her|their|school|college|uni|university|nursery|daycare|work))\b"
-)
-"""Somebody by name, and what happens in a life: it is somebody whom the user knows."""
-_APPOINTMENT: Final = re.compile(
-    r"\b(?:appointment|meeting|interview|exam|surgery|operation|wedding|funeral|deadline|flight|viewing|hearing|"
-    r"check-?up|scan|due date|ceremony|delivery|trip|move|course|rehearsal|recital|tournament)s?"
-    r"(?: (?:with|at|in|for|to) (?:[\w']+ ){1,4}?| )?(?:'s|is|are|was|were|has been|have been|got|gets|will be)\b"
-)
-"""A thing of somebody's calendar, of which is said when it is."""
 _QUESTION: Final = re.compile(r"[^.!?\n]{1,300}\?")
 _SHORTEST_QUESTION: Final = 12
 _USER: Final = re.compile(r"\b(?:you|your|yours|you're|you've|u|ur)\b", re.IGNORECASE)
@@ -328,7 +300,7 @@ def _content(text: str, lower: str, said: Sequence[str], bag: set[str], own: boo
         found.append("preference")
     if bag & life.LIFE_EVENT and (own or bag & life.WE):
         found.append("life_event")
-    found += _by_others(text, lower, bag, own)
+    found += happenings(text, lower, bag, own)
     if bag & life.TIME:
         found.append("time")
     if own and _ABILITY.search(lower):
@@ -341,22 +313,6 @@ def _content(text: str, lower: str, said: Sequence[str], bag: set[str], own: boo
         found.append("money")
     if _NAME.search(text):
         found.append("name")
-    return found
-
-
-def _by_others(text: str, lower: str, bag: set[str], own: bool) -> list[str]:
-    """What somebody else did to the speaker, what happens to somebody named, or when something is to be."""
-    found: list[str] = []
-    if _DONE_TO_ONE.search(lower):
-        found.append("done_to_one")
-    if own:
-        return found
-    if _NAMED_EVENT.search(text):
-        found.append("named_event")
-    elif _NAMED_LIFE.match(text):
-        found.append("named_life")
-    elif _APPOINTMENT.search(lower) and (bag & life.TIME or _DATE.search(lower)):
-        found.append("appointment")
     return found
 
 
