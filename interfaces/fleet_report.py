@@ -27,8 +27,8 @@ from memory.redis import open_redis
 from memory.schema import utc_iso
 from memory.settings import Settings, variable_of
 
-_SECONDS = 2.0
-_WORKERS_SECONDS = 1.0
+_SECONDS = 4.0
+_WORKERS_SECONDS = 1.5
 _LETTERS_SHOWN = 3
 _ERASURES_SHOWN = 20
 _TURNS_MEASURED = 10_000

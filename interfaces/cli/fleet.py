@@ -77,6 +77,8 @@ def beat(end_with_parent: _EndWithParent = False) -> None:
         _ask_kernel_to_end_with_parent()
     from worker.app import app as celery
 
+    # It sends tasks by their names, and needs nothing of what they import: a second of the processor.
+    celery.conf.include = ()
     celery.start(["beat"])
 
 

@@ -22,7 +22,7 @@ def add_to(app: typer.Typer) -> None:
 
 
 def status(as_json: JsonOption = False) -> None:
-    """Show how the fleet is, within about 3 seconds: what waits, who works, what became of turns, what to do.
+    """Show how the fleet is, within about 5 seconds: what waits, who works, what became of turns, what to do.
 
     The exit code is 0 unless the broker, the catalog or the index does not answer; then it is 2.
     """

@@ -18,7 +18,7 @@ from tests.fleet.oracle import Faults
 from tests.fleet.state import assert_all_as_said
 
 
-@pytest.mark.parametrize(("kills", "users", "turns"), [(3, 150, 8), pytest.param(20, 400, 12, marks=pytest.mark.soak)])
+@pytest.mark.parametrize(("kills", "users", "turns"), [(3, 120, 6), pytest.param(20, 400, 12, marks=pytest.mark.soak)])
 def test_workers_that_are_killed_at_random_lose_and_double_nothing(
     oracle_fleet: Fleet, kills: int, users: int, turns: int
 ) -> None:
@@ -38,7 +38,7 @@ def test_workers_that_are_killed_at_random_lose_and_double_nothing(
 def test_workers_may_join_and_leave_under_load_and_finish_what_they_have(oracle_fleet: Fleet) -> None:
     fleet = oracle_fleet
     [first] = fleet.start_workers(1)
-    with fleet.feeding(talk(names(150), 6), a_second=150):
+    with fleet.feeding(talk(names(120), 5), a_second=150):
         fleet.wait_for_more(80)
         second, _ = fleet.start_workers(2)
         fleet.wait_for_more(80)

@@ -140,13 +140,14 @@ def test_nothing_that_was_said_is_shown_in_logs_metrics_flower_or_events(seen: F
         assert MARKER not in str(fields)
 
 
-def answered(command: Sequence[str], fleet: Fleet) -> str:
-    """What a command prints once every part answers it in time, which on a busy machine one may not at first."""
+def answered(command: Sequence[str], fleet: Fleet, sign: str) -> str:
+    """What a command prints once every part answers it in time, the workers too, which is to be seen by a sign in it:
+    on a busy machine one may not at first."""
     tries: list[subprocess.CompletedProcess[str]] = []
 
     def is_answered() -> bool:
         tries.append(subprocess.run(command, env=fleet.environment, capture_output=True, text=True, check=False))
-        return tries[-1].returncode == 0
+        return tries[-1].returncode == 0 and sign in tries[-1].stdout
 
     wait_until(is_answered, f"{command[-1]} is answered")
     return tries[-1].stdout
@@ -158,7 +159,7 @@ def test_the_status_of_a_fleet_at_work_and_the_containers_check_agree_that_it_is
     fleet.producer.enqueue(a_turn("anna", 1, "I live in Lisbon."))
     fleet.wait_until_idle()
     status = [sys.executable, "-m", "interfaces.cli", "status"]
-    told = answered([*status, "--json"], fleet)
+    told = answered([*status, "--json"], fleet, '"slots": 64')
     report = json.loads(told)
     [one] = report["workers"]
     assert (one["busy"], one["slots"], one["oldest_seconds"]) == (0, 64, 0.0)
@@ -166,8 +167,7 @@ def test_the_status_of_a_fleet_at_work_and_the_containers_check_agree_that_it_is
     assert report["last_hour"]["turns"] == {"kept": 1}
     assert report["last_hour"]["lag_p50_seconds"] > 0
     assert (report["beat_leads"], report["advice"]) == (True, [])
-    shown = answered(status, fleet)
-    assert "0 of 64 slots busy" in shown
+    shown = answered(status, fleet, "0 of 64 slots busy")
     assert "Lisbon" not in told + shown
 
     _, _, check = (ROOT / "deploy" / "Dockerfile").read_text().partition("HEALTHCHECK ")
@@ -180,6 +180,5 @@ def test_the_status_of_a_fleet_at_work_and_the_containers_check_agree_that_it_is
     worker.send_signal(signal.SIGKILL)
     worker.wait()
     assert subprocess.run(command, env=environment, cwd=ROOT, capture_output=True, check=False).returncode != 0
-    told = answered([*status, "--json"], fleet)
-    assert json.loads(told)["workers"] == []
+    told = answered([*status, "--json"], fleet, '"workers": []')
     assert any("afterturn worker" in line for line in json.loads(told)["advice"])
