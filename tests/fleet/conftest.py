@@ -20,7 +20,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     soak = "soak" in config.getoption("markexpr")
     for item in items:
         if item.path.parent == Path(__file__).parent and not item.get_closest_marker("timeout"):
-            item.add_marker(pytest.mark.timeout(300))
+            item.add_marker(pytest.mark.timeout(600))
         if item.get_closest_marker("soak") and not soak:
             item.add_marker(pytest.mark.skip(reason="takes minutes: make soak"))
 

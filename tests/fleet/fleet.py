@@ -24,7 +24,7 @@ from tests.fleet.load import Said
 from tests.fleet.oracle import Notes, notes_of
 
 ROOT = Path(__file__).parents[2]
-WAIT_SECONDS = float(os.environ.get("FLEET_WAIT_SECONDS", "90"))
+WAIT_SECONDS = float(os.environ.get("FLEET_WAIT_SECONDS", "180"))
 """How long a test waits for what must come; a mutation that keeps it from coming is found sooner with less."""
 ORACLE = {"extractor": "tests.fleet.oracle:open_extractor", "llm": "tests.fleet.oracle:open_model"}
 
@@ -106,8 +106,12 @@ class Fleet:
     def start_workers(self, count: int, **variables: str) -> list[Process]:
         """Start some workers at once and wait until all of them take work, or have died of it."""
         started = [self.launch_worker(**variables) for _ in range(count)]
-        wait_until(lambda: all(self._is_ready(worker) for worker in started), "the workers are ready")
+        self.wait_until_ready(started)
         return started
+
+    def wait_until_ready(self, workers: Sequence[Process]) -> None:
+        """Wait until all of them take work, or have died of it."""
+        wait_until(lambda: all(self._is_ready(worker) for worker in workers), "the workers are ready")
 
     def keep(self, count: int) -> None:
         """Start as many workers as have died, so that `count` are alive."""

@@ -37,10 +37,12 @@ def test_workers_that_are_killed_at_random_lose_and_double_nothing(
 
 def test_workers_may_join_and_leave_under_load_and_finish_what_they_have(oracle_fleet: Fleet) -> None:
     fleet = oracle_fleet
+    load = talk(names(120), 6)
     [first] = fleet.start_workers(1)
-    with fleet.feeding(talk(names(120), 5), a_second=150):
+    with fleet.feeding(load[:240], a_second=150):
         fleet.wait_for_more(80)
         second, _ = fleet.start_workers(2)
+    with fleet.feeding(load[240:], a_second=150):
         fleet.wait_for_more(80)
         assert stop(first, signal.SIGTERM) == 0
         fleet.wait_for_more(80)
@@ -75,7 +77,6 @@ def test_a_worker_frozen_past_its_leases_writes_nothing_when_it_wakes(oracle_fle
 
 def test_workers_whose_clocks_are_an_hour_off_do_as_well(oracle_fleet: Fleet) -> None:
     fleet = oracle_fleet
-    fleet.enqueue(talk(names(120), 6))
     behind = fleet.launch_worker(**clock_off_by(-3600, fleet.folder))
     ahead = fleet.launch_worker(
         **clock_off_by(3600, fleet.folder),
@@ -83,7 +84,9 @@ def test_workers_whose_clocks_are_an_hour_off_do_as_well(oracle_fleet: Fleet) ->
         CRASH_MARK=str(fleet.folder / "crashes"),
         CRASH_PASSAGE="20",
     )
-    right = fleet.start_worker()
+    right = fleet.launch_worker()
+    fleet.wait_until_ready([behind, ahead, right])
+    fleet.enqueue(talk(names(120), 6))
     wait_until(lambda: ahead.poll() is not None, "the one that is ahead died with what it had not indexed")
     fleet.wait_until_idle()
     assert_all_as_said(fleet)
