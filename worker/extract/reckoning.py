@@ -86,7 +86,7 @@ def unit(match: re.Match[str], today: date, past: bool) -> Span:
     if unit == "week":
         return of_week(today + timedelta(weeks=step))
     if unit == "weekend":
-        saturday = today + timedelta(days=5 - min(today.weekday(), 6))
+        saturday = today + timedelta(days=5 - today.weekday())
         if step == -1 or (step == 0 and past and today.weekday() < 5):
             saturday -= timedelta(weeks=1)
         elif step == 1 and which == "next":
