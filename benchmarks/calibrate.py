@@ -38,9 +38,9 @@ from rich.console import Console
 from rich.progress import track
 from rich.table import Table
 
-from memory.embedding import Embedder, open_embedder
-from memory.schema import Thresholds
-from memory.settings import load_settings, variable_of
+from schema import Thresholds
+from schema.settings import load_settings, variable_of
+from stores.embedding import Embedder, open_embedder
 
 Cosines = NDArray[np.float64]
 Groups = dict[tuple[str, str], Cosines]

@@ -32,11 +32,11 @@ from benchmarks.processes import running, wait_for
 from benchmarks.stub_llm import LOG, SECONDS, read_log
 from interfaces.local.broker import embedded_broker
 from interfaces.local.progress import percentile
-from memory.catalog import open_catalog
-from memory.queue import create_celery, open_mailbox, send_turn
-from memory.schema import Message, Turn
-from memory.settings import Settings, load_settings
 from producers import Producer
+from schema import Message, Turn
+from schema.settings import Settings, load_settings
+from stores.catalog import open_catalog
+from stores.queue import create_celery, open_mailbox, send_turn
 
 console = Console()
 _LOAD = 0.7

@@ -24,14 +24,14 @@ from rich.console import Console
 from rich.table import Table
 
 from benchmarks.search import DIMENSIONS, directions, timed
-from memory.catalog import Changes
-from memory.embedding.base import Vectors
-from memory.index.base import Entry
-from memory.lexicon import Lexicon
-from memory.schema import Kind, Memory, MemoryType, Subject, Thresholds
-from memory.settings import Settings
-from memory.stores import Stores, open_stores
 from recall.search import search
+from schema import Kind, Memory, MemoryType, Subject, Thresholds
+from schema.settings import Settings
+from stores.catalog import Changes
+from stores.embedding.base import Vectors
+from stores.fulltext import Lexicon
+from stores.index.base import Entry
+from stores.open import Stores, open_stores
 
 BIG = Subject(tenant_id="bench", subject_id="big")
 _START = datetime(2026, 1, 1, tzinfo=UTC)

@@ -25,16 +25,16 @@ from benchmarks.processes import running, wait_for
 from benchmarks.turns import make_turns
 from interfaces.local.broker import embedded_broker
 from interfaces.local.progress import percentile
-from memory.catalog import Catalog, open_catalog
-from memory.embedding import open_embedder
-from memory.queue import create_celery, open_mailbox, send_turn
-from memory.schema import Turn
-from memory.settings import Settings, load_settings
+from memory.leases import LeaseKeeper
+from memory.metrics import STAGE_CPU
 from producers import Producer
+from schema import Turn
+from schema.settings import Settings, load_settings
+from stores.catalog import Catalog, open_catalog
+from stores.embedding import open_embedder
+from stores.queue import create_celery, open_mailbox, send_turn
+from worker.context import open_parts
 from worker.drain import drain
-from worker.leases import LeaseKeeper
-from worker.metrics import STAGE_CPU
-from worker.parts import open_parts
 
 console = Console()
 _STAGES = ("admit", "extract", "screen", "score", "embed", "resolve", "commit", "index", "announce")

@@ -10,9 +10,9 @@ from typing import Final
 
 import typer
 
-from memory.schema import AdmissionAction, Candidate, Context, ForgetRequest, Message, Policy, Turn
-from memory.settings import Settings
 from policies.admission import admit
+from schema import AdmissionAction, Candidate, Context, ForgetRequest, Message, Policy, Turn
+from schema.settings import Settings
 from worker.extract import AdmittedTurn, Extractor, open_extractor
 
 _BEGINS: Final = datetime(2026, 11, 21, 18, 0, tzinfo=UTC)

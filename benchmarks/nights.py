@@ -29,15 +29,15 @@ from benchmarks.processes import running, wait_for
 from benchmarks.turns import make_turns
 from interfaces.local.broker import embedded_broker
 from interfaces.local.progress import percentile
-from memory.catalog import NightRun
-from memory.queue import INGEST_QUEUE, NIGHTLY_QUEUE, create_celery, open_mailbox
-from memory.settings import load_settings
+from memory.leases import LeaseKeeper
 from producers import Producer
-from worker.leases import LeaseKeeper
+from schema.settings import load_settings
+from stores.catalog import NightRun
+from stores.queue import INGEST_QUEUE, NIGHTLY_QUEUE, create_celery, open_mailbox
+from worker.context import Parts, open_parts
 from worker.nights.chunks import work
 from worker.nights.dispatch import begin, ring_for
 from worker.nights.jobs import NIGHTLY_JOBS
-from worker.parts import Parts, open_parts
 
 console = Console()
 _WAITING_SUBJECTS, _WAITING_MEMORIES = 600, 60

@@ -15,8 +15,8 @@ from rich.progress import track
 from benchmarks.quality.data import Question, questions, utterances
 from benchmarks.quality.house import House, open_house, settings_of, subject_of
 from benchmarks.quality.runs import Conversation
-from memory.schema import MemoryType, Status, Subject
 from recall.search import search
+from schema import MemoryType, Status, Subject
 from worker.nights.consolidate import plan
 from worker.nights.visit import write
 

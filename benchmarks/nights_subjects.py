@@ -18,12 +18,12 @@ from rich.console import Console
 from rich.progress import track
 from sqlalchemy import insert
 
-import memory.catalog.tables as tables
-from memory.catalog.engine import create_catalog_engine
-from memory.catalog.rows import fact_rows, memory_row, provenance_rows
-from memory.index.base import Entry
-from memory.schema import Fact, Kind, Memory, MemoryType, Subject
-from worker.parts import Parts
+import stores.catalog.tables as tables
+from schema import Fact, Kind, Memory, MemoryType, Subject
+from stores.catalog.engine import create_catalog_engine
+from stores.catalog.rows import fact_rows, memory_row, provenance_rows
+from stores.index.base import Entry
+from worker.context import Parts
 
 _DOINGS: Final = (
     ("went", "hiking"),

@@ -5,8 +5,8 @@ from __future__ import annotations
 import os
 from typing import Any
 
-from memory.queue import INGEST_TURN, create_celery
-from memory.settings import load_settings
+from schema.settings import load_settings
+from stores.queue import INGEST_TURN, create_celery
 from worker.app import app as fleet_app
 
 app = create_celery(load_settings())

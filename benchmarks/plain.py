@@ -7,9 +7,9 @@ import time
 from typing import Any
 
 from benchmarks.stub_llm import SECONDS, logged
-from memory.queue import INGEST_TURN, create_celery
-from memory.schema import Turn
-from memory.settings import load_settings
+from schema import Turn
+from schema.settings import load_settings
+from stores.queue import INGEST_TURN, create_celery
 from worker.app import app as fleet_app
 
 app = create_celery(load_settings())

@@ -28,9 +28,9 @@ from rich.console import Console
 from rich.progress import track
 from rich.table import Table
 
-from memory.index.base import Entry, Vector, Where
-from memory.index.sqlite import SqliteIndex
-from memory.schema import Kind, MemoryType, Status, Subject, Visibility
+from schema import Kind, MemoryType, Status, Subject, Visibility
+from stores.index.base import Entry, Vector, Where
+from stores.index.sqlite import SqliteIndex
 
 DIMENSIONS = 384
 LIMIT = 10

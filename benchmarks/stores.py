@@ -45,7 +45,7 @@ from benchmarks.stores_parts import (
     vectors_of,
     write,
 )
-from memory.index.base import Index, Vector, Where
+from stores.index.base import Index, Vector, Where
 
 KINDS = ("sqlite", "pgvector")
 _OF_THE_LARGEST = 100

@@ -16,11 +16,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from benchmarks.search import DIMENSIONS, directions, entries
-from memory.catalog.engine import create_catalog_engine
-from memory.index.base import Entry, Index, Vector, Where
-from memory.index.pgvector import PgvectorIndex
-from memory.index.sqlite import SqliteIndex
-from memory.schema import MemoryType, Subject
+from schema import MemoryType, Subject
+from stores.catalog.engine import create_catalog_engine
+from stores.index.base import Entry, Index, Vector, Where
+from stores.index.pgvector import PgvectorIndex
+from stores.index.sqlite import SqliteIndex
 from tests.conftest import free_port
 from tests.postgres import postgres_server
 

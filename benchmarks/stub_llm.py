@@ -16,10 +16,9 @@ from typing import Any
 
 from pydantic import BaseModel
 
-from memory.llm import LLM, Reply
-from memory.schema import Candidate, Context, Extraction, Kind, MemoryType, Turn
-from memory.settings import Settings
-from worker.extract.base import AdmittedTurn
+from schema import AdmittedTurn, Candidate, Context, Extraction, Kind, MemoryType, Turn
+from schema.settings import Settings
+from stores.llm import LLM, Reply
 
 SECONDS = "BENCH_LLM_SECONDS"
 LOG = "BENCH_LLM_LOG"

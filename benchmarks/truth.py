@@ -40,11 +40,11 @@ from benchmarks.truth_parts import FAULTY, LOG, SECONDS
 from benchmarks.truth_world import Saying, Score, World, make_world, score
 from interfaces.local.broker import embedded_broker
 from interfaces.local.progress import percentile
-from memory.catalog import open_catalog
-from memory.queue import create_celery, open_mailbox
-from memory.schema import Message, Subject, Turn
-from memory.settings import Settings, load_settings
 from producers import Producer
+from schema import Message, Subject, Turn
+from schema.settings import Settings, load_settings
+from stores.catalog import open_catalog
+from stores.queue import create_celery, open_mailbox
 
 MEM0 = "mem0ai==2.2.1"
 _NEEDED_BESIDE_IT = (

@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.truth_oracle import Oracle, answer_to_mem0
-from memory.embedding.minilm import DIMENSIONS, MiniLM
+from stores.embedding.minilm import DIMENSIONS, MiniLM
 
 _ATTEMPTS = 6
 _FIRST_PAUSE = 0.5

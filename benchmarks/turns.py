@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 from datetime import UTC, datetime, timedelta
 
-from memory.schema import Message, Turn
+from schema import Message, Turn
 
 _CITIES = ["Lisbon", "Berlin", "Oslo", "Madrid", "Vienna", "Prague", "Athens", "Dublin", "Boston", "Kyoto"]
 _FIRMS = ["Acme", "Globex", "Initech", "Umbra Labs", "Northwind", "Hooli", "Stark Foods", "Bluebird"]

@@ -18,14 +18,14 @@ from redis.exceptions import RedisError
 from sqlalchemy.exc import OperationalError, SQLAlchemyError
 
 from interfaces.local.progress import percentile
-from memory.catalog import CatalogUnavailable, open_catalog
-from memory.dead_letters import count_dead_letters, latest_dead_letters
-from memory.embedding import open_embedder
-from memory.index import IndexMismatch, IndexUnavailable, open_index
-from memory.queue import BEAT_LOCK, IN_HAND, QUEUES, create_celery, open_mailbox
-from memory.redis import open_redis
-from memory.schema import utc_iso
-from memory.settings import Settings, variable_of
+from schema import utc_iso
+from schema.settings import Settings, variable_of
+from stores.catalog import CatalogUnavailable, open_catalog
+from stores.dead_letters import count_dead_letters, latest_dead_letters
+from stores.embedding import open_embedder
+from stores.index import IndexMismatch, IndexUnavailable, open_index
+from stores.queue import BEAT_LOCK, IN_HAND, QUEUES, create_celery, open_mailbox
+from stores.redis import open_redis
 
 _SECONDS = 4.0
 _WORKERS_SECONDS = 1.5

@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from memory.schema import Turn
 from producers import InvalidTurn, parse_turn
+from schema import Turn
 
 
 @dataclass(frozen=True)

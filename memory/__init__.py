@@ -1,1 +1,1 @@
-"""What a memory is and where it is held."""
+"""What can be done with memories: remember, forget, hold, prefer, review, export, import, reindex."""

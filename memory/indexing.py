@@ -6,10 +6,10 @@ import uuid
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 
-from memory.catalog import IndexJob
-from memory.index.base import Entry, Vector
-from memory.schema import Subject
-from memory.stores import Stores
+from schema import Subject
+from stores.catalog import IndexJob
+from stores.index.base import Entry, Vector
+from stores.open import Stores
 
 
 def index(jobs: Sequence[IndexJob], stores: Stores, *, vectors: Mapping[uuid.UUID, Vector] | None = None) -> None:

@@ -6,11 +6,11 @@ import re
 from dataclasses import dataclass, field
 from typing import Final
 
-from memory.schema import Admission, AdmissionAction, Turn
-from policies.beside import told_beside
-from policies.commands import find_commands
-from policies.relevance import SURELY, WORTH_KEEPING, Relevance, asks, asks_about_user, relevance_of
-from policies.sentences import prose_of, split_sentences, words
+from policies.language.beside import told_beside
+from policies.language.commands import find_commands
+from policies.language.relevance import SURELY, WORTH_KEEPING, Relevance, asks, asks_about_user, relevance_of
+from policies.language.sentences import prose_of, split_sentences, words
+from schema import Admission, AdmissionAction, Turn
 
 _LETTER_RUN = re.compile(r"[^\W\d_]+")
 _ENGLISH: Final = words(

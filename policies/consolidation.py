@@ -12,10 +12,10 @@ from functools import lru_cache
 from itertools import groupby
 from typing import TypeVar
 
-from memory.schema import MAX_SUMMARY_CHARS, Memory, MemoryType, Policy, Status, Subject, Valence
 from policies.importance import importance
-from policies.sentences import split_sentences
-from policies.wording import read
+from policies.language.sentences import split_sentences
+from policies.language.wording import read
+from schema import MAX_SUMMARY_CHARS, Memory, MemoryType, Policy, Status, Subject, Valence
 
 T = TypeVar("T")
 Pair = tuple[float, int, int]

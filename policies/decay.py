@@ -7,7 +7,7 @@ from datetime import datetime
 from enum import StrEnum
 from typing import Final
 
-from memory.schema import Policy, Status
+from schema import Policy, Status
 
 _SECONDS_A_DAY: Final = 86_400.0
 _HIGH, _MIDDLE, _LOW = 0.85, 0.5, 0.2

@@ -8,7 +8,10 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Final
 
-from memory.schema import (
+from policies.language.wording import read
+from policies.merge import says_more
+from policies.sameness import Statement, compare, compare_facts, weighed
+from schema import (
     Candidate,
     Decision,
     DecisionAction,
@@ -18,9 +21,6 @@ from memory.schema import (
     SameFact,
     memory_id,
 )
-from policies.merge import says_more
-from policies.sameness import Statement, compare, compare_facts, weighed
-from policies.wording import read
 
 _PLAIN_ATTRIBUTE: Final = re.compile(r"[a-z][a-z_]{0,39}")
 _IMPLIED: Final = frozenset({"marital_status"})

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from memory.schema import Candidate, Memory, MemoryType, Policy
-from policies import wording
+from policies.language import wording
+from schema import Candidate, Memory, MemoryType, Policy
 
 _WHOSE: Final = re.compile(r"^(?:the user|[^\W\d_][\w-]{0,60})(?:['’]s)?\s+", re.IGNORECASE)
 _SHARED: Final = 0.5

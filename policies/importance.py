@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 from typing import Final
 
-from memory.schema import Kind, Policy, Valence
-from memory.schema.turn import TurnSource
+from schema import Kind, Policy, Valence
+from schema.turn import TurnSource
 
 _TRUST: Final[dict[TurnSource, float]] = {
     "bank_api": 0.95,

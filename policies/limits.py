@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from memory.schema import Policy
+from schema import Policy
 
 
 def within_rate(writes_last_hour: int, explicit: bool, policy: Policy) -> float:

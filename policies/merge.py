@@ -7,8 +7,8 @@ from collections.abc import Iterable
 from datetime import datetime, time
 from typing import Final
 
-from memory.schema import MAX_SUMMARY_CHARS, Candidate, Entity, Fact, Memory, MemoryType, Status
-from policies.wording import read
+from policies.language.wording import read
+from schema import MAX_SUMMARY_CHARS, Candidate, Entity, Fact, Memory, MemoryType, Status
 
 SUPERSEDED_TAG: Final = "superseded"
 

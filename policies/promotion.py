@@ -9,9 +9,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from memory.schema import MAX_SUMMARY_CHARS, Candidate, Fact, Kind, Memory, MemoryType, Policy, Status
-from policies.lexicon import GENERAL_TAGS
-from policies.wording import deed
+from policies.language.lexicon import GENERAL_TAGS
+from policies.language.wording import deed
+from schema import MAX_SUMMARY_CHARS, Candidate, Fact, Kind, Memory, MemoryType, Policy, Status
 
 _WORDS = re.compile(r"[^\W_]+")
 _SUREST = 0.95

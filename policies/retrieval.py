@@ -8,7 +8,7 @@ from datetime import datetime
 from itertools import groupby
 from typing import Final
 
-from memory.schema import Policy
+from schema import Policy
 
 RECENCY_HALF_LIFE_DAYS: Final = 30.0
 """Days after which recency has halved: the shortest half-life of "Memory System - Mechanics", section 6, which

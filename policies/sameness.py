@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Final, Self
 
-from memory.schema import Candidate, Entity, Fact, Memory, MemoryType, Policy, SameFact
-from policies import lexicon
-from policies.wording import BEARERS, Quantity, Wording, content, contents, read
+from policies.language import lexicon
+from policies.language.wording import BEARERS, Quantity, Wording, content, contents, read
+from schema import Candidate, Entity, Fact, Memory, MemoryType, Policy, SameFact
 
 # All shares below were chosen on labelled sentence pairs (SICK, STS-B, MRPC, SNLI, ProSeCCo) beside MiniLM's cosine, so
 # that of the contradictions fewer than two in a hundred pass for the same fact.

@@ -6,8 +6,8 @@ import re
 from collections.abc import Iterable, Sequence
 from typing import Final
 
-from policies import wording
-from policies.sensitive import is_of, kind_called
+from policies.language import wording
+from policies.privacy.sensitive import is_of, kind_called
 
 BLANK: Final = "[blocked]"
 _SPLIT: Final = re.compile(r"\s*(?:,|;|\bor\b|\band\b|\bnor\b)\s*", re.IGNORECASE)

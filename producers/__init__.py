@@ -1,9 +1,9 @@
 """The ways in."""
 
-from memory.mailbox import ConflictingTurn
 from producers.client import InvalidTurn, Producer, default_producer, enqueue, enqueue_async, parse_turn
 from producers.counting import Accepted, Counters
 from producers.spool import SpoolFull, SpoolUnavailable
+from stores.mailbox import ConflictingTurn
 
 __all__ = [
     "Accepted",

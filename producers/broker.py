@@ -11,11 +11,11 @@ from redis.exceptions import (
     RedisError,
 )
 
-from memory.mailbox import Receipt
-from memory.queue import create_celery, open_mailbox, send_turn
-from memory.redis import open_redis
-from memory.schema import Turn
-from memory.settings import Settings, SettingsError
+from schema import Turn
+from schema.settings import Settings, SettingsError
+from stores.mailbox import Receipt
+from stores.queue import create_celery, open_mailbox, send_turn
+from stores.redis import open_redis
 
 BROKER_FAILURES = (RedisError, KombuError, OSError)
 """What a broker that is down, full, slow or broken does to a call."""

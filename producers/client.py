@@ -19,14 +19,14 @@ from typing import Any, Self
 
 from pydantic import ValidationError
 
-from memory.mailbox import ConflictingTurn
-from memory.schema import Turn
-from memory.settings import Settings, SettingsError, load_settings
 from producers.broker import Broker
 from producers.counting import Accepted, Counters, Outcome, Tally
 from producers.flush import Flusher
 from producers.handover import Attempt, Handover
 from producers.spool import Spool, SpoolFull, SpoolUnavailable
+from schema import Turn
+from schema.settings import Settings, SettingsError, load_settings
+from stores.mailbox import ConflictingTurn
 
 _BROKER_TIMEOUT_SECONDS = 1.0
 _FLUSH_TIMEOUT_SECONDS = 2.0

@@ -6,8 +6,8 @@ import json
 from collections.abc import Callable
 from typing import Any
 
-from memory.settings import Settings
 from producers.spool import Spool
+from schema.settings import Settings
 
 _ALL = 1_000_000_000
 

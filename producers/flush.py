@@ -9,12 +9,12 @@ from threading import Condition, Event, Thread
 
 from pydantic import ValidationError
 
-from memory.mailbox import ConflictingTurn
-from memory.schema import Turn
-from memory.settings import SettingsError
 from producers.broker import BROKER_FAILURES, Broker
 from producers.counting import Outcome, Tally
 from producers.spool import Spool, SpooledTurn, SpoolUnavailable
+from schema import Turn
+from schema.settings import SettingsError
+from stores.mailbox import ConflictingTurn
 
 _LOOK_SECONDS = 1.0
 """How often an idle process looks whether another left turns behind, and how long a broker that failed is let alone."""

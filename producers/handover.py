@@ -9,10 +9,10 @@ from dataclasses import dataclass
 from functools import partial
 from threading import Lock
 
-from memory.mailbox import Receipt
-from memory.schema import Subject, Turn
 from producers.broker import BROKER_FAILURES, Broker
 from producers.spool import Spool, SpoolUnavailable
+from schema import Subject, Turn
+from stores.mailbox import Receipt
 
 _THREADS = 8
 _SHORT_CIRCUIT_SECONDS = 1.0

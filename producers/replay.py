@@ -5,11 +5,11 @@ from __future__ import annotations
 from celery import Celery
 from redis import Redis
 
-from memory.catalog import Catalog
-from memory.dead_letters import DeadLetter, remove_dead_letter
-from memory.mailbox import Mailbox
-from memory.queue import send_turn
 from producers.client import parse_turn
+from stores.catalog import Catalog
+from stores.dead_letters import DeadLetter, remove_dead_letter
+from stores.mailbox import Mailbox
+from stores.queue import send_turn
 
 
 def replay(

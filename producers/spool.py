@@ -16,8 +16,8 @@ from pathlib import Path
 from threading import Lock
 from typing import IO, Any
 
-from memory.mailbox import ConflictingTurn
-from memory.schema import Subject, Turn
+from schema import Subject, Turn
+from stores.mailbox import ConflictingTurn
 
 _FILE = "spool.sqlite3"
 _OPEN_SECONDS = 5.0

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from datetime import datetime
 
-from memory.graph import Relation
-from memory.schema import Subject
-from memory.stores import Stores
 from recall.search import search, told_of
+from schema import Subject
+from stores.graph import Relation
+from stores.open import Stores
 
 
 def around(

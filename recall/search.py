@@ -7,12 +7,12 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from memory.catalog.summaries import Weight
-from memory.index.base import Where
-from memory.schema import Memory, Status, Subject
-from memory.stores import Stores
 from policies.retrieval import Match, recency, relevances, score
 from policies.topics import is_about
+from schema import Memory, Status, Subject
+from stores.catalog.summaries import Weight
+from stores.index.base import Where
+from stores.open import Stores
 
 _POOL = 100
 """How many hits by vector and how many by words are looked at; S3 Vectors gives no more at a time."""

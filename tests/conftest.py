@@ -10,8 +10,8 @@ import pytest
 from hypothesis import HealthCheck, Phase, settings
 
 from interfaces.local.broker import embedded_broker
-from memory.catalog.engine import create_catalog_engine
-from memory.catalog.revisions import migrate
+from stores.catalog.engine import create_catalog_engine
+from stores.catalog.revisions import migrate
 from tests.postgres import PostgresServer, postgres_server
 
 # Whether an example takes long says more of what else the machine does than of us: tests that bound time count CPU.

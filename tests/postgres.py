@@ -15,7 +15,7 @@ from types import MappingProxyType
 from sqlalchemy import URL, Engine, create_engine, make_url, text
 from sqlalchemy.exc import OperationalError
 
-from memory.catalog.tables import metadata
+from stores.catalog.tables import metadata
 
 SERVER_VARIABLE = "POSTGRES_FOR_TESTS"
 """URL of a server of one's own whose user may make databases, where the package does not run."""

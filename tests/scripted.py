@@ -8,9 +8,9 @@ from typing import Any
 
 from fakeredis import FakeRedis, FakeServer
 
-from memory.breaker import CircuitBreaker
-from memory.llm import LLM, LLMUnavailable, Reply
-from memory.llm.gate import Gate
+from stores.breaker import CircuitBreaker
+from stores.llm import LLM, LLMUnavailable, Reply
+from stores.llm.gate import Gate
 
 Answering = Callable[[str], Any]
 

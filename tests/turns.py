@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from typing import Any
 
-from memory.schema import Subject
+from schema import Subject
 
 WHEN = datetime(2026, 11, 2, 8, 0, tzinfo=UTC)
 

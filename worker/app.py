@@ -7,8 +7,8 @@ from typing import Any
 from celery.schedules import crontab, schedule
 from celery.signals import setup_logging
 
-from memory.queue import BEAT_KEYS, NIGHT, NIGHTLY_QUEUE, TIDY, create_celery
-from memory.settings import load_settings
+from schema.settings import load_settings
+from stores.queue import BEAT_KEYS, NIGHT, NIGHTLY_QUEUE, TIDY, create_celery
 from worker.broker import outlive_lost_connections
 from worker.logs import configure_logging
 

@@ -20,7 +20,7 @@ from redis import Connection, SSLConnection
 from redis.exceptions import ConnectionError as RedisConnectionError
 from redis.exceptions import ResponseError
 
-from memory.redis import refuses
+from stores.redis import refuses
 
 
 class _Served(Connection):

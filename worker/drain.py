@@ -13,14 +13,9 @@ import structlog
 from pydantic import ValidationError
 from redis.exceptions import LockNotOwnedError
 
-from memory.catalog import Changes, LedgerEntry, Outcome, StaleFence
-from memory.mailbox import Batch, ConflictingTurn, Lease, LeaseLost, ParkedTurn
-from memory.queue import send_dead_letter
-from memory.schema import Subject, Turn
-from worker.crash_points import reached
-from worker.failures import is_outage, is_transient, pause_before_retry
-from worker.leases import LeaseKeeper
-from worker.metrics import (
+from memory.failures import is_outage, is_transient, pause_before_retry
+from memory.leases import LeaseKeeper
+from memory.metrics import (
     LEASES_LOST,
     DeadLetterReason,
     count_committed,
@@ -28,9 +23,14 @@ from worker.metrics import (
     count_retry,
     count_takeover,
 )
-from worker.parts import Parts
+from memory.stages import in_batch
+from schema import Subject, Turn
+from stores.catalog import Changes, LedgerEntry, Outcome, StaleFence
+from stores.failpoints import reached
+from stores.mailbox import Batch, ConflictingTurn, Lease, LeaseLost, ParkedTurn
+from stores.queue import send_dead_letter
+from worker.context import Parts
 from worker.pipeline import ReceivedTurn, process
-from worker.stages import in_batch
 
 _log = structlog.get_logger()
 _SUSPECT = "afterturn:suspect"

@@ -5,10 +5,10 @@ from __future__ import annotations
 import uuid
 from collections.abc import Sequence
 
-from memory.breaker import CircuitBreaker
-from memory.embedding.base import Embedder, Vectors
-from memory.index.base import Entry, Hit, Index, Metric, Vector, Where
-from memory.schema import Subject, Thresholds
+from schema import Subject, Thresholds
+from stores.breaker import CircuitBreaker
+from stores.embedding.base import Embedder, Vectors
+from stores.index.base import Entry, Hit, Index, Metric, Vector, Where
 
 
 class GuardedEmbedder:

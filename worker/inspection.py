@@ -11,8 +11,8 @@ from celery.worker import state
 from celery.worker.control import inspect_command
 from prometheus_client import Gauge
 
-from memory.queue import IN_HAND
-from worker.metrics import OLDEST_IN_HAND, SLOTS, breaker_states
+from memory.metrics import OLDEST_IN_HAND, SLOTS, breaker_states
+from stores.queue import IN_HAND
 
 
 def busy() -> int:

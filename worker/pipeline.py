@@ -2,46 +2,41 @@
 
 from __future__ import annotations
 
-import uuid
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
 import structlog
 
-from memory.catalog import Changes, LedgerEntry, Outcome
-from memory.index.base import Entry, Vector
-from memory.indexing import index, overtaken
-from memory.mailbox import ConflictingTurn, Lease
-from memory.queue import want_condensing
-from memory.schema import (
+from memory.draft import Draft
+from memory.metrics import count_committed
+from memory.publish import commit, tell
+from memory.resolve import Item, Origin, embed, resolve, scored
+from memory.screening import screened, source_of
+from memory.spoken_preferences import Wishes, wishes_of, without_withheld
+from memory.stages import stage
+from policies.limits import within_rate
+from schema import (
     AdmissionAction,
+    AdmittedTurn,
     AuditAction,
     Candidate,
     Extraction,
     ForgetRequest,
-    Memory,
     OpenTopic,
     Policy,
     Subject,
     Turn,
 )
-from policies.importance import importance, source_trust
-from policies.limits import within_rate
-from worker.context import admitted, context_of, name_of, questions_after, topics_after, without_told_secrets
-from worker.crash_points import reached
-from worker.draft import Draft
-from worker.events import announce, take_back
-from worker.extract.base import AdmittedTurn
+from stores.catalog import LedgerEntry, Outcome
+from stores.failpoints import reached
+from stores.index.base import Vector
+from stores.mailbox import ConflictingTurn, Lease
+from stores.queue import want_condensing
+from worker.context import Parts
+from worker.conversation import admitted, context_of, name_of, questions_after, topics_after, without_told_secrets
 from worker.extract.stated import with_stated_facts
-from worker.failures import is_transient
-from worker.metrics import count_committed, count_searchable
 from worker.nights.consolidate import is_burst
-from worker.parts import Parts
-from worker.resolve import Item, Origin, Scored, resolve, text_of
-from worker.screening import screened, source_of
-from worker.stages import stage
-from worker.wishes import Wishes, wishes_of, without_withheld
 
 _log = structlog.get_logger()
 _WORKER = "worker"
@@ -160,32 +155,6 @@ def _score(items: Sequence[Candidate | ForgetRequest], written: int, parts: Part
         written += 1
 
 
-def scored(candidate: Candidate, parts: Parts) -> Scored:
-    """A candidate with the importance that it has by itself."""
-    return Scored(
-        candidate,
-        importance(
-            pinned=candidate.pinned,
-            trust=source_trust(candidate.source),
-            access_count=0,
-            valence=candidate.valence,
-            intensity=candidate.intensity,
-            explicit=candidate.explicit,
-            policy=parts.policy,
-        ),
-    )
-
-
-def embed(items: Sequence[Item], unindexed: Sequence[Memory], draft: Draft, parts: Parts) -> dict[str, Vector]:
-    """Vectors of all items and of what the index does not have yet, by their texts; the draft learns the latter."""
-    texts = list(dict.fromkeys([*map(text_of, items), *(memory.summary for memory in unindexed)]))
-    vectors: dict[str, Vector] = dict(zip(texts, parts.embedder.embed(texts), strict=True))
-    # What the index was not told yet it cannot find: these are compared by their vectors here.
-    draft.learn(unindexed)
-    draft.vectors.update({memory.id: vectors[memory.summary] for memory in unindexed})
-    return vectors
-
-
 def _sources(fresh: Sequence[ReceivedTurn], wishes: Wishes, draft: Draft, policy: Policy) -> Iterator[Turn]:
     """The raw turns that memories of the draft came of, as they may be kept."""
     needed = {turn_id for memory in (*draft.created(), *draft.updated()) for turn_id in memory.source_turn_ids}
@@ -210,58 +179,3 @@ def _ledger(
         else:
             outcome = Outcome.REFUSED if turn_id in refused else Outcome.SKIPPED
         yield LedgerEntry(turn_id, one.digest, outcome, said.admission.reasons, one.arrived_at, draft.time())
-
-
-def commit(changes: Changes, vectors: Mapping[str, Vector], parts: Parts) -> list[int]:
-    """Write all changes at once, with the vectors of their memories where the index lies in the catalog's database,
-    and answer the ids of the events.
-
-    Raises:
-        StaleFence, ConcurrentChange: somebody else wrote; nothing was written.
-    """
-    if not parts.catalog.carries_vectors:
-        return parts.catalog.commit(changes)
-    return parts.catalog.commit(changes, _completed(vectors, (*changes.created, *changes.updated), parts))
-
-
-def tell(changes: Changes, event_ids: Sequence[int], vectors: Mapping[str, Vector], parts: Parts) -> None:
-    """Index and announce. The catalog has it all already: what cannot be told now, the sweeper tells later."""
-    written = (*changes.created, *changes.updated)
-    try:
-        if not parts.catalog.carries_vectors:
-            with stage("index"):
-                _index(written, [memory.index_key for memory in changes.deleted], changes.subject, vectors, parts)
-        reached("after_index")
-        count_searchable(changes)
-        with stage("announce"):
-            told = announce(list(zip(event_ids, changes.events, strict=True)), parts)
-            jobs = changes.index_jobs()
-            now = parts.catalog.told(jobs, event_ids)
-            gone = {str(memory.id) for memory in written if memory.id not in now}
-            of_gone = [id_ for id_, event in zip(event_ids, changes.events, strict=True) if event.tells_of(gone)]
-            take_back(told, of_gone, parts)
-        index(overtaken(jobs, {memory.id: memory.version for memory in written}, now), parts)
-    except Exception as error:
-        if not is_transient(error):
-            raise
-        _log.warning("index_or_events_behind", stage="index", error=type(error).__name__)
-
-
-def _index(
-    memories: Sequence[Memory],
-    gone: Sequence[uuid.UUID],
-    subject: Subject,
-    vectors: Mapping[str, Vector],
-    parts: Parts,
-) -> None:
-    known = _completed(vectors, memories, parts)
-    if memories:
-        parts.index.upsert([Entry.of(memory, known[memory.summary]) for memory in memories])
-    if gone:
-        parts.index.delete(subject, gone)
-
-
-def _completed(vectors: Mapping[str, Vector], memories: Sequence[Memory], parts: Parts) -> dict[str, Vector]:
-    """The vectors of all these memories' summaries, and whatever else was known."""
-    missing = [memory.summary for memory in memories if memory.summary not in vectors]
-    return {**vectors, **dict(zip(missing, parts.embedder.embed(missing), strict=True))} if missing else {**vectors}

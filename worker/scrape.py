@@ -22,14 +22,14 @@ from redis import Redis
 from redis.exceptions import RedisError
 from sqlalchemy.exc import SQLAlchemyError
 
-from memory.catalog import Backlog, Catalog
-from memory.mailbox import Depths, Mailbox
-from memory.queue import BEAT_LOCK, QUEUES, open_mailbox
-from memory.redis import open_redis
-from memory.settings import SettingsError, variable_of
-from worker.leases import LeaseKeeper
-from worker.metrics import OLDEST_IN_HAND, SCRAPE_ERRORS, SLOTS, SLOTS_BUSY
-from worker.parts import Parts
+from memory.leases import LeaseKeeper
+from memory.metrics import OLDEST_IN_HAND, SCRAPE_ERRORS, SLOTS, SLOTS_BUSY
+from schema.settings import SettingsError, variable_of
+from stores.catalog import Backlog, Catalog
+from stores.mailbox import Depths, Mailbox
+from stores.queue import BEAT_LOCK, QUEUES, open_mailbox
+from stores.redis import open_redis
+from worker.context import Parts
 
 T = TypeVar("T")
 _log = structlog.get_logger()

@@ -14,12 +14,21 @@ from celery.exceptions import Reject
 from celery.signals import worker_init, worker_shutdown, worker_shutting_down
 from pydantic import ValidationError
 
-from memory.catalog import CatalogUnavailable
-from memory.index import IndexMismatch, IndexUnavailable
+from memory.events import announce_left
+from memory.failures import is_transient
 from memory.indexing import index
-from memory.mailbox import ConflictingTurn
-from memory.postgres import PostgresUnavailable
-from memory.queue import (
+from memory.leases import LeaseKeeper
+from memory.metrics import DeadLetterReason, count_dead_letter, observe_searchable
+from memory.reindex import IndexUnbuilt, must_be_built
+from memory.tracing import start_tracing
+from schema import Subject, Turn
+from schema.settings import SettingsError
+from stores.catalog import CatalogUnavailable
+from stores.failpoints import reached
+from stores.index import IndexMismatch, IndexUnavailable
+from stores.mailbox import ConflictingTurn
+from stores.postgres import PostgresUnavailable
+from stores.queue import (
     CONDENSE,
     DRAIN_MAILBOX,
     INGEST_TURN,
@@ -30,17 +39,10 @@ from memory.queue import (
     send_dead_letter,
     want_hand,
 )
-from memory.reindexing import IndexUnbuilt, must_be_built
-from memory.schema import Subject, Turn
-from memory.settings import SettingsError
 from worker.app import SWEEP, app, settings
-from worker.crash_points import reached
+from worker.context import Parts, open_parts
 from worker.drain import drain
-from worker.events import announce_left
-from worker.failures import is_transient
 from worker.inspection import busy
-from worker.leases import LeaseKeeper
-from worker.metrics import DeadLetterReason, count_dead_letter, observe_searchable
 from worker.nights.base import JobName
 from worker.nights.chunks import work
 from worker.nights.consolidate import AT_ONCE
@@ -49,9 +51,7 @@ from worker.nights.hands import Hand
 from worker.nights.jobs import NIGHTLY_JOBS
 from worker.nights.tidy import tidy
 from worker.nights.visit import Busy, visit
-from worker.parts import Parts, open_parts
 from worker.scrape import show_worker
-from worker.tracing import start_tracing
 
 _log = structlog.get_logger()
 _SUBJECTS_A_SWEEP = 500

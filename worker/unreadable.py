@@ -15,9 +15,9 @@ import structlog
 from celery import Celery
 from celery.worker.consumer import Consumer
 
-from memory.queue import send_dead_letter
+from memory.metrics import count_dead_letter
+from stores.queue import send_dead_letter
 from worker.broker import LastingChannel
-from worker.metrics import count_dead_letter
 
 _log = structlog.get_logger()
 _MALFORMED = (ValueError, TypeError, LookupError, AttributeError)

@@ -13,14 +13,14 @@ from typing import Any, Final
 from sqlalchemy import Engine, select
 
 from benchmarks.quality.vectors import KeptVectors
-from memory.catalog.engine import create_catalog_engine
-from memory.catalog.tables import metadata
-from memory.mailbox import Lease
-from memory.queue import create_celery
-from memory.schema import Memory, Message, Status, Subject, Turn
-from memory.settings import Settings, load_settings
-from worker.metrics import STAGE_CPU
-from worker.parts import Parts, open_parts
+from memory.metrics import STAGE_CPU
+from schema import Memory, Message, Status, Subject, Turn
+from schema.settings import Settings, load_settings
+from stores.catalog.engine import create_catalog_engine
+from stores.catalog.tables import metadata
+from stores.mailbox import Lease
+from stores.queue import create_celery
+from worker.context import Parts, open_parts
 from worker.pipeline import ReceivedTurn, process
 
 TENANT: Final = "quality"

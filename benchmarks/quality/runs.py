@@ -18,9 +18,9 @@ from pydantic import ValidationError
 from benchmarks.quality.data import Labelled, Line, Pair, Question, Utterance
 from benchmarks.quality.house import TENANT, House, Spent, messages, spending, subject_of
 from benchmarks.quality.sameness import label_pairs
-from memory.schema import Memory, MemoryType, Status, Subject, Turn, Verdict
-from policies.privacy import screen
+from policies.privacy.screen import screen
 from recall.search import search_all
+from schema import Memory, MemoryType, Status, Subject, Turn, Verdict
 
 Row = dict[str, Any]
 _NOWHEN: Final = datetime(2026, 11, 2, 8, 0, tzinfo=UTC)

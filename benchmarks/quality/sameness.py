@@ -10,8 +10,8 @@ from typing import Final
 import worker.extract.language as language
 from benchmarks.quality.data import Pair
 from benchmarks.quality.house import House
-from memory.schema import Candidate, DecisionAction, Kind, Memory, MemoryType
 from policies.dedup import Neighbour, decide
+from schema import Candidate, DecisionAction, Kind, Memory, MemoryType
 from worker.extract.attributes import attribute_facts
 from worker.extract.dates import resolve_dates
 from worker.extract.entities import entities_of

@@ -10,8 +10,8 @@ from threading import Lock
 
 import numpy as np
 
-from memory.embedding.base import Embedder, Vectors
-from memory.schema import Thresholds
+from schema import Thresholds
+from stores.embedding.base import Embedder, Vectors
 
 
 class KeptVectors:

@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 from pydantic import TypeAdapter, ValidationError
 
-from memory.schema.turn import Identifier
+from schema.turn import Identifier
 
 _IDENTIFIER: TypeAdapter[str] = TypeAdapter(Identifier)
 

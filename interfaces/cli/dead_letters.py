@@ -18,14 +18,14 @@ from rich.text import Text
 
 from interfaces.cli.arguments import JsonOption
 from interfaces.cli.output import console, errors, print_json, short
-from memory.catalog import open_catalog
-from memory.dead_letters import DeadLetter, read_dead_letters, remove_dead_letter
-from memory.queue import create_celery, open_mailbox
-from memory.redis import open_redis
-from memory.schema import utc_iso
-from memory.settings import Settings, load_settings
 from producers import ConflictingTurn, InvalidTurn
 from producers.replay import replay as replay_letter
+from schema import utc_iso
+from schema.settings import Settings, load_settings
+from stores.catalog import open_catalog
+from stores.dead_letters import DeadLetter, read_dead_letters, remove_dead_letter
+from stores.queue import create_celery, open_mailbox
+from stores.redis import open_redis
 
 IdsArgument = Annotated[list[str] | None, typer.Argument(help="Ids of letters, or the first characters of them.")]
 AllOption = Annotated[bool, typer.Option("--all", help="All of them.")]

@@ -11,7 +11,7 @@ from rich.text import Text
 from interfaces.cli.arguments import JsonOption
 from interfaces.cli.output import console, print_json
 from interfaces.doctor import examine
-from memory.findings import Finding, Mark
+from schema.health import Finding, Mark
 
 _SIGNS = {
     Mark.OK: ("✓", "green"),

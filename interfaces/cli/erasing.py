@@ -14,14 +14,14 @@ from rich.text import Text
 from interfaces.cli.arguments import JsonOption, TenantOption, UserArgument, identifier
 from interfaces.cli.knowledge import OPERATOR, IdArgument, one_memory
 from interfaces.cli.output import console, errors, memory_json, memory_table, print_json
-from memory.catalog.erasing import Scope
-from memory.queue import create_celery
-from memory.schema import Status, Subject
-from memory.settings import load_settings
+from memory.erasure.subjects import Proof, erase_subject, erase_turns, files_with, is_of
 from producers.erasing import drop_spooled
-from worker.erasing import Proof, erase_subject, erase_turns, files_with, is_of
+from schema import Status, Subject
+from schema.settings import load_settings
+from stores.catalog.erasing import Scope
+from stores.queue import create_celery
+from worker.context import Parts, open_parts
 from worker.nights.undo import NothingToUndo, take_apart
-from worker.parts import Parts, open_parts
 
 _TEXTS = 100_000
 _TELLING = 20

@@ -11,14 +11,14 @@ from sqlalchemy.exc import OperationalError
 from interfaces.fleet_report import NoAnswer
 from interfaces.local.broker import BrokerUnavailable
 from interfaces.local.processes import ProcessKeepsDying
-from memory.catalog import CatalogUnavailable, UnderLegalHold
-from memory.embedding import EmbedderRefused, EmbedderUnavailable
-from memory.index import IndexMismatch, IndexUnavailable
-from memory.postgres import PostgresUnavailable
-from memory.reindexing import IndexUnbuilt
-from memory.settings import SettingsError, load_settings
+from memory.reindex import IndexUnbuilt
+from memory.reviews import SubjectBusy
 from producers import SpoolUnavailable
-from worker.reviews import SubjectBusy
+from schema.settings import SettingsError, load_settings
+from stores.catalog import CatalogUnavailable, UnderLegalHold
+from stores.embedding import EmbedderRefused, EmbedderUnavailable
+from stores.index import IndexMismatch, IndexUnavailable
+from stores.postgres import PostgresUnavailable
 
 _SAY_IT_THEMSELVES = (
     SettingsError,

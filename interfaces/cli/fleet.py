@@ -12,8 +12,8 @@ from typing import Annotated
 import typer
 
 from interfaces.cli.output import console
-from memory.queue import INGEST_QUEUE, NIGHTLY_QUEUE
-from memory.settings import load_settings
+from schema.settings import load_settings
+from stores.queue import INGEST_QUEUE, NIGHTLY_QUEUE
 
 _PR_SET_PDEATHSIG = 1
 _NIGHT_NICENESS = 10

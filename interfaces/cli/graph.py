@@ -12,11 +12,11 @@ from rich.text import Text
 
 from interfaces.cli.arguments import JsonOption, TenantOption, UserArgument
 from interfaces.cli.output import console, print_json, short
-from memory.graph import Relation
-from memory.schema import Subject
-from memory.settings import load_settings
-from memory.stores import open_stores
 from recall.graph import around, around_question
+from schema import Subject
+from schema.settings import load_settings
+from stores.graph import Relation
+from stores.open import open_stores
 
 
 def add_to(app: typer.Typer) -> None:

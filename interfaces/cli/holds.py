@@ -16,11 +16,11 @@ from rich.text import Text
 from interfaces.cli.arguments import ByOption, JsonOption, TenantOption, UserOption
 from interfaces.cli.knowledge import one_memory
 from interfaces.cli.output import console, memory_json, print_json, short
-from memory.catalog import open_catalog
-from memory.holds import MAX_WHY_CHARS, hold
-from memory.schema import Memory, Subject
-from memory.settings import load_settings
-from memory.stores import open_stores
+from memory.legal_holds import MAX_WHY_CHARS, hold
+from schema import Memory, Subject
+from schema.settings import load_settings
+from stores.catalog import open_catalog
+from stores.open import open_stores
 
 IdsArgument = Annotated[list[str], typer.Argument(help="Ids of memories, or the first characters of them.")]
 WhyOption = Annotated[

@@ -13,15 +13,15 @@ from rich.text import Text
 
 from interfaces.cli.arguments import JsonOption, TenantOption, UserArgument
 from interfaces.cli.output import console, errors, memory_json, memory_table, print_json, short
-from memory.catalog import Catalog, open_catalog
-from memory.erasure import erase
-from memory.reindexing import must_be_built
-from memory.schema import AuditEntry, Memory, Status, Subject, Turn, utc_iso
-from memory.settings import load_settings
-from memory.stores import open_stores
+from memory.erasure.memories import erase
+from memory.reindex import must_be_built
 from policies.consolidation import without
 from recall.search import Found
 from recall.search import search as search_memories
+from schema import AuditEntry, Memory, Status, Subject, Turn, utc_iso
+from schema.settings import load_settings
+from stores.catalog import Catalog, open_catalog
+from stores.open import open_stores
 
 IdArgument = Annotated[str, typer.Argument(help="A memory's id, or the first characters of it.")]
 OPERATOR = "operator"

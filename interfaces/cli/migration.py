@@ -6,10 +6,10 @@ import typer
 
 from interfaces.cli.arguments import JsonOption
 from interfaces.cli.output import console, print_json
-from memory.catalog.engine import create_catalog_engine
-from memory.catalog.revisions import migrate as migrate_tables
-from memory.catalog.revisions import revision
-from memory.settings import load_settings
+from schema.settings import load_settings
+from stores.catalog.engine import create_catalog_engine
+from stores.catalog.revisions import migrate as migrate_tables
+from stores.catalog.revisions import revision
 
 
 def add_to(app: typer.Typer) -> None:

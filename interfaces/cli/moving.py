@@ -13,14 +13,14 @@ from rich.progress import Progress
 
 from interfaces.cli.arguments import JsonOption, TenantOption, UserOption, account
 from interfaces.cli.output import console, errors, print_json
-from memory.graph import KeptGraph
-from memory.lines import NotALine, import_lines
-from memory.lines import export as export_lines
-from memory.reindexing import catch_up, regraph, target_of
-from memory.reindexing import reindex as rebuild
-from memory.schema import Subject
-from memory.settings import load_settings
-from memory.stores import Stores, open_stores
+from memory.export import NotALine, import_lines
+from memory.export import export as export_lines
+from memory.reindex import catch_up, regraph, target_of
+from memory.reindex import reindex as rebuild
+from schema import Subject
+from schema.settings import load_settings
+from stores.graph import KeptGraph
+from stores.open import Stores, open_stores
 
 
 def add_to(app: typer.Typer) -> None:

@@ -13,16 +13,16 @@ from rich.text import Text
 
 from interfaces.cli.arguments import JsonOption, TenantOption, UserOption
 from interfaces.cli.output import console, errors, print_json, short
-from memory.catalog import Catalog, NightRun, open_catalog
-from memory.queue import create_celery
-from memory.schema import Subject, utc_iso
-from memory.settings import load_settings
-from worker.leases import LeaseKeeper
+from memory.leases import LeaseKeeper
+from schema import Subject, utc_iso
+from schema.settings import load_settings
+from stores.catalog import Catalog, NightRun, open_catalog
+from stores.queue import create_celery
+from worker.context import Parts, open_parts
 from worker.nights.base import Job, JobName, Step, preview
 from worker.nights.dispatch import begin, ring_for
 from worker.nights.jobs import NIGHTLY_JOBS
 from worker.nights.visit import Busy, visit
-from worker.parts import Parts, open_parts
 
 _NOT_ASKED = "the language model is not asked in a dry run: what it will write or judge is shown as the rules do it"
 _SHOWN = 200

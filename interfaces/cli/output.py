@@ -11,7 +11,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from memory.schema import Memory, Status, Subject
+from schema import Memory, Status, Subject
 
 console = Console()
 errors = Console(stderr=True)

@@ -14,14 +14,14 @@ from rich.text import Text
 
 from interfaces.cli.arguments import ByOption, JsonOption, TenantOption, UserOption
 from interfaces.cli.output import console, errors, memory_json, print_json, short
-from memory.catalog import Catalog, ConcurrentChange, open_catalog
-from memory.queue import create_celery
-from memory.schema import Review, ReviewStatus, Subject, utc_iso
-from memory.settings import load_policy, load_settings
-from worker.parts import open_parts
-from worker.reviews import Approved, NotOpen, NotWanted, SubjectBusy
-from worker.reviews import approve as approve_review
-from worker.reviews import reject as reject_review
+from memory.reviews import Approved, NotOpen, NotWanted, SubjectBusy
+from memory.reviews import approve as approve_review
+from memory.reviews import reject as reject_review
+from schema import Review, ReviewStatus, Subject, utc_iso
+from schema.settings import load_policy, load_settings
+from stores.catalog import Catalog, ConcurrentChange, open_catalog
+from stores.queue import create_celery
+from worker.context import open_parts
 
 IdArgument = Annotated[str, typer.Argument(help="A review's id, or the first characters of it.")]
 IdsArgument = Annotated[list[str], typer.Argument(help="Ids of reviews, or the first characters of them.")]

@@ -12,7 +12,7 @@ from rich.text import Text
 from interfaces.cli.arguments import JsonOption
 from interfaces.cli.output import console, print_json
 from interfaces.fleet_report import FleetReport, fleet_report
-from memory.settings import load_settings
+from schema.settings import load_settings
 
 _UNKNOWN = "unknown"
 

@@ -14,10 +14,10 @@ from rich.text import Text
 
 from interfaces.cli.arguments import JsonOption, TenantOption, UserArgument, account
 from interfaces.cli.output import console, print_json
-from memory.catalog import open_catalog
-from memory.schema import Preference, PreferenceName, Preferences, Subject
-from memory.settings import load_policy, load_settings
-from memory.wishes import TooManyTopics, prefer
+from memory.preferences import TooManyTopics, prefer
+from schema import Preference, PreferenceName, Preferences, Subject
+from schema.settings import load_policy, load_settings
+from stores.catalog import open_catalog
 
 TopicArgument = Annotated[str, typer.Argument(help="The topic in a few words, such as health or 'my divorce'.")]
 

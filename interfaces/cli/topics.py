@@ -11,9 +11,9 @@ from rich.text import Text
 
 from interfaces.cli.arguments import JsonOption, TenantOption, UserArgument
 from interfaces.cli.output import console, print_json
-from memory.catalog import open_catalog
-from memory.schema import Subject, utc_iso
-from memory.settings import load_policy, load_settings
+from schema import Subject, utc_iso
+from schema.settings import load_policy, load_settings
+from stores.catalog import open_catalog
 
 
 def add_to(app: typer.Typer) -> None:

@@ -10,8 +10,8 @@ from interfaces.doctor.broker import examine_broker, examine_fleet
 from interfaces.doctor.machine import examine_folders, examine_settings
 from interfaces.doctor.models import examine_extractor, examine_llm
 from interfaces.doctor.stores import examine_stores
-from memory.findings import Finding, failed
-from memory.settings import SettingsError, load_settings
+from schema.health import Finding, failed
+from schema.settings import SettingsError, load_settings
 
 _SECONDS = 60.0
 """How long one part may take: millions of vectors are counted, and a model is loaded."""

@@ -9,11 +9,11 @@ from typing import Any, cast
 from redis import Redis
 from redis.exceptions import AuthenticationError, NoPermissionError, RedisError, ResponseError
 
-from memory.dead_letters import count_dead_letters
-from memory.findings import Finding, failed, fine, skipped, warning
-from memory.queue import BEAT_KEYS, BEAT_LOCK, IN_HAND, QUEUES, create_celery, open_mailbox
-from memory.redis import open_redis
-from memory.settings import Settings
+from schema.health import Finding, failed, fine, skipped, warning
+from schema.settings import Settings
+from stores.dead_letters import count_dead_letters
+from stores.queue import BEAT_KEYS, BEAT_LOCK, IN_HAND, QUEUES, create_celery, open_mailbox
+from stores.redis import open_redis
 
 LEAST_VERSION = (7, 0)
 _SECONDS = 2.0

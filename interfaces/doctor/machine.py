@@ -9,8 +9,8 @@ import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
-from memory.findings import Finding, failed, fine, warning
-from memory.settings import Settings, load_policy
+from schema.health import Finding, failed, fine, warning
+from schema.settings import Settings, load_policy
 
 _LOW_BYTES, _LEAST_BYTES = 1024**3, 100 * 1024**2
 _MOUNTS = Path("/proc/self/mountinfo")

@@ -7,14 +7,14 @@ from collections.abc import Iterator
 
 from pydantic import BaseModel
 
-from memory.embedding import EmbedderRefused, EmbedderUnavailable, open_embedder
-from memory.embedding.base import Embedder
-from memory.findings import Finding, failed, fine, skipped, warning
-from memory.llm import LLM, LLMAnswerInvalid, LLMBusy, LLMRefused, LLMUnavailable, open_llm
-from memory.redis import open_redis
-from memory.schema import Policy
-from memory.settings import Settings, SettingsError
-from memory.stores import policy_on_scale_of
+from schema import Policy
+from schema.health import Finding, failed, fine, skipped, warning
+from schema.settings import Settings, SettingsError
+from stores.embedding import EmbedderRefused, EmbedderUnavailable, open_embedder
+from stores.embedding.base import Embedder
+from stores.llm import LLM, LLMAnswerInvalid, LLMBusy, LLMRefused, LLMUnavailable, open_llm
+from stores.open import policy_on_scale_of
+from stores.redis import open_redis
 from worker.extract import open_extractor
 
 _SAME = ("User moved to Lisbon in May.", "In May, User moved to Lisbon.")

@@ -9,19 +9,19 @@ from sqlalchemy.exc import SQLAlchemyError
 
 from interfaces.doctor.models import examine_embedder
 from interfaces.fleet_report import ERASURES_GO_ON
-from memory.accesses import Accesses
-from memory.catalog import Catalog, CatalogUnavailable, open_catalog_engine
-from memory.catalog.engine import create_catalog_engine
-from memory.catalog.examined import examine_catalog
-from memory.embedding.base import Embedder
-from memory.findings import Finding, Mark, failed, fine, skipped, warning
-from memory.graph import KeptGraph, SqlGraph, open_graph
-from memory.index import ExaminedIndex, Index, IndexMismatch, IndexUnavailable, TendedIndex, open_index
-from memory.postgres import PostgresUnavailable
-from memory.reindexing import IndexUnbuilt, must_be_built, target_of
-from memory.schema import Policy, utc_iso
-from memory.settings import Settings, SettingsError
-from memory.stores import Stores
+from memory.reindex import IndexUnbuilt, must_be_built, target_of
+from schema import Policy, utc_iso
+from schema.health import Finding, Mark, failed, fine, skipped, warning
+from schema.settings import Settings, SettingsError
+from stores.accesses import Accesses
+from stores.catalog import Catalog, CatalogUnavailable, open_catalog_engine
+from stores.catalog.engine import create_catalog_engine
+from stores.catalog.health import examine_catalog
+from stores.embedding.base import Embedder
+from stores.graph import KeptGraph, SqlGraph, open_graph
+from stores.index import ExaminedIndex, Index, IndexMismatch, IndexUnavailable, TendedIndex, open_index
+from stores.open import Stores
+from stores.postgres import PostgresUnavailable
 
 _SHOWN = 20
 _REINDEX = "run `afterturn reindex` with these settings"

@@ -10,8 +10,8 @@ from rich.console import RenderableType
 from rich.panel import Panel
 from rich.table import Table
 
-from memory.catalog import Catalog, Outcome
-from memory.mailbox import Mailbox
+from stores.catalog import Catalog, Outcome
+from stores.mailbox import Mailbox
 
 
 @dataclass(frozen=True)

@@ -27,14 +27,14 @@ from interfaces.local.broker import BrokerUnavailable, embedded_broker
 from interfaces.local.processes import Supervised, worker_and_beat
 from interfaces.local.progress import Progress, measure, panel
 from interfaces.turn_file import BadLine, read_turns
-from memory.catalog import Catalog, open_catalog
-from memory.queue import create_celery, open_mailbox
-from memory.redis import open_redis
-from memory.schema import Status, Subject, Turn
-from memory.settings import Settings, load_policy
-from memory.stores import open_stores
 from producers import Accepted, ConflictingTurn, Producer
 from recall.search import search
+from schema import Status, Subject, Turn
+from schema.settings import Settings, load_policy
+from stores.catalog import Catalog, open_catalog
+from stores.open import open_stores
+from stores.queue import create_celery, open_mailbox
+from stores.redis import open_redis
 
 CONVERSATION = "conversation.jsonl"
 _QUESTION = "What can she not eat?"

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
 
-from memory.catalog import Changes, LedgerEntry, Outcome
-from memory.schema import (
+from schema import (
     AuditAction,
     AuditEntry,
     Event,
@@ -19,6 +18,7 @@ from memory.schema import (
     Turn,
     memory_id,
 )
+from stores.catalog import Changes, LedgerEntry, Outcome
 
 NOW = datetime(2026, 11, 2, 8, 0, tzinfo=UTC)
 ANNA = Subject(tenant_id="acme", subject_id="anna")

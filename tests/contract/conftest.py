@@ -9,18 +9,18 @@ from pathlib import Path
 import pytest
 from sqlalchemy import Engine
 
-from memory.catalog import Catalog, open_catalog, revisions
-from memory.catalog.engine import create_catalog_engine
-from memory.index import Index, open_index
-from memory.queue import create_celery
-from memory.settings import Settings
+from memory.leases import LeaseKeeper
+from schema.settings import Settings
+from stores.catalog import Catalog, open_catalog, revisions
+from stores.catalog.engine import create_catalog_engine
+from stores.index import Index, open_index
+from stores.queue import create_celery
 from tests.contract.indexes import ADAPTERS, DATABASE_VARIABLE, QDRANT_VARIABLE, WEAVIATE_VARIABLE, opened
 from tests.contract.loopback import Loopback, aws_at_loopback, loopback
 from tests.contract.pipeline import Worker
 from tests.contract.s3vectors_server import S3VectorsServer
 from tests.postgres import PostgresServer
-from worker.leases import LeaseKeeper
-from worker.parts import open_parts
+from worker.context import open_parts
 
 _users = count()
 

@@ -16,9 +16,9 @@ import numpy as np
 from openai.types import CreateEmbeddingResponse, EmbeddingCreateParams
 from pydantic import TypeAdapter
 
-from memory.embedding import Embedder, open_embedder
-from memory.embedding.minilm import MiniLM, model_path, tokenizer_path
-from memory.settings import Settings
+from schema.settings import Settings
+from stores.embedding import Embedder, open_embedder
+from stores.embedding.minilm import MiniLM, model_path, tokenizer_path
 from tests.contract.loopback import Answer, Loopback, Request
 
 TIMEOUT = 60.0

@@ -12,14 +12,14 @@ from pathlib import Path
 
 import numpy as np
 
-from memory.aws import open_s3vectors
-from memory.catalog.engine import create_catalog_engine
-from memory.index.base import Entry, Hit, Index, Vector
-from memory.index.pgvector import PgvectorIndex
-from memory.index.s3vectors import S3VectorsIndex
-from memory.index.sqlite import SqliteIndex
-from memory.schema import Kind, MemoryType, Status, Subject, Visibility
-from memory.settings import Settings
+from schema import Kind, MemoryType, Status, Subject, Visibility
+from schema.settings import Settings
+from stores.aws import open_s3vectors
+from stores.catalog.engine import create_catalog_engine
+from stores.index.base import Entry, Hit, Index, Vector
+from stores.index.pgvector import PgvectorIndex
+from stores.index.s3vectors import S3VectorsIndex
+from stores.index.sqlite import SqliteIndex
 from tests.contract.s3vectors_server import BUCKET
 
 DATABASE_VARIABLE = "DATABASE_OF_INDEXES_UNDER_TEST"
@@ -41,7 +41,7 @@ def _pgvector(folder: Path) -> Index:
 
 def _qdrant(folder: Path) -> Index:
     # It takes seconds to import: only where it is tested.
-    from memory.index.qdrant import open_qdrant_index
+    from stores.index.qdrant import open_qdrant_index
 
     return open_qdrant_index(Settings(index_url=os.environ[QDRANT_VARIABLE], index_name=_name(folder)))
 
@@ -52,7 +52,7 @@ def _s3vectors(folder: Path) -> Index:
 
 
 def _weaviate(folder: Path) -> Index:
-    from memory.index.weaviate import open_weaviate_index
+    from stores.index.weaviate import open_weaviate_index
 
     url, grpc_url = os.environ[WEAVIATE_VARIABLE].split()
     return open_weaviate_index(Settings(index_url=url, index_grpc_url=grpc_url, index_name=_name(folder)))

@@ -11,17 +11,17 @@ from typing import Any, cast
 
 import pytest
 
-from memory.catalog.engine import create_catalog_engine
-from memory.catalog.tables import metadata
-from memory.index.base import Hit, Where
-from memory.mailbox import key_of
-from memory.queue import DEAD_LETTER_QUEUE
-from memory.schema import Memory, Status, Subject, Turn
+from memory.events import stream_key
+from memory.leases import LeaseKeeper
+from schema import Memory, Status, Subject, Turn
+from stores.catalog.engine import create_catalog_engine
+from stores.catalog.tables import metadata
+from stores.index.base import Hit, Where
+from stores.mailbox import key_of
+from stores.queue import DEAD_LETTER_QUEUE
 from tests.turns import a_turn
+from worker.context import Parts
 from worker.drain import drain
-from worker.events import stream_key
-from worker.leases import LeaseKeeper
-from worker.parts import Parts
 
 EVERYTHING = tuple(Status)
 

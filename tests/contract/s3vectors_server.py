@@ -16,7 +16,7 @@ from urllib.parse import unquote
 import numpy as np
 from botocore.validate import ParamValidator
 
-from memory.aws import session
+from stores.aws import session
 from tests.contract.loopback import Answer, Request
 
 BUCKET = "memories"

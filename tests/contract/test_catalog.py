@@ -15,11 +15,7 @@ from alembic.migration import MigrationContext
 from alembic.script import ScriptDirectory
 from sqlalchemy import Engine, event
 
-from memory.catalog import Access, Catalog, Changes, ConcurrentChange, Outcome, StaleFence, revisions
-from memory.catalog.engine import CatalogUnavailable, create_catalog_engine
-from memory.catalog.summaries import Weight
-from memory.catalog.tables import metadata
-from memory.schema import (
+from schema import (
     AuditAction,
     Context,
     EventName,
@@ -30,6 +26,10 @@ from memory.schema import (
     Status,
     Subject,
 )
+from stores.catalog import Access, Catalog, Changes, ConcurrentChange, Outcome, StaleFence, revisions
+from stores.catalog.engine import CatalogUnavailable, create_catalog_engine
+from stores.catalog.summaries import Weight
+from stores.catalog.tables import metadata
 from tests.contract.catalogs import ANNA, BERT, NAMESAKE, NOW, a_memory, a_turn, changes
 
 

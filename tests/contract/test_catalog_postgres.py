@@ -12,15 +12,15 @@ import pytest
 from sqlalchemy import Engine, make_url, text
 from sqlalchemy.exc import DBAPIError
 
-from memory.catalog import Catalog, CatalogUnavailable, Changes, StaleFence, open_catalog
-from memory.catalog.engine import create_catalog_engine
-from memory.catalog.revisions import migrate, revision
-from memory.schema import Fact
-from memory.settings import Settings
+from memory.failures import is_outage, is_transient
+from schema import Fact
+from schema.settings import Settings
+from stores.catalog import Catalog, CatalogUnavailable, Changes, StaleFence, open_catalog
+from stores.catalog.engine import create_catalog_engine
+from stores.catalog.revisions import migrate, revision
 from tests.conftest import free_port
 from tests.contract.catalogs import ANNA, NOW, a_memory, changes
 from tests.postgres import PostgresServer
-from worker.failures import is_outage, is_transient
 
 
 @pytest.fixture

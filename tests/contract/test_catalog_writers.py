@@ -12,8 +12,8 @@ import pytest
 from sqlalchemy import Connection, Engine, event, text
 from sqlalchemy.exc import OperationalError
 
-from memory.catalog.engine import create_catalog_engine
-from memory.catalog.writers import Writers
+from stores.catalog.engine import create_catalog_engine
+from stores.catalog.writers import Writers
 
 
 @pytest.fixture
@@ -107,7 +107,7 @@ def test_when_the_database_fails_nobody_is_told_that_it_was_written(engine: Engi
 def test_who_waits_too_long_for_another_process_gives_up_and_writes_nothing(
     engine: Engine, writers: Writers, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("memory.catalog.writers.BUSY_SECONDS", 0.2)
+    monkeypatch.setattr("stores.catalog.writers.BUSY_SECONDS", 0.2)
     another = Writers(engine)
     with another.transaction(), ThreadPoolExecutor(3) as pool:
         outcomes = [pool.submit(writers.write, saying(f"late{number}")) for number in range(3)]

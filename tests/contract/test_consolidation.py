@@ -10,14 +10,14 @@ from typing import Any
 import pytest
 from pydantic import BaseModel
 
-from memory.catalog import Changes
-from memory.llm import Completion, LLMAnswerInvalid, LLMUnavailable
-from memory.schema import Fact, Memory, MemoryType, Preference, PreferenceName, Status, Subject
+from memory.erasure.subjects import erase_memory
 from policies.consolidation import consolidated
+from schema import Fact, Memory, MemoryType, Preference, PreferenceName, Status, Subject
+from stores.catalog import Changes
+from stores.llm import Completion, LLMAnswerInvalid, LLMUnavailable
 from tests.contract.catalogs import a_memory
 from tests.contract.pipeline import Worker, on_every_store, only
 from tests.turns import subject
-from worker.erasing import erase_memory
 from worker.nights.base import Plan, preview
 from worker.nights.consolidate import AT_ONCE, CONSOLIDATE
 from worker.nights.forget import FORGET

@@ -18,17 +18,17 @@ from interfaces.doctor.models import examine_embedder, examine_llm
 from interfaces.doctor.stores import examine_stores
 from interfaces.fleet_report import fleet_report
 from interfaces.local.broker import embedded_broker
-from memory.catalog import Changes, open_catalog
-from memory.catalog.engine import create_catalog_engine
-from memory.catalog.erasing import Scope, Tombstone
-from memory.catalog.revisions import migrate
-from memory.embedding.base import Embedder
-from memory.findings import Finding, Mark
-from memory.index import open_index
-from memory.index.base import Entry, Vector
-from memory.index.sqlite import SqliteIndex
-from memory.schema import AuditAction, AuditEntry, Thresholds
-from memory.settings import Settings
+from schema import AuditAction, AuditEntry, Thresholds
+from schema.health import Finding, Mark
+from schema.settings import Settings
+from stores.catalog import Changes, open_catalog
+from stores.catalog.engine import create_catalog_engine
+from stores.catalog.erasing import Scope, Tombstone
+from stores.catalog.revisions import migrate
+from stores.embedding.base import Embedder
+from stores.index import open_index
+from stores.index.base import Entry, Vector
+from stores.index.sqlite import SqliteIndex
 from tests.conftest import free_port
 from tests.contract.catalogs import ANNA, NOW, a_memory, changes
 from tests.contract.embedders import minilm

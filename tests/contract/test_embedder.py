@@ -11,10 +11,10 @@ from typing import Any, NoReturn
 import numpy as np
 import pytest
 
-from memory.embedding import open_embedder
-from memory.embedding.base import Embedder, Vectors
-from memory.embedding.minilm import DIMENSIONS, MiniLM, ModelUnavailable, model_path, tokenizer_path
-from memory.settings import Settings
+from schema.settings import Settings
+from stores.embedding import open_embedder
+from stores.embedding.base import Embedder, Vectors
+from stores.embedding.minilm import DIMENSIONS, MiniLM, ModelUnavailable, model_path, tokenizer_path
 from tests.contract.embedders import ADAPTERS
 from tests.contract.loopback import aws_at_loopback
 

@@ -8,8 +8,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from memory.settings import SettingsError
-from memory.stores import policy_on_scale_of
+from schema.settings import SettingsError
+from stores.open import policy_on_scale_of
 from tests.contract.embedders import minilm, onnx_folder, open_onnx
 
 TEXT = "The user lives in Berlin."

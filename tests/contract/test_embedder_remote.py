@@ -8,13 +8,13 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
-from memory.embedding import Embedder, EmbedderRefused, EmbedderUnavailable, try_out
-from memory.settings import SettingsError
+from memory.failures import is_outage, is_transient, pause_before_retry
+from schema.settings import SettingsError
+from stores.embedding import Embedder, EmbedderRefused, EmbedderUnavailable, try_out
 from tests.contract import embedders
 from tests.contract.embedders import open_bedrock, open_openai
 from tests.contract.loopback import Answer, Loopback, Request, loopback
 from tests.contract.vendors import SECRET, VENDORS, always
-from worker.failures import is_outage, is_transient, pause_before_retry
 
 OPENERS: dict[str, Callable[..., Embedder]] = {"bedrock": open_bedrock, "openai": open_openai}
 

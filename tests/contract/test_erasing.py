@@ -10,25 +10,25 @@ from typing import Any
 
 import pytest
 
-from memory.catalog import Changes, StaleFence
-from memory.catalog.erasing import Scope
-from memory.dead_letters import read_dead_letters
-from memory.findings import Finding
-from memory.graph import Relation
-from memory.queue import INGEST_QUEUE, send_dead_letter, send_turn
-from memory.queued import count_messages
-from memory.schema import Event, EventName, OpenTopic, Subject, Turn
+from memory.erasure.subjects import Proof, erase_memory, erase_subject, erase_turns, files_with, is_of
+from memory.events import announce_left, stream_key
 from recall.search import search
+from schema import Event, EventName, OpenTopic, Subject, Turn
+from schema.health import Finding
+from stores.catalog import Changes, StaleFence
+from stores.catalog.erasing import Scope
+from stores.dead_letters import read_dead_letters
+from stores.graph import Relation
+from stores.queue import INGEST_QUEUE, send_dead_letter, send_turn
+from stores.queued_turns import count_messages
 from tests.contract.catalogs import a_memory
 from tests.contract.indexes import opened
 from tests.contract.pipeline import Worker, on_every_store
 from tests.turns import a_turn, subject
-from worker.erasing import Proof, erase_memory, erase_subject, erase_turns, files_with, is_of
-from worker.events import announce_left, stream_key
+from worker.context import Parts
 from worker.nights.forget import FORGET
 from worker.nights.tidy import tidy
 from worker.nights.visit import visit
-from worker.parts import Parts
 
 pytest_generate_tests = on_every_store
 NOW = datetime(2026, 11, 3, tzinfo=UTC)
@@ -220,7 +220,7 @@ def test_a_worker_that_stalled_past_its_lease_tells_nothing_of_what_was_erased_m
         worker.lose_lease(whose)
         erase_subject(whose, worker.parts, by="dora", now=NOW)
 
-    monkeypatch.setattr("worker.pipeline.count_searchable", stalls)
+    monkeypatch.setattr("memory.publish.count_searchable", stalls)
     worker.hear(anna, "I live in Lisbon")
     assert worker.events(whose) == []
 
@@ -270,7 +270,7 @@ def test_a_second_look_sees_what_an_erasure_left(
         def examine(self) -> Iterator[Finding]:
             return iter(())
 
-    monkeypatch.setattr("worker.erasing._rewrite", put_back)
+    monkeypatch.setattr("memory.erasure.subjects._rewrite", put_back)
     graph = Leaky() if where == "graph" else worker.parts.graph
     proof = erase_subject(whose, worker.with_parts(graph=graph).parts, by="dora", now=NOW)
     assert {name for name, count in proof.left.items() if count} == {where}
@@ -298,7 +298,7 @@ class Killed(BaseException):
     """As if the process had died here."""
 
 
-STEPS = ("memory.catalog.writers.Writers.leave_no_trace", "memory.indexing.index", "drop_messages", "_told", "_end")
+STEPS = ("stores.catalog.writers.Writers.leave_no_trace", "memory.indexing.index", "drop_messages", "_told", "_end")
 
 
 @pytest.mark.parametrize("step", STEPS)
@@ -351,7 +351,7 @@ def test_an_erasure_of_a_conversation_that_was_killed_is_finished_for_what_was_s
         raise Killed
 
     with monkeypatch.context() as deadly:
-        deadly.setattr("worker.erasing.drop_messages", dies)
+        deadly.setattr("memory.erasure.subjects.drop_messages", dies)
         with pytest.raises(Killed):
             erase_turns(whose, Scope.CONVERSATION, "first", worker.parts, by="dora", now=now)
     later = (now + timedelta(minutes=5)).isoformat()

@@ -9,13 +9,13 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 from sqlalchemy import Engine
 
-from memory.catalog import Catalog, Changes, revisions
-from memory.catalog.engine import create_catalog_engine
-from memory.catalog.erasing import Scope, Tombstone
-from memory.graph import Graph, SqlGraph
-from memory.graph.age import AgeGraph
-from memory.schema import AuditAction, AuditEntry, Fact, Memory, Status, Subject
 from recall.graph import around, around_question
+from schema import AuditAction, AuditEntry, Fact, Memory, Status, Subject
+from stores.catalog import Catalog, Changes, revisions
+from stores.catalog.engine import create_catalog_engine
+from stores.catalog.erasing import Scope, Tombstone
+from stores.graph import Graph, SqlGraph
+from stores.graph.age import AgeGraph
 from tests.contract.catalogs import ANNA, BERT, NAMESAKE, NOW, a_memory
 from tests.contract.pipeline import Worker
 from tests.postgres import PostgresServer
@@ -199,7 +199,7 @@ def test_writers_of_one_subject_and_of_many_make_each_node_once(catalog: Catalog
 def test_a_graph_that_was_switched_off_meanwhile_is_made_what_the_catalog_is(
     catalog: Catalog, graph: Graph, graph_engine: tuple[str, Engine], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("memory.graph.age_refilled._MEMORIES_A_TRANSACTION", 1)
+    monkeypatch.setattr("stores.graph.age_refilled._MEMORIES_A_TRANSACTION", 1)
     assert isinstance(graph, AgeGraph)
     keep(catalog, FAMILY, CITY)
     without = Catalog(graph_engine[1])

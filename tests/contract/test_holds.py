@@ -8,16 +8,16 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from memory.catalog import Changes, UnderLegalHold
-from memory.catalog.erasing import Scope
-from memory.holds import hold
-from memory.schema import Fact, Memory, MemoryType, Status, Subject
+from memory.erasure.subjects import erase_memory, erase_subject, erase_turns
+from memory.legal_holds import hold
 from policies.consolidation import consolidated
 from policies.merge import supersede
+from schema import Fact, Memory, MemoryType, Status, Subject
+from stores.catalog import Changes, UnderLegalHold
+from stores.catalog.erasing import Scope
 from tests.contract.catalogs import a_memory
 from tests.contract.pipeline import Worker, on_every_store, only
 from tests.turns import a_turn, subject
-from worker.erasing import erase_memory, erase_subject, erase_turns
 from worker.nights.forget import FORGET
 from worker.nights.undo import take_apart
 from worker.nights.visit import visit

@@ -12,8 +12,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from memory.index.base import Entry, Index, IndexMismatch, Where
-from memory.schema import Kind, MemoryType, Status, Subject, Visibility
+from schema import Kind, MemoryType, Status, Subject, Visibility
+from stores.index.base import Entry, Index, IndexMismatch, Where
 from tests.contract.indexes import ANA, BEN, DIMENSIONS, MODEL, NOON, STAND_INS, entry, numbers, opened, unit, units
 
 ANY_STATUS: tuple[Status, ...] = ()

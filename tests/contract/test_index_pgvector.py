@@ -13,12 +13,12 @@ import numpy as np
 import pytest
 from sqlalchemy import Connection, Engine, make_url
 
-from memory.catalog import Catalog, Changes, ConcurrentChange
-from memory.catalog.engine import create_catalog_engine
-from memory.index.base import Entry, RidingIndex, Where
-from memory.index.pgvector import PgvectorIndex
-from memory.postgres import PostgresUnavailable
-from memory.schema import Subject
+from schema import Subject
+from stores.catalog import Catalog, Changes, ConcurrentChange
+from stores.catalog.engine import create_catalog_engine
+from stores.index.base import Entry, RidingIndex, Where
+from stores.index.pgvector import PgvectorIndex
+from stores.postgres import PostgresUnavailable
 from tests.contract.catalogs import ANNA, NOW, a_memory, changes
 from tests.contract.indexes import ANA, BEN, DIMENSIONS, MODEL, entry, numbers, unit, units
 from tests.contract.pipeline import Worker, only

@@ -8,17 +8,17 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from memory.findings import Mark
-from memory.index import IndexMismatch, IndexUnavailable, Where, open_index
-from memory.settings import Settings, SettingsError
+from memory.failures import is_outage
+from schema.health import Mark
+from schema.settings import Settings, SettingsError
+from stores.index import IndexMismatch, IndexUnavailable, Where, open_index
 from tests.contract.embedders import minilm
 from tests.contract.indexes import ANA, BEN, DIMENSIONS, MODEL, entry, numbers, unit, units
 from tests.contract.loopback import Answer, Loopback, Request, loopback
-from worker.failures import is_outage
 
 if TYPE_CHECKING:
     # It takes seconds to import: only where it is tested.
-    from memory.index.qdrant import QdrantIndex
+    from stores.index.qdrant import QdrantIndex
     from tests.contract.qdrant_server import QdrantServer
 
 COLLECTION = "/collections/afterturn_main"
@@ -39,7 +39,7 @@ def server(service: QdrantServer) -> Iterator[Loopback]:
 
 
 def unready(settings: Settings) -> QdrantIndex:
-    from memory.index.qdrant import open_qdrant_index
+    from stores.index.qdrant import open_qdrant_index
 
     return open_qdrant_index(settings)
 

@@ -10,16 +10,16 @@ from dataclasses import replace
 
 import pytest
 
-from memory.aws import open_s3vectors, session
-from memory.index import Index, IndexUnavailable, Where, open_index
-from memory.index.s3vectors import S3VectorsIndex
-from memory.schema import Subject
-from memory.settings import Settings, SettingsError
+from memory.failures import is_outage
+from schema import Subject
+from schema.settings import Settings, SettingsError
+from stores.aws import open_s3vectors, session
+from stores.index import Index, IndexUnavailable, Where, open_index
+from stores.index.s3vectors import S3VectorsIndex
 from tests.contract.embedders import minilm
 from tests.contract.indexes import ANA, DIMENSIONS, MODEL, entry, numbers, unit, units
 from tests.contract.loopback import Answer, Loopback, Request, aws_at_loopback
 from tests.contract.s3vectors_server import BUCKET, S3VectorsServer
-from worker.failures import is_outage
 
 
 @pytest.fixture

@@ -16,14 +16,14 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from memory.embedding.base import Embedder
-from memory.index import open_index
-from memory.index.base import Vector, Where
-from memory.index.held import Held
-from memory.index.shard import IndexUnavailable
-from memory.index.sqlite import SqliteIndex
-from memory.schema import Subject, Thresholds
-from memory.settings import Settings
+from schema import Subject, Thresholds
+from schema.settings import Settings
+from stores.embedding.base import Embedder
+from stores.index import open_index
+from stores.index.base import Vector, Where
+from stores.index.shard import IndexUnavailable
+from stores.index.snapshot import Held
+from stores.index.sqlite import SqliteIndex
 from tests.contract.indexes import ANA, BEN, DIMENSIONS, MODEL, entry, numbers, unit, units, until
 
 

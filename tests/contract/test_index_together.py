@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from memory.index.base import Index, Where
-from memory.schema import Subject
+from schema import Subject
+from stores.index.base import Index, Where
 from tests.contract.indexes import ANA, BEN, STAND_INS, entry, numbers, opened, unit, until
 
 

@@ -11,18 +11,18 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from memory.findings import Mark
-from memory.index import IndexMismatch, IndexUnavailable, Where, open_index
-from memory.schema import Subject
-from memory.settings import Settings, SettingsError
+from memory.failures import is_outage
+from schema import Subject
+from schema.health import Mark
+from schema.settings import Settings, SettingsError
+from stores.index import IndexMismatch, IndexUnavailable, Where, open_index
 from tests.contract.embedders import minilm
 from tests.contract.indexes import ANA, BEN, DIMENSIONS, MODEL, entry, numbers, unit, units
 from tests.contract.loopback import Answer, Loopback, Request
-from worker.failures import is_outage
 
 if TYPE_CHECKING:
     # It takes seconds to import: only where it is tested.
-    from memory.index.weaviate import WeaviateIndex
+    from stores.index.weaviate import WeaviateIndex
     from tests.contract.weaviate_server import WeaviateServer
 
 COLLECTION = "Afterturn_main"
@@ -53,7 +53,7 @@ def settings(at_loopback: tuple[WeaviateServer, Loopback, str]) -> Settings:
 
 
 def unready(settings: Settings) -> WeaviateIndex:
-    from memory.index.weaviate import open_weaviate_index
+    from stores.index.weaviate import open_weaviate_index
 
     return open_weaviate_index(settings)
 

@@ -6,9 +6,9 @@ import uuid
 from dataclasses import replace
 from datetime import timedelta
 
-from memory.catalog import Catalog, Changes
-from memory.lexicon import Lexicon
-from memory.schema import Memory, Policy, Status, Subject
+from schema import Memory, Policy, Status, Subject
+from stores.catalog import Catalog, Changes
+from stores.fulltext import Lexicon
 from tests.contract.catalogs import ANNA, BERT, NAMESAKE, NOW, a_memory
 
 POLICY = Policy()

@@ -10,9 +10,9 @@ import pytest
 from pydantic import BaseModel
 from redis import Redis
 
-from memory.breaker import CircuitBreaker, CircuitOpen
-from memory.llm import LLM, Call, LLMAnswerInvalid, LLMBusy, LLMUnavailable, Reply
-from memory.llm.gate import Gate
+from stores.breaker import CircuitBreaker, CircuitOpen
+from stores.llm import LLM, Call, LLMAnswerInvalid, LLMBusy, LLMUnavailable, Reply
+from stores.llm.gate import Gate
 
 
 class City(BaseModel):

@@ -9,7 +9,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from memory.llm import LLMRefused, LLMUnavailable, Provider
+from stores.llm import LLMRefused, LLMUnavailable, Provider
 from tests.contract.loopback import Answer, Loopback, Request, loopback
 from tests.contract.vendors import BERLIN, SCHEMA, SECRET, TIMEOUT, VENDORS, City, Vendor, always, takes_only
 

@@ -16,9 +16,9 @@ from pathlib import Path
 import pytest
 from pydantic import BaseModel, Field
 
-from memory.llm import LLMRefused, Provider
-from memory.llm.openai import open_openai
-from memory.settings import Settings
+from schema.settings import Settings
+from stores.llm import LLMRefused, Provider
+from stores.llm.openai import open_openai
 from tests.conftest import free_port
 
 PYTHON = "LLAMA_PYTHON"

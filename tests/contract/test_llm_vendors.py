@@ -9,8 +9,8 @@ from email.utils import format_datetime
 
 import pytest
 
-from memory.aws import session
-from memory.llm import LLMRefused, LLMUnavailable, Provider
+from stores.aws import session
+from stores.llm import LLMRefused, LLMUnavailable, Provider
 from tests.contract.loopback import Answer, Loopback, Request
 from tests.contract.vendors import BERLIN, SCHEMA, SECRET, TIMEOUT, VENDORS, City, always, takes_only
 

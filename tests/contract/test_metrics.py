@@ -19,13 +19,13 @@ from structlog.contextvars import merge_contextvars
 from structlog.testing import capture_logs
 
 from interfaces.fleet_report import FleetReport, NoAnswer, advice_on, fleet_report
-from memory.catalog import StaleFence
-from memory.index import IndexUnavailable
-from memory.mailbox import Mailbox
-from memory.queue import BEAT_LOCK, INGEST_QUEUE, NIGHTLY_QUEUE, QUEUES, create_celery, open_mailbox
-from memory.redis import open_redis
-from memory.schema import Turn
-from memory.settings import Settings, SettingsError
+from schema import Turn
+from schema.settings import Settings, SettingsError
+from stores.catalog import StaleFence
+from stores.index import IndexUnavailable
+from stores.mailbox import Mailbox
+from stores.queue import BEAT_LOCK, INGEST_QUEUE, NIGHTLY_QUEUE, QUEUES, create_celery, open_mailbox
+from stores.redis import open_redis
 from tests.conftest import free_port
 from tests.contract.pipeline import Worker
 from tests.turns import a_turn, subject

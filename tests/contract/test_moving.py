@@ -12,17 +12,17 @@ import numpy as np
 import pytest
 from sqlalchemy import Engine
 
-from memory.accesses import Accesses
-from memory.catalog import Catalog, Changes
-from memory.catalog.erasing import Scope, Tombstone
-from memory.graph import SqlGraph
-from memory.index.base import Vector, Where
-from memory.index.sqlite import SqliteIndex
-from memory.lines import NotALine, export, import_lines
-from memory.reindexing import IndexUnbuilt, catch_up, must_be_built, reindex, target_of
-from memory.schema import AuditAction, AuditEntry, Policy, Status, Subject
-from memory.settings import Settings
-from memory.stores import Stores
+from memory.export import NotALine, export, import_lines
+from memory.reindex import IndexUnbuilt, catch_up, must_be_built, reindex, target_of
+from schema import AuditAction, AuditEntry, Policy, Status, Subject
+from schema.settings import Settings
+from stores.accesses import Accesses
+from stores.catalog import Catalog, Changes
+from stores.catalog.erasing import Scope, Tombstone
+from stores.graph import SqlGraph
+from stores.index.base import Vector, Where
+from stores.index.sqlite import SqliteIndex
+from stores.open import Stores
 from tests.contract.catalogs import ANNA, BERT, NAMESAKE, NOW, a_memory, a_turn, changes
 from tests.contract.indexes import DIMENSIONS
 from tests.contract.indexes import opened as opened_index
@@ -162,7 +162,7 @@ def test_a_subject_that_is_erased_meanwhile_is_in_neither(old: Stores, new: Stor
 def test_one_that_was_broken_off_goes_on_where_it_was(
     old: Stores, new: Stores, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("memory.reindexing._SUBJECTS_A_PAGE", 1)
+    monkeypatch.setattr("memory.reindex._SUBJECTS_A_PAGE", 1)
     embedder = new.embedder
     assert isinstance(embedder, Embedding)
     embedder.left = 4
@@ -198,7 +198,7 @@ def test_an_index_that_is_not_built_to_its_end_is_refused_with_the_way_out(
     told_of_all(old)
     with pytest.raises(IndexUnbuilt, match=r"nothing of what the catalog has.*afterturn reindex"):
         must_be_built(new)
-    monkeypatch.setattr("memory.reindexing._SUBJECTS_A_PAGE", 1)
+    monkeypatch.setattr("memory.reindex._SUBJECTS_A_PAGE", 1)
     embedder = new.embedder
     assert isinstance(embedder, Embedding)
     embedder.left = 4
@@ -233,7 +233,7 @@ def test_an_index_that_was_lost_after_its_move_is_built_again(old: Stores, new: 
 
 @pytest.fixture
 def elsewhere(tmp_path: Path) -> Iterator[Stores]:
-    from memory.catalog import open_catalog_engine
+    from stores.catalog import open_catalog_engine
 
     settings = Settings(data_dir=tmp_path / "elsewhere")
     engine = open_catalog_engine(settings)

@@ -11,11 +11,11 @@ import pytest
 
 import worker.nights.chunks as chunks
 import worker.nights.dispatch as dispatch
-from memory.catalog import Changes, ChunkLost
-from memory.index import IndexUnavailable
-from memory.llm import LLMUnavailable
-from memory.queue import NIGHTLY_QUEUE
-from memory.schema import Preference, PreferenceName, Subject
+from schema import Preference, PreferenceName, Subject
+from stores.catalog import Changes, ChunkLost
+from stores.index import IndexUnavailable
+from stores.llm import LLMUnavailable
+from stores.queue import NIGHTLY_QUEUE
 from tests.contract.pipeline import Worker, on_every_store
 from tests.turns import subject
 from worker.nights.base import Job

@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
-from memory.catalog import Access, Changes
 from memory.indexing import index
-from memory.schema import Status, Subject
 from recall.search import search
+from schema import Status, Subject
+from stores.catalog import Access, Changes
 from tests.contract.catalogs import a_memory
 from tests.contract.pipeline import Worker, on_every_store, only
 from tests.turns import a_turn, subject

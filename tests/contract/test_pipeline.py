@@ -8,13 +8,13 @@ from typing import Any
 
 import pytest
 
-from memory.catalog import Outcome
-from memory.mailbox import key_of
-from memory.schema import AuditAction, Memory, MemoryType, Status, Subject
+from memory.events import stream_key
 from recall.search import search
+from schema import AuditAction, Memory, MemoryType, Status, Subject
+from stores.catalog import Outcome
+from stores.mailbox import key_of
 from tests.contract.pipeline import EVERYTHING, Worker, on_every_store, only
 from tests.turns import a_turn, subject
-from worker.events import stream_key
 
 # -- what becomes of what is said -------------------------------------------------------------------------------
 

@@ -7,14 +7,14 @@ from typing import Any
 
 import pytest
 
-from memory.llm import LLMUnavailable
-from memory.schema import Status
+from memory.same_fact import PROMPT, Judge
+from schema import Status
+from stores.llm import LLMUnavailable
 from tests.contract.pipeline import EVERYTHING, Worker, only
 from tests.scripted import Scripted, answer, guarded, told
 from tests.turns import subject
 from worker.extract.model import ModelExtractor
 from worker.extract.rules import RulesExtractor
-from worker.same_fact import PROMPT, Judge
 
 SAID = ("I enjoy long walks by the sea.", "I like strolling along the coast.")
 WALKS, STROLLS = (

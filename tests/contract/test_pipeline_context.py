@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from memory.catalog import Changes, Outcome
-from memory.schema import OpenTopic, Question, Subject
+from schema import OpenTopic, Question, Subject
+from stores.catalog import Changes, Outcome
 from tests.contract.pipeline import Worker, only
 from tests.turns import a_turn, subject
 from worker import tasks

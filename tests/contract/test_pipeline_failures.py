@@ -10,16 +10,15 @@ from typing import Any
 
 import pytest
 
-from memory.catalog import Changes, Outcome
-from memory.index import IndexUnavailable
-from memory.index.base import Index
-from memory.mailbox import Batch, key_of
-from memory.schema import Context, Extraction, Status, Subject, Turn
 from recall.search import search
+from schema import AdmittedTurn, Context, Extraction, Status, Subject, Turn
+from stores.catalog import Changes, Outcome
+from stores.index import IndexUnavailable
+from stores.index.base import Index
+from stores.mailbox import Batch, key_of
 from tests.contract.pipeline import EVERYTHING, Worker, only
 from tests.turns import a_turn, subject
 from worker import tasks
-from worker.extract.base import AdmittedTurn
 
 # -- crashes and lost leases ------------------------------------------------------------------------------------
 

@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from memory.catalog import Outcome
-from memory.llm import LLMUnavailable
-from memory.schema import Status
+from schema import Status
+from stores.catalog import Outcome
+from stores.llm import LLMUnavailable
 from tests.contract.pipeline import EVERYTHING, Worker, only
 from tests.scripted import Scripted, answer, guarded, told
 from tests.turns import a_turn, subject

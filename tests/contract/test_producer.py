@@ -23,14 +23,14 @@ from redis import Redis
 from redis.exceptions import RedisError
 
 from interfaces.local.broker import embedded_broker
-from memory.mailbox import Batch, Mailbox
-from memory.queue import INGEST_QUEUE, create_celery, open_mailbox
-from memory.schema import Subject, Turn
-from memory.settings import Settings, SettingsError
 from producers import Accepted, ConflictingTurn, InvalidTurn, Producer, SpoolFull
 from producers.broker import Broker
 from producers.handover import Handover
 from producers.spool import Spool
+from schema import Subject, Turn
+from schema.settings import Settings, SettingsError
+from stores.mailbox import Batch, Mailbox
+from stores.queue import INGEST_QUEUE, create_celery, open_mailbox
 from tests.conftest import free_port
 from tests.fleet.fleet import wait_until
 from tests.turns import a_turn, subject

@@ -8,18 +8,18 @@ from datetime import UTC, datetime, timedelta
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from memory.catalog import Changes
+from memory.erasure.subjects import erase_memory
 from memory.indexing import index_all
-from memory.schema import Fact, Kind, Memory, MemoryType, Preference, PreferenceName, Status, Subject, memory_id
+from memory.reviews import approve, reject
 from policies.promotion import confidence, patterns
+from schema import Fact, Kind, Memory, MemoryType, Preference, PreferenceName, Status, Subject, memory_id
+from stores.catalog import Changes
 from tests.contract.catalogs import a_memory
 from tests.contract.pipeline import Worker, on_every_store, only
 from tests.turns import subject
-from worker.erasing import erase_memory
 from worker.nights.base import Plan
 from worker.nights.promote import PROMOTE
 from worker.nights.visit import visit
-from worker.reviews import approve, reject
 
 pytest_generate_tests = on_every_store
 NOW = datetime(2026, 11, 20, 3, 0, tzinfo=UTC)

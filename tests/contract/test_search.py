@@ -6,13 +6,13 @@ from datetime import UTC, datetime
 
 import pytest
 
-from memory.catalog import Changes
-from memory.erasure import erase
-from memory.schema import Memory, Preference, PreferenceName, Subject
-from memory.wishes import prefer
+from memory.erasure.memories import erase
+from memory.preferences import prefer
 from policies.consolidation import without
 from recall.graph import around
 from recall.search import search, search_all
+from schema import Memory, Preference, PreferenceName, Subject
+from stores.catalog import Changes
 from tests.contract.pipeline import Worker, only
 from tests.turns import subject
 

@@ -8,9 +8,9 @@ from datetime import UTC, datetime, timedelta
 import pytest
 from pydantic import ValidationError
 
-from memory.catalog import Outcome
-from memory.schema import MAX_BLOCKED_TOPICS, Preference, PreferenceName, Preferences, Subject
-from memory.wishes import TooManyTopics, prefer
+from memory.preferences import TooManyTopics, prefer
+from schema import MAX_BLOCKED_TOPICS, Preference, PreferenceName, Preferences, Subject
+from stores.catalog import Outcome
 from tests.contract.pipeline import EVERYTHING, Worker, only
 from tests.turns import a_turn, subject
 

@@ -14,11 +14,11 @@ from openai.types.chat import ChatCompletion
 from openai.types.chat.completion_create_params import CompletionCreateParamsNonStreaming
 from pydantic import BaseModel, Field, TypeAdapter
 
-from memory.aws import session
-from memory.llm import Provider
-from memory.llm.bedrock import open_bedrock_provider
-from memory.llm.openai import open_openai
-from memory.settings import Settings
+from schema.settings import Settings
+from stores.aws import session
+from stores.llm import Provider
+from stores.llm.bedrock import open_bedrock_provider
+from stores.llm.openai import open_openai
 from tests.contract.loopback import Answer, Loopback, Request
 
 Form = str

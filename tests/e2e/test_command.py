@@ -12,14 +12,14 @@ from pathlib import Path
 import pytest
 
 from interfaces.local.broker import embedded_broker
-from memory.catalog import Changes, open_catalog
-from memory.schema import OpenTopic, Preference, PreferenceName, Status, Subject, Turn
-from memory.settings import Settings
+from memory.erasure.subjects import files_with
 from producers.spool import Spool
+from schema import OpenTopic, Preference, PreferenceName, Status, Subject, Turn
+from schema.settings import Settings
+from stores.catalog import Changes, open_catalog
 from tests.contract.catalogs import a_memory
 from tests.e2e.command import Home
 from tests.turns import a_turn
-from worker.erasing import files_with
 
 COMMANDS = (
     "ingest",

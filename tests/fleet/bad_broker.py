@@ -14,7 +14,7 @@ from typing import cast
 from redis import Redis
 
 from interfaces.local.broker import embedded_broker
-from memory.mailbox import key_of
+from stores.mailbox import key_of
 from tests.conftest import free_port
 from tests.turns import subject
 

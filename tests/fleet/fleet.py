@@ -16,10 +16,10 @@ from typing import Any
 
 from redis import Redis
 
-from memory.queue import create_celery, open_mailbox
-from memory.settings import PREFIX, Settings, variable_of
-from memory.stores import Stores, open_stores
 from producers import Producer
+from schema.settings import PREFIX, Settings, variable_of
+from stores.open import Stores, open_stores
+from stores.queue import create_celery, open_mailbox
 from tests.fleet.load import Said
 from tests.fleet.oracle import Notes, notes_of
 

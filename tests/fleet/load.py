@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from memory.schema import MemoryType, Subject, memory_id
+from schema import MemoryType, Subject, memory_id
 from tests.fleet.oracle import SENTENCES
 
 _FIRST = datetime(2026, 11, 2, 8, tzinfo=UTC)

@@ -21,13 +21,12 @@ from typing import Any
 import numpy as np
 from pydantic import BaseModel
 
-from memory.embedding.base import Vectors
-from memory.embedding.minilm import MiniLM
-from memory.index.base import Vector
-from memory.llm import LLM, LLMUnavailable, Reply
-from memory.schema import Candidate, Context, Extraction, Fact, Kind, MemoryType
-from memory.settings import Settings
-from worker.extract.base import AdmittedTurn
+from schema import AdmittedTurn, Candidate, Context, Extraction, Fact, Kind, MemoryType
+from schema.settings import Settings
+from stores.embedding.base import Vectors
+from stores.embedding.minilm import MiniLM
+from stores.index.base import Vector
+from stores.llm import LLM, LLMUnavailable, Reply
 
 SENTENCES = {
     "home": ("Personal", "The user lives in {}."),

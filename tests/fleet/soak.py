@@ -22,15 +22,15 @@ from typing import Annotated
 import typer
 from rich.console import Console
 
-from memory.queue import INGEST_QUEUE, send_turn
-from memory.schema import Turn
+from schema import Turn
+from stores.failpoints import CRASH_POINTS
+from stores.queue import INGEST_QUEUE, send_turn
 from tests.fleet.bad_broker import BadBroker
 from tests.fleet.clock import clock_off_by
 from tests.fleet.fleet import ORACLE, Fleet, locked, stop
 from tests.fleet.load import Said, fact, names
 from tests.fleet.oracle import Faults
 from tests.fleet.state import Tally, lasting_keys, left_in_mailboxes, tally
-from worker.crash_points import CRASH_POINTS
 
 _WORKERS = 3
 _USERS = 300

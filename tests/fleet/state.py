@@ -10,11 +10,11 @@ from dataclasses import dataclass, field
 from itertools import groupby, pairwise
 from typing import Any
 
-from memory.catalog import Outcome, tables
-from memory.catalog.engine import create_catalog_engine
-from memory.catalog.rows import memory_of
-from memory.queue import DEAD_LETTER_QUEUE, INGEST_QUEUE, NIGHTLY_QUEUE
-from memory.schema import AuditAction, Memory, Status, Subject
+from schema import AuditAction, Memory, Status, Subject
+from stores.catalog import Outcome, tables
+from stores.catalog.engine import create_catalog_engine
+from stores.catalog.rows import memory_of
+from stores.queue import DEAD_LETTER_QUEUE, INGEST_QUEUE, NIGHTLY_QUEUE
 from tests.fleet.fleet import Fleet
 from tests.fleet.load import Said
 from tests.fleet.oracle import Call

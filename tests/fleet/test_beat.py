@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from memory.queue import BEAT_LOCK, NIGHTLY_QUEUE
+from stores.queue import BEAT_LOCK, NIGHTLY_QUEUE
 from tests.fleet.fleet import ORACLE, Fleet, Process, stop, wait_until
 from tests.fleet.load import names, talk
 from tests.fleet.state import assert_all_as_said

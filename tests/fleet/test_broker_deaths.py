@@ -9,7 +9,7 @@ from contextlib import AbstractContextManager, closing
 import pytest
 from redis import Redis
 
-from memory.queue import QUEUES
+from stores.queue import QUEUES
 from tests.fleet.bad_broker import BadBroker
 from tests.fleet.broker import Broker
 from tests.fleet.fleet import ORACLE, Fleet

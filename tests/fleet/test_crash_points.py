@@ -9,10 +9,10 @@ from contextlib import closing
 
 import pytest
 
+from stores.failpoints import CRASH_POINTS, CrashPoint
 from tests.fleet.fleet import ORACLE, Fleet, wait_until
 from tests.fleet.load import names, talk
 from tests.fleet.state import assert_all_as_said
-from worker.crash_points import CRASH_POINTS, CrashPoint
 
 
 @pytest.fixture(scope="module")

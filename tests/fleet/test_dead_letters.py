@@ -9,10 +9,10 @@ from typing import Any
 
 import pytest
 
-from memory.catalog import Changes, LedgerEntry, Outcome
-from memory.dead_letters import count_dead_letters, read_dead_letters
-from memory.queue import create_celery, send_dead_letter
-from memory.schema import Turn
+from schema import Turn
+from stores.catalog import Changes, LedgerEntry, Outcome
+from stores.dead_letters import count_dead_letters, read_dead_letters
+from stores.queue import create_celery, send_dead_letter
 from tests.fleet.fleet import Fleet
 from tests.turns import WHEN, a_turn, subject
 

@@ -7,8 +7,8 @@ from functools import partial
 
 import pytest
 
-from memory.catalog import Outcome
-from memory.schema import Status
+from schema import Status
+from stores.catalog import Outcome
 from tests.fleet.fleet import Fleet, wait_until
 from tests.turns import a_turn, subject
 

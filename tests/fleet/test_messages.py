@@ -8,8 +8,8 @@ from collections.abc import Sequence
 
 import pytest
 
-from memory.queue import send_turn
-from memory.schema import MAX_TURN_BYTES, Turn
+from schema import MAX_TURN_BYTES, Turn
+from stores.queue import send_turn
 from tests.fleet.fleet import Fleet, wait_until
 from tests.fleet.load import Said, fact, names, talk
 from tests.fleet.oracle import Faults

@@ -6,13 +6,13 @@ from datetime import UTC, datetime
 
 import pytest
 
-from memory.embedding.minilm import MiniLM
-from memory.queue import DEAD_LETTER_QUEUE
-from memory.schema import Status
+from schema import Status
+from stores.embedding.minilm import MiniLM
+from stores.queue import DEAD_LETTER_QUEUE
 from tests.fleet.fleet import Fleet, wait_until
 from tests.fleet.load import names, talk
+from worker.context import open_parts
 from worker.nights.dispatch import begin, ring_for
-from worker.parts import open_parts
 
 ARCHIVES_ALL = {"ARCHIVE_WEIGHT": "1.0", "ARCHIVE_IDLE_DAYS": "0", "AFTERTURN_NIGHT_CHUNK_SUBJECTS": "7"}
 NIGHTS = 3

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from memory.queue import DEAD_LETTER_QUEUE
+from stores.queue import DEAD_LETTER_QUEUE
 from tests.fleet.fleet import ORACLE, WAIT_SECONDS, Fleet
 from tests.fleet.load import fact, names, talk
 from tests.fleet.oracle import KILL, Faults

@@ -9,8 +9,8 @@ from typing import Any, cast
 
 import pytest
 
-from memory.queue import send_turn
-from memory.schema import Turn
+from schema import Turn
+from stores.queue import send_turn
 from tests.fleet.clock import clock_off_by
 from tests.fleet.fleet import Fleet, stop, wait_until
 from tests.fleet.load import fact, names, talk

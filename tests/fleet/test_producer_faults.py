@@ -19,10 +19,10 @@ from typing import Any
 
 import pytest
 
-from memory.schema import Turn
-from memory.settings import Settings
 from producers import Accepted, Producer, SpoolUnavailable
 from producers.spool import Spool
+from schema import Turn
+from schema.settings import Settings
 from tests.fleet.bad_broker import BadBroker
 from tests.turns import a_turn
 

@@ -11,9 +11,9 @@ from typing import Any
 
 import pytest
 
-from memory.queue import DEAD_LETTER_QUEUE, INGEST_QUEUE
-from memory.schema import Status
 from producers import Accepted, ConflictingTurn
+from schema import Status
+from stores.queue import DEAD_LETTER_QUEUE, INGEST_QUEUE
 from tests.fleet.fleet import Fleet, wait_until
 from tests.turns import a_turn, subject
 

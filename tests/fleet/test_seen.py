@@ -15,7 +15,7 @@ from typing import Any
 
 import pytest
 
-from memory.catalog import Outcome
+from stores.catalog import Outcome
 from tests.conftest import free_port
 from tests.fleet.fleet import Fleet, wait_until
 from tests.turns import a_turn

@@ -29,10 +29,10 @@ def main() -> None:
     atheris = _atheris()
     with ExitStack() as instrumented:
         instrumented.enter_context(atheris.instrument_imports(include=["policies", "worker.extract"]))
-        from memory.schema import MAX_SUMMARY_CHARS, Candidate, Context, Message, Policy, Turn
-        from memory.settings import Settings
         from policies.admission import admit
-        from policies.privacy import screen
+        from policies.privacy.screen import screen
+        from schema import MAX_SUMMARY_CHARS, Candidate, Context, Message, Policy, Turn
+        from schema.settings import Settings
         from worker.extract import AdmittedTurn, open_extractor
 
     policy = Policy()

@@ -12,8 +12,8 @@ from sqlalchemy.exc import InternalError, OperationalError, SQLAlchemyError
 from sqlalchemy.exc import TimeoutError as NoConnectionFree
 from structlog.testing import capture_logs
 
-from memory.accesses import Accesses
-from memory.catalog import Catalog
+from stores.accesses import Accesses
+from stores.catalog import Catalog
 from tests.turns import WHEN, subject
 
 

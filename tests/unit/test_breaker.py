@@ -8,9 +8,9 @@ import pytest
 from fakeredis import FakeRedis, FakeServer
 from pydantic import BaseModel
 
-from memory.breaker import CircuitBreaker, CircuitOpen, State
-from memory.llm import LLM, LLMUnavailable
-from memory.llm.gate import Gate
+from stores.breaker import CircuitBreaker, CircuitOpen, State
+from stores.llm import LLM, LLMUnavailable
+from stores.llm.gate import Gate
 from tests.scripted import Scripted
 
 

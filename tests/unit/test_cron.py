@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memory.schema.cron import Cron
+from schema.cron import Cron
 
 TWO_HOURS = timedelta(hours=2)
 BERLIN = ZoneInfo("Europe/Berlin")

@@ -13,7 +13,7 @@ import pytest
 import yaml
 from redbeat.schedulers import RedBeatConfig
 
-from memory.settings import Settings, variable_of
+from schema.settings import Settings, variable_of
 from tests.commands import all_commands
 
 ROOT = Path(__file__).parents[2]

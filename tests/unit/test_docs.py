@@ -13,14 +13,14 @@ from pydantic import BaseModel
 from typer.core import TyperCommand, TyperGroup
 
 from interfaces.cli.configuration import env_example
-from memory.catalog.tables import metadata
-from memory.embedding.minilm import MiniLM
-from memory.mailbox import Mailbox
-from memory.queue import DEAD_LETTER, DEAD_LETTER_QUEUE, DRAIN_MAILBOX, INGEST_QUEUE, INGEST_TURN, NIGHTLY_QUEUE
-from memory.schema import MAX_TURN_BYTES, SCHEMA_VERSION, EventName, Message, Policy, Subject, Turn
-from memory.settings import Settings, variable_of
+from memory.events import stream_key
+from schema import MAX_TURN_BYTES, SCHEMA_VERSION, EventName, Message, Policy, Subject, Turn
+from schema.settings import Settings, variable_of
+from stores.catalog.tables import metadata
+from stores.embedding.minilm import MiniLM
+from stores.mailbox import Mailbox
+from stores.queue import DEAD_LETTER, DEAD_LETTER_QUEUE, DRAIN_MAILBOX, INGEST_QUEUE, INGEST_TURN, NIGHTLY_QUEUE
 from tests.commands import all_commands
-from worker.events import stream_key
 
 ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"
@@ -202,7 +202,9 @@ def test_the_page_of_sources_accounts_for_every_policy_constant() -> None:
 
 
 def test_the_page_on_running_the_fleet_explains_every_line_of_the_log() -> None:
-    code = "".join(path.read_text() for room in ("worker", "memory") for path in sorted((ROOT / room).rglob("*.py")))
+    code = "".join(
+        path.read_text() for room in ("memory", "stores", "worker") for path in sorted((ROOT / room).rglob("*.py"))
+    )
     written = set(re.findall(r'(?:_log|get_logger\(\))\.(?:info|warning|error|exception)\(\s*"(\w+)"', code))
     told = {name for row in rows((DOCS / "how-to" / "run-the-fleet.md").read_text()) for name in _CODE.findall(row[0])}
     assert written == told
@@ -253,7 +255,7 @@ def keys_that_a_mailbox_writes() -> set[str]:
 
 def test_the_page_of_redis_keys_names_what_a_mailbox_writes_and_nothing_else() -> None:
     page = DOCS / "reference" / "redis-keys.md"
-    told = {row[0].strip("`") for row in rows(section(page, "## Mailboxes (`memory/mailbox.py`)"))}
+    told = {row[0].strip("`") for row in rows(section(page, "## Mailboxes (`stores/mailbox/mailbox.py`)"))}
     assert told == keys_that_a_mailbox_writes()
 
 
@@ -261,7 +263,7 @@ def test_the_page_of_redis_keys_names_the_stream_of_events() -> None:
     subject = Subject(tenant_id="t", subject_id="a")
     told = [
         row[0].strip("`")
-        for row in rows(section(DOCS / "reference" / "redis-keys.md", "## Events (`worker/events.py`)"))
+        for row in rows(section(DOCS / "reference" / "redis-keys.md", "## Events (`memory/events.py`)"))
     ]
     assert told == [stream_key(subject).replace(subject.key, "SUBJECT")]
 

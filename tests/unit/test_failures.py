@@ -7,7 +7,7 @@ import os
 
 import pytest
 
-from worker.failures import is_outage, is_transient, pause_before_retry
+from memory.failures import is_outage, is_transient, pause_before_retry
 
 
 @pytest.mark.parametrize("code", [errno.ENOSPC, errno.EDQUOT, errno.EMFILE, errno.ENFILE, errno.ENOMEM, errno.EIO])

@@ -7,8 +7,6 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-import pytest
-
 ROOT = Path(__file__).parents[2]
 NOT_SHIPPED = {"benchmarks", "tests"}
 MADE_BY_TOOLS = {"__pycache__", "node_modules", "data", "dist", "build"}
@@ -45,18 +43,6 @@ def test_every_package_has_its_floor() -> None:
     [floors] = [contract for contract in project()["tool"]["importlinter"]["contracts"] if contract["type"] == "layers"]
     rooms = [room.strip() for floor in floors["layers"] for room in floor.split("|")]
     assert sorted(rooms) == sorted(packages())
-
-
-@pytest.mark.parametrize("source", ["policies", "memory.schema"])
-def test_all_of_memory_but_its_schema_is_out_of_bounds_for(source: str) -> None:
-    [forbidden] = [
-        set(contract["forbidden_modules"])
-        for contract in project()["tool"]["importlinter"]["contracts"]
-        if contract["type"] == "forbidden" and contract["source_modules"] == [source]
-    ]
-    modules = {path.stem for path in (ROOT / "memory").glob("*.py")} - {"__init__"}
-    modules |= {path.parent.name for path in (ROOT / "memory").glob("*/__init__.py")}
-    assert {f"memory.{module}" for module in modules - {"schema"}} - forbidden == set()
 
 
 def test_no_file_is_two_rooms() -> None:

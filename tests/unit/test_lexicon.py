@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memory.catalog.summaries import Summary
-from memory.lexicon import terms_of
-from memory.lexicon.postings import Postings, best
+from stores.catalog.summaries import Summary
+from stores.fulltext import terms_of
+from stores.fulltext.postings import Postings, best
 
 NOON = datetime(2026, 3, 2, 12, 0, tzinfo=UTC)
 words = st.sampled_from(["tea", "coffee", "lisbon", "boat", "seven", "red", "garden"])

@@ -8,7 +8,7 @@ from typing import Literal
 import pytest
 from pydantic import BaseModel, Field
 
-from memory.llm.schema import plain, strict, with_schema
+from stores.llm.schema import plain, strict, with_schema
 
 
 class Leg(BaseModel):

@@ -17,11 +17,11 @@ from opentelemetry.sdk.trace.export import SimpleSpanProcessor
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
 from opentelemetry.trace import StatusCode
 
-from memory.settings import SettingsError
-from worker import tracing
+from memory import tracing
+from memory.stages import in_batch, stage
+from schema.settings import SettingsError
 from worker.contentless import ContentlessTask, TaskFailed
 from worker.logs import configure_logging
-from worker.stages import in_batch, stage
 
 SAID = "marzipan"
 Lines = Callable[[], list[dict[str, Any]]]

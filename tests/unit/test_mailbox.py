@@ -11,9 +11,9 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import Bundle, RuleBasedStateMachine, consumes, invariant, rule
 
-from memory.mailbox import Appended, Batch, ConflictingTurn, Lease, LeaseLost, Mailbox, key_of
-from memory.mailbox_scripts import DIRTY, HEADS
-from memory.schema import Message, Subject, Turn
+from schema import Message, Subject, Turn
+from stores.mailbox import Appended, Batch, ConflictingTurn, Lease, LeaseLost, Mailbox, key_of
+from stores.mailbox.scripts import DIRTY, HEADS
 
 WHEN = datetime(2026, 11, 2, 8, 0, tzinfo=UTC)
 LEASE_SECONDS = 600.0

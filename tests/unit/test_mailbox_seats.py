@@ -10,9 +10,9 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
 
-from memory.mailbox import Appended, Batch, Mailbox
-from memory.mailbox_scripts import DIRTY, PREFIX
-from memory.schema import Subject
+from schema import Subject
+from stores.mailbox import Appended, Batch, Mailbox
+from stores.mailbox.scripts import DIRTY, PREFIX
 from tests.unit.test_mailbox import LEASE_SECONDS, expire_lease, fake, taken, turn
 
 USERS = [Subject(tenant_id="acme", subject_id=f"u{number}") for number in range(6)]

@@ -14,13 +14,13 @@ import yaml
 from prometheus_client.metrics import MetricWrapperBase
 from prometheus_client.metrics_core import Metric
 
+import memory.metrics
 import producers.counting
-import worker.metrics
-from memory.breaker import State
-from memory.catalog import Backlog, Outcome
-from memory.mailbox import Depths
-from memory.queue import QUEUES
-from memory.schema import DecisionAction, Verdict
+from schema import DecisionAction, Verdict
+from stores.breaker import State
+from stores.catalog import Backlog, Outcome
+from stores.mailbox import Depths
+from stores.queue import QUEUES
 from worker.scrape import FleetCollector
 
 ROOT = Path(__file__).parents[2]
@@ -64,7 +64,7 @@ def fleet_metrics() -> Iterator[Metric]:
 def all_metrics() -> dict[str, tuple[str, tuple[str, ...]]]:
     """Every metric of the house: its type and its labels."""
     found: dict[str, tuple[str, tuple[str, ...]]] = {}
-    for room in (worker.metrics, producers.counting):
+    for room in (memory.metrics, producers.counting):
         for one in vars(room).values():
             if isinstance(one, MetricWrapperBase):
                 [metric] = one.describe()
@@ -100,7 +100,7 @@ def test_the_page_has_every_metric_with_its_type_and_labels_and_no_other() -> No
         ("afterturn_decisions_total", list(DecisionAction)),
         ("afterturn_screenings_total", list(Verdict)),
         ("afterturn_queue_messages", list(QUEUES)),
-        ("afterturn_dead_letters_total", list(worker.metrics._DEAD_LETTER_REASONS)),
+        ("afterturn_dead_letters_total", list(memory.metrics._DEAD_LETTER_REASONS)),
         ("afterturn_breaker_state", ["embedder", "index", "llm"]),
         ("afterturn_producer_turns_total", [*producers.counting.Accepted, *producers.counting.Outcome]),
     ],
@@ -127,15 +127,15 @@ def test_what_is_known_beforehand_is_counted_from_zero() -> None:
     def values(counter: MetricWrapperBase, label: str) -> set[str]:
         return {sample.labels[label] for metric in counter.collect() for sample in metric.samples}
 
-    assert set(map(str, Outcome)) <= values(worker.metrics.TURNS, "outcome")
-    assert set(map(str, DecisionAction)) <= values(worker.metrics.DECISIONS, "action")
-    assert {"broker", "catalog"} <= values(worker.metrics.SCRAPE_ERRORS, "store")
+    assert set(map(str, Outcome)) <= values(memory.metrics.TURNS, "outcome")
+    assert set(map(str, DecisionAction)) <= values(memory.metrics.DECISIONS, "action")
+    assert {"broker", "catalog"} <= values(memory.metrics.SCRAPE_ERRORS, "store")
 
 
 def test_the_states_of_the_breakers_can_be_read_back() -> None:
-    worker.metrics.show_breaker("a-part", State.HALF_OPEN)
-    assert worker.metrics.breaker_states()["a-part"] is State.HALF_OPEN
-    worker.metrics.BREAKER_STATE.remove("a-part")
+    memory.metrics.show_breaker("a-part", State.HALF_OPEN)
+    assert memory.metrics.breaker_states()["a-part"] is State.HALF_OPEN
+    memory.metrics.BREAKER_STATE.remove("a-part")
 
 
 # -- the dashboard and the alerts -----------------------------------------------------------------------------------

@@ -8,9 +8,9 @@ from typing import Any, cast
 
 import pytest
 
-from memory.mailbox import Lease, Mailbox
-from memory.schema import Subject
-from worker.leases import LeaseKeeper
+from memory.leases import LeaseKeeper
+from schema import Subject
+from stores.mailbox import Lease, Mailbox
 from worker.nights.hands import Hand
 from worker.nights.pace import Pace
 

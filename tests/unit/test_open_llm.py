@@ -9,9 +9,9 @@ import pytest
 from fakeredis import FakeRedis
 
 from interfaces.cli import configuration
-from memory.llm import LLM, LLMUnavailable, open_llm
-from memory.settings import Settings, SettingsError, load_settings
-from worker.failures import pause_before_retry
+from memory.failures import pause_before_retry
+from schema.settings import Settings, SettingsError, load_settings
+from stores.llm import LLM, LLMUnavailable, open_llm
 from worker.logs import configure_logging
 
 
@@ -27,7 +27,7 @@ def test_none_is_no_language_model() -> None:
 def test_a_missing_extra_is_named_with_how_to_install_it(
     monkeypatch: pytest.MonkeyPatch, llm: str, client: str
 ) -> None:
-    for module in ("memory.aws", "memory.openai_endpoint", "memory.llm.bedrock", "memory.llm.openai"):
+    for module in ("stores.aws", "stores.openai_endpoint", "stores.llm.bedrock", "stores.llm.openai"):
         monkeypatch.delitem(sys.modules, module, raising=False)
     monkeypatch.setitem(sys.modules, client, None)
     with pytest.raises(SettingsError, match=rf"AFTERTURN_LLM: .*{client}.* pip install 'afterturn\[{llm}\]'"):

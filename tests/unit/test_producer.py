@@ -11,9 +11,9 @@ from typing import Any
 
 import pytest
 
-from memory.schema import MAX_TURN_BYTES, Turn
 from producers import InvalidTurn, Producer, default_producer, parse_turn
 from producers.client import _made
+from schema import MAX_TURN_BYTES, Turn
 from tests.turns import a_turn
 
 

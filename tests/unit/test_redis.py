@@ -7,10 +7,10 @@ import ssl
 import pytest
 from redis._parsers.base import BaseParser
 
-from memory.queue import create_celery
-from memory.redis import refuses
-from memory.settings import Settings
-from worker.failures import is_outage, is_transient
+from memory.failures import is_outage, is_transient
+from schema.settings import Settings
+from stores.queue import create_celery
+from stores.redis import refuses
 
 
 @pytest.mark.parametrize(

@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
-from memory.schema import (
+from schema import (
     MAX_TURN_BYTES,
     Kind,
     Memory,

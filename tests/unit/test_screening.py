@@ -9,11 +9,11 @@ from typing import Any
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from memory.schema import Candidate, Entity, Extraction, Fact, Message, Subject, Turn
+from memory.draft import Draft
+from memory.screening import screened, source_of
+from memory.spoken_preferences import Wishes
+from schema import Candidate, Entity, Extraction, Fact, Message, Subject, Turn
 from tests.unit.policies.builders import NOON, POLICY, candidate
-from worker.draft import Draft
-from worker.screening import screened, source_of
-from worker.wishes import Wishes
 
 SECRETS = (
     ("My password is {}.", "hunter2"),

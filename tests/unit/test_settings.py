@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from interfaces.cli.configuration import env_example
-from memory.schema import Policy, Thresholds
-from memory.settings import PREFIX, Settings, SettingsError, load_policy, load_settings, variable_of
+from schema import Policy, Thresholds
+from schema.settings import PREFIX, Settings, SettingsError, load_policy, load_settings, variable_of
 
 FIELDS = [*Settings.model_fields, *Policy.model_fields]
 MINILM_LIKE = Thresholds(

@@ -17,9 +17,9 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
 
-from memory.mailbox import ConflictingTurn
-from memory.schema import Turn
 from producers.spool import Spool, SpooledTurn, SpoolFull, SpoolUnavailable
+from schema import Turn
+from stores.mailbox import ConflictingTurn
 from tests.turns import a_turn
 
 WAIT = 5.0

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from interfaces.turn_file import BadLine, read_turns
-from memory.schema import Turn
+from schema import Turn
 from tests.turns import a_turn
 
 

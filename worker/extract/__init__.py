@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from memory.llm import LLM
-from memory.plugin import load_plugin
-from memory.schema import Policy
-from memory.settings import Settings, SettingsError, variable_of
-from worker.extract.base import AdmittedTurn, Extractor
+from memory.metrics import LLM_FALLBACKS, count_llm_dropped
+from schema import AdmittedTurn, Policy
+from schema.settings import Settings, SettingsError, variable_of
+from stores.llm import LLM
+from stores.plugin import load_plugin
+from worker.extract.base import Extractor
 from worker.extract.hot_path import WithHotPath
 from worker.extract.model import ModelExtractor
 from worker.extract.rules import RulesExtractor
-from worker.metrics import LLM_FALLBACKS, count_llm_dropped
 
 __all__ = ["AdmittedTurn", "Extractor", "open_extractor"]
 

@@ -6,7 +6,7 @@ import re
 from functools import cache
 from typing import Any, Final
 
-from memory.schema import Valence
+from schema import Valence
 
 _GRIEF: Final = re.compile(
     r"\b(?:passed away|passed on|died|death of|lost (?:my|our|his|her|their) (?:job|home|house|"

@@ -14,7 +14,7 @@ from typing import Annotated, Any, TypeVar, get_args
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict
 
-from memory.schema import EntityType, Kind, MemoryType, Valence
+from schema import EntityType, Kind, MemoryType, Valence
 
 _MAX_ELEMENTS = 100
 _LABEL = re.compile(r"(?:turn )?\W?t?(\d{1,4})\W?", re.IGNORECASE)

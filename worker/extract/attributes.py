@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from memory.schema import Fact
+from schema import Fact
 from worker.extract.possessions import possessions
 from worker.extract.slots import SLOTS
 from worker.extract.special_slots import BUDGET, ENDED, FAVORITE, FAVORITE_BACK, FAVORITE_BEST, MARITAL, PET

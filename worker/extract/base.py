@@ -3,18 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Protocol
 
-from memory.schema import Admission, Context, Extraction, Turn
-
-
-@dataclass(frozen=True)
-class AdmittedTurn:
-    """A turn with what admission said of it. A skipped one is context: nothing may come of it."""
-
-    turn: Turn
-    admission: Admission
+from schema import AdmittedTurn, Context, Extraction
 
 
 class Extractor(Protocol):

@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 from typing import Final
 
-from memory.schema import Kind, MemoryType
+from schema import Kind, MemoryType
 
 
 def _topic(stems: str) -> re.Pattern[str]:

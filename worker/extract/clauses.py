@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from policies.elliptical import DEED
-from policies.sentences import words
+from policies.language.elliptical import DEED
+from policies.language.sentences import words
 
 _LEAD: Final = re.compile(
     r"^(?:(?:oh|ah|u[hm]+|er+m*|aw+|hey|hi|hello|well|ha(?:ha)*|lol|yeah|yes|yep|yup|nope|"

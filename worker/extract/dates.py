@@ -9,7 +9,7 @@ from datetime import date, datetime, time
 from typing import Final
 
 import worker.extract.reckoning as reckoning
-from policies.sentences import words
+from policies.language.sentences import words
 from worker.extract.spans import MONTHS, Span, shifted
 from worker.extract.tense import is_past, past_at
 

@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 from typing import Final
 
-from memory.schema import Entity, EntityType
+from schema import Entity, EntityType
 from worker.extract.dates import Moment
 from worker.extract.language import Parsed
 

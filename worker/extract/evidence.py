@@ -6,7 +6,7 @@ import re
 import unicodedata
 from typing import Final
 
-from policies.sentences import words
+from policies.language.sentences import words
 from worker.extract.shown import ShownTurn
 
 _ELISION: Final = re.compile(r"\[?(?:\.{3,}|…)\]?")

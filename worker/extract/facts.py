@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from memory.schema import Fact
+from schema import Fact
 from worker.extract.attributes import USER
 from worker.extract.language import Parsed
 from worker.extract.third_person import inflected

@@ -9,7 +9,8 @@ from datetime import date, datetime, time, timedelta
 from functools import cached_property
 from typing import Final
 
-from memory.schema import (
+from policies.language.commands import Command, find_commands
+from schema import (
     MAX_SUMMARY_CHARS,
     MAX_TOPIC_CHARS,
     Candidate,
@@ -19,7 +20,6 @@ from memory.schema import (
     ForgetRequest,
     OpenTopic,
 )
-from policies.commands import Command, find_commands
 from worker.extract.answer_form import Answer, ToldFact, ToldForgetting, ToldMemory
 from worker.extract.attributes import USER, attribute_facts
 from worker.extract.dates import resolve_dates

@@ -6,9 +6,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
-from memory.schema import (
+from schema import (
     MAX_SUMMARY_CHARS,
     AdmissionAction,
+    AdmittedTurn,
     Candidate,
     Context,
     Extraction,
@@ -17,7 +18,7 @@ from memory.schema import (
     MemoryType,
     Turn,
 )
-from worker.extract.base import AdmittedTurn, Extractor
+from worker.extract.base import Extractor
 from worker.extract.evidence import stems
 
 CONFIDENCE: Final = 0.6

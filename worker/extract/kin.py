@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 from typing import Final
 
-from policies.sentences import MAX_SENTENCE_CHARS
+from policies.language.sentences import MAX_SENTENCE_CHARS
 
 _KIN: Final = re.compile(
     r"\b(?P<whose>[Mm]y|[Oo]ur|[Yy]our) (?:[a-z]+ )?(?P<noun>sister|mom|mum|mother|wife|girlfriend|"

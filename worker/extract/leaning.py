@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from policies.relevance import features
-from policies.sentences import prose_of, split_sentences, words
+from policies.language.relevance import features
+from policies.language.sentences import prose_of, split_sentences, words
 from worker.extract.clauses import is_chitchat, without_asides
 
 _MAX_HEARD_FROM: Final = 1_000

@@ -5,16 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Final, Literal
 
-from memory.breaker import CircuitOpen
-from memory.llm import LLM, LLMAnswerInvalid, LLMRefused, LLMUnavailable
-from memory.schema import AdmissionAction, Candidate, Context, Extraction, Policy
-from policies.privacy import screen
+from memory.prompts import prompt
+from policies.privacy.screen import screen
+from schema import AdmissionAction, AdmittedTurn, Candidate, Context, Extraction, Policy
+from stores.breaker import CircuitOpen
+from stores.llm import LLM, LLMAnswerInvalid, LLMRefused, LLMUnavailable
 from worker.extract.answer_form import Answer
-from worker.extract.base import AdmittedTurn, Extractor
+from worker.extract.base import Extractor
 from worker.extract.from_model import Reading
 from worker.extract.rules import NAMELESS
 from worker.extract.shown import ShownTurn, show, written
-from worker.prompts import prompt
 
 PROMPT: Final = "extract-1"
 Fallback = Literal["retry", "rules"]

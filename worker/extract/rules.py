@@ -10,9 +10,10 @@ from typing import Final
 
 import worker.extract.affect as affect
 import worker.extract.language as language
-from memory.schema import (
+from schema import (
     MAX_SUMMARY_CHARS,
     AdmissionAction,
+    AdmittedTurn,
     Candidate,
     Context,
     Extraction,
@@ -23,7 +24,6 @@ from memory.schema import (
     Turn,
 )
 from worker.extract.attributes import USER, attribute_facts
-from worker.extract.base import AdmittedTurn
 from worker.extract.classify import category_of, is_hedged, kind_of, topics_of, type_of
 from worker.extract.dates import Dated, resolve_dates
 from worker.extract.entities import entities_of

@@ -8,13 +8,12 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Final
 
-from memory.schema import AdmissionAction, Context, Policy, Turn, Verdict
 from policies.admission import is_english
-from policies.pasted import own_words
-from policies.privacy import screen
-from policies.sentences import prose_of
+from policies.language.sentences import prose_of
+from policies.privacy.quoted_text import own_words
+from policies.privacy.screen import screen
+from schema import AdmissionAction, AdmittedTurn, Context, Policy, Turn, Verdict
 from worker.extract.answers import question_of
-from worker.extract.base import AdmittedTurn
 
 MAX_SAID_CHARS: Final = 24_000
 """Of all turns of one call together."""

@@ -11,9 +11,8 @@ import re
 from collections.abc import Iterable, Sequence
 from typing import Final
 
-from memory.schema import Candidate, Extraction, Fact, ForgetRequest
+from schema import AdmittedTurn, Candidate, Extraction, Fact, ForgetRequest
 from worker.extract.attributes import attribute_facts
-from worker.extract.base import AdmittedTurn
 
 _MAX_FACTS: Final = 8
 _RELATIVES: Final = (

@@ -6,14 +6,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Final, TypeGuard
 
-from memory.schema import AdmissionAction, Question, Turn
 from policies.admission import is_english
-from policies.beside import told_beside
-from policies.commands import Command, find_commands
-from policies.relevance import WORTH_KEEPING, asks, asks_about_user, is_instruction, relevance_of
-from policies.sentences import MAX_SENTENCE_CHARS, MAX_SENTENCES, Sentence, prose_of, split_sentences
+from policies.language.beside import told_beside
+from policies.language.commands import Command, find_commands
+from policies.language.relevance import WORTH_KEEPING, asks, asks_about_user, is_instruction, relevance_of
+from policies.language.sentences import MAX_SENTENCE_CHARS, MAX_SENTENCES, Sentence, prose_of, split_sentences
+from schema import AdmissionAction, AdmittedTurn, Question, Turn
 from worker.extract.answers import answer_of, question_of
-from worker.extract.base import AdmittedTurn
 from worker.extract.clauses import clauses_of, is_chitchat, whole, without_asides
 from worker.extract.corrections import corrects
 from worker.extract.kin import kin_in, kin_resolved

@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass, field
 from typing import Final
 
-from policies.own_kin import with_my
+from policies.language.own_kin import with_my
 from worker.extract.corrections import corrected
 from worker.extract.language import Parsed, Token
 

@@ -8,11 +8,11 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Literal
 
-from memory.catalog import Access, Changes
-from memory.index.base import Vector
-from memory.schema import Memory, Subject
-from worker.draft import Draft
-from worker.parts import Parts
+from memory.draft import Draft
+from schema import Memory, Subject
+from stores.catalog import Access, Changes
+from stores.index.base import Vector
+from worker.context import Parts
 
 JobName = Literal["consolidate", "promote", "forget"]
 BY = "night"

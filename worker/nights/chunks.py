@@ -10,17 +10,17 @@ from datetime import UTC, datetime
 
 import structlog
 
-from memory.catalog import Chunk, ChunkLost
-from memory.queue import want_hand
-from memory.schema import Subject
-from worker.failures import is_outage, is_transient
-from worker.leases import LeaseKeeper
-from worker.metrics import NIGHT_SECONDS, NIGHT_STEPS, NIGHT_SUBJECTS
+from memory.failures import is_outage, is_transient
+from memory.leases import LeaseKeeper
+from memory.metrics import NIGHT_SECONDS, NIGHT_STEPS, NIGHT_SUBJECTS
+from schema import Subject
+from stores.catalog import Chunk, ChunkLost
+from stores.queue import want_hand
+from worker.context import Parts
 from worker.nights.base import Job
 from worker.nights.dispatch import silence
 from worker.nights.pace import Pace
 from worker.nights.visit import Busy, visit
-from worker.parts import Parts
 
 _log = structlog.get_logger()
 _PAGE = 50

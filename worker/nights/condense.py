@@ -10,13 +10,13 @@ from typing import Annotated, Final
 import structlog
 from pydantic import BaseModel, StringConstraints
 
-from memory.breaker import CircuitOpen
-from memory.llm import LLM, LLMAnswerInvalid, LLMRefused, LLMUnavailable
-from memory.schema import MAX_SUMMARY_CHARS, Memory, Policy, Verdict
 from policies.consolidation import sentences_in, told
-from policies.privacy import screen
-from policies.wording import read
-from worker.parts import Parts
+from policies.language.wording import read
+from policies.privacy.screen import screen
+from schema import MAX_SUMMARY_CHARS, Memory, Policy, Verdict
+from stores.breaker import CircuitOpen
+from stores.llm import LLM, LLMAnswerInvalid, LLMRefused, LLMUnavailable
+from worker.context import Parts
 
 _log = structlog.get_logger()
 _PROMPT = "condense-1.md"

@@ -11,13 +11,13 @@ from functools import partial
 import numpy as np
 import structlog
 
-from memory.index.base import Vector
-from memory.schema import Memory, MemoryType, Status, Subject
+from memory.draft import Draft
 from policies.consolidation import Pair, clusters, consolidated, may_join, told, unneeded
-from worker.draft import Draft
+from schema import Memory, MemoryType, Status, Subject
+from stores.index.base import Vector
+from worker.context import Parts
 from worker.nights.base import BY, ENOUGH, Job, Plan, Step, drafted, may_be_told
 from worker.nights.condense import condensed
-from worker.parts import Parts
 
 _log = structlog.get_logger()
 _A_NIGHT = 2_000

@@ -13,11 +13,11 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 import structlog
 
-from memory.queue import want_hand
-from memory.schema.cron import Cron
-from memory.settings import Settings
+from schema.cron import Cron
+from schema.settings import Settings
+from stores.queue import want_hand
+from worker.context import Parts
 from worker.nights.base import JobName
-from worker.parts import Parts
 
 _log = structlog.get_logger()
 _CATCH_UP = timedelta(hours=2)

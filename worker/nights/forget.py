@@ -6,16 +6,16 @@ import uuid
 from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime, timedelta
 
-from memory.catalog import Changes
-from memory.catalog.fading import Footing
-from memory.erasure import family
-from memory.schema import Memory, Policy, Status, Subject
+from memory.draft import Draft
+from memory.erasure.memories import family
 from policies.consolidation import without
 from policies.decay import Fading, Fate, fate
 from policies.importance import use
-from worker.draft import Draft
+from schema import Memory, Policy, Status, Subject
+from stores.catalog import Changes
+from stores.catalog.decay import Footing
+from worker.context import Parts
 from worker.nights.base import BY, ENOUGH, Job, Plan, Step, drafted
-from worker.parts import Parts
 
 _Due = tuple[Footing, Fate, str]
 _A_NIGHT = 2_000

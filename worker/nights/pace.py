@@ -6,9 +6,9 @@ import time
 from collections.abc import Sequence
 from typing import Final
 
-from memory.embedding.base import Embedder, Vectors
-from memory.schema import Thresholds
-from worker.leases import LeaseKeeper
+from memory.leases import LeaseKeeper
+from schema import Thresholds
+from stores.embedding.base import Embedder, Vectors
 
 _REST: Final = 3.0
 """Seconds of rest for each second of work, at most, while turns are in hand: so a night gets a quarter of one thread's

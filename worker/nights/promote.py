@@ -8,7 +8,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
-from memory.schema import (
+from memory.draft import Draft
+from memory.resolve import Origin, embed, resolve, scored
+from memory.reviews import why_not
+from policies.promotion import Pattern, candidate, confidence, conflicts, patterns
+from schema import (
     Asker,
     Candidate,
     EventName,
@@ -21,13 +25,8 @@ from memory.schema import (
     Status,
     Subject,
 )
-from policies.promotion import Pattern, candidate, confidence, conflicts, patterns
-from worker.draft import Draft
+from worker.context import Parts
 from worker.nights.base import BY, Job, Plan, Step, drafted, may_be_told
-from worker.parts import Parts
-from worker.pipeline import embed, scored
-from worker.resolve import Origin, resolve
-from worker.reviews import why_not
 
 _A_NIGHT = 2_000
 """Memories of one subject that are read in one night at most, the latest first."""

@@ -6,8 +6,8 @@ from datetime import datetime, timedelta
 
 import structlog
 
-from worker.erasing import finish_erasures
-from worker.parts import Parts
+from memory.erasure.subjects import finish_erasures
+from worker.context import Parts
 
 _log = structlog.get_logger()
 _PAGE = 500

@@ -5,14 +5,14 @@ from __future__ import annotations
 import uuid
 from datetime import datetime
 
-from memory.catalog import UnderLegalHold
-from memory.schema import AuditAction, Memory, Subject
+from memory.draft import Draft
+from memory.reviews import holding
 from policies.consolidation import apart
-from worker.draft import Draft
+from schema import AuditAction, Memory, Subject
+from stores.catalog import UnderLegalHold
+from worker.context import Parts
 from worker.nights.base import Plan, Step, drafted
 from worker.nights.visit import write
-from worker.parts import Parts
-from worker.reviews import holding
 
 
 class NothingToUndo(Exception):

@@ -9,16 +9,16 @@ from datetime import datetime
 
 import structlog
 
-from memory.catalog import Changes, ConcurrentChange, StaleFence
-from memory.index.base import Vector
+from memory.events import announce_left
+from memory.failures import is_transient
 from memory.indexing import index
-from memory.schema import Memory, Subject
-from worker.events import announce_left
-from worker.failures import is_transient
-from worker.leases import LeaseKeeper
+from memory.leases import LeaseKeeper
+from schema import Memory, Subject
+from stores.catalog import Changes, ConcurrentChange, StaleFence
+from stores.index.base import Vector
+from worker.context import Parts
 from worker.nights.base import Job, Plan
 from worker.nights.pace import Pace, Unhurried
-from worker.parts import Parts
 
 _log = structlog.get_logger()
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from typing import Any
 
-from memory.schema import (
+from policies.admission import admit
+from schema import (
     Candidate,
     Context,
     Extraction,
@@ -13,8 +14,7 @@ from memory.schema import (
     Policy,
     Turn,
 )
-from memory.settings import Settings
-from policies.admission import admit
+from schema.settings import Settings
 from tests.scripted import Scripted, answer, guarded
 from worker.extract import AdmittedTurn, Extractor
 from worker.extract.model import ModelExtractor

@@ -13,10 +13,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memory.schema import Candidate, Context, Fact, ForgetRequest, Message, Policy, Turn
-from memory.settings import Settings
 from policies.admission import admit
-from policies.beside import told_beside
+from policies.language.beside import told_beside
+from schema import Candidate, Context, Fact, ForgetRequest, Message, Policy, Turn
+from schema.settings import Settings
 from worker.extract import AdmittedTurn, Extractor, open_extractor
 from worker.extract.attributes import attribute_facts
 from worker.extract.corrections import corrected, corrects

@@ -9,9 +9,9 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from memory.schema import MAX_SUMMARY_CHARS, Candidate, Context, Message, Policy, Turn
-from memory.settings import Settings
 from policies.admission import admit
+from schema import MAX_SUMMARY_CHARS, Candidate, Context, Message, Policy, Turn
+from schema.settings import Settings
 from worker.extract import AdmittedTurn, Extractor, open_extractor
 
 _PIECES = (

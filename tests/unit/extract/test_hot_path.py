@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from memory.schema import Candidate, Context, Policy
-from memory.settings import Settings
+from schema import Candidate, Context, Policy
+from schema.settings import Settings
 from tests.scripted import Scripted
 from tests.unit.extract.asking import CATEGORIES, NOTHING, ask, said
 from worker.extract import open_extractor

@@ -10,9 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memory.schema import Candidate, Context, Message, Policy, Turn
-from memory.settings import Settings
 from policies.admission import admit
+from schema import Candidate, Context, Message, Policy, Turn
+from schema.settings import Settings
 from worker.extract import AdmittedTurn, Extractor, open_extractor
 from worker.extract.leaning import elaborates, heard_in, leans, shared_in
 

@@ -10,8 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from threadpoolctl import threadpool_info
 
-from memory.llm import LLMAnswerInvalid, LLMUnavailable
-from memory.schema import (
+from schema import (
     Candidate,
     Context,
     ForgetRequest,
@@ -20,7 +19,8 @@ from memory.schema import (
     Policy,
     Question,
 )
-from memory.settings import Settings, SettingsError
+from schema.settings import Settings, SettingsError
+from stores.llm import LLMAnswerInvalid, LLMUnavailable
 from tests.scripted import Scripted, answer, guarded, told
 from tests.unit.extract.asking import CATEGORIES, NOTHING, WHEN, a_turn, ask, candidates, said
 from worker.extract import open_extractor

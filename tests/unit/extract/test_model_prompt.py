@@ -7,18 +7,18 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tokenizers import Tokenizer
 
-from memory.embedding.minilm import tokenizer_path
-from memory.schema import (
+from memory.prompts import prompt
+from schema import (
     AdmissionAction,
     Context,
     OpenTopic,
     Question,
 )
+from stores.embedding.minilm import tokenizer_path
 from tests.scripted import Scripted
 from tests.unit.extract.asking import CATEGORIES, NOTHING, a_turn, ask, said
 from worker.extract.model import PROMPT
 from worker.extract.shown import MAX_SAID_CHARS
-from worker.prompts import prompt
 
 
 def test_the_prompt_without_its_turns_is_at_most_1500_tokens() -> None:

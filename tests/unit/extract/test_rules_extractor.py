@@ -11,7 +11,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from memory.schema import (
+from policies.admission import admit
+from schema import (
     Attachment,
     Candidate,
     Context,
@@ -23,8 +24,7 @@ from memory.schema import (
     Turn,
     Valence,
 )
-from memory.settings import Settings
-from policies.admission import admit
+from schema.settings import Settings
 from worker.extract import AdmittedTurn, Extractor, open_extractor
 
 WHEN = datetime(2026, 11, 21, 18, 0, tzinfo=UTC)

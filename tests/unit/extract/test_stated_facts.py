@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memory.schema import Candidate, Extraction, Fact
+from schema import Candidate, Extraction, Fact
 from tests.unit.policies.builders import candidate
 from worker.extract.stated import stated_facts, with_stated_facts
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-from memory.schema import Candidate, Fact, Kind, Memory, MemoryType, Policy, Subject, memory_id
+from schema import Candidate, Fact, Kind, Memory, MemoryType, Policy, Subject, memory_id
 
 NOON = datetime(2026, 3, 2, 12, 0, tzinfo=UTC)
 POLICY = Policy()

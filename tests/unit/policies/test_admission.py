@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memory.schema import AdmissionAction, Attachment, Message, Turn
 from policies.admission import admit, is_english
+from schema import AdmissionAction, Attachment, Message, Turn
 
 WHEN = datetime(2026, 11, 21, 18, 0, tzinfo=UTC)
 

@@ -4,8 +4,8 @@ import time
 
 import pytest
 
-from memory.schema import MAX_TURN_BYTES, Message
-from policies.asked import without_answers
+from policies.privacy.asked import without_answers
+from schema import MAX_TURN_BYTES, Message
 
 
 def said(*texts: str) -> tuple[Message, ...]:

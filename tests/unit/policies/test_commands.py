@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from policies.commands import find_commands
+from policies.language.commands import find_commands
 
 
 @pytest.mark.parametrize(

@@ -9,9 +9,9 @@ from typing import Any
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from memory.schema import MAX_SUMMARY_CHARS, Memory, MemoryType, Policy, Status
 from policies.consolidation import clusters, consolidated, may_join, told, unneeded, without
-from policies.sentences import split_sentences
+from policies.language.sentences import split_sentences
+from schema import MAX_SUMMARY_CHARS, Memory, MemoryType, Policy, Status
 from tests.unit.policies.builders import NOON, POLICY, memory
 
 LATER = NOON + timedelta(days=5)

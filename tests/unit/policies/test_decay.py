@@ -8,8 +8,8 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memory.schema import Policy, Status
 from policies.decay import Fading, Fate, fate, half_life_days, weight
+from schema import Policy, Status
 
 NOW = datetime(2026, 11, 2, 4, 0, tzinfo=UTC)
 POLICY = Policy()

@@ -7,10 +7,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memory.schema import Candidate, DecisionAction, Fact, Memory, MemoryType, SameFact, memory_id
 from policies.dedup import Neighbour, decide
 from policies.merge import merge
 from policies.sameness import Statement, compare
+from schema import Candidate, DecisionAction, Fact, Memory, MemoryType, SameFact, memory_id
 from tests.unit.policies.builders import NOON, POLICY, candidate, facts, from_candidate, memory, moments, summaries
 
 CREATE, UPDATE, CHECK = DecisionAction.CREATE, DecisionAction.UPDATE, DecisionAction.CHECK

@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memory.schema import Kind, Valence
 from policies.importance import affect, from_five, importance, proactivity_weight, source_trust, to_five, use
+from schema import Kind, Valence
 from tests.unit.policies.builders import POLICY
 
 share = st.floats(min_value=0, max_value=1)

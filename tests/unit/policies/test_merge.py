@@ -6,8 +6,8 @@ from datetime import timedelta
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memory.schema import Candidate, Entity, Fact, Memory, MemoryType, Status, Valence
 from policies.merge import merge, supersede
+from schema import Candidate, Entity, Fact, Memory, MemoryType, Status, Valence
 from tests.unit.policies.builders import NOON, candidate, facts, memory, moments, summaries
 
 LATER = NOON + timedelta(hours=1)

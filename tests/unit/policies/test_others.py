@@ -2,8 +2,8 @@ from __future__ import annotations
 
 import pytest
 
-from memory.schema import Entity
-from policies.others import told_of, without_names
+from policies.privacy.third_parties import told_of, without_names
+from schema import Entity
 from tests.unit.policies.builders import candidate
 
 

@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memory.schema import MAX_TURN_BYTES, Verdict
-from policies.credentials import entropy, iban, luhn
-from policies.privacy import screen
+from policies.privacy.credentials import entropy, iban, luhn
+from policies.privacy.screen import screen
+from schema import MAX_TURN_BYTES, Verdict
 from tests.unit.policies.builders import POLICY
 
 ALLOW, REDACT, REFUSE, QUARANTINE = Verdict.ALLOW, Verdict.REDACT, Verdict.REFUSE, Verdict.QUARANTINE

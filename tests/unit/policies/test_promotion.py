@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memory.schema import Fact, Memory, MemoryType
 from policies.promotion import candidate, confidence, conflicts, patterns
+from schema import Fact, Memory, MemoryType
 from tests.unit.policies.builders import NOON, POLICY, memory
 
 SWIMS = Fact(entity="Ana", verb="swims", object="in the lake")

@@ -8,10 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memory.schema import MAX_TURN_BYTES
-from policies.pasted import own_words
-from policies.planted import find
-from policies.prompts import is_prompt
+from policies.privacy.planted import find
+from policies.privacy.prompts import is_prompt
+from policies.privacy.quoted_text import own_words
+from schema import MAX_TURN_BYTES
 
 SCENE = (
     "You are Captain Ash, a pirate with a ship full of stolen gold. Stay with that role until I say stop. You answer "

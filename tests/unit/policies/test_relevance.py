@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from policies.doings import doings_of
-from policies.relevance import POINTS, asks, asks_about_user, features, relevance_of
+from policies.language.doings import doings_of
+from policies.language.relevance import POINTS, asks, asks_about_user, features, relevance_of
 
 
 @pytest.mark.parametrize(

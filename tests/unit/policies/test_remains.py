@@ -7,11 +7,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memory.schema import Candidate, DecisionAction, Entity, Fact, Memory, Status
 from policies.consolidation import without
 from policies.dedup import Neighbour, decide
+from policies.language.remains import remains
 from policies.merge import merge, supersede
-from policies.remains import remains
+from schema import Candidate, DecisionAction, Entity, Fact, Memory, Status
 from tests.unit.policies.builders import NOON, POLICY, candidate, from_candidate, memory
 
 LATER = NOON + timedelta(days=9)

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memory.schema import Entity, Fact, MemoryType, SameFact
 from policies.sameness import Statement, compare, compare_facts, compare_texts, weighed
+from schema import Entity, Fact, MemoryType, SameFact
 from tests.unit.policies.builders import NOON, POLICY, candidate, facts, memory, moments, summaries
 
 SAME, CHANGED, DIFFERENT, UNSURE = SameFact.SAME, SameFact.CHANGED, SameFact.DIFFERENT, SameFact.UNSURE

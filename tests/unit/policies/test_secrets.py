@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memory.schema import Verdict
-from policies.plain import plain
-from policies.privacy import screen
+from policies.privacy.screen import screen
+from policies.privacy.unicode_fold import plain
+from schema import Verdict
 from tests.unit.policies.builders import POLICY
 
 KEYS = [

@@ -4,9 +4,9 @@ import time
 
 import pytest
 
-from memory.schema import MAX_TURN_BYTES
-from policies.commands import find_commands
+from policies.language.commands import find_commands
 from policies.topics import is_about, named_in, without
+from schema import MAX_TURN_BYTES
 
 
 @pytest.mark.parametrize(

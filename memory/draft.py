@@ -1,0 +1,286 @@
+"""The changes that a batch of turns makes, while they are being decided.
+
+A draft is a view of the subject's memories in which every decision so far is done, so that the next candidate of the
+same batch is compared with what the one before it left.
+"""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Iterable
+from dataclasses import dataclass, field, replace
+from datetime import datetime, timedelta
+from time import monotonic
+from typing import Any
+
+import numpy as np
+
+from memory.erasure.memories import told_anew
+from policies.dedup import Neighbour
+from schema import (
+    AuditAction,
+    AuditEntry,
+    Candidate,
+    Event,
+    EventName,
+    Memory,
+    MemoryType,
+    Preference,
+    Review,
+    ReviewStatus,
+    Settlement,
+    Status,
+    Subject,
+)
+from stores.catalog import Changes
+from stores.index.base import Vector
+
+
+@dataclass
+class Draft:
+    """What is known of a subject, with the batch's changes on top."""
+
+    subject: Subject
+    now: datetime
+    policy_version: str
+    by: str
+    read: dict[uuid.UUID, Memory] = field(default_factory=dict)
+    """Memories as the catalog has them."""
+    current: dict[uuid.UUID, Memory] = field(default_factory=dict)
+    """Memories as they stand after the decisions so far; deleted ones are absent."""
+    vectors: dict[uuid.UUID, Vector] = field(default_factory=dict)
+    """Vectors of memories that the index does not have yet."""
+    audit: list[AuditEntry] = field(default_factory=list)
+    events: list[Event] = field(default_factory=list)
+    changed: dict[uuid.UUID, None] = field(default_factory=dict)
+    reviews: list[Review] = field(default_factory=list)
+    """Candidates that a person must decide on first."""
+    settled: list[Settlement] = field(default_factory=list)
+    withdrawn: list[uuid.UUID] = field(default_factory=list)
+    """Reviews of the catalog that the subject wants forgotten."""
+    hidden: dict[str, set[str]] = field(default_factory=dict)
+    """Names of other people that are left out of what is kept of a turn, by its id."""
+    preferred: dict[Preference, None] = field(default_factory=dict)
+    unpreferred: dict[Preference, None] = field(default_factory=dict)
+    begun: float = field(default_factory=monotonic)
+    name: str | None = None
+    """What the user is called, where that is known."""
+    made_by: dict[str, str | int] = field(default_factory=dict)
+    """What proposed what is decided here, for the audit: extractor or model, prompt, tokens of the batch's call."""
+
+    def trial(self) -> Draft:
+        """A draft that begins where this one stands; nothing that is done on it is done here."""
+        return replace(
+            self,
+            read=dict(self.read),
+            current=dict(self.current),
+            vectors=dict(self.vectors),
+            audit=list(self.audit),
+            events=list(self.events),
+            changed=dict(self.changed),
+            reviews=list(self.reviews),
+            settled=list(self.settled),
+            withdrawn=list(self.withdrawn),
+        )
+
+    def time(self) -> datetime:
+        """`now`, and as long as the draft has taken since: what was decided by then may have waited for a model."""
+        return self.now + timedelta(seconds=monotonic() - self.begun)
+
+    def learn(self, memories: Iterable[Memory]) -> None:
+        """Take note of memories as they were read."""
+        for memory in memories:
+            if memory.id not in self.read:
+                self.read[memory.id] = memory
+                self.current[memory.id] = memory
+
+    def neighbours(self, type_: MemoryType, similarities: dict[uuid.UUID, float], vector: Vector) -> list[Neighbour]:
+        """Active memories of a type near a vector, best first: those that the index found, and those that it cannot
+        know yet."""
+        near = dict(similarities)
+        if self.vectors:
+            ids = list(self.vectors)
+            cosines = np.stack([self.vectors[id_] for id_ in ids]) @ vector
+            near |= {id_: float(cosine) for id_, cosine in zip(ids, cosines, strict=True)}
+        found = [
+            Neighbour(memory, similarity)
+            for id_, similarity in near.items()
+            if (memory := self.current.get(id_)) and memory.type is type_ and memory.status is Status.ACTIVE
+        ]
+        return sorted(found, key=lambda neighbour: (-neighbour.similarity, neighbour.memory.id))
+
+    def with_attributes(self, pairs: set[tuple[str, str]]) -> list[Memory]:
+        """Active memories with a fact of one of these (entity, attribute) pairs, entities in lower case."""
+        return [
+            memory
+            for memory in self.current.values()
+            if memory.status is Status.ACTIVE
+            and any((fact.entity.casefold(), fact.attribute) in pairs for fact in memory.facts)
+        ]
+
+    def create(self, memory: Memory, vector: Vector, reason: str) -> None:
+        self._put(memory)
+        self.vectors[memory.id] = vector
+        self._note(AuditAction.CREATED, memory, reason)
+        self._announce(EventName.CREATED, memory)
+
+    def update(
+        self, memory: Memory, vector: Vector | None, reason: str, action: AuditAction = AuditAction.UPDATED
+    ) -> None:
+        """Replace a memory; `vector` is its summary's where that changed."""
+        self._put(memory)
+        if vector is not None:
+            self.vectors[memory.id] = vector
+        self._note(action, memory, reason)
+        self._announce(EventName.UPDATED, memory)
+
+    def retell(self, memory: Memory, reason: str) -> None:
+        """Replace a memory by what is left of it without what was forgotten: what was announced of it is void."""
+        self._put(memory)
+        self._note(AuditAction.UPDATED, memory, reason)
+        self.events = [event for event in self.events if event.payload.get("id") != str(memory.id)]
+        self.events.append(self._event(EventName.UPDATED, told_anew(memory)))
+
+    def supersede(self, old: Memory, by: Memory, reason: str) -> None:
+        """Mark a memory as replaced by a later one, which is announced as a changed fact."""
+        self._put(old)
+        self._note(AuditAction.SUPERSEDED, old, reason)
+        self._announce(EventName.CHANGED_FACT, by, {"from": str(old.id), "into": str(by.id)})
+
+    def refresh(self, memory: Memory) -> None:
+        """Replace a memory in which nothing changed but when and how often it was used: nobody is told."""
+        self._put(memory)
+
+    def archive(self, memory: Memory, reason: str) -> None:
+        """Take a memory out of what is recalled, and keep it."""
+        self._put(memory.model_copy(update={"status": Status.ARCHIVED, "updated_at": self.now}))
+        self._note(AuditAction.ARCHIVED, memory, reason)
+        self.events.append(self._event(EventName.ARCHIVED, {"id": str(memory.id)}))
+
+    def delete(self, memory: Memory, reason: str) -> None:
+        self.current.pop(memory.id, None)
+        self.vectors.pop(memory.id, None)
+        self.changed[memory.id] = None
+        # What was said of it in this batch would outlive it.
+        self.events = [event for event in self.events if event.payload.get("id") != str(memory.id)]
+        self._note(AuditAction.DELETED, memory, reason)
+        self.events.append(self._event(EventName.DELETED, {"id": str(memory.id)}))
+
+    def say(self, name: EventName, payload: dict[str, str]) -> None:
+        """Announce something that is no change of a memory."""
+        self.events.append(self._event(name, payload))
+
+    def refuse(self, action: AuditAction, turn_id: str, reason: str, *, memory_id: uuid.UUID | None = None) -> None:
+        """Leave a line that something of a turn was not kept, or not done to a memory, and by which rule."""
+        self.audit.append(self._entry(action, reason, memory_id=memory_id, turn_id=turn_id))
+
+    def hold(self, review: Review) -> None:
+        """Have a person decide on a candidate."""
+        self.audit.append(self._entry(AuditAction.QUARANTINED, review.reason, turn_id=_turn_of(review.candidate)))
+        self.reviews.append(review)
+
+    def settle(self, review: Review, status: ReviewStatus, memory: Memory | None, reason: str | None = None) -> None:
+        """End a review, with a line of what was decided; the reason is the review's own unless another is given."""
+        self.settled.append(Settlement(review_id=review.id, status=status, by=self.by))
+        id_ = memory.id if memory else None
+        line = self._entry(
+            AuditAction(status.value), reason or review.reason, memory_id=id_, turn_id=_turn_of(review.candidate)
+        )
+        self.audit.append(line)
+
+    def withdraw(self, review: Review, reason: str) -> None:
+        """Drop what waits for a person."""
+        if review in self.reviews:
+            self.reviews.remove(review)
+        else:
+            self.withdrawn.append(review.id)
+        self.audit.append(self._entry(AuditAction.DELETED, reason, turn_id=_turn_of(review.candidate)))
+
+    def prefer(self, preference: Preference, turn_id: str, reason: str) -> None:
+        """Note what the subject wants of their memory from now on."""
+        if preference.stands_alone:
+            self.preferred = {one: None for one in self.preferred if one.name is not preference.name}
+        self.unpreferred.pop(preference, None)
+        self.preferred[preference] = None
+        self.audit.append(self._entry(AuditAction.PREFERENCE, reason, turn_id=turn_id))
+
+    def prefer_no_longer(self, preference: Preference, turn_id: str, reason: str) -> None:
+        """Note what the subject no longer wants."""
+        self.preferred.pop(preference, None)
+        self.unpreferred[preference] = None
+        self.audit.append(self._entry(AuditAction.PREFERENCE, reason, turn_id=turn_id))
+
+    def created(self) -> tuple[Memory, ...]:
+        return tuple(
+            memory.model_copy(update={"version": 1})
+            for id_ in self.changed
+            if id_ not in self.read and (memory := self.current.get(id_))
+        )
+
+    def updated(self) -> tuple[Memory, ...]:
+        # However often a batch touched a memory, the catalog sees one write of it.
+        return tuple(
+            memory.model_copy(update={"version": before.version + 1})
+            for id_ in self.changed
+            if (before := self.read.get(id_)) and (memory := self.current.get(id_))
+        )
+
+    def deleted(self) -> tuple[Memory, ...]:
+        return tuple(self.read[id_] for id_ in self.changed if id_ in self.read and id_ not in self.current)
+
+    def changes(self, fence: int | None = None) -> Changes:
+        """All that was decided, to be written under a lease's token where there is one."""
+        return Changes(
+            subject=self.subject,
+            at=self.now,
+            fence=fence,
+            created=self.created(),
+            updated=self.updated(),
+            deleted=self.deleted(),
+            audit=tuple(self.audit),
+            events=tuple(self.events),
+            reviews=tuple(self.reviews),
+            settled=tuple(self.settled),
+            withdrawn=tuple(self.withdrawn),
+            preferred=tuple(self.preferred),
+            unpreferred=tuple(self.unpreferred),
+        )
+
+    def _put(self, memory: Memory) -> None:
+        self.current[memory.id] = memory
+        self.changed[memory.id] = None
+
+    def _note(self, action: AuditAction, memory: Memory, reason: str) -> None:
+        turn_id = memory.source_turn_ids[-1] if memory.source_turn_ids else None
+        self.audit.append(self._entry(action, reason, memory_id=memory.id, turn_id=turn_id))
+
+    def _entry(
+        self, action: AuditAction, reason: str, *, memory_id: uuid.UUID | None = None, turn_id: str | None = None
+    ) -> AuditEntry:
+        return AuditEntry(
+            action=action,
+            **self.subject.model_dump(),
+            at=self.now,
+            by=self.by,
+            reason=reason,
+            memory_id=memory_id,
+            turn_id=turn_id,
+            policy_version=self.policy_version,
+            details=dict(self.made_by),
+        )
+
+    def _announce(self, name: EventName, memory: Memory, links: dict[str, str] | None = None) -> None:
+        payload = {
+            "id": str(memory.id),
+            "type": memory.type.value,
+            "category": memory.category,
+            "summary": memory.summary,
+        }
+        self.events.append(self._event(name, payload | (links or {})))
+
+    def _event(self, name: EventName, payload: dict[str, Any]) -> Event:
+        return Event(name=name, **self.subject.model_dump(), at=self.now, payload=payload)
+
+
+def _turn_of(candidate: Candidate | None) -> str | None:
+    return candidate.turn_id if candidate else None

@@ -1,0 +1,1 @@
+"""Erasure of memories, turns, conversations and whole subjects: everywhere, with a proof."""

@@ -1,0 +1,181 @@
+"""Memories as JSON lines, to carry them from one catalog to another."""
+
+from __future__ import annotations
+
+import base64
+import json
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+import numpy as np
+from pydantic import ValidationError
+
+from memory.indexing import index
+from schema import AuditAction, AuditEntry, Memory, Status, Subject, Turn
+from stores.catalog import Changes
+from stores.index.base import Vector
+from stores.open import Stores
+
+FORMAT = 1
+_SUBJECTS_A_PAGE = 200
+_MEMORIES_AT_A_TIME = 200
+_ALL = 10**9
+
+
+class NotALine(ValueError):
+    """A line that is none of an export. The message says which one and why, without what it says."""
+
+
+@dataclass
+class Imported:
+    """How many memories were written, and how many were there already and stay as they are."""
+
+    written: int = 0
+    known: int = 0
+
+
+def export(stores: Stores, *, subject: Subject | None = None, vectors: bool = False) -> Iterator[str]:
+    """One line of what this is, then one for each memory, whatever its status, with the raw turns that it came from,
+    and its vector if asked for; of one subject or of all."""
+    yield _line({"afterturn": FORMAT, "model": stores.embedder.name if vectors else None})
+    for whose in [subject] if subject else _everybody(stores):
+        memories = stores.catalog.list_memories(whose, statuses=tuple(Status), limit=_ALL)
+        for start in range(0, len(memories), _MEMORIES_AT_A_TIME):
+            some = memories[start : start + _MEMORIES_AT_A_TIME]
+            held = {entry.memory_id: entry.vector for entry in _entries(whose, some, stores)} if vectors else {}
+            turns = {turn.turn_id: turn for turn in stores.catalog.sources(whose, _turn_ids(some))}
+            for memory in some:
+                sources = [turns[id_] for id_ in memory.source_turn_ids if id_ in turns]
+                yield _line(
+                    {
+                        "memory": memory.model_dump(mode="json", exclude_defaults=True),
+                        "sources": [turn.model_dump(mode="json", exclude_none=True) for turn in sources],
+                        "vector": _encoded(held[memory.id]) if memory.id in held else None,
+                    }
+                )
+
+
+def import_lines(lines: Iterable[str], stores: Stores, *, by: str, now: datetime) -> Imported:
+    """Write the memories of an export that the catalog does not have. Repeatable. Vectors of the settings' own embedder
+    are used as they are; otherwise the summaries are embedded anew.
+
+    Raises:
+        NotALine: a line is none of an export; what came before it is written.
+    """
+    result, same_model = Imported(), False
+    waiting: list[tuple[Memory, list[Turn], Vector | None]] = []
+    for number, line in enumerate(lines, 1):
+        if not line.strip():
+            continue
+        head, memory, sources, vector = _read(number, line)
+        if head is not None:
+            same_model = head.get("model") == stores.embedder.name
+            continue
+        assert memory is not None
+        if waiting and (waiting[0][0].subject != memory.subject or len(waiting) >= _MEMORIES_AT_A_TIME):
+            _write(waiting, result, stores, by=by, now=now)
+            waiting = []
+        usable = same_model and vector is not None and vector.shape == (stores.embedder.dimensions,)
+        waiting.append((memory, sources, vector if usable else None))
+    if waiting:
+        _write(waiting, result, stores, by=by, now=now)
+    return result
+
+
+def _write(
+    waiting: list[tuple[Memory, list[Turn], Vector | None]],
+    result: Imported,
+    stores: Stores,
+    *,
+    by: str,
+    now: datetime,
+) -> None:
+    subject = waiting[0][0].subject
+    known = stores.catalog.memories(subject, [memory.id for memory, _, _ in waiting])
+    new = {memory.id: (memory, sources, vector) for memory, sources, vector in waiting if memory.id not in known}
+    result.known += len(waiting) - len(new)
+    if not new:
+        return
+    vectors = {memory.summary: vector for memory, _, vector in new.values() if vector is not None}
+    missing = list({memory.summary for memory, _, _ in new.values()} - vectors.keys())
+    vectors |= dict(zip(missing, stores.embedder.embed(missing), strict=True)) if missing else {}
+    memories = tuple(memory for memory, _, _ in new.values())
+    turns = {turn.turn_id: turn for _, sources, _ in new.values() for turn in sources}
+    changes = Changes(
+        subject=subject,
+        at=now,
+        created=memories,
+        sources=tuple(turns.values()),
+        audit=tuple(
+            AuditEntry(
+                action=AuditAction.CREATED,
+                **subject.model_dump(),
+                at=now,
+                by=by,
+                reason="imported",
+                memory_id=memory.id,
+                policy_version=memory.policy_version,
+            )
+            for memory in memories
+        ),
+    )
+    stores.catalog.commit(changes, vectors)
+    # What did not ride in the transaction.
+    index(stores.catalog.index_jobs(subject), stores)
+    result.written += len(new)
+
+
+def _read(number: int, line: str) -> tuple[dict[str, Any] | None, Memory | None, list[Turn], Vector | None]:
+    try:
+        value = json.loads(line)
+        if "afterturn" in value:
+            return _head(number, value), None, [], None
+        memory = Memory.model_validate(value["memory"])
+        turns = [Turn.model_validate(turn) for turn in value.get("sources", ())]
+        vector = _decoded(value["vector"]) if value.get("vector") else None
+    except ValidationError as error:
+        problem = error.errors(include_input=False, include_url=False, include_context=False)[0]
+        where = ".".join(map(str, problem["loc"]))
+        raise NotALine(f"line {number}: {where}: {problem['msg']}") from None
+    except NotALine:
+        raise
+    except (ValueError, TypeError, KeyError) as error:
+        raise NotALine(f"line {number} is no line of an export ({type(error).__name__})") from None
+    if any(turn.subject != memory.subject for turn in turns):
+        raise NotALine(f"line {number}: a source is another subject's than its memory")
+    return None, memory, turns, vector
+
+
+def _head(number: int, value: dict[str, Any]) -> dict[str, Any]:
+    if value["afterturn"] != FORMAT:
+        raise NotALine(f"line {number}: format {value['afterturn']!r}; this version reads {FORMAT}")
+    return value
+
+
+def _everybody(stores: Stores) -> Iterator[Subject]:
+    after: Subject | None = None
+    while page := stores.catalog.list_subjects(after=after, limit=_SUBJECTS_A_PAGE):
+        yield from page
+        after = page[-1]
+
+
+def _entries(subject: Subject, memories: list[Memory], stores: Stores) -> list[Any]:
+    return stores.index.fetch(subject, [memory.index_key for memory in memories])
+
+
+def _turn_ids(memories: list[Memory]) -> list[str]:
+    return sorted({id_ for memory in memories for id_ in memory.source_turn_ids})
+
+
+def _encoded(vector: Vector) -> str:
+    return base64.b64encode(vector.astype("<f4").tobytes()).decode()
+
+
+def _decoded(said: str) -> Vector:
+    return np.frombuffer(base64.b64decode(said, validate=True), dtype="<f4").astype(np.float32)
+
+
+def _line(value: dict[str, Any]) -> str:
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))

@@ -1,0 +1,82 @@
+"""Keeps the leases of the mailboxes that this process works on, for as long as it works on them."""
+
+from __future__ import annotations
+
+import os
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+import structlog
+from redis.exceptions import RedisError
+
+from stores.mailbox import Lease, Mailbox
+
+_log = structlog.get_logger()
+
+
+class LeaseKeeper:
+    """Renews every held lease three times before it would run out, from one thread a process.
+
+    A lease that could not be renewed is not an error here: the catalog refuses what is written under an old one. A
+    thread cannot be ended from outside, so a batch that is in hand for longer than `deadline` seconds ends the
+    process through `on_stuck`: its supervisor starts a new one, and the turns come back by themselves.
+    """
+
+    def __init__(
+        self,
+        mailbox: Mailbox,
+        lease_seconds: float,
+        deadline: float,
+        on_stuck: Callable[[], None] = lambda: os._exit(1),
+    ) -> None:
+        self._mailbox = mailbox
+        self._lease_seconds = lease_seconds
+        self._deadline = deadline
+        self._on_stuck = on_stuck
+        self._held: dict[Lease, float] = {}
+        self._lock = threading.Condition()
+        self._stopped = threading.Event()
+        self._thread = threading.Thread(target=self._run, name="lease-keeper", daemon=True)
+        self._thread.start()
+
+    @contextmanager
+    def keeping(self, lease: Lease) -> Iterator[None]:
+        """Keep a lease until the block ends."""
+        with self._lock:
+            self._held[lease] = time.monotonic()
+        try:
+            yield
+        finally:
+            with self._lock:
+                self._held.pop(lease, None)
+                if not self._held:
+                    self._lock.notify_all()
+
+    def oldest(self) -> float:
+        """For how many seconds the oldest batch is in hand; 0 where none is."""
+        with self._lock:
+            return time.monotonic() - min(self._held.values()) if self._held else 0.0
+
+    def wait_idle(self, seconds: float) -> bool:
+        """Wait until nothing is in hand, for so long at most; whether it is."""
+        with self._lock:
+            return self._lock.wait_for(lambda: not self._held, seconds)
+
+    def stop(self) -> None:
+        self._stopped.set()
+        self._thread.join()
+
+    def _run(self) -> None:
+        while not self._stopped.wait(self._lease_seconds / 3):
+            if (oldest := self.oldest()) > self._deadline:
+                _log.error("stuck", stage="mailbox", seconds=round(oldest))
+                self._on_stuck()
+            with self._lock:
+                held = list(self._held)
+            for lease in held:
+                try:
+                    self._mailbox.renew(lease, self._lease_seconds)
+                except RedisError as error:
+                    _log.warning("lease_not_renewed", stage="mailbox", error=type(error).__name__)

@@ -1,0 +1,174 @@
+"""What the fleet counts: every metric of the house, in one room. What each means: `docs/reference/metrics.md`.
+
+No label ever names a tenant, a user, a turn or a memory: labels are sets that the code knows.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from typing import Literal
+
+from prometheus_client import Counter, Gauge, Histogram
+
+from schema import DecisionAction, Verdict
+from stores.breaker import State
+from stores.catalog import Changes, Outcome
+from stores.llm import Call
+from stores.mailbox import Batch
+
+_LAGS = (0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300, 1800, 7200, 43_200)
+_STAGES = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30)
+
+# -- turns and what became of them
+TURNS = Counter("afterturn_turns", "Turns processed, by outcome.", ["outcome"])
+COMMIT_LAG = Histogram(
+    "afterturn_turn_commit_lag_seconds", "From a turn's arrival in its mailbox to its commit.", buckets=_LAGS
+)
+SEARCHABLE_LAG = Histogram(
+    "afterturn_turn_searchable_lag_seconds",
+    "From a turn's arrival in its mailbox to when a search finds what came of it.",
+    buckets=_LAGS,
+)
+STAGE_SECONDS = Histogram(
+    "afterturn_stage_duration_seconds", "Wall time of one stage for one batch of turns.", ["stage"], buckets=_STAGES
+)
+STAGE_CPU = Counter("afterturn_stage_cpu_seconds", "CPU time of the threads that ran a stage.", ["stage"])
+DECISIONS = Counter("afterturn_decisions", "What dedup said of candidates.", ["action"])
+SCREENINGS = Counter("afterturn_screenings", "What the screen said of candidates.", ["verdict"])
+
+# -- what went wrong
+RETRIES = Counter("afterturn_retries", "Batches given back to be tried again.", ["reason", "error"])
+DEAD_LETTERS = Counter("afterturn_dead_letters", "Turns that became dead letters.", ["reason"])
+LEASE_TAKEOVERS = Counter("afterturn_lease_takeovers", "Mailboxes taken over from a worker not heard of again.")
+LEASES_LOST = Counter("afterturn_leases_lost", "Batches dropped because another worker took the mailbox over.")
+BREAKER_STATE = Gauge("afterturn_breaker_state", "0 closed, 1 half open, 2 open; of this worker.", ["part"])
+SCRAPE_ERRORS = Counter("afterturn_scrape_errors", "Stores that a scrape could not read.", ["store"])
+
+# -- the language model
+LLM_CALLS = Counter("afterturn_llm_calls", "Calls of the language model, by how they ended.", ["outcome"])
+LLM_SECONDS = Histogram("afterturn_llm_call_duration_seconds", "How long a call of the language model took.")
+LLM_TOKENS = Counter("afterturn_llm_tokens", "Tokens of the language model.", ["kind"])
+LLM_COST = Counter("afterturn_llm_cost", "What the tokens cost, in the currency of the settings.")
+LLM_DROPPED = Counter("afterturn_llm_dropped", "What of the model's answers was not taken, and why.", ["reason"])
+LLM_CHECKS = Counter("afterturn_llm_checks", "Pairs that the model was asked about, by its verdict.", ["verdict"])
+LLM_FALLBACKS = Counter("afterturn_llm_fallbacks", "Batches that went on without the language model's answer.")
+
+# -- the nights
+NIGHT_SUBJECTS = Counter("afterturn_night_subjects", "Subjects that a nightly job looked at.", ["job", "outcome"])
+NIGHT_STEPS = Counter("afterturn_night_steps", "What nightly jobs did to memories.", ["job", "action"])
+NIGHT_SECONDS = Histogram(
+    "afterturn_night_subject_duration_seconds", "How long a nightly job took for one subject.", ["job"], buckets=_STAGES
+)
+
+# -- this worker
+SLOTS = Gauge("afterturn_worker_slots", "Tasks that this worker can have in hand.")
+SLOTS_BUSY = Gauge("afterturn_worker_slots_busy", "Tasks that this worker has in hand.")
+OLDEST_IN_HAND = Gauge(
+    "afterturn_oldest_turn_in_hand_seconds", "For how long this worker has had its oldest batch in hand; 0 without one."
+)
+
+DeadLetterReason = Literal["invalid", "conflict", "workers_died", "failures", "error"]
+_DEAD_LETTER_REASONS: tuple[DeadLetterReason, ...] = ("invalid", "conflict", "workers_died", "failures", "error")
+_PARTS = ("embedder", "index")
+_NOT_TAKEN = (
+    "no_evidence",
+    "not_the_users",
+    "pasted",
+    "unknown_turn",
+    "no_sentence",
+    "said_twice",
+    "too_many",
+    "nothing_to_forget",
+)
+
+# A series that begins at its first count hides that count from rate(): what is known begins at 0.
+for _outcome in Outcome:
+    TURNS.labels(_outcome)
+for _action in DecisionAction:
+    DECISIONS.labels(_action)
+for _verdict in Verdict:
+    SCREENINGS.labels(_verdict)
+for _job in ("consolidate", "promote", "forget"):
+    for _became in ("changed", "unchanged", "busy", "failed"):
+        NIGHT_SUBJECTS.labels(_job, _became)
+for _reason in _DEAD_LETTER_REASONS:
+    DEAD_LETTERS.labels(_reason)
+for _store in ("broker", "catalog"):
+    SCRAPE_ERRORS.labels(_store)
+for _why in _NOT_TAKEN:
+    LLM_DROPPED.labels(_why)
+for _said in ("same", "changed", "different", "unanswered"):
+    LLM_CHECKS.labels(_said)
+for _part in _PARTS:
+    BREAKER_STATE.labels(_part)
+
+
+def count_committed(changes: Changes) -> None:
+    """Count the turns of what was just committed, and how long each had waited for it."""
+    now = time.time()
+    for entry in changes.ledger:
+        TURNS.labels(entry.outcome).inc()
+        COMMIT_LAG.observe(_waited(now, entry.arrived_at.timestamp()))
+
+
+def count_searchable(changes: Changes) -> None:
+    """Count the turns whose changes the index was just told of."""
+    effective = (Outcome.KEPT, Outcome.FORGOTTEN)
+    observe_searchable([entry.arrived_at.timestamp() for entry in changes.ledger if entry.outcome in effective])
+
+
+def observe_searchable(arrivals: Sequence[float]) -> None:
+    """Observe turns that arrived at these Unix times and are searchable now."""
+    now = time.time()
+    for arrived in arrivals:
+        SEARCHABLE_LAG.observe(_waited(now, arrived))
+
+
+def count_takeover(batch: Batch | None) -> None:
+    """Count a mailbox that was just acquired, if a worker had it before and was not heard of again."""
+    if batch and any(parked.deliveries > 1 for parked in batch.turns):
+        LEASE_TAKEOVERS.inc()
+
+
+def count_retry(error: BaseException, *, outage: bool) -> None:
+    """Count a batch that was given back."""
+    RETRIES.labels("outage" if outage else "failure", type(error).__name__).inc()
+
+
+def count_dead_letter(reason: DeadLetterReason) -> None:
+    """Count a turn that became a dead letter."""
+    DEAD_LETTERS.labels(reason).inc()
+
+
+def count_llm_call(call: Call, prices: tuple[float, float] = (0.0, 0.0)) -> None:
+    """Count one call of the language model; `prices` are of a million prompt and completion tokens."""
+    LLM_CALLS.labels(call.outcome).inc()
+    LLM_SECONDS.observe(call.seconds)
+    LLM_TOKENS.labels("prompt").inc(call.prompt_tokens)
+    LLM_TOKENS.labels("completion").inc(call.completion_tokens)
+    LLM_COST.inc((call.prompt_tokens * prices[0] + call.completion_tokens * prices[1]) / 1e6)
+
+
+def count_llm_dropped(why: str) -> None:
+    """Count a part of an answer that was not taken."""
+    LLM_DROPPED.labels(why).inc()
+
+
+def show_breaker(part: str, state: State) -> None:
+    """Show the state of a part's circuit breaker."""
+    BREAKER_STATE.labels(part).set(state)
+
+
+def breaker_states() -> dict[str, State]:
+    """The states of this worker's circuit breakers, by part."""
+    return {
+        sample.labels["part"]: State(int(sample.value))
+        for metric in BREAKER_STATE.collect()
+        for sample in metric.samples
+    }
+
+
+def _waited(now: float, arrived: float) -> float:
+    # Arrivals are on Redis' clock and `now` on ours, which may be behind it.
+    return max(0.0, now - arrived)

@@ -1,0 +1,73 @@
+"""Notes what a person or an operator says that a subject wants of their memory."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+from schema import MAX_BLOCKED_TOPICS, AuditAction, AuditEntry, Preference, PreferenceName, Preferences, Subject
+from stores.catalog import Catalog, Changes
+
+
+class TooManyTopics(Exception):
+    """The subject has as many blocked topics as can be kept; the message says what to do."""
+
+
+def prefer(
+    subject: Subject,
+    preference: Preference,
+    catalog: Catalog,
+    *,
+    policy_version: str,
+    by: str,
+    now: datetime,
+    holds: bool = True,
+) -> Preferences:
+    """Note what a subject wants from now on, or with `holds` False no longer; answers all that they want then.
+
+    The audit gets a line; a blocked topic is not named in it.
+
+    Raises:
+        pydantic.ValidationError: the value cannot be what its name says.
+        TooManyTopics: one more topic than can be kept.
+    """
+    wanted = catalog.preferences.of(subject)
+    valued = _valued(preference)
+    if holds and _would_overflow(valued, wanted):
+        raise TooManyTopics(f"{MAX_BLOCKED_TOPICS} topics are blocked already; unblock one first")
+    reasons = {
+        PreferenceName.BLOCKED_TOPIC: "topic_blocked" if holds else "topic_unblocked",
+        PreferenceName.CONSENT: f"consent_{valued.value}",
+        PreferenceName.TIME_ZONE: "time_zone_set" if holds else "time_zone_unset",
+    }
+    entry = AuditEntry(
+        action=AuditAction.PREFERENCE,
+        **subject.model_dump(),
+        at=now,
+        by=by,
+        reason=reasons[valued.name],
+        policy_version=policy_version,
+    )
+    catalog.commit(
+        Changes(
+            subject=subject,
+            at=now,
+            audit=(entry,),
+            preferred=(valued,) if holds else (),
+            unpreferred=() if holds else (valued,),
+        )
+    )
+    return catalog.preferences.of(subject)
+
+
+def _valued(preference: Preference) -> Preference:
+    """The preference with its value as it is kept."""
+    if preference.name is PreferenceName.BLOCKED_TOPIC:
+        return Preference(name=preference.name, value=Preferences(blocked_topics=(preference.value,)).blocked_topics[0])
+    Preferences.model_validate({preference.name.value: preference.value})
+    return preference
+
+
+def _would_overflow(preference: Preference, wanted: Preferences) -> bool:
+    if preference.name is not PreferenceName.BLOCKED_TOPIC or preference.value in wanted.blocked_topics:
+        return False
+    return len(wanted.blocked_topics) >= MAX_BLOCKED_TOPICS

@@ -1,0 +1,139 @@
+"""Builds an index from the catalog: for a new index, for a new embedder, or because the old one was lost."""
+
+from __future__ import annotations
+
+import uuid
+from collections import defaultdict
+from collections.abc import Callable, Sequence
+from datetime import UTC, datetime
+
+from schema import Memory, Status, Subject, index_key
+from stores.catalog.reindex_jobs import Written
+from stores.graph import KeptGraph
+from stores.index.base import Entry
+from stores.open import Stores
+
+_SUBJECTS_A_PAGE = 100
+_MEMORIES_A_CALL = 256
+_EVERY_STATUS = tuple(Status)
+_ALL = 10**9
+_LOOKED_AT = 32
+"""Memories of which an index that was built has at least one; a few may be missing for the sweep to repair."""
+
+
+class IndexUnbuilt(Exception):
+    """The index has not all memories yet. The message says what to do."""
+
+
+def target_of(stores: Stores) -> str:
+    """The index of the settings, as the catalog knows it by name."""
+    return f"{stores.settings.index}:{stores.settings.index_name}"
+
+
+def reindex(stores: Stores, progress: Callable[[int], None] = lambda _: None) -> int:
+    """Put all memories into the index of the settings, and then what was written meanwhile; answers how many the first
+    was. Begins where an earlier call to the same index and model was broken off. `progress` hears the number so far.
+
+    The fleet may work on, with these settings or with others.
+    """
+    moves, target = stores.catalog.moves, target_of(stores)
+    move = moves.begin(target, stores.embedder.name, datetime.now(UTC), anew=_has_nothing(stores))
+    done, cursor = move.done, move.cursor
+    progress(done)
+    while move.finished_at is None and (page := stores.catalog.list_subjects(after=cursor, limit=_SUBJECTS_A_PAGE)):
+        for subject in page:
+            done += _index_all_of(subject, stores)
+            progress(done)
+        cursor = page[-1]
+        moves.checkpoint(target, cursor, done)
+    catch_up(stores)
+    moves.finish(target, datetime.now(UTC))
+    return done
+
+
+def regraph(stores: Stores, progress: Callable[[int], None] = lambda _: None) -> int:
+    """Let a graph that keeps facts beside the catalog's tables have what the catalog has, and answer of how many
+    memories it did not. `progress` hears the number of subjects so far. Begun again, it passes quickly over what is
+    right. The fleet may work on.
+    """
+    if not isinstance(stores.graph, KeptGraph):
+        return 0
+    mended = seen = 0
+    cursor: Subject | None = None
+    while page := stores.catalog.list_subjects(after=cursor, limit=_SUBJECTS_A_PAGE):
+        for subject in page:
+            mended += stores.graph.refill(subject)
+            seen += 1
+            progress(seen)
+        cursor = page[-1]
+    return mended
+
+
+def must_be_built(stores: Stores) -> None:
+    """Refuse an index that does not have what the catalog has: who worked with it would not find what is known, and
+    keep it twice.
+
+    Raises:
+        IndexUnbuilt: `reindex` is under way or was broken off, or it was never begun.
+    """
+    target = target_of(stores)
+    move = stores.catalog.moves.of(target)
+    if move is not None and move.finished_at is None:
+        raise IndexUnbuilt(
+            f"the index {target} is being built: {move.done} memories are in it. Wait until `afterturn reindex` is "
+            "through (run it again, with these settings, if it was broken off), or set AFTERTURN_INDEX and "
+            "AFTERTURN_INDEX_NAME to the index that serves"
+        )
+    if _has_nothing(stores):
+        raise IndexUnbuilt(
+            f"the index {target} has nothing of what the catalog has. Run `afterturn reindex` with these settings, or "
+            "set AFTERTURN_INDEX and AFTERTURN_INDEX_NAME to the index that serves"
+        )
+
+
+def _has_nothing(stores: Stores) -> bool:
+    """Whether there are memories that it was told of, and the index has none of them."""
+    some = stores.catalog.moves.some_memories(_LOOKED_AT)
+    by_subject: dict[Subject, list[uuid.UUID]] = defaultdict(list)
+    for subject, type_, id_ in some:
+        by_subject[subject].append(index_key(subject.subject_id, type_, id_))
+    return bool(some) and not any(stores.index.fetch(subject, keys) for subject, keys in by_subject.items())
+
+
+def catch_up(stores: Stores) -> int:
+    """Tell the index of the settings what was written since the move began, and answer how much that was."""
+    told = 0
+    while written := stores.catalog.moves.written():
+        for subject, of_subject in _by_subject(written):
+            _tell(subject, of_subject, stores)
+        stores.catalog.moves.strike(written)
+        told += len(written)
+    return told
+
+
+def _by_subject(written: Sequence[Written]) -> list[tuple[Subject, list[Written]]]:
+    found: dict[Subject, list[Written]] = defaultdict(list)
+    for one in written:
+        found[one.subject].append(one)
+    return list(found.items())
+
+
+def _tell(subject: Subject, written: Sequence[Written], stores: Stores) -> None:
+    memories = stores.catalog.memories(subject, {one.memory_id for one in written})
+    gone = {index_key(subject.subject_id, one.type, one.memory_id) for one in written if one.memory_id not in memories}
+    _upsert(list(memories.values()), stores)
+    if gone:
+        stores.index.delete(subject, sorted(gone))
+
+
+def _index_all_of(subject: Subject, stores: Stores) -> int:
+    memories = stores.catalog.list_memories(subject, statuses=_EVERY_STATUS, limit=_ALL)
+    _upsert(memories, stores)
+    return len(memories)
+
+
+def _upsert(memories: Sequence[Memory], stores: Stores) -> None:
+    for start in range(0, len(memories), _MEMORIES_A_CALL):
+        some = memories[start : start + _MEMORIES_A_CALL]
+        vectors = stores.embedder.embed([memory.summary for memory in some])
+        stores.index.upsert([Entry.of(*pair) for pair in zip(some, vectors, strict=True)])

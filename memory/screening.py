@@ -1,0 +1,200 @@
+"""Screen: what of a batch may become a memory or a source, and what a person must look at first."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+from memory.context import MemoryContext
+from memory.draft import Draft
+from memory.metrics import SCREENINGS
+from memory.spoken_preferences import Wishes
+from policies.privacy.prompts import is_prompt
+from policies.privacy.screen import screen
+from policies.privacy.third_parties import told_of, without_names
+from policies.topics import without
+from schema import (
+    MAX_SUMMARY_CHARS,
+    Asker,
+    Attachment,
+    AuditAction,
+    Candidate,
+    Extraction,
+    Fact,
+    ForgetRequest,
+    Message,
+    Policy,
+    Review,
+    Screening,
+    Turn,
+    Verdict,
+)
+
+_MASK = "[masked]"
+_PLANTED = "planted_instruction"
+_OTHERS = "others_sensitive_data"
+_PROMPT = "written_for_a_model"
+_PUNCTUATION = ".,;:!?\"'()[]{}<>"
+_IDENTIFYING = re.compile(r"\d|@|\S{16}")
+_DIGIT = re.compile(r"\d")
+_SHORTEST_HIDDEN = 4
+"""Characters from which a masked word is looked for in what else was said: shorter ones are words of every day."""
+
+
+def screened(
+    extraction: Extraction, turns: Mapping[str, Turn], wishes: Wishes, draft: Draft, parts: MemoryContext
+) -> Iterator[Candidate | ForgetRequest]:
+    """What may go on, masked; of all else a line goes onto the draft, or a review."""
+    seen = {turn_id: screen(turn.text_of("user"), parts.policy) for turn_id, turn in turns.items()}
+    planted = {turn_id for turn_id, screening in seen.items() if screening.verdict is Verdict.QUARANTINE}
+    hidden = {turn_id: _hidden_numbers(turns[turn_id].text_of("user"), one.text) for turn_id, one in seen.items()}
+    prompts = {turn_id for turn_id, turn in turns.items() if is_prompt(turn.text_of("user"))}
+    for item in extraction.items:
+        if isinstance(item, ForgetRequest):
+            yield item
+            continue
+        if item.turn_id in wishes.withheld:
+            continue
+        labels = (*item.tags, item.category)
+        screening = screen(item.summary, parts.policy, blocked_topics=wishes.topics(item.turn_id), labels=labels)
+        kept = _masked(item, screening, parts.policy)
+        SCREENINGS.labels(Verdict.QUARANTINE if item.turn_id in planted else screening.verdict).inc()
+        if screening.verdict is Verdict.REFUSE:
+            draft.refuse(AuditAction.REFUSED, item.turn_id, ", ".join(screening.reasons))
+        elif any(word in kept.summary for word in hidden[item.turn_id]):
+            draft.refuse(AuditAction.REFUSED, item.turn_id, ", ".join(seen[item.turn_id].reasons))
+        elif item.turn_id in prompts - planted:
+            draft.refuse(AuditAction.REFUSED, item.turn_id, _PROMPT)
+        elif item.turn_id in planted or screening.verdict is Verdict.QUARANTINE:
+            _quarantine(kept, turns[item.turn_id], draft, parts)
+        elif (told := _without_others(kept, turns, draft, parts.policy)) is not None:
+            yield told
+
+
+def _without_others(candidate: Candidate, turns: Mapping[str, Turn], draft: Draft, policy: Policy) -> Candidate | None:
+    """The candidate without the names of others of whom it tells something sensitive; None if it is not to be kept."""
+    if policy.others_sensitive_data == "keep":
+        return candidate
+    names = told_of(candidate, (turns[candidate.turn_id].user_name() or "",))
+    if not names:
+        return candidate
+    if policy.others_sensitive_data == "drop":
+        draft.refuse(AuditAction.REFUSED, candidate.turn_id, _OTHERS)
+        return None
+    draft.hidden.setdefault(candidate.turn_id, set()).update(names)
+    return candidate.model_copy(
+        update={
+            "summary": without_names(candidate.summary, names)[:MAX_SUMMARY_CHARS],
+            "tags": tuple(tag for tag in candidate.tags if tag == without_names(tag, [n.lower() for n in names])),
+            "entities": tuple(entity for entity in candidate.entities if entity.text not in names),
+            "facts": tuple(fact for fact in candidate.facts if _names_none(fact, names)),
+        }
+    )
+
+
+def _names_none(fact: Fact, names: Sequence[str]) -> bool:
+    said = f"{fact.entity} {fact.verb} {fact.object}".casefold()
+    return not any(name.casefold() in said for name in names)
+
+
+def _quarantine(candidate: Candidate, turn: Turn, draft: Draft, parts: MemoryContext) -> None:
+    """Have a person decide on a candidate. Past a number of them, all that is left is the line in the audit."""
+    waiting = len(draft.reviews) + parts.catalog.reviews.count_open(draft.subject)
+    if waiting >= parts.policy.open_reviews_per_subject:
+        draft.refuse(AuditAction.QUARANTINED, candidate.turn_id, _PLANTED)
+        return
+    draft.hold(
+        Review.of(
+            draft.subject,
+            candidate,
+            Asker.SCREENING,
+            reason=_PLANTED,
+            policy_version=draft.policy_version,
+            opened_at=draft.now,
+            turn=turn,
+        )
+    )
+
+
+def _hidden_numbers(said: str, kept: str) -> set[str]:
+    """The words with digits that screening took out of what the user said: told in the third person, a secret may stand
+    where no rule knows it ("the code of Maya's lock")."""
+    return {word for word in _hidden_words(said, kept) if _DIGIT.search(word)}
+
+
+def _masked(candidate: Candidate, screening: Screening, policy: Policy) -> Candidate:
+    """The candidate with nothing in any field that its summary may not have: out of its sentence no rule knows a
+    password, so what was masked there is looked for in the rest."""
+    if screening.verdict is Verdict.ALLOW and not _says_more(candidate):
+        return candidate
+    hidden = _hidden_words(candidate.summary, screening.text)
+
+    def may_keep(text: str) -> bool:
+        return not any(word in text for word in hidden) and screen(text, policy).verdict is Verdict.ALLOW
+
+    return candidate.model_copy(
+        update={
+            "summary": screening.text,
+            "tags": tuple(tag for tag in candidate.tags if may_keep(tag)),
+            "entities": tuple(entity for entity in candidate.entities if may_keep(entity.text)),
+            "facts": tuple(fact for fact in candidate.facts if may_keep(f"{fact.entity} {fact.verb} {fact.object}")),
+        }
+    )
+
+
+def _says_more(candidate: Candidate) -> bool:
+    """Whether another field has something that may be an identifier or a key and is not in the summary."""
+    fields = (
+        *candidate.tags,
+        *(entity.text for entity in candidate.entities),
+        *(fact.object for fact in candidate.facts),
+    )
+    return any(text not in candidate.summary and _IDENTIFYING.search(text) for text in fields)
+
+
+def _hidden_words(said: str, kept: str) -> set[str]:
+    """The words of a text that screening took out of it, long enough to be looked for elsewhere."""
+    if said == kept:
+        return set()
+    words = (word.strip(_PUNCTUATION) for word in set(said.split()) - set(kept.split()))
+    return {word for word in words if len(word) >= _SHORTEST_HIDDEN}
+
+
+def source_of(turn: Turn, blocked_topics: Sequence[str], names: Iterable[str], policy: Policy) -> Turn:
+    """The turn as it may be kept for provenance: with everything masked that no memory may hold.
+
+    What is masked where one side says it is masked where the other repeats it without saying what it is. The hot
+    path's candidate is not kept: what became of it is a memory. `names` are those of others that are left out.
+    """
+    masking = policy.model_copy(update={"personal_identifiers": "mask"}) if _drops(policy) else policy
+    others = tuple(names)
+
+    def kept(text: str) -> str:
+        return without_names(screen(without(text, blocked_topics), masking).text, others)
+
+    texts = [kept(message.content) for message in turn.messages]
+    hidden = {
+        word
+        for message, text in zip(turn.messages, texts, strict=True)
+        if text != message.content
+        for word in _hidden_words(without(message.content, blocked_topics), text)
+    }
+    messages = tuple(
+        Message(role=message.role, name=message.name, content=_hiding(hidden, text))
+        for message, text in zip(turn.messages, texts, strict=True)
+    )
+    attachments = tuple(
+        Attachment(uri=kept(one.uri) or _MASK, media_type=one.media_type, title=kept(one.title) if one.title else None)
+        for one in turn.attachments
+    )
+    return turn.model_copy(update={"messages": messages, "attachments": attachments, "candidate": None})
+
+
+def _drops(policy: Policy) -> bool:
+    return policy.personal_identifiers == "drop"
+
+
+def _hiding(hidden: Iterable[str], text: str) -> str:
+    for word in sorted(hidden, key=len, reverse=True):
+        text = text.replace(word, _MASK)
+    return text

@@ -1,0 +1,1 @@
+"""What language looks like: words, sentences, and what people do with them."""

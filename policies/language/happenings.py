@@ -1,0 +1,57 @@
+"""What happens to a speaker by others, to people whom they know by name, and in their calendar."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Set
+from typing import Final
+
+import policies.language.life_words as life
+
+_DATE: Final = re.compile(
+    r"\b(?:\d{1,2}(?:st|nd|rd|th)|(?:jan|feb|mar|apr|jun|jul|aug|sept?|oct|nov|dec) \d|\d{1,2} may|\d{1,2}:\d\d)\b"
+)
+_DONE_TO_ONE: Final = re.compile(
+    r"\b(?:doctor|gp|dentist|physio|therapist|surgeon|boss|manager|landlord|landlady|teacher|school|bank|court|"
+    r"company|council|hospital|mom|mum|dad|they) (?:(?:has|have|had|just|finally|also) ){0,2}(?:put|told|gave|given|"
+    r"prescribed|diagnosed|fired|laid|hired|promoted|offered|sent|raised|denied|approved|rejected|accepted|evicted) "
+    r"(?:me|us|my|our)\b"
+)
+_NAMED_EVENT: Final = re.compile(
+    r"(?<!\w)[A-Z][a-z]+'s (?:[a-z]+ )?(?:birthday|bday|anniversary|wedding|funeral|graduation|surgery|due date|job|"
+    r"teacher|bedtime|school|diagnosis|allergy|doctor|boss|wife|husband|partner|girlfriend|boyfriend|baby)\b"
+)
+_NAMED_LIFE: Final = re.compile(
+    r"^(?:(?i:so|and|but|well|oh|also|yeah|ok),? )?(?!(?:He|She|It|We|They|You|This|That|There|Who|People|Every\w+|"
+    r"Some\w+|Nobody)\b)[A-Z][a-z]{1,15}(?: and [A-Z][a-z]{1,15})?(?:'s|'ve|'re|'ll)?"
+    r"(?: (?:is|are|was|were|has|have|had|just|also|finally|still|now|recently|actually|didn't|doesn't|isn't|never|"
+    r"will|may|might|got|took|no|longer))* (?:quit|lives?|lived|married|engaged|divorced|separated|pregnant|expecting|"
+    r"born|died|promoted|fired|laid off|hired|diagnosed|adopted|broke up|split up|allergic|goes to|"
+    r"(?:moved?|moving|came|come|coming|going|gone|got|went) (?:to|in|into|out|back|home|here|away)|"
+    r"work(?:s|ed|ing)? (?:at|for|as|in|with)|retir(?:ed|es|ing)|passed (?:away|h[ie][rs])|graduat(?:ed|es|ing)|"
+    r"(?:turned|turning|turns) \d+|(?:starts|started|left|lost|sold|failed|broke|said|finished|likes|loves|hates|has|"
+    r"needs) (?:[a-z]+ )?(?:his|her|their|school|college|uni|university|nursery|daycare|work))\b"
+)
+"""Somebody by name, and what happens in a life: it is somebody whom the user knows."""
+_APPOINTMENT: Final = re.compile(
+    r"\b(?:appointment|meeting|interview|exam|surgery|operation|wedding|funeral|deadline|flight|viewing|hearing|"
+    r"check-?up|scan|due date|ceremony|delivery|trip|move|course|rehearsal|recital|tournament)s?"
+    r"(?: (?:with|at|in|for|to) (?:[\w']+ ){1,4}?| )?(?:'s|is|are|was|were|has been|have been|got|gets|will be)\b"
+)
+"""A thing of somebody's calendar, of which is said when it is."""
+
+
+def happenings(text: str, lower: str, bag: Set[str], own: bool) -> list[str]:
+    """What somebody else did to the speaker, what happens to somebody named, or when something is to be."""
+    found: list[str] = []
+    if _DONE_TO_ONE.search(lower):
+        found.append("done_to_one")
+    if own:
+        return found
+    if _NAMED_EVENT.search(text):
+        found.append("named_event")
+    elif _NAMED_LIFE.match(text):
+        found.append("named_life")
+    elif _APPOINTMENT.search(lower) and (bag & life.TIME or _DATE.search(lower)):
+        found.append("appointment")
+    return found

@@ -1,0 +1,354 @@
+"""How much a sentence says about the person who said it, by rules that add up."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+import policies.language.life_words as life
+from policies.language.doings import doings_of
+from policies.language.elliptical import DEED, GOING_ON
+from policies.language.happenings import happenings
+from policies.language.own_kin import with_my
+
+WORTH_KEEPING = 1.0
+"""Points from which a sentence is worth a memory. Checked with `POINTS` on two sets of which nothing ships here:
+Multi-Session Chat (Xu et al. 2022: did a person write down a fact from it) and LoCoMo (Maharana et al. 2024: is a
+question asked about it)."""
+SURELY = 2.0
+"""Points from which a sentence needs no second opinion."""
+
+_WORD = re.compile(r"[a-z0-9$€£'%:]+")
+
+_REACTION = re.compile(
+    r"\b(?:i(?:'m| am|m) (?:so |really |very |just )?(?:glad|sure|sorry|happy (?:to hear|for you|"
+    r"you|that you)|here for you|proud of "
+    r"you|impressed|jealous|curious|rooting|with you|excited for you|happy to help|always here|inspired by you)|"
+    r"i (?:totally |completely |really |just |also |do |can |could |would |will |certainly |definitely |bet |"
+    r"always |might |only |still |don't |can't |didn't )*"
+    r"(?:hope (?:you|it|that|your|they|he|she|everything|all|to (?:hear|see you))|agree|guess|bet|"
+    r"understand|appreciate|"
+    r"imagine|suppose|wish you|see(?: what| that| why| how|[.,!]|$)|know (?:what|how|that|right|the|you|it|,)|"
+    r"hear (?:you|that|ya)|think (?:you|that|it|so|of|about|your|they|he|she|we)|believe (?:you|in you|it|that)|"
+    r"admire|get (?:it|that|you|what)|say|mean|thank|relate|wonder|doubt|feel (?:you|ya)|wait (?:to see|to hear)|"
+    r"tell you|ask|suggest|recommend|promise|remember (?:you|that you))\b|"
+    r"can(?:no|')?t wait (?:to|for)|let me know|let's|lets|thank(?:s| you)|"
+    r"(?:good|best of) luck|congrat\w*|you're welcome|no (?:worries|problem|prob)|sounds? (?:like|"
+    r"good|great|fun|amazing|"
+    r"awesome|delicious|interesting|cool|nice|lovely)|well done|keep (?:it )?(?:up|going)|take care|"
+    r"i'?d love to (?:hear|see|know|try|come|join|help|check)|wish i could|means? (?:a lot|so much|the world)|"
+    r"yeah,? right\b|as if i\b|like i(?:'d| would) ever\b|"
+    r"talk (?:to you )?(?:soon|later)|oh my|way to go|sorry (?:i|to|for|about|that)|i(?:'ve| "
+    r"have)? (?:heard|thought)|i(?:'ve| have) seen|i(?:'ll| will) (?:definitely|have to|be sure|"
+    r"check|look)|i(?: also)? need (?:to hear|one|some of)|see you|have (?:an? (?:great|good|nice|safe|lovely|"
+    r"wonderful|amazing|awesome|fantastic)|fun|you)|how about "
+    r"you|what about you)"
+)
+_EXCLAIM = re.compile(
+    r"^(?:oh |ah |aw+ |hey |well |haha\w* |yeah,? |yes,? |no,? )?(?:wow|awesome|that(?:'s| is| "
+    r"was| sounds| must| would|s)|this (?:is|looks)|it(?:'s| is|s)|sounds|what an?|how "
+    r"(?:cool|nice|great|fun|exciting|sweet|awesome|interesting)|great|nice|cool|good|amazing|"
+    r"congrat\w*|thanks|thank|hi|hello|hey|"
+    r"those|these|you|your|there|the)\b"
+)
+_OPENERS = re.compile(
+    r"^(?:(?:oh|ah|aw+|hey|hi|hello|well|haha\w*|lol|yeah|yes|yep|yup|nope|no|so|and|but|also|plus|wow|actually|"
+    r"honestly|anyway|ok|okay|sure|definitely|absolutely|thanks|thank you|btw|by the way|cool|"
+    r"nice|great|true|mostly|"
+    r"because|maybe|usually|sometimes|currently|right now|not really|of course|unfortunately|sadly|luckily|just|"
+    r"recently|lately|today|yesterday)\b[\s,.!-]*){1,4}"
+)
+_ELLIPTICAL = re.compile(
+    r"^(?:(?:just|recently|also|always|usually|mostly|sometimes|currently|still|really|never|already|even|finally|"
+    r"not) )*"
+    r"(?:been|got|went|had|made|took|moved|bought|sold|started|finished|adopted|joined|graduated|signed|booked|applied|"
+    r"decided|quit|built|wrote|passed|celebrated|played|watched|tried|loved?|hate|enjoy|like|prefer|want|need|saw|met|"
+    rf"won|lost|failed|hurt|broke|switched|used to|mine|gonna|born|grew|visited|spent|{GOING_ON}|(?P<deed>{DEED}))\b"
+    r"(?! (?:luck|fun|you|a (?:great|good|nice|safe)))"
+)
+_NUMBER = re.compile(
+    r"\b\d[\d,.]*\b|\b(?:two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|twenty|thirty|"
+    r"forty|fifty|hundred|thousand|couple)\b"
+)
+_MONEY = re.compile(r"[$€£]\s?\d|\b\d[\d,.]*\s?(?:dollars|bucks|euros|usd|eur|pounds)\b|\b\d+k\b", re.IGNORECASE)
+_ABILITY = re.compile(
+    r"\b(?:can't|cannot|can not|can|(?:don't|do not) know how to|never learned (?:how )?to) "
+    r"(?:swim|drive|cook|dance|sing|ski|skate|ride|read|see|hear|walk|type|code|knit|sew)\b"
+)
+_VALUE = re.compile(
+    r"(?:(?:it's|its|it is|they're|at|on|in|about|around|every|only|just|the|from|by|until|usually|probably) )*"
+    r"(?:[$€£]?\d[\d:.,]*(?:st|nd|rd|th|am|pm|k|kg|cm|%)?(?!\w)|(?:mon|tues|wednes|thurs|fri|satur|sun)days?\b|"
+    r"(?:january|february|april|june|july|august|september|october|november|december)\b)"
+)
+"""A number or a day with which a reply begins: it is what was asked for."""
+_NAME = re.compile(r"(?<![.!?])(?<!^) (?!I\b|I'|OK\b|LOL\b|Oh\b|TV\b|Hi\b)[A-Z][a-zA-Z]+")
+_MY = re.compile(r"\b(?:my|our) (?:[a-z]+ ){0,2}?([a-z]+)")
+
+
+_POINTS_AWAY = re.compile(
+    r"^(?:[\w']{1,30}[ ,]{1,3}){1,6}(?:it|that|this|so|them|one|you|to|there|ones|those|these)"
+    r"(?: too| all| now| either| though| more| soon| already| yet)?[.!?]{0,4}$"
+)
+_SUGGESTION = re.compile(
+    r"\b(?:we should|you should|you could|maybe (?:we|you)|we can|we could|why don't|let me|you "
+    r"can|i can (?:help|show|send|bring|teach)|i'll (?:send|bring|let|check|give|show|try|have to|"
+    r"be sure|keep|look))\b"
+)
+_FEELING = re.compile(
+    r"\b(?:i'm|im|i am|i was|i feel) (?:so |very |really |just |pretty |feeling |a bit |super |doing "
+    r")*(?:excited|tired|good|great|well|fine|happy|okay|ok|sad|doing)\b"
+)
+_IDENTITY = re.compile(
+    r"\b(?:i'm|im|i am|i was|we're|we are|mine is|mine are|i'm not|i am not) (?:also |only |just |actually |"
+    r"still |now |currently |more of )*(?:an?|the|from|in|at|not|allergic|married|single|born|"
+    r"retired|scared|afraid|into|\d+|[a-z]+ing)\b"
+)
+_TASK = re.compile(
+    r"(?:please |can you |could you )?(?:write|tell|give|show|help|make|create|generate|find|list|explain|translate|"
+    r"suggest|recommend|draft|rewrite|summari[sz]e|book|plan|calculate|fix|correct|check|define|describe) "
+    r"(?:me|us|a|an|the|some|my|this)\b|.{0,80}\blike i(?:'m| am|m) (?:five|5|a)\b|"
+    r"i (?:need|want|would like|am looking for)(?= )(?: (?:an?|the|some|another|more|\d+|shorter|longer|better)){1,3} "
+    r"(?:synonyms?|words?|lists?|names?|ideas?|recipes?|summary|translations?|examples?|titles?|slogan|caption|"
+    r"answers?|details?|sentences?|paragraphs?|explanation)\b|"
+    r"i(?:'m looking for|'d like) (?:an?|some|more) (?:shorter |longer )?(?:words?|answers?|synonyms?|examples?)\b|"
+    r"(?:what about )?my (?:other |next |first |last )?question\b|"
+    r"i prefer the (?:first|second|third|last|other) (?:version|option|one)\b|once upon a time\b|"
+    r"\W{0,3}(?:please |now |then |also )?(?:provide|determine|classify|translate|summari[sz]e|paraphrase|rephrase|"
+    r"proofread|confirm (?:by|with|that)|pretend|excuse|ensure|output|print|simulate|analy[sz]e|evaluate|elaborate|"
+    r"rewrite|convert|extract|identify|assume)\b"
+)
+_YES_NO = re.compile(r"(?:yes|yeah|yep|yup|no|nope|not|nah|sure|i do|i am|i have)\b")
+
+
+_INSTRUCTION: Final = re.compile(
+    r"^(?:please,? |from now on,? |in (?:the )?future,? |going forward,? |and )*(?:(?:always|"
+    r"never|don't|do not|stop|avoid|keep|make sure to|try to) )?"
+    r"(?:answer(?:ing)?|reply(?:ing)?|respond(?:ing)?|speak|talk|write|address|us(?:e|ing) "
+    r"(?:emojis?|markdown|bullet\w*|lists|jargon|slang|metric|imperial|celsius|fahrenheit|my "
+    r"(?:first )?name|simple\w*|formal|informal|exclamation|tables|british|american|\w+ (?:words|"
+    r"units|spelling|language))|explain|format|keep (?:your|the) (?:answers?|replies|responses)|"
+    r"be (?:more |less )?(?:brief|concise|formal|informal|direct|polite|short)|your (?:answers?|"
+    r"replies|responses)|giv(?:e|ing) me|call(?:ing)? me|ask(?:ing)? me|includ(?:e|ing)|"
+    r"suggest(?:ing)?|recommend(?:ing)?|send(?:ing)? me|show(?:ing)? me|correct(?:ing)? my|remind(?:ing)? me)\b",
+    re.IGNORECASE,
+)
+_LASTING_ORDER: Final = re.compile(
+    r"\b(?:always|never|from now on|in (?:the )?future|going forward|don't|do not|stop|every time|"
+    r"whenever|call me|keep your|your (?:answers|replies|responses)|be (?:more |less )?(?:brief|"
+    r"concise))\b",
+    re.IGNORECASE,
+)
+_UNMARKED: Final = re.compile(
+    r"(?:(?:how|what|which|where|when|why|who) (?:do|does|did|can|could|should|would|is|are|am|to|much|many|long)|"
+    r"(?:is|are|am|do|does|did|can|could|should|would) (?:i|you|it|there|we|this|that|he|she|they|anyone|someone))\b"
+)
+"""How a question begins that nobody gave its mark."""
+_QUESTION: Final = re.compile(r"[^.!?\n]{1,300}\?")
+_SHORTEST_QUESTION: Final = 12
+_USER: Final = re.compile(r"\b(?:you|your|yours|you're|you've|u|ur)\b", re.IGNORECASE)
+
+
+def is_instruction(text: str) -> bool:
+    """Whether a sentence tells the assistant how to behave from now on."""
+    return _INSTRUCTION.match(text) is not None and _LASTING_ORDER.search(text) is not None and text[-1:] != "?"
+
+
+def asks_about_user(text: str) -> bool:
+    """Whether the other side's text ends by asking something about the user ("Do you have any pets?")."""
+    return any(_USER.search(question) for question in _QUESTION.findall(text[-200:]))
+
+
+def asks(text: str) -> bool:
+    """Whether the other side's text ends by asking something, whatever it is about ("What do they eat?")."""
+    return any(len(question) > _SHORTEST_QUESTION for question in _QUESTION.findall(text[-200:]))
+
+
+@dataclass(frozen=True)
+class Relevance:
+    """Points and the rules that gave them."""
+
+    points: float
+    reasons: tuple[str, ...]
+
+    @property
+    def worth_keeping(self) -> bool:
+        return self.points >= WORTH_KEEPING
+
+
+POINTS: Final[Mapping[str, float]] = {
+    "instruction": 3.0,
+    "possession": 1.5,
+    "relation": 1.25,
+    "bare_answer": 1.0,
+    "life_event": 1.0,
+    "first_person": 0.75,
+    "preference": 0.75,
+    "answers_question": 0.5,
+    "identity": 0.5,
+    "owns": 0.5,
+    "state": 0.5,
+    "my_thing": 0.5,
+    "number": 0.5,
+    "name": 0.5,
+    "time": 0.5,
+    "yes_no": 0.5,
+    "money": 0.5,
+    "replies": 0.25,
+    "done_to_one": 0.5,
+    "named_event": 1.5,
+    "named_life": 1.5,
+    "appointment": 1.25,
+    "deed": 0.5,
+    "value": 0.75,
+    "ability": 0.5,
+    "relation_named": 0.25,
+    "long": 0.25,
+    "personal_verb": 0.25,
+    "ongoing": 0.25,
+    "habit": 0.25,
+    "about_us": 0.25,
+    "elliptical": 0.25,
+    "modal": -0.25,
+    "suggestion": -0.25,
+    "hypothetical": -0.5,
+    "short": -0.5,
+    "points_away": -0.75,
+    "feeling": -1.0,
+    "mental_verb": -1.0,
+    "polite_state": -1.0,
+    "reaction": -1.0,
+    "about_you": -1.0,
+    "pure_question": -1.0,
+    "third_person": -1.0,
+    "impersonal": -1.5,
+    "task": -2.0,
+}
+"""What each rule counts, in quarters: set by hand from what it means, and then checked (see `WORTH_KEEPING`)."""
+_BASE = 0.5
+
+
+def _voice(body: str, bag: set[str]) -> list[str]:
+    """Who the sentence is about."""
+    found: list[str] = []
+    if bag & life.SELF_SUBJECT:
+        found.append("first_person")
+    elif bag & life.SELF:
+        found.append("about_oneself")
+    if bag & life.WE:
+        found.append("about_us")
+    if bag & life.YOU:
+        found.append("about_you")
+    if not (bag & life.SELF or bag & life.WE):
+        if elliptical := _ELLIPTICAL.match(body):
+            found += ["elliptical", "deed"] if elliptical["deed"] else ["elliptical"]
+        elif bag & life.THIRD:
+            found.append("third_person")
+        else:
+            found.append("impersonal")
+    return found
+
+
+def _manner(text: str, lower: str, body: str, bag: set[str]) -> list[str]:
+    """What the sentence does: ask, react, suggest, instruct."""
+    found: list[str] = []
+    if is_instruction(text):
+        found.append("instruction")
+    elif _TASK.match(body):
+        found.append("task")
+    if "?" in text[-4:] or (_UNMARKED.match(body) and text[-1:].isalnum()):
+        found.append("question")
+        if not bag & life.SELF_SUBJECT and not body.startswith(("my ", "our ")):
+            found.append("pure_question")
+    if _REACTION.search(lower):
+        found.append("reaction")
+    if _EXCLAIM.match(lower):
+        found.append("exclamation")
+    if _SUGGESTION.search(lower):
+        found.append("suggestion")
+    if bag & {"would", "could", "i'd", "if", "should"}:
+        found.append("hypothetical")
+    if _FEELING.search(lower):
+        found.append("feeling")
+    elif _IDENTITY.search(lower):
+        found.append("identity")
+    return found
+
+
+def _content(text: str, lower: str, said: Sequence[str], bag: set[str], own: bool) -> list[str]:
+    """What of a person's life the sentence touches."""
+    found: list[str] = []
+    doings = doings_of(said)
+    if doings & {"personal_verb", "state", "owns", "ongoing"}:
+        doings -= {"mental_verb", "other_verb", "polite_state"}
+    elif "other_verb" in doings:
+        doings -= {"mental_verb"}
+    found += sorted(doings)
+    noun = _MY.search(lower)
+    if noun:
+        found.append(
+            "relation"
+            if noun.group(1) in life.RELATION
+            else "possession"
+            if noun.group(1) in life.POSSESSION
+            else "my_thing"
+        )
+    elif own and bag & life.RELATION:
+        found.append("relation_named")
+    if own and bag & life.LIKING:
+        found.append("preference")
+    if bag & life.LIFE_EVENT and (own or bag & life.WE):
+        found.append("life_event")
+    found += happenings(text, lower, bag, own)
+    if bag & life.TIME:
+        found.append("time")
+    if own and _ABILITY.search(lower):
+        found.append("ability")
+    if bag & life.HABIT:
+        found.append("habit")
+    if _NUMBER.search(lower):
+        found.append("number")
+    if _MONEY.search(text):
+        found.append("money")
+    if _NAME.search(text):
+        found.append("name")
+    return found
+
+
+def features(text: str, *, after_question: bool = False, replying: bool = False) -> tuple[str, ...]:
+    """The rules that a sentence meets."""
+    text = with_my(text)
+    lower = text.lower()
+    body = _OPENERS.sub("", lower, count=1) or lower
+    said = _WORD.findall(lower)
+    bag = set(said)
+    found = _voice(body, bag)
+    found += _manner(text, lower, body, bag)
+    found += _content(text, lower, said, bag, bool(bag & life.SELF))
+    if after_question:
+        found.append("answers_question")
+        if _YES_NO.match(lower):
+            found.append("yes_no")
+    elif replying:
+        found.append("replies")
+    if (after_question or replying) and "question" not in found and {"impersonal", "third_person"} & set(found):
+        found.append("bare_answer")
+        if _VALUE.match(body):
+            found.append("value")
+    if _POINTS_AWAY.search(body):
+        found.append("points_away")
+    if len(said) <= 3:
+        found.append("short")
+    elif len(said) >= 9:
+        found.append("long")
+    return tuple(found)
+
+
+def relevance_of(text: str, *, after_question: bool = False, replying: bool = False) -> Relevance:
+    """How much one sentence says about the person who said it.
+
+    `after_question` says that it may answer a question that the other side has just asked.
+    """
+    reasons = features(text, after_question=after_question, replying=replying)
+    return Relevance(_BASE + sum(POINTS.get(reason, 0.0) for reason in reasons), reasons)

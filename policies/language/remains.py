@@ -1,0 +1,97 @@
+"""What stays true of a memory that said several things when one of them changed."""
+
+from __future__ import annotations
+
+import re
+import uuid
+from collections.abc import Iterable
+from datetime import datetime
+from typing import Final
+
+from policies.language.wording import read
+from policies.sameness import compare_facts
+from schema import MAX_SUMMARY_CHARS, Fact, Memory, SameFact
+
+_OF_USER: Final = re.compile(r"^user(?='s |$)", re.IGNORECASE)
+_NAMELESS: Final = "The user"
+_GOES_WITH: Final = {
+    "job_title": "employer",
+    "salary": "employer",
+    "rent": "home_city",
+    "marital_status": "partner",
+    "field_of_study": "school",
+}
+"""What is told together with something else and may have ended with it: who left a firm may have another job now."""
+_TOLD: Final = {
+    "age": "is {object}",
+    "height": "is {object} tall",
+    "rent": "pays {object} in rent",
+    "job_title": "works as {a}{object}",
+    "car": "drives {a}{object}",
+}
+"""How a fact is told whose verb and object are no clause by themselves."""
+_DETERMINED: Final = re.compile(r"(?:an?|the|my|their|his|her|\d)\b", re.IGNORECASE)
+
+
+def remains(
+    old: Memory, by: Memory, others: Iterable[Memory], name: str | None, now: datetime, policy_version: str
+) -> tuple[Memory, ...]:
+    """One memory for each thing that `old` said, that has one value at a time and that `by`, which supersedes it,
+    leaves as it was: "Ana lives in Oslo and works at Equinor" superseded by "Ana moved to Bergen" leaves "Ana works at
+    Equinor".
+
+    `others` are the active memories with the same attributes: what one of them says, or says otherwise, is left to it.
+    What may have ended with what changed does not remain either. Where no fact of `by` contradicts one of `old`, words
+    did, and only facts that share none with `by` are taken to be untouched. Each memory has the labels and turns of
+    `old`, names it in `merged_from`, and is the same one whenever it is made again. `name` is what the user is called.
+    """
+    valued = [fact for fact in old.facts if fact.attribute]
+    changed = {
+        (fact.entity.casefold(), fact.attribute)
+        for fact in valued
+        if compare_facts((fact,), by.facts) is SameFact.CHANGED
+    }
+    by_words = not changed
+    known = [by, *others]
+    found: list[Memory] = []
+    for fact in reversed(valued):  # of two values that a memory was given, the later one stands last
+        told = any(compare_facts((fact,), other.facts) is not SameFact.UNSURE for other in (*known, *found))
+        ended = (fact.entity.casefold(), _GOES_WITH.get(fact.attribute or "")) in changed
+        if told or ended or (by_words and read(f"{fact.verb} {fact.object}").words & read(by.summary).words):
+            continue
+        summary = _told(fact, name if name and name in old.summary else None)
+        if len(summary) <= MAX_SUMMARY_CHARS:
+            found.append(_alone(old, by, fact, summary, now, policy_version))
+    return tuple(found)
+
+
+def _told(fact: Fact, name: str | None) -> str:
+    who = _OF_USER.sub(name or _NAMELESS, fact.entity, count=1)
+    is_so = not read(fact.verb).negations
+    does = _TOLD.get(fact.attribute or "", "{verb} {object}") if is_so else "{verb} {object}"
+    article = "" if _DETERMINED.match(fact.object) else "an " if fact.object[:1].lower() in "aeio" else "a "
+    return f"{who} {does.format(verb=fact.verb, object=fact.object, a=article)}".rstrip(".") + "."
+
+
+def _alone(old: Memory, by: Memory, fact: Fact, summary: str, now: datetime, policy_version: str) -> Memory:
+    key = f"{fact.entity}:{fact.attribute}".casefold()
+    return old.model_copy(
+        update={
+            "id": uuid.uuid5(uuid.NAMESPACE_URL, f"afterturn:{old.subject.key}:remains:{old.id}:{key}"),
+            "title": None,
+            "summary": summary,
+            "entities": tuple(entity for entity in old.entities if entity.text.casefold() in summary.casefold()),
+            "facts": (fact,),
+            "created_at": now,
+            "updated_at": now,
+            "supersedes": (),
+            "superseded_by": None,
+            "merged_from": (old.id,),
+            "consolidated_from": (),
+            "consolidated_into": None,
+            "apart": False,
+            "related_ids": tuple(dict.fromkeys((by.id, *old.related_ids))),
+            "policy_version": policy_version,
+            "version": 1,
+        }
+    )

@@ -1,0 +1,106 @@
+"""A person's prose out of what they typed: code, tables and logs left out, and the rest cut into sentences."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from policies.privacy.quoted_text import own_words
+
+MAX_SENTENCES = 40
+"""Sentences looked at in one message; the rest of a longer one is a document, not something said in passing."""
+MAX_SENTENCE_CHARS = 400
+_MAX_CHARS = 16_000
+
+_FENCE = re.compile(r"```[^`]*(?:```|\Z)|~~~[^~]*(?:~~~|\Z)")
+_ASIDE = re.compile(r"\[[^\[\]\n]{0,400}\]|<[^<>\n]{1,200}>")
+_INLINE_CODE = re.compile(r"`[^`\n]{1,300}`")
+_CODE_LINE = re.compile(
+    r"^\s*(?:[{}\[\]();]+\s*$|(?:def|class|import|from|return|const|let|var|public|private|func|fn|elif|#include|"
+    r"SELECT|INSERT|UPDATE|DELETE|CREATE|package|using|namespace|async|await|export)\b.*[({;:=*]|.*[;{}]\s*$|"
+    r"(?:Traceback \(most|File \"|at [\w.$]+\(|Caused by:|[A-Z]\w*(?:Error|Exception)\b)|"
+    r"\[?\d{4}-\d\d-\d\d[T ]\d\d:\d\d|\[?(?:ERROR|WARN|WARNING|INFO|DEBUG|FATAL|TRACE)\b|"
+    r"[$>] ?(?:sudo|pip|npm|git|cd|ls|docker|kubectl|python|curl)\b|(?:>+ |\+{3} |-{3} |@@ ))"
+)
+_SYMBOLS = re.compile(r"[|{}<>=;$\\#\t_]")
+_BOUNDARY = re.compile(r"([.!?…]{1,4})[\"')\]’”]{0,2}\s+|\n+|\s(?=\(?\d{1,2}\)\s)|\s(?=[\U0001F300-\U0001FAFF☀-➿])")
+_ABBREVIATION = re.compile(
+    r"(?:\b(?:mr|mrs|ms|dr|prof|st|jr|sr|vs|etc|e\.g|i\.e|approx|no|dept|inc|ltd|a\.m|p\.m|u\.s|"
+    r"u\.k|[a-z])|^\d{1,2})$",
+    re.IGNORECASE,
+)
+
+
+def words(text: str) -> frozenset[str]:
+    """The words of a list written as prose."""
+    return frozenset(text.split())
+
+
+@dataclass(frozen=True)
+class Sentence:
+    """A sentence and where it begins in the message, in characters."""
+
+    text: str
+    start: int
+
+
+def looks_pasted(line: str) -> bool:
+    """Whether a line is code, a table row, a log line or a quotation rather than prose."""
+    head = line[:300]
+    if _CODE_LINE.match(head):
+        return True
+    marks = len(_SYMBOLS.findall(head))
+    return marks >= 3 and marks * 12 >= len(head)
+
+
+def _blank(match: re.Match[str]) -> str:
+    return "".join("\n" if char == "\n" else " " for char in match.group())
+
+
+def prose_of(text: str) -> str:
+    """The text with code, tables, logs, bracketed asides and what is pasted blanked out, every character else in its
+    place."""
+    text = own_words(text[:_MAX_CHARS]).replace("’", "'").replace("‘", "'").replace("\r", "\n")
+    if "```" in text or "~~~" in text:
+        text = _FENCE.sub(_blank, text)
+    if "`" in text:
+        text = _INLINE_CODE.sub(_blank, text)
+    if "[" in text or "<" in text:
+        text = _ASIDE.sub(_blank, text)
+    if "\n" not in text:
+        return " " * len(text) if looks_pasted(text) else text
+    lines: list[str] = []
+    pasted = False
+    for line in text.split("\n"):
+        pasted = looks_pasted(line) or (pasted and line[:1] in (" ", "\t"))
+        lines.append(" " * len(line) if pasted else line)
+    return "\n".join(lines)
+
+
+def _bounded(text: str, start: int) -> Sentence | None:
+    shift = len(text) - len(text.lstrip())
+    stripped = text.strip()
+    if not stripped:
+        return None
+    if len(stripped) > MAX_SENTENCE_CHARS:
+        stripped = stripped[:MAX_SENTENCE_CHARS].rsplit(" ", 1)[0]
+    return Sentence(stripped, start + shift)
+
+
+def split_sentences(text: str) -> tuple[Sentence, ...]:
+    """The sentences of prose, at most `MAX_SENTENCES`, each at most `MAX_SENTENCE_CHARS` long."""
+    sentences: list[Sentence] = []
+    begin = 0
+    for boundary in _BOUNDARY.finditer(text):
+        mark = boundary.group(1)
+        if mark == "." and _ABBREVIATION.search(text[max(begin, boundary.start() - 8) : boundary.start()]):
+            continue
+        end = boundary.end(1) if mark else boundary.start()
+        if sentence := _bounded(text[begin:end], begin):
+            sentences.append(sentence)
+            if len(sentences) == MAX_SENTENCES:
+                return tuple(sentences)
+        begin = boundary.end()
+    if sentence := _bounded(text[begin:], begin):
+        sentences.append(sentence)
+    return tuple(sentences)

@@ -1,0 +1,131 @@
+"""What may be kept of a text: nothing secret, nothing planted, personal identifiers masked."""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_left, bisect_right
+from collections.abc import Sequence
+from dataclasses import replace
+from itertools import accumulate
+from typing import Final
+
+from policies.language.lexicon import word_set
+from policies.privacy import columns, credentials, identifiers, passwords, planted
+from policies.privacy import seed_phrases as seeds
+from policies.privacy.finding import Finding
+from policies.privacy.unicode_fold import Plain, plain
+from policies.topics import is_about
+from schema import MAX_TURN_BYTES, Policy, Screening, Verdict
+
+_SECRETS: Final = (credentials, passwords, seeds, columns)
+_ROUNDS: Final = 4
+_WORD: Final = re.compile(r"[^\W\d_]{2,}")
+_PLACEHOLDER: Final = re.compile(r"\[[a-z_]{2,12}\]")
+_SENTENCE_END: Final = re.compile(r"[.!?](?=\s)|\n")
+_HOLLOW: Final = word_set(
+    """account accounts amex an and api are as at authorization bank banking be bearer by called can card cards
+    code credit current debit for from has have her here his iban in is it its keep key keys login
+    mastercard me my new no not note num number numbers of old on one our password pin please remember
+    routing said save says secret sort store that the their there this to token tokens use used user users
+    using value visa was which will with would you your"""
+)
+
+
+def screen(text: str, policy: Policy, *, blocked_topics: Sequence[str] = (), labels: Sequence[str] = ()) -> Screening:
+    """What may be kept of a text.
+
+    REFUSE keeps nothing (`text` is empty): it or one of its labels is on a blocked topic, its point is a secret, or it
+    is longer than a turn may be. QUARANTINE holds a text that orders the assistant about instead of telling of the
+    user, with secrets masked. REDACT keeps a text in which something is masked by a typed placeholder such as
+    `[email]`: cards and keys always, personal identifiers if the policy says so, which may refuse them instead.
+    Screening what may be kept changes nothing.
+    Source: "Memory System - Mechanics", "User Controls, Privacy, and Governance".
+    """
+    if len(text) > MAX_TURN_BYTES:
+        return _refused("too_long")
+    if is_about(text, blocked_topics, labels):
+        return _refused("blocked_topic")
+    kept, reasons, personal, hollow = _settle(text, policy)
+    if hollow:
+        return _refused(*reasons)
+    orders = tuple(planted.find(text)) or (tuple(planted.find(kept)) if kept != text else ())
+    if personal and not orders and policy.personal_identifiers == "drop":
+        return _refused(*reasons)
+    verdict = Verdict.QUARANTINE if orders else Verdict.REDACT if reasons else Verdict.ALLOW
+    return Screening(verdict=verdict, text=kept, reasons=orders + reasons)
+
+
+def _refused(*reasons: str) -> Screening:
+    return Screening(verdict=Verdict.REFUSE, text="", reasons=reasons)
+
+
+def _settle(text: str, policy: Policy) -> tuple[str, tuple[str, ...], bool, bool]:
+    """The text with all masked that must be, by which rules, whether personal identifiers are among it, and whether
+    nothing worth keeping is left.
+
+    Masking one thing can bring two others together, so it goes on until nothing is found any more.
+    """
+    reasons: dict[str, None] = {}
+    identified = False
+    for _ in range(_ROUNDS):
+        seen = plain(text)
+        secrets = [one for kind in _SECRETS for one in kind.find(seen.text)]
+        personal = [] if policy.personal_identifiers == "keep" else list(identifiers.find(seen.text))
+        found = [_as_written(one, seen) for one in secrets + _apart_from(secrets, personal)]
+        if not found:
+            return text, tuple(reasons), identified, False
+        masked, rules = _mask(text, _with_whole_sentences(found, text))
+        reasons |= dict.fromkeys(rules)
+        if len(masked) > MAX_TURN_BYTES or (secrets and _is_hollow(masked)):
+            return "", tuple(reasons), identified, True
+        identified = identified or bool(personal)
+        text = masked
+    return "", tuple(reasons), identified, True
+
+
+def _as_written(finding: Finding, seen: Plain) -> Finding:
+    start, end = seen.span(finding.start, finding.end)
+    return replace(finding, start=start, end=end)
+
+
+def _apart_from(secrets: list[Finding], personal: list[Finding]) -> list[Finding]:
+    """The personal identifiers that no secret overlaps: a card's digits are no phone number."""
+    taken = sorted((f.start, f.end) for f in secrets)
+    furthest = list(accumulate((end for _, end in taken), max))
+    starts = [start for start, _ in taken]
+
+    def is_apart(finding: Finding) -> bool:
+        before = bisect_left(starts, finding.end)
+        return before == 0 or furthest[before - 1] <= finding.start
+
+    return [finding for finding in personal if is_apart(finding)]
+
+
+def _with_whole_sentences(found: list[Finding], text: str) -> list[Finding]:
+    """The findings, those that are the point of their sentence widened to all of it."""
+    if not any(finding.point for finding in found):
+        return found
+    ends = [0, *(match.end() for match in _SENTENCE_END.finditer(text)), len(text)]
+    return [
+        replace(f, start=ends[bisect_right(ends, f.start) - 1], end=ends[bisect_left(ends, f.end)]) if f.point else f
+        for f in found
+    ]
+
+
+def _mask(text: str, found: list[Finding]) -> tuple[str, list[str]]:
+    """The text with all findings masked, and the rules that had a part in it."""
+    parts, rules, at = [], [], 0
+    for finding in sorted(found, key=lambda f: (f.start, -f.end)):
+        if finding.end <= at:
+            continue
+        if finding.start >= at:
+            parts += [text[at : finding.start], finding.placeholder]
+        rules.append(finding.rule)
+        at = finding.end
+    return "".join(parts) + text[at:], rules
+
+
+def _is_hollow(masked: str) -> bool:
+    """Whether what is left around the masks tells of nothing."""
+    words = _WORD.findall(_PLACEHOLDER.sub(" ", masked).lower())
+    return sum(word not in _HOLLOW for word in words) < 2

@@ -1,0 +1,66 @@
+"""What an extractor answers: candidates, requests to forget, and what is still open."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from pydantic import AwareDatetime, Field
+
+from schema.base import Value
+from schema.context import OpenTopic
+from schema.memory import Category, Entity, Fact, Kind, MemoryType, Share, Summary, Tag, Valence
+from schema.turn import Identifier, TurnSource
+
+
+class Candidate(Value):
+    """A memory that an extractor proposes, not yet decided.
+
+    `turn_id` is the turn that states it and `ordinal` its place among all that came of that turn, from 0;
+    `occurred_at` is when what it tells happened or will, `said_at` when the user said so;
+    `context_turn_ids` are earlier turns without which the statement could not be understood. `explicit` says
+    that the user asked for it to be remembered, `private` that the user called it private.
+    """
+
+    turn_id: Identifier
+    ordinal: Annotated[int, Field(ge=0)]
+    context_turn_ids: tuple[Identifier, ...] = ()
+    type: MemoryType
+    kind: Kind
+    category: Category
+    summary: Summary
+    tags: tuple[Tag, ...] = ()
+    entities: tuple[Entity, ...] = ()
+    facts: tuple[Fact, ...] = ()
+    source: TurnSource = "chat"
+    valence: Valence = Valence.NEUTRAL
+    intensity: Share = 0.0
+    confidence: Share
+    occurred_at: AwareDatetime
+    said_at: AwareDatetime
+    explicit: bool = False
+    private: bool = False
+    pinned: bool = False
+
+
+class ForgetRequest(Value):
+    """The user asked that something be forgotten. `what` is the thing in the user's words, third person."""
+
+    turn_id: Identifier
+    ordinal: Annotated[int, Field(ge=0)]
+    what: Summary
+
+
+class Extraction(Value):
+    """What came of some turns, in the order in which it was said.
+
+    `open_topics` are what is open after them, at most one an agent: they are kept and shown to the agent's next
+    extraction. A topic that was open with an agent of these turns and is not among them is closed. `model` and
+    `prompt_version` name what decided, for the audit; a rules extractor leaves the token counts at 0.
+    """
+
+    items: tuple[Candidate | ForgetRequest, ...] = ()
+    open_topics: tuple[OpenTopic, ...] = ()
+    model: str
+    prompt_version: str | None = None
+    prompt_tokens: Annotated[int, Field(ge=0)] = 0
+    completion_tokens: Annotated[int, Field(ge=0)] = 0

@@ -1,0 +1,179 @@
+"""A memory: what is kept, and every value that it is made of."""
+
+from __future__ import annotations
+
+import uuid
+from datetime import datetime
+from enum import StrEnum
+from functools import lru_cache
+from typing import Annotated, Literal
+
+from pydantic import AwareDatetime, Field, StringConstraints, field_validator
+
+from schema.base import Value
+from schema.turn import Identifier, Subject, TurnSource
+
+MAX_SUMMARY_CHARS = 600
+Share = Annotated[float, Field(ge=0.0, le=1.0)]
+"""A number from 0 to 1."""
+Summary = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=MAX_SUMMARY_CHARS)]
+Tag = Annotated[str, StringConstraints(strip_whitespace=True, to_lower=True, min_length=1, max_length=60)]
+Category = Annotated[str, StringConstraints(min_length=1, max_length=60)]
+
+
+class MemoryType(StrEnum):
+    SEMANTIC = "semantic"
+    EPISODIC = "episodic"
+    PROCEDURAL = "procedural"
+
+
+class Kind(StrEnum):
+    """Finer than the type."""
+
+    USER_PREFERENCE = "user_preference"
+    USER_FACT = "user_fact"
+    CONVERSATION_CONTEXT = "conversation_context"
+    AGENT_PROCEDURE = "agent_procedure"
+    KNOWLEDGE = "knowledge"
+    EVENT_PATTERN = "event_pattern"
+    ERROR_HANDLING = "error_handling"
+    PROACTIVE_ACTION = "proactive_action"
+
+
+class Status(StrEnum):
+    PROVISIONAL = "provisional"
+    ACTIVE = "active"
+    SUPERSEDED = "superseded"
+    ARCHIVED = "archived"
+    DELETED = "deleted"
+
+
+class Visibility(StrEnum):
+    PUBLIC = "public"
+    PRIVATE = "private"
+    PERSONAL = "personal"
+    INDIVIDUAL = "individual"
+
+
+class Valence(StrEnum):
+    POSITIVE = "positive"
+    NEUTRAL = "neutral"
+    NEGATIVE = "negative"
+
+
+EntityType = Literal["PERSON", "ORG", "MONEY", "DATE", "LOCATION", "PRODUCT"]
+
+
+class Entity(Value):
+    """A named thing."""
+
+    text: Annotated[str, StringConstraints(min_length=1, max_length=200)]
+    type: EntityType
+
+
+class Fact(Value):
+    """An (entity, verb, object) triple.
+
+    `attribute` names what the triple says of the entity when an entity has only one such value at a time
+    (home_city, employer, age ...): two facts with the same entity and attribute and another object are a
+    changed fact. It is None where many values may stand side by side.
+    """
+
+    entity: Annotated[str, StringConstraints(min_length=1, max_length=200)]
+    verb: Annotated[str, StringConstraints(min_length=1, max_length=100)]
+    object: Annotated[str, StringConstraints(min_length=1, max_length=300)]
+    attribute: Annotated[str, StringConstraints(min_length=1, max_length=60)] | None = None
+
+
+class Memory(Value):
+    """What is kept: a summary of one or two sentences with all that is known about it.
+
+    `importance`, `trust_score`, `confidence`, `intensity` and `proactivity_weight` run from 0 to 1. The field
+    list is the JSON of "Memory System - Mechanics", section 9, with `kind`, `confidence` and `agent_id` of the
+    "VOS Memory System".
+    """
+
+    id: uuid.UUID
+    tenant_id: Identifier
+    subject_id: Identifier
+    type: MemoryType
+    kind: Kind
+    category: Category
+    title: Annotated[str, StringConstraints(max_length=120)] | None = None
+    summary: Summary
+    tags: tuple[Tag, ...] = ()
+    scope: tuple[Tag, ...] = ()
+    entities: tuple[Entity, ...] = ()
+    facts: tuple[Fact, ...] = ()
+    source: TurnSource = "chat"
+    source_turn_ids: tuple[Identifier, ...] = ()
+    conversation_id: Identifier | None = None
+    agent_id: Identifier | None = None
+    author_id: Identifier | None = None
+    visibility: Visibility = Visibility.PRIVATE
+    importance: Share
+    trust_score: Share
+    confidence: Share
+    valence: Valence = Valence.NEUTRAL
+    intensity: Share = 0.0
+    proactivity_weight: Share = 0.0
+    explicit: bool = False
+    pinned: bool = False
+    private: bool = False
+    legal_hold: bool = False
+    status: Status = Status.ACTIVE
+    occurred_at: AwareDatetime
+    """When what it tells happened or will."""
+    said_at: AwareDatetime
+    """When it was last said: of two statements that contradict each other, the later said one holds."""
+    created_at: AwareDatetime
+    updated_at: AwareDatetime
+    last_accessed: AwareDatetime
+    access_count: Annotated[int, Field(ge=0)] = 0
+    supersedes: tuple[uuid.UUID, ...] = ()
+    superseded_by: uuid.UUID | None = None
+    merged_from: tuple[uuid.UUID, ...] = ()
+    """The superseded memory of which it says what still holds, if it was made so."""
+    consolidated_from: tuple[uuid.UUID, ...] = ()
+    consolidated_into: uuid.UUID | None = None
+    """The memory that says what this one says, for as long as that one is there."""
+    apart: bool = False
+    """It was taken out of a consolidated memory, and is not put into one again."""
+    related_ids: tuple[uuid.UUID, ...] = ()
+    embedding_model: str
+    policy_version: str
+    version: Annotated[int, Field(ge=1)] = 1
+    """Raised by every write; a write that read an older one is refused."""
+
+    @field_validator("tags", "scope")
+    @classmethod
+    def _unique_in_order(cls, labels: tuple[str, ...]) -> tuple[str, ...]:
+        return tuple(dict.fromkeys(labels))
+
+    @property
+    def subject(self) -> Subject:
+        return Subject(tenant_id=self.tenant_id, subject_id=self.subject_id)
+
+    @property
+    def index_key(self) -> uuid.UUID:
+        return index_key(self.subject_id, self.type, self.id)
+
+
+def memory_id(subject: Subject, type_: MemoryType, turn_id: str, ordinal: int) -> uuid.UUID:
+    """The id of the `ordinal`th memory (from 0) that came of a turn: a second delivery writes the same rows."""
+    return uuid.uuid5(uuid.NAMESPACE_URL, f"afterturn:{subject.key}:{type_.value}:{ordinal}:{turn_id}")
+
+
+@lru_cache(maxsize=8_192)
+def index_key(subject_id: str, type_: MemoryType, id_: uuid.UUID) -> uuid.UUID:
+    """Where a memory lies in the index.
+
+    Source: "S3 Vectors Memory Implementation Plan (V1)", data model and namespacing:
+    `uuid5(NAMESPACE_URL, f"{ns_0}|{ns_1}::{doc_key}")` with ns_0 the user and ns_1 the type.
+    """
+    return uuid.uuid5(uuid.NAMESPACE_URL, f"{subject_id}|{type_.value}::{id_}")
+
+
+def utc_iso(moment: datetime) -> str:
+    """ISO 8601 with the zone and to the second, for people to read."""
+    return moment.isoformat(timespec="seconds")

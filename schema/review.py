@@ -1,0 +1,94 @@
+"""A review: a candidate that a person must decide on before it may become a memory."""
+
+from __future__ import annotations
+
+import uuid
+from enum import StrEnum
+from typing import Self
+
+from pydantic import AwareDatetime
+
+from schema.base import Value
+from schema.candidate import Candidate
+from schema.turn import Identifier, Subject, Turn
+
+
+class ReviewStatus(StrEnum):
+    OPEN = "open"
+    APPROVED = "approved"
+    REJECTED = "rejected"
+
+
+class Asker(StrEnum):
+    """Who wants to have a candidate looked at."""
+
+    SCREENING = "screening"
+    """It came of a text with a planted instruction."""
+    PROMOTION = "promotion"
+    """It was made of episodes, and not surely enough."""
+
+
+class Review(Value):
+    """A candidate as it would be stored, masked, and why a person must look at it first.
+
+    `reason` names rules, never what was said. `links` are memories that it was made of. Once it is decided, the
+    candidate is gone: what an approval left is a memory, and what a rejection left is a line in the audit.
+    """
+
+    id: uuid.UUID
+    tenant_id: Identifier
+    subject_id: Identifier
+    asked_by: Asker
+    reason: str
+    policy_version: str
+    candidate: Candidate | None
+    conversation_id: Identifier | None = None
+    agent_id: Identifier | None = None
+    links: tuple[uuid.UUID, ...] = ()
+    status: ReviewStatus = ReviewStatus.OPEN
+    opened_at: AwareDatetime
+    decided_at: AwareDatetime | None = None
+    decided_by: Identifier | None = None
+
+    @property
+    def subject(self) -> Subject:
+        return Subject(tenant_id=self.tenant_id, subject_id=self.subject_id)
+
+    @classmethod
+    def of(
+        cls,
+        subject: Subject,
+        candidate: Candidate,
+        asked_by: Asker,
+        *,
+        reason: str,
+        policy_version: str,
+        opened_at: AwareDatetime,
+        turn: Turn | None = None,
+        links: tuple[uuid.UUID, ...] = (),
+        about: str | None = None,
+    ) -> Self:
+        """An open review of a candidate; asked for twice, it is one. `turn` is the one that the candidate came of,
+        where it came of one; `about` names what it is about where it came of more and more of them."""
+        what = about or f"{candidate.ordinal}:{candidate.turn_id}"
+        key = f"afterturn:review:{subject.key}:{asked_by.value}:{what}"
+        return cls(
+            id=uuid.uuid5(uuid.NAMESPACE_URL, key),
+            **subject.model_dump(),
+            asked_by=asked_by,
+            reason=reason,
+            policy_version=policy_version,
+            candidate=candidate,
+            conversation_id=turn.conversation_id if turn else None,
+            agent_id=turn.agent_id if turn else None,
+            links=links,
+            opened_at=opened_at,
+        )
+
+
+class Settlement(Value):
+    """How a person decided a review."""
+
+    review_id: uuid.UUID
+    status: ReviewStatus
+    by: Identifier

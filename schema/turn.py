@@ -1,0 +1,131 @@
+"""A turn: one user message and the assistant's response, as a chat backend enqueues it."""
+
+from __future__ import annotations
+
+import hashlib
+from functools import lru_cache
+from typing import Annotated, Final, Literal, Self
+from urllib.parse import quote, unquote
+
+from pydantic import AwareDatetime, ConfigDict, Field, StringConstraints, model_validator
+
+from schema.base import Value
+
+SCHEMA_VERSION: Final = 1
+MAX_TURN_BYTES = 64 * 1024
+"""How much text a turn may carry, in UTF-8 bytes."""
+
+Identifier = Annotated[str, StringConstraints(min_length=1, max_length=200, pattern=r"^[^\x00-\x1f\x7f]+$")]
+Role = Literal["user", "assistant", "system", "tool"]
+TurnSource = Literal["chat", "external", "instagram", "bank_api", "system"]
+Consent = Literal["granted", "withdrawn"]
+
+
+@lru_cache(maxsize=4096)
+def _key(tenant_id: str, subject_id: str) -> str:
+    return f"{quote(tenant_id, safe='')}:{quote(subject_id, safe='')}"
+
+
+class Subject(Value):
+    """Whose memory it is: a user, a story archive or an organisation, inside one tenant."""
+
+    tenant_id: Identifier
+    subject_id: Identifier
+
+    @property
+    def key(self) -> str:
+        """One string for both ids, unambiguous for any characters in them: the unit of order and of locks."""
+        return _key(self.tenant_id, self.subject_id)
+
+    @classmethod
+    def from_key(cls, key: str) -> Self:
+        """The subject whose `key` this is."""
+        tenant_id, _, subject_id = key.partition(":")
+        return cls(tenant_id=unquote(tenant_id), subject_id=unquote(subject_id))
+
+
+class Message(Value):
+    """What one side said."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    role: Role
+    content: str
+    name: Identifier | None = None
+
+
+class Attachment(Value):
+    """A pointer to something that came with a turn; its content is never fetched."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    uri: Annotated[str, StringConstraints(min_length=1, max_length=2048)]
+    media_type: Annotated[str, StringConstraints(min_length=1, max_length=200)]
+    title: Annotated[str, StringConstraints(max_length=300)] | None = None
+
+
+class HotPathCandidate(Value):
+    """What the hot path already said it would remember, so that the worker can settle it."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    id: Identifier
+    summary: Annotated[str, StringConstraints(min_length=1, max_length=1000)]
+    type: Literal["semantic", "episodic", "procedural"] = "semantic"
+    category: str = "Other"
+
+
+class Turn(Value):
+    """One exchange, immutable; `turn_id` is its idempotency key.
+
+    `occurred_at` needs a time zone. All text together may be at most `MAX_TURN_BYTES` bytes of UTF-8.
+
+    Raises:
+        pydantic.ValidationError: a field is missing, unknown, too long, or without a time zone.
+    """
+
+    model_config = ConfigDict(extra="forbid")
+
+    schema_version: Literal[1] = 1
+    turn_id: Identifier
+    tenant_id: Identifier
+    user_id: Identifier
+    agent_id: Identifier | None = None
+    conversation_id: Identifier
+    sequence: Annotated[int, Field(ge=0)] | None = None
+    messages: Annotated[tuple[Message, ...], Field(min_length=1)]
+    occurred_at: AwareDatetime
+    source: TurnSource = "chat"
+    attachments: tuple[Attachment, ...] = ()
+    candidate: HotPathCandidate | None = None
+    consent: Consent | None = None
+
+    @model_validator(mode="after")
+    def _within_size(self) -> Self:
+        size = sum(len(message.content.encode()) for message in self.messages)
+        if size > MAX_TURN_BYTES:
+            raise ValueError(
+                f"the turn has {size:,} bytes of text and at most {MAX_TURN_BYTES:,} are taken; "
+                "send a longer text as a document"
+            )
+        return self
+
+    @property
+    def subject(self) -> Subject:
+        return Subject(tenant_id=self.tenant_id, subject_id=self.user_id)
+
+    def canonical_json(self) -> str:
+        """The turn as JSON, the same bytes for the same turn however it was built."""
+        return self.model_dump_json(exclude_none=True)
+
+    def digest(self) -> str:
+        """SHA-256 of the canonical JSON: tells a second delivery from another turn under the same id."""
+        return hashlib.sha256(self.canonical_json().encode()).hexdigest()
+
+    def text_of(self, role: Role) -> str:
+        """All that one role said in the turn, a line a message."""
+        return "\n".join(message.content for message in self.messages if message.role == role)
+
+    def user_name(self) -> str | None:
+        """The name that the user's messages carry, if any does."""
+        return next((m.name for m in self.messages if m.role == "user" and m.name), None)

@@ -1,0 +1,375 @@
+"""The catalog: the relational record of truth."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from sqlalchemy import Engine, and_, delete, func, or_, select, tuple_
+
+import stores.catalog.tables as tables
+from schema import AuditEntry, Context, Event, Memory, MemoryType, OpenTopic, Status, Subject, Turn
+from stores.catalog.changes import Changes, IndexJob, Outcome
+from stores.catalog.context import drop_stale_context, read_context, read_topics
+from stores.catalog.decay import Fading
+from stores.catalog.engine import read_only
+from stores.catalog.erasing import Erasing
+from stores.catalog.nights import NightRuns
+from stores.catalog.preferences import KeptPreferences
+from stores.catalog.reindex_jobs import Moves
+from stores.catalog.reviews import Reviews
+from stores.catalog.rows import folded, ids_from, memory_of
+from stores.catalog.statements import any_of, mine, mine_among, of_subject, whose
+from stores.catalog.subject_state import Standing, read_processed, read_standing
+from stores.catalog.summaries import Summaries, Weight, read_summaries, read_weights
+from stores.catalog.writers import Writers
+from stores.catalog.writing import NO_VECTORS, RidingGraph, strike, strike_events, write
+from stores.index.base import RidingIndex, Vector
+
+_memories, _facts = tables.memories, tables.facts
+_BY_IDS = select(_memories.c.document).where(mine_among(_memories))
+_BY_FACTS = (
+    select(_memories.c.id, _memories.c.document, _facts.c.entity, _facts.c.attribute)
+    .join(_facts, _facts.c.memory_id == _memories.c.id)
+    .where(
+        mine(_facts),
+        _facts.c.entity.in_(any_of("entities")),
+        _facts.c.attribute.in_(any_of("names")),
+        _memories.c.status == Status.ACTIVE,
+    )
+)
+
+
+@dataclass(frozen=True)
+class Backlog:
+    """How many index jobs and events wait, and since when the oldest job does."""
+
+    index_jobs: int
+    oldest_index_job: datetime | None
+    events: int
+
+
+class Catalog:
+    """Memories, sources, audit, ledger and outbox over one database. Safe to call from many threads and processes.
+
+    Every call may raise `sqlalchemy.exc.OperationalError` while the database is locked or away, and on Postgres
+    whatever `memory.postgres.is_passing` names: a deadlock, a timeout, a server that restarts.
+    """
+
+    def __init__(self, engine: Engine, riding: RidingIndex | None = None, graph: RidingGraph | None = None) -> None:
+        self._engine = read_only(engine)
+        self.reviews = Reviews(self._engine)
+        self.preferences = KeptPreferences(self._engine)
+        self._writers = Writers(engine)
+        self.nights = NightRuns(self._engine, self._writers)
+        self.fading = Fading(self._engine, self._writers)
+        self.erasing = Erasing(self._engine, self._writers, riding, graph)
+        self.moves = Moves(self._engine, self._writers)
+        self._riding = riding
+        self._graph = graph
+
+    @property
+    def carries_vectors(self) -> bool:
+        """Whether the index lies in this database, so that `commit` writes vectors with their memories."""
+        return self._riding is not None
+
+    def close(self) -> None:
+        self._engine.dispose()
+
+    # -- writing ------------------------------------------------------------------------------------------------
+
+    def commit(self, changes: Changes, vectors: Mapping[str, Vector] = NO_VECTORS) -> list[int]:
+        """Write all changes in one transaction, or none of them, and answer the outbox ids of the events.
+
+        `vectors` are those of summaries. Where the index lies in this database they are written with the memories, and
+        only what has none here is left to an index job.
+
+        Raises:
+            StaleFence: the work was done under a lease that is no longer the newest of the subject.
+            ConcurrentChange: a memory or a review was changed by somebody else since it was read.
+            UnderLegalHold: a memory to be deleted is.
+        """
+        event_ids = self._writers.write(
+            lambda connection: write(connection, changes, self._riding, vectors, self._graph)
+        )
+        if changes.deleted or changes.settled or changes.withdrawn or changes.unpreferred:
+            self._writers.leave_no_trace()
+        return event_ids
+
+    def told(self, jobs: Sequence[IndexJob] = (), event_ids: Sequence[int] = ()) -> dict[uuid.UUID, int]:
+        """Strike jobs that the index has done and events that were announced.
+
+        A newer write of the same memory keeps its job. Answers the versions at which the jobs' memories are now; those
+        that are gone are left out.
+        """
+        if not jobs and not event_ids:
+            return {}
+        return self._writers.write(lambda connection: strike(connection, jobs, event_ids))
+
+    def strike_events(self, event_ids: Sequence[int]) -> set[int]:
+        """Strike events, and answer which of them were still there."""
+        if not event_ids:
+            return set()
+        return self._writers.write(lambda connection: strike_events(connection, event_ids))
+
+    # -- memories -----------------------------------------------------------------------------------------------
+
+    def memory(self, id_: uuid.UUID) -> Memory | None:
+        """One memory by its id, whoever's it is: for operators, never for an answer to a principal."""
+        with self._engine.connect() as connection:
+            document = connection.execute(
+                select(tables.memories.c.document).where(tables.memories.c.id == id_)
+            ).scalar_one_or_none()
+        return None if document is None else memory_of(document)
+
+    def ids_like(self, start: str, *, limit: int = 10) -> list[uuid.UUID]:
+        """The ids of memories that begin with these hexadecimal digits, hyphens or not: for operators.
+
+        Raises:
+            ValueError: it is no start of an id.
+        """
+        table = tables.memories
+        first, last = ids_from(start)
+        with self._engine.connect() as connection:
+            return list(
+                connection.execute(
+                    select(table.c.id).where(table.c.id >= first, table.c.id <= last).order_by(table.c.id).limit(limit)
+                ).scalars()
+            )
+
+    def memories(self, subject: Subject, ids: Iterable[uuid.UUID]) -> dict[uuid.UUID, Memory]:
+        """The subject's memories under these ids; others are left out."""
+        wanted = list(ids)
+        if not wanted:
+            return {}
+        with self._engine.connect() as connection:
+            documents = connection.execute(_BY_IDS, whose(subject) | {"ids": wanted}).scalars()
+            found = [memory_of(document) for document in documents]
+        return {memory.id: memory for memory in found}
+
+    def list_memories(
+        self,
+        subject: Subject,
+        *,
+        statuses: Sequence[Status] = (Status.ACTIVE,),
+        types: Sequence[MemoryType] = (),
+        limit: int = 1000,
+    ) -> list[Memory]:
+        """The subject's memories of these statuses, latest change first; all types unless some are named."""
+        table = tables.memories
+        query = select(table.c.document).where(of_subject(table, subject), table.c.status.in_(statuses))
+        if types:
+            query = query.where(table.c.type.in_(types))
+        with self._engine.connect() as connection:
+            documents = connection.execute(query.order_by(table.c.updated_at.desc(), table.c.id).limit(limit)).scalars()
+            return [memory_of(document) for document in documents]
+
+    def summaries(self, subject: Subject, since: int | None = None) -> Summaries:
+        """What the subject's active memories say; only what was written since a revision, if one is given."""
+        with self._engine.connect() as connection:
+            return read_summaries(connection, subject, since)
+
+    def weights(self, subject: Subject, ids: Sequence[uuid.UUID]) -> dict[uuid.UUID, Weight]:
+        """What the subject's active memories under these ids are ranked by; others are left out."""
+        with self._engine.connect() as connection:
+            return read_weights(connection, subject, ids)
+
+    def with_attributes(self, subject: Subject, attributes: Iterable[tuple[str, str]]) -> list[Memory]:
+        """The subject's active memories with a fact of one of these (entity, attribute) pairs, in any case."""
+        pairs = {(folded(entity), attribute) for entity, attribute in attributes}
+        if not pairs:
+            return []
+        entities, names = zip(*pairs, strict=True)
+        asked = whose(subject) | {"entities": entities, "names": names}
+        with self._engine.connect() as connection:
+            rows = connection.execute(_BY_FACTS, asked).all()
+        # A row may join one pair's entity with another's attribute, and a memory may have several rows.
+        meant = {row.id: row.document for row in rows if (row.entity, row.attribute) in pairs}
+        return [memory_of(document) for document in meant.values()]
+
+    # -- turns --------------------------------------------------------------------------------------------------
+
+    def processed(self, subject: Subject, turn_ids: Sequence[str]) -> dict[str, str]:
+        """The digests of those of the turns that are in the ledger, by turn_id."""
+        with self._engine.connect() as connection:
+            return read_processed(connection, subject, turn_ids)
+
+    def standing(self, subject: Subject, since: datetime) -> Standing:
+        """How a subject stands before new turns are looked at; `writes` are counted from `since` on."""
+        with self._engine.connect() as connection:
+            return read_standing(connection, subject, since)
+
+    def context(
+        self, subject: Subject, conversation_ids: Iterable[str], *, topics_since: datetime, questions_since: datetime
+    ) -> Context:
+        """What earlier turns left for these conversations to be understood by, not older than these moments."""
+        with self._engine.connect() as connection:
+            return read_context(
+                connection, subject, conversation_ids, topics_since=topics_since, questions_since=questions_since
+            )
+
+    def open_topics(self, subject: Subject) -> list[tuple[OpenTopic, datetime]]:
+        """A subject's open topics with since when they are open, latest first, stale ones too."""
+        with self._engine.connect() as connection:
+            return read_topics(connection, subject)
+
+    def drop_stale_context(self, *, topics_before: datetime, questions_before: datetime) -> int:
+        """Drop topics and questions that are older than these moments, and answer how many there were."""
+        with self._writers.transaction() as connection:
+            return drop_stale_context(connection, topics_before=topics_before, questions_before=questions_before)
+
+    def revive(self, subject: Subject, turn_id: str) -> None:
+        """Strike a turn from the ledger if it is there as a dead letter, so that it may be processed again."""
+        table = tables.ledger
+        with self._writers.transaction() as connection:
+            connection.execute(
+                delete(table).where(
+                    of_subject(table, subject), table.c.turn_id == turn_id, table.c.outcome == Outcome.DEAD
+                )
+            )
+
+    def sources(self, subject: Subject, turn_ids: Sequence[str]) -> list[Turn]:
+        """The raw turns kept for provenance, oldest first."""
+        table = tables.sources
+        with self._engine.connect() as connection:
+            turns = connection.execute(
+                select(table.c.turn)
+                .where(of_subject(table, subject), table.c.turn_id.in_(turn_ids))
+                .order_by(table.c.occurred_at)
+            ).scalars()
+            return [Turn.model_validate(turn) for turn in turns]
+
+    # -- what is still to do ------------------------------------------------------------------------------------
+
+    def index_jobs(
+        self, subject: Subject | None = None, *, besides: tuple[datetime, datetime] | None = None, limit: int = 500
+    ) -> list[IndexJob]:
+        """What the index must still be told, of one subject or of all, oldest first; not what is from between two
+        moments, if given."""
+        table = tables.index_jobs
+        query = select(table).order_by(table.c.since).limit(limit)
+        if besides is not None:
+            query = query.where(or_(table.c.since < besides[0], table.c.since > besides[1]))
+        if subject is not None:
+            query = query.where(of_subject(table, subject))
+        with self._engine.connect() as connection:
+            return [
+                IndexJob(
+                    memory_id=row.memory_id,
+                    subject=Subject(tenant_id=row.tenant_id, subject_id=row.subject_id),
+                    index_key=row.index_key,
+                    action=row.action,
+                    version=row.version,
+                )
+                for row in connection.execute(query)
+            ]
+
+    def outbox(
+        self, subject: Subject | None = None, *, besides: tuple[datetime, datetime] | None = None, limit: int = 500
+    ) -> list[tuple[int, Event]]:
+        """Events not yet announced, of one subject or of all, oldest first, with their row ids; not those from between
+        two moments, if given."""
+        table = tables.outbox
+        query = select(table).order_by(table.c.id).limit(limit)
+        if besides is not None:
+            query = query.where(or_(table.c.at < besides[0], table.c.at > besides[1]))
+        if subject is not None:
+            query = query.where(of_subject(table, subject))
+        with self._engine.connect() as connection:
+            return [
+                (row.id, Event.model_validate({key: value for key, value in row._mapping.items() if key != "id"}))
+                for row in connection.execute(query)
+            ]
+
+    # -- for people ---------------------------------------------------------------------------------------------
+
+    def audit_of(self, subject: Subject, memory_id: uuid.UUID) -> list[AuditEntry]:
+        """The audit of one memory, oldest first; it outlives the memory."""
+        table = tables.audit
+        with self._engine.connect() as connection:
+            rows = connection.execute(
+                select(table).where(of_subject(table, subject), table.c.memory_id == memory_id).order_by(table.c.id)
+            )
+            return [AuditEntry.model_validate(dict(row._mapping)) for row in rows]
+
+    def count_memories(self) -> dict[Status, int]:
+        """How many memories there are of each status."""
+        table = tables.memories
+        with self._engine.connect() as connection:
+            rows = connection.execute(select(table.c.status, func.count()).group_by(table.c.status))
+            return {Status(status): count for status, count in rows}
+
+    def count_turns(self, since: datetime | None = None) -> dict[Outcome, int]:
+        """How many turns had each outcome, from `since` on if given."""
+        table = tables.ledger
+        query = select(table.c.outcome, func.count()).group_by(table.c.outcome)
+        if since is not None:
+            query = query.where(table.c.processed_at >= since)
+        with self._engine.connect() as connection:
+            return {Outcome(outcome): count for outcome, count in connection.execute(query)}
+
+    def count_audit(self, since: datetime | None = None) -> dict[str, int]:
+        """How many audit entries there are of each action, from `since` on if given."""
+        table = tables.audit
+        query = select(table.c.action, func.count()).group_by(table.c.action)
+        if since is not None:
+            query = query.where(table.c.at >= since)
+        with self._engine.connect() as connection:
+            return {row[0]: row[1] for row in connection.execute(query)}
+
+    def lags(self, since: datetime, limit: int | None = None) -> list[float]:
+        """Seconds from a turn's arrival to its commit, for the turns processed from `since` on, latest first; of at
+        most `limit` if given."""
+        table = tables.ledger
+        query = select(table.c.arrived_at, table.c.processed_at).where(table.c.processed_at >= since)
+        with self._engine.connect() as connection:
+            rows = connection.execute(query.order_by(table.c.processed_at.desc()).limit(limit))
+            return [(row.processed_at - row.arrived_at).total_seconds() for row in rows]
+
+    def count_index_jobs(self) -> int:
+        """How many memories the index has yet to be told of."""
+        with self._engine.connect() as connection:
+            return connection.execute(select(func.count()).select_from(tables.index_jobs)).scalar_one()
+
+    def arrivals(self, memory_ids: Sequence[uuid.UUID]) -> list[datetime]:
+        """When the last turn of each of these memories arrived; of those that are gone, nothing."""
+        if not memory_ids:
+            return []
+        ledger, provenance = tables.ledger, tables.provenance
+        same_turn = and_(
+            *(ledger.c[name] == provenance.c[name] for name in ("tenant_id", "subject_id", "turn_id")),
+        )
+        with self._engine.connect() as connection:
+            return list(
+                connection.execute(
+                    select(func.max(ledger.c.arrived_at))
+                    .select_from(provenance.join(ledger, same_turn))
+                    .where(provenance.c.memory_id.in_(memory_ids))
+                    .group_by(provenance.c.memory_id)
+                ).scalars()
+            )
+
+    def backlog(self) -> Backlog:
+        """What the index and the listeners have yet to be told."""
+        jobs, outbox = tables.index_jobs, tables.outbox
+        with self._engine.connect() as connection:
+            waiting, oldest = connection.execute(select(func.count(), func.min(jobs.c.since))).one()
+            return Backlog(
+                index_jobs=waiting,
+                oldest_index_job=oldest,
+                events=connection.execute(select(func.count()).select_from(outbox)).scalar_one(),
+            )
+
+    def list_subjects(self, *, after: Subject | None = None, limit: int = 1000) -> list[Subject]:
+        """Subjects that the catalog knows, in the order of their ids, from behind `after` on."""
+        table = tables.subjects
+        query = select(table.c.tenant_id, table.c.subject_id).order_by(table.c.tenant_id, table.c.subject_id)
+        if after is not None:
+            query = query.where(tuple_(table.c.tenant_id, table.c.subject_id) > (after.tenant_id, after.subject_id))
+        with self._engine.connect() as connection:
+            return [
+                Subject(tenant_id=row.tenant_id, subject_id=row.subject_id)
+                for row in connection.execute(query.limit(limit))
+            ]

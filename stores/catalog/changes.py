@@ -1,0 +1,123 @@
+"""What one transaction of the catalog writes."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from enum import StrEnum
+from typing import Literal
+
+from schema import AuditEntry, Event, Memory, OpenTopic, Preference, Question, Review, Settlement, Subject, Turn
+
+
+class ConcurrentChange(Exception):
+    """What is changed was changed by somebody else since it was read: nothing was written; read it again."""
+
+
+_NAMED = 20
+
+
+class UnderLegalHold(Exception):
+    """Memories are under legal hold that would be removed, or say what would be: nothing was. The message says which
+    these are, and what to do."""
+
+    def __init__(self, ids: Iterable[uuid.UUID]) -> None:
+        self.ids = tuple(sorted(ids))
+        named = ", ".join(map(str, self.ids[:_NAMED])) + (" ..." if len(self.ids) > _NAMED else "")
+        super().__init__(
+            f"nothing was erased: {len(self.ids)} memories that it would take are under legal hold ({named}). "
+            "If they may go, lift the holds first: `afterturn holds lift ID --why ...`"
+        )
+
+
+class Outcome(StrEnum):
+    """What became of a turn."""
+
+    KEPT = "kept"
+    """A memory was created, updated or superseded by it."""
+    SKIPPED = "skipped"
+    """Nothing in it was worth a memory."""
+    REFUSED = "refused"
+    """What there was must not be kept."""
+    FORGOTTEN = "forgotten"
+    """It asked for something to be forgotten."""
+    DEAD = "dead"
+    """It could not be processed and is a dead letter."""
+
+
+@dataclass(frozen=True)
+class LedgerEntry:
+    """That a turn was processed, and what became of it; `reasons` name rules, never content."""
+
+    turn_id: str
+    digest: str
+    outcome: Outcome
+    reasons: tuple[str, ...]
+    arrived_at: datetime
+    processed_at: datetime
+
+
+@dataclass(frozen=True)
+class IndexJob:
+    """What the index must still be told of a memory: its write number `version`, or that it is gone."""
+
+    memory_id: uuid.UUID
+    subject: Subject
+    index_key: uuid.UUID
+    action: Literal["upsert", "delete"]
+    version: int
+
+
+@dataclass(frozen=True, slots=True)
+class Access:
+    """How often a memory was used since the last night, and when last."""
+
+    memory_id: uuid.UUID
+    subject: Subject
+    times: int
+    last_at: datetime
+
+
+@dataclass(frozen=True)
+class Changes:
+    """All that some turns of a subject, or one act of a person, change: written in one transaction or not at all.
+
+    `updated` memories carry the version that the write makes; the row must still have the one before. `fence` is the
+    token of the mailbox lease under which the work was done, None for an act outside of it. `topics` are what is open
+    with some agents and `questions` what was asked last in some conversations, None where nothing is: those of others
+    stay. A deletion drops all of both. `reviews` are opened unless they are known, `settled` ones must be open,
+    `withdrawn` ones go without a trace; so do those that were made of a deleted memory or its turns.
+    `preferred` is what the subject wants of their memory from now on, `unpreferred` what they want no longer.
+    """
+
+    subject: Subject
+    at: datetime
+    fence: int | None = None
+    created: tuple[Memory, ...] = ()
+    updated: tuple[Memory, ...] = ()
+    deleted: tuple[Memory, ...] = ()
+    sources: tuple[Turn, ...] = ()
+    audit: tuple[AuditEntry, ...] = ()
+    ledger: tuple[LedgerEntry, ...] = ()
+    events: tuple[Event, ...] = ()
+    topics: Mapping[str | None, OpenTopic | None] = field(default_factory=dict)
+    questions: Mapping[str, Question | None] = field(default_factory=dict)
+    reviews: tuple[Review, ...] = ()
+    settled: tuple[Settlement, ...] = ()
+    withdrawn: tuple[uuid.UUID, ...] = ()
+    folded: tuple[Access, ...] = ()
+    """Accesses that the updated memories have in them now."""
+    preferred: tuple[Preference, ...] = ()
+    unpreferred: tuple[Preference, ...] = ()
+
+    def index_jobs(self) -> list[IndexJob]:
+        """What the index must be told of these changes."""
+        written = [_index_job(memory, "upsert", memory.version) for memory in (*self.created, *self.updated)]
+        # A deletion is one more write, so that striking the write before it leaves it standing.
+        return written + [_index_job(memory, "delete", memory.version + 1) for memory in self.deleted]
+
+
+def _index_job(memory: Memory, action: Literal["upsert", "delete"], version: int) -> IndexJob:
+    return IndexJob(memory.id, memory.subject, memory.index_key, action, version)

@@ -1,0 +1,140 @@
+"""What one batch of turns leaves for the next to be understood by: open topics, unanswered questions, a name."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from datetime import datetime
+from functools import cache
+from typing import Any
+
+from sqlalchemy import Connection, Table, bindparam, delete, literal, null, select, union_all
+
+import stores.catalog.tables as tables
+from schema import Context, OpenTopic, Question, Status, Subject
+from stores.catalog.preferences import preferences_of
+from stores.catalog.statements import any_of, mine, upsert, whose
+
+_NAMES = ("preferred_name", "name")
+_USER = "user"
+
+
+_topics, _questions, _facts, _memories = tables.open_topics, tables.questions, tables.facts, tables.memories
+_preferences = tables.preferences
+_READ = union_all(
+    select(literal("topic").label("what"), _topics.c.agent_id, _topics.c.topic, _topics.c.turn_id).where(
+        mine(_topics), _topics.c.since >= bindparam("topics_since")
+    ),
+    select(literal("question"), _questions.c.conversation_id, _questions.c.question, _questions.c.turn_id).where(
+        mine(_questions),
+        _questions.c.conversation_id.in_(any_of("conversations")),
+        _questions.c.since >= bindparam("questions_since"),
+    ),
+    select(literal("name"), _facts.c.attribute, _facts.c.object, null())
+    .join(_memories, _memories.c.id == _facts.c.memory_id)
+    .where(
+        mine(_facts),
+        _facts.c.entity == _USER,
+        _facts.c.attribute.in_(_NAMES),
+        _memories.c.status == Status.ACTIVE,
+    ),
+    select(literal("preference"), _preferences.c.name, _preferences.c.value, null()).where(mine(_preferences)),
+)
+_CLOSE = delete(_topics).where(mine(_topics), _topics.c.agent_id.in_(any_of("agents")))
+_ANSWER = delete(_questions).where(mine(_questions), _questions.c.conversation_id.in_(any_of("conversations")))
+_DROP_ALL = tuple(delete(table).where(mine(table)) for table in (_topics, _questions))
+
+
+def read_context(
+    connection: Connection,
+    subject: Subject,
+    conversation_ids: Iterable[str],
+    *,
+    topics_since: datetime,
+    questions_since: datetime,
+) -> Context:
+    """What a subject's earlier turns left that is not older than these moments; questions of these conversations."""
+    rows = connection.execute(
+        _READ,
+        whose(subject)
+        | {
+            "conversations": list(conversation_ids),
+            "topics_since": topics_since,
+            "questions_since": questions_since,
+        },
+    ).all()
+    names = {key: text for what, key, text, _ in rows if what == "name"}
+    return Context(
+        open_topics={
+            key or None: OpenTopic(agent_id=key or None, text=text, turn_id=turn_id)
+            for what, key, text, turn_id in rows
+            if what == "topic"
+        },
+        questions={
+            key: Question(conversation_id=key, text=text, turn_id=turn_id)
+            for what, key, text, turn_id in rows
+            if what == "question"
+        },
+        name=next((names[attribute] for attribute in _NAMES if attribute in names), None),
+        preferences=preferences_of((key, text) for what, key, text, _ in rows if what == "preference"),
+    )
+
+
+def read_topics(connection: Connection, subject: Subject) -> list[tuple[OpenTopic, datetime]]:
+    """All open topics of a subject with since when they are open, latest first, stale ones too."""
+    columns = _topics.c.agent_id, _topics.c.topic, _topics.c.turn_id, _topics.c.since
+    rows = connection.execute(select(*columns).where(mine(_topics)).order_by(_topics.c.since.desc()), whose(subject))
+    return [(OpenTopic(agent_id=agent or None, text=text, turn_id=turn), since) for agent, text, turn, since in rows]
+
+
+def write_topics(
+    connection: Connection, subject: Subject, topics: Mapping[str | None, OpenTopic | None], at: datetime
+) -> None:
+    """Keep the topic that is open with each of these agents, and none where none is."""
+    if over := [agent or "" for agent, topic in topics.items() if topic is None]:
+        connection.execute(_CLOSE, whose(subject) | {"agents": over})
+    rows = [
+        subject.model_dump() | {"agent_id": agent or "", "topic": topic.text, "turn_id": topic.turn_id, "since": at}
+        for agent, topic in topics.items()
+        if topic is not None
+    ]
+    if rows:
+        connection.execute(_upsert(connection.dialect.name, _topics), rows)
+
+
+def write_questions(
+    connection: Connection, subject: Subject, questions: Mapping[str, Question | None], at: datetime
+) -> None:
+    """Keep what was asked last in each of these conversations, and nothing where nothing was."""
+    if over := [conversation for conversation, question in questions.items() if question is None]:
+        connection.execute(_ANSWER, whose(subject) | {"conversations": over})
+    rows = [
+        subject.model_dump()
+        | {"conversation_id": conversation, "question": asked.text, "turn_id": asked.turn_id, "since": at}
+        for conversation, asked in questions.items()
+        if asked is not None
+    ]
+    if rows:
+        connection.execute(_upsert(connection.dialect.name, _questions), rows)
+
+
+def drop_context(connection: Connection, subject: Subject) -> None:
+    """Drop all topics and questions of a subject: what was forgotten may be spoken of in them."""
+    for statement in _DROP_ALL:
+        connection.execute(statement, whose(subject))
+
+
+def drop_stale_context(connection: Connection, *, topics_before: datetime, questions_before: datetime) -> int:
+    """Drop what is older than these moments, of all subjects, and answer how many rows that were."""
+    gone = (
+        connection.execute(delete(_topics).where(_topics.c.since < topics_before)),
+        connection.execute(delete(_questions).where(_questions.c.since < questions_before)),
+    )
+    return sum(result.rowcount for result in gone)
+
+
+@cache
+def _upsert(dialect: str, table: Table) -> Any:
+    statement = upsert(dialect, table)
+    keys = [column.name for column in table.primary_key]
+    others = {column.name: statement.excluded[column.name] for column in table.columns if column.name not in keys}
+    return statement.on_conflict_do_update(index_elements=keys, set_=others)

@@ -1,0 +1,171 @@
+"""What forgetting reads of the catalog, and the accesses that recall leaves there.
+
+A search does not write the memories that it finds: that would race the turns. It leaves a row for each, and the night
+folds these into the memories.
+"""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import datetime
+from functools import cache
+from typing import Any
+
+from sqlalchemy import Engine, Integer, bindparam, delete, exists, func, select, tuple_
+
+import stores.catalog.tables as tables
+from schema import MemoryType, Status, Subject
+from stores.catalog.changes import Access
+from stores.catalog.statements import mine, of_subject, upsert, whose
+from stores.catalog.writers import Writers
+
+_accesses, _memories = tables.accesses, tables.memories
+_READ = (
+    _memories.c.id,
+    _memories.c.status,
+    _memories.c.importance,
+    _memories.c.pinned,
+    _memories.c.legal_hold,
+    _memories.c.last_accessed,
+    _memories.c.updated_at,
+    _accesses.c.times,
+    _accesses.c.last_at,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Footing:
+    """How a memory stands before a night: its columns, and its accesses that are not in them yet."""
+
+    id: uuid.UUID
+    status: Status
+    importance: float
+    pinned: bool
+    legal_hold: bool
+    last_accessed: datetime
+    updated_at: datetime
+    access: Access | None
+
+    @property
+    def last_used(self) -> datetime:
+        return max(self.last_accessed, self.access.last_at) if self.access else self.last_accessed
+
+
+class Fading:
+    """The accesses, and how long ago memories were used. Safe to call from many threads and processes."""
+
+    def __init__(self, engine: Engine, writers: Writers) -> None:
+        self._engine = engine
+        self._writers = writers
+
+    def touch(self, accesses: Iterable[Access]) -> None:
+        """Count accesses; those of memories that are gone are not counted."""
+        # In one order, so that two who count the same memories wait for each other rather than deadlock.
+        rows = [
+            whose(access.subject) | {"memory": access.memory_id, "more": access.times, "at": access.last_at}
+            for access in sorted(accesses, key=lambda access: access.memory_id)
+        ]
+        if rows:
+            with self._writers.transaction() as connection:
+                connection.execute(_count_statement(connection.dialect.name), rows)
+
+    def idle(self, subject: Subject, *, unused_since: datetime, archived_before: datetime) -> list[Footing]:
+        """The subject's memories that forgetting has to look at: with accesses to fold in, not used since a moment, or
+        archived before one. Pinned ones and those under legal hold only with accesses; a part of a consolidated memory
+        goes when that one goes."""
+        fades = (
+            ~_memories.c.pinned
+            & ~_memories.c.legal_hold
+            & (
+                (_memories.c.status != Status.ARCHIVED) & (_memories.c.last_accessed < unused_since)
+                | (_memories.c.status == Status.ARCHIVED)
+                & (_memories.c.updated_at < archived_before)
+                & _memories.c.consolidated_into.is_(None)
+            )
+        )
+        query = (
+            select(*_READ)
+            .outerjoin(_accesses, _accesses.c.memory_id == _memories.c.id)
+            .where(of_subject(_memories, subject), fades | _accesses.c.times.is_not(None))
+        )
+        with self._engine.connect() as connection:
+            return [_footing(row, subject) for row in connection.execute(query)]
+
+    def drop_sources(self, before: datetime, limit: int) -> int:
+        """Drop up to `limit` raw turns that were said before a moment, the oldest first, and answer how many there
+        were; not those of a memory that is under legal hold."""
+        sources, provenance = tables.sources, tables.provenance
+        key = (sources.c.tenant_id, sources.c.subject_id, sources.c.turn_id)
+        held = exists(
+            select(provenance.c.memory_id)
+            .join(_memories, _memories.c.id == provenance.c.memory_id)
+            .where(
+                provenance.c.tenant_id == sources.c.tenant_id,
+                provenance.c.subject_id == sources.c.subject_id,
+                provenance.c.turn_id == sources.c.turn_id,
+                _memories.c.legal_hold,
+            )
+        )
+        old = select(*key).where(sources.c.occurred_at < before, ~held).order_by(sources.c.occurred_at).limit(limit)
+        with self._writers.transaction() as connection:
+            keys = [tuple(row) for row in connection.execute(old)]
+            if keys:
+                connection.execute(delete(sources).where(tuple_(*key).in_(keys)))
+        if keys:
+            self._writers.leave_no_trace()
+        return len(keys)
+
+    def episodes(
+        self, subject: Subject, since: datetime, until: datetime, *, below: float | None = None, whatever: bool = False
+    ) -> int:
+        """How many active episodes were created from one moment to another, of an importance below one if given; with
+        `whatever`, archived ones too."""
+        query = select(func.count()).where(
+            of_subject(_memories, subject),
+            _memories.c.type == MemoryType.EPISODIC,
+            _memories.c.status.in_((Status.ACTIVE, Status.ARCHIVED) if whatever else (Status.ACTIVE,)),
+            _memories.c.created_at >= since,
+            _memories.c.created_at <= until,
+        )
+        if below is not None:
+            query = query.where(_memories.c.importance < below)
+        with self._engine.connect() as connection:
+            return connection.execute(query).scalar_one()
+
+
+@cache
+def _count_statement(dialect: str) -> Any:
+    """Counts an access where its memory is there, which stays so until the transaction ends."""
+    there = (
+        select(
+            _memories.c.id,
+            _memories.c.tenant_id,
+            _memories.c.subject_id,
+            bindparam("more", type_=Integer),
+            bindparam("at", type_=_accesses.c.last_at.type),
+        )
+        .where(mine(_memories), _memories.c.id == bindparam("memory"))
+        .with_for_update(read=True, key_share=True)
+    )
+    columns = ("memory_id", "tenant_id", "subject_id", "times", "last_at")
+    statement = upsert(dialect, _accesses).from_select(columns, there)
+    return statement.on_conflict_do_update(
+        index_elements=[_accesses.c.memory_id],
+        set_={"times": _accesses.c.times + statement.excluded.times, "last_at": statement.excluded.last_at},
+    )
+
+
+def _footing(row: Any, subject: Subject) -> Footing:
+    access = None if row.times is None else Access(row.id, subject, row.times, row.last_at)
+    return Footing(
+        id=row.id,
+        status=Status(row.status),
+        importance=row.importance,
+        pinned=row.pinned,
+        legal_hold=row.legal_hold,
+        last_accessed=row.last_accessed,
+        updated_at=row.updated_at,
+        access=access,
+    )

@@ -1,0 +1,77 @@
+"""How the catalog's database is opened."""
+
+from __future__ import annotations
+
+import sqlite3
+from pathlib import Path
+
+from sqlalchemy import Engine, create_engine, event, make_url
+from sqlalchemy.exc import ArgumentError
+from sqlalchemy.pool import ConnectionPoolEntry
+
+from stores.postgres import PostgresUnavailable, create_postgres_engine, is_postgres
+
+BUSY_SECONDS = 10.0
+_SUCH_AS = (
+    "it takes postgresql+psycopg://user:password@host:5432/afterturn or sqlite:////var/lib/afterturn/catalog.sqlite3"
+)
+
+
+class CatalogUnavailable(Exception):
+    """The catalog's database cannot be opened as it is set. The message says what to do."""
+
+
+def create_catalog_engine(url: str, connections: int = 16) -> Engine:
+    """An engine for a SQLAlchemy URL, with what each database needs to keep its promises.
+
+    `connections` is how many threads use it at a time.
+
+    Raises:
+        CatalogUnavailable: the URL is of no database that it runs on, its driver is missing, or the database file or
+            its folder cannot be written.
+    """
+    try:
+        parsed = make_url(url)
+    except ArgumentError as error:
+        raise CatalogUnavailable(f"AFTERTURN_CATALOG_URL is no database URL; {_SUCH_AS}") from error
+    if is_postgres(parsed):
+        try:
+            return create_postgres_engine(parsed, connections=connections)
+        except PostgresUnavailable as error:
+            raise CatalogUnavailable(str(error)) from error
+    if parsed.get_backend_name() != "sqlite":
+        raise CatalogUnavailable(f"AFTERTURN_CATALOG_URL begins with {parsed.drivername}://; {_SUCH_AS}")
+    if not parsed.database or parsed.database == ":memory:":
+        raise CatalogUnavailable("AFTERTURN_CATALOG_URL: an SQLite catalog needs a file; workers share it")
+    path = Path(parsed.database)
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.touch()
+    except OSError as error:
+        raise CatalogUnavailable(
+            f"cannot write the catalog at {path}: {error.strerror}. "
+            "Set AFTERTURN_DATA_DIR to a folder that you may write"
+        ) from error
+    engine = create_engine(
+        parsed,
+        # Parameters hold what people said, and errors end in logs.
+        hide_parameters=True,
+        connect_args={"timeout": BUSY_SECONDS, "check_same_thread": False},
+        pool_size=16,
+        max_overflow=-1,
+    )
+    event.listen(engine, "connect", _prepare_sqlite)
+    return engine
+
+
+def _prepare_sqlite(connection: sqlite3.Connection, _record: ConnectionPoolEntry) -> None:
+    # The driver's own transactions begin late and as readers. Ours are begun by `Writers`; who only reads needs none.
+    connection.isolation_level = None
+    for pragma in ("journal_mode=WAL", "synchronous=FULL", "foreign_keys=ON", "temp_store=MEMORY", "secure_delete=ON"):
+        connection.execute(f"PRAGMA {pragma}")
+
+
+def read_only(engine: Engine) -> Engine:
+    """The engine for reading. Each statement is its own transaction: to begin and to end one takes two more ways to a
+    server and back. In SQLite that is so wherever none is begun."""
+    return engine if engine.dialect.name == "sqlite" else engine.execution_options(isolation_level="AUTOCOMMIT")

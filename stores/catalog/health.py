@@ -1,0 +1,110 @@
+"""What a look at the catalog's database finds: its version, its tables, its rights, its limits."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterator
+
+from sqlalchemy import Connection, Engine, func, inspect, select, text
+from sqlalchemy.exc import DBAPIError
+
+import stores.catalog.tables as tables
+from schema.health import Finding, failed, fine, warning
+from stores.catalog.engine import CatalogUnavailable
+from stores.catalog.revisions import HEAD, revision
+from stores.postgres import explain
+
+LEAST_POSTGRES = 14
+LEAST_SQLITE = (3, 35, 0)
+"""The first with RETURNING."""
+_PART = "catalog"
+_MIGRATE = "run `afterturn migrate`"
+
+
+def examine_catalog(engine: Engine, connections: int) -> Iterator[Finding]:
+    """The findings on a catalog that each of the fleet's processes uses by up to `connections` connections."""
+    try:
+        with engine.connect() as connection:
+            yield from _server(connection, connections) if engine.dialect.name == "postgresql" else _file(connection)
+        found = revision(engine)
+    except CatalogUnavailable as error:
+        yield failed(_PART, "cannot be used", str(error))
+        return
+    except DBAPIError as error:
+        yield failed(_PART, "does not answer", explain(error, engine.url))
+        return
+    if found != HEAD:
+        state = "has no tables yet" if found is None else f"is at migration {found}, and this version writes {HEAD}"
+        yield failed("catalog tables", state, _MIGRATE)
+        return
+    yield from _tables(engine)
+
+
+def _file(connection: Connection) -> Iterator[Finding]:
+    name = connection.engine.url.database
+    mode = connection.exec_driver_sql("PRAGMA journal_mode").scalar_one()
+    if sqlite3.sqlite_version_info < LEAST_SQLITE:
+        least = ".".join(map(str, LEAST_SQLITE))
+        yield failed(_PART, f"SQLite {sqlite3.sqlite_version} in {name}", f"take a Python with SQLite {least} or newer")
+    elif mode != "wal":
+        mend = "move AFTERTURN_DATA_DIR to a disk of this machine, or set AFTERTURN_CATALOG_URL to a Postgres"
+        yield failed(_PART, f"the folder of {name} allows no write-ahead log (journal mode {mode})", mend)
+    else:
+        yield fine(_PART, f"SQLite {sqlite3.sqlite_version} in {name}, write-ahead log")
+
+
+def _server(connection: Connection, connections: int) -> Iterator[Finding]:
+    number = int(connection.exec_driver_sql("SHOW server_version_num").scalar_one())
+    version, encoding = f"Postgres {number // 10_000}.{number % 10_000}", _shown(connection, "server_encoding")
+    limit = int(_shown(connection, "max_connections"))
+    if number < LEAST_POSTGRES * 10_000:
+        yield failed(_PART, version, f"update the server to Postgres {LEAST_POSTGRES} or newer")
+    elif connection.exec_driver_sql("SELECT pg_is_in_recovery()").scalar_one():
+        yield failed(_PART, f"{version}, a replica that takes no writes", "set AFTERTURN_CATALOG_URL to the primary")
+    elif encoding != "UTF8":
+        yield failed(
+            _PART, f"{version}, in {encoding}", "make the database anew: createdb --encoding UTF8 --template template0"
+        )
+    elif limit < connections:
+        mend = f"raise max_connections above {connections} for each worker process, or lower AFTERTURN_WORKER_SLOTS"
+        yield warning(_PART, f"{version} lets {limit} connections in, and one worker may ask for {connections}", mend)
+    else:
+        yield fine(_PART, f"{version}, {encoding}, up to {limit} connections")
+    user, may_create, may_change = connection.execute(
+        text(
+            "SELECT current_user, COALESCE(has_schema_privilege(current_schema(), 'CREATE'), false), "
+            "(has_table_privilege(to_regclass('memories'), 'INSERT') "
+            "AND has_table_privilege(to_regclass('memories'), 'UPDATE') "
+            "AND has_table_privilege(to_regclass('memories'), 'DELETE')) IS NOT FALSE"
+        )
+    ).one()
+    if not may_change:
+        yield failed("catalog rights", f"{user} may not write", f"GRANT ALL ON ALL TABLES IN SCHEMA public TO {user}")
+    elif not may_create:
+        mend = f"GRANT CREATE ON SCHEMA public TO {user}, for `afterturn migrate`, a new index and `afterturn reindex`"
+        yield warning("catalog rights", f"{user} may write, and not make tables", mend)
+    else:
+        yield fine("catalog rights", f"{user} may write and make tables")
+
+
+def _shown(connection: Connection, setting: str) -> str:
+    return str(connection.exec_driver_sql(f"SHOW {setting}").scalar_one())
+
+
+def _tables(engine: Engine) -> Iterator[Finding]:
+    looked = inspect(engine)
+    there = {name: {column["name"] for column in looked.get_columns(name)} for name in looked.get_table_names()}
+    missing = [
+        f"{table.name}.{column.name}"
+        for table in tables.metadata.sorted_tables
+        for column in table.columns
+        if column.name not in there.get(table.name, ())
+    ]
+    if missing:
+        some = ", ".join(missing[:3]) + (", ..." if len(missing) > 3 else "")
+        mend = "it was made by another version: `afterturn export` with that version, `afterturn import` into a new one"
+        yield failed("catalog tables", f"migration {HEAD}, and {some} are not there", mend)
+        return
+    with engine.connect() as connection:
+        memories = connection.execute(select(func.count()).select_from(tables.memories)).scalar_one()
+    yield fine("catalog tables", f"migration {HEAD}, {memories} memories")

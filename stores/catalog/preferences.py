@@ -1,0 +1,80 @@
+"""What subjects want of their memories: one row for each thing."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from functools import cache
+from typing import Any
+
+from sqlalchemy import Connection, Engine, and_, delete, or_, select
+
+import stores.catalog.tables as tables
+from schema import Preference, PreferenceName, Preferences, Subject
+from stores.catalog.changes import Changes
+from stores.catalog.statements import insert_new, mine, of_subject, whose
+
+_table = tables.preferences
+_OF = select(_table.c.name, _table.c.value).where(mine(_table))
+
+
+class KeptPreferences:
+    """The preferences of all subjects. Reads only: they are set by `Changes`."""
+
+    def __init__(self, engine: Engine) -> None:
+        self._engine = engine
+
+    def of(self, subject: Subject) -> Preferences:
+        """All that a subject wants."""
+        with self._engine.connect() as connection:
+            return preferences_of(tuple(row) for row in connection.execute(_OF, whose(subject)))
+
+    def time_zones(self, subjects: Iterable[Subject]) -> dict[Subject, str]:
+        """The time zones of those of the subjects of whom one is known."""
+        wanted = [of_subject(_table, subject) for subject in subjects]
+        if not wanted:
+            return {}
+        query = select(_table.c.tenant_id, _table.c.subject_id, _table.c.value).where(
+            _table.c.name == PreferenceName.TIME_ZONE, or_(*wanted)
+        )
+        with self._engine.connect() as connection:
+            return {
+                Subject(tenant_id=tenant, subject_id=subject): zone
+                for tenant, subject, zone in connection.execute(query)
+            }
+
+
+def preferences_of(rows: Iterable[tuple[str, str]]) -> Preferences:
+    """The preferences that rows of (name, value) tell."""
+    by_name: dict[str, list[str]] = {}
+    for name, value in rows:
+        by_name.setdefault(name, []).append(value)
+    return Preferences.model_validate(
+        {
+            "blocked_topics": sorted(by_name.get(PreferenceName.BLOCKED_TOPIC, ())),
+            "consent": next(iter(by_name.get(PreferenceName.CONSENT, ())), None),
+            "time_zone": next(iter(by_name.get(PreferenceName.TIME_ZONE, ())), None),
+        }
+    )
+
+
+def write_preferences(connection: Connection, changes: Changes) -> None:
+    """Set what a subject wants from now on, and drop what they want no longer."""
+    if not (changes.preferred or changes.unpreferred):
+        return
+    gone = [
+        *(and_(_table.c.name == one.name, _table.c.value == one.value) for one in changes.unpreferred),
+        *(_table.c.name == one.name for one in changes.preferred if one.stands_alone),
+    ]
+    if gone:
+        connection.execute(delete(_table).where(of_subject(_table, changes.subject), or_(*gone)))
+    if changes.preferred:
+        connection.execute(_insert(connection.dialect.name), [_row(changes, one) for one in changes.preferred])
+
+
+def _row(changes: Changes, one: Preference) -> dict[str, Any]:
+    return changes.subject.model_dump() | {"name": one.name, "value": one.value, "since": changes.at}
+
+
+@cache
+def _insert(dialect: str) -> Any:
+    return insert_new(dialect, _table)

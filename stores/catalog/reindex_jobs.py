@@ -1,0 +1,174 @@
+"""What a new index is built from while the old one serves: how far it has come, and what was written meanwhile."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from sqlalchemy import Connection, Engine, delete, false, func, select, text, update
+
+import stores.catalog.tables as tables
+from schema import MemoryType, Subject
+from stores.catalog.statements import upsert
+from stores.catalog.writers import Writers
+
+_TRIGGERS = ("insert", "update", "delete")
+_COLUMNS = "(memory_id, tenant, subject, type)"
+
+
+@dataclass(frozen=True)
+class Move:
+    """The building of an index: up to where the subjects are done, and how many memories that were."""
+
+    index: str
+    model: str
+    cursor: Subject | None
+    done: int
+    began_at: datetime
+    finished_at: datetime | None
+
+
+@dataclass(frozen=True)
+class Written:
+    """A write of a memory since a move began; `id` is its place in the log."""
+
+    id: int
+    memory_id: uuid.UUID
+    subject: Subject
+    type: MemoryType
+
+
+class Moves:
+    """Moves of the catalog to new indexes. A trigger of the database logs every write of a memory while one is under
+    way, whoever writes, and costs nothing when none is."""
+
+    def __init__(self, engine: Engine, writers: Writers) -> None:
+        self._engine = engine
+        self._writers = writers
+
+    def begin(self, index: str, model: str, now: datetime, *, anew: bool = False) -> Move:
+        """Log writes from now on, and answer the move as it stands: a new one, or where one to this index and model
+        was left off. With `anew` one that came to its end begins again."""
+        table = tables.moves
+        with self._writers.transaction() as connection:
+            _log_writes(connection)
+            statement = upsert(connection.dialect.name, table).values(
+                index=index,
+                model=model,
+                cursor_tenant=None,
+                cursor_subject=None,
+                done=0,
+                began_at=now,
+                finished_at=None,
+            )
+            excluded = statement.excluded
+            connection.execute(
+                statement.on_conflict_do_update(
+                    index_elements=[table.c.index],
+                    set_={column.name: excluded[column.name] for column in table.columns if not column.primary_key},
+                    where=(table.c.model != model) | (table.c.finished_at.is_not(None) if anew else false()),
+                )
+            )
+        move = self.of(index)
+        assert move is not None
+        return move
+
+    def of(self, index: str) -> Move | None:
+        """The move to an index, if there was one."""
+        table = tables.moves
+        with self._engine.connect() as connection:
+            row = connection.execute(select(table).where(table.c.index == index)).one_or_none()
+        if row is None:
+            return None
+        cursor = Subject(tenant_id=row.cursor_tenant, subject_id=row.cursor_subject) if row.cursor_tenant else None
+        return Move(index, row.model, cursor, row.done, row.began_at, row.finished_at)
+
+    def under_way(self) -> list[Move]:
+        """The moves that were not ended."""
+        with self._engine.connect() as connection:
+            names = connection.execute(select(tables.moves.c.index)).scalars().all()
+        return [move for name in names if (move := self.of(name)) is not None]
+
+    def some_memories(self, limit: int) -> list[tuple[Subject, MemoryType, uuid.UUID]]:
+        """Some memories for which no index job waits, whichever: an index that has none of them was not built."""
+        memories, jobs = tables.memories, tables.index_jobs
+        query = (
+            select(memories.c.tenant_id, memories.c.subject_id, memories.c.type, memories.c.id)
+            .outerjoin(jobs, jobs.c.memory_id == memories.c.id)
+            .where(jobs.c.memory_id.is_(None))
+            .limit(limit)
+        )
+        with self._engine.connect() as connection:
+            return [
+                (Subject(tenant_id=row.tenant_id, subject_id=row.subject_id), MemoryType(row.type), row.id)
+                for row in connection.execute(query)
+            ]
+
+    def checkpoint(self, index: str, cursor: Subject, done: int) -> None:
+        """Everything up to and with this subject is in the index."""
+        self._set(index, cursor_tenant=cursor.tenant_id, cursor_subject=cursor.subject_id, done=done)
+
+    def finish(self, index: str, now: datetime) -> None:
+        """All is in the index but what is written from now on."""
+        self._set(index, finished_at=now)
+
+    def written(self, limit: int = 500) -> list[Written]:
+        """Writes since the move began that are not struck, oldest first."""
+        table = tables.moved
+        with self._engine.connect() as connection:
+            return [
+                Written(
+                    row.id,
+                    row.memory_id,
+                    Subject(tenant_id=row.tenant, subject_id=row.subject),
+                    MemoryType(row.type),
+                )
+                for row in connection.execute(select(table).order_by(table.c.id).limit(limit))
+            ]
+
+    def strike(self, written: Sequence[Written]) -> None:
+        """The new index was told of these."""
+        with self._writers.transaction() as connection:
+            connection.execute(delete(tables.moved).where(tables.moved.c.id.in_([one.id for one in written])))
+
+    def end(self) -> None:
+        """Log writes no more, and forget the moves: the next one begins anew."""
+        with self._writers.transaction() as connection:
+            for name in _TRIGGERS:
+                on = " ON memories" if connection.dialect.name == "postgresql" else ""
+                connection.execute(text(f"DROP TRIGGER IF EXISTS moved_{name}{on}"))
+            connection.execute(delete(tables.moved))
+            connection.execute(delete(tables.moves))
+
+    def behind(self) -> int:
+        """How many logged writes the new index was not told of yet."""
+        with self._engine.connect() as connection:
+            return connection.execute(select(func.count()).select_from(tables.moved)).scalar_one()
+
+    def _set(self, index: str, **values: object) -> None:
+        with self._writers.transaction() as connection:
+            connection.execute(update(tables.moves).where(tables.moves.c.index == index).values(**values))
+
+
+def _log_writes(connection: Connection) -> None:
+    if connection.dialect.name == "postgresql":
+        # To make a trigger waits for every writer that is under way: what they wrote is there to be read afterwards.
+        connection.execute(
+            text(
+                "CREATE OR REPLACE FUNCTION moved_log() RETURNS trigger LANGUAGE plpgsql AS $$ DECLARE it memories; "
+                "BEGIN IF TG_OP = 'DELETE' THEN it := OLD; ELSE it := NEW; END IF; "
+                f"INSERT INTO moved {_COLUMNS} VALUES (it.id, it.tenant_id, it.subject_id, it.type); "
+                "RETURN NULL; END $$"
+            )
+        )
+    for name in _TRIGGERS:
+        if connection.dialect.name == "postgresql":
+            made = f"CREATE OR REPLACE TRIGGER moved_{name} AFTER {name} ON memories FOR EACH ROW "
+            connection.execute(text(made + "EXECUTE FUNCTION moved_log()"))
+        else:
+            row = "old" if name == "delete" else "new"
+            values = ", ".join(f"{row}.{column}" for column in ("id", "tenant_id", "subject_id", "type"))
+            made = f"CREATE TRIGGER IF NOT EXISTS moved_{name} AFTER {name} ON memories BEGIN "
+            connection.exec_driver_sql(made + f"INSERT INTO moved {_COLUMNS} VALUES ({values}); END")

@@ -1,0 +1,136 @@
+"""Candidates that wait for a person."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Sequence
+from datetime import datetime
+from functools import cache
+from typing import Any
+
+from sqlalchemy import Connection, Engine, Row, delete, func, select, tuple_, update
+
+import stores.catalog.tables as tables
+from schema import Memory, Review, ReviewStatus, Settlement, Subject
+from stores.catalog.changes import Changes, ConcurrentChange
+from stores.catalog.rows import ids_from
+from stores.catalog.statements import insert_new, of_subject
+
+_IN_DOCUMENT = {"candidate", "conversation_id", "agent_id", "links"}
+
+
+class Reviews:
+    """What waits for a person, and what became of it. Reads only: reviews are opened and settled by `Changes`."""
+
+    def __init__(self, engine: Engine) -> None:
+        self._engine = engine
+
+    def get(self, id_: uuid.UUID) -> Review | None:
+        """One review by its id, whoever's it is: for operators, never for an answer to a principal."""
+        with self._engine.connect() as connection:
+            row = connection.execute(select(tables.reviews).where(tables.reviews.c.id == id_)).one_or_none()
+        return None if row is None else review_of(row)
+
+    def ids_like(self, start: str, *, limit: int = 10) -> list[uuid.UUID]:
+        """The ids of reviews that begin with these hexadecimal digits, hyphens or not: for operators.
+
+        Raises:
+            ValueError: it is no start of an id.
+        """
+        table = tables.reviews
+        first, last = ids_from(start)
+        query = select(table.c.id).where(table.c.id >= first, table.c.id <= last).order_by(table.c.id).limit(limit)
+        with self._engine.connect() as connection:
+            return list(connection.execute(query).scalars())
+
+    def page(
+        self,
+        subject: Subject | None = None,
+        *,
+        status: ReviewStatus = ReviewStatus.OPEN,
+        after: Review | None = None,
+        limit: int = 200,
+    ) -> list[Review]:
+        """Reviews of one subject or of all, oldest first, from behind `after` on."""
+        table = tables.reviews
+        query = select(table).where(table.c.status == status).order_by(table.c.opened_at, table.c.id).limit(limit)
+        if subject is not None:
+            query = query.where(of_subject(table, subject))
+        if after is not None:
+            query = query.where(tuple_(table.c.opened_at, table.c.id) > (after.opened_at, after.id))
+        with self._engine.connect() as connection:
+            return [review_of(row) for row in connection.execute(query)]
+
+    def count_open(self, subject: Subject | None = None) -> int:
+        """How many wait, of one subject or of all."""
+        table = tables.reviews
+        query = select(func.count()).where(table.c.status == ReviewStatus.OPEN)
+        if subject is not None:
+            query = query.where(of_subject(table, subject))
+        with self._engine.connect() as connection:
+            return connection.execute(query).scalar_one()
+
+
+def review_of(row: Row[Any]) -> Review:
+    columns = dict(row._mapping)
+    document = columns.pop("document")
+    return Review.model_validate({"candidate": None, **columns, **(document or {})})
+
+
+@cache
+def _open_statement(dialect: str) -> Any:
+    return insert_new(dialect, tables.reviews)
+
+
+def write_reviews(connection: Connection, changes: Changes) -> None:
+    """Open and settle reviews, and drop those that were made of what is deleted.
+
+    Raises:
+        ConcurrentChange: one that is settled was no longer open.
+    """
+    if changes.reviews:
+        rows = [
+            review.model_dump(exclude=_IN_DOCUMENT) | {"document": review.model_dump(mode="json", include=_IN_DOCUMENT)}
+            for review in changes.reviews
+        ]
+        connection.execute(_open_statement(connection.dialect.name), rows)
+    for settlement in changes.settled:
+        _settle(connection, changes.subject, settlement, changes.at)
+    if changes.withdrawn or changes.deleted:
+        _drop(connection, changes.subject, changes.withdrawn, changes.deleted)
+
+
+def _settle(connection: Connection, subject: Subject, settlement: Settlement, at: datetime) -> None:
+    table = tables.reviews
+    done = connection.execute(
+        update(table)
+        .where(
+            table.c.id == settlement.review_id,
+            of_subject(table, subject),
+            table.c.status == ReviewStatus.OPEN,
+        )
+        .values(status=settlement.status, decided_at=at, decided_by=settlement.by, document=None)
+    )
+    if done.rowcount != 1:
+        raise ConcurrentChange
+
+
+def _drop(connection: Connection, subject: Subject, withdrawn: Sequence[uuid.UUID], deleted: Sequence[Memory]) -> None:
+    """Drop reviews that are named, and those that tell what a deleted memory or a turn of it told."""
+    table = tables.reviews
+    gone = {memory.id for memory in deleted}
+    turns = {turn_id for memory in deleted for turn_id in memory.source_turn_ids}
+    waiting = connection.execute(
+        select(table).where(
+            of_subject(table, subject),
+            table.c.status == ReviewStatus.OPEN,
+        )
+    )
+    ids = set(withdrawn) | {
+        review.id
+        for review in map(review_of, waiting)
+        if gone & set(review.links)
+        or (review.candidate and turns & {review.candidate.turn_id, *review.candidate.context_turn_ids})
+    }
+    if ids:
+        connection.execute(delete(table).where(of_subject(table, subject), table.c.id.in_(ids)))

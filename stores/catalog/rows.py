@@ -1,0 +1,105 @@
+"""Memories as rows, and rows as memories."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Iterable
+from datetime import datetime
+from typing import Any
+
+from schema import Memory
+from stores.catalog.changes import IndexJob
+
+_PROJECTED = (
+    "id",
+    "tenant_id",
+    "subject_id",
+    "type",
+    "kind",
+    "category",
+    "status",
+    "importance",
+    "pinned",
+    "legal_hold",
+    "occurred_at",
+    "created_at",
+    "updated_at",
+    "last_accessed",
+    "consolidated_into",
+    "version",
+)
+_ENTITY_CHARS = 200
+
+
+def memory_row(memory: Memory, revision: int) -> dict[str, Any]:
+    """A memory as it is written at a revision of its subject."""
+    return {name: getattr(memory, name) for name in _PROJECTED} | {
+        "revision": revision,
+        "document": memory.model_dump(mode="json", exclude_defaults=True),
+    }
+
+
+def fact_rows(memories: Iterable[Memory]) -> list[dict[str, Any]]:
+    return [
+        {
+            "memory_id": memory.id,
+            "ordinal": ordinal,
+            "tenant_id": memory.tenant_id,
+            "subject_id": memory.subject_id,
+            "entity": folded(fact.entity),
+            "verb": fact.verb,
+            "object": fact.object,
+            "attribute": fact.attribute,
+        }
+        for memory in memories
+        for ordinal, fact in enumerate(memory.facts)
+    ]
+
+
+def folded(entity: str) -> str:
+    """The name of an entity as facts are found by it, whatever its case; as long as the column is, for some letters
+    become two."""
+    return entity.casefold()[:_ENTITY_CHARS]
+
+
+def provenance_rows(memories: Iterable[Memory]) -> list[dict[str, Any]]:
+    return [
+        {
+            "memory_id": memory.id,
+            "turn_id": turn_id,
+            "tenant_id": memory.tenant_id,
+            "subject_id": memory.subject_id,
+        }
+        for memory in memories
+        for turn_id in memory.source_turn_ids
+    ]
+
+
+def index_job_rows(jobs: Iterable[IndexJob], since: datetime) -> list[dict[str, Any]]:
+    return [
+        {
+            "memory_id": job.memory_id,
+            **job.subject.model_dump(),
+            "index_key": job.index_key,
+            "action": job.action,
+            "version": job.version,
+            "since": since,
+        }
+        for job in jobs
+    ]
+
+
+def ids_from(start: str) -> tuple[uuid.UUID, uuid.UUID]:
+    """The first and the last id that begin with these hexadecimal digits, hyphens or not.
+
+    Raises:
+        ValueError: it is no start of an id.
+    """
+    digits = start.replace("-", "").lower()
+    if not 4 <= len(digits) <= 32 or set(digits) - set("0123456789abcdef"):
+        raise ValueError(f"{start!r} is no id, nor the first 4 or more characters of one")
+    return uuid.UUID(digits.ljust(32, "0")), uuid.UUID(digits.ljust(32, "f"))
+
+
+def memory_of(document: Any) -> Memory:
+    return Memory.model_validate(document)

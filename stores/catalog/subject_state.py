@@ -1,0 +1,48 @@
+"""How a subject stands before new turns are looked at: what was processed, what was written, what is not indexed."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from sqlalchemy import Connection, bindparam, func, select
+
+import stores.catalog.tables as tables
+from schema import Memory, Subject
+from stores.catalog.rows import memory_of
+from stores.catalog.statements import any_of, mine, whose
+
+_ledger, _memories, _jobs = tables.ledger, tables.memories, tables.index_jobs
+_PROCESSED = select(_ledger.c.turn_id, _ledger.c.digest).where(mine(_ledger), _ledger.c.turn_id.in_(any_of("turns")))
+_WRITES = select(func.count()).where(mine(_memories), _memories.c.created_at >= bindparam("since"))
+_UNINDEXED = (
+    select(_memories.c.document)
+    .join(_jobs, _jobs.c.memory_id == _memories.c.id)
+    .where(mine(_jobs), _jobs.c.action == "upsert")
+)
+
+
+@dataclass(frozen=True)
+class Standing:
+    """What the pipeline asks of a subject before it extracts.
+
+    `writes` is how many memories were created lately, `unindexed` the memories that the index was not told of yet.
+    """
+
+    writes: int
+    unindexed: tuple[Memory, ...]
+
+
+def read_processed(connection: Connection, subject: Subject, turn_ids: Sequence[str]) -> dict[str, str]:
+    """The digests of those of the turns that are in the ledger, by turn_id."""
+    rows = connection.execute(_PROCESSED, whose(subject) | {"turns": list(turn_ids)})
+    return {row.turn_id: row.digest for row in rows}
+
+
+def read_standing(connection: Connection, subject: Subject, since: datetime) -> Standing:
+    """How a subject stands; `writes` are counted from `since` on."""
+    return Standing(
+        writes=connection.execute(_WRITES, whose(subject) | {"since": since}).scalar_one(),
+        unindexed=tuple(map(memory_of, connection.execute(_UNINDEXED, whose(subject)).scalars())),
+    )

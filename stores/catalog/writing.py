@@ -1,0 +1,304 @@
+"""How one transaction's changes are written."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Mapping, Sequence
+from functools import cache
+from types import MappingProxyType
+from typing import Any, Protocol
+
+from sqlalchemy import Connection, and_, bindparam, delete, exists, insert, select, update
+
+import stores.catalog.tables as tables
+from schema import Memory, Subject
+from stores.catalog.changes import Access, Changes, ConcurrentChange, IndexJob, UnderLegalHold
+from stores.catalog.context import drop_context, write_questions, write_topics
+from stores.catalog.preferences import write_preferences
+from stores.catalog.reviews import write_reviews
+from stores.catalog.rows import fact_rows, index_job_rows, memory_row, provenance_rows
+from stores.catalog.statements import any_of, of_subject, upsert
+from stores.index.base import Entry, RidingIndex, Vector
+
+# Built once: to build a statement costs more than to run it.
+_INSERT_MEMORIES = insert(tables.memories)
+_INSERT_FACTS = insert(tables.facts)
+_INSERT_PROVENANCE = insert(tables.provenance)
+_INSERT_LEDGER = insert(tables.ledger)
+_INSERT_AUDIT = insert(tables.audit)
+_DELETE_EVENTS = delete(tables.outbox).where(tables.outbox.c.id.in_(any_of("ids")))
+_STRIKE_EVENTS = _DELETE_EVENTS.returning(tables.outbox.c.id)
+_VERSIONS = select(tables.memories.c.id, tables.memories.c.version).where(tables.memories.c.id.in_(any_of("ids")))
+_DELETE_JOBS = delete(tables.index_jobs).where(
+    tables.index_jobs.c.memory_id == bindparam("id"), tables.index_jobs.c.version == bindparam("done")
+)
+_AS_READ = and_(
+    tables.memories.c.tenant_id == bindparam("tenant"),
+    tables.memories.c.subject_id == bindparam("whose"),
+    tables.memories.c.id == bindparam("memory"),
+    tables.memories.c.version == bindparam("read_at"),
+)
+_UPDATE_MEMORIES = update(tables.memories).where(_AS_READ)
+_DELETE_MEMORIES = delete(tables.memories).where(_AS_READ)
+_DELETE_FACTS = delete(tables.facts).where(tables.facts.c.memory_id == bindparam("memory"))
+_DELETE_PROVENANCE = delete(tables.provenance).where(tables.provenance.c.memory_id == bindparam("memory"))
+_COUNT_DOWN = (
+    update(tables.accesses)
+    .where(tables.accesses.c.memory_id == bindparam("memory"))
+    .values(times=tables.accesses.c.times - bindparam("by"))
+)
+_DROP_COUNTED = delete(tables.accesses).where(
+    tables.accesses.c.memory_id == bindparam("memory"), tables.accesses.c.times <= 0
+)
+_INSERT_EVENTS = insert(tables.outbox).returning(tables.outbox.c.id, sort_by_parameter_order=True)
+
+
+class RidingGraph(Protocol):
+    """What the catalog asks of a graph: to take part in its transactions."""
+
+    def ride(self, connection: Connection, written: Sequence[Memory], gone: Sequence[Memory]) -> None:
+        """Take over the facts of memories that are written, and drop those of memories that go."""
+        ...
+
+
+class StaleFence(Exception):
+    """A worker wrote under a lease that another has taken over since: nothing of it was written."""
+
+
+NO_VECTORS: Mapping[str, Vector] = MappingProxyType({})
+
+
+def write(
+    connection: Connection,
+    changes: Changes,
+    riding: RidingIndex | None = None,
+    vectors: Mapping[str, Vector] = NO_VECTORS,
+    graph: RidingGraph | None = None,
+) -> list[int]:
+    """Write all changes on a connection in a transaction, and answer the outbox ids of the events, in their order.
+
+    An index in the same database is told here of what is deleted, and of what has the vector of its summary in
+    `vectors`; for the rest there are index jobs. So is the graph.
+
+    Raises:
+        StaleFence: the catalog has seen a newer fencing token for the subject.
+        ConcurrentChange: an updated or deleted memory is no longer at the version that was read, or a settled review
+            was settled before.
+        UnderLegalHold: a deleted memory is.
+    """
+    if held := [memory.id for memory in changes.deleted if memory.legal_hold]:
+        raise UnderLegalHold(held)
+    revision = take_turn(connection, changes)
+    if changes.deleted:
+        note_removal(connection, changes.subject, revision)
+        drop_context(connection, changes.subject)
+    write_topics(connection, changes.subject, changes.topics, changes.at)
+    write_questions(connection, changes.subject, changes.questions, changes.at)
+    if changes.ledger:
+        _write_ledger(connection, changes)
+    if changes.created:
+        connection.execute(_INSERT_MEMORIES, [memory_row(memory, revision) for memory in changes.created])
+    if changes.updated:
+        _update(connection, changes.updated, revision)
+    _write_parts(connection, (*changes.created, *changes.updated))
+    if changes.deleted:
+        _all_of(connection, _DELETE_MEMORIES, [_as_read(memory, memory.version) for memory in changes.deleted])
+    _fold(connection, changes.folded)
+    if changes.sources:
+        _write_sources(connection, changes)
+    if changes.deleted:
+        _drop_orphaned_sources(connection, changes.subject, changes.deleted)
+        _take_back_events(connection, changes)
+    write_reviews(connection, changes)
+    write_preferences(connection, changes)
+    if graph is not None:
+        graph.ride(connection, (*changes.created, *changes.updated), changes.deleted)
+    _queue_indexing(connection, changes, _ride(connection, changes, riding, vectors))
+    if changes.audit:
+        connection.execute(_INSERT_AUDIT, [entry.model_dump() for entry in changes.audit])
+    return _write_events(connection, changes)
+
+
+def strike(connection: Connection, jobs: Sequence[IndexJob], event_ids: Sequence[int]) -> dict[uuid.UUID, int]:
+    """Strike what was indexed and announced, and answer the versions at which the jobs' memories are now."""
+    if event_ids:
+        connection.execute(_DELETE_EVENTS, {"ids": list(event_ids)})
+    if not jobs:
+        return {}
+    connection.execute(_DELETE_JOBS, [{"id": job.memory_id, "done": job.version} for job in jobs])
+    rows = connection.execute(_VERSIONS, {"ids": [job.memory_id for job in jobs]})
+    return {row.id: row.version for row in rows}
+
+
+def strike_events(connection: Connection, event_ids: Sequence[int]) -> set[int]:
+    """Strike events, and answer which of them were there."""
+    return set(connection.execute(_STRIKE_EVENTS, {"ids": list(event_ids)}).scalars())
+
+
+def _write_events(connection: Connection, changes: Changes) -> list[int]:
+    if not changes.events:
+        return []
+    rows = [event.model_dump(exclude={"name"}) | {"name": event.name} for event in changes.events]
+    return list(connection.execute(_INSERT_EVENTS, rows).scalars())
+
+
+@cache
+def _take_turn_statement(dialect: str, *, fenced: bool) -> Any:
+    """Raises the subject's revision, and its fence where the work was done under a lease.
+
+    It locks the subject's row until the transaction ends, where the database locks rows: who writes for a subject waits
+    for whoever does so already, so that two erasures do not each leave a source to the other.
+    """
+    statement = upsert(dialect, tables.subjects)
+    there = tables.subjects.c
+    return statement.on_conflict_do_update(
+        index_elements=[there.tenant_id, there.subject_id],
+        set_={"fence": statement.excluded.fence if fenced else there.fence, "revision": there.revision + 1},
+        where=there.fence <= statement.excluded.fence if fenced else None,
+    ).returning(there.revision)
+
+
+def take_turn(connection: Connection, changes: Changes) -> int:
+    """Let nobody else write for the subject until the transaction ends, and answer its new revision.
+
+    The first is the moment in microseconds, so that no row of a subject begins where an earlier one was.
+
+    Raises:
+        StaleFence: the catalog has seen a newer fencing token than the changes'.
+    """
+    first = {"fence": changes.fence or 0, "revision": int(changes.at.timestamp() * 1e6), "removed": 0}
+    statement = _take_turn_statement(connection.dialect.name, fenced=changes.fence is not None)
+    revision = connection.execute(statement, {**changes.subject.model_dump(), **first}).scalar_one_or_none()
+    if revision is None:
+        raise StaleFence
+    return int(revision)
+
+
+def note_removal(connection: Connection, subject: Subject, revision: int) -> None:
+    """Note that a memory of the subject was removed, for who reads what changed since a revision."""
+    connection.execute(update(tables.subjects).where(of_subject(tables.subjects, subject)).values(removed=revision))
+
+
+def _write_ledger(connection: Connection, changes: Changes) -> None:
+    connection.execute(
+        _INSERT_LEDGER,
+        [
+            {
+                **changes.subject.model_dump(),
+                "turn_id": entry.turn_id,
+                "digest": entry.digest,
+                "outcome": entry.outcome,
+                "reasons": list(entry.reasons),
+                "arrived_at": entry.arrived_at,
+                "processed_at": entry.processed_at,
+            }
+            for entry in changes.ledger
+        ],
+    )
+
+
+def _fold(connection: Connection, folded: Sequence[Access]) -> None:
+    """Take accesses out that are in their memories now; those that came meanwhile stay."""
+    if folded:
+        connection.execute(_COUNT_DOWN, [{"memory": one.memory_id, "by": one.times} for one in folded])
+        connection.execute(_DROP_COUNTED, [{"memory": one.memory_id} for one in folded])
+
+
+def _update(connection: Connection, memories: Sequence[Memory], revision: int) -> None:
+    rows = [memory_row(memory, revision) | _as_read(memory, memory.version - 1) for memory in memories]
+    _all_of(connection, _UPDATE_MEMORIES, rows)
+    ids = [{"memory": memory.id} for memory in memories]
+    connection.execute(_DELETE_FACTS, ids)
+    connection.execute(_DELETE_PROVENANCE, ids)
+
+
+def _as_read(memory: Memory, version: int) -> dict[str, Any]:
+    """The parameters of `_AS_READ`."""
+    return {"tenant": memory.tenant_id, "whose": memory.subject_id, "memory": memory.id, "read_at": version}
+
+
+def _all_of(connection: Connection, statement: Any, rows: Sequence[Mapping[str, Any]]) -> None:
+    """Run a statement that changes one memory for each of these, in one go: a night changes hundreds of a subject, and
+    others wait to write meanwhile."""
+    if connection.execute(statement, rows).rowcount != len(rows):
+        raise ConcurrentChange
+
+
+def _write_parts(connection: Connection, memories: tuple[Memory, ...]) -> None:
+    if rows := fact_rows(memories):
+        connection.execute(_INSERT_FACTS, rows)
+    if rows := provenance_rows(memories):
+        connection.execute(_INSERT_PROVENANCE, rows)
+
+
+@cache
+def _keep_source_statement(dialect: str) -> Any:
+    return upsert(dialect, tables.sources).on_conflict_do_nothing()
+
+
+def _write_sources(connection: Connection, changes: Changes) -> None:
+    connection.execute(
+        _keep_source_statement(connection.dialect.name),
+        [
+            {
+                **changes.subject.model_dump(),
+                "turn_id": turn.turn_id,
+                "occurred_at": turn.occurred_at,
+                "turn": turn.model_dump(mode="json", exclude_none=True),
+            }
+            for turn in changes.sources
+        ],
+    )
+
+
+def _drop_orphaned_sources(connection: Connection, subject: Subject, deleted: tuple[Memory, ...]) -> None:
+    turn_ids = {turn_id for memory in deleted for turn_id in memory.source_turn_ids}
+    connection.execute(
+        delete(tables.sources).where(
+            of_subject(tables.sources, subject),
+            tables.sources.c.turn_id.in_(turn_ids),
+            ~exists(
+                select(tables.provenance.c.memory_id).where(
+                    of_subject(tables.provenance, subject),
+                    tables.provenance.c.turn_id == tables.sources.c.turn_id,
+                )
+            ),
+        )
+    )
+
+
+def _take_back_events(connection: Connection, changes: Changes) -> None:
+    ids = {str(memory.id) for memory in changes.deleted} | {event.voids for event in changes.events}
+    table = tables.outbox
+    waiting = connection.execute(select(table.c.id, table.c.payload).where(of_subject(table, changes.subject)))
+    if told := [row.id for row in waiting if ids & set(map(str, row.payload.values()))]:
+        connection.execute(delete(table).where(table.c.id.in_(told)))
+
+
+def _ride(
+    connection: Connection, changes: Changes, riding: RidingIndex | None, vectors: Mapping[str, Vector]
+) -> list[IndexJob]:
+    """Tell an index in the same database what it can be told at once, and answer the jobs that are left."""
+    jobs = changes.index_jobs()
+    if riding is None or not jobs:
+        return jobs
+    written = [memory for memory in (*changes.created, *changes.updated) if memory.summary in vectors]
+    gone = [(memory.subject, memory.index_key) for memory in changes.deleted]
+    riding.ride(connection, [Entry.of(memory, vectors[memory.summary]) for memory in written], gone)
+    told = {memory.id for memory in (*written, *changes.deleted)}
+    return [job for job in jobs if job.memory_id not in told]
+
+
+def _queue_indexing(connection: Connection, changes: Changes, jobs: Sequence[IndexJob]) -> None:
+    if rows := index_job_rows(jobs, changes.at):
+        connection.execute(_queue_indexing_statement(connection.dialect.name), rows)
+
+
+@cache
+def _queue_indexing_statement(dialect: str) -> Any:
+    statement = upsert(dialect, tables.index_jobs)
+    excluded = statement.excluded
+    return statement.on_conflict_do_update(
+        index_elements=[tables.index_jobs.c.memory_id],
+        set_={"action": excluded.action, "version": excluded.version, "since": excluded.since},
+    )

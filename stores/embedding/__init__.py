@@ -1,0 +1,52 @@
+"""What makes vectors of texts."""
+
+from __future__ import annotations
+
+from schema.settings import Settings, SettingsError, variable_of
+from stores.embedding.base import Embedder, EmbedderRefused, EmbedderUnavailable, Vectors
+from stores.plugin import load_plugin, needs_extra
+
+__all__ = ["Embedder", "EmbedderRefused", "EmbedderUnavailable", "Vectors", "open_embedder", "try_out"]
+
+
+def open_embedder(settings: Settings) -> Embedder:
+    """The embedder that the settings name; a folder's own model is loaded at once, which takes about half a second.
+
+    Raises:
+        SettingsError: its model or its client is not installed or is damaged, or it needs another setting; the message
+            says what to do.
+    """
+    variable = variable_of("embedder")
+    match settings.embedder:
+        case "minilm":
+            from stores.embedding.minilm import MiniLM
+
+            return MiniLM()
+        case "onnx":
+            from stores.embedding.onnx import open_onnx
+
+            return open_onnx(settings)
+        case "bedrock":
+            with needs_extra("bedrock", variable):
+                from stores.embedding.bedrock import open_titan
+            return open_titan(settings)
+        case "openai":
+            with needs_extra("openai", variable):
+                from stores.embedding.openai import open_openai_embedder
+            return open_openai_embedder(settings)
+        case own:
+            embedder: Embedder = load_plugin(own, variable)(settings)
+            return embedder
+
+
+def try_out(embedder: Embedder) -> None:
+    """Embed a word, so that an embedder that can never work is known at the start and not at the first turn.
+
+    Raises:
+        SettingsError: it refuses; the message says what to look at.
+        EmbedderUnavailable: it may work later.
+    """
+    try:
+        embedder.embed(["hello"])
+    except EmbedderRefused as error:
+        raise SettingsError(f"{variable_of('embedder')}: {error}") from error

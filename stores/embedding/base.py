@@ -1,0 +1,98 @@
+"""What an embedder promises, and what adapters share."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from concurrent.futures import Executor
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from schema import Thresholds
+
+Vectors = NDArray[np.float32]
+_TEXTS_IN_LINE = 32
+"""How many texts of one call wait in line at a time, so that a long call delays a short one by few texts."""
+
+
+class EmbedderUnavailable(Exception):
+    """It cannot be reached, is throttling, or took too long: the same call may succeed later.
+
+    `retry_after` is how many seconds it asked us to wait, if it did.
+    """
+
+    def __init__(self, message: str = "", *, retry_after: float | None = None) -> None:
+        super().__init__(message)
+        self.retry_after = retry_after
+
+
+class EmbedderRefused(Exception):
+    """It will never answer as the settings ask: wrong credentials, no such model, other dimensions. The message says
+    which setting to look at."""
+
+
+class Embedder(Protocol):
+    """Makes vectors of texts. Safe to call from many threads.
+
+    `name` says which model and form it is and is stamped on every memory; `thresholds` are dedup's, measured on
+    this embedder's scale (`benchmarks/calibrate.py`), or None where nobody has measured them yet.
+    """
+
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def dimensions(self) -> int: ...
+
+    @property
+    def thresholds(self) -> Thresholds | None: ...
+
+    def embed(self, texts: Sequence[str]) -> Vectors:
+        """Unit vectors of shape `(len(texts), dimensions)`, in the order of the texts; the same text always gets the
+        same vector, whatever it is embedded with.
+
+        Raises:
+            ValueError: a text is empty or blank, or is no Unicode text (a lone surrogate).
+            EmbedderUnavailable, EmbedderRefused
+        """
+        ...
+
+
+def refuse_blank(texts: Sequence[str]) -> None:
+    """Refuse what has no vector.
+
+    Raises:
+        ValueError: a text is empty or blank, or is no Unicode text (a lone surrogate).
+    """
+    for position, text in enumerate(texts):
+        if not text.strip():
+            raise ValueError(f"text {position} of {len(texts)} is empty: there is nothing to embed")
+        text.encode()
+
+
+def each_in_line(pool: Executor, one: Callable[[str], Vectors], texts: Sequence[str], dimensions: int) -> Vectors:
+    """The vectors of texts that are embedded one by one, on threads that all callers share."""
+    vectors = np.empty((len(texts), dimensions), dtype=np.float32)
+    for start in range(0, len(texts), _TEXTS_IN_LINE):
+        part = texts[start : start + _TEXTS_IN_LINE]
+        vectors[start : start + len(part)] = list(pool.map(one, part))
+    return vectors
+
+
+def unit(vector: Sequence[float] | Vectors, dimensions: int) -> Vectors:
+    """The vector at unit length.
+
+    Raises:
+        EmbedderRefused: it has other dimensions, or no direction.
+    """
+    made = np.asarray(vector, dtype=np.float32)
+    if made.shape != (dimensions,):
+        raise EmbedderRefused(
+            f"the embedder's vectors have {made.size} numbers and not {dimensions}; set AFTERTURN_EMBEDDER_DIMENSIONS "
+            "to what its model makes, or choose another model"
+        )
+    length = float(np.linalg.norm(made))
+    if not 0 < length < float("inf"):
+        raise EmbedderRefused("the embedder answered a vector without a direction; choose another model")
+    return np.asarray(made / np.float32(length), dtype=np.float32)

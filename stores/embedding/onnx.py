@@ -1,0 +1,208 @@
+"""Any sentence embedder on the CPU, from a folder with its ONNX model and its tokenizer.
+
+Our own lines and not fastembed: it embeds in padded batches, in which a text's vector depends on its batch mates, and
+brings a downloader and an image library for what is a matrix and a mean here.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
+from pathlib import Path
+from threading import Lock
+from typing import Any, Literal
+
+import numpy as np
+
+# The library reports its use to its vendor unless told otherwise before it is loaded; nobody asked our users.
+os.environ.setdefault("ORT_DISABLE_TELEMETRY", "1")
+
+import onnxruntime
+from tokenizers import Tokenizer
+
+from schema import Thresholds
+from schema.settings import Settings, SettingsError, variable_of
+from stores.embedding.base import Vectors, each_in_line, refuse_blank, unit
+
+Pooling = Literal["mean", "cls"]
+MAX_TOKENS = 256
+"""What is read of a text where the folder does not say (`sentence_bert_config.json`): many sentence models were trained
+on no more, and a summary has one or two sentences."""
+_MODELS = ("model.onnx", "onnx/model.onnx")
+_TOKEN_OUTPUTS = ("last_hidden_state", "token_embeddings")
+
+
+class OnnxEmbedder:
+    """A model that answers a vector for each token.
+
+    Each text goes through the model by itself. Batches would not be faster (measured on 2 cores with MiniLM: 6.0 ms
+    CPU a sentence alone, 6.4 in batches of 8, 10.4 in batches of 32, which pad), and this way a text's vector cannot
+    depend on its batch. Callers wait in one line, first come first served, before as many threads as there are
+    cores (a plain lock let some of 64 callers wait 7 s, the median 4 ms); the model itself runs on one thread, for
+    two cost 13% more CPU a sentence. Open it after a fork, not before.
+
+    Where the number of `dimensions` is known, the model is loaded with the first text: it takes half a second, and
+    whoever only counts or erases needs none.
+    """
+
+    thresholds: Thresholds | None = None
+
+    def __init__(
+        self,
+        model: bytes | str,
+        tokenizer: str,
+        *,
+        name: str,
+        pooling: Pooling = "mean",
+        max_tokens: int = MAX_TOKENS,
+        prefix: str = "",
+        dimensions: int | None = None,
+    ) -> None:
+        """`model` is the file's content or its path."""
+        self.name = name
+        self._prefix = prefix
+        self._tokenizer = Tokenizer.from_str(tokenizer)
+        self._tokenizer.no_padding()
+        self._tokenizer.enable_truncation(max_tokens)
+        self._load: Callable[[], _Model] | None = partial(_Model, model, pooling)
+        self._loading = Lock()
+        self._loaded: _Model | None = None
+        self._cores = ThreadPoolExecutor(os.cpu_count() or 1, thread_name_prefix="embed")
+        self.dimensions = dimensions or len(self._raw("a"))
+
+    def embed(self, texts: Sequence[str]) -> Vectors:
+        """Unit vectors of the texts. Only the first tokens of a text count, as many as the model was made for.
+
+        Raises:
+            ValueError: a text is empty or blank, or is no Unicode text (a lone surrogate).
+        """
+        refuse_blank(texts)
+        return each_in_line(self._cores, self._one, texts, self.dimensions)
+
+    def _one(self, text: str) -> Vectors:
+        return unit(self._raw(text), self.dimensions)
+
+    def _raw(self, text: str) -> Vectors:
+        return self._model().vector(self._tokenizer.encode(self._prefix + text).ids)
+
+    def _model(self) -> _Model:
+        with self._loading:
+            if self._load:
+                # Not kept any longer: it holds the file's content, tens of megabytes.
+                self._loaded, self._load = self._load(), None
+            assert self._loaded is not None
+            return self._loaded
+
+
+class _Model:
+    """The loaded model: from the tokens of a text to one vector."""
+
+    def __init__(self, model: bytes | str, pooling: Pooling) -> None:
+        options = onnxruntime.SessionOptions()
+        options.intra_op_num_threads = 1
+        options.inter_op_num_threads = 1
+        self._session = onnxruntime.InferenceSession(model, options, providers=["CPUExecutionProvider"])
+        self._inputs = {given.name for given in self._session.get_inputs()}
+        self._output = self._token_output()
+        self._pooling = pooling
+
+    def vector(self, tokens: Sequence[int]) -> Vectors:
+        """The vector of one text, not yet of unit length."""
+        ids = np.array([tokens], dtype=np.int64)
+        given = {"input_ids": ids, "attention_mask": np.ones_like(ids), "token_type_ids": np.zeros_like(ids)}
+        inputs = {name: array for name, array in given.items() if name in self._inputs}
+        made: Vectors = self._session.run([self._output], inputs)[0][0]
+        return np.asarray(made[0] if self._pooling == "cls" else made.mean(axis=0), dtype=np.float32)
+
+    def _token_output(self) -> str:
+        outputs = [output.name for output in self._session.get_outputs() if len(output.shape) == 3]
+        named = [name for name in _TOKEN_OUTPUTS if name in outputs]
+        if not (named or outputs):
+            raise SettingsError(
+                f"{variable_of('embedder_model')}: the model makes no vectors of tokens, so it is no embedder"
+            )
+        return (named or outputs)[0]
+
+
+def open_onnx(settings: Settings) -> OnnxEmbedder:
+    """The model in the folder that the settings name.
+
+    Its name holds a digest of its files and of how it is used, so that another model in the same folder is another
+    embedder for the index.
+
+    Raises:
+        SettingsError: a file is missing or is none of its kind, or the model cannot be used as the settings ask.
+    """
+    variable = variable_of("embedder_model")
+    if not settings.embedder_model:
+        raise SettingsError(f"{variable}: with {variable_of('embedder')}=onnx it names the folder of a model")
+    folder = Path(settings.embedder_model).expanduser().absolute()
+    model = next((folder / name for name in _MODELS if (folder / name).is_file()), None)
+    tokenizer = folder / "tokenizer.json"
+    if model is None or not tokenizer.is_file():
+        missing = "tokenizer.json" if model else " or ".join(_MODELS)
+        raise SettingsError(f"{variable}: {folder} has no {missing}; export the model with its tokenizer to ONNX")
+    pooling = settings.embedder_pooling or _pooling_of(folder)
+    used = f"{pooling}\n{settings.embedder_prefix}".encode()
+    digest = _digest(model, Path(f"{model}_data"), tokenizer, extra=used)
+    try:
+        embedder = OnnxEmbedder(
+            str(model),
+            tokenizer.read_text(encoding="utf-8"),
+            name=f"{folder.name}-{digest}",
+            pooling=pooling,
+            max_tokens=_json(folder / "sentence_bert_config.json").get("max_seq_length") or MAX_TOKENS,
+            prefix=settings.embedder_prefix,
+        )
+    except SettingsError:
+        raise
+    except Exception as error:  # Both libraries raise bare classes of their own, and the cause is always a file.
+        raise SettingsError(f"{variable}: the model in {folder} cannot be opened: {error}") from error
+    wanted = settings.embedder_dimensions
+    if wanted not in {None, embedder.dimensions}:
+        raise SettingsError(
+            f"{variable_of('embedder_dimensions')}: the model in {folder} makes vectors of {embedder.dimensions} "
+            f"numbers, not {wanted}; unset it"
+        )
+    return embedder
+
+
+def _pooling_of(folder: Path) -> Pooling:
+    """How the folder says that vectors of tokens become one (as sentence-transformers writes it); the mean if it does
+    not."""
+    modes = {
+        name
+        for name, chosen in _json(folder / "1_Pooling" / "config.json").items()
+        if name.startswith("pooling_mode_") and chosen
+    }
+    if not modes or modes == {"pooling_mode_mean_tokens"}:
+        return "mean"
+    if modes == {"pooling_mode_cls_token"}:
+        return "cls"
+    raise SettingsError(
+        f"{variable_of('embedder_model')}: {folder} asks for {', '.join(sorted(modes))}; only the mean and the first "
+        "token (cls) can be taken"
+    )
+
+
+def _json(path: Path) -> dict[str, Any]:
+    if not path.is_file():
+        return {}
+    try:
+        content = json.loads(path.read_text(encoding="utf-8"))
+    except ValueError as error:
+        raise SettingsError(f"{variable_of('embedder_model')}: {path} is no JSON") from error
+    return content if isinstance(content, dict) else {}
+
+
+def _digest(*files: Path, extra: bytes) -> str:
+    digest = hashlib.sha256(extra)
+    for path in files:
+        if path.is_file():
+            with path.open("rb") as file:
+                digest.update(hashlib.file_digest(file, "sha256").digest())
+    return digest.hexdigest()[:12]

@@ -1,0 +1,111 @@
+"""Embeddings of any endpoint that speaks OpenAI's protocol."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from pydantic import BaseModel, ValidationError
+
+from schema import Thresholds
+from schema.settings import Settings, SettingsError, variable_of
+from stores.embedding.base import EmbedderRefused, EmbedderUnavailable, Vectors, refuse_blank, unit
+from stores.openai_endpoint import Endpoint, EndpointRefused, EndpointUnavailable
+
+MAX_CHARS = 20_000
+"""What is read of a text: OpenAI's models take 8,192 tokens."""
+_TEXTS_A_REQUEST = 64
+"""Gemini's endpoint takes 100 at most, OpenAI's 2,048."""
+
+
+class _Embedding(BaseModel):
+    index: int
+    embedding: list[float]
+
+
+class _Embeddings(BaseModel):
+    data: list[_Embedding]
+
+
+class OpenAIEmbedder:
+    """One model of one endpoint.
+
+    A model whose own vectors have other dimensions than are wanted is asked for those by `dimensions`, which not every
+    model takes. Vectors are made unit length here: shortened ones of some models are not.
+    """
+
+    thresholds: Thresholds | None = None
+
+    def __init__(self, endpoint: Endpoint, model: str, dimensions: int, *, timeout: float, prefix: str = "") -> None:
+        self.name = f"{model}-{dimensions}{f'-{prefix}' if prefix else ''}"
+        self.dimensions = dimensions
+        self._endpoint = endpoint
+        self._model = model
+        self._timeout = timeout
+        self._prefix = prefix
+        self._says_dimensions = False
+
+    def embed(self, texts: Sequence[str]) -> Vectors:
+        """Unit vectors of the texts. Only the first 20,000 characters of a text count.
+
+        Raises:
+            ValueError: a text is empty or blank, or is no Unicode text (a lone surrogate).
+            EmbedderUnavailable, EmbedderRefused
+        """
+        refuse_blank(texts)
+        vectors = np.empty((len(texts), self.dimensions), dtype=np.float32)
+        for start in range(0, len(texts), _TEXTS_A_REQUEST):
+            part = [(self._prefix + text)[:MAX_CHARS] for text in texts[start : start + _TEXTS_A_REQUEST]]
+            for position, vector in enumerate(self._ask(part)):
+                vectors[start + position] = unit(vector, self.dimensions)
+        return vectors
+
+    def _ask(self, texts: list[str]) -> list[list[float]]:
+        deadline = time.monotonic() + self._timeout
+        says = self._says_dimensions
+        vectors = self._post(texts, deadline, says_dimensions=says)
+        if not says and len(vectors[0]) != self.dimensions:
+            vectors = self._post(texts, deadline, says_dimensions=True)
+            self._says_dimensions = len(vectors[0]) == self.dimensions
+        return vectors
+
+    def _post(self, texts: list[str], deadline: float, *, says_dimensions: bool) -> list[list[float]]:
+        request: dict[str, Any] = {"model": self._model, "input": texts, "encoding_format": "float"}
+        if says_dimensions:
+            request["dimensions"] = self.dimensions
+        try:
+            answer = self._endpoint.post("embeddings", request, deadline)
+        except EndpointUnavailable as error:
+            raise EmbedderUnavailable(str(error), retry_after=error.retry_after) from error
+        except EndpointRefused as error:
+            names = [variable_of(f"embedder_{part}") for part in ("url", "model", "api_key", "dimensions")]
+            raise EmbedderRefused(f"{error}; are {', '.join(names[:-1])} and {names[-1]} right?") from error
+        try:
+            found = {one.index: one.embedding for one in _Embeddings.model_validate(answer).data}
+            return [found[position] for position in range(len(texts))]
+        except (ValidationError, KeyError):
+            raise EmbedderUnavailable("the endpoint's answer is no list of embeddings for these texts") from None
+
+
+def open_openai_embedder(settings: Settings) -> OpenAIEmbedder:
+    """The embedder that the settings name.
+
+    Raises:
+        SettingsError: they name no model or no dimensions.
+    """
+    if not settings.embedder_model or not settings.embedder_dimensions:
+        missing = variable_of("embedder_dimensions" if settings.embedder_model else "embedder_model")
+        raise SettingsError(f"{missing}: {variable_of('embedder')}=openai needs a model and how many numbers it makes")
+    timeout = settings.embedder_timeout_seconds
+    endpoint = Endpoint(
+        settings.embedder_url, settings.embedder_api_key, timeout=timeout, connections=settings.worker_slots
+    )
+    return OpenAIEmbedder(
+        endpoint,
+        settings.embedder_model,
+        settings.embedder_dimensions,
+        timeout=timeout,
+        prefix=settings.embedder_prefix,
+    )

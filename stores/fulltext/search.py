@@ -1,0 +1,112 @@
+"""The words of subjects' memories, held in memory and kept in step with the catalog."""
+
+from __future__ import annotations
+
+import uuid
+from collections import OrderedDict
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from threading import Lock
+
+from schema import Policy, Subject
+from stores.catalog import Catalog
+from stores.catalog.summaries import Summary
+from stores.fulltext.postings import Postings, best
+from stores.fulltext.terms import terms_of
+
+CACHE_BYTES = 64 * 1024 * 1024
+
+
+@dataclass(frozen=True)
+class _Held:
+    """A subject's words as they were at a revision, in blocks that are joined as they grow, so that a write costs
+    what is new and not what is there."""
+
+    revision: int
+    blocks: tuple[Postings, ...]
+
+    @property
+    def size(self) -> int:
+        return sum(block.size for block in self.blocks)
+
+    def after(self, revision: int, written: Sequence[Summary]) -> _Held:
+        again = frozenset(summary.memory_id for summary in written)
+        blocks = [*(block.without(again) for block in self.blocks), Postings.of(written)]
+        while len(blocks) > 1 and len(blocks[-2].summaries) <= 2 * len(blocks[-1].summaries):
+            later = blocks.pop()
+            blocks.append(Postings.of([*blocks.pop().living(), *later.living()]))
+        return _Held(revision, tuple(blocks))
+
+
+@dataclass(frozen=True)
+class Words:
+    """The words of some subjects' active memories."""
+
+    blocks: tuple[Postings, ...]
+
+    def best(self, query: str, limit: int, policy: Policy) -> dict[uuid.UUID, float]:
+        """The memories that have most of the query's words: BM25 scores above 0, at most `limit`, best first.
+
+        How rare a word is, is counted over just these subjects.
+        """
+        return best(
+            self.blocks,
+            terms_of(query),
+            limit,
+            saturation=policy.retrieval_repetition_saturation,
+            length_weight=policy.retrieval_length_weight,
+        )
+
+    def summaries(self, ids: Iterable[uuid.UUID]) -> dict[uuid.UUID, Summary]:
+        """Those of the memories that are active, with what they say and where it was said."""
+        found = ((id_, block.summary(id_)) for id_ in ids for block in self.blocks)
+        return {id_: summary for id_, summary in found if summary is not None}
+
+
+class Lexicon:
+    """Finds the active memories of subjects by the words of their summaries. Safe to call from many threads.
+
+    What it knows of a subject is read from the catalog at the first search and held in memory, the least recently used
+    subject first out. Every later search asks the catalog for the subject's revision, and reads what was written since:
+    so a search sees every commit before it, of any process.
+    """
+
+    def __init__(self, catalog: Catalog, cache_bytes: int = CACHE_BYTES) -> None:
+        self._catalog = catalog
+        self._capacity = cache_bytes
+        self._held: OrderedDict[Subject, _Held] = OrderedDict()
+        self._bytes = 0
+        self._lock = Lock()
+
+    def read(self, subjects: Sequence[Subject]) -> Words:
+        """The words of these subjects' memories as the catalog has them now."""
+        return Words(tuple(block for subject in subjects for block in self._current(subject).blocks))
+
+    def _current(self, subject: Subject) -> _Held:
+        with self._lock:
+            known = self._held.get(subject)
+        read = self._catalog.summaries(subject, known.revision if known else None)
+        if known is not None and read.revision == known.revision:
+            with self._lock:
+                if subject in self._held:
+                    self._held.move_to_end(subject)
+            return known
+        before = known if known is not None and not read.whole else _Held(0, ())
+        held = before.after(read.revision, read.summaries)
+        self._put(subject, held)
+        return held
+
+    def _put(self, subject: Subject, held: _Held) -> None:
+        with self._lock:
+            self._drop(subject)
+            if held.size > self._capacity:
+                return
+            self._held[subject] = held
+            self._bytes += held.size
+            while self._bytes > self._capacity:
+                self._drop(next(iter(self._held)))
+
+    def _drop(self, subject: Subject) -> None:
+        gone = self._held.pop(subject, None)
+        if gone is not None:
+            self._bytes -= gone.size

@@ -1,0 +1,28 @@
+"""What is said of whom, and where it came from: entities, facts and sources."""
+
+from __future__ import annotations
+
+from sqlalchemy import Engine
+
+from schema.settings import Settings
+from stores.graph.base import Graph, KeptGraph, Relation
+from stores.graph.sql import SqlGraph
+
+__all__ = ["Graph", "KeptGraph", "Relation", "SqlGraph", "open_graph"]
+
+
+def open_graph(settings: Settings, engine: Engine) -> Graph:
+    """The graph that the settings name, over the catalog's database.
+
+    Raises:
+        memory.postgres.PostgresUnavailable: the database has no Apache AGE; the message says what to do.
+    """
+    match settings.graph:
+        case "sql":
+            return SqlGraph(engine)
+        case "age":
+            from stores.graph.age import AgeGraph
+
+            graph = AgeGraph(engine)
+            graph.ensure()
+            return graph

@@ -1,0 +1,117 @@
+"""What a graph promises: (entity)-[verb]->(fact)-[from]->(source), one subject at a time.
+
+A fact names its object, which may be the entity of other facts: so facts are walked from one to the next. Vectors only
+find where to enter; what the graph answers is of the subject that was asked for, and of memories that are active.
+"""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Callable, Collection, Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Protocol, runtime_checkable
+
+from sqlalchemy import Connection
+
+from schema import Memory, Subject
+from schema.health import Finding
+
+HUBS = frozenset({"user"})
+"""Entities that nearly every fact is about: a walk may begin there and does not pass through."""
+
+
+@dataclass(frozen=True)
+class Relation:
+    """A fact as an edge: who, what, and of whom or what; the memory that states it and the turns that said so.
+
+    `entity` is in lower case. `distance` is how many steps it lies from where the walk began, from 0.
+    """
+
+    memory_id: uuid.UUID
+    ordinal: int
+    entity: str
+    verb: str
+    object: str
+    attribute: str | None
+    sources: tuple[str, ...]
+    distance: int = 0
+
+    @property
+    def names(self) -> frozenset[str]:
+        """What it touches, in lower case."""
+        return frozenset({self.entity, folded_name(self.object)})
+
+
+class Graph(Protocol):
+    """Entities, facts and sources in the catalog's database. Safe to call from many threads and processes."""
+
+    def ride(self, connection: Connection, written: Sequence[Memory], gone: Sequence[Memory]) -> None:
+        """Take over the facts of memories as they are written, and drop those of memories that go, in the catalog's
+        transaction."""
+        ...
+
+    def about(self, subject: Subject, names: Collection[str], *, hops: int = 1, limit: int = 200) -> list[Relation]:
+        """The facts that are about these names, in any case, or about what those facts name, `hops` steps far; nearest
+        first."""
+        ...
+
+    def stated(
+        self, subject: Subject, memory_ids: Collection[uuid.UUID], *, hops: int = 0, limit: int = 200
+    ) -> list[Relation]:
+        """The facts that these memories state, if they are the subject's and active, and those up to `hops` steps from
+        them; nearest first."""
+        ...
+
+
+@runtime_checkable
+class KeptGraph(Protocol):
+    """A graph that keeps facts beside the catalog's tables, and can be made from these again."""
+
+    def held(self, subject: Subject) -> list[Relation]:
+        """All facts that it has of a subject, whatever the catalog has."""
+        ...
+
+    def refill(self, subject: Subject) -> int:
+        """Make the subject's facts those of the catalog, and answer of how many memories they were not. Writers of the
+        subject wait meanwhile; what is right already stays as it is."""
+        ...
+
+    def examine(self) -> Iterator[Finding]:
+        """Look at what it lies in, and whether it has all facts of the catalog."""
+        ...
+
+
+def folded_name(name: str) -> str:
+    """A name as it is compared: whatever its case, and as long as the catalog's column."""
+    return name.casefold()[:200]
+
+
+def walk(
+    first: Sequence[Relation], hops: int, limit: int, touching: Callable[[frozenset[str]], Sequence[Relation]]
+) -> list[Relation]:
+    """Relations and those up to `hops` steps from them, at most `limit`, nearest first.
+
+    `touching` answers the relations that touch any of some names.
+    """
+    found = {(one.memory_id, one.ordinal): one for one in _ordered(first)}
+    seen: frozenset[str] = HUBS
+    edge = list(found.values())
+    for _ in range(hops):
+        names = frozenset().union(*(one.names for one in edge)) - seen
+        if not names or len(found) >= limit:
+            break
+        seen |= names
+        distance = edge[0].distance + 1
+        edge = [
+            replace(one, distance=distance)
+            for one in _ordered(touching(names))
+            if (one.memory_id, one.ordinal) not in found
+        ]
+        if not edge:
+            break
+        found |= {(one.memory_id, one.ordinal): one for one in edge}
+    return list(found.values())[:limit]
+
+
+def _ordered(relations: Sequence[Relation]) -> list[Relation]:
+    return sorted(relations, key=lambda one: (one.entity, one.verb, one.object, one.memory_id, one.ordinal))

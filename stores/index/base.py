@@ -1,0 +1,153 @@
+"""What an index promises."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Literal, Protocol, runtime_checkable
+
+import numpy as np
+from numpy.typing import NDArray
+from sqlalchemy import Connection
+
+from schema import Kind, Memory, MemoryType, Status, Subject, Visibility
+from schema.health import Finding
+
+Vector = NDArray[np.float32]
+Metric = Literal["cosine"]
+
+
+class IndexMismatch(Exception):
+    """The index holds vectors of another width, metric or model than the settings ask for. The message says what to
+    do."""
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A vector with what it can be filtered by."""
+
+    key: uuid.UUID
+    memory_id: uuid.UUID
+    subject: Subject
+    vector: Vector
+    type: MemoryType
+    kind: Kind
+    category: str
+    status: Status
+    visibility: Visibility
+    created_at: datetime
+    author_id: str | None = None
+    agent_id: str | None = None
+    tags: tuple[str, ...] = ()
+
+    @classmethod
+    def of(cls, memory: Memory, vector: Vector) -> Entry:
+        """The entry of a memory whose summary has this vector."""
+        return cls(
+            key=memory.index_key,
+            memory_id=memory.id,
+            subject=memory.subject,
+            vector=vector,
+            type=memory.type,
+            kind=memory.kind,
+            category=memory.category,
+            status=memory.status,
+            visibility=memory.visibility,
+            created_at=memory.created_at,
+            author_id=memory.author_id,
+            agent_id=memory.agent_id,
+            tags=memory.tags,
+        )
+
+
+@dataclass(frozen=True)
+class Where:
+    """Which entries a query may see. The subject is required, so an unscoped query cannot be written.
+
+    An empty tuple puts no limit on its field; `tags` asks for all of them, the other tuples for any one.
+    """
+
+    subject: Subject
+    types: tuple[MemoryType, ...] = ()
+    kinds: tuple[Kind, ...] = ()
+    categories: tuple[str, ...] = ()
+    statuses: tuple[Status, ...] = (Status.ACTIVE,)
+    visibilities: tuple[Visibility, ...] = ()
+    agent_ids: tuple[str, ...] = ()
+    author_ids: tuple[str, ...] = ()
+    tags: tuple[str, ...] = ()
+    created_since: datetime | None = None
+
+
+@dataclass(frozen=True)
+class Hit:
+    """An entry that a query found, with its cosine to the query, -1 to 1."""
+
+    memory_id: uuid.UUID
+    key: uuid.UUID
+    similarity: float
+
+
+class Index(Protocol):
+    """Where vectors are searched; it can be rebuilt from the catalog at any time. Safe to call from many threads and
+    processes."""
+
+    def ensure(self, dimensions: int, metric: Metric, model: str) -> None:
+        """Make what the index needs, or check what is there.
+
+        Raises:
+            IndexMismatch: it was made for other dimensions, another metric or another model.
+        """
+        ...
+
+    def upsert(self, entries: Sequence[Entry]) -> None:
+        """Write entries by key; writing the same again changes nothing. On return every process sees them."""
+        ...
+
+    def query(self, vector: Vector, where: Where, limit: int) -> list[Hit]:
+        """The entries nearest to a unit vector, best first, exact within the subject; ties in the order of keys."""
+        ...
+
+    def fetch(self, subject: Subject, keys: Sequence[uuid.UUID]) -> list[Entry]:
+        """The subject's entries under these keys, in no order; keys that are not there are left out."""
+        ...
+
+    def delete(self, subject: Subject, keys: Sequence[uuid.UUID]) -> None:
+        """Remove the subject's entries under these keys; keys that are not there are no error."""
+        ...
+
+    def count(self) -> int:
+        """How many entries there are in all."""
+        ...
+
+    def close(self) -> None: ...
+
+
+@runtime_checkable
+class RidingIndex(Protocol):
+    """An index in the catalog's database: its writes ride in the catalog's transactions, so that it is neither behind
+    nor ahead."""
+
+    def ride(self, connection: Connection, entries: Sequence[Entry], gone: Sequence[tuple[Subject, uuid.UUID]]) -> None:
+        """Write entries by key, and remove those under the keys of `gone`, in a transaction that is under way."""
+        ...
+
+
+@runtime_checkable
+class ExaminedIndex(Protocol):
+    """An index that says of itself what an operator should know beyond that it could be made ready."""
+
+    def examine(self) -> Iterator[Finding]:
+        """Look at what lies in it, at its server's version, at rights and limits. After `ensure`."""
+        ...
+
+
+@runtime_checkable
+class TendedIndex(Protocol):
+    """An index that serves large subjects better after somebody looked after it."""
+
+    def tend(self) -> Iterator[tuple[str, Subject]]:
+        """Do what large subjects need, while the fleet works; says what it is about to do, and for whom."""
+        ...

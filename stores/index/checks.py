@@ -1,0 +1,82 @@
+"""What every index looks at before it asks its server."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TypeVar
+
+import numpy as np
+
+from stores.index.base import IndexMismatch, Vector
+
+T = TypeVar("T")
+REQUEST_BYTES = 16 * 1024 * 1024
+"""What one request carries at most: vendors take 20 MiB or more."""
+BYTES_OF_A_NUMBER_IN_JSON = 24
+_BYTES_OF_A_DOCUMENT = 4096
+
+
+def checked(vector: Vector, dimensions: int) -> Vector:
+    """The vector as it is stored.
+
+    Raises:
+        ValueError: it is not of unit length, or of other dimensions.
+        RuntimeError: `ensure` was not called, so that the dimensions are 0.
+    """
+    must_be_ready(dimensions)
+    if vector.shape != (dimensions,):
+        raise ValueError(f"the vector has shape {vector.shape}; this index holds ({dimensions},)")
+    length = float(np.linalg.norm(vector))
+    if not abs(length - 1) < 1e-3:
+        raise ValueError(f"the vector's length is {length:.4f}; the index takes unit vectors")
+    return np.asarray(vector, dtype=np.float32)
+
+
+def checked_limit(limit: int) -> int:
+    """The limit of a query.
+
+    Raises:
+        ValueError: it is negative.
+    """
+    if limit < 0:
+        raise ValueError(f"limit is {limit}; it says how many hits are wanted, 0 or more")
+    return limit
+
+
+def must_be_ready(dimensions: int) -> None:
+    """Refuse an index that was not made ready.
+
+    Raises:
+        RuntimeError: the dimensions are 0.
+    """
+    if not dimensions:
+        raise RuntimeError("call ensure before anything else of an index")
+
+
+def refuse_another(place: str, found: Mapping[str, str], asked: Mapping[str, str]) -> None:
+    """Compare what an index was made for with what the settings ask for.
+
+    Raises:
+        IndexMismatch: they differ.
+    """
+    differing = [name for name in asked if found[name] != asked[name]]
+    if differing:
+        raise IndexMismatch(
+            f"{place} was made for "
+            + ", ".join(f"{name} {found[name]}" for name in differing)
+            + "; the settings ask for "
+            + ", ".join(f"{name} {asked[name]}" for name in differing)
+            + ". Set AFTERTURN_EMBEDDER back, or give the new vectors an index of their own beside it: set "
+            "AFTERTURN_INDEX_NAME to a new name and run `afterturn reindex`"
+        )
+
+
+def in_parts(items: Sequence[T], size: int) -> Iterator[Sequence[T]]:
+    """The items in their order, no more than `size` at a time."""
+    for start in range(0, len(items), size):
+        yield items[start : start + size]
+
+
+def entries_a_request(most: int, dimensions: int, bytes_of_a_number: int) -> int:
+    """How many entries one request carries: `most`, or as many as `REQUEST_BYTES` hold, and one at least."""
+    return max(1, min(most, REQUEST_BYTES // (dimensions * bytes_of_a_number + _BYTES_OF_A_DOCUMENT)))

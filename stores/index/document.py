@@ -1,0 +1,101 @@
+"""An entry as a JSON document, for indexes that keep documents beside vectors."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import uuid
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
+
+from schema import Kind, MemoryType, Status, Subject, Visibility
+from stores.index.base import Entry, Vector, Where
+from stores.index.snapshot import FILTERS, microseconds, moment
+
+_TEXTS = frozenset({"category", "agent_id", "author_id"})
+"""The fields that may hold any text; the others are one of a few words of ours."""
+
+
+def subject_digest(subject: Subject) -> str:
+    """32 hex digits for a subject, the same everywhere: ids may be long, and of any characters."""
+    return hashlib.sha256(subject.key.encode()).hexdigest()[:32]
+
+
+def text_digest(text: str) -> str:
+    """16 hex digits for a text that is compared whole, where a store bounds what can be filtered by."""
+    return hashlib.sha256(text.encode()).hexdigest()[:16]
+
+
+def to_document(entry: Entry) -> dict[str, Any]:
+    """All of an entry but its vector, as values of JSON."""
+    document = {
+        "tenant": entry.subject.tenant_id,
+        "subject": entry.subject.subject_id,
+        "key": str(entry.key),
+        "memory_id": str(entry.memory_id),
+        "type": entry.type,
+        "kind": entry.kind,
+        "category": entry.category,
+        "status": entry.status,
+        "visibility": entry.visibility,
+        "created_at": microseconds(entry.created_at),
+        "author_id": entry.author_id,
+        "agent_id": entry.agent_id,
+        "tags": list(entry.tags),
+    }
+    return {name: value for name, value in document.items() if value is not None}
+
+
+def from_document(held: Mapping[str, Any], vector: Vector) -> Entry:
+    """The entry of which `to_document` made this."""
+    return Entry(
+        key=uuid.UUID(held["key"]),
+        memory_id=uuid.UUID(held["memory_id"]),
+        subject=Subject(tenant_id=held["tenant"], subject_id=held["subject"]),
+        vector=vector,
+        type=MemoryType(held["type"]),
+        kind=Kind(held["kind"]),
+        category=held["category"],
+        status=Status(held["status"]),
+        visibility=Visibility(held["visibility"]),
+        created_at=moment(held["created_at"]),
+        author_id=held.get("author_id"),
+        agent_id=held.get("agent_id"),
+        tags=tuple(held["tags"]),
+    )
+
+
+def to_json(entry: Entry) -> str:
+    """All of an entry but its vector."""
+    return json.dumps(to_document(entry), ensure_ascii=False)
+
+
+def from_json(document: str, vector: Vector) -> Entry:
+    """The entry that `to_json` wrote."""
+    return from_document(json.loads(document), vector)
+
+
+def digests(entry: Entry, most_tags: int | None = None) -> dict[str, Any]:
+    """What an entry can be filtered by, with the subject and every text of a user as a digest: short, whatever they
+    are, and compared whole by stores that would split, trim or fold them. Of very many tags the first `most_tags`."""
+    values = {name: getattr(entry, name) for name in FILTERS}
+    return {
+        "subject": subject_digest(entry.subject),
+        "created_at": microseconds(entry.created_at),
+        **{name: _spelled(name, value, text_digest) for name, value in values.items() if value is not None},
+        **({"tags": [text_digest(tag) for tag in entry.tags[:most_tags]]} if entry.tags else {}),
+    }
+
+
+def conditions(where: Where, spell: Callable[[str], str] = str) -> Iterator[tuple[str, list[str]]]:
+    """Fields of a document with the values of which it must have one each: all that `where` asks for beside the
+    subject and the date. `spell` says how texts of users are stored."""
+    for name, field in FILTERS.items():
+        if values := getattr(where, field):
+            yield name, [_spelled(name, value, spell) for value in values]
+    for tag in where.tags:
+        yield "tags", [spell(tag)]
+
+
+def _spelled(name: str, value: str, spell: Callable[[str], str]) -> str:
+    return spell(value) if name in _TEXTS else str(value)

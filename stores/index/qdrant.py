@@ -1,0 +1,312 @@
+"""The index in Qdrant: one collection for all subjects, told apart by what is stored with each point."""
+
+from __future__ import annotations
+
+import ssl
+import uuid
+from collections.abc import Callable, Iterator, Sequence
+from functools import cache
+from json import JSONDecodeError
+from typing import Any, TypeVar
+
+import httpx
+import numpy as np
+from qdrant_client import QdrantClient, models
+from qdrant_client.common.client_exceptions import QdrantException, ResourceExhaustedResponse
+from qdrant_client.http.exceptions import ApiException, ResponseHandlingException, UnexpectedResponse
+
+from schema import Subject
+from schema.health import Finding, failed, fine, warning
+from schema.settings import Settings, SettingsError, variable_of
+from stores.index.base import Entry, Hit, IndexMismatch, Metric, Vector, Where
+from stores.index.checks import (
+    BYTES_OF_A_NUMBER_IN_JSON,
+    checked,
+    checked_limit,
+    entries_a_request,
+    in_parts,
+    must_be_ready,
+    refuse_another,
+)
+from stores.index.document import conditions, from_document, to_document
+from stores.index.server import patience, probed, ranked
+from stores.index.shard import IndexUnavailable
+from stores.index.snapshot import FILTERS, microseconds
+
+T = TypeVar("T")
+Failure = ApiException | QdrantException | JSONDecodeError | UnicodeDecodeError
+_FAILURES = (ApiException, QdrantException, JSONDecodeError, UnicodeDecodeError)
+"""All that a call of the client raises; the last two are what a proxy makes of an answer."""
+_NO_ANSWER = (ResponseHandlingException, JSONDecodeError, UnicodeDecodeError)
+
+AT_A_TIME = 500
+_MOST = 100_000
+_COSINE = frozenset({models.Distance.DOT, models.Distance.COSINE})
+"""Which are one for unit vectors."""
+_SHOWN = ["tenant", "subject", "key", "memory_id"]
+_KEYWORD = models.KeywordIndexParams(type=models.KeywordIndexType.KEYWORD)
+_INDEXED: dict[str, models.KeywordIndexParams | models.PayloadSchemaType] = {
+    # Whoever is searched for lies together on the disk: that is a subject here, and not a tenant.
+    "subject": models.KeywordIndexParams(type=models.KeywordIndexType.KEYWORD, is_tenant=True),
+    "tenant": _KEYWORD,
+    **dict.fromkeys((*FILTERS, "tags"), _KEYWORD),
+    "created_at": models.PayloadSchemaType.INTEGER,
+}
+
+
+class QdrantIndex:
+    """One collection of a Qdrant server. Safe for any number of threads and processes.
+
+    A search compares every entry of its subject, which the server finds by an index of its payload; no graph is built.
+    Both tenant and subject are in the filter of every search, and each hit is compared with them once more.
+    """
+
+    def __init__(self, client: QdrantClient, collection: str, timeout: float) -> None:
+        self._client = client
+        self._name = collection
+        self._retrying = patience(timeout, _is_passing)
+        self._dimensions = 0
+
+    def ensure(self, dimensions: int, metric: Metric, model: str) -> None:
+        """Make the collection and the indexes of its payload, or check what it was made for.
+
+        Raises:
+            IndexMismatch: it was made for other dimensions, another metric or another model, or not by us.
+            IndexUnavailable: the server cannot be asked, or refuses.
+        """
+        asked = {"dimensions": str(dimensions), "metric": metric, "model": model}
+        info = self._info() or self._made(dimensions, model)
+        refuse_another(f"the collection {self._name} in Qdrant", self._made_for(info), asked)
+        for field in _INDEXED.keys() - info.payload_schema.keys():
+            self._ask(self._client.create_payload_index, field_name=field, field_schema=_INDEXED[field], wait=True)
+        self._dimensions = dimensions
+
+    def upsert(self, entries: Sequence[Entry]) -> None:
+        """Write entries by key; of several under one key the last stands.
+
+        Raises:
+            ValueError: a vector is not of unit length or not as wide as `ensure` said.
+            IndexUnavailable: the server cannot be asked, or refuses; what was written before stays.
+        """
+        points = list({point.id: point for point in map(self._point, entries)}.values())
+        size = entries_a_request(AT_A_TIME, self._dimensions, BYTES_OF_A_NUMBER_IN_JSON)
+        for some in in_parts(points, size):
+            self._ask(self._client.upsert, points=some, wait=True)
+
+    def query(self, vector: Vector, where: Where, limit: int) -> list[Hit]:
+        """The entries nearest to a unit vector, best first, exact within the subject; ties in the order of keys.
+
+        Raises:
+            ValueError: the vector is not of unit length or not as wide as `ensure` said, or `limit` is negative.
+            IndexUnavailable: the server cannot be asked, or refuses.
+        """
+        wanted = checked(vector, self._dimensions).tolist()
+        whose = where.subject.tenant_id, where.subject.subject_id
+        filter_ = _filter(where)
+
+        def ask(most: int) -> list[Hit]:
+            answer = self._ask(
+                self._client.query_points,
+                query=wanted,
+                query_filter=filter_,
+                search_params=models.SearchParams(exact=True),
+                limit=most,
+                with_payload=_SHOWN,
+            )
+            found = [(point.payload or {}, point.score) for point in answer.points]
+            return [_hit(held, score) for held, score in found if (held["tenant"], held["subject"]) == whose]
+
+        return ranked(ask, checked_limit(limit), _MOST)
+
+    def fetch(self, subject: Subject, keys: Sequence[uuid.UUID]) -> list[Entry]:
+        """The subject's entries under these keys, in no order; keys that are not there are left out.
+
+        Raises:
+            IndexUnavailable: the server cannot be asked, or refuses.
+        """
+        must_be_ready(self._dimensions)
+        return [
+            from_document(point.payload or {}, np.asarray(point.vector, dtype=np.float32))
+            for some in in_parts(_ids(subject, keys), AT_A_TIME)
+            for point in self._ask(self._client.retrieve, ids=some, with_payload=True, with_vectors=True)
+        ]
+
+    def delete(self, subject: Subject, keys: Sequence[uuid.UUID]) -> None:
+        """Remove the subject's entries under these keys; keys that are not there are no error.
+
+        Raises:
+            IndexUnavailable: the server cannot be asked, or refuses.
+        """
+        must_be_ready(self._dimensions)
+        for some in in_parts(_ids(subject, keys), AT_A_TIME):
+            self._ask(self._client.delete, points_selector=some, wait=True)
+
+    def count(self) -> int:
+        """How many entries there are in all.
+
+        Raises:
+            IndexUnavailable: the server cannot be asked, or refuses.
+        """
+        must_be_ready(self._dimensions)
+        return self._ask(self._client.count, exact=True).count
+
+    def examine(self) -> Iterator[Finding]:
+        """Its server's version, how the collection is, whether it is exact, and whether each right is there.
+
+        Raises:
+            IndexUnavailable: the server cannot be asked, or refuses.
+        """
+        try:
+            version = self._retrying(self._client.info).version
+        except _FAILURES as error:
+            raise self._unavailable(error) from None
+        yield fine("Qdrant", f"version {version}")
+        info = self._ask(self._client.get_collection)
+        if info.status is models.CollectionStatus.RED:
+            mend = "Qdrant's log says why: look at its disk and memory"
+            yield failed("index vectors", f"the collection {self._name} is {info.status.value}", mend)
+        elif info.config.quantization_config is not None:
+            mend = (
+                "make a collection without quantization under a new AFTERTURN_INDEX_NAME, and run `afterturn reindex`"
+            )
+            yield warning("index vectors", f"the collection {self._name} is quantized: search is inexact", mend)
+        else:
+            yield fine(
+                "index vectors", f"{self.count()} of {self._dimensions} numbers, {info.status.value}, exact search"
+            )
+        yield probed(self, self._dimensions, f"the collection {self._name}")
+
+    def close(self) -> None:
+        """Close the connections."""
+        self._client.close()
+
+    def _info(self) -> models.CollectionInfo | None:
+        try:
+            return self._retrying(self._client.get_collection, self._name)
+        except _FAILURES as error:
+            if _status_of(error) == 404:
+                return None
+            raise self._unavailable(error) from None
+
+    def _made(self, dimensions: int, model: str) -> models.CollectionInfo:
+        try:
+            self._retrying(
+                self._client.create_collection,
+                self._name,
+                # The dot product of unit vectors is their cosine, and they are stored as they are.
+                vectors_config=models.VectorParams(size=dimensions, distance=models.Distance.DOT),
+                hnsw_config=models.HnswConfigDiff(m=0, payload_m=0),
+                metadata={"model": model},
+            )
+        except _FAILURES as error:
+            # Another process may have made it since we asked.
+            if _status_of(error) != 409:
+                raise self._unavailable(error) from None
+        info = self._info()
+        if info is None:
+            raise IndexUnavailable(f"the collection {self._name} in Qdrant was removed while it was made; start again")
+        return info
+
+    def _made_for(self, info: models.CollectionInfo) -> dict[str, str]:
+        vectors, said = info.config.params.vectors, info.config.metadata or {}
+        if "model" not in said or not isinstance(vectors, models.VectorParams):
+            raise IndexMismatch(
+                f"the collection {self._name} in Qdrant does not say which embedder it was made for: either it is not "
+                f"one of ours, and {variable_of('index_prefix')} or {variable_of('index_name')} must name another, or "
+                "the server is older than 1.16 and cannot keep that"
+            )
+        metric = "cosine" if vectors.distance in _COSINE else vectors.distance.lower()
+        return {"dimensions": str(vectors.size), "metric": metric, "model": said["model"]}
+
+    def _point(self, entry: Entry) -> models.PointStruct:
+        vector = checked(entry.vector, self._dimensions).tolist()
+        [id_] = _ids(entry.subject, [entry.key])
+        return models.PointStruct(id=id_, vector=vector, payload=to_document(entry))
+
+    def _ask(self, call: Callable[..., T], **request: Any) -> T:
+        try:
+            return self._retrying(call, self._name, **request)
+        except _FAILURES as error:
+            # Its text may quote what the server was sent.
+            raise self._unavailable(error) from None
+
+    def _unavailable(self, error: Failure) -> IndexUnavailable:
+        status = _status_of(error)
+        if isinstance(error, _NO_ANSWER):
+            cause = error.source if isinstance(error, ResponseHandlingException) else error
+            return IndexUnavailable(
+                f"Qdrant does not answer ({type(cause).__name__}); does it run where {variable_of('index_url')} says?"
+            )
+        if status in {401, 403}:
+            return IndexUnavailable(
+                f"Qdrant refuses the key ({status}); {variable_of('index_api_key')} must be one that may read and "
+                f"write the collection {self._name}, and make it at the first start"
+            )
+        if status == 404:
+            return IndexUnavailable(
+                f"Qdrant has no collection {self._name} any more ({status}); start again, which makes it, and then run "
+                "`afterturn reindex`"
+            )
+        return IndexUnavailable(
+            f"Qdrant refuses or fails ({status or type(error).__name__}); its log says why: look at its disk, its "
+            f"memory, and its limits on requests to the collection {self._name}"
+        )
+
+
+def open_qdrant_index(settings: Settings) -> QdrantIndex:
+    """The index that the settings name.
+
+    Raises:
+        SettingsError: they name no server.
+    """
+    if not settings.index_url:
+        raise SettingsError(
+            f"{variable_of('index_url')}: {variable_of('index')}=qdrant needs a server, such as http://127.0.0.1:6333"
+        )
+    key, slots = settings.index_api_key, settings.worker_slots
+    client = QdrantClient(
+        url=settings.index_url,
+        api_key=key.get_secret_value() if key else None,
+        timeout=int(settings.index_timeout_seconds),
+        # Named, because the client keeps no connection to a server on this machine otherwise.
+        limits=httpx.Limits(max_connections=slots, max_keepalive_connections=slots),
+        verify=_authorities(),
+        check_compatibility=False,
+    )
+    return QdrantIndex(client, f"{settings.index_prefix}_{settings.index_name}", settings.index_timeout_seconds)
+
+
+@cache
+def _authorities() -> ssl.SSLContext:
+    """Whom to trust: read once a process, because that takes longer than all the rest of opening a client."""
+    return httpx.create_ssl_context()
+
+
+def _ids(subject: Subject, keys: Sequence[uuid.UUID]) -> list[models.ExtendedPointId]:
+    """What entries are called in the collection, where one key may stand under several subjects."""
+    return [str(uuid.uuid5(key, subject.key)) for key in dict.fromkeys(keys)]
+
+
+def _filter(where: Where) -> models.Filter:
+    whose = (("tenant", where.subject.tenant_id), ("subject", where.subject.subject_id))
+    asked = [models.FieldCondition(key=name, match=models.MatchValue(value=value)) for name, value in whose]
+    asked += [models.FieldCondition(key=name, match=models.MatchAny(any=values)) for name, values in conditions(where)]
+    if where.created_since is not None:
+        since = models.Range(gte=microseconds(where.created_since))
+        asked.append(models.FieldCondition(key="created_at", range=since))
+    return models.Filter(must=asked)
+
+
+def _hit(held: dict[str, Any], score: float) -> Hit:
+    return Hit(uuid.UUID(held["memory_id"]), uuid.UUID(held["key"]), max(-1.0, min(1.0, score)))
+
+
+def _status_of(error: BaseException) -> int | None:
+    if isinstance(error, ResourceExhaustedResponse):
+        return 429
+    return error.status_code if isinstance(error, UnexpectedResponse) else None
+
+
+def _is_passing(error: BaseException) -> bool:
+    status = _status_of(error)
+    return isinstance(error, _NO_ANSWER) or status in {408, 429} or (status or 0) >= 500

@@ -1,0 +1,267 @@
+"""The index in Weaviate: one collection, in which each subject is a tenant."""
+
+from __future__ import annotations
+
+import json
+import uuid
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, TypeVar
+
+import numpy as np
+from weaviate import WeaviateClient
+from weaviate.classes.data import DataObject
+from weaviate.classes.query import Filter, MetadataQuery
+from weaviate.collections import Collection
+from weaviate.collections.classes.config import _CollectionConfig, _VectorIndexConfigFlat
+from weaviate.exceptions import WeaviateQueryError
+
+from schema import Subject
+from schema.health import Finding, failed, fine, warning
+from schema.settings import Settings, variable_of
+from stores.index.base import Entry, Hit, IndexMismatch, Metric, Vector, Where
+from stores.index.checks import checked, checked_limit, entries_a_request, in_parts, must_be_ready, refuse_another
+from stores.index.document import conditions, digests, from_json, subject_digest, text_digest, to_json
+from stores.index.server import PROBE, patience, probed, ranked
+from stores.index.shard import IndexUnavailable
+from stores.index.snapshot import microseconds
+from stores.index.weaviate_client import FAILURES, connected, is_passing, unavailable
+from stores.index.weaviate_schema import DOCUMENT, definition
+
+T = TypeVar("T")
+Objects = Collection[dict[str, Any], None]
+
+AT_A_TIME = 500
+_BYTES_OF_A_NUMBER = 4
+"""It is asked by gRPC."""
+_MOST = 10_000
+"""Hits that the server gives at the most (its QUERY_MAXIMUM_RESULTS)."""
+
+
+class WeaviateIndex:
+    """One collection of a Weaviate server. Safe for any number of threads and processes.
+
+    A subject is a tenant of the collection: a shard of its own, so that no search can see another's, and all of it is
+    compared. Texts of users are filtered by their digests, because the server trims texts before it compares them.
+    """
+
+    def __init__(self, client: WeaviateClient, collection: str, timeout: float) -> None:
+        self._client = client
+        self._name = collection
+        self._objects: Objects = client.collections.use(collection)
+        self._retrying = patience(timeout, is_passing)
+        self._dimensions = 0
+
+    def ensure(self, dimensions: int, metric: Metric, model: str) -> None:
+        """Make the collection, or check what it was made for.
+
+        Raises:
+            IndexMismatch: it was made for other dimensions, another metric or another model, or not by us.
+            IndexUnavailable: the server cannot be asked, or refuses.
+        """
+        asked = {"dimensions": str(dimensions), "metric": metric, "model": model}
+        if not self._ask(self._client.collections.exists, self._name):
+            self._make(definition(self._name, dimensions, model))
+        refuse_another(f"the collection {self._name} in Weaviate", self._made_for(self._config()), asked)
+        self._dimensions = dimensions
+
+    def upsert(self, entries: Sequence[Entry]) -> None:
+        """Write entries by key; of several under one key the last stands.
+
+        Raises:
+            ValueError: a vector is not of unit length or not as wide as `ensure` said.
+            IndexUnavailable: the server cannot be asked, or did not take all; what it took stays.
+        """
+        by_subject: dict[Subject, dict[uuid.UUID, DataObject[dict[str, Any], None]]] = {}
+        for entry in entries:
+            by_subject.setdefault(entry.subject, {})[entry.key] = self._object(entry)
+        size = entries_a_request(AT_A_TIME, self._dimensions, _BYTES_OF_A_NUMBER)
+        for subject, objects in by_subject.items():
+            tenant = self._objects.with_tenant(subject_digest(subject))
+            for some in in_parts(list(objects.values()), size):
+                errors = self._ask(tenant.data.insert_many, some).errors
+                if errors:
+                    raise IndexUnavailable(
+                        f"Weaviate did not take {len(errors)} of {len(some)} entries; its log says why: look at its "
+                        "disk and memory"
+                    )
+
+    def query(self, vector: Vector, where: Where, limit: int) -> list[Hit]:
+        """The entries nearest to a unit vector, best first, exact within the subject; ties in the order of keys, of
+        10,000 at the most.
+
+        Raises:
+            ValueError: the vector is not of unit length or not as wide as `ensure` said, or `limit` is negative.
+            IndexUnavailable: the server cannot be asked, or refuses.
+        """
+        wanted = checked(vector, self._dimensions)
+        filters = _filter(where)
+
+        def ask(most: int) -> list[Hit]:
+            def near(objects: Objects) -> list[Hit]:
+                found = objects.query.near_vector(
+                    wanted.tolist(),
+                    limit=most,
+                    filters=filters,
+                    return_metadata=MetadataQuery(distance=True),
+                    return_properties=[DOCUMENT],
+                )
+                held = [(from_json(str(one.properties[DOCUMENT]), wanted), one.metadata) for one in found.objects]
+                return [_hit(entry, data.distance) for entry, data in held if entry.subject == where.subject]
+
+            return self._ask_for(where.subject, near) or []
+
+        return ranked(ask, checked_limit(limit), _MOST)
+
+    def fetch(self, subject: Subject, keys: Sequence[uuid.UUID]) -> list[Entry]:
+        """The subject's entries under these keys, in no order; keys that are not there are left out.
+
+        Raises:
+            IndexUnavailable: the server cannot be asked, or refuses.
+        """
+        must_be_ready(self._dimensions)
+
+        def read(objects: Objects) -> list[Entry]:
+            found = [
+                objects.query.fetch_objects(
+                    filters=Filter.by_id().contains_any(list(some)),
+                    limit=len(some),
+                    include_vector=True,
+                    return_properties=[DOCUMENT],
+                ).objects
+                for some in in_parts(list(dict.fromkeys(keys)), AT_A_TIME)
+            ]
+            return [
+                from_json(str(one.properties[DOCUMENT]), np.asarray(one.vector["default"], dtype=np.float32))
+                for part in found
+                for one in part
+            ]
+
+        return self._ask_for(subject, read) or []
+
+    def delete(self, subject: Subject, keys: Sequence[uuid.UUID]) -> None:
+        """Remove the subject's entries under these keys; keys that are not there are no error.
+
+        Raises:
+            IndexUnavailable: the server cannot be asked, or did not remove all.
+        """
+        must_be_ready(self._dimensions)
+
+        def remove(objects: Objects) -> int:
+            parts = in_parts(list(dict.fromkeys(keys)), AT_A_TIME)
+            return sum(objects.data.delete_many(Filter.by_id().contains_any(list(some))).failed for some in parts)
+
+        left = self._ask_for(subject, remove)
+        if left:
+            raise IndexUnavailable(f"Weaviate did not remove {left} entries; its log says why: look at its disk")
+
+    def count(self) -> int:
+        """How many entries there are in all: a request for each subject.
+
+        Raises:
+            IndexUnavailable: the server cannot be asked, or refuses.
+        """
+        must_be_ready(self._dimensions)
+        tenants = self._ask(self._objects.tenants.get)
+        objects = [self._objects.with_tenant(name) for name in tenants]
+        return sum(self._ask(one.aggregate.over_all, total_count=True).total_count or 0 for one in objects)
+
+    def examine(self) -> Iterator[Finding]:
+        """Its server's version, whether the collection is exact, how many users have a shard, and whether each right
+        is there.
+
+        Raises:
+            IndexUnavailable: the server cannot be asked, or refuses.
+        """
+        yield fine("Weaviate", f"version {self._ask(self._client.get_meta)['version']}")
+        config, users = self._config(), len(self._ask(self._objects.tenants.get))
+        flat = config.vector_index_config
+        mend = "set AFTERTURN_INDEX_NAME to a new name and run `afterturn reindex`"
+        if not config.multi_tenancy_config.auto_tenant_creation:
+            yield failed("index vectors", f"{self._name} makes no tenants by itself: new users cannot be written", mend)
+        elif not isinstance(flat, _VectorIndexConfigFlat) or flat.quantizer is not None:
+            yield warning("index vectors", f"{self._name} is not flat, or compressed: search is inexact", mend)
+        else:
+            yield fine(
+                "index vectors", f"{users} users in {self._name}, each a shard; {self._dimensions} numbers, exact"
+            )
+        yield probed(self, self._dimensions, f"the collection {self._name}")
+        self._ask(self._objects.tenants.remove, [subject_digest(PROBE)])
+
+    def close(self) -> None:
+        """Close the connections."""
+        self._client.close()
+
+    def _make(self, collection: dict[str, Any]) -> None:
+        try:
+            self._retrying(self._client.collections.create_from_dict, collection)
+        except FAILURES as error:
+            # Another process may have made it since we asked.
+            if not self._ask(self._client.collections.exists, self._name):
+                raise unavailable(error, self._name) from None
+
+    def _config(self) -> _CollectionConfig:
+        config: _CollectionConfig = self._ask(self._objects.config.get)
+        return config
+
+    def _made_for(self, config: _CollectionConfig) -> dict[str, str]:
+        index = config.vector_index_config
+        try:
+            said = json.loads(config.description or "")
+            made_for = {"dimensions": str(said["dimensions"]), "model": str(said["model"])}
+        except (ValueError, KeyError, TypeError):
+            made_for = {}
+        if not made_for or not config.multi_tenancy_config.enabled or index is None:
+            raise IndexMismatch(
+                f"the collection {self._name} in Weaviate does not say which embedder it was made for, or has no "
+                f"tenants: it is not one of ours; {variable_of('index_prefix')} or {variable_of('index_name')} must "
+                "name another"
+            )
+        # The dot product of unit vectors is their cosine.
+        distance = index.distance_metric.value
+        return made_for | {"metric": "cosine" if distance in {"cosine", "dot"} else distance}
+
+    def _object(self, entry: Entry) -> DataObject[dict[str, Any], None]:
+        properties = {DOCUMENT: to_json(entry)} | digests(entry)
+        del properties["subject"]
+        vector = checked(entry.vector, self._dimensions).tolist()
+        return DataObject(properties=properties, uuid=entry.key, vector=vector)
+
+    def _ask_for(self, subject: Subject, call: Callable[[Objects], T]) -> T | None:
+        """What a call finds of a subject; None of one that was never written."""
+        tenant = subject_digest(subject)
+        try:
+            return self._retrying(call, self._objects.with_tenant(tenant))
+        except FAILURES as error:
+            if isinstance(error, WeaviateQueryError) and not self._ask(self._objects.tenants.exists, tenant):
+                return None
+            # Its text may quote what the server was sent.
+            raise unavailable(error, self._name) from None
+
+    def _ask(self, call: Callable[..., T], *arguments: Any, **named: Any) -> T:
+        try:
+            return self._retrying(call, *arguments, **named)
+        except FAILURES as error:
+            raise unavailable(error, self._name) from None
+
+
+def open_weaviate_index(settings: Settings) -> WeaviateIndex:
+    """The index that the settings name, connected.
+
+    Raises:
+        SettingsError: they name no server, or one under a path.
+        IndexUnavailable: the server cannot be asked.
+    """
+    name = f"{settings.index_prefix}_{settings.index_name}"
+    return WeaviateIndex(connected(settings), name[0].upper() + name[1:], settings.index_timeout_seconds)
+
+
+def _filter(where: Where) -> Any:
+    asked = [Filter.by_property(name).contains_any(values) for name, values in conditions(where, text_digest)]
+    if where.created_since is not None:
+        asked.append(Filter.by_property("created_at").greater_or_equal(microseconds(where.created_since)))
+    return Filter.all_of(asked) if asked else None
+
+
+def _hit(entry: Entry, distance: float | None) -> Hit:
+    """The server's distance is the dot product, negative."""
+    return Hit(entry.memory_id, entry.key, max(-1.0, min(1.0, -(distance or 0.0))))

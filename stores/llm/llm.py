@@ -1,0 +1,140 @@
+"""A language model as the pipeline uses it: capped, guarded, counted, and held to a schema."""
+
+from __future__ import annotations
+
+import json
+import re
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cache
+from typing import Any, Generic, TypeVar
+
+from pydantic import BaseModel, ValidationError
+
+from stores.breaker import CircuitBreaker
+from stores.llm.base import LLMAnswerInvalid, Provider, Reply
+from stores.llm.gate import Gate
+
+Answer = TypeVar("Answer", bound=BaseModel)
+_MAX_ANSWER_CHARS = 100_000
+_PATIENCE_SECONDS = 5.0
+_THOUGHT = re.compile(r"<(?P<end>/)?(?:think|thinking|thought|reasoning)>", re.IGNORECASE)
+_REPAIR = "{prompt}\n\nYour last answer was not valid:\n{error}\nAnswer again with nothing but the JSON asked for."
+
+
+@dataclass(frozen=True)
+class Completion(Generic[Answer]):
+    """A valid answer, with the tokens that it took in all."""
+
+    answer: Answer
+    prompt_tokens: int
+    completion_tokens: int
+
+
+@dataclass(frozen=True)
+class Call:
+    """One call of the provider, for the metrics: how it ended, how long it took in seconds, its tokens."""
+
+    outcome: str
+    seconds: float
+    prompt_tokens: int = 0
+    completion_tokens: int = 0
+
+
+class LLM:
+    """Asks a provider within the fleet's caps. Safe to call from many threads. `on_call` is told of every call."""
+
+    def __init__(
+        self,
+        provider: Provider,
+        gate: Gate,
+        breaker: CircuitBreaker,
+        on_call: Callable[[Call], None] = lambda _call: None,
+    ) -> None:
+        self._provider = provider
+        self._gate = gate
+        self._breaker = breaker
+        self._on_call = on_call
+
+    @property
+    def name(self) -> str:
+        return self._provider.name
+
+    def complete(self, prompt: str, response_model: type[Answer]) -> Completion[Answer]:
+        """What the model answers, as a value of a pydantic model; asked once more with the error if it is not valid.
+
+        Raises:
+            LLMAnswerInvalid: the second answer was not valid either.
+            LLMUnavailable, LLMBusy, CircuitOpen: it may work later.
+            LLMRefused: it never will.
+        """
+        first = self._ask(prompt, response_model)
+        try:
+            answer = _parse(first, response_model)
+        except ValidationError as error:
+            second = self._ask(_REPAIR.format(prompt=prompt, error=_without_content(error)), response_model)
+            try:
+                answer = _parse(second, response_model)
+            except ValidationError as again:
+                raise LLMAnswerInvalid(_without_content(again)) from None
+            return Completion(
+                answer,
+                first.prompt_tokens + second.prompt_tokens,
+                first.completion_tokens + second.completion_tokens,
+            )
+        return Completion(answer, first.prompt_tokens, first.completion_tokens)
+
+    def _ask(self, prompt: str, response_model: type[BaseModel]) -> Reply:
+        schema = _schema_of(response_model)
+        # What is not asked takes no place of those that are.
+        self._breaker.raise_if_open()
+        with self._gate.entered(_PATIENCE_SECONDS):
+            started = time.monotonic()
+            try:
+                reply = self._breaker.call(self._provider.reply, prompt, schema)
+            except Exception as error:
+                self._on_call(Call(type(error).__name__, time.monotonic() - started))
+                raise
+        seconds = time.monotonic() - started
+        self._on_call(Call("answered", seconds, reply.prompt_tokens, reply.completion_tokens))
+        return reply
+
+
+@cache
+def _schema_of(response_model: type[BaseModel]) -> dict[str, Any]:
+    # To make one costs a millisecond.
+    return response_model.model_json_schema()
+
+
+def _parse(reply: Reply, response_model: type[Answer]) -> Answer:
+    text = reply.text[:_MAX_ANSWER_CHARS].strip()
+    try:
+        return response_model.model_validate_json(text)
+    except ValidationError:
+        found = _object_in(text)
+        if found == text:
+            raise
+    return response_model.model_validate_json(found)
+
+
+def _object_in(text: str) -> str:
+    """The JSON object of an answer without what models put around it: their thoughts, the fence of a Markdown block,
+    a sentence before or behind. The whole text if there is none, or if it may be but a thought."""
+    rest = text
+    if not text.startswith("{"):
+        thoughts = list(_THOUGHT.finditer(text))
+        end = next((tag.end() for tag in thoughts if tag["end"]), 0)
+        if thoughts and not end:
+            return text
+        rest = text[max(0, text.find("{", end)) :]
+    try:
+        _, length = json.JSONDecoder().raw_decode(rest)
+    except (ValueError, RecursionError):
+        return text
+    return rest[:length]
+
+
+def _without_content(error: ValidationError) -> str:
+    problems = error.errors(include_input=False, include_url=False, include_context=False)
+    return "; ".join(f"{'.'.join(map(str, problem['loc'])) or 'answer'}: {problem['msg']}" for problem in problems[:5])

@@ -1,0 +1,54 @@
+"""Which of several ways of asking a provider takes: found out at the first call, and remembered."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Generic, TypeVar
+
+from stores.llm.base import LLMRefused, LLMUnavailable
+
+Way = TypeVar("Way")
+Answer = TypeVar("Answer")
+
+
+class WayNotTaken(Exception):
+    """The provider seems not to know this way of asking. `failure` is what to raise if it takes no other either;
+    `parameter` what it names as the cause, if it does."""
+
+    def __init__(self, failure: LLMUnavailable | LLMRefused, parameter: str | None = None) -> None:
+        super().__init__(str(failure))
+        self.failure = failure
+        self.parameter = parameter
+
+
+class Ways(Generic[Way]):
+    """Asks in the way that is known to work. Safe to call from many threads.
+
+    Until one works, `other` names the way to try after a refused one, or None. Then it stays with that way for as
+    long as the process lives: a refusal is the call's own fault from then on.
+    """
+
+    def __init__(self, first: Way, other: Callable[[Way, WayNotTaken], Way | None]) -> None:
+        self._way = first
+        self._other = other
+        self._known = False
+
+    def ask(self, call: Callable[[Way], Answer]) -> Answer:
+        """What the call answers.
+
+        Raises:
+            LLMUnavailable, LLMRefused: the failure of the first way that was tried, or whatever the call raises.
+        """
+        way, first = self._way, None
+        while True:
+            try:
+                answer = call(way)
+            except WayNotTaken as refusal:
+                first = first or refusal
+                other = None if self._known else self._other(way, refusal)
+                if other is None:
+                    raise first.failure from None
+                way = other
+            else:
+                self._way, self._known = way, True
+                return answer

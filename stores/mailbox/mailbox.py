@@ -1,0 +1,283 @@
+"""The mailbox: the pending turns of one subject, in order, held by one worker at a time.
+
+Producers append, workers drain. It is a write-ahead list in Redis, so a turn is safe before any message is sent and
+a lost message costs time, not turns. Every move is one Lua script (`stores/mailbox/scripts.py`): nobody ever sees half
+of one. All clocks are Redis' own, so a worker with a wrong clock harms nobody.
+
+A subject is *seated* while a message for it is under way or a worker holds it. A tenant has a number of seats; its
+other subjects wait in line, so that a backlog of one tenant never fills the queue before the turns of another.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from enum import StrEnum
+from typing import Any, cast
+
+from redis import Redis
+
+from schema import Subject, Turn
+from stores.mailbox import scripts
+
+_DONE_SECONDS = 3600
+_FENCE_SECONDS = 7 * 86_400
+_UNDER_WAY_SECONDS = 30.0
+"""How long a message may be under way before its subject counts as forgotten and is rung again."""
+_DIGEST_CHARS = 64
+_ARRIVAL_CHARS = 16
+
+
+class Appended(StrEnum):
+    """What an append did."""
+
+    ADDED = "added"
+    PENDING = "pending"
+    """It was there already, and waits."""
+    DONE = "done"
+    """It was processed lately."""
+
+
+class ConflictingTurn(Exception):
+    """A turn with this id and other content was enqueued before."""
+
+    def __init__(self, turn_id: str) -> None:
+        super().__init__(
+            f"turn_id {turn_id!r} was enqueued before with other content; a turn is immutable: "
+            "give the new one an id of its own"
+        )
+        self.turn_id = turn_id
+
+
+class LeaseLost(Exception):
+    """Another worker may hold the mailbox: what was being done must not be committed."""
+
+
+@dataclass(frozen=True)
+class Receipt:
+    """What an append did. `ring` says that nobody is on the way to the subject: a message must be sent.
+
+    `pending` is how many turns of all subjects wait.
+    """
+
+    appended: Appended
+    ring: bool
+    pending: int
+
+
+@dataclass(frozen=True)
+class Lease:
+    """The right to work on one subject. `token` grows with every lease of it: the catalog refuses older ones."""
+
+    subject: Subject
+    token: int
+
+
+@dataclass(frozen=True)
+class ParkedTurn:
+    """A turn as it lies in the mailbox.
+
+    `deliveries` counts how often a worker took it and was not heard of again, this time included; `failures` how often
+    it failed in a way that may pass.
+    """
+
+    turn_id: str
+    digest: str
+    body: str
+    arrived_at: datetime
+    deliveries: int
+    failures: int
+
+
+@dataclass(frozen=True)
+class Batch:
+    """The oldest turns of a subject, in order, under a lease.
+
+    `outages` counts how often in a row the subject's work failed for a reason that was no turn's fault.
+    """
+
+    lease: Lease
+    turns: tuple[ParkedTurn, ...]
+    outages: int
+
+
+@dataclass(frozen=True)
+class Depths:
+    """How much waits, at a moment on Redis' clock.
+
+    `queues` are messages by queue; `pending_turns` of all subjects, those in hand included; `subjects_in_line` wait for
+    a seat of their tenant. `oldest_pending_seconds` is for how long the oldest pending turn has waited, 0 without one.
+    """
+
+    at: datetime
+    queues: dict[str, int]
+    pending_turns: int
+    dirty_subjects: int
+    subjects_in_line: int
+    oldest_pending_seconds: float
+
+
+def key_of(subject: Subject, part: str) -> str:
+    """Where a part of a subject's mailbox lies in Redis."""
+    return f"{scripts.PREFIX}{{{subject.key}}}:{part}"
+
+
+def _parked(turn_id: bytes, record: bytes, deliveries: int, failures: int) -> ParkedTurn:
+    text = record.decode()
+    arrived = int(text[_DIGEST_CHARS : _DIGEST_CHARS + _ARRIVAL_CHARS])
+    return ParkedTurn(
+        turn_id=turn_id.decode(),
+        digest=text[:_DIGEST_CHARS],
+        body=text[_DIGEST_CHARS + _ARRIVAL_CHARS :],
+        arrived_at=datetime.fromtimestamp(arrived / 1e6, UTC),
+        deliveries=deliveries,
+        failures=failures,
+    )
+
+
+def _ms(seconds: float) -> int:
+    return max(1, round(seconds * 1000))
+
+
+class Mailbox:
+    """The mailboxes of all subjects, over one Redis client with `decode_responses=False`.
+
+    `ring` sends a message that makes some worker look into a subject's mailbox; `seats` is how many subjects of one
+    tenant may be under way or in work at a time.
+    """
+
+    def __init__(self, redis: Redis, *, ring: Callable[[Subject], None], seats: int) -> None:
+        self._redis = redis
+        self._ring = ring
+        self._seats = seats
+        self._scripts = {name: redis.register_script(text) for name, text in scripts.ALL.items()}
+
+    def append(self, turn: Turn, look_after: float) -> Receipt:
+        """Park a turn behind the others of its subject, once per turn_id.
+
+        A sweeper looks at the subject if nobody has taken the turn `look_after` seconds from now.
+
+        Raises:
+            ConflictingTurn: a turn with its id and other content waits or was lately processed.
+        """
+        what, ring, pending = self._run(
+            "append", turn.subject, turn.turn_id, turn.digest(), turn.canonical_json(), _us(look_after)
+        )
+        if what == b"conflict":
+            raise ConflictingTurn(turn.turn_id)
+        return Receipt(Appended(what.decode()), bool(ring), pending)
+
+    def acquire(self, subject: Subject, limit: int, lease_seconds: float) -> Batch | None:
+        """Take the lease and up to `limit` of the oldest turns.
+
+        None when there is nothing to do here now: another worker holds the lease and will take what is parked, the
+        mailbox is empty, the subject is backing off, or its tenant has no seat left.
+        """
+        return self._batch(subject, self._run("acquire", subject, _ms(lease_seconds), limit, _FENCE_SECONDS))
+
+    def hold(self, subject: Subject, lease_seconds: float, *, turns_first: bool = False) -> Lease | None:
+        """Take the lease for work that no turn asks for, and no turns.
+
+        None while another holds it, and with `turns_first` while turns are pending. Turns that come meanwhile wait.
+        Give it back with `let_go`.
+        """
+        token = self._run("hold", subject, _ms(lease_seconds), _FENCE_SECONDS, int(turns_first))
+        return Lease(subject, int(token)) if token else None
+
+    def let_go(self, lease: Lease) -> None:
+        """Give back a lease that brought no turns. One that is lost is no error: there is nothing to give back."""
+        self._ring_next(self._run("let_go", lease.subject, lease.token))
+
+    def commit(self, lease: Lease, turn_ids: Sequence[str], limit: int, lease_seconds: float) -> Batch | None:
+        """Drop processed turns, and take up to `limit` more under the renewed lease, or release it.
+
+        None when the lease was released: nothing is left, or `limit` is 0 and the subject lines up again behind the
+        others of its tenant.
+
+        Raises:
+            LeaseLost: the lease expired or is another's; nothing was dropped.
+        """
+        reply = self._run("commit", lease.subject, lease.token, _ms(lease_seconds), limit, _DONE_SECONDS, *turn_ids)
+        if reply[0] == b"lost":
+            raise LeaseLost
+        return self._batch(lease.subject, reply)
+
+    def renew(self, lease: Lease, lease_seconds: float) -> bool:
+        """Keep a lease for longer; False when it is lost."""
+        return bool(self._run("renew", lease.subject, lease.token, _ms(lease_seconds)))
+
+    def release(self, batch: Batch, *, retry_in: float, blamed: bool) -> None:
+        """Give a batch back with nothing dropped; nobody takes the subject for `retry_in` seconds.
+
+        `blamed` counts it as a failure of its turns, otherwise as an outage. A lease that is lost is no error: there
+        is nothing to give back.
+        """
+        wait_ms = _ms(retry_in) if retry_in > 0 else 0
+        turn_ids = [parked.turn_id for parked in batch.turns]
+        lease = batch.lease
+        self._ring_next(self._run("release", lease.subject, lease.token, wait_ms, int(blamed), *turn_ids))
+
+    def parked(self, subject: Subject) -> dict[str, str]:
+        """The bodies of a subject's pending turns, by turn_id: for erasures."""
+        found = cast(dict[bytes, bytes], self._redis.hgetall(key_of(subject, "turns")))
+        return {id_.decode(): _parked(id_, record, 0, 0).body for id_, record in found.items()}
+
+    def drop(self, lease: Lease, turn_ids: Sequence[str], *, everything: bool = False) -> None:
+        """Drop pending turns under a lease and give it back; with `everything`, what is known of processed ones too."""
+        self._ring_next(self._run("commit", lease.subject, lease.token, _ms(1.0), 0, _DONE_SECONDS, *turn_ids))
+        if everything:
+            self._redis.delete(*(key_of(lease.subject, part) for part in ("done", "deliveries", "failures", "retry")))
+
+    def reopen(self, subject: Subject, turn_id: str, digest: str) -> None:
+        """Forget that a turn with this content was lately processed, so that it may be appended again."""
+        self._run("reopen", subject, turn_id, digest)
+
+    def due(self, limit: int, look_again_after: float) -> list[Subject]:
+        """Up to `limit` subjects with turns that nobody has taken in time, longest due first.
+
+        None of them is due again for `look_again_after` seconds. Subjects whose tenant has no seat left stay in line.
+        """
+        keys = cast(list[bytes], self._run("due", None, limit, _us(look_again_after)))
+        return [Subject.from_key(key.decode()) for key in keys]
+
+    def dirty_subjects(self) -> int:
+        """How many subjects have pending turns."""
+        return self._redis.zcard(scripts.DIRTY)
+
+    def pending_turns(self) -> int:
+        """How many turns of all subjects are pending."""
+        return int(self._redis.get(scripts.PENDING) or 0)
+
+    def depths(self, queues: Sequence[str]) -> Depths:
+        """How much waits in all mailboxes and in the queues of these names, in one read."""
+        now, pending, dirty, in_line, oldest_us, *messages = self._run("depths", None, *queues)
+        return Depths(
+            at=datetime.fromtimestamp(now / 1e6, UTC),
+            queues=dict(zip(queues, messages, strict=True)),
+            pending_turns=pending,
+            dirty_subjects=dirty,
+            subjects_in_line=in_line,
+            oldest_pending_seconds=oldest_us / 1e6,
+        )
+
+    def _run(self, script: str, subject: Subject | None, *arguments: Any) -> Any:
+        keys = [key_of(subject, part) for part in scripts.SUBJECT_PARTS] if subject else []
+        name = subject.key if subject else ""
+        return self._scripts[script](keys=keys, args=[name, self._seats, _us(_UNDER_WAY_SECONDS), *arguments])
+
+    def _batch(self, subject: Subject, reply: Sequence[Any]) -> Batch | None:
+        self._ring_next(reply)
+        if reply[0] != b"taken":
+            return None
+        flat = reply[4]
+        turns = tuple(_parked(*flat[place : place + 4]) for place in range(0, len(flat), 4))
+        return Batch(Lease(subject, int(reply[1])), turns, outages=reply[3])
+
+    def _ring_next(self, reply: Sequence[Any]) -> None:
+        if reply[2]:
+            self._ring(Subject.from_key(reply[2].decode()))
+
+
+def _us(seconds: float) -> int:
+    return round(seconds * 1e6)

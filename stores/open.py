@@ -1,0 +1,88 @@
+"""The stores that every way in and out works with, opened once a process."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+from schema import Policy, Thresholds
+from schema.settings import Settings, SettingsError, load_policy, variable_of
+from stores.accesses import Accesses
+from stores.catalog import Catalog, open_catalog_engine
+from stores.embedding import open_embedder
+from stores.embedding.base import Embedder
+from stores.fulltext import Lexicon
+from stores.graph import Graph, open_graph
+from stores.index import RidingIndex, open_index
+from stores.index.base import Index
+
+
+@dataclass(frozen=True)
+class Stores:
+    """Where memories are held, and by which rules. Every part may be used from many threads."""
+
+    settings: Settings
+    policy: Policy
+    """On the embedder's scale."""
+    catalog: Catalog
+    index: Index
+    graph: Graph
+    embedder: Embedder
+    accesses: Accesses
+
+    @cached_property
+    def lexicon(self) -> Lexicon:
+        """Finds memories by their words; made at the first search, and always of this catalog."""
+        return Lexicon(self.catalog)
+
+    def close(self) -> None:
+        self.accesses.close()
+        self.index.close()
+        self.catalog.close()
+
+
+def open_stores(settings: Settings) -> Stores:
+    """Open all stores that the settings name.
+
+    Raises:
+        SettingsError: a policy constant cannot work.
+        CatalogUnavailable, IndexMismatch, PostgresUnavailable: a store cannot be used as it is; the message says
+            what to do.
+    """
+    embedder = open_embedder(settings)
+    policy = policy_on_scale_of(embedder)
+    engine = open_catalog_engine(settings)
+    index = open_index(settings, embedder, engine)
+    graph = open_graph(settings, engine)
+    catalog = Catalog(engine, index if isinstance(index, RidingIndex) else None, graph)
+    return Stores(
+        settings=settings,
+        policy=policy,
+        catalog=catalog,
+        index=index,
+        graph=graph,
+        embedder=embedder,
+        accesses=Accesses(catalog),
+    )
+
+
+def policy_on_scale_of(embedder: Embedder) -> Policy:
+    """The policy constants, with dedup's thresholds on this embedder's scale: those set by hand, then its own.
+
+    Raises:
+        SettingsError: a constant cannot work, or nobody has measured this embedder's thresholds and not all are set.
+    """
+    policy = load_policy()
+    thresholds = embedder.thresholds
+    if thresholds is None:
+        missing = [variable_of(name) for name in Thresholds.model_fields if name not in policy.model_fields_set]
+        if missing:
+            raise SettingsError(
+                f"{', '.join(missing)}: the embedder {embedder.name} has no measured thresholds; measure them "
+                "(`python -m benchmarks.calibrate`, see docs/how-to/choose-a-model.md) and set all four"
+            )
+        thresholds = Thresholds.model_validate({name: getattr(policy, name) for name in Thresholds.model_fields})
+    try:
+        return policy.on_scale_of(thresholds)
+    except ValueError as error:
+        raise SettingsError(str(error)) from error

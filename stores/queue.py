@@ -1,0 +1,140 @@
+"""The queues: their names, their contract, and how a message gets onto them.
+
+Any backend in any language may send `memory.ingest_turn` to `memory_ingest_queue`: a Celery task message, JSON, with a
+turn as its only argument. The transport options stand here, beside both ends, because the shortest visibility timeout
+on a broker applies to everybody on it.
+"""
+
+from __future__ import annotations
+
+import ssl
+from datetime import UTC, datetime
+from typing import Any
+
+from celery import Celery
+from kombu import Exchange, Queue
+from redis import Redis
+
+from schema import Subject, Turn
+from schema.settings import Settings
+from stores.mailbox import Mailbox
+
+INGEST_QUEUE = "memory_ingest_queue"
+NIGHTLY_QUEUE = "memory_nightly_queue"
+DEAD_LETTER_QUEUE = "memory_dead_letter_queue"
+QUEUES = (INGEST_QUEUE, NIGHTLY_QUEUE, DEAD_LETTER_QUEUE)
+
+INGEST_TURN = "memory.ingest_turn"
+DRAIN_MAILBOX = "memory.drain_mailbox"
+DEAD_LETTER = "memory.dead_letter"
+NIGHT = "memory.night"
+NIGHT_CHUNK = "memory.night_chunk"
+CONDENSE = "memory.condense"
+TIDY = "memory.tidy"
+BEAT_KEYS = "afterturn:beat:"
+"""What the keys of beat in Redis begin with."""
+BEAT_LOCK = f"{BEAT_KEYS}:lock"
+"""Held by the beat that leads."""
+IN_HAND = "afterturn_in_hand"
+"""The remote control command by which a worker says what it has in hand."""
+
+_LAST = 9
+"""Kombu's lowest priority on Redis: a worker looks there when every other list is empty."""
+_VISIBILITY_SECONDS = 30
+"""How long a message may be in hand before another worker gets it too. A turn that came as a plain message and whose
+worker died before it parked it lies nowhere else. One that is given out twice finds its mailbox held or empty."""
+
+
+def create_celery(settings: Settings) -> Celery:
+    """A Celery application that can send; the worker configures its own side on top of it.
+
+    Source of the numbers: measured on kombu 5.7 with Redis, see `docs/decisions/0003-celery-on-redis.md`.
+    """
+    app = Celery("afterturn", broker=settings.broker_url)
+    app.conf.update(
+        task_serializer="json",
+        accept_content=["json"],
+        task_ignore_result=True,
+        # Without it every new producer thread pays 5 to 8 ms for a result backend that nobody asked for.
+        result_backend_thread_safe=True,
+        task_default_queue=INGEST_QUEUE,
+        # As Celery itself makes a queue that a sender names: exchange and key are called like the queue.
+        task_queues=[Queue(name, Exchange(name), routing_key=name) for name in QUEUES],
+        task_create_missing_queues=False,
+        broker_transport_options={
+            "visibility_timeout": _VISIBILITY_SECONDS,
+            # Past that, a killed worker's messages come back in 6 to 13 s with these two, after about 100 s without.
+            "unacked_restore_interval": 5,
+            "unacked_restore_throttle": 1,
+            # A worker that dies in a sweep holds up everybody's sweeps for this long (default 300).
+            "unacked_mutex_expire": 15,
+            "socket_timeout": 10,
+            "socket_connect_timeout": 2,
+            "socket_keepalive": True,
+            "health_check_interval": 10,
+        },
+        # One try and no pauses: a broker that refuses connections answers within 5 ms instead of 600.
+        task_publish_retry_policy={"max_retries": 1, "interval_start": 0, "interval_step": 0, "interval_max": 0},
+    )
+    if settings.broker_url.startswith("rediss://"):
+        # Unless the URL says more, kombu takes any certificate: whoever stands between reads what people say.
+        app.conf.broker_use_ssl = {"ssl_cert_reqs": ssl.CERT_REQUIRED}
+    return app
+
+
+def open_mailbox(settings: Settings, redis: Redis, app: Celery) -> Mailbox:
+    """The mailboxes in a Redis, whose rings are messages of an application."""
+    return Mailbox(redis, ring=lambda subject: ring(app, subject), seats=settings.tenant_seats)
+
+
+def send_turn(app: Celery, turn: Turn) -> None:
+    """Put one turn onto the ingest queue.
+
+    Raises:
+        kombu.exceptions.OperationalError: the broker does not answer.
+    """
+    _send(app, INGEST_TURN, [turn.model_dump(mode="json", exclude_none=True)], INGEST_QUEUE, f"turn {turn.turn_id}")
+
+
+def ring(app: Celery, subject: Subject) -> None:
+    """Ask any worker to look into a subject's mailbox."""
+    _send(app, DRAIN_MAILBOX, [subject.tenant_id, subject.subject_id], INGEST_QUEUE, "one subject")
+
+
+def want_hand(app: Celery, run_id: str) -> None:
+    """Ask any worker to take a chunk of a nightly run. It waits behind whatever else waits: turns, and the sweep."""
+    app.send_task(
+        NIGHT_CHUNK,
+        args=[run_id],
+        queue=NIGHTLY_QUEUE,
+        ignore_result=True,
+        priority=_LAST,
+        argsrepr="()",
+        kwargsrepr="{}",
+    )
+
+
+def want_condensing(app: Celery, subject: Subject) -> None:
+    """Ask any worker to condense the episodes of a subject that tells too much to wait for its night."""
+    app.send_task(
+        CONDENSE,
+        args=[subject.tenant_id, subject.subject_id],
+        queue=NIGHTLY_QUEUE,
+        ignore_result=True,
+        priority=_LAST,
+        argsrepr="(one subject)",
+        kwargsrepr="{}",
+    )
+
+
+def send_dead_letter(app: Celery, *, reason: str, turn_id: str | None, body: Any) -> None:
+    """Put a turn that cannot be processed onto the dead letter queue, whole, with the reason.
+
+    `body` is the turn as it came: a JSON value, or the text where it is none.
+    """
+    letter = {"reason": reason, "turn_id": turn_id, "at": datetime.now(UTC).isoformat(), "turn": body}
+    _send(app, DEAD_LETTER, [letter], DEAD_LETTER_QUEUE, f"turn {turn_id}")
+
+
+def _send(app: Celery, task: str, args: list[Any], queue: str, shown_as: str) -> None:
+    app.send_task(task, args=args, queue=queue, ignore_result=True, argsrepr=f"({shown_as})", kwargsrepr="{}")

@@ -1,0 +1,52 @@
+"""Turns that came as plain messages and wait in the ingest queue, found by whose they are: for erasures.
+
+How a Celery message lies in a Redis list: `stores/dead_letters.py`.
+"""
+
+from __future__ import annotations
+
+import base64
+import json
+from collections.abc import Callable, Iterator
+from typing import Any, cast
+
+from redis import Redis
+
+from stores.queue import INGEST_QUEUE, INGEST_TURN
+
+_PAGE = 500
+_LISTS = (INGEST_QUEUE, *(f"{INGEST_QUEUE}\x06\x16{priority}" for priority in (3, 6, 9)))
+"""Where kombu puts messages on Redis, by their priority; a sender may set one."""
+
+
+def drop_messages(redis: Redis, is_meant: Callable[[Any], bool]) -> int:
+    """Take the turns out of the queue that are meant, and answer how many. `is_meant` gets a turn as it came."""
+    meant = [(name, message) for name, message in _messages(redis) if is_meant(_turn_of(message))]
+    return sum(redis.lrem(name, 0, message.decode()) for name, message in meant)
+
+
+def count_messages(redis: Redis, is_meant: Callable[[Any], bool]) -> int:
+    """How many turns in the queue, or in the hands of workers, are meant."""
+    in_hand = cast(list[bytes], redis.hvals("unacked"))
+    held = [json.dumps(json.loads(message)[0]).encode() for message in in_hand]
+    return sum(is_meant(_turn_of(message)) for message in (*(message for _, message in _messages(redis)), *held))
+
+
+def _messages(redis: Redis) -> Iterator[tuple[str, bytes]]:
+    """The messages, each with the list that it lies in."""
+    for name in _LISTS:
+        start = 0
+        while page := cast(list[bytes], redis.lrange(name, start, start + _PAGE - 1)):
+            yield from ((name, message) for message in page)
+            start += _PAGE
+
+
+def _turn_of(message: bytes) -> Any:
+    try:
+        envelope = json.loads(message)
+        if envelope["headers"].get("task") != INGEST_TURN:
+            return None
+        arguments, _, _ = json.loads(base64.b64decode(envelope["body"]))
+    except (ValueError, KeyError, TypeError):
+        return None
+    return arguments[0] if arguments else None
