@@ -33,7 +33,7 @@ from schema.settings import Settings, load_settings
 from stores.catalog import Catalog, open_catalog
 from stores.embedding import open_embedder
 from stores.queue import create_celery, open_mailbox, send_turn
-from worker.context import open_parts
+from worker.context import open_worker_context
 from worker.drain import drain
 
 console = Console()
@@ -108,20 +108,20 @@ def _bare_embedder(settings: Settings, turns: list[Turn]) -> float:
 
 def _stages(settings: Settings, turns: list[Turn]) -> tuple[dict[str, float], int]:
     """CPU in milliseconds a turn of each stage and of the mailbox, and how many memories came of the turns."""
-    parts = open_parts(settings, create_celery(settings))
-    parts.extractor.prepare()
-    parts.embedder.embed(["warm"])
-    leases = LeaseKeeper(parts.mailbox, settings.lease_seconds, settings.turn_deadline_seconds)
+    context = open_worker_context(settings, create_celery(settings))
+    context.extractor.prepare()
+    context.embedder.embed(["warm"])
+    leases = LeaseKeeper(context.mailbox, settings.lease_seconds, settings.turn_deadline_seconds)
     before = {stage: STAGE_CPU.labels(stage)._value.get() for stage in _STAGES}
     started = time.thread_time()
     for turn in turns:
-        parts.mailbox.append(turn, look_after=60)
-        drain(turn.subject, parts, leases)
+        context.mailbox.append(turn, look_after=60)
+        drain(turn.subject, context, leases)
     total = (time.thread_time() - started) / len(turns) * 1000
     split = {stage: (STAGE_CPU.labels(stage)._value.get() - before[stage]) / len(turns) * 1000 for stage in _STAGES}
     leases.stop()
-    memories = sum(parts.catalog.count_memories().values())
-    parts.close()
+    memories = sum(context.catalog.count_memories().values())
+    context.close()
     return {"mailbox": total - sum(split.values()), **split}, memories
 
 

@@ -34,7 +34,7 @@ from producers import Producer
 from schema.settings import load_settings
 from stores.catalog import NightRun
 from stores.queue import INGEST_QUEUE, NIGHTLY_QUEUE, create_celery, open_mailbox
-from worker.context import Parts, open_parts
+from worker.context import WorkerContext, open_worker_context
 from worker.nights.chunks import work
 from worker.nights.dispatch import begin, ring_for
 from worker.nights.jobs import NIGHTLY_JOBS
@@ -75,36 +75,36 @@ def main(
         }
         settings = load_settings()
         with embedded_broker(url, Path(name, "broker")):
-            parts = open_parts(settings, create_celery(settings))
-            make_subjects(subjects, memories, parts, console)
-            costs = [_night(job, subjects, parts) for job in NIGHTLY_JOBS]
+            context = open_worker_context(settings, create_celery(settings))
+            make_subjects(subjects, memories, context, console)
+            costs = [_night(job, subjects, context) for job in NIGHTLY_JOBS]
             _report_costs(costs, subjects, memories)
-            parts.close()
+            context.close()
             _report_waits([_waits(how, Path(name, f"waits{how}")) for how in range(len(_WAITS))])
             if data is not None:
                 _report_weeks(live_through(data, url, Path(name, "quality"), console))
     console.print("Again: python -m benchmarks.nights" + (" --small" if small else ""))
 
 
-def _night(job: str, subjects: int, parts: Parts) -> _Cost:
+def _night(job: str, subjects: int, context: WorkerContext) -> _Cost:
     now = datetime.now(UTC)
-    run_id = begin(NIGHTLY_JOBS[job].name, "bench", None, parts, now)
+    run_id = begin(NIGHTLY_JOBS[job].name, "bench", None, context, now)
     if run_id is None:
         raise RuntimeError(f"the run of {job} has begun before")
-    leases = LeaseKeeper(parts.mailbox, parts.settings.lease_seconds, 86_400.0)
+    leases = LeaseKeeper(context.mailbox, context.settings.lease_seconds, 86_400.0)
     with Progress(console=console, transient=True) as progress:
         task = progress.add_task(job, total=subjects)
         started, cpu, first = time.monotonic(), time.process_time(), 0.0
-        while parts.catalog.nights.unfinished(job):
-            work(run_id, NIGHTLY_JOBS, parts, leases)
+        while context.catalog.nights.unfinished(job):
+            work(run_id, NIGHTLY_JOBS, context, leases)
             first = first or _megabytes()
-            progress.update(task, completed=_run(run_id, parts).subjects)
+            progress.update(task, completed=_run(run_id, context).subjects)
     leases.stop()
-    return _Cost(_run(run_id, parts), time.monotonic() - started, time.process_time() - cpu, first, _megabytes())
+    return _Cost(_run(run_id, context), time.monotonic() - started, time.process_time() - cpu, first, _megabytes())
 
 
-def _run(run_id: str, parts: Parts) -> NightRun:
-    run = parts.catalog.nights.run(run_id)
+def _run(run_id: str, context: WorkerContext) -> NightRun:
+    run = context.catalog.nights.run(run_id)
     if run is None:
         raise RuntimeError("the run is gone")
     return run
@@ -127,11 +127,11 @@ def _waits(how: int, folder: Path, turns: int = 400, a_second: float = 10.0) -> 
     """What turns at a steady rate wait for, in one of the ways of `_WAITS`, on stores of its own."""
     os.environ["AFTERTURN_DATA_DIR"] = str(folder)
     settings = load_settings()
-    parts = open_parts(settings, create_celery(settings))
-    parts.redis.flushdb()
+    context = open_worker_context(settings, create_celery(settings))
+    context.redis.flushdb()
     if how:
-        make_subjects(_WAITING_SUBJECTS, _WAITING_MEMORIES, parts, console)
-    producer, mailbox = Producer(settings), open_mailbox(settings, parts.redis, parts.celery)
+        make_subjects(_WAITING_SUBJECTS, _WAITING_MEMORIES, context, console)
+    producer, mailbox = Producer(settings), open_mailbox(settings, context.redis, context.celery)
     said = make_turns(turns, 200, kept=0.5, seed=20)
     with ExitStack() as workers:
         queues = ["--queues", INGEST_QUEUE] if _apart(how) else []
@@ -144,17 +144,17 @@ def _waits(how: int, folder: Path, turns: int = 400, a_second: float = 10.0) -> 
         since = datetime.now(UTC)
         if how:
             for number, job in enumerate(NIGHTLY_JOBS.values()):
-                if run_id := begin(job.name, f"waits-{number}", None, parts, since):
-                    ring_for(run_id, parts, since)
-            wait_for(lambda: any(run.subjects for run in parts.catalog.nights.runs()))
+                if run_id := begin(job.name, f"waits-{number}", None, context, since):
+                    ring_for(run_id, context, since)
+            wait_for(lambda: any(run.subjects for run in context.catalog.nights.runs()))
         since, started = datetime.now(UTC), time.monotonic()
         for number, turn in enumerate(said[1:]):
             time.sleep(max(0.0, started + number / a_second - time.monotonic()))
             producer.enqueue(turn)
         wait_for(lambda: mailbox.dirty_subjects() == 0)
-    waited = _Waited(sorted(parts.catalog.lags(since)), sum(run.subjects for run in parts.catalog.nights.runs()))
+    waited = _Waited(sorted(context.catalog.lags(since)), sum(run.subjects for run in context.catalog.nights.runs()))
     producer.close()
-    parts.close()
+    context.close()
     return waited
 
 

@@ -67,10 +67,10 @@ def _subjects(conversation: Conversation) -> list[tuple[str, Subject]]:
 def _nights(subject: Subject, house: House) -> None:
     moments = [memory.created_at for memory in house.memories(subject)]
     now = min(moments) + _WEEK
-    while now < max(moments) + timedelta(days=house.parts.policy.consolidate_grace_days) + _WEEK:
-        tonight = plan(subject, house.parts, now)
+    while now < max(moments) + timedelta(days=house.context.policy.consolidate_grace_days) + _WEEK:
+        tonight = plan(subject, house.context, now)
         if tonight.steps:
-            write(tonight, 1_000_000 + next(house.tokens), house.parts)
+            write(tonight, 1_000_000 + next(house.tokens), house.context)
         now += _WEEK
 
 
@@ -95,7 +95,7 @@ def _ranked(question: Question, subjects: Sequence[Subject], house: House) -> li
     found = [
         one
         for subject in subjects
-        for one in search(subject, question.text, house.parts, limit=max(_AT), now=question.asked_at)
+        for one in search(subject, question.text, house.context, limit=max(_AT), now=question.asked_at)
     ]
     best = sorted(found, key=lambda one: (-one.score, one.memory.id))[: max(_AT)]
     return [one.memory.source_turn_ids for one in best]

@@ -23,7 +23,7 @@ from schema import Fact, Kind, Memory, MemoryType, Subject
 from stores.catalog.engine import create_catalog_engine
 from stores.catalog.rows import fact_rows, memory_row, provenance_rows
 from stores.index.base import Entry
-from worker.context import Parts
+from worker.context import WorkerContext
 
 _DOINGS: Final = (
     ("went", "hiking"),
@@ -39,15 +39,15 @@ _TEMPLATES: Final = 50
 _A_TRANSACTION: Final = 20
 
 
-def make_subjects(subjects: int, memories: int, parts: Parts, console: Console) -> None:
+def make_subjects(subjects: int, memories: int, context: WorkerContext, console: Console) -> None:
     """Write subjects with memories to an empty catalog on SQLite and its index."""
     chance, now = random.Random(3), datetime.now(UTC)
     lives = [
-        [_episode(number, chance, now, parts) for number in range(memories)] for _ in range(min(_TEMPLATES, subjects))
+        [_episode(number, chance, now, context) for number in range(memories)] for _ in range(min(_TEMPLATES, subjects))
     ]
     texts = sorted({memory.summary for life in lives for memory in life})
-    vectors = dict(zip(texts, parts.embedder.embed(texts), strict=True))
-    engine = create_catalog_engine(parts.settings.effective_catalog_url)
+    vectors = dict(zip(texts, context.embedder.embed(texts), strict=True))
+    engine = create_catalog_engine(context.settings.effective_catalog_url)
     numbers = iter(track(range(subjects), "making subjects", console=console, transient=True))
     with closing(engine.connect()) as connection:
         # Nobody else is there yet, and what is lost is made again.
@@ -64,7 +64,7 @@ def make_subjects(subjects: int, memories: int, parts: Parts, console: Console) 
                 connection.execute(insert(tables.facts), fact_rows(every))
                 connection.execute(insert(tables.provenance), provenance_rows(every))
             for life in some:
-                parts.index.upsert([Entry.of(memory, vectors[memory.summary]) for memory in life])
+                context.index.upsert([Entry.of(memory, vectors[memory.summary]) for memory in life])
     engine.dispose()
 
 
@@ -82,7 +82,7 @@ def _subject_row(whose: Subject) -> dict[str, str | int]:
     return {**whose.model_dump(), "fence": 1, "revision": 1, "removed": 0}
 
 
-def _episode(number: int, chance: random.Random, now: datetime, parts: Parts) -> Memory:
+def _episode(number: int, chance: random.Random, now: datetime, context: WorkerContext) -> Memory:
     at = now - timedelta(days=chance.uniform(3, 180))
     (verb, what), place = chance.choice(_DOINGS), chance.choice(_PLACES)
     return Memory(
@@ -104,6 +104,6 @@ def _episode(number: int, chance: random.Random, now: datetime, parts: Parts) ->
         created_at=at,
         updated_at=at,
         last_accessed=at,
-        embedding_model=parts.embedder.name,
-        policy_version=parts.policy.version,
+        embedding_model=context.embedder.name,
+        policy_version=context.policy.version,
     )

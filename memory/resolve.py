@@ -71,25 +71,25 @@ def resolve(
     vectors: Mapping[str, Vector],
     origins: Mapping[str, Origin],
     draft: Draft,
-    parts: MemoryContext,
+    context: MemoryContext,
 ) -> set[str]:
     """Decide every item in order, on the draft. Answers the ids of turns of which something was kept or forgotten.
 
     `vectors` holds one for the text of every item; `origins` are those of the batch's turns by their ids.
     """
-    similarities = [_search(item, vectors[text_of(item)], draft, parts) for item in items]
+    similarities = [_search(item, vectors[text_of(item)], draft, context) for item in items]
     found = {id_ for near in similarities for id_ in near}
-    draft.learn(parts.catalog.memories(draft.subject, found - draft.read.keys()).values())
-    draft.learn(parts.catalog.with_attributes(draft.subject, {pair for item in items for pair in _attributes(item)}))
-    if parts.judge is None:
-        return _settle_all(items, similarities, vectors, origins, draft, parts, {})
+    draft.learn(context.catalog.memories(draft.subject, found - draft.read.keys()).values())
+    draft.learn(context.catalog.with_attributes(draft.subject, {pair for item in items for pair in _attributes(item)}))
+    if context.judge is None:
+        return _settle_all(items, similarities, vectors, origins, draft, context, {})
     # Tried on a copy first: so all that words cannot settle is asked in one call, and the decisions are made once.
     unsettled: list[Check] = []
-    _settle_all(items, similarities, vectors, origins, draft.trial(), parts, {}, unsettled)
-    verdicts = parts.judge.judge(unsettled)
+    _settle_all(items, similarities, vectors, origins, draft.trial(), context, {}, unsettled)
+    verdicts = context.judge.judge(unsettled)
     if verdicts:
-        draft.made_by = draft.made_by | {"check_model": parts.judge.name, "check_prompt_version": SAME_FACT_PROMPT}
-    return _settle_all(items, similarities, vectors, origins, draft, parts, verdicts)
+        draft.made_by = draft.made_by | {"check_model": context.judge.name, "check_prompt_version": SAME_FACT_PROMPT}
+    return _settle_all(items, similarities, vectors, origins, draft, context, verdicts)
 
 
 def _settle_all(
@@ -98,7 +98,7 @@ def _settle_all(
     vectors: Mapping[str, Vector],
     origins: Mapping[str, Origin],
     draft: Draft,
-    parts: MemoryContext,
+    context: MemoryContext,
     verdicts: Verdicts,
     unsettled: list[Check] | None = None,
 ) -> set[str]:
@@ -107,13 +107,13 @@ def _settle_all(
     effective = set()
     for item, near in zip(items, similarities, strict=True):
         if isinstance(item, ForgetRequest):
-            touched = _forget(item, near, draft, parts)
+            touched = _forget(item, near, draft, context)
             turn_id = item.turn_id
         else:
             turn_id = item.candidate.turn_id
             neighbours = draft.neighbours(item.candidate.type, near, vectors[item.candidate.summary])
             decision = decide(
-                item.candidate, neighbours, draft.with_attributes(_attributes(item)), parts.policy, draft.now
+                item.candidate, neighbours, draft.with_attributes(_attributes(item)), context.policy, draft.now
             )
             if unsettled is None:
                 DECISIONS.labels(decision.action).inc()
@@ -122,7 +122,7 @@ def _settle_all(
                 if unsettled is not None:
                     unsettled.append(check)
                 decision = _checked(decision, check, verdicts.get(check.key))
-            touched = _settle(item, decision, neighbours, vectors, origins[turn_id], draft, parts)
+            touched = _settle(item, decision, neighbours, vectors, origins[turn_id], draft, context)
         if touched:
             effective.add(turn_id)
     return effective
@@ -143,12 +143,12 @@ def _checked(decision: Decision, check: Check, verdict: SameFact | None) -> Deci
     return decision.model_copy(update={"action": action, "reason": reason})
 
 
-def _search(item: Item, vector: Vector, draft: Draft, parts: MemoryContext) -> dict[uuid.UUID, float]:
+def _search(item: Item, vector: Vector, draft: Draft, context: MemoryContext) -> dict[uuid.UUID, float]:
     if isinstance(item, ForgetRequest):
         where = Where(draft.subject, statuses=_FORGETTABLE)
     else:
         where = Where(draft.subject, types=(item.candidate.type,))
-    hits = parts.index.query(vector, where, parts.policy.memory_neighbors_k)
+    hits = context.index.query(vector, where, context.policy.memory_neighbors_k)
     return {hit.memory_id: hit.similarity for hit in hits}
 
 
@@ -165,7 +165,7 @@ def _settle(
     vectors: Mapping[str, Vector],
     origin: Origin,
     draft: Draft,
-    parts: MemoryContext,
+    context: MemoryContext,
 ) -> bool:
     candidate = scored.candidate
     vector = vectors[candidate.summary]
@@ -174,21 +174,21 @@ def _settle(
     if decision.action is DecisionAction.UPDATE:
         existing = draft.current[decision.targets[0]]
         merged = merge(existing, candidate, scored.importance, draft.now, draft.policy_version)
-        outdated = _outdated(decision.outdated, candidate, draft, parts)
+        outdated = _outdated(decision.outdated, candidate, draft, context)
         merged = merged.model_copy(update={"supersedes": (*merged.supersedes, *(one.id for one in outdated))})
         draft.update(merged, vector if merged.summary != existing.summary else None, decision.reason)
-        _supersede(outdated, merged, "another memory that contradicts it was said again", draft, parts)
+        _supersede(outdated, merged, "another memory that contradicts it was said again", draft, context)
         return True
-    created = _new_memory(scored, origin, draft, parts)
+    created = _new_memory(scored, origin, draft, context)
     targets = decision.targets if decision.action is DecisionAction.SUPERSEDE else ()
-    outdated = _outdated(targets, candidate, draft, parts)
+    outdated = _outdated(targets, candidate, draft, context)
     created = created.model_copy(update={"supersedes": tuple(one.id for one in outdated)})
-    draft.create(_linked(created, neighbours, parts), vector, decision.reason)
-    _supersede(outdated, created, decision.reason, draft, parts)
+    draft.create(_linked(created, neighbours, context), vector, decision.reason)
+    _supersede(outdated, created, decision.reason, draft, context)
     return True
 
 
-def _outdated(ids: Iterable[uuid.UUID], said: Candidate, draft: Draft, parts: MemoryContext) -> list[Memory]:
+def _outdated(ids: Iterable[uuid.UUID], said: Candidate, draft: Draft, context: MemoryContext) -> list[Memory]:
     """What a candidate outdates of these memories.
 
     Of a consolidated one that are the originals that it contradicts: it is taken apart, and the others stand by
@@ -196,9 +196,9 @@ def _outdated(ids: Iterable[uuid.UUID], said: Candidate, draft: Draft, parts: Me
     """
     outdated: list[Memory] = []
     for memory in [draft.current[id_] for id_ in ids]:
-        draft.learn(family(parts.catalog, draft.subject, [memory.id]).values() if memory.consolidated_from else ())
+        draft.learn(family(context.catalog, draft.subject, [memory.id]).values() if memory.consolidated_from else ())
         originals = [draft.current[id_] for id_ in memory.consolidated_from if id_ in draft.current]
-        changed = {one.id for one in originals if contradicts(said, one, parts.policy)}
+        changed = {one.id for one in originals if contradicts(said, one, context.policy)}
         if not 0 < len(changed) < len(originals):
             outdated.append(memory)
             continue
@@ -214,26 +214,26 @@ def _outdated(ids: Iterable[uuid.UUID], said: Candidate, draft: Draft, parts: Me
     return outdated
 
 
-def _supersede(replaced: Sequence[Memory], by: Memory, reason: str, draft: Draft, parts: MemoryContext) -> None:
+def _supersede(replaced: Sequence[Memory], by: Memory, reason: str, draft: Draft, context: MemoryContext) -> None:
     for old in replaced:
         draft.supersede(supersede(old, by.id, draft.now), by, reason)
     for old in replaced:
         pairs = {(fact.entity.casefold(), fact.attribute) for fact in old.facts if fact.attribute}
-        draft.learn(parts.catalog.with_attributes(draft.subject, pairs))
+        draft.learn(context.catalog.with_attributes(draft.subject, pairs))
         left = remains(old, by, draft.with_attributes(pairs), draft.name, draft.now, draft.policy_version)
         if left:
-            vectors = parts.embedder.embed([memory.summary for memory in left])
+            vectors = context.embedder.embed([memory.summary for memory in left])
             for memory, vector in zip(left, vectors, strict=True):
                 draft.create(memory, vector, _STILL)
 
 
-def _linked(memory: Memory, neighbours: Sequence[Neighbour], parts: MemoryContext) -> Memory:
-    low = parts.policy.episodic_check_low if memory.type is MemoryType.EPISODIC else parts.policy.semantic_check_low
+def _linked(memory: Memory, neighbours: Sequence[Neighbour], context: MemoryContext) -> Memory:
+    low = context.policy.episodic_check_low if memory.type is MemoryType.EPISODIC else context.policy.semantic_check_low
     related = tuple(n.memory.id for n in neighbours if n.similarity >= low and n.memory.id not in memory.supersedes)
     return memory.model_copy(update={"related_ids": tuple(dict.fromkeys((*memory.related_ids, *related[:_RELATED])))})
 
 
-def _new_memory(scored: Scored, origin: Origin, draft: Draft, parts: MemoryContext) -> Memory:
+def _new_memory(scored: Scored, origin: Origin, draft: Draft, context: MemoryContext) -> Memory:
     candidate = scored.candidate
     trust = source_trust(candidate.source)
     return Memory(
@@ -268,23 +268,23 @@ def _new_memory(scored: Scored, origin: Origin, draft: Draft, parts: MemoryConte
         created_at=draft.now,
         updated_at=draft.now,
         last_accessed=draft.now,
-        embedding_model=parts.embedder.name,
+        embedding_model=context.embedder.name,
         policy_version=draft.policy_version,
     )
 
 
-def _forget(request: ForgetRequest, near: dict[uuid.UUID, float], draft: Draft, parts: MemoryContext) -> bool:
+def _forget(request: ForgetRequest, near: dict[uuid.UUID, float], draft: Draft, context: MemoryContext) -> bool:
     meant = [
         memory
         for id_, memory in list(draft.current.items())
-        if memory.status in _FORGETTABLE and is_meant(request.what, memory, near.get(id_), parts.policy)
+        if memory.status in _FORGETTABLE and is_meant(request.what, memory, near.get(id_), context.policy)
     ]
     if meant:
-        draft.learn(family(parts.catalog, draft.subject, [memory.id for memory in meant]).values())
-        ids = _narrowed(meant, request, draft, parts)
-        patterns = patterns_of(parts.catalog, draft.subject, [draft.current[id_] for id_ in ids])
+        draft.learn(family(context.catalog, draft.subject, [memory.id for memory in meant]).values())
+        ids = _narrowed(meant, request, draft, context)
+        patterns = patterns_of(context.catalog, draft.subject, [draft.current[id_] for id_ in ids])
         draft.learn(patterns.values())
-        what = without(ids | patterns.keys(), draft.current, draft.now, parts.policy)
+        what = without(ids | patterns.keys(), draft.current, draft.now, context.policy)
         if what.held:
             for id_ in what.held:
                 draft.refuse(AuditAction.REFUSED, request.turn_id, _HELD, memory_id=id_)
@@ -295,25 +295,25 @@ def _forget(request: ForgetRequest, near: dict[uuid.UUID, float], draft: Draft, 
             draft.retell(memory, "told without what was forgotten")
     waiting = [
         review
-        for review in (*draft.reviews, *parts.catalog.reviews.page(draft.subject))
-        if review.candidate and is_meant(request.what, review.candidate, None, parts.policy)
+        for review in (*draft.reviews, *context.catalog.reviews.page(draft.subject))
+        if review.candidate and is_meant(request.what, review.candidate, None, context.policy)
     ]
     for review in waiting:
         draft.withdraw(review, _ASKED)
     return bool(meant or waiting)
 
 
-def _narrowed(meant: Sequence[Memory], request: ForgetRequest, draft: Draft, parts: MemoryContext) -> set[uuid.UUID]:
+def _narrowed(meant: Sequence[Memory], request: ForgetRequest, draft: Draft, context: MemoryContext) -> set[uuid.UUID]:
     """The memories that are meant; of a consolidated one only the originals that are, if any is by itself."""
     ids = set()
     for memory in meant:
         originals = [draft.current[id_] for id_ in memory.consolidated_from if id_ in draft.current]
-        alone = {one.id for one in originals if is_meant(request.what, one, None, parts.policy)}
+        alone = {one.id for one in originals if is_meant(request.what, one, None, context.policy)}
         ids |= alone or {memory.id}
     return ids
 
 
-def scored(candidate: Candidate, parts: MemoryContext) -> Scored:
+def scored(candidate: Candidate, context: MemoryContext) -> Scored:
     """A candidate with the importance that it has by itself."""
     return Scored(
         candidate,
@@ -324,15 +324,17 @@ def scored(candidate: Candidate, parts: MemoryContext) -> Scored:
             valence=candidate.valence,
             intensity=candidate.intensity,
             explicit=candidate.explicit,
-            policy=parts.policy,
+            policy=context.policy,
         ),
     )
 
 
-def embed(items: Sequence[Item], unindexed: Sequence[Memory], draft: Draft, parts: MemoryContext) -> dict[str, Vector]:
+def embed(
+    items: Sequence[Item], unindexed: Sequence[Memory], draft: Draft, context: MemoryContext
+) -> dict[str, Vector]:
     """Vectors of all items and of what the index does not have yet, by their texts; the draft learns the latter."""
     texts = list(dict.fromkeys([*map(text_of, items), *(memory.summary for memory in unindexed)]))
-    vectors: dict[str, Vector] = dict(zip(texts, parts.embedder.embed(texts), strict=True))
+    vectors: dict[str, Vector] = dict(zip(texts, context.embedder.embed(texts), strict=True))
     # What the index was not told yet it cannot find: these are compared by their vectors here.
     draft.learn(unindexed)
     draft.vectors.update({memory.id: vectors[memory.summary] for memory in unindexed})

@@ -57,7 +57,7 @@ class Approved:
     memory: Memory | None
 
 
-def approve(id_: uuid.UUID, parts: MemoryContext, *, by: str, now: datetime) -> Approved:
+def approve(id_: uuid.UUID, context: MemoryContext, *, by: str, now: datetime) -> Approved:
     """Put a candidate through the ordinary decision of dedup, as if its turn had just been screened.
 
     The subject's lease is held meanwhile, so that no turn is decided at the same time.
@@ -67,28 +67,28 @@ def approve(id_: uuid.UUID, parts: MemoryContext, *, by: str, now: datetime) -> 
         NotWanted: the subject has withdrawn consent since it waits, or blocked its topic; it is dropped.
         SubjectBusy: the subject's lease was not to be had within 5 seconds.
     """
-    subject = _open_review(id_, parts.catalog).subject
-    with holding(subject, parts) as lease:
-        review = _open_review(id_, parts.catalog)
+    subject = _open_review(id_, context.catalog).subject
+    with holding(subject, context) as lease:
+        review = _open_review(id_, context.catalog)
         if review.candidate is None:
             raise NotOpen
         candidate = review.candidate
-        draft = Draft(subject, now, parts.policy.version, by=by)
-        if reason := why_not(candidate, parts.catalog.preferences.of(subject)):
+        draft = Draft(subject, now, context.policy.version, by=by)
+        if reason := why_not(candidate, context.catalog.preferences.of(subject)):
             draft.settle(review, ReviewStatus.REJECTED, None, reason)
-            parts.catalog.commit(draft.changes(lease.token))
+            context.catalog.commit(draft.changes(lease.token))
             raise NotWanted(_WISHES[reason])
-        standing = parts.catalog.standing(subject, now - timedelta(hours=1))
-        items = [scored(candidate, parts)]
-        vectors = embed(items, standing.unindexed, draft, parts)
+        standing = context.catalog.standing(subject, now - timedelta(hours=1))
+        items = [scored(candidate, context)]
+        vectors = embed(items, standing.unindexed, draft, context)
         origin = Origin(review.conversation_id, review.agent_id, subject.subject_id, review.links)
-        resolve(items, vectors, {candidate.turn_id: origin}, draft, parts)
+        resolve(items, vectors, {candidate.turn_id: origin}, draft, context)
         memory = next((memory for id_ in draft.changed if (memory := draft.current.get(id_))), None)
         draft.settle(review, ReviewStatus.APPROVED, memory)
         changes = draft.changes(lease.token)
-        event_ids = commit(changes, vectors, parts)
+        event_ids = commit(changes, vectors, context)
         if draft.changed:
-            tell(changes, event_ids, vectors, parts)
+            tell(changes, event_ids, vectors, context)
     return Approved(review, memory)
 
 
@@ -123,21 +123,21 @@ def _open_review(id_: uuid.UUID, catalog: Catalog) -> Review:
 
 
 @contextmanager
-def holding(subject: Subject, parts: MemoryContext) -> Iterator[Lease]:
+def holding(subject: Subject, context: MemoryContext) -> Iterator[Lease]:
     """Hold a subject's lease for as long as the block takes.
 
     Raises:
         SubjectBusy: it was not to be had within 5 seconds.
     """
     deadline = time.monotonic() + _WAIT_SECONDS
-    while (lease := parts.mailbox.hold(subject, parts.settings.lease_seconds)) is None:
+    while (lease := context.mailbox.hold(subject, context.settings.lease_seconds)) is None:
         if time.monotonic() > deadline:
             raise SubjectBusy(f"a worker has the turns of {subject.subject_id!r} in hand; try again in a moment")
         time.sleep(_POLL_SECONDS)
-    leases = LeaseKeeper(parts.mailbox, parts.settings.lease_seconds, math.inf)
+    leases = LeaseKeeper(context.mailbox, context.settings.lease_seconds, math.inf)
     try:
         with leases.keeping(lease):
             yield lease
     finally:
         leases.stop()
-        parts.mailbox.let_go(lease)
+        context.mailbox.let_go(lease)

@@ -42,10 +42,10 @@ _SHORTEST_HIDDEN = 4
 
 
 def screened(
-    extraction: Extraction, turns: Mapping[str, Turn], wishes: Wishes, draft: Draft, parts: MemoryContext
+    extraction: Extraction, turns: Mapping[str, Turn], wishes: Wishes, draft: Draft, context: MemoryContext
 ) -> Iterator[Candidate | ForgetRequest]:
     """What may go on, masked; of all else a line goes onto the draft, or a review."""
-    seen = {turn_id: screen(turn.text_of("user"), parts.policy) for turn_id, turn in turns.items()}
+    seen = {turn_id: screen(turn.text_of("user"), context.policy) for turn_id, turn in turns.items()}
     planted = {turn_id for turn_id, screening in seen.items() if screening.verdict is Verdict.QUARANTINE}
     hidden = {turn_id: _hidden_numbers(turns[turn_id].text_of("user"), one.text) for turn_id, one in seen.items()}
     prompts = {turn_id for turn_id, turn in turns.items() if is_prompt(turn.text_of("user"))}
@@ -56,8 +56,8 @@ def screened(
         if item.turn_id in wishes.withheld:
             continue
         labels = (*item.tags, item.category)
-        screening = screen(item.summary, parts.policy, blocked_topics=wishes.topics(item.turn_id), labels=labels)
-        kept = _masked(item, screening, parts.policy)
+        screening = screen(item.summary, context.policy, blocked_topics=wishes.topics(item.turn_id), labels=labels)
+        kept = _masked(item, screening, context.policy)
         SCREENINGS.labels(Verdict.QUARANTINE if item.turn_id in planted else screening.verdict).inc()
         if screening.verdict is Verdict.REFUSE:
             draft.refuse(AuditAction.REFUSED, item.turn_id, ", ".join(screening.reasons))
@@ -66,8 +66,8 @@ def screened(
         elif item.turn_id in prompts - planted:
             draft.refuse(AuditAction.REFUSED, item.turn_id, _PROMPT)
         elif item.turn_id in planted or screening.verdict is Verdict.QUARANTINE:
-            _quarantine(kept, turns[item.turn_id], draft, parts)
-        elif (told := _without_others(kept, turns, draft, parts.policy)) is not None:
+            _quarantine(kept, turns[item.turn_id], draft, context)
+        elif (told := _without_others(kept, turns, draft, context.policy)) is not None:
             yield told
 
 
@@ -97,10 +97,10 @@ def _names_none(fact: Fact, names: Sequence[str]) -> bool:
     return not any(name.casefold() in said for name in names)
 
 
-def _quarantine(candidate: Candidate, turn: Turn, draft: Draft, parts: MemoryContext) -> None:
+def _quarantine(candidate: Candidate, turn: Turn, draft: Draft, context: MemoryContext) -> None:
     """Have a person decide on a candidate. Past a number of them, all that is left is the line in the audit."""
-    waiting = len(draft.reviews) + parts.catalog.reviews.count_open(draft.subject)
-    if waiting >= parts.policy.open_reviews_per_subject:
+    waiting = len(draft.reviews) + context.catalog.reviews.count_open(draft.subject)
+    if waiting >= context.policy.open_reviews_per_subject:
         draft.refuse(AuditAction.QUARANTINED, candidate.turn_id, _PLANTED)
         return
     draft.hold(

@@ -14,17 +14,17 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Literal, get_args
 
-CrashPoint = Literal["before_append", "after_acquire", "after_extract", "after_commit", "after_index", "before_ack"]
-CRASH_POINTS: tuple[CrashPoint, ...] = get_args(CrashPoint)
+Failpoint = Literal["before_append", "after_acquire", "after_extract", "after_commit", "after_index", "before_ack"]
+FAILPOINTS: tuple[Failpoint, ...] = get_args(Failpoint)
 
 
-def _go_on(_point: CrashPoint) -> None: ...
+def _go_on(_point: Failpoint) -> None: ...
 
 
-def _crash(at: str, mark: Path, times: int, passage: int) -> Callable[[CrashPoint], None]:
+def _crash(at: str, mark: Path, times: int, passage: int) -> Callable[[Failpoint], None]:
     passages = itertools.count(1)
 
-    def reached(point: CrashPoint) -> None:
+    def hit(point: Failpoint) -> None:
         if point != at or next(passages) < passage:
             return
         with mark.open("ab") as crashes:
@@ -33,18 +33,18 @@ def _crash(at: str, mark: Path, times: int, passage: int) -> Callable[[CrashPoin
                 os.write(crashes.fileno(), b"x")
                 os.kill(os.getpid(), signal.SIGKILL)
 
-    return reached
+    return hit
 
 
-def _from_environment() -> Callable[[CrashPoint], None]:
+def _from_environment() -> Callable[[Failpoint], None]:
     at = os.environ.get("CRASH_AT")
     if at is None:
         return _go_on
-    if at not in CRASH_POINTS:
-        raise ValueError(f"CRASH_AT={at}: there are only {', '.join(CRASH_POINTS)}")
+    if at not in FAILPOINTS:
+        raise ValueError(f"CRASH_AT={at}: there are only {', '.join(FAILPOINTS)}")
     times, passage = int(os.environ.get("CRASH_TIMES", "1")), int(os.environ.get("CRASH_PASSAGE", "1"))
     return _crash(at, Path(os.environ["CRASH_MARK"]), times, passage)
 
 
-reached: Callable[[CrashPoint], None] = _from_environment()
+hit: Callable[[Failpoint], None] = _from_environment()
 """Called where the work comes to a point."""

@@ -1,4 +1,4 @@
-"""The parts that a turn passes through, opened once a process."""
+"""What a turn passes through, opened once a process."""
 
 from __future__ import annotations
 
@@ -27,14 +27,14 @@ _log = structlog.get_logger()
 
 
 @dataclass(frozen=True)
-class Parts(MemoryContext):
+class WorkerContext(MemoryContext):
     """What the pipeline works with: the stores, and what is the fleet's own."""
 
     extractor: Extractor
     llm: LLM | None
 
 
-def open_parts(settings: Settings, celery: Celery) -> Parts:
+def open_worker_context(settings: Settings, celery: Celery) -> WorkerContext:
     """Open all that the settings name.
 
     Raises:
@@ -51,7 +51,7 @@ def open_parts(settings: Settings, celery: Celery) -> Parts:
     embedder_breaker = CircuitBreaker("embedder", PASSING_FAILURES, on_change=show_breaker)
     prices = settings.llm_price_prompt, settings.llm_price_completion
     llm = open_llm(settings, redis, on_call=partial(count_llm_call, prices=prices), on_breaker=show_breaker)
-    return Parts(
+    return WorkerContext(
         settings=stores.settings,
         policy=stores.policy,
         catalog=stores.catalog,

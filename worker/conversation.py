@@ -24,19 +24,19 @@ from schema import (
     Turn,
     Verdict,
 )
-from worker.context import Parts
+from worker.context import WorkerContext
 from worker.extract.answers import question_of
 
 _NOT_KEPT = {"consent_withdrawn", "off_the_record"}
 
 
-def context_of(subject: Subject, turns: Sequence[Turn], parts: Parts, now: datetime) -> Context:
+def context_of(subject: Subject, turns: Sequence[Turn], context: WorkerContext, now: datetime) -> Context:
     """What earlier batches left for these turns, as long as it is fresh."""
-    return parts.catalog.context(
+    return context.catalog.context(
         subject,
         {turn.conversation_id for turn in turns},
-        topics_since=now - timedelta(hours=parts.policy.open_topic_hours),
-        questions_since=now - timedelta(hours=parts.policy.question_hours),
+        topics_since=now - timedelta(hours=context.policy.open_topic_hours),
+        questions_since=now - timedelta(hours=context.policy.question_hours),
     )
 
 

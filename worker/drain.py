@@ -26,10 +26,10 @@ from memory.metrics import (
 from memory.stages import in_batch
 from schema import Subject, Turn
 from stores.catalog import Changes, LedgerEntry, Outcome, StaleFence
-from stores.failpoints import reached
+from stores.failpoints import hit
 from stores.mailbox import Batch, ConflictingTurn, Lease, LeaseLost, ParkedTurn
 from stores.queue import send_dead_letter
-from worker.context import Parts
+from worker.context import WorkerContext
 from worker.pipeline import ReceivedTurn, process
 
 _log = structlog.get_logger()
@@ -40,33 +40,33 @@ _BATCHES_A_VISIT = 4
 """How many batches a subject gets before it lines up again behind the others of its tenant."""
 
 
-def drain(subject: Subject, parts: Parts, leases: LeaseKeeper) -> None:
+def drain(subject: Subject, context: WorkerContext, leases: LeaseKeeper) -> None:
     """Process the parked turns of a subject, oldest first, until none is left or others wait longer.
 
     A failure that passes leaves the turns where they are and the subject backing off; one that stays makes a dead
     letter of the turn that causes it, and the ones behind it go on.
     """
-    settings = parts.settings
-    batch = parts.mailbox.acquire(subject, settings.memory_batch_turns, settings.lease_seconds)
+    settings = context.settings
+    batch = context.mailbox.acquire(subject, settings.memory_batch_turns, settings.lease_seconds)
     count_takeover(batch)
     for left in reversed(range(_BATCHES_A_VISIT)):
         if batch is None:
             return
         with leases.keeping(batch.lease), in_batch([parked.turn_id for parked in batch.turns]):
-            reached("after_acquire")
-            batch = _next(batch, parts, limit=settings.memory_batch_turns if left else 0)
+            hit("after_acquire")
+            batch = _next(batch, context, limit=settings.memory_batch_turns if left else 0)
 
 
-def _next(batch: Batch, parts: Parts, *, limit: int) -> Batch | None:
+def _next(batch: Batch, context: WorkerContext, *, limit: int) -> Batch | None:
     """Process a batch and take up to `limit` turns behind it; None when this worker leaves the subject."""
     try:
-        with _one_suspect_at_a_time(batch, parts) as may_go_on:
+        with _one_suspect_at_a_time(batch, context) as may_go_on:
             if not may_go_on:
-                parts.mailbox.release(batch, retry_in=random.uniform(0.5, 1.5), blamed=False)
+                context.mailbox.release(batch, retry_in=random.uniform(0.5, 1.5), blamed=False)
                 return None
-            _work(batch, parts)
+            _work(batch, context)
         done = [parked.turn_id for parked in batch.turns]
-        return parts.mailbox.commit(batch.lease, done, limit, parts.settings.lease_seconds)
+        return context.mailbox.commit(batch.lease, done, limit, context.settings.lease_seconds)
     except (LeaseLost, StaleFence):
         LEASES_LOST.inc()
         _log.warning("lease_lost", stage="mailbox")
@@ -74,22 +74,22 @@ def _next(batch: Batch, parts: Parts, *, limit: int) -> Batch | None:
     except Exception as error:
         if not is_transient(error):
             raise
-        _retry_later(batch, error, parts)
+        _retry_later(batch, error, context)
         return None
 
 
 @contextmanager
-def _one_suspect_at_a_time(batch: Batch, parts: Parts) -> Iterator[bool]:
+def _one_suspect_at_a_time(batch: Batch, context: WorkerContext) -> Iterator[bool]:
     """Whether a batch may be worked on now.
 
     A worker has many turns in hand when one kills it, and all of them are counted. So a turn over which workers died
     is tried while no other such turn is: then the one that kills is alone with its guilt, and the others get through.
     """
-    suspected = any(_SUSPECTED_AT <= parked.deliveries <= parts.settings.max_deliveries for parked in batch.turns)
+    suspected = any(_SUSPECTED_AT <= parked.deliveries <= context.settings.max_deliveries for parked in batch.turns)
     if not suspected:
         yield True
         return
-    lock = parts.redis.lock(_SUSPECT, timeout=parts.settings.lease_seconds, thread_local=False)
+    lock = context.redis.lock(_SUSPECT, timeout=context.settings.lease_seconds, thread_local=False)
     if not lock.acquire(blocking=False):
         yield False
         return
@@ -101,74 +101,74 @@ def _one_suspect_at_a_time(batch: Batch, parts: Parts) -> Iterator[bool]:
             lock.release()
 
 
-def _retry_later(batch: Batch, error: Exception, parts: Parts) -> None:
+def _retry_later(batch: Batch, error: Exception, context: WorkerContext) -> None:
     outage = is_outage(error)
     count_retry(error, outage=outage)
     before = batch.outages if outage else max(parked.failures for parked in batch.turns)
     pause = pause_before_retry(before + 1, error)
     _log.warning("retry_later", stage="mailbox", error=type(error).__name__, attempt=before + 1, seconds=pause)
-    parts.mailbox.release(batch, retry_in=pause, blamed=not outage)
+    context.mailbox.release(batch, retry_in=pause, blamed=not outage)
 
 
-def _work(batch: Batch, parts: Parts) -> None:
+def _work(batch: Batch, context: WorkerContext) -> None:
     received = []
     for parked in batch.turns:
-        if given_up := _given_up(parked, parts):
-            _bury(parked, batch.lease, *given_up, parts)
+        if given_up := _given_up(parked, context):
+            _bury(parked, batch.lease, *given_up, context)
             continue
         try:
             turn = Turn.model_validate_json(parked.body)
         except ValidationError as error:
-            _bury(parked, batch.lease, "invalid", _without_content(error), parts)
+            _bury(parked, batch.lease, "invalid", _without_content(error), context)
             continue
         received.append((parked, ReceivedTurn(turn, parked.digest, parked.arrived_at)))
     if not received:
         return
     try:
-        process([one for _, one in received], batch.lease, parts, datetime.now(UTC))
+        process([one for _, one in received], batch.lease, context, datetime.now(UTC))
     except (LeaseLost, StaleFence):
         raise
     except Exception as error:
         if is_transient(error):
             raise
         _log.exception("batch_failed", stage="pipeline", turns=len(received))
-        _one_by_one(received, batch.lease, parts)
+        _one_by_one(received, batch.lease, context)
 
 
-def _given_up(parked: ParkedTurn, parts: Parts) -> tuple[DeadLetterReason, str] | None:
-    if parked.deliveries > parts.settings.max_deliveries:
+def _given_up(parked: ParkedTurn, context: WorkerContext) -> tuple[DeadLetterReason, str] | None:
+    if parked.deliveries > context.settings.max_deliveries:
         return "workers_died", f"given up: {parked.deliveries - 1} workers took it and were not heard of again"
-    if parked.failures >= parts.settings.max_failures:
+    if parked.failures >= context.settings.max_failures:
         return "failures", f"given up after {parked.failures} failures"
     return None
 
 
-def _one_by_one(received: Sequence[tuple[ParkedTurn, ReceivedTurn]], lease: Lease, parts: Parts) -> None:
+def _one_by_one(received: Sequence[tuple[ParkedTurn, ReceivedTurn]], lease: Lease, context: WorkerContext) -> None:
     for parked, one in received:
         try:
-            process([one], lease, parts, datetime.now(UTC))
+            process([one], lease, context, datetime.now(UTC))
         except (LeaseLost, StaleFence):
             raise
         except ConflictingTurn as error:
-            _bury(parked, lease, "conflict", str(error), parts)
+            _bury(parked, lease, "conflict", str(error), context)
         except Exception as error:
             if is_transient(error):
                 raise
             _log.exception("turn_failed", stage="pipeline", turn_id=parked.turn_id)
-            _bury(parked, lease, "error", f"processing failed: {type(error).__name__}", parts)
+            _bury(parked, lease, "error", f"processing failed: {type(error).__name__}", context)
 
 
-def _bury(parked: ParkedTurn, lease: Lease, why: DeadLetterReason, reason: str, parts: Parts) -> None:
+def _bury(parked: ParkedTurn, lease: Lease, why: DeadLetterReason, reason: str, context: WorkerContext) -> None:
     """Make a dead letter of a turn. The letter is sent before the ledger says so: better twice than not at all."""
-    send_dead_letter(parts.celery, reason=reason, turn_id=parked.turn_id, body=_json_or_text(parked.body))
+    send_dead_letter(context.celery, reason=reason, turn_id=parked.turn_id, body=_json_or_text(parked.body))
     count_dead_letter(why)
     _log.error("dead_letter", stage="mailbox", turn_id=parked.turn_id, reason=reason)
-    if parts.catalog.processed(lease.subject, [parked.turn_id]):
+    if context.catalog.processed(lease.subject, [parked.turn_id]):
         return
     now = datetime.now(UTC)
     entry = LedgerEntry(parked.turn_id, parked.digest, Outcome.DEAD, (reason,), parked.arrived_at, now)
     changes = Changes(subject=lease.subject, at=now, fence=lease.token, ledger=(entry,))
-    parts.catalog.commit(changes)
+    context.catalog.commit(changes)
     count_committed(changes)
 
 

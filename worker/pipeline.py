@@ -29,11 +29,11 @@ from schema import (
     Turn,
 )
 from stores.catalog import LedgerEntry, Outcome
-from stores.failpoints import reached
+from stores.failpoints import hit
 from stores.index.base import Vector
 from stores.mailbox import ConflictingTurn, Lease
 from stores.queue import want_condensing
-from worker.context import Parts
+from worker.context import WorkerContext
 from worker.conversation import admitted, context_of, name_of, questions_after, topics_after, without_told_secrets
 from worker.extract.stated import with_stated_facts
 from worker.nights.consolidate import is_burst
@@ -51,7 +51,7 @@ class ReceivedTurn:
     arrived_at: datetime
 
 
-def process(received: Sequence[ReceivedTurn], lease: Lease, parts: Parts, now: datetime) -> None:
+def process(received: Sequence[ReceivedTurn], lease: Lease, context: WorkerContext, now: datetime) -> None:
     """Take turns of one subject, oldest first, from the mailbox to memory. Repeatable: a turn has its effect once.
 
     Raises:
@@ -61,15 +61,15 @@ def process(received: Sequence[ReceivedTurn], lease: Lease, parts: Parts, now: d
     """
     subject = lease.subject
     with stage("admit"):
-        fresh = _fresh(received, subject, parts)
+        fresh = _fresh(received, subject, context)
         if not fresh:
             return
-        context = context_of(subject, [one.turn for one in fresh], parts, now)
-        said = without_told_secrets([one.turn for one in fresh], context)
+        conversation = context_of(subject, [one.turn for one in fresh], context, now)
+        said = without_told_secrets([one.turn for one in fresh], conversation)
         fresh = [replace(one, turn=turn) for one, turn in zip(fresh, said, strict=True)]
-        turns = admitted(said, context)
-        draft = Draft(subject, now, parts.policy.version, by=_WORKER, name=name_of(said, context))
-        wishes = wishes_of(turns, context.preferences, draft)
+        turns = admitted(said, conversation)
+        draft = Draft(subject, now, context.policy.version, by=_WORKER, name=name_of(said, conversation))
+        wishes = wishes_of(turns, conversation.preferences, draft)
         turns = without_withheld(turns, wishes)
     items: list[Item] = []
     vectors: dict[str, Vector] = {}
@@ -77,46 +77,46 @@ def process(received: Sequence[ReceivedTurn], lease: Lease, parts: Parts, now: d
     topics: dict[str | None, OpenTopic | None] = {}
     if any(one.admission.action is not AdmissionAction.SKIP for one in turns):
         with stage("extract"):
-            standing = parts.catalog.standing(subject, now - timedelta(hours=1))
-            extraction = with_stated_facts(parts.extractor.extract(turns, context), turns, context.name)
-            reached("after_extract")
+            standing = context.catalog.standing(subject, now - timedelta(hours=1))
+            extraction = with_stated_facts(context.extractor.extract(turns, conversation), turns, conversation.name)
+            hit("after_extract")
             draft.made_by = _made_by(extraction)
         with stage("screen"):
-            kept = list(screened(extraction, _turns_by_id(fresh), wishes, draft, parts))
-            topics = topics_after(extraction, turns, context, wishes, parts.policy)
+            kept = list(screened(extraction, _turns_by_id(fresh), wishes, draft, context))
+            topics = topics_after(extraction, turns, conversation, wishes, context.policy)
         with stage("score"):
-            items = list(_score(kept, standing.writes, parts))
+            items = list(_score(kept, standing.writes, context))
         if items:
             with stage("embed"):
-                vectors = embed(items, standing.unindexed, draft, parts)
+                vectors = embed(items, standing.unindexed, draft, context)
             with stage("resolve"):
-                effective = resolve(items, vectors, _origins(fresh), draft, parts)
+                effective = resolve(items, vectors, _origins(fresh), draft, context)
     with stage("commit"):
-        questions = questions_after(turns, context, wishes, parts.policy)
+        questions = questions_after(turns, conversation, wishes, context.policy)
         forgetting = {item.turn_id for item in items if isinstance(item, ForgetRequest)}
         changes = replace(
             draft.changes(lease.token),
-            sources=tuple(_sources(fresh, wishes, draft, parts.policy)),
+            sources=tuple(_sources(fresh, wishes, draft, context.policy)),
             ledger=tuple(_ledger(fresh, turns, effective, forgetting, draft)),
             topics=topics,
             questions=dict.fromkeys(questions) if forgetting else questions,
         )
-        event_ids = commit(changes, vectors, parts)
-    reached("after_commit")
+        event_ids = commit(changes, vectors, context)
+    hit("after_commit")
     count_committed(changes)
     if draft.changed:
-        tell(changes, event_ids, vectors, parts)
-    if is_burst(subject, changes.created, parts, now):
-        want_condensing(parts.celery, subject)
+        tell(changes, event_ids, vectors, context)
+    if is_burst(subject, changes.created, context, now):
+        want_condensing(context.celery, subject)
 
 
-def _fresh(received: Sequence[ReceivedTurn], subject: Subject, parts: Parts) -> list[ReceivedTurn]:
+def _fresh(received: Sequence[ReceivedTurn], subject: Subject, context: WorkerContext) -> list[ReceivedTurn]:
     """Those of the turns that were neither processed nor erased."""
-    processed = parts.catalog.processed(subject, [one.turn.turn_id for one in received])
+    processed = context.catalog.processed(subject, [one.turn.turn_id for one in received])
     for one in received:
         if processed.get(one.turn.turn_id, one.digest) != one.digest:
             raise ConflictingTurn(one.turn.turn_id)
-    erased = parts.catalog.erasing.tombstones(subject)
+    erased = context.catalog.erasing.tombstones(subject)
     return [
         one
         for one in received
@@ -143,15 +143,15 @@ def _origins(received: Sequence[ReceivedTurn]) -> dict[str, Origin]:
     return {one.turn.turn_id: Origin(one.turn.conversation_id, one.turn.agent_id, one.turn.user_id) for one in received}
 
 
-def _score(items: Sequence[Candidate | ForgetRequest], written: int, parts: Parts) -> Iterator[Item]:
+def _score(items: Sequence[Candidate | ForgetRequest], written: int, context: WorkerContext) -> Iterator[Item]:
     for item in items:
         if isinstance(item, ForgetRequest):
             yield item
             continue
-        one = scored(item, parts)
-        if one.importance < parts.policy.importance_minimum and not item.explicit:
+        one = scored(item, context)
+        if one.importance < context.policy.importance_minimum and not item.explicit:
             continue
-        yield replace(one, importance=one.importance * within_rate(written, item.explicit, parts.policy))
+        yield replace(one, importance=one.importance * within_rate(written, item.explicit, context.policy))
         written += 1
 
 

@@ -29,7 +29,7 @@ from stores.catalog import Backlog, Catalog
 from stores.mailbox import Depths, Mailbox
 from stores.queue import BEAT_LOCK, QUEUES, open_mailbox
 from stores.redis import open_redis
-from worker.context import Parts
+from worker.context import WorkerContext
 
 T = TypeVar("T")
 _log = structlog.get_logger()
@@ -93,13 +93,13 @@ class FleetCollector(Collector):
             _not_read("catalog", error)
 
 
-def show_worker(parts: Parts, leases: LeaseKeeper, busy: Callable[[], int]) -> Callable[[], None]:
+def show_worker(context: WorkerContext, leases: LeaseKeeper, busy: Callable[[], int]) -> Callable[[], None]:
     """Show what this worker has in hand, and serve the page if the settings name a port; answers what ends that.
 
     Raises:
         SettingsError: the port cannot be had.
     """
-    settings = parts.settings
+    settings = context.settings
     SLOTS.set(settings.worker_slots)
     SLOTS_BUSY.set_function(busy)
     OLDEST_IN_HAND.set_function(leases.oldest)
@@ -110,7 +110,7 @@ def show_worker(parts: Parts, leases: LeaseKeeper, busy: Callable[[], int]) -> C
         server, _ = start_http_server(settings.metrics_port, settings.metrics_address)
     except OSError as error:
         raise SettingsError(_cannot_listen(settings.metrics_port, settings.metrics_address, error)) from error
-    collector = FleetCollector(redis, open_mailbox(settings, redis, parts.celery), parts.catalog)
+    collector = FleetCollector(redis, open_mailbox(settings, redis, context.celery), context.catalog)
     REGISTRY.register(collector)
 
     def stop() -> None:

@@ -24,7 +24,7 @@ from memory.tracing import start_tracing
 from schema import Subject, Turn
 from schema.settings import SettingsError
 from stores.catalog import CatalogUnavailable
-from stores.failpoints import reached
+from stores.failpoints import hit
 from stores.index import IndexMismatch, IndexUnavailable
 from stores.mailbox import ConflictingTurn
 from stores.postgres import PostgresUnavailable
@@ -40,7 +40,7 @@ from stores.queue import (
     want_hand,
 )
 from worker.app import SWEEP, app, settings
-from worker.context import Parts, open_parts
+from worker.context import WorkerContext, open_worker_context
 from worker.drain import drain
 from worker.inspection import busy
 from worker.nights.base import JobName
@@ -74,13 +74,13 @@ _COULD_NOT_BEGIN = 2
 
 
 @cache
-def _parts() -> Parts:
-    return open_parts(settings, app)
+def _context() -> WorkerContext:
+    return open_worker_context(settings, app)
 
 
 @cache
 def _leases() -> LeaseKeeper:
-    return LeaseKeeper(_parts().mailbox, settings.lease_seconds, settings.turn_deadline_seconds)
+    return LeaseKeeper(_context().mailbox, settings.lease_seconds, settings.turn_deadline_seconds)
 
 
 @cache
@@ -91,9 +91,9 @@ def _tracing() -> Callable[[], None]:
 @worker_init.connect
 def _open_at_start(**_: Any) -> None:
     try:
-        must_be_built(_parts())
-        _parts().extractor.prepare()
-        show_worker(_parts(), _leases(), busy)
+        must_be_built(_context())
+        _context().extractor.prepare()
+        show_worker(_context(), _leases(), busy)
         _tracing()
     except _NEEDS_A_PERSON as error:
         sys.stderr.write(f"afterturn worker: {error}\n")
@@ -109,42 +109,42 @@ def _leave_the_night(**_: Any) -> None:
 def _close_at_end(**_: Any) -> None:
     _leases().stop()
     _tracing()()
-    _parts().close()
+    _context().close()
 
 
 @app.task(name=INGEST_TURN)
 def ingest_turn(*arguments: Any, **named: Any) -> None:
     """Park one turn, if its producer did not, and drain its subject's mailbox."""
-    parts = _parts()
+    context = _context()
     if len(arguments) != 1 or named:
-        _refuse({"args": arguments, "kwargs": named}, "invalid", "not one turn as its only argument", parts)
+        _refuse({"args": arguments, "kwargs": named}, "invalid", "not one turn as its only argument", context)
         return
     [turn] = arguments
     try:
         accepted = Turn.model_validate(turn)
     except ValidationError as error:
-        _refuse(turn, "invalid", f"not a turn of this version: {error.error_count()} fields are wrong", parts)
+        _refuse(turn, "invalid", f"not a turn of this version: {error.error_count()} fields are wrong", context)
         return
-    reached("before_append")
+    hit("before_append")
     try:
-        parts.mailbox.append(accepted, settings.sweep_seconds)
+        context.mailbox.append(accepted, settings.sweep_seconds)
     except ConflictingTurn as error:
-        _refuse(turn, "conflict", str(error), parts)
+        _refuse(turn, "conflict", str(error), context)
         return
     except Exception as error:
         # A turn that came as a plain message lies nowhere else yet: only the broker can give it back.
         if is_transient(error):
             raise Reject(type(error).__name__, requeue=True) from error
-        _refuse(turn, "error", f"parking failed: {type(error).__name__}", parts)
+        _refuse(turn, "error", f"parking failed: {type(error).__name__}", context)
         raise
-    drain(accepted.subject, parts, _leases())
-    reached("before_ack")
+    drain(accepted.subject, context, _leases())
+    hit("before_ack")
 
 
-def _refuse(turn: Any, why: DeadLetterReason, reason: str, parts: Parts) -> None:
+def _refuse(turn: Any, why: DeadLetterReason, reason: str, context: WorkerContext) -> None:
     named = turn.get("turn_id") if isinstance(turn, dict) else None
     turn_id = named if isinstance(named, str) else None
-    send_dead_letter(parts.celery, reason=reason, turn_id=turn_id, body=turn)
+    send_dead_letter(context.celery, reason=reason, turn_id=turn_id, body=turn)
     count_dead_letter(why)
     _log.error("dead_letter", stage="receive", turn_id=turn_id, reason=reason)
 
@@ -152,24 +152,24 @@ def _refuse(turn: Any, why: DeadLetterReason, reason: str, parts: Parts) -> None
 @app.task(name=DRAIN_MAILBOX)
 def drain_mailbox(tenant_id: str, subject_id: str) -> None:
     """Drain a mailbox that a sweeper found."""
-    drain(Subject(tenant_id=tenant_id, subject_id=subject_id), _parts(), _leases())
-    reached("before_ack")
+    drain(Subject(tenant_id=tenant_id, subject_id=subject_id), _context(), _leases())
+    hit("before_ack")
 
 
 @app.task(name=NIGHT)
 def night(job: JobName) -> None:
     """Begin the runs of a nightly job whose moment has come, and see that those under way have hands."""
-    tick(job, _parts(), datetime.now(UTC))
+    tick(job, _context(), datetime.now(UTC))
 
 
 @app.task(name=NIGHT_CHUNK)
 def night_chunk(run_id: str) -> None:
     """Do a nightly job for the next chunk of a run's subjects, if no other chunk is in work in this process."""
-    parts = _parts()
+    context = _context()
     _hand.lend(
         run_id,
-        partial(work, run_id, NIGHTLY_JOBS, parts, _leases(), _hand.is_stopping),
-        partial(want_hand, parts.celery),
+        partial(work, run_id, NIGHTLY_JOBS, context, _leases(), _hand.is_stopping),
+        partial(want_hand, context.celery),
     )
 
 
@@ -177,13 +177,13 @@ def night_chunk(run_id: str) -> None:
 def condense(tenant_id: str, subject_id: str) -> None:
     """Condense the episodes of a subject that told too many in a day. Who is talking still is done in the night."""
     with suppress(Busy):
-        visit(Subject(tenant_id=tenant_id, subject_id=subject_id), AT_ONCE, _parts(), _leases(), datetime.now(UTC))
+        visit(Subject(tenant_id=tenant_id, subject_id=subject_id), AT_ONCE, _context(), _leases(), datetime.now(UTC))
 
 
 @app.task(name=TIDY)
 def tidy_up() -> None:
     """Drop what is stale. Twice in an hour does no harm."""
-    tidy(_parts(), datetime.now(UTC))
+    tidy(_context(), datetime.now(UTC))
 
 
 @app.task(name=SWEEP)
@@ -192,22 +192,22 @@ def sweep() -> None:
 
     Whoever comes first does it, however many schedulers ask for it at the same time.
     """
-    parts = _parts()
-    if not parts.redis.set(_SWEEP_CLAIM, 1, nx=True, px=round(settings.sweep_seconds * 500)):
+    context = _context()
+    if not context.redis.set(_SWEEP_CLAIM, 1, nx=True, px=round(settings.sweep_seconds * 500)):
         return
     # A subject that was rung waits as long as a silent worker may for the next ring: its message may be in the queue.
-    for subject in parts.mailbox.due(_SUBJECTS_A_SWEEP, settings.lease_seconds):
+    for subject in context.mailbox.due(_SUBJECTS_A_SWEEP, settings.lease_seconds):
         ring(app, subject)
     now, patience = datetime.now(UTC), timedelta(seconds=settings.lease_seconds)
     # What is from the future was written by a worker whose clock is ahead, and may be as old.
     in_work = now - patience, now + patience
-    announce_left(parts.catalog.outbox(besides=in_work), parts)
-    jobs = parts.catalog.index_jobs(besides=in_work)
-    index(jobs, parts)
-    observe_searchable([at.timestamp() for at in parts.catalog.arrivals([job.memory_id for job in jobs])])
-    if parts.redis.set(_STALE_CLAIM, 1, nx=True, ex=_STALE_SECONDS):
+    announce_left(context.catalog.outbox(besides=in_work), context)
+    jobs = context.catalog.index_jobs(besides=in_work)
+    index(jobs, context)
+    observe_searchable([at.timestamp() for at in context.catalog.arrivals([job.memory_id for job in jobs])])
+    if context.redis.set(_STALE_CLAIM, 1, nx=True, ex=_STALE_SECONDS):
         # Nobody is told of them any more; they are not to lie about either.
-        parts.catalog.drop_stale_context(
-            topics_before=now - timedelta(hours=parts.policy.open_topic_hours),
-            questions_before=now - timedelta(hours=parts.policy.question_hours),
+        context.catalog.drop_stale_context(
+            topics_before=now - timedelta(hours=context.policy.open_topic_hours),
+            questions_before=now - timedelta(hours=context.policy.question_hours),
         )

@@ -20,7 +20,7 @@ from stores.catalog.engine import create_catalog_engine
 from stores.catalog.tables import metadata
 from stores.mailbox import Lease
 from stores.queue import create_celery
-from worker.context import Parts, open_parts
+from worker.context import WorkerContext, open_worker_context
 from worker.pipeline import ReceivedTurn, process
 
 TENANT: Final = "quality"
@@ -56,22 +56,22 @@ class Spent:
 class House:
     """A worker's parts, without queue and mailbox: what measuring its judgement needs of it."""
 
-    parts: Parts
+    context: WorkerContext
     engine: Engine
     tokens: Iterator[int] = field(default_factory=lambda: count(1))
 
     def hear(self, turns: Sequence[Turn]) -> None:
         """Process turns of one subject as the worker does, in its batches, as if each batch were taken at the moment
         of its last turn."""
-        size = self.parts.settings.memory_batch_turns
+        size = self.context.settings.memory_batch_turns
         for start in range(0, len(turns), size):
             batch = turns[start : start + size]
             now = batch[-1].occurred_at
             received = [ReceivedTurn(turn, turn.digest(), now) for turn in batch]
-            process(received, Lease(batch[0].subject, next(self.tokens)), self.parts, now)
+            process(received, Lease(batch[0].subject, next(self.tokens)), self.context, now)
 
     def memories(self, subject: Subject, statuses: Sequence[Status] = tuple(Status)) -> list[Memory]:
-        return self.parts.catalog.list_memories(subject, statuses=statuses, limit=1_000_000)
+        return self.context.catalog.list_memories(subject, statuses=statuses, limit=1_000_000)
 
     def kept_text(self, subject: Subject) -> str:
         """Every text that any table of the catalog has of a subject, a line each; ids and times left out.
@@ -88,7 +88,7 @@ class House:
 
     def close(self) -> None:
         self.engine.dispose()
-        self.parts.close()
+        self.context.close()
 
 
 def _texts(value: Any) -> Iterator[str]:
@@ -112,11 +112,11 @@ def settings_of(folder: Path, broker_url: str, *, llm: bool) -> Settings:
 
 def open_house(settings: Settings, vectors: Path | None) -> House:
     """A house on the settings' stores; with `vectors`, embedded texts are kept in that file from run to run."""
-    parts = open_parts(settings, create_celery(settings))
+    context = open_worker_context(settings, create_celery(settings))
     if vectors is not None:
-        parts = replace(parts, embedder=KeptVectors(parts.embedder, vectors))
-    parts.extractor.prepare()
-    return House(parts, create_catalog_engine(settings.effective_catalog_url))
+        context = replace(context, embedder=KeptVectors(context.embedder, vectors))
+    context.extractor.prepare()
+    return House(context, create_catalog_engine(settings.effective_catalog_url))
 
 
 @contextmanager

@@ -96,7 +96,7 @@ class Conversation:
                 yield turns
 
     def _answer(self, question: Question, subjects: Sequence[Subject], house: House) -> Row:
-        found = search_all(subjects, question.text, house.parts, limit=_RANKED, now=question.asked_at)
+        found = search_all(subjects, question.text, house.context, limit=_RANKED, now=question.asked_at)
         return {"qid": question.id, "ranked": [list(one.memory.source_turn_ids) for one in found]}
 
 
@@ -171,7 +171,7 @@ class Attacks:
         with spending(len(self.lines)) as spent:
             for line in self.lines:
                 subject = _hear_alone("attack", line, house)
-                flagged = screen(line.text, house.parts.policy).verdict is Verdict.QUARANTINE
+                flagged = screen(line.text, house.context.policy).verdict is Verdict.QUARANTINE
                 stored = bool(house.memories(subject, (Status.ACTIVE,)))
                 rows.append({"i": line.number, "stored": stored, "flagged": flagged})
         return Answers({"attack": rows}, spent, sum(row["stored"] for row in rows))

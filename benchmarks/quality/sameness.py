@@ -27,7 +27,7 @@ def label_pairs(pairs: Sequence[Pair], house: House, now: datetime) -> Iterator[
     whole = [pair for pair in pairs if pair.a.strip() and pair.b.strip()]
     texts = list(dict.fromkeys(text for pair in whole for text in (pair.a, pair.b)))
     candidates = dict(zip(texts, _candidates(texts, now), strict=True))
-    vectors = dict(zip(texts, house.parts.embedder.embed(texts), strict=True))
+    vectors = dict(zip(texts, house.context.embedder.embed(texts), strict=True))
     for pair in pairs:
         if not (pair.a.strip() and pair.b.strip()):
             yield pair, "different"
@@ -36,7 +36,7 @@ def label_pairs(pairs: Sequence[Pair], house: House, now: datetime) -> Iterator[
         candidate = candidates[pair.b]
         near = [Neighbour(known, float(vectors[pair.a] @ vectors[pair.b]))]
         shares = _attributes(candidate) & _attributes(candidates[pair.a])
-        decision = decide(candidate, near, [known] if shares else [], house.parts.policy, now)
+        decision = decide(candidate, near, [known] if shares else [], house.context.policy, now)
         yield pair, _LABELS.get(decision.action, "different")
 
 
@@ -79,8 +79,8 @@ def _memory(candidate: Candidate, house: House) -> Memory:
         created_at=candidate.said_at,
         updated_at=candidate.said_at,
         last_accessed=candidate.said_at,
-        embedding_model=house.parts.embedder.name,
-        policy_version=house.parts.policy.version,
+        embedding_model=house.context.embedder.name,
+        policy_version=house.context.policy.version,
     )
 
 

@@ -20,7 +20,7 @@ from schema import Status, Subject
 from schema.settings import load_settings
 from stores.catalog.erasing import Scope
 from stores.queue import create_celery
-from worker.context import Parts, open_parts
+from worker.context import WorkerContext, open_worker_context
 from worker.nights.undo import NothingToUndo, take_apart
 
 _TEXTS = 100_000
@@ -56,15 +56,15 @@ def forget_user(
     what = f"conversation {conversation} of " if conversation else f"turn {turn} of " if turn else ""
     if not (yes or as_json):
         typer.confirm(f"Erase {what}{user} (tenant {tenant}) for good?", abort=True, err=True)
-    parts = open_parts(load_settings(), create_celery(load_settings()))
+    context = open_worker_context(load_settings(), create_celery(load_settings()))
     try:
-        texts = _texts(subject, parts) if check_files else set()
+        texts = _texts(subject, context) if check_files else set()
         scope = Scope.CONVERSATION if conversation else Scope.TURN if turn else Scope.SUBJECT
-        proof = _erase(subject, scope, conversation or turn or "", parts)
+        proof = _erase(subject, scope, conversation or turn or "", context)
         # Of a part of a subject only that may be gone which nothing else says.
-        still = _texts(subject, parts) if check_files else set()
+        still = _texts(subject, context) if check_files else set()
     finally:
-        parts.close()
+        context.close()
     if check_files:
         found = files_with(check_files, [text for text in texts if not any(text in other for other in still)])
         proof.left["files"] = len(found)
@@ -74,23 +74,24 @@ def forget_user(
         raise typer.Exit(1)
 
 
-def _erase(subject: Subject, scope: Scope, key: str, parts: Parts) -> Proof:
+def _erase(subject: Subject, scope: Scope, key: str, context: WorkerContext) -> Proof:
     now = datetime.now(UTC)
     if scope is Scope.SUBJECT:
-        proof = erase_subject(subject, parts, by=OPERATOR, now=now)
+        proof = erase_subject(subject, context, by=OPERATOR, now=now)
     else:
-        proof, _ = erase_turns(subject, scope, key, parts, by=OPERATOR, now=now)
+        proof, _ = erase_turns(subject, scope, key, context, by=OPERATOR, now=now)
     is_meant = partial(is_of, subject=subject, scope=scope, key=key)
-    proof.removed["spool of this machine"], proof.left["spool of this machine"] = drop_spooled(parts.settings, is_meant)
+    removed, left = drop_spooled(context.settings, is_meant)
+    proof.removed["spool of this machine"], proof.left["spool of this machine"] = removed, left
     proof.notes.append("spools of other machines are theirs: what lies there is refused when it comes")
     return proof
 
 
-def _texts(subject: Subject, parts: Parts) -> set[str]:
+def _texts(subject: Subject, context: WorkerContext) -> set[str]:
     """What is kept of what a subject said, in words that are theirs: "ok, thanks" anybody may have said, and what the
     assistant answered it may have answered to others too; it is kept in one place with what it answered."""
-    memories = parts.catalog.list_memories(subject, statuses=tuple(Status), limit=_TEXTS)
-    turns = parts.catalog.sources(subject, sorted({id_ for memory in memories for id_ in memory.source_turn_ids}))
+    memories = context.catalog.list_memories(subject, statuses=tuple(Status), limit=_TEXTS)
+    turns = context.catalog.sources(subject, sorted({id_ for memory in memories for id_ in memory.source_turn_ids}))
     said = {message.content for turn in turns for message in turn.messages if message.role == "user"}
     return {text for text in {memory.summary for memory in memories} | said if len(text.strip()) >= _TELLING}
 
@@ -114,14 +115,14 @@ def _print(proof: Proof, *, as_json: bool) -> None:
 
 def take_apart_command(memory: IdArgument, as_json: JsonOption = False) -> None:
     """Undo a consolidation: its episodes are active again, and no night joins them a second time."""
-    parts = open_parts(load_settings(), create_celery(load_settings()))
+    context = open_worker_context(load_settings(), create_celery(load_settings()))
     try:
-        whole = one_memory(memory, parts.catalog)
-        found = take_apart(whole.subject, whole.id, parts, by=OPERATOR, now=datetime.now(UTC))
+        whole = one_memory(memory, context.catalog)
+        found = take_apart(whole.subject, whole.id, context, by=OPERATOR, now=datetime.now(UTC))
     except NothingToUndo as error:
         raise typer.BadParameter(str(error)) from error
     finally:
-        parts.close()
+        context.close()
     if as_json:
         print_json([memory_json(one) for one in found])
     else:

@@ -18,7 +18,7 @@ from schema import Subject, utc_iso
 from schema.settings import load_settings
 from stores.catalog import Catalog, NightRun, open_catalog
 from stores.queue import create_celery
-from worker.context import Parts, open_parts
+from worker.context import WorkerContext, open_worker_context
 from worker.nights.base import Job, JobName, Step, preview
 from worker.nights.dispatch import begin, ring_for
 from worker.nights.jobs import NIGHTLY_JOBS
@@ -68,25 +68,25 @@ def night(
 ) -> None:
     """Do a nightly job now. For all users the fleet does it: see `afterturn nights`."""
     settings = load_settings()
-    parts = open_parts(settings, create_celery(settings))
+    context = open_worker_context(settings, create_celery(settings))
     subject = Subject(tenant_id=tenant, subject_id=user) if user else None
     try:
         if dry_run:
-            if parts.llm and job != "forget":
+            if context.llm and job != "forget":
                 errors.print(Text(_NOT_ASKED), soft_wrap=True)
-            _show(job, _planned(NIGHTLY_JOBS[job], subject, parts), "would be done", as_json=as_json)
+            _show(job, _planned(NIGHTLY_JOBS[job], subject, context), "would be done", as_json=as_json)
         elif subject:
-            steps = _done(NIGHTLY_JOBS[job], subject, parts)
+            steps = _done(NIGHTLY_JOBS[job], subject, context)
             _show(job, iter([(subject, steps)] if steps else []), "was done", as_json=as_json)
         else:
-            _say_begun(_begun(job, parts, datetime.now(UTC)), as_json=as_json)
+            _say_begun(_begun(job, context, datetime.now(UTC)), as_json=as_json)
     finally:
-        parts.close()
+        context.close()
 
 
-def _planned(job: Job, subject: Subject | None, parts: Parts) -> Iterator[tuple[Subject, tuple[Step, ...]]]:
-    for one in [subject] if subject else _all_subjects(parts.catalog):
-        if steps := preview(job, one, parts, datetime.now(UTC)):
+def _planned(job: Job, subject: Subject | None, context: WorkerContext) -> Iterator[tuple[Subject, tuple[Step, ...]]]:
+    for one in [subject] if subject else _all_subjects(context.catalog):
+        if steps := preview(job, one, context, datetime.now(UTC)):
             yield one, steps
 
 
@@ -97,11 +97,11 @@ def _all_subjects(catalog: Catalog) -> Iterator[Subject]:
         last = page[-1]
 
 
-def _done(job: Job, subject: Subject, parts: Parts) -> tuple[Step, ...]:
-    settings = parts.settings
-    leases = LeaseKeeper(parts.mailbox, settings.lease_seconds, settings.turn_deadline_seconds)
+def _done(job: Job, subject: Subject, context: WorkerContext) -> tuple[Step, ...]:
+    settings = context.settings
+    leases = LeaseKeeper(context.mailbox, settings.lease_seconds, settings.turn_deadline_seconds)
     try:
-        plan = visit(subject, job, parts, leases, datetime.now(UTC))
+        plan = visit(subject, job, context, leases, datetime.now(UTC))
     except Busy:
         raise typer.BadParameter(
             f"{subject.subject_id} has turns that are not processed yet: they go first, try again in a moment"
@@ -135,15 +135,15 @@ def _show(job: str, found: Iterator[tuple[Subject, tuple[Step, ...]]], tense: st
     console.print(f"{job}: {tense}: {_counts(counts)}" + (f" ({more} more than shown)" if more else ""))
 
 
-def _begun(job: JobName, parts: Parts, now: datetime) -> list[str]:
+def _begun(job: JobName, context: WorkerContext, now: datetime) -> list[str]:
     """Begin a run for the users of each time zone, and one for those of whom none is known."""
     moment = f"{now:%Y-%m-%dT%H:%M:%S}-by-hand"
-    zones = (None, *parts.catalog.nights.zones())
-    begun = [run_id for zone in zones if (run_id := begin(job, moment, zone, parts, now))]
+    zones = (None, *context.catalog.nights.zones())
+    begun = [run_id for zone in zones if (run_id := begin(job, moment, zone, context, now))]
     if not begun:
         raise typer.BadParameter("such a run has begun within this second; look at `afterturn nights`")
     for run_id in begun:
-        ring_for(run_id, parts, now)
+        ring_for(run_id, context, now)
     return begun
 
 

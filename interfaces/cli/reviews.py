@@ -21,7 +21,7 @@ from schema import Review, ReviewStatus, Subject, utc_iso
 from schema.settings import load_policy, load_settings
 from stores.catalog import Catalog, ConcurrentChange, open_catalog
 from stores.queue import create_celery
-from worker.context import open_parts
+from worker.context import open_worker_context
 
 IdArgument = Annotated[str, typer.Argument(help="A review's id, or the first characters of it.")]
 IdsArgument = Annotated[list[str], typer.Argument(help="Ids of reviews, or the first characters of them.")]
@@ -84,10 +84,10 @@ def approve(ids: IdsArgument, by: ByOption, as_json: JsonOption = False) -> None
     settings = load_settings()
     done: list[Approved] = []
     failed: list[tuple[Review, str]] = []
-    with closing(open_parts(settings, create_celery(settings))) as parts:
-        for review in [_one(given, parts.catalog) for given in ids]:
+    with closing(open_worker_context(settings, create_celery(settings))) as context:
+        for review in [_one(given, context.catalog) for given in ids]:
             try:
-                done.append(approve_review(review.id, parts, by=by, now=datetime.now(UTC)))
+                done.append(approve_review(review.id, context, by=by, now=datetime.now(UTC)))
             except (NotOpen, ConcurrentChange):
                 failed.append((review, "it is not open any more"))
             except (NotWanted, SubjectBusy) as error:

@@ -58,7 +58,7 @@ class Proof:
         return not any(self.left.values())
 
 
-def erase_subject(subject: Subject, parts: MemoryContext, *, by: str, now: datetime) -> Proof:
+def erase_subject(subject: Subject, context: MemoryContext, *, by: str, now: datetime) -> Proof:
     """Erase all that is known of a subject, and all of its turns wherever they wait.
 
     Raises:
@@ -68,28 +68,28 @@ def erase_subject(subject: Subject, parts: MemoryContext, *, by: str, now: datet
     proof = Proof()
     stone = Tombstone(Scope.SUBJECT, "", now)
     reach = _Reach(subject, (stone,))
-    with holding(subject, parts) as lease:
+    with holding(subject, context) as lease:
         line = AuditEntry(
             action=AuditAction.ERASED,
             **subject.model_dump(),
             at=now,
             by=by,
             reason="the subject was erased by command",
-            policy_version=parts.policy.version,
+            policy_version=context.policy.version,
         )
-        removed, memories = parts.catalog.erasing.wipe(subject, lease.token, stone, line)
+        removed, memories = context.catalog.erasing.wipe(subject, lease.token, stone, line)
         proof.removed |= {f"catalog: {table}": count for table, count in removed.items() if count}
-        _clear(reach, lease, parts, proof)
+        _clear(reach, lease, context, proof)
         proof.removed["index"] += len(memories)
-    _rewrite(parts, proof)
-    proof.left = {f"catalog: {table}": count for table, count in parts.catalog.erasing.left(subject).items()}
-    _look_again(reach, parts, proof)
-    _end(reach, proof, parts, now)
+    _rewrite(context, proof)
+    proof.left = {f"catalog: {table}": count for table, count in context.catalog.erasing.left(subject).items()}
+    _look_again(reach, context, proof)
+    _end(reach, proof, context, now)
     return proof
 
 
 def erase_turns(
-    subject: Subject, scope: Scope, key: str, parts: MemoryContext, *, by: str, now: datetime
+    subject: Subject, scope: Scope, key: str, context: MemoryContext, *, by: str, now: datetime
 ) -> tuple[Proof, Sequence[Memory]]:
     """Erase one turn or one conversation of a subject: its raw turns, and every memory that came of any of them, even
     if it came of others too. Answers the proof, and the memories that were told anew without them.
@@ -99,8 +99,8 @@ def erase_turns(
         UnderLegalHold: so is one of the memories; nothing was erased.
     """
     proof = Proof()
-    erasing = parts.catalog.erasing
-    with holding(subject, parts) as lease:
+    erasing = context.catalog.erasing
+    with holding(subject, context) as lease:
         turns = {key} if scope is Scope.TURN else erasing.turns_of(subject, key)
         stones = {Tombstone(scope, key, now), *(Tombstone(Scope.TURN, turn_id, now) for turn_id in turns)}
         reach = _Reach(subject, tuple(stones))
@@ -108,7 +108,7 @@ def erase_turns(
         what = erase(
             subject,
             erasing.made_of(subject, turns),
-            parts,
+            context,
             without,
             by=by,
             reason=_REASON,
@@ -118,57 +118,57 @@ def erase_turns(
             turns=turns,
         )
         proof.removed = {"memories": len(what.deleted)} | {f"catalog: {table}": count for table, count in rows.items()}
-        _clear(reach, lease, parts, proof)
-    _rewrite(parts, proof)
+        _clear(reach, lease, context, proof)
+    _rewrite(context, proof)
     proof.left = {
         "memories": len(erasing.made_of(subject, turns)),
         **{f"catalog: {table}": count for table, count in erasing.left_of(subject, turns).items()},
-        "events": _told_of(subject, what, parts),
+        "events": _told_of(subject, what, context),
     }
-    _look_again(reach, parts, proof, what)
-    _end(reach, proof, parts, now)
+    _look_again(reach, context, proof, what)
+    _end(reach, proof, context, now)
     return proof, what.changed
 
 
-def finish_erasures(parts: MemoryContext, limit: int, now: datetime) -> int:
+def finish_erasures(context: MemoryContext, limit: int, now: datetime) -> int:
     """Bring erasures to their end that were killed on the way, or that left something; answers of how many subjects.
 
     The catalog has been done with each of them: what is left is outside of it. What the subject has said since stays.
     """
     ended = 0
-    for subject, _ in parts.catalog.erasing.going_on(limit):
+    for subject, _ in context.catalog.erasing.going_on(limit):
         proof = Proof()
-        with suppress(SubjectBusy), holding(subject, parts) as lease:
-            reach = _Reach(subject, tuple(parts.catalog.erasing.begun(subject)), is_late=True)
-            _clear(reach, lease, parts, proof)
-            _rewrite(parts, proof)
-            _look_again(reach, parts, proof)
-            _end(reach, proof, parts, now)
+        with suppress(SubjectBusy), holding(subject, context) as lease:
+            reach = _Reach(subject, tuple(context.catalog.erasing.begun(subject)), is_late=True)
+            _clear(reach, lease, context, proof)
+            _rewrite(context, proof)
+            _look_again(reach, context, proof)
+            _end(reach, proof, context, now)
             ended += proof.is_clean
             if not proof.is_clean:
                 _log.warning("erasure_goes_on", stage="night", left=sum(proof.left.values()))
     return ended
 
 
-def erase_memory(subject: Subject, memory_id: uuid.UUID, parts: MemoryContext, *, by: str, now: datetime) -> Proof:
+def erase_memory(subject: Subject, memory_id: uuid.UUID, context: MemoryContext, *, by: str, now: datetime) -> Proof:
     """Erase one memory with all that says the same.
 
     Raises:
         KeyError: the subject has no such memory.
     """
-    what = erase(subject, [memory_id], parts, without, by=by, reason=_REASON, now=now)
-    _tell(subject, parts)
+    what = erase(subject, [memory_id], context, without, by=by, reason=_REASON, now=now)
+    _tell(subject, context)
     gone = {memory.id for memory in what.deleted}
     turns = {turn_id for memory in what.deleted for turn_id in memory.source_turn_ids}
-    unneeded = [turn_id for turn_id in sorted(turns) if not parts.catalog.erasing.made_of(subject, [turn_id])]
+    unneeded = [turn_id for turn_id in sorted(turns) if not context.catalog.erasing.made_of(subject, [turn_id])]
     return Proof(
         removed={"memories": len(gone)},
         left={
-            "memories": len(parts.catalog.memories(subject, gone)),
-            "sources": len(parts.catalog.sources(subject, unneeded)),
-            **_left_in_graph(subject, parts, gone),
-            "index": len(parts.index.fetch(subject, [memory.index_key for memory in what.deleted])),
-            "events": _told_of(subject, what, parts),
+            "memories": len(context.catalog.memories(subject, gone)),
+            "sources": len(context.catalog.sources(subject, unneeded)),
+            **_left_in_graph(subject, context, gone),
+            "index": len(context.index.fetch(subject, [memory.index_key for memory in what.deleted])),
+            "events": _told_of(subject, what, context),
         },
     )
 
@@ -227,110 +227,112 @@ def _said_at(turn: Any) -> datetime | None:
     return said_at if said_at.tzinfo else None
 
 
-def _clear(reach: _Reach, lease: Lease, parts: MemoryContext, proof: Proof) -> None:
+def _clear(reach: _Reach, lease: Lease, context: MemoryContext, proof: Proof) -> None:
     """Drop what is meant everywhere but in the catalog, and give the lease back."""
     subject = reach.subject
-    index_all(subject, parts)
-    proof.removed["ingest queue"] = drop_messages(parts.redis, reach.means)
-    letters = _letters(reach, parts)
-    proof.removed["dead letters"] = sum(remove_dead_letter(parts.redis, letter) for letter in letters)
+    index_all(subject, context)
+    proof.removed["ingest queue"] = drop_messages(context.redis, reach.means)
+    letters = _letters(reach, context)
+    proof.removed["dead letters"] = sum(remove_dead_letter(context.redis, letter) for letter in letters)
     if reach.whole:
-        proof.removed["index"] = _drop_strays(subject, parts)
-        told = _told(reach, parts)
+        proof.removed["index"] = _drop_strays(subject, context)
+        told = _told(reach, context)
         proof.removed["events"] = len(told)
         if told:
-            parts.redis.xdel(stream_key(subject), *told)
+            context.redis.xdel(stream_key(subject), *told)
     else:
-        _tell(subject, parts)
-    waiting = _parked(reach, parts)
+        _tell(subject, context)
+    waiting = _parked(reach, context)
     proof.removed["mailbox"] = len(waiting)
-    parts.mailbox.drop(lease, waiting, everything=reach.whole is not None)
+    context.mailbox.drop(lease, waiting, everything=reach.whole is not None)
 
 
-def _look_again(reach: _Reach, parts: MemoryContext, proof: Proof, what: Consequences | None = None) -> None:
+def _look_again(reach: _Reach, context: MemoryContext, proof: Proof, what: Consequences | None = None) -> None:
     """Count what is left of what was meant, and of the memories that went for it, where these are known."""
     subject = reach.subject
     if reach.whole:
-        proof.left["index"] = len(_strays(subject, parts))
-        proof.left["events"] = len(_told(reach, parts))
+        proof.left["index"] = len(_strays(subject, context))
+        proof.left["events"] = len(_told(reach, context))
         if not reach.is_late:
-            proof.left |= _left_in_graph(subject, parts)
+            proof.left |= _left_in_graph(subject, context)
     if what is not None:
-        proof.left["index"] = len(parts.index.fetch(subject, [memory.index_key for memory in what.deleted]))
-        proof.left |= _left_in_graph(subject, parts, {memory.id for memory in what.deleted})
-    proof.left["mailbox"] = len(_parked(reach, parts))
-    proof.left["ingest queue"] = count_messages(parts.redis, reach.means)
-    proof.left["dead letters"] = len(_letters(reach, parts))
+        proof.left["index"] = len(context.index.fetch(subject, [memory.index_key for memory in what.deleted]))
+        proof.left |= _left_in_graph(subject, context, {memory.id for memory in what.deleted})
+    proof.left["mailbox"] = len(_parked(reach, context))
+    proof.left["ingest queue"] = count_messages(context.redis, reach.means)
+    proof.left["dead letters"] = len(_letters(reach, context))
 
 
-def _end(reach: _Reach, proof: Proof, parts: MemoryContext, now: datetime) -> None:
+def _end(reach: _Reach, proof: Proof, context: MemoryContext, now: datetime) -> None:
     """Note that an erasure is over, if nothing is left: otherwise the fleet tries again within the hour."""
     if proof.is_clean:
-        parts.catalog.erasing.end(reach.subject, reach.stones, now)
+        context.catalog.erasing.end(reach.subject, reach.stones, now)
     else:
         proof.notes.append("the fleet looks again within the hour, until nothing is left")
 
 
-def _drop_strays(subject: Subject, parts: MemoryContext) -> int:
+def _drop_strays(subject: Subject, context: MemoryContext) -> int:
     dropped = 0
-    while strays := _strays(subject, parts):
-        parts.index.delete(subject, strays)
+    while strays := _strays(subject, context):
+        context.index.delete(subject, strays)
         dropped += len(strays)
     return dropped
 
 
-def _strays(subject: Subject, parts: MemoryContext) -> list[uuid.UUID]:
+def _strays(subject: Subject, context: MemoryContext) -> list[uuid.UUID]:
     """Entries of the subject that no memory accounts for."""
-    [anywhere] = parts.embedder.embed(["anything"])
-    hits = parts.index.query(anywhere, Where(subject, statuses=_EVERY_STATUS), _PAGE)
-    known = parts.catalog.memories(subject, [hit.memory_id for hit in hits])
+    [anywhere] = context.embedder.embed(["anything"])
+    hits = context.index.query(anywhere, Where(subject, statuses=_EVERY_STATUS), _PAGE)
+    known = context.catalog.memories(subject, [hit.memory_id for hit in hits])
     return [hit.key for hit in hits if hit.memory_id not in known]
 
 
-def _told(reach: _Reach, parts: MemoryContext) -> list[bytes]:
+def _told(reach: _Reach, context: MemoryContext) -> list[bytes]:
     """The entries of the subject's stream that are from before the erasure; all of them where it is not late."""
-    entries: Any = parts.redis.xrange(stream_key(reach.subject))
+    entries: Any = context.redis.xrange(stream_key(reach.subject))
     until = reach.whole.at if reach.is_late and reach.whole else None
     return [id_ for id_, fields in entries if until is None or datetime.fromisoformat(fields[b"at"].decode()) <= until]
 
 
-def _parked(reach: _Reach, parts: MemoryContext) -> list[str]:
-    return [id_ for id_, body in parts.mailbox.parked(reach.subject).items() if reach.means(json.loads(body))]
+def _parked(reach: _Reach, context: MemoryContext) -> list[str]:
+    return [id_ for id_, body in context.mailbox.parked(reach.subject).items() if reach.means(json.loads(body))]
 
 
-def _letters(reach: _Reach, parts: MemoryContext) -> list[DeadLetter]:
-    return [letter for letter in read_dead_letters(parts.redis) if reach.means(letter.turn, letter.at)]
+def _letters(reach: _Reach, context: MemoryContext) -> list[DeadLetter]:
+    return [letter for letter in read_dead_letters(context.redis) if reach.means(letter.turn, letter.at)]
 
 
-def _rewrite(parts: MemoryContext, proof: Proof) -> None:
+def _rewrite(context: MemoryContext, proof: Proof) -> None:
     """Have Redis write its append-only file anew: it holds what was deleted until then. Say what else may hold it."""
-    if parts.settings.effective_catalog_url.startswith("postgres"):
+    if context.settings.effective_catalog_url.startswith("postgres"):
         proof.notes.append(
             "Postgres keeps deleted rows in its files until VACUUM FULL, and in its log until that is recycled"
         )
     with suppress(ResponseError):
         # Refused while it is under way already, or where there is no such file.
-        parts.redis.bgrewriteaof()
+        context.redis.bgrewriteaof()
     proof.notes.append(
         "the broker rewrites its append-only file now; until it is done that still holds what was erased"
     )
 
 
-def _left_in_graph(subject: Subject, parts: MemoryContext, ids: Collection[uuid.UUID] | None = None) -> dict[str, int]:
+def _left_in_graph(
+    subject: Subject, context: MemoryContext, ids: Collection[uuid.UUID] | None = None
+) -> dict[str, int]:
     """How many facts a graph of its own still has, of some memories or of all."""
-    if not isinstance(parts.graph, KeptGraph):
+    if not isinstance(context.graph, KeptGraph):
         return {}
-    return {"graph": sum(ids is None or one.memory_id in ids for one in parts.graph.held(subject))}
+    return {"graph": sum(ids is None or one.memory_id in ids for one in context.graph.held(subject))}
 
 
-def _tell(subject: Subject, parts: MemoryContext) -> None:
-    while waiting := parts.catalog.outbox(subject):
-        announce_left(waiting, parts)
+def _tell(subject: Subject, context: MemoryContext) -> None:
+    while waiting := context.catalog.outbox(subject):
+        announce_left(waiting, context)
 
 
-def _told_of(subject: Subject, what: Consequences, parts: MemoryContext) -> int:
+def _told_of(subject: Subject, what: Consequences, context: MemoryContext) -> int:
     """How many events still tell more of erased memories than that they are gone, or what was told with them."""
-    entries: Any = parts.redis.xrange(stream_key(subject))
+    entries: Any = context.redis.xrange(stream_key(subject))
     told = [(fields[b"event"], json.loads(fields[b"payload"])) for _, fields in entries]
     gone = {str(memory.id) for memory in what.deleted}
     anew = {str(memory.id) for memory in what.changed if memory.consolidated_from}

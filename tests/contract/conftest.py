@@ -20,7 +20,7 @@ from tests.contract.loopback import Loopback, aws_at_loopback, loopback
 from tests.contract.pipeline import Worker
 from tests.contract.s3vectors_server import S3VectorsServer
 from tests.postgres import PostgresServer
-from worker.context import open_parts
+from worker.context import open_worker_context
 
 _users = count()
 
@@ -114,33 +114,33 @@ def worker(
         url: str = request.getfixturevalue("postgres_catalog")
         request.getfixturevalue("postgres").empty(url)
         settings = settings.model_copy(update={"catalog_url": url, "index": "pgvector"})
-    parts = open_parts(settings, create_celery(settings))
-    parts.redis.flushdb()
-    parts.extractor.prepare()
-    leases = LeaseKeeper(parts.mailbox, settings.lease_seconds, settings.turn_deadline_seconds)
-    yield Worker(parts, leases)
+    context = open_worker_context(settings, create_celery(settings))
+    context.redis.flushdb()
+    context.extractor.prepare()
+    leases = LeaseKeeper(context.mailbox, settings.lease_seconds, settings.turn_deadline_seconds)
+    yield Worker(context, leases)
     leases.stop()
-    parts.close()
+    context.close()
 
 
 @pytest.fixture
 def alone(worker: Worker, tmp_path: Path) -> Iterator[Worker]:
     """A worker with a catalog and an index of its own, so that a test may look at every byte of them."""
-    settings = worker.parts.settings.model_copy(update={"data_dir": tmp_path / "alone"})
-    index = open_index(settings, worker.parts.embedder)
+    settings = worker.context.settings.model_copy(update={"data_dir": tmp_path / "alone"})
+    index = open_index(settings, worker.context.embedder)
     own = worker.with_parts(settings=settings, catalog=open_catalog(settings), index=index)
     yield own
-    own.parts.index.close()
-    own.parts.catalog.close()
+    own.context.index.close()
+    own.context.catalog.close()
 
 
 @pytest.fixture
 def emptied(request: pytest.FixtureRequest, worker: Worker) -> Worker:
     """A worker that knows nobody."""
-    if worker.parts.settings.catalog_url is None:
+    if worker.context.settings.catalog_url is None:
         alone: Worker = request.getfixturevalue("alone")
         return alone
-    request.getfixturevalue("postgres").empty(worker.parts.settings.catalog_url)
+    request.getfixturevalue("postgres").empty(worker.context.settings.catalog_url)
     return worker
 
 

@@ -20,7 +20,7 @@ from stores.index.base import Hit, Where
 from stores.mailbox import key_of
 from stores.queue import DEAD_LETTER_QUEUE
 from tests.turns import a_turn
-from worker.context import Parts
+from worker.context import WorkerContext
 from worker.drain import drain
 
 EVERYTHING = tuple(Status)
@@ -30,15 +30,15 @@ EVERYTHING = tuple(Status)
 class Worker:
     """A worker's parts, and what a test asks of them."""
 
-    parts: Parts
+    context: WorkerContext
     leases: LeaseKeeper
 
     def park(self, *turns: dict[str, Any]) -> None:
         for turn in turns:
-            self.parts.mailbox.append(Turn.model_validate(turn), 5)
+            self.context.mailbox.append(Turn.model_validate(turn), 5)
 
     def work(self, whose: Subject) -> None:
-        drain(whose, self.parts, self.leases)
+        drain(whose, self.context, self.leases)
 
     def hear(self, user: str, *said: str, first: int = 0, **fields: Any) -> None:
         """Turns of one user that are taken together, the first one numbered `first`."""
@@ -47,7 +47,7 @@ class Worker:
         self.work(Turn.model_validate(turns[0]).subject)
 
     def known(self, whose: Subject, *statuses: Status) -> list[Memory]:
-        return self.parts.catalog.list_memories(whose, statuses=statuses or (Status.ACTIVE,))
+        return self.context.catalog.list_memories(whose, statuses=statuses or (Status.ACTIVE,))
 
     def state(self, whose: Subject) -> list[Memory]:
         return sorted(self.known(whose, *EVERYTHING), key=lambda memory: memory.id)
@@ -61,7 +61,7 @@ class Worker:
     def rows(self, table: str, whose: Subject) -> list[dict[str, Any]]:
         """A subject's rows of a table, as the database has them."""
         it = metadata.tables[table]
-        engine = create_catalog_engine(self.parts.settings.effective_catalog_url)
+        engine = create_catalog_engine(self.context.settings.effective_catalog_url)
         with closing(engine.connect()) as connection:
             mine = (it.c.tenant_id == whose.tenant_id) & (it.c.subject_id == whose.subject_id)
             found = [dict(row) for row in connection.execute(it.select().where(mine)).mappings()]
@@ -75,38 +75,38 @@ class Worker:
         )
 
     def indexed(self, whose: Subject) -> list[Status]:
-        entries = self.parts.index.fetch(whose, [memory.index_key for memory in self.known(whose, *EVERYTHING)])
+        entries = self.context.index.fetch(whose, [memory.index_key for memory in self.known(whose, *EVERYTHING)])
         return sorted(entry.status for entry in entries)
 
     def hits(self, whose: Subject, query: str) -> list[Hit]:
-        [vector] = self.parts.embedder.embed([query])
-        return self.parts.index.query(vector, Where(whose, statuses=EVERYTHING), 10)
+        [vector] = self.context.embedder.embed([query])
+        return self.context.index.query(vector, Where(whose, statuses=EVERYTHING), 10)
 
     def events(self, whose: Subject) -> list[dict[str, Any]]:
-        found = cast(list[tuple[bytes, dict[bytes, bytes]]], self.parts.redis.xrange(stream_key(whose)))
+        found = cast(list[tuple[bytes, dict[bytes, bytes]]], self.context.redis.xrange(stream_key(whose)))
         return [{key.decode(): value.decode() for key, value in fields.items()} for _, fields in found]
 
     def event_names(self, whose: Subject) -> list[str]:
         return [event["event"] for event in self.events(whose)]
 
     def dead_letters(self) -> list[dict[str, Any]]:
-        messages = [json.loads(message) for message in self.parts.redis.lrange(DEAD_LETTER_QUEUE, 0, -1)]
+        messages = [json.loads(message) for message in self.context.redis.lrange(DEAD_LETTER_QUEUE, 0, -1)]
         return [json.loads(base64.b64decode(message["body"]))[0][0] for message in reversed(messages)]
 
     def lose_lease(self, whose: Subject) -> None:
         """As if the worker that holds it had died some time ago."""
-        self.parts.redis.delete(key_of(whose, "lease"))
+        self.context.redis.delete(key_of(whose, "lease"))
 
     def wait_over(self, whose: Subject) -> None:
         """As if the time for which the subject backs off had passed."""
-        assert self.parts.redis.delete(key_of(whose, "retry")) == 1
+        assert self.context.redis.delete(key_of(whose, "retry")) == 1
 
     def files(self) -> dict[str, bytes]:
-        folder = self.parts.settings.data_dir
+        folder = self.context.settings.data_dir
         return {path.name: path.read_bytes() for path in folder.rglob("*") if path.is_file()}
 
-    def with_parts(self, **parts: Any) -> Worker:
-        return Worker(replace(self.parts, **parts), self.leases)
+    def with_parts(self, **context: Any) -> Worker:
+        return Worker(replace(self.context, **context), self.leases)
 
 
 def on_every_store(metafunc: pytest.Metafunc) -> None:

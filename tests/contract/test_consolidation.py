@@ -33,7 +33,7 @@ NOW = datetime.now(UTC) + timedelta(days=4)
 
 
 def night(worker: Worker, whose: Subject, now: datetime = NOW) -> Plan | None:
-    return visit(whose, CONSOLIDATE, worker.parts, worker.leases, now)
+    return visit(whose, CONSOLIDATE, worker.context, worker.leases, now)
 
 
 @pytest.fixture
@@ -66,27 +66,27 @@ def test_while_consent_is_withdrawn_nothing_is_told_anew(worker: Worker, anna: s
     worker.hear(anna, *SAID)
     whose = subject(anna)
     withdrawn = Preference(name=PreferenceName.CONSENT, value="withdrawn")
-    worker.parts.catalog.commit(Changes(subject=whose, at=NOW, preferred=(withdrawn,)))
+    worker.context.catalog.commit(Changes(subject=whose, at=NOW, preferred=(withdrawn,)))
     assert night(worker, whose) is None
-    assert visit(whose, AT_ONCE, worker.parts, worker.leases, NOW) is None
+    assert visit(whose, AT_ONCE, worker.context, worker.leases, NOW) is None
 
 
 def test_taking_it_apart_brings_them_back_for_good(worker: Worker, hiked: tuple[Subject, Memory, list[Memory]]) -> None:
     whose, whole, before = hiked
-    take_apart(whose, whole.id, worker.parts, by="dora", now=NOW)
+    take_apart(whose, whole.id, worker.context, by="dora", now=NOW)
     assert {memory.summary for memory in worker.known(whose)} == {memory.summary for memory in before}
     assert worker.indexed(whose) == [Status.ACTIVE, Status.ACTIVE]
     assert night(worker, whose) is None
     assert "restored" in worker.audited(whose)
     with pytest.raises(NothingToUndo):
-        take_apart(whose, before[0].id, worker.parts, by="dora", now=NOW)
+        take_apart(whose, before[0].id, worker.context, by="dora", now=NOW)
 
 
 def test_erasing_one_of_two_brings_the_other_back_and_leaves_nothing_of_it(
     worker: Worker, hiked: tuple[Subject, Memory, list[Memory]]
 ) -> None:
     whose, _, [gone, left] = hiked
-    assert erase_memory(whose, gone.id, worker.parts, by="dora", now=NOW).is_clean
+    assert erase_memory(whose, gone.id, worker.context, by="dora", now=NOW).is_clean
     assert only(worker.known(whose)).id == left.id
     assert gone.summary not in worker.everywhere(whose)
     assert worker.indexed(whose) == [Status.ACTIVE]
@@ -96,12 +96,12 @@ def test_of_three_the_two_that_are_left_are_told_anew_and_nothing_tells_of_the_t
     worker.hear(anna, *SAID, "I bought new hiking poles in the hills yesterday")
     whose = subject(anna)
     lost = next(memory for memory in worker.known(whose) if "lost" in memory.summary)
-    generous = worker.parts.policy.model_copy(update={"consolidate_similarity": 0.2})
+    generous = worker.context.policy.model_copy(update={"consolidate_similarity": 0.2})
     night(worker.with_parts(policy=generous), whose)
     whole = only(worker.known(whose))
     assert "lost" in whole.summary
     assert "lost" in str(worker.events(whose))
-    assert erase_memory(whose, lost.id, worker.parts, by="dora", now=NOW).is_clean
+    assert erase_memory(whose, lost.id, worker.context, by="dora", now=NOW).is_clean
     anew = only(worker.known(whose))
     assert (anew.id, len(anew.consolidated_from)) == (whole.id, 2)
     assert "lost" not in worker.everywhere(whose) + str(worker.events(whose))
@@ -126,10 +126,10 @@ def test_what_changes_of_a_consolidated_memory_does_not_take_the_rest_of_it_alon
         a_memory(f"t{number}", whose).model_copy(update={**moments, "summary": summary, "facts": facts})
         for number, (summary, facts) in enumerate(said.items())
     ]
-    whole = consolidated(group, " ".join(said), NOW, worker.parts.policy, embedding_model=group[0].embedding_model)
+    whole = consolidated(group, " ".join(said), NOW, worker.context.policy, embedding_model=group[0].embedding_model)
     archived = {"status": Status.ARCHIVED, "consolidated_into": whole.id}
-    parts = tuple(memory.model_copy(update=archived) for memory in group)
-    worker.parts.catalog.commit(Changes(subject=whose, at=NOW, created=(whole, *parts)))
+    context = tuple(memory.model_copy(update=archived) for memory in group)
+    worker.context.catalog.commit(Changes(subject=whose, at=NOW, created=(whole, *context)))
     worker.hear(anna, "I live in Porto", occurred_at=NOW.isoformat())
     home = f"{anna.title()} lives in Porto."
     assert {memory.summary for memory in worker.known(whose)} == {"Anna painted a boat.", home}
@@ -185,7 +185,7 @@ def test_where_the_rules_are_to_answer_for_a_model_that_is_away_they_condense_to
     with_model = worker.with_parts(llm=Away(None))
     with pytest.raises(LLMUnavailable):
         night(with_model, subject(anna))
-    settings = worker.parts.settings.model_copy(update={"llm_fallback": "rules"})
+    settings = worker.context.settings.model_copy(update={"llm_fallback": "rules"})
     night(with_model.with_parts(settings=settings), subject(anna))
     assert len(only(worker.known(subject(anna))).consolidated_from) == 2
 
@@ -194,7 +194,7 @@ def test_a_model_that_is_slow_is_asked_no_longer_than_a_hand_may_be_silent_and_t
     worker: Worker, anna: str
 ) -> None:
     worker.hear(anna, *SAID, "I painted the kitchen blue yesterday", "I painted the kitchen door green yesterday")
-    hasty = worker.parts.settings.model_copy(update={"turn_deadline_seconds": 0})
+    hasty = worker.context.settings.model_copy(update={"turn_deadline_seconds": 0})
     nights = [night(worker.with_parts(settings=hasty), subject(anna)) for _ in range(3)]
     assert [plan and plan.counts().get("consolidate") for plan in nights] == [1, 1, None]
 
@@ -207,15 +207,15 @@ def test_a_look_at_what_a_night_would_do_asks_no_model_and_changes_nothing(worke
         def complete(self, prompt: str, response_model: type[BaseModel]) -> Completion[Any]:
             pytest.fail("a preview costs nothing")
 
-    steps = preview(CONSOLIDATE, whose, worker.with_parts(llm=Dear(None), judge=Dear(None)).parts, NOW)
+    steps = preview(CONSOLIDATE, whose, worker.with_parts(llm=Dear(None), judge=Dear(None)).context, NOW)
     assert [step.action for step in steps] == ["consolidate", "join", "join"]
     assert worker.state(whose) == before
 
 
 def hold(worker: Worker, id_: uuid.UUID, whose: Subject, *, held: bool) -> None:
-    [memory] = worker.parts.catalog.memories(whose, [id_]).values()
+    [memory] = worker.context.catalog.memories(whose, [id_]).values()
     changed = memory.model_copy(update={"legal_hold": held, "version": memory.version + 1})
-    worker.parts.catalog.commit(Changes(subject=whose, at=NOW, updated=(changed,)))
+    worker.context.catalog.commit(Changes(subject=whose, at=NOW, updated=(changed,)))
 
 
 def test_originals_are_kept_for_as_long_as_what_they_became_and_go_with_it(
@@ -223,15 +223,15 @@ def test_originals_are_kept_for_as_long_as_what_they_became_and_go_with_it(
 ) -> None:
     whose, whole, before = hiked
     part = worker.known(whose, Status.ARCHIVED)[0]
-    assert visit(whose, FORGET, worker.parts, worker.leases, NOW + timedelta(days=20)) is None
+    assert visit(whose, FORGET, worker.context, worker.leases, NOW + timedelta(days=20)) is None
     far = NOW + timedelta(days=900)
-    archived = visit(whose, FORGET, worker.parts, worker.leases, far)
+    archived = visit(whose, FORGET, worker.context, worker.leases, far)
     assert archived is not None
     assert [(step.action, step.memory_id) for step in archived.steps] == [("archive", whole.id)]
     hold(worker, part.id, whose, held=True)
-    assert visit(whose, FORGET, worker.parts, worker.leases, far + timedelta(days=200)) is None, "one is to stay"
+    assert visit(whose, FORGET, worker.context, worker.leases, far + timedelta(days=200)) is None, "one is to stay"
     hold(worker, part.id, whose, held=False)
-    gone = visit(whose, FORGET, worker.parts, worker.leases, far + timedelta(days=200))
+    gone = visit(whose, FORGET, worker.context, worker.leases, far + timedelta(days=200))
     assert gone is not None
     assert {step.memory_id for step in gone.steps} == {whole.id, *(memory.id for memory in before)}
     assert worker.state(whose) == []

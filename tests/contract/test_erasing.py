@@ -25,7 +25,7 @@ from tests.contract.catalogs import a_memory
 from tests.contract.indexes import opened
 from tests.contract.pipeline import Worker, on_every_store
 from tests.turns import a_turn, subject
-from worker.context import Parts
+from worker.context import WorkerContext
 from worker.nights.forget import FORGET
 from worker.nights.tidy import tidy
 from worker.nights.visit import visit
@@ -45,10 +45,10 @@ def everywhere(worker: Worker, anna: str, bert: str) -> None:
     worker.hear(bert, "I live in Lisbon")
     worker.park(a_turn(anna, 5, SECRET), a_turn(bert, 5, SECRET))
     for user in (anna, bert):
-        send_turn(worker.parts.celery, turn_of(user, 6, SECRET))
-        worker.parts.redis.lmove(INGEST_QUEUE, f"{INGEST_QUEUE}\x06\x169", "LEFT", "LEFT")
-        send_dead_letter(worker.parts.celery, reason="broken", turn_id="x", body=a_turn(user, 7, SECRET))
-    send_dead_letter(worker.parts.celery, reason="broken", turn_id=None, body=broken(anna))
+        send_turn(worker.context.celery, turn_of(user, 6, SECRET))
+        worker.context.redis.lmove(INGEST_QUEUE, f"{INGEST_QUEUE}\x06\x169", "LEFT", "LEFT")
+        send_dead_letter(worker.context.celery, reason="broken", turn_id="x", body=a_turn(user, 7, SECRET))
+    send_dead_letter(worker.context.celery, reason="broken", turn_id=None, body=broken(anna))
 
 
 def broken(user: str) -> str:
@@ -61,30 +61,30 @@ def test_nothing_of_an_erased_subject_is_left_anywhere_and_others_keep_all(alone
     whose = subject(anna)
     texts = [memory.summary for memory in alone.known(whose)]
     before = alone.everywhere(subject(bert))
-    assert files_with(alone.parts.settings.data_dir, texts)
-    proof = erase_subject(whose, alone.parts, by="dora", now=NOW)
+    assert files_with(alone.context.settings.data_dir, texts)
+    proof = erase_subject(whose, alone.context, by="dora", now=NOW)
     assert proof.is_clean
     assert (proof.removed["mailbox"], proof.removed["ingest queue"], proof.removed["dead letters"]) == (1, 1, 2)
     assert proof.removed["index"] == 2
-    assert files_with(alone.parts.settings.data_dir, texts) == []
+    assert files_with(alone.context.settings.data_dir, texts) == []
     assert alone.audited(whose) == ["erased"]
     assert alone.everywhere(subject(bert)) == before
-    assert alone.parts.mailbox.parked(subject(bert)).keys() == {f"{bert}-5"}
-    again = erase_subject(subject(bert), alone.parts, by="dora", now=NOW)
+    assert alone.context.mailbox.parked(subject(bert)).keys() == {f"{bert}-5"}
+    again = erase_subject(subject(bert), alone.context, by="dora", now=NOW)
     assert (again.removed["ingest queue"], again.removed["dead letters"]) == (1, 1), "Bert's were not touched"
 
 
 def test_an_erased_subject_is_in_no_kind_of_index_any_more_and_others_are(
     adapter: str, alone: Worker, anna: str, tmp_path: Path
 ) -> None:
-    index = opened(adapter, tmp_path / "other", alone.parts.embedder.dimensions, alone.parts.embedder.name)
+    index = opened(adapter, tmp_path / "other", alone.context.embedder.dimensions, alone.context.embedder.name)
     worker = alone.with_parts(index=index)
     bert = anna.replace("anna", "bert")
     for user in (anna, bert):
         worker.hear(user, "I live in Lisbon")
     [key] = [memory.index_key for memory in worker.known(subject(anna))]
 
-    proof = erase_subject(subject(anna), worker.parts, by="dora", now=NOW)
+    proof = erase_subject(subject(anna), worker.context, by="dora", now=NOW)
 
     assert proof.is_clean
     assert proof.removed["index"] == 1
@@ -100,7 +100,7 @@ def test_a_turn_that_was_on_its_way_brings_nothing_back_and_a_later_one_is_remem
 ) -> None:
     worker.hear(anna, "I live in Lisbon")
     whose = subject(anna)
-    erase_subject(whose, worker.parts, by="dora", now=NOW)
+    erase_subject(whose, worker.context, by="dora", now=NOW)
     worker.hear(anna, "I live in Lisbon", "I am a vegetarian")
     assert worker.state(whose) == []
     assert worker.outcomes(whose) == {}
@@ -113,12 +113,12 @@ def test_a_worker_that_was_at_work_on_the_subject_writes_nothing_afterwards(work
     worker.hear(anna, "I live in Lisbon")
     whose = subject(anna)
     memory = worker.known(whose)[0]
-    lease = worker.parts.mailbox.hold(whose, 30)
+    lease = worker.context.mailbox.hold(whose, 30)
     assert lease is not None
     worker.lose_lease(whose)
-    erase_subject(whose, worker.parts, by="dora", now=NOW)
+    erase_subject(whose, worker.context, by="dora", now=NOW)
     with pytest.raises(StaleFence):
-        worker.parts.catalog.commit(Changes(subject=whose, at=NOW, fence=lease.token, created=(memory,)))
+        worker.context.catalog.commit(Changes(subject=whose, at=NOW, fence=lease.token, created=(memory,)))
     assert worker.state(whose) == []
 
 
@@ -127,7 +127,7 @@ def test_an_erased_conversation_goes_with_all_that_came_of_it_and_no_other(worke
     worker.hear(anna, "My brother owns a bakery in Porto", first=1, conversation_id="second")
     whose = subject(anna)
     worker.park(a_turn(anna, 2, SECRET) | {"conversation_id": "first"})
-    proof, _ = erase_turns(whose, Scope.CONVERSATION, "first", worker.parts, by="dora", now=NOW)
+    proof, _ = erase_turns(whose, Scope.CONVERSATION, "first", worker.context, by="dora", now=NOW)
     assert proof.is_clean
     assert proof.removed["mailbox"] == 1
     assert [memory.conversation_id for memory in worker.known(whose)] == ["second"]
@@ -150,11 +150,11 @@ def test_what_was_said_in_it_and_kept_nowhere_but_for_a_person_goes_with_an_eras
     worker.park(turn | {"conversation_id": "first", "messages": [*turn["messages"], asked]})
     worker.work(whose)
     topic = OpenTopic(agent_id=None, text="walnuts", turn_id=f"{anna}-2")
-    worker.parts.catalog.commit(Changes(subject=whose, at=NOW, topics={None: topic}))
+    worker.context.catalog.commit(Changes(subject=whose, at=NOW, topics={None: topic}))
     held = worker.rows("reviews", whose)
     assert [len(worker.rows(table, whose)) for table in ("reviews", "questions", "open_topics")] == [1, 1, 1]
     assert "refunds" in str(held)
-    proof, _ = erase_turns(whose, Scope.CONVERSATION, "first", worker.parts, by="dora", now=NOW)
+    proof, _ = erase_turns(whose, Scope.CONVERSATION, "first", worker.context, by="dora", now=NOW)
     assert proof.is_clean
     assert proof.removed["catalog: reviews"] == 1
     found = worker.everywhere(whose)
@@ -176,8 +176,8 @@ def test_however_much_is_known_of_a_subject_all_of_it_goes(worker: Worker, anna:
     whose = subject(anna)
     known = [a_memory(f"t{number}", whose) for number in range(620)]
     told = [Event(name=EventName.CREATED, **whose.model_dump(), at=NOW, payload={"id": str(one.id)}) for one in known]
-    worker.parts.catalog.commit(Changes(subject=whose, at=NOW, created=tuple(known), events=tuple(told)))
-    proof = erase_subject(whose, worker.parts, by="dora", now=NOW)
+    worker.context.catalog.commit(Changes(subject=whose, at=NOW, created=tuple(known), events=tuple(told)))
+    proof = erase_subject(whose, worker.context, by="dora", now=NOW)
     assert proof.is_clean
     assert proof.removed["catalog: memories"] == 620
 
@@ -187,10 +187,10 @@ def test_a_sweep_that_read_an_event_before_its_memory_was_erased_does_not_tell_o
     worker.hear(anna, "I live in Lisbon")
     [memory] = worker.known(whose)
     told = Event(name=EventName.UPDATED, **whose.model_dump(), at=NOW, payload={"id": str(memory.id), "s": "Lisbon"})
-    worker.parts.catalog.commit(Changes(subject=whose, at=NOW, events=(told,)))
-    read = worker.parts.catalog.outbox(whose)
-    erase_memory(whose, memory.id, worker.parts, by="dora", now=NOW)
-    announce_left(read, worker.parts)
+    worker.context.catalog.commit(Changes(subject=whose, at=NOW, events=(told,)))
+    read = worker.context.catalog.outbox(whose)
+    erase_memory(whose, memory.id, worker.context, by="dora", now=NOW)
+    announce_left(read, worker.context)
     assert "Lisbon" not in str(worker.events(whose))
 
 
@@ -199,14 +199,14 @@ def test_a_night_that_stalled_past_its_lease_tells_nothing_of_what_was_erased_me
 ) -> None:
     whose, long_ago = subject(anna), NOW - timedelta(days=900)
     faded = a_memory("t1", whose, created_at=long_ago)
-    worker.parts.catalog.commit(Changes(subject=whose, at=long_ago, created=(faded,)))
+    worker.context.catalog.commit(Changes(subject=whose, at=long_ago, created=(faded,)))
 
     def stalls(*_: Any, **__: Any) -> None:
         worker.lose_lease(whose)
-        erase_subject(whose, worker.parts, by="dora", now=NOW)
+        erase_subject(whose, worker.context, by="dora", now=NOW)
 
     monkeypatch.setattr("worker.nights.visit.index", stalls)
-    visit(whose, FORGET, worker.parts, worker.leases, NOW)
+    visit(whose, FORGET, worker.context, worker.leases, NOW)
     assert worker.events(whose) == []
 
 
@@ -218,7 +218,7 @@ def test_a_worker_that_stalled_past_its_lease_tells_nothing_of_what_was_erased_m
     def stalls(changes: Changes) -> None:
         assert changes.created
         worker.lose_lease(whose)
-        erase_subject(whose, worker.parts, by="dora", now=NOW)
+        erase_subject(whose, worker.context, by="dora", now=NOW)
 
     monkeypatch.setattr("memory.publish.count_searchable", stalls)
     worker.hear(anna, "I live in Lisbon")
@@ -228,14 +228,14 @@ def test_a_worker_that_stalled_past_its_lease_tells_nothing_of_what_was_erased_m
 def test_a_search_that_knew_the_words_finds_nothing_of_them_after_an_erasure(worker: Worker, anna: str) -> None:
     worker.hear(anna, "I live in Lisbon", "My brother owns a bakery in Porto")
     whose = subject(anna)
-    assert search(whose, "bakery in Porto", worker.parts, now=NOW), "the lexicon holds them now"
+    assert search(whose, "bakery in Porto", worker.context, now=NOW), "the lexicon holds them now"
     bakery = next(memory for memory in worker.known(whose) if "bakery" in memory.summary)
-    assert erase_memory(whose, bakery.id, worker.parts, by="dora", now=NOW).is_clean
-    assert all("bakery" not in one.memory.summary for one in search(whose, "bakery", worker.parts, now=NOW))
-    assert all("bakery" not in fact.object for fact in worker.parts.graph.about(whose, ["user", "bakery"]))
-    erase_subject(whose, worker.parts, by="dora", now=NOW)
-    assert search(whose, "Lisbon", worker.parts, now=NOW) == []
-    assert worker.parts.graph.about(whose, ["user"]) == []
+    assert erase_memory(whose, bakery.id, worker.context, by="dora", now=NOW).is_clean
+    assert all("bakery" not in one.memory.summary for one in search(whose, "bakery", worker.context, now=NOW))
+    assert all("bakery" not in fact.object for fact in worker.context.graph.about(whose, ["user", "bakery"]))
+    erase_subject(whose, worker.context, by="dora", now=NOW)
+    assert search(whose, "Lisbon", worker.context, now=NOW) == []
+    assert worker.context.graph.about(whose, ["user"]) == []
 
 
 @pytest.mark.parametrize("where", ["index", "events", "mailbox", "dead letters", "ingest queue", "graph"])
@@ -245,20 +245,20 @@ def test_a_second_look_sees_what_an_erasure_left(
     """What is put back behind the erasure's back, it finds."""
     whose = subject(anna)
     worker.hear(anna, "I live in Lisbon")
-    [entry] = worker.parts.index.fetch(whose, [worker.known(whose)[0].index_key])
+    [entry] = worker.context.index.fetch(whose, [worker.known(whose)[0].index_key])
 
-    def put_back(parts: Parts, proof: Proof) -> None:
+    def put_back(context: WorkerContext, proof: Proof) -> None:
         match where:
             case "index":
-                parts.index.upsert([entry])
+                context.index.upsert([entry])
             case "events":
-                parts.redis.xadd(stream_key(whose), {"event": "memory.created"})
+                context.redis.xadd(stream_key(whose), {"event": "memory.created"})
             case "mailbox":
                 worker.park(a_turn(anna, 5, SECRET))
             case "dead letters":
-                send_dead_letter(parts.celery, reason="broken", turn_id="x", body=a_turn(anna, 7, SECRET))
+                send_dead_letter(context.celery, reason="broken", turn_id="x", body=a_turn(anna, 7, SECRET))
             case "ingest queue":
-                send_turn(parts.celery, turn_of(anna, 6, SECRET))
+                send_turn(context.celery, turn_of(anna, 6, SECRET))
 
     class Leaky:
         def held(self, subject: Subject) -> list[Relation]:
@@ -271,18 +271,18 @@ def test_a_second_look_sees_what_an_erasure_left(
             return iter(())
 
     monkeypatch.setattr("memory.erasure.subjects._rewrite", put_back)
-    graph = Leaky() if where == "graph" else worker.parts.graph
-    proof = erase_subject(whose, worker.with_parts(graph=graph).parts, by="dora", now=NOW)
+    graph = Leaky() if where == "graph" else worker.context.graph
+    proof = erase_subject(whose, worker.with_parts(graph=graph).context, by="dora", now=NOW)
     assert {name for name, count in proof.left.items() if count} == {where}
     assert not proof.is_clean
     monkeypatch.undo()
-    assert erase_subject(whose, worker.parts, by="dora", now=NOW).is_clean
+    assert erase_subject(whose, worker.context, by="dora", now=NOW).is_clean
 
 
 def test_an_erased_turn_goes_with_the_memories_that_came_of_it(worker: Worker, anna: str) -> None:
     worker.hear(anna, "I live in Lisbon", "My brother owns a bakery in Porto")
     whose = subject(anna)
-    proof, _ = erase_turns(whose, Scope.TURN, f"{anna}-0", worker.parts, by="dora", now=NOW)
+    proof, _ = erase_turns(whose, Scope.TURN, f"{anna}-0", worker.context, by="dora", now=NOW)
     assert proof.is_clean
     assert all(memory.source_turn_ids == (f"{anna}-1",) for memory in worker.known(whose))
     assert len(worker.known(whose)) == 1
@@ -307,7 +307,7 @@ def test_an_erasure_that_was_killed_anywhere_is_known_and_the_fleet_finishes_it(
 ) -> None:
     bert = anna.replace("anna", "bert")
     everywhere(alone, anna, bert)
-    whose, erasing = subject(anna), alone.parts.catalog.erasing
+    whose, erasing = subject(anna), alone.context.catalog.erasing
     texts = [memory.summary for memory in alone.known(whose)]
     now = datetime.now(UTC)
 
@@ -317,7 +317,7 @@ def test_an_erasure_that_was_killed_anywhere_is_known_and_the_fleet_finishes_it(
     with monkeypatch.context() as deadly:
         deadly.setattr(step if "." in step else f"worker.erasing.{step}", dies)
         with pytest.raises(Killed):
-            erase_subject(whose, alone.parts, by="dora", now=now)
+            erase_subject(whose, alone.context, by="dora", now=now)
     assert erasing.going_on(10) == [(whose, now)]
     later = (now + timedelta(minutes=5)).isoformat()
     alone.hear(anna, "My brother owns a bakery in Porto", first=9, occurred_at=later)
@@ -325,16 +325,16 @@ def test_an_erasure_that_was_killed_anywhere_is_known_and_the_fleet_finishes_it(
     known, events = alone.known(whose), alone.events(whose)
     assert known
 
-    assert tidy(alone.parts, now + timedelta(hours=1))["erasures"] == 1
+    assert tidy(alone.context, now + timedelta(hours=1))["erasures"] == 1
 
     assert erasing.going_on(10) == []
-    assert tidy(alone.parts, now + timedelta(hours=2))["erasures"] == 0
-    assert files_with(alone.parts.settings.data_dir, texts) == []
-    assert count_messages(alone.parts.redis, lambda turn: is_of(turn, whose)) == 0
-    assert [letter for letter in read_dead_letters(alone.parts.redis) if is_of(letter.turn, whose)] == []
+    assert tidy(alone.context, now + timedelta(hours=2))["erasures"] == 0
+    assert files_with(alone.context.settings.data_dir, texts) == []
+    assert count_messages(alone.context.redis, lambda turn: is_of(turn, whose)) == 0
+    assert [letter for letter in read_dead_letters(alone.context.redis) if is_of(letter.turn, whose)] == []
     assert all(text not in str(alone.events(whose)) for text in texts)
     assert alone.known(whose) == known, "what was said since stays"
-    assert alone.parts.mailbox.parked(whose).keys() == {f"{anna}-10"}
+    assert alone.context.mailbox.parked(whose).keys() == {f"{anna}-10"}
     assert [event for event in events if event["at"] > now.isoformat()] == alone.events(whose)
 
 
@@ -342,10 +342,10 @@ def test_an_erasure_of_a_conversation_that_was_killed_is_finished_for_what_was_s
     worker: Worker, anna: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     worker.hear(anna, "I live in Lisbon", conversation_id="first")
-    whose, erasing, now = subject(anna), worker.parts.catalog.erasing, datetime.now(UTC)
+    whose, erasing, now = subject(anna), worker.context.catalog.erasing, datetime.now(UTC)
     for number, conversation in ((5, "first"), (6, "second")):
         body = a_turn(anna, number, SECRET) | {"conversation_id": conversation}
-        send_dead_letter(worker.parts.celery, reason="broken", turn_id="x", body=body)
+        send_dead_letter(worker.context.celery, reason="broken", turn_id="x", body=body)
 
     def dies(*_: Any, **__: Any) -> None:
         raise Killed
@@ -353,13 +353,13 @@ def test_an_erasure_of_a_conversation_that_was_killed_is_finished_for_what_was_s
     with monkeypatch.context() as deadly:
         deadly.setattr("memory.erasure.subjects.drop_messages", dies)
         with pytest.raises(Killed):
-            erase_turns(whose, Scope.CONVERSATION, "first", worker.parts, by="dora", now=now)
+            erase_turns(whose, Scope.CONVERSATION, "first", worker.context, by="dora", now=now)
     later = (now + timedelta(minutes=5)).isoformat()
     worker.hear(anna, "I have a dog", first=7, conversation_id="first", occurred_at=later)
     assert erasing.going_on(10) == [(whose, now)]
-    tidy(worker.parts, now + timedelta(hours=1))
+    tidy(worker.context, now + timedelta(hours=1))
     assert erasing.going_on(10) == []
-    mine = [letter.turn for letter in read_dead_letters(worker.parts.redis) if is_of(letter.turn, whose)]
+    mine = [letter.turn for letter in read_dead_letters(worker.context.redis) if is_of(letter.turn, whose)]
     assert [turn["conversation_id"] for turn in mine] == ["second"]
     assert [memory.source_turn_ids for memory in worker.known(whose)] == [(f"{anna}-7",)]
     assert all("Lisbon" not in event["payload"] for event in worker.events(whose))

@@ -28,24 +28,24 @@ WHY = "case 17"
 
 
 def held(worker: Worker, memory: Memory, *, holds: bool = True) -> Memory:
-    hold(memory.subject, [memory.id], worker.parts, why=WHY, by="dora", now=NOW, holds=holds)
-    return worker.parts.catalog.memories(memory.subject, [memory.id])[memory.id]
+    hold(memory.subject, [memory.id], worker.context, why=WHY, by="dora", now=NOW, holds=holds)
+    return worker.context.catalog.memories(memory.subject, [memory.id])[memory.id]
 
 
 def erase_whole(whose: Subject, memory: Memory, worker: Worker) -> None:
-    erase_subject(whose, worker.parts, by="dora", now=NOW)
+    erase_subject(whose, worker.context, by="dora", now=NOW)
 
 
 def erase_conversation(whose: Subject, memory: Memory, worker: Worker) -> None:
-    erase_turns(whose, Scope.CONVERSATION, memory.conversation_id or "", worker.parts, by="dora", now=NOW)
+    erase_turns(whose, Scope.CONVERSATION, memory.conversation_id or "", worker.context, by="dora", now=NOW)
 
 
 def erase_turn(whose: Subject, memory: Memory, worker: Worker) -> None:
-    erase_turns(whose, Scope.TURN, memory.source_turn_ids[0], worker.parts, by="dora", now=NOW)
+    erase_turns(whose, Scope.TURN, memory.source_turn_ids[0], worker.context, by="dora", now=NOW)
 
 
 def erase_one(whose: Subject, memory: Memory, worker: Worker) -> None:
-    erase_memory(whose, memory.id, worker.parts, by="dora", now=NOW)
+    erase_memory(whose, memory.id, worker.context, by="dora", now=NOW)
 
 
 @pytest.mark.parametrize("erasure", [erase_whole, erase_conversation, erase_turn, erase_one])
@@ -60,9 +60,9 @@ def test_an_erasure_that_would_take_what_is_held_is_refused_as_a_whole_until_the
     with pytest.raises(UnderLegalHold, match=str(memory.id)):
         erasure(whose, memory, worker)
     assert (worker.everywhere(whose), worker.events(whose)) == (before, told)
-    assert list(worker.parts.mailbox.parked(whose)) == [f"{anna}-5"]
+    assert list(worker.context.mailbox.parked(whose)) == [f"{anna}-5"]
     erasure(whose, held(worker, memory, holds=False), worker)
-    assert memory.id not in worker.parts.catalog.memories(whose, [memory.id])
+    assert memory.id not in worker.context.catalog.memories(whose, [memory.id])
 
 
 def test_who_held_it_and_lifted_the_hold_and_why_is_in_the_audit(worker: Worker, anna: str) -> None:
@@ -70,7 +70,7 @@ def test_who_held_it_and_lifted_the_hold_and_why_is_in_the_audit(worker: Worker,
     memory = only(worker.known(subject(anna)))
     held(worker, held(worker, memory))
     held(worker, memory, holds=False)
-    lines = worker.parts.catalog.audit_of(memory.subject, memory.id)
+    lines = worker.context.catalog.audit_of(memory.subject, memory.id)
     assert [(line.action, line.by, line.reason) for line in lines[1:]] == [
         ("held", "dora", WHY),
         ("lifted", "dora", WHY),
@@ -84,7 +84,7 @@ def test_a_spoken_wish_to_forget_what_is_held_is_refused_with_a_line_in_the_audi
     worker.hear(anna, "Forget that I live in Lisbon", first=1)
     assert worker.known(whose) == [memory]
     assert worker.outcomes(whose)[f"{anna}-1"] == "refused"
-    line = worker.parts.catalog.audit_of(whose, memory.id)[-1]
+    line = worker.context.catalog.audit_of(whose, memory.id)[-1]
     assert (line.action, line.turn_id, "legal hold" in line.reason) == ("refused", f"{anna}-1", True)
     worker.hear(anna, "I live in Porto", first=2)
     assert only(worker.known(whose, Status.SUPERSEDED)).legal_hold, "a changed fact keeps what it was"
@@ -101,11 +101,11 @@ def boat(worker: Worker, anna: str) -> tuple[Memory, list[Memory]]:
         a_memory(f"t{number}", whose).model_copy(update={**moments, "summary": summary, "facts": facts})
         for number, (summary, facts) in enumerate(said.items())
     ]
-    whole = consolidated(group, " ".join(said), NOW, worker.parts.policy, embedding_model=group[0].embedding_model)
+    whole = consolidated(group, " ".join(said), NOW, worker.context.policy, embedding_model=group[0].embedding_model)
     archived = {"status": Status.ARCHIVED, "consolidated_into": whole.id}
-    parts = [memory.model_copy(update=archived) for memory in group]
-    worker.parts.catalog.commit(Changes(subject=whose, at=NOW, created=(whole, *parts)))
-    return whole, parts
+    context = [memory.model_copy(update=archived) for memory in group]
+    worker.context.catalog.commit(Changes(subject=whose, at=NOW, created=(whole, *context)))
+    return whole, context
 
 
 def test_a_held_episode_is_not_erased_with_what_it_became_nor_lost_when_that_is_taken_apart(
@@ -114,9 +114,9 @@ def test_a_held_episode_is_not_erased_with_what_it_became_nor_lost_when_that_is_
     whole, [home, painted] = boat
     held(worker, painted)
     with pytest.raises(UnderLegalHold, match=str(painted.id)):
-        erase_memory(whole.subject, whole.id, worker.parts, by="dora", now=NOW)
-    take_apart(whole.subject, whole.id, worker.parts, by="dora", now=NOW)
-    erase_memory(whole.subject, home.id, worker.parts, by="dora", now=NOW)
+        erase_memory(whole.subject, whole.id, worker.context, by="dora", now=NOW)
+    take_apart(whole.subject, whole.id, worker.context, by="dora", now=NOW)
+    erase_memory(whole.subject, home.id, worker.context, by="dora", now=NOW)
     assert [(one.id, one.legal_hold) for one in worker.known(whole.subject)] == [(painted.id, True)]
 
 
@@ -126,16 +126,16 @@ def test_a_held_whole_is_not_told_without_a_part_nor_taken_apart_and_survives_th
     whole, [home, painted] = boat
     held(worker, whole)
     with pytest.raises(UnderLegalHold, match=str(whole.id)):
-        erase_memory(whole.subject, painted.id, worker.parts, by="dora", now=NOW)
+        erase_memory(whole.subject, painted.id, worker.context, by="dora", now=NOW)
     with pytest.raises(UnderLegalHold, match=str(whole.id)):
-        take_apart(whole.subject, whole.id, worker.parts, by="dora", now=NOW)
+        take_apart(whole.subject, whole.id, worker.context, by="dora", now=NOW)
     worker.hear(whole.subject_id, "I live in Porto", occurred_at=(NOW + timedelta(minutes=1)).isoformat())
     kept = only(worker.known(whole.subject, Status.ARCHIVED))
     assert (kept.id, kept.summary, kept.legal_hold) == (whole.id, whole.summary, True)
     assert {one.summary for one in worker.known(whole.subject)} >= {painted.summary}
     assert only(worker.known(whole.subject, Status.SUPERSEDED)).id == home.id
     with pytest.raises(UnderLegalHold, match=str(whole.id)):
-        erase_memory(whole.subject, painted.id, worker.parts, by="dora", now=NOW)
+        erase_memory(whole.subject, painted.id, worker.context, by="dora", now=NOW)
 
 
 def test_no_night_deletes_what_is_held_with_what_was_made_of_it(worker: Worker, anna: str) -> None:
@@ -143,11 +143,11 @@ def test_no_night_deletes_what_is_held_with_what_was_made_of_it(worker: Worker, 
     rest = a_memory("t1", whose, created_at=long_ago)
     old = supersede(a_memory("t0", whose, created_at=long_ago), rest.id, long_ago)
     rest = rest.model_copy(update={"merged_from": (old.id,), "status": Status.ARCHIVED})
-    worker.parts.catalog.commit(Changes(subject=whose, at=long_ago, created=(old, rest)))
+    worker.context.catalog.commit(Changes(subject=whose, at=long_ago, created=(old, rest)))
     held(worker, old)
-    assert visit(whose, FORGET, worker.parts, worker.leases, NOW) is None
+    assert visit(whose, FORGET, worker.context, worker.leases, NOW) is None
     held(worker, old, holds=False)
-    plan = visit(whose, FORGET, worker.parts, worker.leases, NOW)
+    plan = visit(whose, FORGET, worker.context, worker.leases, NOW)
     assert plan is not None
     assert {step.memory_id for step in plan.steps} == {old.id, rest.id}
 
@@ -156,5 +156,5 @@ def test_whoever_asks_the_catalog_deletes_nothing_that_is_held(worker: Worker, a
     worker.hear(anna, "I live in Lisbon")
     memory = held(worker, only(worker.known(subject(anna))))
     with pytest.raises(UnderLegalHold):
-        worker.parts.catalog.commit(Changes(subject=memory.subject, at=NOW, deleted=(memory,)))
+        worker.context.catalog.commit(Changes(subject=memory.subject, at=NOW, deleted=(memory,)))
     assert worker.known(memory.subject) == [memory]

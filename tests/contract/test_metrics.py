@@ -158,7 +158,7 @@ def test_a_turn_that_is_kept_is_counted_once_with_its_lags(alone: Worker, anna: 
 def test_the_lag_is_from_the_arrival_in_the_mailbox(alone: Worker, anna: str) -> None:
     before = counted("afterturn_turn_commit_lag_seconds_sum")
     alone.park(a_turn(anna, 1, "I live in Lisbon."))
-    arrive_earlier(alone.parts.redis, anna, 500)
+    arrive_earlier(alone.context.redis, anna, 500)
     alone.work(subject(anna))
     assert counted("afterturn_turn_commit_lag_seconds_sum") - before == pytest.approx(500, abs=20)
 
@@ -172,7 +172,7 @@ def test_a_skipped_turn_waits_for_no_index(alone: Worker, anna: str) -> None:
 
 def test_a_mailbox_whose_worker_was_not_heard_of_again_is_a_takeover(alone: Worker, anna: str) -> None:
     alone.park(a_turn(anna, 1, "I live in Lisbon."))
-    assert alone.parts.mailbox.acquire(subject(anna), 8, 30) is not None
+    assert alone.context.mailbox.acquire(subject(anna), 8, 30) is not None
     alone.lose_lease(subject(anna))
     before = counted("afterturn_lease_takeovers_total")
     alone.work(subject(anna))
@@ -185,9 +185,9 @@ def test_the_arrivals_of_memories_that_wait_for_the_index_are_those_of_their_las
     start = datetime.now(UTC)
     alone.hear(anna, "I live in Lisbon.")
     [memory] = alone.known(subject(anna))
-    [arrived] = alone.parts.catalog.arrivals([memory.id])
+    [arrived] = alone.context.catalog.arrivals([memory.id])
     assert abs((arrived - start).total_seconds()) < 30
-    assert alone.parts.catalog.arrivals([]) == []
+    assert alone.context.catalog.arrivals([]) == []
 
 
 # -- log lines ------------------------------------------------------------------------------------------------------
@@ -207,7 +207,7 @@ def test_the_arrivals_of_memories_that_wait_for_the_index_are_those_of_their_las
 def test_every_line_on_a_batch_that_fails_has_its_batch_its_turns_and_its_stage(
     alone: Worker, anna: str, part: str, call: str, error: Exception, event: str
 ) -> None:
-    failing = alone.with_parts(**{part: _Failing(getattr(alone.parts, part), call, error)})
+    failing = alone.with_parts(**{part: _Failing(getattr(alone.context, part), call, error)})
     with capture_logs(processors=[merge_contextvars]) as lines:
         failing.hear(anna, "I live in Lisbon.")
     [line] = [line for line in lines if line["event"] == event]
@@ -237,7 +237,7 @@ class _Failing:
 
 def test_a_scrape_shows_what_waits(alone: Worker, anna: str) -> None:
     alone.park(a_turn(anna, 1, "I live in Lisbon."))
-    page = page_of(FleetCollector(alone.parts.redis, alone.parts.mailbox, alone.parts.catalog))
+    page = page_of(FleetCollector(alone.context.redis, alone.context.mailbox, alone.context.catalog))
     assert "afterturn_index_jobs_waiting 0.0" in page
     assert 'afterturn_queue_messages{queue="memory_ingest_queue"}' in page
     assert "Lisbon" not in page
@@ -246,18 +246,18 @@ def test_a_scrape_shows_what_waits(alone: Worker, anna: str) -> None:
 
 
 def test_a_scrape_shows_whether_a_beat_leads(alone: Worker) -> None:
-    fleet = FleetCollector(alone.parts.redis, alone.parts.mailbox, alone.parts.catalog)
+    fleet = FleetCollector(alone.context.redis, alone.context.mailbox, alone.context.catalog)
     assert "afterturn_beat_leads 0.0" in page_of(fleet)
-    alone.parts.redis.set(BEAT_LOCK, "a beat", ex=60)
+    alone.context.redis.set(BEAT_LOCK, "a beat", ex=60)
     assert "afterturn_beat_leads 1.0" in page_of(fleet)
-    alone.parts.redis.delete(BEAT_LOCK)
+    alone.context.redis.delete(BEAT_LOCK)
 
 
 def test_a_broker_that_is_away_takes_its_own_numbers_off_the_page_and_no_more(alone: Worker) -> None:
-    settings = alone.parts.settings.model_copy(update={"broker_url": f"redis://127.0.0.1:{free_port()}/0"})
+    settings = alone.context.settings.model_copy(update={"broker_url": f"redis://127.0.0.1:{free_port()}/0"})
     away = open_mailbox(settings, open_redis(settings, timeout=0.5, retries=0), create_celery(settings))
     before = counted("afterturn_scrape_errors_total", store="broker")
-    page = page_of(FleetCollector(alone.parts.redis, away, alone.parts.catalog))
+    page = page_of(FleetCollector(alone.context.redis, away, alone.context.catalog))
     assert ("afterturn_pending_turns" in page, "afterturn_index_jobs_waiting" in page) == (False, True)
     assert counted("afterturn_scrape_errors_total", store="broker") == before + 1
 
@@ -269,7 +269,7 @@ def test_a_catalog_that_is_away_takes_its_own_numbers_off_the_page_and_no_more(a
 
     away: Any = Away()
     before = counted("afterturn_scrape_errors_total", store="catalog")
-    page = page_of(FleetCollector(alone.parts.redis, alone.parts.mailbox, away))
+    page = page_of(FleetCollector(alone.context.redis, alone.context.mailbox, away))
     assert ("afterturn_pending_turns" in page, "afterturn_index_jobs_waiting" in page) == (True, False)
     assert counted("afterturn_scrape_errors_total", store="catalog") == before + 1
 
@@ -295,19 +295,19 @@ def test_what_hangs_is_waited_for_once_and_asked_again_when_it_has_answered() ->
 
 def test_a_worker_serves_its_page_and_a_port_that_is_taken_is_named(worker: Worker) -> None:
     port = free_port()
-    settings = worker.parts.settings.model_copy(update={"metrics_port": port})
-    parts = worker.with_parts(settings=settings).parts
-    stop = show_worker(parts, worker.leases, lambda: 3)
+    settings = worker.context.settings.model_copy(update={"metrics_port": port})
+    context = worker.with_parts(settings=settings).context
+    stop = show_worker(context, worker.leases, lambda: 3)
     try:
         with urllib.request.urlopen(f"http://127.0.0.1:{port}/metrics", timeout=5) as answer:
             page = answer.read().decode()
         assert "afterturn_worker_slots_busy 3.0" in page
         assert "\nafterturn_pending_turns " in page
         with pytest.raises(SettingsError, match=f"AFTERTURN_METRICS_PORT: port {port} is taken"):
-            show_worker(parts, worker.leases, lambda: 3)
+            show_worker(context, worker.leases, lambda: 3)
         elsewhere = settings.model_copy(update={"metrics_address": "192.0.2.1"})
         with pytest.raises(SettingsError, match="AFTERTURN_METRICS_ADDRESS"):
-            show_worker(worker.with_parts(settings=elsewhere).parts, worker.leases, lambda: 3)
+            show_worker(worker.with_parts(settings=elsewhere).context, worker.leases, lambda: 3)
     finally:
         stop()
 
@@ -321,7 +321,7 @@ def test_a_report_tells_what_it_can_when_the_broker_is_away(
     monkeypatch.setattr("interfaces.fleet_report._SECONDS", 60.0)
     alone.hear(anna, "I live in Lisbon.")
     url = f"redis://127.0.0.1:{free_port()}/0"
-    told, failed = fleet_report(alone.parts.settings.model_copy(update={"broker_url": url}))
+    told, failed = fleet_report(alone.context.settings.model_copy(update={"broker_url": url}))
     assert failed is not None
     assert (told.broker_answers, told.catalog_answers, told.workers, told.pending_turns) == (False, True, None, None)
     assert (told.turns, told.indexed, told.waiting_for_the_index) == ({"kept": 1}, 1, 0)
@@ -332,7 +332,7 @@ def test_a_report_tells_what_it_can_when_the_broker_is_away(
 
 def test_a_report_tells_what_it_can_when_the_catalog_is_away(alone: Worker, tmp_path: Any) -> None:
     (tmp_path / "broken.sqlite3").write_bytes(b"this is no database" * 100)
-    broken: Settings = alone.parts.settings.model_copy(update={"catalog_url": f"sqlite:///{tmp_path}/broken.sqlite3"})
+    broken: Settings = alone.context.settings.model_copy(update={"catalog_url": f"sqlite:///{tmp_path}/broken.sqlite3"})
     told, failed = fleet_report(broken)
     assert isinstance(failed, NoAnswer)
     assert "AFTERTURN_CATALOG_URL" in str(failed)

@@ -29,11 +29,11 @@ A_DAY = timedelta(days=1)
 @pytest.fixture
 def few(emptied: Worker, anna: str) -> Worker:
     """A worker whose chunks are of 3 subjects, and who knows 8, by the names of their numbers behind Anna's."""
-    settings = emptied.parts.settings.model_copy(update={"night_chunk_subjects": 3, "night_hands": 2})
+    settings = emptied.context.settings.model_copy(update={"night_chunk_subjects": 3, "night_hands": 2})
     few = emptied.with_parts(settings=settings)
     for number in range(8):
         few.hear(f"{anna}-{number}", "I live in Lisbon")
-    few.parts.redis.delete(*rings())
+    few.context.redis.delete(*rings())
     return few
 
 
@@ -43,7 +43,7 @@ def rings() -> list[str]:
 
 def waiting(worker: Worker) -> int:
     """How many hands are asked for."""
-    return sum(worker.parts.redis.llen(queue) for queue in rings())
+    return sum(worker.context.redis.llen(queue) for queue in rings())
 
 
 class Seen:
@@ -53,7 +53,7 @@ class Seen:
         self.subjects: list[str] = []
         self.fail_at = fail_at
 
-    def needs(self, whose: Subject, parts: Any, now: datetime) -> bool:
+    def needs(self, whose: Subject, context: Any, now: datetime) -> bool:
         self.subjects.append(whose.subject_id)
         if whose.subject_id == self.fail_at:
             raise RuntimeError
@@ -65,7 +65,7 @@ class Seen:
 
 @contextmanager
 def a_run(worker: Worker) -> Iterator[str]:
-    run_id = dispatch.begin("forget", "2026-11-02T04:00", None, worker.parts, NOW)
+    run_id = dispatch.begin("forget", "2026-11-02T04:00", None, worker.context, NOW)
     assert run_id == "forget/2026-11-02T04:00/UTC"
     yield run_id
 
@@ -74,8 +74,8 @@ def test_a_run_sees_every_subject_once_and_says_what_it_did(few: Worker, anna: s
     seen = Seen()
     with a_run(few) as run_id:
         for _ in range(5):
-            chunks.work(run_id, seen.job(), few.parts, few.leases)
-    run = few.parts.catalog.nights.run(run_id)
+            chunks.work(run_id, seen.job(), few.context, few.leases)
+    run = few.context.catalog.nights.run(run_id)
     assert run is not None
     assert sorted(seen.subjects) == [f"{anna}-{number}" for number in range(8)]
     assert (run.chunks, run.subjects, run.results) == (3, 8, {"unchanged": 8})
@@ -84,24 +84,24 @@ def test_a_run_sees_every_subject_once_and_says_what_it_did(few: Worker, anna: s
 
 
 def test_a_second_beat_begins_nothing(few: Worker) -> None:
-    assert dispatch.tick("forget", few.parts, NOW) == ["forget/2026-11-02T04:00/UTC"]
+    assert dispatch.tick("forget", few.context, NOW) == ["forget/2026-11-02T04:00/UTC"]
     assert waiting(few) == 2, "as many hands as a run may have"
-    assert dispatch.tick("forget", few.parts, NOW + timedelta(minutes=15)) == []
-    assert len(few.parts.catalog.nights.runs()) == 1
+    assert dispatch.tick("forget", few.context, NOW + timedelta(minutes=15)) == []
+    assert len(few.context.catalog.nights.runs()) == 1
 
 
 def test_a_night_that_is_not_over_goes_on_in_the_place_of_the_next_one(few: Worker, anna: str) -> None:
-    [run_id] = dispatch.tick("forget", few.parts, NOW)
-    assert dispatch.tick("forget", few.parts, NOW + A_DAY) == []
+    [run_id] = dispatch.tick("forget", few.context, NOW)
+    assert dispatch.tick("forget", few.context, NOW + A_DAY) == []
     seen = Seen()
     for _ in range(4):
-        chunks.work(run_id, seen.job(), few.parts, few.leases)
+        chunks.work(run_id, seen.job(), few.context, few.leases)
     assert len(seen.subjects) == 8
-    assert dispatch.tick("forget", few.parts, NOW + A_DAY) == ["forget/2026-11-03T04:00/UTC"]
+    assert dispatch.tick("forget", few.context, NOW + A_DAY) == ["forget/2026-11-03T04:00/UTC"]
 
 
 def test_the_chunk_of_a_dead_hand_whose_clock_was_ahead_is_taken_up_too(few: Worker) -> None:
-    nights = few.parts.catalog.nights
+    nights = few.context.catalog.nights
     with a_run(few) as run_id:
         assert nights.take(run_id, "dead", size=9, hands=1, now=NOW + A_DAY, silent=A_DAY / 24) is not None
         assert nights.in_work(run_id, NOW, A_DAY / 24) == 0
@@ -121,14 +121,14 @@ def test_a_model_that_is_away_interrupts_the_run_and_one_subject_over_whom_it_fa
         return False
 
     with a_run(few) as run_id:
-        few.parts.redis.delete(*rings())
+        few.context.redis.delete(*rings())
         for _ in range(2):
-            chunks.work(run_id, {"forget": Job("forget", fails, FORGET.plan)}, few.parts, few.leases)
+            chunks.work(run_id, {"forget": Job("forget", fails, FORGET.plan)}, few.context, few.leases)
             assert waiting(few) == 0, "to ask at once would hammer what is away"
         assert f"{anna}-2" not in seen
         for _ in range(6):
-            chunks.work(run_id, {"forget": Job("forget", fails, FORGET.plan)}, few.parts, few.leases)
-    run = few.parts.catalog.nights.run(run_id)
+            chunks.work(run_id, {"forget": Job("forget", fails, FORGET.plan)}, few.context, few.leases)
+    run = few.context.catalog.nights.run(run_id)
     assert run is not None
     assert (run.finished_at is None, run.subjects, run.results) == (False, 8, {"unchanged": 7, "failed": 1})
 
@@ -136,33 +136,33 @@ def test_a_model_that_is_away_interrupts_the_run_and_one_subject_over_whom_it_fa
 def test_each_time_zone_has_a_night_of_its_own(few: Worker, anna: str) -> None:
     far = subject(f"{anna}-3")
     zone = Preference(name=PreferenceName.TIME_ZONE, value="Asia/Tokyo")
-    few.parts.catalog.commit(Changes(subject=far, at=NOW, preferred=(zone,)))
+    few.context.catalog.commit(Changes(subject=far, at=NOW, preferred=(zone,)))
     seen = Seen()
     noon_in_utc = datetime(2026, 11, 1, 19, 15, tzinfo=UTC)
-    assert dispatch.tick("forget", few.parts, noon_in_utc) == ["forget/2026-11-02T04:00/Asia/Tokyo"]
-    chunks.work("forget/2026-11-02T04:00/Asia/Tokyo", seen.job(), few.parts, few.leases)
+    assert dispatch.tick("forget", few.context, noon_in_utc) == ["forget/2026-11-02T04:00/Asia/Tokyo"]
+    chunks.work("forget/2026-11-02T04:00/Asia/Tokyo", seen.job(), few.context, few.leases)
     assert seen.subjects == [far.subject_id]
     for number, value in enumerate(("UTC", "Nowhere/Olympus")):
         other = Preference(name=PreferenceName.TIME_ZONE, value=value)
-        few.parts.catalog.commit(Changes(subject=subject(f"{anna}-{number}"), at=NOW, preferred=(other,)))
-    begun = dispatch.tick("forget", few.parts, NOW)
+        few.context.catalog.commit(Changes(subject=subject(f"{anna}-{number}"), at=NOW, preferred=(other,)))
+    begun = dispatch.tick("forget", few.context, NOW)
     assert begun == ["forget/2026-11-02T04:00/UTC", "forget/2026-11-02T04:00/Nowhere/Olympus"], "UTC, if none is known"
     for run_id in (*begun, *begun, *begun, *begun):
-        chunks.work(run_id, seen.job(), few.parts, few.leases)
+        chunks.work(run_id, seen.job(), few.context, few.leases)
     assert sorted(seen.subjects) == [f"{anna}-{number}" for number in range(8)]
 
 
 def test_a_night_that_is_long_past_is_not_made_up_for_by_day(few: Worker) -> None:
-    assert dispatch.tick("forget", few.parts, NOW + timedelta(hours=3)) == []
+    assert dispatch.tick("forget", few.context, NOW + timedelta(hours=3)) == []
 
 
 def test_a_job_without_a_moment_is_never_done(few: Worker) -> None:
-    settings = few.parts.settings.model_copy(update={"night_forget": ""})
-    assert dispatch.tick("forget", few.with_parts(settings=settings).parts, NOW) == []
+    settings = few.context.settings.model_copy(update={"night_forget": ""})
+    assert dispatch.tick("forget", few.with_parts(settings=settings).context, NOW) == []
 
 
 def test_what_a_dead_hand_left_another_takes_up_where_it_stopped(few: Worker, anna: str) -> None:
-    nights = few.parts.catalog.nights
+    nights = few.context.catalog.nights
     with a_run(few) as run_id:
         dead = nights.take(run_id, "dead", size=5, hands=2, now=NOW, silent=A_DAY)
         assert dead is not None
@@ -180,7 +180,7 @@ def test_what_a_dead_hand_left_another_takes_up_where_it_stopped(few: Worker, an
 
 
 def test_a_run_is_over_only_when_its_last_hand_is_done(few: Worker) -> None:
-    nights = few.parts.catalog.nights
+    nights = few.context.catalog.nights
     with a_run(few) as run_id:
         first = nights.take(run_id, "a", size=8, hands=2, now=NOW, silent=A_DAY)
         assert first is not None
@@ -194,13 +194,13 @@ def test_a_run_is_over_only_when_its_last_hand_is_done(few: Worker) -> None:
 def test_a_worker_that_is_to_end_leaves_the_rest_of_its_chunk_to_another_at_once(few: Worker, anna: str) -> None:
     seen = Seen()
     with a_run(few) as run_id:
-        few.parts.redis.delete(*rings())
-        chunks.work(run_id, seen.job(), few.parts, few.leases, lambda: len(seen.subjects) == 2)
+        few.context.redis.delete(*rings())
+        chunks.work(run_id, seen.job(), few.context, few.leases, lambda: len(seen.subjects) == 2)
         assert seen.subjects == [f"{anna}-0", f"{anna}-1"]
         assert waiting(few) == 1
         for _ in range(4):
-            chunks.work(run_id, seen.job(), few.parts, few.leases)
-    run = few.parts.catalog.nights.run(run_id)
+            chunks.work(run_id, seen.job(), few.context, few.leases)
+    run = few.context.catalog.nights.run(run_id)
     assert run is not None
     assert (run.subjects, run.results, run.finished_at is None) == (8, {"unchanged": 8}, False)
     assert seen.subjects == [f"{anna}-{number}" for number in range(8)]
@@ -210,8 +210,8 @@ def test_one_subject_that_cannot_be_done_does_not_keep_the_others_from_their_nig
     seen = Seen(fail_at=f"{anna}-1")
     with a_run(few) as run_id:
         for _ in range(4):
-            chunks.work(run_id, seen.job(), few.parts, few.leases)
-    run = few.parts.catalog.nights.run(run_id)
+            chunks.work(run_id, seen.job(), few.context, few.leases)
+    run = few.context.catalog.nights.run(run_id)
     assert run is not None
     assert run.results == {"unchanged": 7, "failed": 1}
 
@@ -220,21 +220,21 @@ def test_a_subject_over_whom_every_hand_dies_is_left_for_the_next_night(few: Wor
     class Killed(BaseException): ...
 
     class Deadly(Seen):
-        def needs(self, whose: Subject, parts: Any, now: datetime) -> bool:
-            super().needs(whose, parts, now)
+        def needs(self, whose: Subject, context: Any, now: datetime) -> bool:
+            super().needs(whose, context, now)
             if whose.subject_id == f"{anna}-1":
                 raise Killed
             return False
 
     seen = Deadly()
     hasty = few.with_parts(
-        settings=few.parts.settings.model_copy(update={"turn_deadline_seconds": 0, "night_hands": 1})
+        settings=few.context.settings.model_copy(update={"turn_deadline_seconds": 0, "night_hands": 1})
     )
     with a_run(few) as run_id:
         for _ in range(9):
             with suppress(Killed):
-                chunks.work(run_id, seen.job(), hasty.parts, few.leases)
-    run = few.parts.catalog.nights.run(run_id)
+                chunks.work(run_id, seen.job(), hasty.context, few.leases)
+    run = few.context.catalog.nights.run(run_id)
     assert run is not None
     assert (run.finished_at is None, run.subjects, run.results) == (False, 8, {"unchanged": 7, "failed": 1})
     assert seen.subjects.count(f"{anna}-1") == 4
@@ -245,21 +245,21 @@ def test_a_store_that_is_away_interrupts_the_run_and_the_next_beat_goes_on_with_
         raise IndexUnavailable("gone")
 
     with a_run(few) as run_id:
-        few.parts.redis.delete(*rings())
-        chunks.work(run_id, {"forget": Job("forget", away, FORGET.plan)}, few.parts, few.leases)
+        few.context.redis.delete(*rings())
+        chunks.work(run_id, {"forget": Job("forget", away, FORGET.plan)}, few.context, few.leases)
         assert waiting(few) == 0
-        no_more = few.parts.settings.model_copy(update={"night_forget": ""})
-        dispatch.tick("forget", few.with_parts(settings=no_more).parts, datetime.now(UTC))
+        no_more = few.context.settings.model_copy(update={"night_forget": ""})
+        dispatch.tick("forget", few.with_parts(settings=no_more).context, datetime.now(UTC))
         assert waiting(few) == 2
         seen = Seen()
-        chunks.work(run_id, seen.job(), few.parts, few.leases)
+        chunks.work(run_id, seen.job(), few.context, few.leases)
         assert seen.subjects == [f"{anna}-{number}" for number in range(3)]
 
 
 def test_a_user_who_tells_very_much_in_a_day_is_condensed_at_once(worker: Worker, anna: str) -> None:
-    policy = worker.parts.policy.model_copy(update={"consolidate_burst": 3})
+    policy = worker.context.policy.model_copy(update={"consolidate_burst": 3})
     eager = worker.with_parts(policy=policy)
-    worker.parts.redis.delete(*rings())
+    worker.context.redis.delete(*rings())
     eager.hear(anna, "I painted the kitchen yesterday", "I lost my hiking boots on the coast yesterday")
     assert waiting(worker) == 0
     eager.hear(anna, "I met my old teacher at the market yesterday", "I watched a film about whales yesterday", first=2)

@@ -30,7 +30,7 @@ def later(days: float) -> datetime:
 
 def forget(worker: Worker, whose: Subject, days: float) -> Plan | None:
     """One night of forgetting, some days from now."""
-    return visit(whose, FORGET, worker.parts, worker.leases, later(days))
+    return visit(whose, FORGET, worker.context, worker.leases, later(days))
 
 
 def steps(plan: Plan | None) -> list[str]:
@@ -59,27 +59,27 @@ def test_a_memory_that_nobody_uses_is_archived_and_deleted_half_a_year_later(alo
 def test_an_archived_memory_is_not_found_and_its_vector_is_not_made_again(worker: Worker, anna: str) -> None:
     worker.hear(anna, "I live in Lisbon")
     whose = subject(anna)
-    [vector] = worker.parts.index.fetch(whose, [only(worker.known(whose)).index_key])
+    [vector] = worker.context.index.fetch(whose, [only(worker.known(whose)).index_key])
 
     class Silent:
-        name, dimensions = worker.parts.embedder.name, worker.parts.embedder.dimensions
+        name, dimensions = worker.context.embedder.name, worker.context.embedder.dimensions
 
         def embed(self, texts: Any) -> Any:
             pytest.fail("a night embeds nothing that the index has")
 
-    plan = visit(whose, FORGET, worker.with_parts(embedder=Silent()).parts, worker.leases, later(900))
+    plan = visit(whose, FORGET, worker.with_parts(embedder=Silent()).context, worker.leases, later(900))
     assert steps(plan) == ["archive"]
-    [entry] = worker.parts.index.fetch(whose, [vector.key])
+    [entry] = worker.context.index.fetch(whose, [vector.key])
     assert (entry.status, entry.vector.tolist()) == (Status.ARCHIVED, vector.vector.tolist())
-    assert search(whose, "Where does she live?", worker.parts, now=NOW) == []
+    assert search(whose, "Where does she live?", worker.context, now=NOW) == []
     assert worker.event_names(whose)[-1] == "memory.archived"
 
 
 def test_what_is_recalled_is_refreshed_and_outlives_its_neighbours(worker: Worker, anna: str) -> None:
     worker.hear(anna, "I live in Lisbon", "My brother owns a bakery in Porto")
     whose = subject(anna)
-    [found] = search(whose, "In which city does she live?", worker.parts, limit=1, now=later(600))
-    worker.parts.accesses.close()
+    [found] = search(whose, "In which city does she live?", worker.context, limit=1, now=later(600))
+    worker.context.accesses.close()
     plan = forget(worker, whose, 600)
     assert {step.memory_id: step.action for step in plan.steps}[found.memory.id] == "refresh" if plan else False
     kept = only(worker.known(whose))
@@ -100,7 +100,7 @@ def test_pinned_memories_and_those_under_legal_hold_stay_for_ever(worker: Worker
 
 
 def rewrite(worker: Worker, memory: Any) -> None:
-    worker.parts.catalog.commit(Changes(subject=memory.subject, at=NOW, updated=(memory,)))
+    worker.context.catalog.commit(Changes(subject=memory.subject, at=NOW, updated=(memory,)))
 
 
 def test_what_much_has_faded_is_written_in_parts_so_that_others_need_not_wait_for_all(
@@ -108,7 +108,7 @@ def test_what_much_has_faded_is_written_in_parts_so_that_others_need_not_wait_fo
 ) -> None:
     whose, at = subject(anna), NOW - timedelta(days=900)
     many = [a_memory(f"t{number}", whose, created_at=at) for number in range(120)]
-    worker.parts.catalog.commit(Changes(subject=whose, at=at, created=tuple(many)))
+    worker.context.catalog.commit(Changes(subject=whose, at=at, created=tuple(many)))
     with_vectors(worker, whose)
     plan = forget(worker, whose, 0)
     assert plan is not None
@@ -121,9 +121,9 @@ def test_what_much_has_faded_is_written_in_parts_so_that_others_need_not_wait_fo
 
 def with_vectors(worker: Worker, whose: Subject) -> None:
     """Tell the index of a subject's memories, each with the same vector."""
-    [vector] = worker.parts.embedder.embed(["a city"])
-    jobs = worker.parts.catalog.index_jobs(whose)
-    index(jobs, worker.parts, vectors={job.memory_id: vector for job in jobs})
+    [vector] = worker.context.embedder.embed(["a city"])
+    jobs = worker.context.catalog.index_jobs(whose)
+    index(jobs, worker.context, vectors={job.memory_id: vector for job in jobs})
 
 
 def test_an_access_of_a_memory_that_is_gone_is_not_counted(worker: Worker, anna: str) -> None:
@@ -131,7 +131,7 @@ def test_an_access_of_a_memory_that_is_gone_is_not_counted(worker: Worker, anna:
     whose = subject(anna)
     memory = only(worker.known(whose))
     gone = Access(type(memory.id)(int=7), whose, 1, NOW)
-    worker.parts.catalog.fading.touch([gone, Access(memory.id, whose, 2, NOW), Access(memory.id, whose, 1, NOW)])
+    worker.context.catalog.fading.touch([gone, Access(memory.id, whose, 2, NOW), Access(memory.id, whose, 1, NOW)])
     assert [row["times"] for row in worker.rows("accesses", whose)] == [3]
 
 
@@ -153,15 +153,15 @@ def test_a_turn_that_comes_in_the_night_waits_for_the_lease_and_is_rung_for_when
     worker.hear(anna, "I live in Lisbon")
     whose = subject(anna)
 
-    def talks(whose: Subject, parts: Any, now: datetime) -> Plan:
+    def talks(whose: Subject, context: Any, now: datetime) -> Plan:
         worker.park(a_turn(anna, 1, "I moved to Porto"))
         worker.work(whose)
         assert worker.outcomes(whose) == {f"{anna}-0": "kept"}, "the night holds the lease"
-        return FORGET.plan(whose, parts, now)
+        return FORGET.plan(whose, context, now)
 
-    before = worker.parts.redis.llen("memory_ingest_queue")
-    visit(whose, Job("forget", lambda *_: True, talks), worker.parts, worker.leases, later(900))
-    assert worker.parts.redis.llen("memory_ingest_queue") == before + 1
+    before = worker.context.redis.llen("memory_ingest_queue")
+    visit(whose, Job("forget", lambda *_: True, talks), worker.context, worker.leases, later(900))
+    assert worker.context.redis.llen("memory_ingest_queue") == before + 1
     worker.work(whose)
     assert worker.outcomes(whose) == {f"{anna}-0": "kept", f"{anna}-1": "kept"}
 
@@ -174,9 +174,9 @@ def test_raw_turns_are_kept_for_as_long_as_the_settings_say_and_for_a_legal_hold
     whose = subject(anna)
     held = alone.known(whose)[0]
     rewrite(alone, held.model_copy(update={"legal_hold": True, "version": held.version + 1}))
-    assert tidy(alone.parts, later(400))["sources"] == 0, "as long as a memory needs them"
-    year = alone.with_parts(settings=alone.parts.settings.model_copy(update={"source_days": 365}))
-    assert tidy(year.parts, later(300))["sources"] == 0
-    assert tidy(year.parts, later(400))["sources"] == 1
+    assert tidy(alone.context, later(400))["sources"] == 0, "as long as a memory needs them"
+    year = alone.with_parts(settings=alone.context.settings.model_copy(update={"source_days": 365}))
+    assert tidy(year.context, later(300))["sources"] == 0
+    assert tidy(year.context, later(400))["sources"] == 1
     assert [row["turn_id"] for row in alone.rows("sources", whose)] == list(held.source_turn_ids)
     assert len(alone.known(whose)) == 2

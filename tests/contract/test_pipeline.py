@@ -28,11 +28,11 @@ def test_a_statement_becomes_a_memory_with_its_source_audit_vector_and_event(wor
     memory = only(worker.known(whose))
     assert "Lisbon" in memory.summary
     assert (memory.type, memory.source_turn_ids, memory.conversation_id) == (MemoryType.SEMANTIC, (f"{anna}-0",), "c")
-    assert memory.policy_version == worker.parts.policy.version
-    assert [turn.text_of("user") for turn in worker.parts.catalog.sources(whose, memory.source_turn_ids)] == [
+    assert memory.policy_version == worker.context.policy.version
+    assert [turn.text_of("user") for turn in worker.context.catalog.sources(whose, memory.source_turn_ids)] == [
         "I live in Lisbon."
     ]
-    assert [entry.action for entry in worker.parts.catalog.audit_of(whose, memory.id)] == [AuditAction.CREATED]
+    assert [entry.action for entry in worker.context.catalog.audit_of(whose, memory.id)] == [AuditAction.CREATED]
     assert worker.outcomes(whose) == {f"{anna}-0": Outcome.KEPT}
     assert [hit.memory_id for hit in worker.hits(whose, "where does she live")] == [memory.id]
     assert worker.event_names(whose) == ["memory.created"]
@@ -62,7 +62,7 @@ def test_a_fact_said_again_in_other_words_is_one_memory_of_both_turns(
     assert (after.id, after.access_count, after.version) == (before.id, before.access_count + 1, before.version + 1)
     assert after.source_turn_ids == (f"{anna}-0", f"{anna}-1")
     assert after.importance >= before.importance
-    assert len(worker.parts.catalog.sources(whose, after.source_turn_ids)) == 2
+    assert len(worker.context.catalog.sources(whose, after.source_turn_ids)) == 2
     assert worker.audited(whose) == ["created", "updated"]
     assert worker.event_names(whose) == ["memory.created", "memory.updated"]
     assert len(worker.hits(whose, first)) == 1
@@ -107,7 +107,7 @@ def test_a_changed_fact_supersedes_the_old_one_and_both_are_linked(
     [change] = [event for event in worker.events(whose) if event["event"] == "memory.changed_fact"]
     assert json.loads(change["payload"])["from"] == str(old.id)
     assert json.loads(change["payload"])["into"] == str(new.id)
-    found = search(whose, said, worker.parts, now=datetime.now(UTC))
+    found = search(whose, said, worker.context, now=datetime.now(UTC))
     assert [one.memory.id for one in found] == [new.id]
 
 
@@ -138,7 +138,7 @@ def test_what_a_change_leaves_untouched_stays_known_until_it_is_forgotten(worker
     assert ("Nordbank" in old.summary, "Berlin" in new.summary) == (True, True)
     assert still.summary == f"{anna.title()} works at Nordbank."
     assert (still.merged_from, still.source_turn_ids, old.superseded_by) == ((old.id,), old.source_turn_ids, new.id)
-    assert [entry.action for entry in worker.parts.catalog.audit_of(whose, still.id)] == [AuditAction.CREATED]
+    assert [entry.action for entry in worker.context.catalog.audit_of(whose, still.id)] == [AuditAction.CREATED]
     assert still.id in {hit.memory_id for hit in worker.hits(whose, "Where does she work?")}
     worker.hear(anna, "Please forget that I work at Nordbank.", first=2)
     assert only(worker.known(whose, *EVERYTHING)).id == new.id
@@ -171,7 +171,7 @@ def assert_nowhere(worker: Worker, text: str, whose: Subject) -> None:
     assert [name for name, held in worker.files().items() if text.encode() in held] == []
     assert text not in worker.everywhere(whose)
     assert text not in json.dumps(worker.events(whose))
-    assert worker.parts.redis.hlen(key_of(whose, "turns")) == 0
+    assert worker.context.redis.hlen(key_of(whose, "turns")) == 0
 
 
 @pytest.mark.parametrize(
@@ -221,7 +221,7 @@ def test_a_personal_identifier_is_masked_in_the_memory_and_in_its_source(alone: 
     alone.hear(anna, "My email is anna.k@example.org, send the flight options there.")
     whose = subject(anna)
     memory = only(alone.known(whose))
-    [source] = alone.parts.catalog.sources(whose, memory.source_turn_ids)
+    [source] = alone.context.catalog.sources(whose, memory.source_turn_ids)
     assert "[email]" in memory.summary
     assert "[email]" in source.text_of("user")
     assert_nowhere(alone, "anna.k@", whose)
@@ -242,9 +242,9 @@ def test_what_the_user_asks_to_forget_is_gone_but_for_a_line_without_content(wor
     karin = tell_of_karin_and_forget(worker, anna)
     assert "coffee" in only(worker.known(whose, *EVERYTHING)).summary
     assert karin.id not in [hit.memory_id for hit in worker.hits(whose, karin.summary)]
-    assert worker.parts.index.fetch(whose, [karin.index_key]) == []
+    assert worker.context.index.fetch(whose, [karin.index_key]) == []
     assert [row["turn_id"] for row in worker.rows("sources", whose)] == [f"{anna}-1"]
-    audit = worker.parts.catalog.audit_of(whose, karin.id)
+    audit = worker.context.catalog.audit_of(whose, karin.id)
     assert [entry.action for entry in audit] == [AuditAction.CREATED, AuditAction.DELETED]
     assert worker.outcomes(whose)[f"{anna}-2"] == Outcome.FORGOTTEN
     everything = worker.everywhere(whose)
@@ -316,7 +316,7 @@ def test_past_the_hours_writes_importance_is_lowered_but_not_of_what_the_user_as
     loves = ["I love black coffee.", "I love green tea.", "Remember that I love red wine."]
     bert = f"bert-{anna}"
     worker.hear(bert, *loves)
-    limited = worker.parts.policy.model_copy(update={"memory_write_rate_limit_per_hour": 1})
+    limited = worker.context.policy.model_copy(update={"memory_write_rate_limit_per_hour": 1})
     worker.with_parts(policy=limited).hear(anna, *loves)
 
     def importances(user: str) -> dict[str, float]:
@@ -332,7 +332,7 @@ def test_past_the_hours_writes_importance_is_lowered_but_not_of_what_the_user_as
 
 
 def test_writes_of_earlier_batches_count_towards_the_hour(worker: Worker, anna: str) -> None:
-    limited = worker.with_parts(policy=worker.parts.policy.model_copy(update={"memory_write_rate_limit_per_hour": 1}))
+    limited = worker.with_parts(policy=worker.context.policy.model_copy(update={"memory_write_rate_limit_per_hour": 1}))
     limited.hear(anna, "I live in Lisbon.")
     limited.hear(anna, "I have a dog called Rex.", first=1)
     first, second = sorted(worker.known(subject(anna)), key=lambda memory: memory.source_turn_ids)
@@ -355,7 +355,7 @@ def test_events_carry_ids_and_summaries_never_turns_and_the_stream_expires(worke
         "category": memory.category,
         "summary": memory.summary,
     }
-    assert 0 < worker.parts.redis.ttl(stream_key(whose)) <= timedelta(days=7).total_seconds()
+    assert 0 < worker.context.redis.ttl(stream_key(whose)) <= timedelta(days=7).total_seconds()
 
 
 def test_no_two_events_of_a_subject_have_one_id(worker: Worker, anna: str) -> None:

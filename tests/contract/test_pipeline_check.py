@@ -37,9 +37,9 @@ def judged(worker: Worker, *answers: Any, waits: bool = True) -> tuple[Worker, S
             *(told | {"turn": turn_of[told["evidence"]]} for told in (WALKS, STROLLS) if told["evidence"] in turn_of)
         )
 
-    categories = worker.parts.settings.categories
+    categories = worker.context.settings.categories
     extractor = ModelExtractor(
-        guarded(Scripted(extracted)), RulesExtractor(categories), categories, worker.parts.policy
+        guarded(Scripted(extracted)), RulesExtractor(categories), categories, worker.context.policy
     )
     provider = Scripted(*answers)
     return worker.with_parts(extractor=extractor, judge=Judge(guarded(provider), waits=waits)), provider

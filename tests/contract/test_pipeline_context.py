@@ -68,24 +68,24 @@ def test_a_question_is_answered_by_the_next_words_only(worker: Worker, anna: str
 
 def test_a_question_is_stale_after_its_hours(worker: Worker, anna: str) -> None:
     tell(worker, exchange(anna, 0, ("user", "Hello!"), ("assistant", "Do you drink alcohol?")))
-    hours = timedelta(hours=worker.parts.policy.question_hours)
+    hours = timedelta(hours=worker.context.policy.question_hours)
     late = datetime.now(UTC) + hours
     whose = subject(anna)
-    fresh = worker.parts.catalog.context(whose, ["c"], topics_since=late, questions_since=late - hours - hours)
-    stale = worker.parts.catalog.context(whose, ["c"], topics_since=late, questions_since=late)
+    fresh = worker.context.catalog.context(whose, ["c"], topics_since=late, questions_since=late - hours - hours)
+    stale = worker.context.catalog.context(whose, ["c"], topics_since=late, questions_since=late)
     assert (list(fresh.questions), list(stale.questions)) == (["c"], [])
 
 
 def test_what_is_stale_is_dropped_from_the_catalog(worker: Worker, anna: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    stale = datetime.now(UTC) - timedelta(hours=worker.parts.policy.open_topic_hours + 1)
+    stale = datetime.now(UTC) - timedelta(hours=worker.context.policy.open_topic_hours + 1)
     fresh, whose = datetime.now(UTC), subject(anna)
     for agent, at in (("planner", stale), ("coach", fresh)):
         topic = OpenTopic(agent_id=agent, text="a trip to Japan", turn_id="t")
         asked = Question(conversation_id=agent, text="When?", turn_id="t")
-        worker.parts.catalog.commit(Changes(subject=whose, at=at, topics={agent: topic}, questions={agent: asked}))
-    monkeypatch.setattr(tasks, "_parts", lambda: worker.parts)
+        worker.context.catalog.commit(Changes(subject=whose, at=at, topics={agent: topic}, questions={agent: asked}))
+    monkeypatch.setattr(tasks, "_parts", lambda: worker.context)
     for _ in range(2):
-        worker.parts.redis.delete("afterturn:sweep:claim")
+        worker.context.redis.delete("afterturn:sweep:claim")
         tasks.sweep()
     assert [row["agent_id"] for row in worker.rows("open_topics", whose)] == ["coach"]
     assert [row["conversation_id"] for row in worker.rows("questions", whose)] == ["coach"]

@@ -51,21 +51,21 @@ class Extracting:
 
     def extract(self, turns: Sequence[AdmittedTurn], context: Context) -> Extraction:
         self.before(turns)
-        return self.worker.parts.extractor.extract(turns, context)
+        return self.worker.context.extractor.extract(turns, context)
 
 
 def failing_index(worker: Worker, call: str) -> tuple[Worker, FailingOnce]:
-    index = FailingOnce(worker.parts.index, call, IndexUnavailable("the disk is away"))
+    index = FailingOnce(worker.context.index, call, IndexUnavailable("the disk is away"))
     return worker.with_parts(index=index), index
 
 
 def sweep(worker: Worker, monkeypatch: pytest.MonkeyPatch) -> None:
     """The sweep of beat, for everything that was left behind until now."""
-    monkeypatch.setattr(tasks, "_parts", lambda: worker.parts)
-    monkeypatch.setattr(tasks, "app", worker.parts.celery)
-    monkeypatch.setattr(tasks, "settings", worker.parts.settings.model_copy(update={"lease_seconds": 0.0}))
+    monkeypatch.setattr(tasks, "_parts", lambda: worker.context)
+    monkeypatch.setattr(tasks, "app", worker.context.celery)
+    monkeypatch.setattr(tasks, "settings", worker.context.settings.model_copy(update={"lease_seconds": 0.0}))
     # The claim of the sweep before, as if its time had passed.
-    worker.parts.redis.delete("afterturn:sweep:claim")
+    worker.context.redis.delete("afterturn:sweep:claim")
     tasks.sweep()
 
 
@@ -123,7 +123,7 @@ def test_the_sweep_removes_the_vector_of_what_was_forgotten_before_a_crash(
     failing_index(worker, "delete")[0].hear(anna, "Please forget what I told you about Karin.", first=1)
     assert worker.known(whose, *EVERYTHING) == []
     assert len(worker.hits(whose, "Karin")) == 1
-    assert search(whose, "Karin", worker.parts, now=datetime.now(UTC)) == []
+    assert search(whose, "Karin", worker.context, now=datetime.now(UTC)) == []
     sweep(worker, monkeypatch)
     assert worker.hits(whose, "Karin") == []
 
@@ -147,7 +147,7 @@ def test_a_crash_between_the_catalogs_commit_and_the_mailboxs_changes_nothing_th
     worker.lose_lease(whose)
     worker.work(whose)
     assert (worker.state(whose), worker.audited(whose), worker.events(whose), worker.outcomes(whose)) == before
-    assert worker.parts.redis.llen(key_of(whose, "order")) == 0
+    assert worker.context.redis.llen(key_of(whose, "order")) == 0
     assert [letter for letter in worker.dead_letters() if letter["turn_id"].startswith(f"{anna}-")] == []
 
 
@@ -158,10 +158,10 @@ class _DyingMailbox:
     worker: Worker
 
     def acquire(self, whose: Subject, limit: int, lease_seconds: float) -> Batch | None:
-        return self.worker.parts.mailbox.acquire(whose, limit, lease_seconds)
+        return self.worker.context.mailbox.acquire(whose, limit, lease_seconds)
 
     def append(self, turn: Turn, look_after: float) -> Any:
-        return self.worker.parts.mailbox.append(turn, look_after)
+        return self.worker.context.mailbox.append(turn, look_after)
 
     def commit(self, *_: object) -> None:
         raise SystemExit
@@ -189,14 +189,14 @@ def test_a_worker_that_comes_back_after_another_wrote_leaves_the_turns_to_it(wor
 
     def taken_over(turns: Sequence[AdmittedTurn]) -> None:
         worker.lose_lease(whose)
-        batch = worker.parts.mailbox.acquire(whose, 1, 60)
+        batch = worker.context.mailbox.acquire(whose, 1, 60)
         assert batch is not None
-        worker.parts.catalog.commit(Changes(subject=whose, at=datetime.now(UTC), fence=batch.lease.token))
+        worker.context.catalog.commit(Changes(subject=whose, at=datetime.now(UTC), fence=batch.lease.token))
 
     worker.with_parts(extractor=Extracting(worker, taken_over)).hear(anna, "I live in Lisbon.")
     assert worker.state(whose) == []
     assert worker.outcomes(whose) == {}
-    assert worker.parts.redis.llen(key_of(whose, "order")) == 1
+    assert worker.context.redis.llen(key_of(whose, "order")) == 1
     worker.lose_lease(whose)
     worker.work(whose)
     assert worker.outcomes(whose) == {f"{anna}-0": Outcome.KEPT}
@@ -231,7 +231,7 @@ def test_a_turn_that_can_never_be_processed_becomes_a_dead_letter_and_the_others
     assert "poison" not in letters[0]["reason"]
     assert "Berlin" in only(worker.known(whose)).summary
     assert len(worker.known(whose, Status.SUPERSEDED)) == 1
-    assert worker.parts.redis.llen(key_of(whose, "order")) == 0
+    assert worker.context.redis.llen(key_of(whose, "order")) == 0
 
 
 @pytest.mark.parametrize("error", [TimeoutError(), IndexUnavailable("the disk is away")], ids=["a turn's", "a store's"])
@@ -241,9 +241,9 @@ def test_a_failure_that_passes_leaves_every_turn_in_its_place_and_the_subject_ba
     whose = subject(anna)
     poisoned_by(worker, "Berlin", error).hear(anna, "I live in Lisbon.", "I moved to Berlin.")
     assert (worker.state(whose), worker.outcomes(whose)) == ([], {})
-    order = worker.parts.redis.lrange(key_of(whose, "order"), 0, -1)
+    order = worker.context.redis.lrange(key_of(whose, "order"), 0, -1)
     assert order == [f"{anna}-0".encode(), f"{anna}-1".encode()]
-    assert worker.parts.redis.pttl(key_of(whose, "retry")) > 0
+    assert worker.context.redis.pttl(key_of(whose, "retry")) > 0
     worker.work(whose)
     assert worker.outcomes(whose) == {}
     worker.wait_over(whose)
@@ -276,8 +276,8 @@ def test_a_turn_that_workers_keep_dying_over_becomes_a_dead_letter_and_the_next_
 ) -> None:
     whose = subject(anna)
     worker.park(a_turn(anna, 0, "I live in Lisbon."), a_turn(anna, 1, "I have a dog called Rex."))
-    for _ in range(worker.parts.settings.max_deliveries):
-        assert worker.parts.mailbox.acquire(whose, 1, 60) is not None
+    for _ in range(worker.context.settings.max_deliveries):
+        assert worker.context.mailbox.acquire(whose, 1, 60) is not None
         worker.lose_lease(whose)
     worker.work(whose)
     assert worker.outcomes(whose) == {f"{anna}-0": Outcome.DEAD, f"{anna}-1": Outcome.KEPT}
@@ -287,7 +287,7 @@ def test_a_turn_that_workers_keep_dying_over_becomes_a_dead_letter_and_the_next_
 
 def test_an_outage_of_a_store_costs_no_turn_however_long_it_lasts(worker: Worker, anna: str) -> None:
     whose = subject(anna)
-    settings = worker.parts.settings
+    settings = worker.context.settings
     away = poisoned_by(worker, "Lisbon", IndexUnavailable("the disk is away"))
     away.hear(anna, "I live in Lisbon.")
     for _ in range(settings.max_deliveries + settings.max_failures):
@@ -311,7 +311,7 @@ def test_another_turn_under_an_id_of_the_ledger_is_a_dead_letter_long_after_the_
     worker: Worker, anna: str
 ) -> None:
     worker.hear(anna, "I live in Lisbon.")
-    worker.parts.redis.delete(key_of(subject(anna), "done"))
+    worker.context.redis.delete(key_of(subject(anna), "done"))
     worker.hear(anna, "I live in Berlin.", "I have two dogs.")
     [letter] = [letter for letter in worker.dead_letters() if letter["turn_id"] == f"{anna}-0"]
     assert "other content" in letter["reason"]

@@ -21,8 +21,8 @@ LISBON = told("I live in Lisbon", "The user lives in Lisbon.", entities=[{"text"
 def asking(worker: Worker, *answers: Any, **how: Any) -> tuple[Worker, Scripted]:
     """The worker with an extractor whose model answers so."""
     provider = Scripted(*answers)
-    categories = worker.parts.settings.categories
-    extractor = ModelExtractor(guarded(provider), RulesExtractor(categories), categories, worker.parts.policy, **how)
+    categories = worker.context.settings.categories
+    extractor = ModelExtractor(guarded(provider), RulesExtractor(categories), categories, worker.context.policy, **how)
     return worker.with_parts(extractor=extractor), provider
 
 
@@ -31,7 +31,7 @@ def test_a_memory_says_which_model_and_prompt_it_came_of_and_at_what_cost(worker
     told_by_model.hear(anna, "I live in Lisbon.")
     memory = only(worker.known(subject(anna)))
     assert memory.summary == "The user lives in Lisbon."
-    [entry] = worker.parts.catalog.audit_of(subject(anna), memory.id)
+    [entry] = worker.context.catalog.audit_of(subject(anna), memory.id)
     assert entry.details == {
         "model": "scripted",
         "prompt_version": PROMPT,
@@ -134,5 +134,5 @@ def test_the_rules_stand_in_for_a_model_that_fails_where_the_settings_say_so(wor
     asked.park(a_turn(anna, 0, "I live in Lisbon."))
     asked.work(subject(anna))
     memory = only(worker.known(subject(anna)))
-    [entry] = worker.parts.catalog.audit_of(subject(anna), memory.id)
+    [entry] = worker.context.catalog.audit_of(subject(anna), memory.id)
     assert entry.details == {"model": "rules-1"}

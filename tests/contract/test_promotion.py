@@ -28,7 +28,7 @@ SWIMS = Fact(entity="Anna", verb="swims in", object="the lake")
 
 def tell(worker: Worker, whose: Subject, times: int, sure: float, first: int = 0, *, trust: float = 0.95) -> None:
     """Episodes as a pipeline leaves them, a day apart."""
-    policy, model = worker.parts.policy.version, worker.parts.embedder.name
+    policy, model = worker.context.policy.version, worker.context.embedder.name
     episodes = []
     for number in range(first, times):
         at = NOW - timedelta(days=times - number)
@@ -54,15 +54,15 @@ def tell(worker: Worker, whose: Subject, times: int, sure: float, first: int = 0
                 policy_version=policy,
             )
         )
-    worker.parts.catalog.commit(Changes(subject=whose, at=NOW, created=tuple(episodes)))
+    worker.context.catalog.commit(Changes(subject=whose, at=NOW, created=tuple(episodes)))
 
 
 def known(worker: Worker, whose: Subject, summary: str, at: datetime, *updated: Memory) -> None:
     """What somebody said of the lake some time, and what it changed."""
     said = a_memory("said", whose, created_at=at).model_copy(update={"summary": summary, "facts": ()})
     changes = Changes(subject=whose, at=NOW, created=(said,), updated=updated)
-    worker.parts.catalog.commit(changes)
-    index_all(whose, worker.parts)
+    worker.context.catalog.commit(changes)
+    index_all(whose, worker.context)
 
 
 def lasting(worker: Worker, whose: Subject) -> list[Memory]:
@@ -70,7 +70,7 @@ def lasting(worker: Worker, whose: Subject) -> list[Memory]:
 
 
 def night(worker: Worker, whose: Subject, now: datetime = NOW) -> Plan | None:
-    return visit(whose, PROMOTE, worker.parts, worker.leases, now)
+    return visit(whose, PROMOTE, worker.context, worker.leases, now)
 
 
 def test_a_pattern_that_is_sure_becomes_a_lasting_memory_once(worker: Worker, anna: str) -> None:
@@ -84,7 +84,7 @@ def test_a_pattern_that_is_sure_becomes_a_lasting_memory_once(worker: Worker, an
     assert len(known.related_ids) >= 9
     assert worker.event_names(whose) == ["memory.created", "maybe_promote_to_semantic"]
     assert night(worker, whose) is None, "it is known now"
-    erase_memory(whose, known.id, worker.parts, by="dora", now=NOW)
+    erase_memory(whose, known.id, worker.context, by="dora", now=NOW)
     assert all("lake" not in event["payload"] for event in worker.events(whose))
     assert night(worker, whose) is None, "what was erased is not made again"
 
@@ -110,9 +110,9 @@ def test_nothing_is_promoted_against_a_users_wish(worker: Worker, anna: str) -> 
         whose = subject(f"{anna}-{name}")
         tell(worker, whose, 9, sure=0.95)
         wanted = Preference(name=preference, value="withdrawn" if name == "consent" else "lake")
-        worker.parts.catalog.commit(Changes(subject=whose, at=NOW, preferred=(wanted,)))
+        worker.context.catalog.commit(Changes(subject=whose, at=NOW, preferred=(wanted,)))
         assert night(worker, whose) is None
-        worker.parts.catalog.commit(Changes(subject=whose, at=NOW, unpreferred=(wanted,)))
+        worker.context.catalog.commit(Changes(subject=whose, at=NOW, unpreferred=(wanted,)))
         assert night(worker, whose) is not None
 
 
@@ -124,8 +124,8 @@ def test_a_pattern_that_is_not_sure_waits_for_a_person(worker: Worker, anna: str
     assert plan.counts() == {"review": 1}
     assert lasting(worker, whose) == []
     assert night(worker, whose) is None, "it is asked about once"
-    [review] = worker.parts.catalog.reviews.page(whose)
-    approve(review.id, worker.parts, by="dora", now=NOW)
+    [review] = worker.context.catalog.reviews.page(whose)
+    approve(review.id, worker.context, by="dora", now=NOW)
     assert only(lasting(worker, whose)).summary == "Anna swims in the lake."
 
 
@@ -133,8 +133,8 @@ def test_what_a_person_refused_is_not_asked_about_again(worker: Worker, anna: st
     whose = subject(anna)
     tell(worker, whose, 3, sure=0.6)
     night(worker, whose)
-    [review] = worker.parts.catalog.reviews.page(whose)
-    reject(review.id, worker.parts.catalog, policy_version=worker.parts.policy.version, by="dora", now=NOW)
+    [review] = worker.context.catalog.reviews.page(whose)
+    reject(review.id, worker.context.catalog, policy_version=worker.context.policy.version, by="dora", now=NOW)
     assert night(worker, whose) is None
     tell(worker, whose, 4, sure=0.6, first=3)
     assert night(worker, whose) is None, "nor when it is said once more"
@@ -145,15 +145,15 @@ def test_what_a_person_refused_is_not_asked_about_again(worker: Worker, anna: st
 
 def test_what_waits_for_a_person_becomes_lasting_without_them_once_it_is_sure(worker: Worker, anna: str) -> None:
     whose = subject(anna)
-    none = worker.with_parts(policy=worker.parts.policy.model_copy(update={"open_reviews_per_subject": 0}))
+    none = worker.with_parts(policy=worker.context.policy.model_copy(update={"open_reviews_per_subject": 0}))
     tell(worker, whose, 3, sure=0.6)
     assert night(none, whose) is None, "as many wait as may"
     night(worker, whose)
-    assert worker.parts.catalog.reviews.count_open(whose) == 1
+    assert worker.context.catalog.reviews.count_open(whose) == 1
     assert "lake" not in str(worker.events(whose)), "what nobody agreed to yet is not told"
     tell(worker, whose, 12, sure=1.0, first=3, trust=1.0)
     night(worker, whose)
-    assert worker.parts.catalog.reviews.count_open(whose) == 0
+    assert worker.context.catalog.reviews.count_open(whose) == 0
     assert only(lasting(worker, whose)).summary == "Anna swims in the lake."
 
 
@@ -162,9 +162,9 @@ def test_what_waits_for_a_person_becomes_lasting_without_them_once_it_is_sure(wo
 def test_nothing_becomes_active_below_the_bar(worker: Worker, anna: str, times: int, sure: float, trust: float) -> None:
     whose = subject(f"{anna}-{uuid.uuid4()}")
     tell(worker, whose, times, sure, trust=trust)
-    found = patterns(worker.known(whose), NOW, worker.parts.policy)
-    assert len(found) == (trust > worker.parts.policy.promote_trust)
-    is_sure = any(confidence(one, worker.parts.policy) >= worker.parts.policy.promote_confidence for one in found)
+    found = patterns(worker.known(whose), NOW, worker.context.policy)
+    assert len(found) == (trust > worker.context.policy.promote_trust)
+    is_sure = any(confidence(one, worker.context.policy) >= worker.context.policy.promote_confidence for one in found)
     night(worker, whose)
     assert len(lasting(worker, whose)) == is_sure
-    assert len(worker.parts.catalog.reviews.page(whose)) == len(found) - is_sure
+    assert len(worker.context.catalog.reviews.page(whose)) == len(found) - is_sure

@@ -20,7 +20,7 @@ NOW = datetime(2026, 11, 2, 12, 0, tzinfo=UTC)
 
 
 def summaries(worker: Worker, *subjects: Subject, query: str, limit: int = 10) -> list[str]:
-    return [one.memory.summary for one in search_all(subjects, query, worker.parts, limit=limit, now=NOW)]
+    return [one.memory.summary for one in search_all(subjects, query, worker.context, limit=limit, now=NOW)]
 
 
 def test_words_find_what_vectors_rank_low(worker: Worker, anna: str) -> None:
@@ -36,14 +36,14 @@ def test_meaning_finds_what_shares_no_word(worker: Worker, anna: str) -> None:
 def test_what_the_index_was_not_told_of_yet_is_found_by_its_words(worker: Worker, anna: str) -> None:
     worker.hear(anna, "I play the violin.")
     memory: Memory = only(worker.known(subject(anna)))
-    worker.parts.index.delete(subject(anna), [memory.index_key])
+    worker.context.index.delete(subject(anna), [memory.index_key])
     assert summaries(worker, subject(anna), query="violin") == [memory.summary]
 
 
 def test_what_the_index_still_has_but_the_catalog_has_not_is_not_found(worker: Worker, anna: str) -> None:
     worker.hear(anna, "I play the violin.", "I play chess on Sundays.")
     violin = next(memory for memory in worker.known(subject(anna)) if "violin" in memory.summary)
-    worker.parts.catalog.commit(Changes(subject=subject(anna), at=NOW, deleted=(violin,)))
+    worker.context.catalog.commit(Changes(subject=subject(anna), at=NOW, deleted=(violin,)))
     assert all("violin" not in summary for summary in summaries(worker, subject(anna), query="violin"))
 
 
@@ -51,7 +51,7 @@ def test_a_forgotten_memory_is_found_by_neither(worker: Worker, anna: str) -> No
     worker.hear(anna, "I play the violin.")
     memory = only(worker.known(subject(anna)))
     assert summaries(worker, subject(anna), query="violin") == [memory.summary]
-    erase(subject(anna), [memory.id], worker.parts, without, by="test", reason="asked", now=NOW)
+    erase(subject(anna), [memory.id], worker.context, without, by="test", reason="asked", now=NOW)
     assert summaries(worker, subject(anna), query="violin") == []
 
 
@@ -62,8 +62,8 @@ def test_what_is_on_a_topic_that_the_subject_has_blocked_since_is_not_found(work
     wish = Preference(name=PreferenceName.BLOCKED_TOPIC, value="health")
 
     def is_found(*, blocked: bool) -> tuple[bool, bool]:
-        prefer(whose, wish, worker.parts.catalog, policy_version="p", by="dora", now=NOW, holds=blocked)
-        walked = around(whose, [fact.entity for fact in insulin.facts], worker.parts)
+        prefer(whose, wish, worker.context.catalog, policy_version="p", by="dora", now=NOW, holds=blocked)
+        walked = around(whose, [fact.entity for fact in insulin.facts], worker.context)
         searched = summaries(worker, whose, query="insulin")
         return insulin.summary in searched, any(one.memory_id == insulin.id for one in walked)
 
@@ -84,16 +84,16 @@ def test_nobody_finds_anothers_memories(worker: Worker, anna: str) -> None:
 def test_subjects_of_several_tenants_are_never_asked_together(worker: Worker, anna: str) -> None:
     elsewhere = Subject(tenant_id="globex", subject_id=anna)
     with pytest.raises(ValueError, match="several tenants"):
-        search_all([subject(anna), elsewhere], "violin", worker.parts, now=NOW)
+        search_all([subject(anna), elsewhere], "violin", worker.context, now=NOW)
 
 
 def test_an_empty_query_is_refused(worker: Worker, anna: str) -> None:
     with pytest.raises(ValueError, match="empty"):
-        search(subject(anna), "  ", worker.parts, now=NOW)
+        search(subject(anna), "  ", worker.context, now=NOW)
 
 
 def test_scores_fall_from_at_most_one(worker: Worker, anna: str) -> None:
     worker.hear(anna, "I play the violin.", "I play chess on Sundays.", "I live in Oslo.")
-    scores = [one.score for one in search(subject(anna), "What does she play?", worker.parts, now=NOW)]
+    scores = [one.score for one in search(subject(anna), "What does she play?", worker.context, now=NOW)]
     assert scores == sorted(scores, reverse=True)
     assert 0.0 <= scores[-1] <= scores[0] <= 1.0

@@ -117,7 +117,7 @@ MUTATIONS = (
     Mutation(
         "no count of deliveries: a turn may kill workers for ever",
         "worker/drain.py",
-        "if parked.deliveries > parts.settings.max_deliveries:",
+        "if parked.deliveries > context.settings.max_deliveries:",
         "if False:",
         ("tests/contract/test_pipeline_failures.py", "-k", "keep_dying"),
     ),
@@ -152,9 +152,9 @@ MUTATIONS = (
     Mutation(
         "no repair: what was committed and not indexed stays so",
         "worker/tasks.py",
-        "    index(jobs, parts)\n",
+        "    index(jobs, context)\n",
         "",
-        ("tests/fleet/test_crash_points.py", "-k", "after_commit"),
+        ("tests/fleet/test_failpoints.py", "-k", "after_commit"),
     ),
     Mutation(
         "no late acknowledgement: a plain message is gone with its worker",

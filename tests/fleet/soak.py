@@ -23,7 +23,7 @@ import typer
 from rich.console import Console
 
 from schema import Turn
-from stores.failpoints import CRASH_POINTS
+from stores.failpoints import FAILPOINTS
 from stores.queue import INGEST_QUEUE, send_turn
 from tests.fleet.bad_broker import BadBroker
 from tests.fleet.clock import clock_off_by
@@ -69,7 +69,7 @@ class Soak:
     def crash(self) -> None:
         self.end_a_worker(signal.SIGKILL)
         mark = self.fleet.folder / f"crash{self.chance.getrandbits(32)}"
-        point = self.chance.choice(CRASH_POINTS)
+        point = self.chance.choice(FAILPOINTS)
         self.keep_workers(CRASH_AT=point, CRASH_MARK=str(mark), CRASH_PASSAGE=str(self.chance.randrange(1, 40)))
 
     def put_a_clock_off(self) -> None:

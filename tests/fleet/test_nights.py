@@ -11,7 +11,7 @@ from stores.embedding.minilm import MiniLM
 from stores.queue import DEAD_LETTER_QUEUE
 from tests.fleet.fleet import Fleet, wait_until
 from tests.fleet.load import names, talk
-from worker.context import open_parts
+from worker.context import open_worker_context
 from worker.nights.dispatch import begin, ring_for
 
 ARCHIVES_ALL = {"ARCHIVE_WEIGHT": "1.0", "ARCHIVE_IDLE_DAYS": "0", "AFTERTURN_NIGHT_CHUNK_SUBJECTS": "7"}
@@ -26,19 +26,19 @@ def test_nights_and_turns_of_the_same_users_do_not_race(oracle_fleet: Fleet, mon
     fleet.start_worker(**ARCHIVES_ALL)
     fleet.enqueue(said[:120])
     fleet.wait_until_idle()
-    parts = open_parts(fleet.settings, fleet.celery)
-    nights = parts.catalog.nights
+    context = open_worker_context(fleet.settings, fleet.celery)
+    nights = context.catalog.nights
     with fleet.feeding(said[120:], a_second=30):
         for number in range(NIGHTS):
             now = datetime.now(UTC)
-            run_id = begin("forget", f"night-{number}", None, parts, now)
+            run_id = begin("forget", f"night-{number}", None, context, now)
             assert run_id is not None
-            ring_for(run_id, parts, now)
+            ring_for(run_id, context, now)
 
     fleet.wait_until_idle()
     wait_until(lambda: not nights.unfinished("forget"), "the nights are over")
     runs = nights.runs()
-    parts.close()
+    context.close()
     users = len(fleet.stores.catalog.list_subjects())
     assert users == 30
     assert [run.subjects for run in runs] == [users] * NIGHTS

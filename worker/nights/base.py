@@ -12,7 +12,7 @@ from memory.draft import Draft
 from schema import Memory, Subject
 from stores.catalog import Access, Changes
 from stores.index.base import Vector
-from worker.context import Parts
+from worker.context import WorkerContext
 
 JobName = Literal["consolidate", "promote", "forget"]
 BY = "night"
@@ -60,21 +60,21 @@ class Job:
     """
 
     name: JobName
-    needs: Callable[[Subject, Parts, datetime], bool]
-    plan: Callable[[Subject, Parts, datetime], Plan]
+    needs: Callable[[Subject, WorkerContext, datetime], bool]
+    plan: Callable[[Subject, WorkerContext, datetime], Plan]
     ahead: bool = False
 
 
-def preview(job: Job, subject: Subject, parts: Parts, now: datetime) -> tuple[Step, ...]:
+def preview(job: Job, subject: Subject, context: WorkerContext, now: datetime) -> tuple[Step, ...]:
     """What a job would do to a subject now. No language model is asked, for it costs money: what it would write is told
     by the rules, and what it would judge is as if it did not know."""
-    frugal = replace(parts, llm=None, judge=None)
+    frugal = replace(context, llm=None, judge=None)
     return job.plan(subject, frugal, now).steps if job.needs(subject, frugal, now) else ()
 
 
-def may_be_told(subject: Subject, parts: Parts) -> bool:
+def may_be_told(subject: Subject, context: WorkerContext) -> bool:
     """Whether a night may tell anything of a subject anew. While consent is withdrawn it only forgets."""
-    return parts.catalog.preferences.of(subject).consent != "withdrawn"
+    return context.catalog.preferences.of(subject).consent != "withdrawn"
 
 
 def drafted(draft: Draft, folded: Sequence[Access] = ()) -> Changes:

@@ -16,7 +16,7 @@ from memory.metrics import NIGHT_SECONDS, NIGHT_STEPS, NIGHT_SUBJECTS
 from schema import Subject
 from stores.catalog import Chunk, ChunkLost
 from stores.queue import want_hand
-from worker.context import Parts
+from worker.context import WorkerContext
 from worker.nights.base import Job
 from worker.nights.dispatch import silence
 from worker.nights.pace import Pace
@@ -33,7 +33,7 @@ _DEATHS = 3
 def work(
     run_id: str,
     jobs: Mapping[str, Job],
-    parts: Parts,
+    context: WorkerContext,
     leases: LeaseKeeper,
     stopping: Callable[[], bool] = lambda: False,
 ) -> None:
@@ -41,7 +41,7 @@ def work(
 
     Once `stopping` says that this process is to end, the rest of the chunk is left to another.
     """
-    nights, settings = parts.catalog.nights, parts.settings
+    nights, settings = context.catalog.nights, context.settings
     chunk = nights.take(
         run_id,
         secrets.token_hex(8),
@@ -53,7 +53,7 @@ def work(
     if chunk is None:
         return
     try:
-        _do(chunk, jobs[chunk.run.job], parts, leases, stopping)
+        _do(chunk, jobs[chunk.run.job], context, leases, stopping)
     except ChunkLost:
         _log.warning("chunk_lost", stage="night", run=run_id)
         return
@@ -65,11 +65,11 @@ def work(
         # Beat asks for hands again soon enough; to ask at once would hammer what is away.
         _log.warning("night_interrupted", stage="night", run=run_id, error=type(error).__name__)
         return
-    want_hand(parts.celery, run_id)
+    want_hand(context.celery, run_id)
 
 
-def _do(chunk: Chunk, job: Job, parts: Parts, leases: LeaseKeeper, stopping: Callable[[], bool]) -> None:
-    nights = parts.catalog.nights
+def _do(chunk: Chunk, job: Job, context: WorkerContext, leases: LeaseKeeper, stopping: Callable[[], bool]) -> None:
+    nights = context.catalog.nights
     pace = Pace(leases)
     busy: list[Subject] = []
     # Where a hand died, each step is written down: so it is known over whom the next one does.
@@ -79,7 +79,7 @@ def _do(chunk: Chunk, job: Job, parts: Parts, leases: LeaseKeeper, stopping: Cal
         done, since = 0, time.monotonic()
         for place, subject in enumerate(page, start=1):
             done += 1
-            outcome, steps = ("failed", {}) if deadly else _one(subject, job, parts, leases)
+            outcome, steps = ("failed", {}) if deadly else _one(subject, job, context, leases)
             if deadly:
                 _log.error("night_given_up", stage="night", job=job.name, hands_lost=chunk.deaths)
                 NIGHT_SUBJECTS.labels(job.name, outcome).inc()
@@ -94,24 +94,24 @@ def _do(chunk: Chunk, job: Job, parts: Parts, leases: LeaseKeeper, stopping: Cal
                 chunk = nights.checkpoint(chunk, subject, counts, done, datetime.now(UTC))
                 counts, done, since = Counter(), 0, time.monotonic()
             if leaving:
-                nights.give_back(chunk, datetime.now(UTC), silence(parts.settings))
+                nights.give_back(chunk, datetime.now(UTC), silence(context.settings))
                 return
             pace.rest()
     for subject in busy:
         # Their turns are done by now, mostly; who still talks is looked at in the next night.
-        outcome, steps = _one(subject, job, parts, leases)
+        outcome, steps = _one(subject, job, context, leases)
         chunk = nights.checkpoint(chunk, chunk.until, {outcome: 1, **steps}, 0, datetime.now(UTC))
         if outcome == "busy":
             NIGHT_SUBJECTS.labels(job.name, outcome).inc()
     nights.finish(chunk)
 
 
-def _one(subject: Subject, job: Job, parts: Parts, leases: LeaseKeeper) -> tuple[str, dict[str, int]]:
+def _one(subject: Subject, job: Job, context: WorkerContext, leases: LeaseKeeper) -> tuple[str, dict[str, int]]:
     """Do the job for one subject: what became of it (changed, unchanged, busy, failed), and what was done."""
     started = time.perf_counter()
     steps: dict[str, int] = {}
     try:
-        plan = visit(subject, job, parts, leases, datetime.now(UTC))
+        plan = visit(subject, job, context, leases, datetime.now(UTC))
         outcome = "changed" if plan else "unchanged"
         steps = plan.counts() if plan else {}
     except Busy:

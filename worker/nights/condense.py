@@ -16,7 +16,7 @@ from policies.privacy.screen import screen
 from schema import MAX_SUMMARY_CHARS, Memory, Policy, Verdict
 from stores.breaker import CircuitOpen
 from stores.llm import LLM, LLMAnswerInvalid, LLMRefused, LLMUnavailable
-from worker.context import Parts
+from worker.context import WorkerContext
 
 _log = structlog.get_logger()
 _PROMPT = "condense-1.md"
@@ -31,7 +31,7 @@ class Condensed(BaseModel):
     summary: Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=MAX_SUMMARY_CHARS)]
 
 
-def condensed(group: Sequence[Memory], parts: Parts) -> tuple[str, str]:
+def condensed(group: Sequence[Memory], context: WorkerContext) -> tuple[str, str]:
     """A summary of a group that `told` can tell, and who made it.
 
     What a model wrote is taken only if it has something of each of them and adds no number, date, name or denial, is
@@ -41,23 +41,23 @@ def condensed(group: Sequence[Memory], parts: Parts) -> tuple[str, str]:
         LLMUnavailable, LLMBusy, CircuitOpen: the model may answer later; the first and the last not where the settings
             take what the rules make of it.
     """
-    by_rules = told(group, parts.policy)
+    by_rules = told(group, context.policy)
     if by_rules is None:
         raise ValueError("the group is too much for one memory")
-    if parts.llm is None:
+    if context.llm is None:
         return by_rules, "rules"
     try:
-        summary = _ask(group, parts.llm)
+        summary = _ask(group, context.llm)
     except (LLMAnswerInvalid, LLMRefused, LLMUnavailable, CircuitOpen) as error:
         is_away = isinstance(error, LLMUnavailable | CircuitOpen)
-        if is_away and parts.settings.llm_fallback == "retry":
+        if is_away and context.settings.llm_fallback == "retry":
             raise
         _log.warning("not_condensed_by_model", stage="night", error=type(error).__name__)
         return by_rules, "rules"
-    if fault := _fault(summary, by_rules, group, parts.policy):
+    if fault := _fault(summary, by_rules, group, context.policy):
         _log.warning("not_condensed_by_model", stage="night", error=fault)
         return by_rules, "rules"
-    return summary, f"{parts.llm.name}, {_PROMPT.removesuffix('.md')}"
+    return summary, f"{context.llm.name}, {_PROMPT.removesuffix('.md')}"
 
 
 def _fault(summary: str, by_rules: str, group: Sequence[Memory], policy: Policy) -> str | None:

@@ -15,7 +15,7 @@ from memory.draft import Draft
 from policies.consolidation import Pair, clusters, consolidated, may_join, told, unneeded
 from schema import Memory, MemoryType, Status, Subject
 from stores.index.base import Vector
-from worker.context import Parts
+from worker.context import WorkerContext
 from worker.nights.base import BY, ENOUGH, Job, Plan, Step, drafted, may_be_told
 from worker.nights.condense import condensed
 
@@ -28,30 +28,30 @@ _NEW = timedelta(days=7)
 have been missed some times."""
 
 
-def needs(subject: Subject, parts: Parts, now: datetime) -> bool:
+def needs(subject: Subject, context: WorkerContext, now: datetime) -> bool:
     """Whether there are episodes that lately became fit to be joined, or old ones that nobody needs."""
-    policy = parts.policy
+    policy = context.policy
     settled = now - timedelta(hours=policy.episodic_merge_window_hours)
     grace = now - timedelta(days=policy.consolidate_grace_days)
-    fading = parts.catalog.fading
+    fading = context.catalog.fading
     return (
         fading.episodes(subject, settled - _NEW, settled) > 0
         or fading.episodes(subject, grace - _NEW, grace, below=policy.consolidate_low_importance) > 0
-    ) and may_be_told(subject, parts)
+    ) and may_be_told(subject, context)
 
 
-def plan(subject: Subject, parts: Parts, now: datetime, *, at_once: bool = False) -> Plan:
+def plan(subject: Subject, context: WorkerContext, now: datetime, *, at_once: bool = False) -> Plan:
     """Join what belongs together and archive what is alone, unimportant and old.
 
     `at_once` takes in what was said just now: for a subject that tells too much to wait for its night. Once half of the
     time has passed after which a silent hand counts as dead, for a model may be slow, the rest waits for another night.
     """
-    policy, begun = parts.policy, time.monotonic()
-    known = parts.catalog.list_memories(subject, types=(MemoryType.EPISODIC,), limit=_A_NIGHT)
+    policy, begun = context.policy, time.monotonic()
+    known = context.catalog.list_memories(subject, types=(MemoryType.EPISODIC,), limit=_A_NIGHT)
     fit = [memory for memory in known if may_join(memory, now, policy, at_once=at_once)]
     drafts = [Draft(subject, now, policy.version, by=BY)]
     steps: list[Step] = []
-    vectors = vectors_of(fit, parts)
+    vectors = vectors_of(fit, context)
     near = _near([vectors[memory.id] for memory in fit], policy.consolidate_similarity)
     for group in clusters(fit, near, lambda group: told(group, policy) is not None, policy):
         if len(drafts[-1].changed) >= ENOUGH:
@@ -59,8 +59,8 @@ def plan(subject: Subject, parts: Parts, now: datetime, *, at_once: bool = False
         draft = drafts[-1]
         draft.learn(group)
         if len(group) > 1:
-            steps += _join(group, draft, parts)
-            if time.monotonic() - begun > parts.settings.turn_deadline_seconds / 2:
+            steps += _join(group, draft, context)
+            if time.monotonic() - begun > context.settings.turn_deadline_seconds / 2:
                 _log.warning("night_cut_short", stage="night", job="consolidate")
                 break
         elif unneeded(group[0], now, policy):
@@ -72,10 +72,10 @@ def plan(subject: Subject, parts: Parts, now: datetime, *, at_once: bool = False
     return Plan(tuple(drafted(draft) for draft in drafts), tuple(steps), vectors)
 
 
-def _join(group: Sequence[Memory], draft: Draft, parts: Parts) -> Iterator[Step]:
-    summary, by = condensed(group, parts)
-    whole = consolidated(group, summary, draft.now, parts.policy, embedding_model=parts.embedder.name)
-    [vector] = parts.embedder.embed([summary])
+def _join(group: Sequence[Memory], draft: Draft, context: WorkerContext) -> Iterator[Step]:
+    summary, by = condensed(group, context)
+    whole = consolidated(group, summary, draft.now, context.policy, embedding_model=context.embedder.name)
+    [vector] = context.embedder.embed([summary])
     days = (group[-1].occurred_at - group[0].occurred_at).days
     why = f"says what {len(group)} episodes of {days + 1} days say, by {by}"
     draft.create(whole, vector, why)
@@ -86,16 +86,16 @@ def _join(group: Sequence[Memory], draft: Draft, parts: Parts) -> Iterator[Step]
         yield Step.of("join", memory, f"becomes a part of {whole.id}")
 
 
-def vectors_of(memories: Sequence[Memory], parts: Parts) -> dict[uuid.UUID, Vector]:
+def vectors_of(memories: Sequence[Memory], context: WorkerContext) -> dict[uuid.UUID, Vector]:
     """The vectors of summaries, from the index where it has them."""
     if not memories:
         return {}
     subject = memories[0].subject
-    behind = {job.memory_id for job in parts.catalog.index_jobs(subject)}
+    behind = {job.memory_id for job in context.catalog.index_jobs(subject)}
     keys = [memory.index_key for memory in memories if memory.id not in behind]
-    vectors = {entry.memory_id: entry.vector for entry in parts.index.fetch(subject, keys)}
+    vectors = {entry.memory_id: entry.vector for entry in context.index.fetch(subject, keys)}
     if missing := [memory for memory in memories if memory.id not in vectors]:
-        embedded = parts.embedder.embed([memory.summary for memory in missing])
+        embedded = context.embedder.embed([memory.summary for memory in missing])
         vectors |= {memory.id: vector for memory, vector in zip(missing, embedded, strict=True)}
     return vectors
 
@@ -113,16 +113,16 @@ def _near(vectors: Sequence[Vector], least: float) -> Iterator[Pair]:
 
 CONSOLIDATE = Job("consolidate", needs, plan, ahead=True)
 AT_ONCE = Job(
-    "consolidate", lambda subject, parts, _: may_be_told(subject, parts), partial(plan, at_once=True), ahead=True
+    "consolidate", lambda subject, context, _: may_be_told(subject, context), partial(plan, at_once=True), ahead=True
 )
 """Consolidation of a subject that tells too much to wait for its night."""
 
 
-def is_burst(subject: Subject, created: Sequence[Memory], parts: Parts, now: datetime) -> bool:
+def is_burst(subject: Subject, created: Sequence[Memory], context: WorkerContext, now: datetime) -> bool:
     """Whether the memories that were just created take a subject past the number of episodes within 24 hours from which
     it is condensed at once, or past twice that, and so on."""
     new = sum(memory.type is MemoryType.EPISODIC and memory.status is Status.ACTIVE for memory in created)
     if not new:
         return False
-    count = parts.catalog.fading.episodes(subject, now - timedelta(days=1), now + timedelta(minutes=1))
-    return count // parts.policy.consolidate_burst > (count - new) // parts.policy.consolidate_burst
+    count = context.catalog.fading.episodes(subject, now - timedelta(days=1), now + timedelta(minutes=1))
+    return count // context.policy.consolidate_burst > (count - new) // context.policy.consolidate_burst

@@ -16,7 +16,7 @@ import structlog
 from schema.cron import Cron
 from schema.settings import Settings
 from stores.queue import want_hand
-from worker.context import Parts
+from worker.context import WorkerContext
 from worker.nights.base import JobName
 
 _log = structlog.get_logger()
@@ -24,17 +24,17 @@ _CATCH_UP = timedelta(hours=2)
 """How late a night may begin: past that it is day, and the next one is not far."""
 
 
-def tick(job: JobName, parts: Parts, now: datetime) -> list[str]:
+def tick(job: JobName, context: WorkerContext, now: datetime) -> list[str]:
     """Begin the runs whose moment has come, and ring for those that want hands. Answers the ids of those begun.
 
     A night that is not over when the next one's moment comes goes on in its place: so the last subjects have their turn
     too, and nights do not heap up while a model is away.
     """
     begun = []
-    if moments := moments_of(job, parts.settings):
+    if moments := moments_of(job, context.settings):
         cron = Cron.parse(moments)
-        going_on = {run.zone: run.id for run in parts.catalog.nights.unfinished(job)}
-        for zone in (None, *parts.catalog.nights.zones()):
+        going_on = {run.zone: run.id for run in context.catalog.nights.unfinished(job)}
+        for zone in (None, *context.catalog.nights.zones()):
             moment = cron.latest(now, _clock_of(zone), _CATCH_UP)
             if moment is None:
                 continue
@@ -42,11 +42,11 @@ def tick(job: JobName, parts: Parts, now: datetime) -> list[str]:
             if zone in going_on:
                 if going_on[zone] != _id_of(job, told, zone):
                     _log.warning("night_goes_on", stage="night", run=going_on[zone])
-            elif run_id := begin(job, told, zone, parts, now):
+            elif run_id := begin(job, told, zone, context, now):
                 _log.info("night_begins", stage="night", run=run_id)
                 begun.append(run_id)
-    for run in parts.catalog.nights.unfinished(job):
-        ring_for(run.id, parts, now)
+    for run in context.catalog.nights.unfinished(job):
+        ring_for(run.id, context, now)
     return begun
 
 
@@ -71,21 +71,21 @@ def moments_of(job: JobName, settings: Settings) -> str:
     return of_jobs[job]
 
 
-def begin(job: JobName, moment: str, zone: str | None, parts: Parts, now: datetime) -> str | None:
+def begin(job: JobName, moment: str, zone: str | None, context: WorkerContext, now: datetime) -> str | None:
     """Begin one run; its id, or None if it has begun before."""
     run_id = _id_of(job, moment, zone)
-    return run_id if parts.catalog.nights.begin(run_id, job, zone, now) else None
+    return run_id if context.catalog.nights.begin(run_id, job, zone, now) else None
 
 
 def _id_of(job: JobName, moment: str, zone: str | None) -> str:
     return f"{job}/{moment}/{zone or 'UTC'}"
 
 
-def ring_for(run_id: str, parts: Parts, now: datetime) -> None:
+def ring_for(run_id: str, context: WorkerContext, now: datetime) -> None:
     """Ask for as many hands as a run may have and has not."""
-    at_work = parts.catalog.nights.in_work(run_id, now, silence(parts.settings))
-    for _ in range(parts.settings.night_hands - at_work):
-        want_hand(parts.celery, run_id)
+    at_work = context.catalog.nights.in_work(run_id, now, silence(context.settings))
+    for _ in range(context.settings.night_hands - at_work):
+        want_hand(context.celery, run_id)
 
 
 def silence(settings: Settings) -> timedelta:

@@ -14,7 +14,7 @@ from policies.importance import use
 from schema import Memory, Policy, Status, Subject
 from stores.catalog import Changes
 from stores.catalog.decay import Footing
-from worker.context import Parts
+from worker.context import WorkerContext
 from worker.nights.base import BY, ENOUGH, Job, Plan, Step, drafted
 
 _Due = tuple[Footing, Fate, str]
@@ -22,18 +22,18 @@ _A_NIGHT = 2_000
 """Memories of one subject that one night changes at most; the next night goes on."""
 
 
-def needs(subject: Subject, parts: Parts, now: datetime) -> bool:
+def needs(subject: Subject, context: WorkerContext, now: datetime) -> bool:
     """Whether any memory was used, or has faded enough."""
-    return bool(_due(subject, parts, now))
+    return bool(_due(subject, context, now))
 
 
-def plan(subject: Subject, parts: Parts, now: datetime) -> Plan:
+def plan(subject: Subject, context: WorkerContext, now: datetime) -> Plan:
     """Fold what was used into the memories, archive what has faded, delete what was archived for long enough."""
-    due = _due(subject, parts, now)
+    due = _due(subject, context, now)
     gone: set[uuid.UUID] = set()
     changes, steps = [], []
     for begin in range(0, len(due), ENOUGH):
-        some, done = _some(due[begin : begin + ENOUGH], gone, subject, parts, now)
+        some, done = _some(due[begin : begin + ENOUGH], gone, subject, context, now)
         changes.append(some)
         gone |= {memory.id for memory in some.deleted}
         steps += done
@@ -41,25 +41,25 @@ def plan(subject: Subject, parts: Parts, now: datetime) -> Plan:
 
 
 def _some(
-    due: Sequence[_Due], gone: Collection[uuid.UUID], subject: Subject, parts: Parts, now: datetime
+    due: Sequence[_Due], gone: Collection[uuid.UUID], subject: Subject, context: WorkerContext, now: datetime
 ) -> tuple[Changes, list[Step]]:
     """What becomes of some of the memories, but for those that are gone already."""
-    draft = Draft(subject, now, parts.policy.version, by=BY)
-    draft.learn(parts.catalog.memories(subject, [footing.id for footing, _, _ in due]).values())
+    draft = Draft(subject, now, context.policy.version, by=BY)
+    draft.learn(context.catalog.memories(subject, [footing.id for footing, _, _ in due]).values())
     steps: list[Step] = []
     folded, doomed = [], set()
-    known = family(parts.catalog, subject, [footing.id for footing, what, _ in due if what is Fate.DELETE])
+    known = family(context.catalog, subject, [footing.id for footing, what, _ in due if what is Fate.DELETE])
     for footing, what, why in due:
         memory = draft.current.get(footing.id)
         if (
             memory is None
             or memory.id in gone
-            or (what is Fate.DELETE and _takes_what_stays(memory, known, parts, now))
+            or (what is Fate.DELETE and _takes_what_stays(memory, known, context, now))
         ):
             continue
         if footing.access:
             folded.append(footing.access)
-            memory = used(memory, footing.access.times, footing.access.last_at, parts.policy)
+            memory = used(memory, footing.access.times, footing.access.last_at, context.policy)
             draft.refresh(memory)
         if what is Fate.ARCHIVE:
             draft.archive(memory, why)
@@ -68,17 +68,17 @@ def _some(
             doomed.add(memory.id)
         steps.append(Step.of("refresh" if what is Fate.KEEP else what.value, memory, why))
     draft.learn(known.values())
-    for memory in without(doomed, draft.read, now, parts.policy).deleted:
+    for memory in without(doomed, draft.read, now, context.policy).deleted:
         if memory.id not in doomed:
             draft.delete(memory, "it was a part of a memory that is gone")
             steps.append(Step.of("delete", memory, "it was a part of a memory that is gone"))
     return drafted(draft, folded), steps
 
 
-def _takes_what_stays(memory: Memory, known: Mapping[uuid.UUID, Memory], parts: Parts, now: datetime) -> bool:
+def _takes_what_stays(memory: Memory, known: Mapping[uuid.UUID, Memory], context: WorkerContext, now: datetime) -> bool:
     """Whether what is to stay would go with a memory: with a consolidated one go its originals, which were kept for it,
     and with what was left of a superseded one that."""
-    what = without([memory.id], known, now, parts.policy)
+    what = without([memory.id], known, now, context.policy)
     return bool(what.held) or any(one.pinned for one in what.deleted)
 
 
@@ -96,10 +96,10 @@ def used(memory: Memory, times: int, last_at: datetime, policy: Policy) -> Memor
     )
 
 
-def _due(subject: Subject, parts: Parts, now: datetime) -> list[_Due]:
-    policy = parts.policy
+def _due(subject: Subject, context: WorkerContext, now: datetime) -> list[_Due]:
+    policy = context.policy
     idle_days = policy.forget_light_days if policy.forget_light else policy.archive_idle_days
-    footings = parts.catalog.fading.idle(
+    footings = context.catalog.fading.idle(
         subject,
         unused_since=now - timedelta(days=idle_days),
         archived_before=now - timedelta(days=policy.archive_kept_days),

@@ -25,7 +25,7 @@ from schema import (
     Status,
     Subject,
 )
-from worker.context import Parts
+from worker.context import WorkerContext
 from worker.nights.base import BY, Job, Plan, Step, drafted, may_be_told
 
 _A_NIGHT = 2_000
@@ -34,33 +34,33 @@ _NEW = timedelta(days=7)
 """A subject without a new episode for so long has no new pattern; nights may be missed."""
 
 
-def needs(subject: Subject, parts: Parts, now: datetime) -> bool:
+def needs(subject: Subject, context: WorkerContext, now: datetime) -> bool:
     """Whether there are new episodes, and enough of them for a pattern."""
-    fading = parts.catalog.fading
+    fading = context.catalog.fading
     return (
         bool(fading.episodes(subject, now - _NEW, now, whatever=True))
-        and fading.episodes(subject, now - timedelta(days=parts.policy.promote_days), now, whatever=True)
-        >= parts.policy.promote_times
-        and may_be_told(subject, parts)
+        and fading.episodes(subject, now - timedelta(days=context.policy.promote_days), now, whatever=True)
+        >= context.policy.promote_times
+        and may_be_told(subject, context)
     )
 
 
-def plan(subject: Subject, parts: Parts, now: datetime) -> Plan:
+def plan(subject: Subject, context: WorkerContext, now: datetime) -> Plan:
     """Propose every pattern that is new: sure ones go through dedup, the others to the reviews.
 
     A pattern is proposed once. That it was is told by its review, which a sure one has too, settled from its beginning:
     so what a person refused, what was erased and what has changed since stays so.
     """
-    policy = parts.policy
+    policy = context.policy
     draft = Draft(subject, now, policy.version, by=BY)
-    lasting = parts.catalog.list_memories(subject, types=(MemoryType.SEMANTIC,), limit=_A_NIGHT)
-    wanted = parts.catalog.preferences.of(subject)
-    waiting = parts.catalog.reviews.count_open(subject)
+    lasting = context.catalog.list_memories(subject, types=(MemoryType.SEMANTIC,), limit=_A_NIGHT)
+    wanted = context.catalog.preferences.of(subject)
+    waiting = context.catalog.reviews.count_open(subject)
     steps: list[Step] = []
     sure: list[_Proposed] = []
-    for pattern in patterns(_episodes(subject, parts), now, policy):
+    for pattern in patterns(_episodes(subject, context), now, policy):
         proposed = _proposed(pattern, subject, now, policy)
-        known = parts.catalog.reviews.get(proposed.review.id)
+        known = context.catalog.reviews.get(proposed.review.id)
         if (
             _is_known(pattern, lasting)
             or conflicts(pattern, lasting)
@@ -76,7 +76,7 @@ def plan(subject: Subject, parts: Parts, now: datetime) -> Plan:
             draft.say(EventName.MAYBE_PROMOTE, {"review": str(proposed.review.id)})
             why = f"{proposed.why}: a person decides"
             steps.append(Step("review", proposed.review.id, proposed.candidate.summary, why))
-    draft, settled, promoted = _promote(sure, draft, parts)
+    draft, settled, promoted = _promote(sure, draft, context)
     changes = replace(drafted(draft), settled=settled)
     return Plan((changes,), (*steps, *promoted), dict(draft.vectors))
 
@@ -109,7 +109,9 @@ def _proposed(pattern: Pattern, subject: Subject, now: datetime, policy: Policy)
     return _Proposed(pattern, proposed, review, why)
 
 
-def _promote(sure: Sequence[_Proposed], draft: Draft, parts: Parts) -> tuple[Draft, tuple[Settlement, ...], list[Step]]:
+def _promote(
+    sure: Sequence[_Proposed], draft: Draft, context: WorkerContext
+) -> tuple[Draft, tuple[Settlement, ...], list[Step]]:
     """Put what is sure through dedup, one after the other; answers the draft as it is then.
 
     What would take the place of something that is known is left alone: a night's guess does not outdo what was said.
@@ -118,13 +120,13 @@ def _promote(sure: Sequence[_Proposed], draft: Draft, parts: Parts) -> tuple[Dra
     steps: list[Step] = []
     if not sure:
         return draft, (), steps
-    standing = parts.catalog.standing(draft.subject, draft.now - timedelta(hours=1))
-    items = [scored(one.candidate, parts) for one in sure]
-    vectors = embed(items, standing.unindexed, draft, parts)
+    standing = context.catalog.standing(draft.subject, draft.now - timedelta(hours=1))
+    items = [scored(one.candidate, context) for one in sure]
+    vectors = embed(items, standing.unindexed, draft, context)
     for one, item in zip(sure, items, strict=True):
         origin = Origin(None, one.pattern.episodes[-1].agent_id, draft.subject.subject_id, one.review.links)
         trial = draft.trial()
-        kept = resolve([item], vectors, {one.candidate.turn_id: origin}, trial, parts)
+        kept = resolve([item], vectors, {one.candidate.turn_id: origin}, trial, context)
         if not kept or _outdone(trial) - _outdone(draft):
             continue
         draft = trial
@@ -149,9 +151,9 @@ def _outdone(draft: Draft) -> set[uuid.UUID]:
     return {id_ for id_ in draft.changed if (one := draft.current.get(id_)) and one.status is Status.SUPERSEDED}
 
 
-def _episodes(subject: Subject, parts: Parts) -> list[Memory]:
+def _episodes(subject: Subject, context: WorkerContext) -> list[Memory]:
     """Episodes, those that became a part of a consolidated memory too; the consolidated ones say them again."""
-    found = parts.catalog.list_memories(
+    found = context.catalog.list_memories(
         subject, statuses=(Status.ACTIVE, Status.ARCHIVED), types=(MemoryType.EPISODIC,), limit=_A_NIGHT
     )
     return [memory for memory in found if not memory.consolidated_from]

@@ -7,7 +7,7 @@ from datetime import datetime, timedelta
 import structlog
 
 from memory.erasure.subjects import finish_erasures
-from worker.context import Parts
+from worker.context import WorkerContext
 
 _log = structlog.get_logger()
 _PAGE = 500
@@ -15,21 +15,21 @@ _PAGES = 200
 """How many pages one hour drops at most: other writers come between two."""
 
 
-def tidy(parts: Parts, now: datetime) -> dict[str, int]:
+def tidy(context: WorkerContext, now: datetime) -> dict[str, int]:
     """Drop topics and questions that are stale, and raw turns that were kept for as long as the settings say; finish
     erasures that were killed on the way."""
-    policy = parts.policy
+    policy = context.policy
     dropped = {
-        "erasures": finish_erasures(parts, _PAGE, now),
-        "context": parts.catalog.drop_stale_context(
+        "erasures": finish_erasures(context, _PAGE, now),
+        "context": context.catalog.drop_stale_context(
             topics_before=now - timedelta(hours=policy.open_topic_hours),
             questions_before=now - timedelta(hours=policy.question_hours),
         ),
         "sources": 0,
     }
-    if days := parts.settings.source_days:
+    if days := context.settings.source_days:
         for _ in range(_PAGES):
-            gone = parts.catalog.fading.drop_sources(now - timedelta(days=days), _PAGE)
+            gone = context.catalog.fading.drop_sources(now - timedelta(days=days), _PAGE)
             dropped["sources"] += gone
             if gone < _PAGE:
                 break

@@ -10,7 +10,7 @@ from memory.reviews import holding
 from policies.consolidation import apart
 from schema import AuditAction, Memory, Subject
 from stores.catalog import UnderLegalHold
-from worker.context import Parts
+from worker.context import WorkerContext
 from worker.nights.base import Plan, Step, drafted
 from worker.nights.visit import write
 
@@ -19,7 +19,9 @@ class NothingToUndo(Exception):
     """The memory is not made of others, or these are gone. The message says which."""
 
 
-def take_apart(subject: Subject, memory_id: uuid.UUID, parts: Parts, *, by: str, now: datetime) -> list[Memory]:
+def take_apart(
+    subject: Subject, memory_id: uuid.UUID, context: WorkerContext, *, by: str, now: datetime
+) -> list[Memory]:
     """Delete a consolidated memory and make its originals active again; answers them.
 
     Raises:
@@ -27,19 +29,19 @@ def take_apart(subject: Subject, memory_id: uuid.UUID, parts: Parts, *, by: str,
         UnderLegalHold: so it is; it stays.
         SubjectBusy: a worker has the subject's turns in hand for longer than one waits.
     """
-    with holding(subject, parts) as lease:
-        whole = parts.catalog.memories(subject, [memory_id]).get(memory_id)
+    with holding(subject, context) as lease:
+        whole = context.catalog.memories(subject, [memory_id]).get(memory_id)
         if whole is None or not whole.consolidated_from:
             raise NothingToUndo("it is not a consolidated memory: there is nothing to take apart")
-        originals = parts.catalog.memories(subject, whole.consolidated_from)
+        originals = context.catalog.memories(subject, whole.consolidated_from)
         if not originals:
             raise NothingToUndo("none of the memories that it was made of is left")
         if whole.legal_hold:
             raise UnderLegalHold([whole.id])
-        draft = Draft(subject, now, parts.policy.version, by=by)
+        draft = Draft(subject, now, context.policy.version, by=by)
         draft.learn([whole, *originals.values()])
         draft.delete(whole, "taken apart by command")
         for memory in originals.values():
             draft.update(apart(memory, now), None, "taken out of a consolidated memory", AuditAction.RESTORED)
-        write(Plan((drafted(draft),), (Step.of("delete", whole, "taken apart"),)), lease.token, parts)
+        write(Plan((drafted(draft),), (Step.of("delete", whole, "taken apart"),)), lease.token, context)
         return list(draft.updated())

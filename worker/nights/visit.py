@@ -16,7 +16,7 @@ from memory.leases import LeaseKeeper
 from schema import Memory, Subject
 from stores.catalog import Changes, ConcurrentChange, StaleFence
 from stores.index.base import Vector
-from worker.context import Parts
+from worker.context import WorkerContext
 from worker.nights.base import Job, Plan
 from worker.nights.pace import Pace, Unhurried
 
@@ -27,62 +27,62 @@ class Busy(Exception):
     """The subject has turns pending or in work: they go first."""
 
 
-def visit(subject: Subject, job: Job, parts: Parts, leases: LeaseKeeper, now: datetime) -> Plan | None:
+def visit(subject: Subject, job: Job, context: WorkerContext, leases: LeaseKeeper, now: datetime) -> Plan | None:
     """Do a job for one subject, and answer what was done; None where there was nothing to do.
 
     Raises:
         Busy: turns go first, or changed what was planned; try again later.
         Exception: whatever a store or a model raised; nothing was written.
     """
-    if not job.needs(subject, parts, now):
+    if not job.needs(subject, context, now):
         return None
-    planned = job.plan(subject, _unhurried(parts, leases), now) if job.ahead else None
-    lease = parts.mailbox.hold(subject, parts.settings.lease_seconds, turns_first=True)
+    planned = job.plan(subject, _unhurried(context, leases), now) if job.ahead else None
+    lease = context.mailbox.hold(subject, context.settings.lease_seconds, turns_first=True)
     if lease is None:
         raise Busy
     try:
         with leases.keeping(lease):
-            plan = planned or job.plan(subject, parts, now)
+            plan = planned or job.plan(subject, context, now)
             if not plan.steps:
                 return None
-            write(plan, lease.token, parts)
+            write(plan, lease.token, context)
             return plan
     except (ConcurrentChange, StaleFence) as error:
         raise Busy from error
     finally:
-        parts.mailbox.let_go(lease)
+        context.mailbox.let_go(lease)
 
 
-def _unhurried(parts: Parts, leases: LeaseKeeper) -> Parts:
-    return replace(parts, embedder=Unhurried(parts.embedder, Pace(leases)))
+def _unhurried(context: WorkerContext, leases: LeaseKeeper) -> WorkerContext:
+    return replace(context, embedder=Unhurried(context.embedder, Pace(leases)))
 
 
-def write(plan: Plan, fence: int, parts: Parts) -> None:
+def write(plan: Plan, fence: int, context: WorkerContext) -> None:
     """Commit a plan under a lease's token, and tell the index and the listeners.
 
     Raises:
         ConcurrentChange, StaleFence: that transaction of the plan, and those behind it, were not written.
     """
     for changes in plan.changes:
-        _write(replace(changes, fence=fence), plan.vectors, parts)
+        _write(replace(changes, fence=fence), plan.vectors, context)
 
 
-def _write(changes: Changes, made: Mapping[uuid.UUID, Vector], parts: Parts) -> None:
+def _write(changes: Changes, made: Mapping[uuid.UUID, Vector], context: WorkerContext) -> None:
     written = (*changes.created, *changes.updated)
-    vectors = {**made, **_vectors_held([memory for memory in written if memory.id not in made], parts)}
-    event_ids = parts.catalog.commit(
+    vectors = {**made, **_vectors_held([memory for memory in written if memory.id not in made], context)}
+    event_ids = context.catalog.commit(
         changes, {memory.summary: vectors[memory.id] for memory in written if memory.id in vectors}
     )
     try:
-        index(changes.index_jobs(), parts, vectors=vectors)
-        announce_left(list(zip(event_ids, changes.events, strict=True)), parts)
+        index(changes.index_jobs(), context, vectors=vectors)
+        announce_left(list(zip(event_ids, changes.events, strict=True)), context)
     except Exception as error:
         if not is_transient(error):
             raise
         _log.warning("index_or_events_behind", stage="night", error=type(error).__name__)
 
 
-def _vectors_held(memories: Sequence[Memory], parts: Parts) -> dict[uuid.UUID, Vector]:
+def _vectors_held(memories: Sequence[Memory], context: WorkerContext) -> dict[uuid.UUID, Vector]:
     """The vectors that the index has of memories' summaries: a night changes what becomes of a memory, not its words.
 
     What the index has yet to be told may have other words by now, and is embedded anew.
@@ -90,6 +90,6 @@ def _vectors_held(memories: Sequence[Memory], parts: Parts) -> dict[uuid.UUID, V
     if not memories:
         return {}
     subject = memories[0].subject
-    behind = {job.memory_id for job in parts.catalog.index_jobs(subject)}
+    behind = {job.memory_id for job in context.catalog.index_jobs(subject)}
     keys = [memory.index_key for memory in memories if memory.version > 1 and memory.id not in behind]
-    return {entry.memory_id: entry.vector for entry in parts.index.fetch(subject, keys)} if keys else {}
+    return {entry.memory_id: entry.vector for entry in context.index.fetch(subject, keys)} if keys else {}

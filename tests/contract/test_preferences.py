@@ -21,7 +21,9 @@ GRANTED = Preference(name=PreferenceName.CONSENT, value="granted")
 
 
 def want(worker: Worker, user: str, preference: Preference, *, holds: bool = True) -> Preferences:
-    return prefer(subject(user), preference, worker.parts.catalog, policy_version="p", by="dora", now=NOW, holds=holds)
+    return prefer(
+        subject(user), preference, worker.context.catalog, policy_version="p", by="dora", now=NOW, holds=holds
+    )
 
 
 def test_nothing_on_a_blocked_topic_is_kept_in_any_byte(alone: Worker, anna: str) -> None:
@@ -39,7 +41,7 @@ def test_nothing_on_a_blocked_topic_is_kept_in_any_byte(alone: Worker, anna: str
 def test_a_user_says_which_topic_is_blocked_and_when_it_is_no_more(worker: Worker, anna: str) -> None:
     whose = subject(anna)
     worker.hear(anna, "Don't remember anything about my health.")
-    assert worker.parts.catalog.preferences.of(whose).blocked_topics == ("health",)
+    assert worker.context.catalog.preferences.of(whose).blocked_topics == ("health",)
     assert worker.known(whose, *EVERYTHING) == []
     assert worker.audited(whose) == ["preference"]
     assert "health" not in str(worker.rows("audit", whose))
@@ -48,7 +50,7 @@ def test_a_user_says_which_topic_is_blocked_and_when_it_is_no_more(worker: Worke
     assert worker.outcomes(whose)[f"{anna}-1"] == Outcome.REFUSED
     worker.hear(anna, "You can remember things about my health again.", "I was diagnosed with asthma.", first=2)
     assert "asthma" in only(worker.known(whose)).summary
-    assert worker.parts.catalog.preferences.of(whose) == Preferences()
+    assert worker.context.catalog.preferences.of(whose) == Preferences()
 
 
 def test_a_wish_holds_for_the_turn_that_says_it_and_those_behind_it_in_the_batch(worker: Worker, anna: str) -> None:
@@ -81,7 +83,7 @@ def test_a_user_withdraws_and_gives_consent_in_so_many_words(worker: Worker, ann
     whose = subject(anna)
     worker.hear(anna, "Never store anything about me.", "I live in Lisbon.")
     assert worker.known(whose, *EVERYTHING) == []
-    assert worker.parts.catalog.preferences.of(whose).consent == "withdrawn"
+    assert worker.context.catalog.preferences.of(whose).consent == "withdrawn"
     worker.hear(anna, "You can remember things about me again.", "I live in Lisbon.", first=2)
     assert "Lisbon" in only(worker.known(whose)).summary
     assert [row["reason"] for row in worker.rows("audit", whose)][:2] == ["consent_withdrawn", "consent_granted"]
@@ -100,18 +102,18 @@ def test_what_one_subject_wants_is_nothing_to_another(worker: Worker, anna: str)
     other = Subject(tenant_id="globex", subject_id=anna)
     worker.hear(anna, "I live in Lisbon.", tenant_id="globex")
     assert len(worker.known(other)) == 1
-    assert worker.parts.catalog.preferences.of(other) == Preferences()
+    assert worker.context.catalog.preferences.of(other) == Preferences()
 
 
 def test_a_consent_and_a_time_zone_replace_the_one_before(worker: Worker, anna: str) -> None:
     zones = [Preference(name=PreferenceName.TIME_ZONE, value=zone) for zone in ("Europe/Berlin", "Asia/Tokyo")]
     for preference in (WITHDRAWN, *zones, GRANTED, HEALTH, HEALTH):
         want(worker, anna, preference)
-    assert worker.parts.catalog.preferences.of(subject(anna)) == Preferences(
+    assert worker.context.catalog.preferences.of(subject(anna)) == Preferences(
         blocked_topics=("health",), consent="granted", time_zone="Asia/Tokyo"
     )
     other = Subject(tenant_id="globex", subject_id=anna)
-    assert worker.parts.catalog.preferences.time_zones([subject(anna), other]) == {subject(anna): "Asia/Tokyo"}
+    assert worker.context.catalog.preferences.time_zones([subject(anna), other]) == {subject(anna): "Asia/Tokyo"}
     assert want(worker, anna, HEALTH, holds=False).blocked_topics == ()
     assert "health" not in str(worker.rows("audit", subject(anna)))
 
@@ -131,7 +133,7 @@ def test_there_is_an_end_to_blocked_topics(worker: Worker, anna: str) -> None:
     with pytest.raises(TooManyTopics):
         want(worker, anna, HEALTH)
     worker.hear(anna, "Don't remember anything about my health.", occurred_at=(NOW + timedelta(1)).isoformat())
-    assert len(worker.parts.catalog.preferences.of(subject(anna)).blocked_topics) == MAX_BLOCKED_TOPICS
+    assert len(worker.context.catalog.preferences.of(subject(anna)).blocked_topics) == MAX_BLOCKED_TOPICS
 
 
 TOLD = "My sister Karin has epilepsy and she lives in Hamburg."
@@ -148,7 +150,7 @@ def test_who_else_is_ill_is_kept_without_their_name(alone: Worker, anna: str) ->
 def test_what_is_done_with_what_is_sensitive_of_others_is_a_setting(
     worker: Worker, anna: str, handling: str, kept: bool
 ) -> None:
-    policy = worker.parts.policy.model_copy(update={"others_sensitive_data": handling})
+    policy = worker.context.policy.model_copy(update={"others_sensitive_data": handling})
     worker.with_parts(policy=policy).hear(anna, TOLD)
     summaries = " ".join(memory.summary for memory in worker.known(subject(anna)))
     assert ("Karin" in summaries and "epilepsy" in summaries) is kept

@@ -9,7 +9,7 @@ from contextlib import closing
 
 import pytest
 
-from stores.failpoints import CRASH_POINTS, CrashPoint
+from stores.failpoints import FAILPOINTS, Failpoint
 from tests.fleet.fleet import ORACLE, Fleet, wait_until
 from tests.fleet.load import names, talk
 from tests.fleet.state import assert_all_as_said
@@ -24,7 +24,7 @@ def fleet(broker_url: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator
         yield fleet
 
 
-def let_one_die(fleet: Fleet, point: CrashPoint) -> None:
+def let_one_die(fleet: Fleet, point: Failpoint) -> None:
     """Start one more worker, which dies at a point, and let people talk until it has come there."""
     crash = {"CRASH_AT": point, "CRASH_MARK": str(fleet.folder / point), "CRASH_PASSAGE": "9"}
     dying = fleet.launch_worker(**crash)
@@ -38,8 +38,8 @@ def let_one_die(fleet: Fleet, point: CrashPoint) -> None:
     fleet.workers.remove(dying)
 
 
-@pytest.mark.parametrize("point", CRASH_POINTS)
-def test_a_worker_that_dies_at_a_point_loses_and_doubles_nothing(fleet: Fleet, point: CrashPoint) -> None:
+@pytest.mark.parametrize("point", FAILPOINTS)
+def test_a_worker_that_dies_at_a_point_loses_and_doubles_nothing(fleet: Fleet, point: Failpoint) -> None:
     let_one_die(fleet, point)
     fleet.wait_until_idle()
     assert_all_as_said(fleet)
