@@ -6,9 +6,9 @@ import re
 from collections.abc import Sequence
 from typing import Final
 
+from policies.language.parse import Parsed
 from schema import Entity, EntityType
 from worker.extract.dates import Moment
-from worker.extract.language import Parsed
 
 _TYPES: Final[dict[str, EntityType]] = {
     "PERSON": "PERSON",

@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from typing import Final
 
+from policies.language.parse import Parsed
 from schema import Fact
 from worker.extract.attributes import USER
-from worker.extract.language import Parsed
 from worker.extract.third_person import inflected
 
 _OBJECTS: Final = ("dobj", "attr", "acomp", "oprd", "xcomp", "ccomp", "prep", "advmod", "npadvmod")

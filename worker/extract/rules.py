@@ -10,6 +10,7 @@ from typing import Final
 
 import worker.extract.affect as affect
 import worker.extract.language as language
+from policies.language.parse import Parsed
 from schema import (
     MAX_SUMMARY_CHARS,
     AdmissionAction,
@@ -28,7 +29,6 @@ from worker.extract.classify import category_of, is_hedged, kind_of, topics_of, 
 from worker.extract.dates import Dated, resolve_dates
 from worker.extract.entities import entities_of
 from worker.extract.facts import triple_of
-from worker.extract.language import Parsed
 from worker.extract.statements import Forgetting, Statement, statements_of
 from worker.extract.third_person import Narrator, mended, told_of
 

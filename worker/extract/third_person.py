@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from policies.language.own_kin import with_my
+from policies.language.parse import Parsed, Token
 from worker.extract.corrections import corrected
-from worker.extract.language import Parsed, Token
 
 _IRREGULAR: Final = {"be": "is", "have": "has", "do": "does", "go": "goes", "am": "is", "are": "is", "were": "was"}
 _NEVER_INFLECTED: Final = frozenset(

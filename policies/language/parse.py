@@ -1,0 +1,68 @@
+"""A parsed sentence as plain values: what every rule about language reads."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Token:
+    """A word with its Penn tag, its dependency, and the place of its head in the sentence."""
+
+    text: str
+    space: bool
+    tag: str
+    dep: str
+    head: int
+
+    @property
+    def lower(self) -> str:
+        return self.text.lower()
+
+
+@dataclass(frozen=True, slots=True)
+class Name:
+    """A name with its spaCy label; `start` and `end` count tokens."""
+
+    text: str
+    label: str
+    start: int
+    end: int
+
+
+@dataclass(frozen=True, slots=True)
+class Parsed:
+    """A parsed sentence."""
+
+    tokens: tuple[Token, ...]
+    names: tuple[Name, ...] = ()
+
+    def children(self, place: int) -> list[int]:
+        return [i for i, token in enumerate(self.tokens) if token.head == place and i != place]
+
+    def subtree(self, place: int) -> list[int]:
+        """The places of a word and of all that hangs on it, in order."""
+        wanted = {place}
+        grown = True
+        while grown:
+            grown = False
+            for i, token in enumerate(self.tokens):
+                if i not in wanted and token.head in wanted:
+                    wanted.add(i)
+                    grown = True
+        return sorted(wanted)
+
+    def is_past(self) -> bool:
+        """Whether the main verb is in the past or the perfect tense."""
+        root = next((i for i, token in enumerate(self.tokens) if token.dep == "ROOT"), None)
+        if root is None:
+            return False
+        helpers = [self.tokens[child].lower for child in self.children(root) if self.tokens[child].dep == "aux"]
+        if self.tokens[root].tag == "VBD" or "did" in helpers:
+            return True
+        return self.tokens[root].tag == "VBN" and bool({"have", "has", "'ve", "had"} & set(helpers))
+
+    def text_of(self, places: Sequence[int]) -> str:
+        """The words at these places as text."""
+        return "".join(self.tokens[i].text + (" " if self.tokens[i].space else "") for i in places).strip()
