@@ -315,7 +315,7 @@ def test_an_erasure_that_was_killed_anywhere_is_known_and_the_fleet_finishes_it(
         raise Killed
 
     with monkeypatch.context() as deadly:
-        deadly.setattr(step if "." in step else f"worker.erasing.{step}", dies)
+        deadly.setattr(step if "." in step else f"memory.erasure.subjects.{step}", dies)
         with pytest.raises(Killed):
             erase_subject(whose, alone.context, by="dora", now=now)
     assert erasing.going_on(10) == [(whose, now)]
