@@ -62,7 +62,6 @@ class Fleet:
         self._environment = {
             **{name: value for name, value in os.environ.items() if not name.startswith(PREFIX)},
             **{variable_of(name): str(value) for name, value in given.items()},
-            "PYTHONPATH": str(ROOT),
             "AFTERTURN_DATA_DIR": str(self.settings.data_dir),
         }
         self._workers_url = workers_url or url
@@ -70,15 +69,15 @@ class Fleet:
     @property
     def environment(self) -> dict[str, str]:
         """What makes another process work on the same fleet."""
-        return {**self._environment, "AFTERTURN_BROKER_URL": self.settings.broker_url}
+        return {**self._environment, "PYTHONPATH": str(ROOT), "AFTERTURN_BROKER_URL": self.settings.broker_url}
 
-    def start(self, command: str, **variables: str) -> Process:
-        """Start `afterturn <command>`, with more variables in its environment."""
+    def start(self, command: str, root: Path = ROOT, /, **variables: str) -> Process:
+        """Start `afterturn <command>` of the checkout in `root`, with more variables in its environment."""
         with self._log_of(len(self._processes)).open("ab") as log:
             process = subprocess.Popen(
                 [sys.executable, "-m", "interfaces.cli", command],
-                env=self.environment | variables,
-                cwd=ROOT,
+                env=self.environment | {"PYTHONPATH": str(root)} | variables,
+                cwd=root,
                 stdout=log,
                 stderr=subprocess.STDOUT,
             )
@@ -93,9 +92,9 @@ class Fleet:
             self.beats.remove(beat)
             self.start("beat")
 
-    def launch_worker(self, **variables: str) -> Process:
-        """Start a worker and do not wait for it."""
-        worker = self.start("worker", **{"AFTERTURN_BROKER_URL": self._workers_url, **variables})
+    def launch_worker(self, root: Path = ROOT, /, **variables: str) -> Process:
+        """Start a worker of the checkout in `root` and do not wait for it."""
+        worker = self.start("worker", root, **{"AFTERTURN_BROKER_URL": self._workers_url, **variables})
         self.workers.append(worker)
         return worker
 

@@ -66,9 +66,9 @@ def assert_all_as_said(fleet: Fleet, *, dead: Collection[str] = (), frozen: Coll
 
 def left_in_mailboxes(fleet: Fleet) -> list[str]:
     """The keys that stand only while turns are pending, in work or failing."""
-    context = ("order", "turns", "deliveries", "failures", "lease", "retry")
+    suffixes = ("order", "turns", "deliveries", "failures", "lease", "retry")
     keys = (key.decode() for key in fleet.redis.scan_iter("afterturn:mailbox:*", count=1000))
-    return sorted(key for key in keys if key.endswith((*context, "pending", "dirty")))
+    return sorted(key for key in keys if key.endswith((*suffixes, "pending", "dirty")))
 
 
 def lasting_keys(fleet: Fleet) -> set[str]:
