@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from itertools import groupby
-from typing import Any, Final
+from typing import Any, Final, Protocol
 
 from pydantic import ValidationError
 
@@ -199,7 +199,13 @@ class Secrets:
         return answers
 
 
-Piece = Conversation | Chats | Pairs | Attacks | Secrets
+class Piece(Protocol):
+    """Work for one process; `size` is what a progress bar counts."""
+
+    @property
+    def size(self) -> int: ...
+
+    def run(self, house: House) -> Answers: ...
 
 
 def subject_fields(subject: Subject) -> dict[str, str]:
