@@ -13,7 +13,7 @@ from stores.embedding import open_embedder
 from stores.embedding.base import Embedder
 from stores.fulltext import Lexicon
 from stores.graph import Graph, open_graph
-from stores.index import RidingIndex, open_index
+from stores.index import TransactionalIndex, open_index
 from stores.index.base import Index
 
 
@@ -54,7 +54,7 @@ def open_stores(settings: Settings) -> Stores:
     engine = open_catalog_engine(settings)
     index = open_index(settings, embedder, engine)
     graph = open_graph(settings, engine)
-    catalog = Catalog(engine, index if isinstance(index, RidingIndex) else None, graph)
+    catalog = Catalog(engine, index if isinstance(index, TransactionalIndex) else None, graph)
     return Stores(
         settings=settings,
         policy=policy,

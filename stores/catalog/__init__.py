@@ -47,7 +47,7 @@ def open_catalog_engine(settings: Settings) -> Engine:
 
 
 def open_catalog(settings: Settings) -> Catalog:
-    """The catalog of the settings, without an index that rides in its transactions.
+    """The catalog of the settings, without an index that writes in its transactions.
 
     Raises:
         CatalogUnavailable: it cannot be opened, or has no tables of this version; the message says what to do.

@@ -25,8 +25,8 @@ from stores.catalog.statements import any_of, mine, mine_among, of_subject, whos
 from stores.catalog.subject_state import Standing, read_processed, read_standing
 from stores.catalog.summaries import Summaries, Weight, read_summaries, read_weights
 from stores.catalog.writers import Writers
-from stores.catalog.writing import NO_VECTORS, RidingGraph, strike, strike_events, write
-from stores.index.base import RidingIndex, Vector
+from stores.catalog.writing import NO_VECTORS, TransactionalGraph, strike, strike_events, write
+from stores.index.base import TransactionalIndex, Vector
 
 _memories, _facts = tables.memories, tables.facts
 _BY_IDS = select(_memories.c.document).where(mine_among(_memories))
@@ -58,22 +58,27 @@ class Catalog:
     whatever `memory.postgres.is_passing` names: a deadlock, a timeout, a server that restarts.
     """
 
-    def __init__(self, engine: Engine, riding: RidingIndex | None = None, graph: RidingGraph | None = None) -> None:
+    def __init__(
+        self,
+        engine: Engine,
+        transactional_index: TransactionalIndex | None = None,
+        graph: TransactionalGraph | None = None,
+    ) -> None:
         self._engine = read_only(engine)
         self.reviews = Reviews(self._engine)
         self.preferences = KeptPreferences(self._engine)
         self._writers = Writers(engine)
         self.nights = NightRuns(self._engine, self._writers)
         self.fading = Fading(self._engine, self._writers)
-        self.erasing = Erasing(self._engine, self._writers, riding, graph)
+        self.erasing = Erasing(self._engine, self._writers, transactional_index, graph)
         self.moves = Moves(self._engine, self._writers)
-        self._riding = riding
+        self._transactional_index = transactional_index
         self._graph = graph
 
     @property
     def carries_vectors(self) -> bool:
         """Whether the index lies in this database, so that `commit` writes vectors with their memories."""
-        return self._riding is not None
+        return self._transactional_index is not None
 
     def close(self) -> None:
         self._engine.dispose()
@@ -92,7 +97,7 @@ class Catalog:
             UnderLegalHold: a memory to be deleted is.
         """
         event_ids = self._writers.write(
-            lambda connection: write(connection, changes, self._riding, vectors, self._graph)
+            lambda connection: write(connection, changes, self._transactional_index, vectors, self._graph)
         )
         if changes.deleted or changes.settled or changes.withdrawn or changes.unpreferred:
             self._writers.leave_no_trace()

@@ -18,8 +18,8 @@ from stores.catalog.reviews import review_of
 from stores.catalog.rows import index_job_rows, memory_of
 from stores.catalog.statements import insert_new, mine, of_subject, whose
 from stores.catalog.writers import Writers
-from stores.catalog.writing import RidingGraph, note_removal, take_turn, write
-from stores.index.base import RidingIndex
+from stores.catalog.writing import TransactionalGraph, note_removal, take_turn, write
+from stores.index.base import TransactionalIndex
 
 _TOMBSTONES = select(tables.tombstones.c.scope, tables.tombstones.c.key, tables.tombstones.c.at).where(
     mine(tables.tombstones)
@@ -66,11 +66,15 @@ class Erasing:
     """Erasures. Safe to call from many threads and processes."""
 
     def __init__(
-        self, engine: Engine, writers: Writers, riding: RidingIndex | None = None, graph: RidingGraph | None = None
+        self,
+        engine: Engine,
+        writers: Writers,
+        transactional_index: TransactionalIndex | None = None,
+        graph: TransactionalGraph | None = None,
     ) -> None:
         self._engine = engine
         self._writers = writers
-        self._riding = riding
+        self._transactional_index = transactional_index
         self._graph = graph
 
     def tombstones(self, subject: Subject) -> list[Tombstone]:
@@ -160,7 +164,7 @@ class Erasing:
             StaleFence, ConcurrentChange, UnderLegalHold: as `Catalog.commit`; nothing was written.
         """
         with self._writers.transaction() as connection:
-            write(connection, changes, self._riding, graph=self._graph)
+            write(connection, changes, self._transactional_index, graph=self._graph)
             _bury(connection, changes.subject, stones)
             if turn_ids:
                 for table, mine in _of_turns(connection, changes.subject, turn_ids):
@@ -197,7 +201,7 @@ class Erasing:
                 raise UnderLegalHold(held)
             _bury(connection, subject, [stone])
             if self._graph is not None:
-                self._graph.ride(connection, (), memories)
+                self._graph.write_in_transaction(connection, (), memories)
             for table in _tables_about_subjects():
                 removed[table.name] = connection.execute(delete(table).where(of_subject(table, subject))).rowcount
             gone = Changes(subject=subject, at=line.at, deleted=tuple(memories))

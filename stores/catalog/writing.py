@@ -18,7 +18,7 @@ from stores.catalog.preferences import write_preferences
 from stores.catalog.reviews import write_reviews
 from stores.catalog.rows import fact_rows, index_job_rows, memory_row, provenance_rows
 from stores.catalog.statements import any_of, of_subject, upsert
-from stores.index.base import Entry, RidingIndex, Vector
+from stores.index.base import Entry, TransactionalIndex, Vector
 
 # Built once: to build a statement costs more than to run it.
 _INSERT_MEMORIES = insert(tables.memories)
@@ -53,10 +53,10 @@ _DROP_COUNTED = delete(tables.accesses).where(
 _INSERT_EVENTS = insert(tables.outbox).returning(tables.outbox.c.id, sort_by_parameter_order=True)
 
 
-class RidingGraph(Protocol):
+class TransactionalGraph(Protocol):
     """What the catalog asks of a graph: to take part in its transactions."""
 
-    def ride(self, connection: Connection, written: Sequence[Memory], gone: Sequence[Memory]) -> None:
+    def write_in_transaction(self, connection: Connection, written: Sequence[Memory], gone: Sequence[Memory]) -> None:
         """Take over the facts of memories that are written, and drop those of memories that go."""
         ...
 
@@ -71,9 +71,9 @@ NO_VECTORS: Mapping[str, Vector] = MappingProxyType({})
 def write(
     connection: Connection,
     changes: Changes,
-    riding: RidingIndex | None = None,
+    transactional_index: TransactionalIndex | None = None,
     vectors: Mapping[str, Vector] = NO_VECTORS,
-    graph: RidingGraph | None = None,
+    graph: TransactionalGraph | None = None,
 ) -> list[int]:
     """Write all changes on a connection in a transaction, and answer the outbox ids of the events, in their order.
 
@@ -112,8 +112,8 @@ def write(
     write_reviews(connection, changes)
     write_preferences(connection, changes)
     if graph is not None:
-        graph.ride(connection, (*changes.created, *changes.updated), changes.deleted)
-    _queue_indexing(connection, changes, _ride(connection, changes, riding, vectors))
+        graph.write_in_transaction(connection, (*changes.created, *changes.updated), changes.deleted)
+    _queue_indexing(connection, changes, _write_vectors(connection, changes, transactional_index, vectors))
     if changes.audit:
         connection.execute(_INSERT_AUDIT, [entry.model_dump() for entry in changes.audit])
     return _write_events(connection, changes)
@@ -275,16 +275,21 @@ def _take_back_events(connection: Connection, changes: Changes) -> None:
         connection.execute(delete(table).where(table.c.id.in_(told)))
 
 
-def _ride(
-    connection: Connection, changes: Changes, riding: RidingIndex | None, vectors: Mapping[str, Vector]
+def _write_vectors(
+    connection: Connection,
+    changes: Changes,
+    transactional_index: TransactionalIndex | None,
+    vectors: Mapping[str, Vector],
 ) -> list[IndexJob]:
     """Tell an index in the same database what it can be told at once, and answer the jobs that are left."""
     jobs = changes.index_jobs()
-    if riding is None or not jobs:
+    if transactional_index is None or not jobs:
         return jobs
     written = [memory for memory in (*changes.created, *changes.updated) if memory.summary in vectors]
     gone = [(memory.subject, memory.index_key) for memory in changes.deleted]
-    riding.ride(connection, [Entry.of(memory, vectors[memory.summary]) for memory in written], gone)
+    transactional_index.write_in_transaction(
+        connection, [Entry.of(memory, vectors[memory.summary]) for memory in written], gone
+    )
     told = {memory.id for memory in (*written, *changes.deleted)}
     return [job for job in jobs if job.memory_id not in told]
 

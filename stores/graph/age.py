@@ -92,7 +92,7 @@ class AgeGraph:
                 ) from error
             raise PostgresUnavailable(explain(error, self._engine.url)) from error
 
-    def ride(self, connection: Connection, written: Sequence[Memory], gone: Sequence[Memory]) -> None:
+    def write_in_transaction(self, connection: Connection, written: Sequence[Memory], gone: Sequence[Memory]) -> None:
         """Take over the facts of memories as they are written, and drop those of memories that go.
 
         Raises:

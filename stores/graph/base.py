@@ -45,7 +45,7 @@ class Relation:
 class Graph(Protocol):
     """Entities, facts and sources in the catalog's database. Safe to call from many threads and processes."""
 
-    def ride(self, connection: Connection, written: Sequence[Memory], gone: Sequence[Memory]) -> None:
+    def write_in_transaction(self, connection: Connection, written: Sequence[Memory], gone: Sequence[Memory]) -> None:
         """Take over the facts of memories as they are written, and drop those of memories that go, in the catalog's
         transaction."""
         ...

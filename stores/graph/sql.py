@@ -21,7 +21,7 @@ class SqlGraph:
     def __init__(self, engine: Engine) -> None:
         self._engine = read_only(engine)
 
-    def ride(self, connection: Connection, written: Sequence[Memory], gone: Sequence[Memory]) -> None:
+    def write_in_transaction(self, connection: Connection, written: Sequence[Memory], gone: Sequence[Memory]) -> None:
         """Nothing: the catalog writes the tables itself."""
 
     def about(self, subject: Subject, names: Collection[str], *, hops: int = 1, limit: int = 200) -> list[Relation]:

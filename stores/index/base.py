@@ -126,11 +126,13 @@ class Index(Protocol):
 
 
 @runtime_checkable
-class RidingIndex(Protocol):
-    """An index in the catalog's database: its writes ride in the catalog's transactions, so that it is neither behind
+class TransactionalIndex(Protocol):
+    """An index in the catalog's database: its writes happen in the catalog's transactions, so that it is neither behind
     nor ahead."""
 
-    def ride(self, connection: Connection, entries: Sequence[Entry], gone: Sequence[tuple[Subject, uuid.UUID]]) -> None:
+    def write_in_transaction(
+        self, connection: Connection, entries: Sequence[Entry], gone: Sequence[tuple[Subject, uuid.UUID]]
+    ) -> None:
         """Write entries by key, and remove those under the keys of `gone`, in a transaction that is under way."""
         ...
 

@@ -108,9 +108,11 @@ class PgvectorIndex:
         """
         if entries:
             with self._engine.begin() as connection:
-                self.ride(connection, entries, ())
+                self.write_in_transaction(connection, entries, ())
 
-    def ride(self, connection: Connection, entries: Sequence[Entry], gone: Sequence[tuple[Subject, uuid.UUID]]) -> None:
+    def write_in_transaction(
+        self, connection: Connection, entries: Sequence[Entry], gone: Sequence[tuple[Subject, uuid.UUID]]
+    ) -> None:
         """Write and remove entries in a transaction of the catalog's: they are seen when its memories are.
 
         Raises:
@@ -171,7 +173,7 @@ class PgvectorIndex:
         must_be_ready(self._dimensions)
         if keys:
             with self._engine.begin() as connection:
-                self.ride(connection, (), [(subject, key) for key in keys])
+                self.write_in_transaction(connection, (), [(subject, key) for key in keys])
 
     def count(self) -> int:
         """How many entries there are in all: reads the whole primary key."""

@@ -1,4 +1,4 @@
-"""What the index in Postgres promises beside the contract: it rides in the catalog's transactions, and large subjects
+"""What the index in Postgres promises beside the contract: it writes in the catalog's transactions, and large subjects
 have a graph of their own."""
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from sqlalchemy import Connection, Engine, make_url
 from schema import Subject
 from stores.catalog import Catalog, Changes, ConcurrentChange
 from stores.catalog.engine import create_catalog_engine
-from stores.index.base import Entry, RidingIndex, Where
+from stores.index.base import Entry, TransactionalIndex, Where
 from stores.index.pgvector import PgvectorIndex
 from stores.postgres import PostgresUnavailable
 from tests.contract.catalogs import ANNA, NOW, a_memory, changes
@@ -45,7 +45,9 @@ def made(engine: Engine, hnsw_from: int = 200) -> PgvectorIndex:
 class Breaking:
     """An index whose write breaks off."""
 
-    def ride(self, connection: Connection, entries: Sequence[Entry], gone: Sequence[tuple[Subject, uuid.UUID]]) -> None:
+    def write_in_transaction(
+        self, connection: Connection, entries: Sequence[Entry], gone: Sequence[tuple[Subject, uuid.UUID]]
+    ) -> None:
         raise ConnectionError("broken off")
 
 
@@ -77,11 +79,13 @@ def test_a_memory_without_its_vector_leaves_a_job(engine: Engine) -> None:
 def test_when_one_fails_neither_is_written(engine: Engine, breaking: str) -> None:
     index = made(engine)
     memory = a_memory()
-    riding: RidingIndex = Breaking() if breaking == "the index" else index
+    transactional_index: TransactionalIndex = Breaking() if breaking == "the index" else index
     stale = replace(changes("t2"), updated=(memory.model_copy(update={"version": 9}),))
 
     with pytest.raises((ConnectionError, ConcurrentChange)):
-        Catalog(engine, riding).commit(stale if breaking == "the catalog" else changes(), {memory.summary: unit(1)})
+        Catalog(engine, transactional_index).commit(
+            stale if breaking == "the catalog" else changes(), {memory.summary: unit(1)}
+        )
 
     assert Catalog(engine).list_memories(ANNA) == []
     assert index.count() == 0
