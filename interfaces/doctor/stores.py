@@ -19,7 +19,7 @@ from stores.catalog.engine import create_catalog_engine
 from stores.catalog.health import examine_catalog
 from stores.embedding.base import Embedder
 from stores.graph import KeptGraph, SqlGraph, open_graph
-from stores.index import ExaminedIndex, Index, IndexMismatch, IndexUnavailable, TendedIndex, open_index
+from stores.index import ExaminedIndex, Index, IndexMismatch, IndexUnavailable, OptimizableIndex, open_index
 from stores.open import Stores
 from stores.postgres import PostgresUnavailable
 
@@ -82,7 +82,7 @@ def _index(settings: Settings, embedder: Embedder, *, tend: bool) -> Iterator[Fi
             accesses=Accesses(catalog),
         )
         yield fine("index", f"{target_of(stores)}, for {embedder.name}, {embedder.dimensions} numbers, cosine")
-        if tend and isinstance(index, TendedIndex):
+        if tend and isinstance(index, OptimizableIndex):
             yield _tended(index)
         try:
             if isinstance(index, ExaminedIndex):
@@ -92,8 +92,8 @@ def _index(settings: Settings, embedder: Embedder, *, tend: bool) -> Iterator[Fi
             yield failed("index", "cannot be read", str(error))
 
 
-def _tended(index: TendedIndex) -> Finding:
-    done = [what for what, _ in index.tend()]
+def _tended(index: OptimizableIndex) -> Finding:
+    done = [what for what, _ in index.optimize()]
     return fine("HNSW tended", f"{done.count('build')} graphs built, {done.count('drop')} dropped")
 
 

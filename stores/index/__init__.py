@@ -6,7 +6,7 @@ from sqlalchemy import Engine
 
 from schema.settings import Settings, variable_of
 from stores.embedding.base import Embedder
-from stores.index.base import Entry, ExaminedIndex, Hit, Index, IndexMismatch, TendedIndex, TransactionalIndex, Where
+from stores.index.base import Entry, ExaminedIndex, Hit, Index, IndexMismatch, OptimizableIndex, TransactionalIndex, Where
 from stores.index.shard import IndexUnavailable
 from stores.plugin import needs_extra
 
@@ -17,7 +17,7 @@ __all__ = [
     "Index",
     "IndexMismatch",
     "IndexUnavailable",
-    "TendedIndex",
+    "OptimizableIndex",
     "TransactionalIndex",
     "Where",
     "open_index",

@@ -147,9 +147,9 @@ class ExaminedIndex(Protocol):
 
 
 @runtime_checkable
-class TendedIndex(Protocol):
+class OptimizableIndex(Protocol):
     """An index that serves large subjects better after somebody looked after it."""
 
-    def tend(self) -> Iterator[tuple[str, Subject]]:
+    def optimize(self) -> Iterator[tuple[str, Subject]]:
         """Do what large subjects need, while the fleet works; says what it is about to do, and for whom."""
         ...

@@ -33,7 +33,7 @@ from schema.health import Finding
 from stores.index.base import Entry, Hit, Metric, Vector, Where
 from stores.index.checks import checked, checked_limit, in_parts, must_be_ready, refuse_another
 from stores.index.pgvector_health import examine
-from stores.index.pgvector_schema import large_subjects, make, tend
+from stores.index.pgvector_schema import large_subjects, make, optimize
 from stores.index.snapshot import FILTERS
 
 HNSW_FROM = 20_000
@@ -67,7 +67,7 @@ class PgvectorIndex:
     """An index in a Postgres database. Safe for any number of threads and processes.
 
     A query compares every entry of its subject, found by the primary key. A subject with `hnsw_from` entries or more
-    can have a graph of its own (`tend`), which finds nearly all of the nearest. Filters are applied while the graph is
+    can have a graph of its own (`optimize`), which finds nearly all of the nearest. Filters are applied while the graph is
     walked; where they leave fewer than were asked for, all entries are compared.
     """
 
@@ -181,13 +181,13 @@ class PgvectorIndex:
         with self._reader.connect() as connection:
             return connection.execute(select(func.count()).select_from(self._table)).scalar_one()
 
-    def tend(self) -> Iterator[tuple[str, Subject]]:
+    def optimize(self) -> Iterator[tuple[str, Subject]]:
         """Build graphs for the subjects that have become large, drop those of subjects that are not any more; says
         which before it does. Takes minutes for a large one; writers and readers go on. Other processes use a new
         graph from their next start on.
         """
         must_be_ready(self._dimensions)
-        yield from tend(self._engine, self._table, self._hnsw_from)
+        yield from optimize(self._engine, self._table, self._hnsw_from)
         self._large = large_subjects(self._engine, self._table)
 
     def examine(self) -> Iterator[Finding]:

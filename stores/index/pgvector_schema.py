@@ -96,7 +96,7 @@ def large_subjects(engine: Engine, table: Table) -> frozenset[Subject]:
         return frozenset(graphs(connection, table).values())
 
 
-def tend(engine: Engine, table: Table, hnsw_from: int) -> Iterator[tuple[str, Subject]]:
+def optimize(engine: Engine, table: Table, hnsw_from: int) -> Iterator[tuple[str, Subject]]:
     """Give a graph to every subject that has grown past `hnsw_from` entries, and take it from those that fell below
     half of it; says what it is about to do. Writers and readers go on meanwhile.
     """

@@ -116,8 +116,8 @@ def test_a_large_subject_is_searched_by_a_graph_of_its_own(engine: Engine) -> No
     index.upsert([entry(odd, vector, number) for number, vector in enumerate(vectors)])
     index.upsert([entry(BEN, vector, number) for number, vector in enumerate(vectors[:50])])
 
-    assert list(index.tend()) == [("build", odd)]
-    assert list(index.tend()) == []
+    assert list(index.optimize()) == [("build", odd)]
+    assert list(index.optimize()) == []
 
     with engine.connect() as connection:
         graphs = connection.exec_driver_sql("SELECT indexdef FROM pg_indexes WHERE indexdef LIKE '%%USING hnsw%%'")
@@ -143,7 +143,7 @@ def test_a_filter_that_few_pass_leaves_a_graphs_answer_no_shorter(engine: Engine
             for number, vector in enumerate(units(500))
         ]
     )
-    list(index.tend())
+    list(index.optimize())
     assert set(numbers(index.query(unit(1), Where(ANA, tags=("rare",)), 10))) == rare
     assert len(index.query(unit(1), Where(ANA), 500)) == 500
 
@@ -151,10 +151,10 @@ def test_a_filter_that_few_pass_leaves_a_graphs_answer_no_shorter(engine: Engine
 def test_a_subject_that_shrank_loses_its_graph_and_is_still_searched(engine: Engine) -> None:
     index = made(engine)
     index.upsert([entry(ANA, vector, number) for number, vector in enumerate(units(300))])
-    list(index.tend())
+    list(index.optimize())
     index.delete(ANA, [uuid.UUID(int=number) for number in range(250)])
     assert len(index.query(unit(1), Where(ANA), 100)) == 50
-    assert list(index.tend()) == [("drop", ANA)]
+    assert list(index.optimize()) == [("drop", ANA)]
     assert len(index.query(unit(1), Where(ANA), 100)) == 50
 
 
