@@ -1,4 +1,4 @@
-"""What somebody who looks at a part finds, and how to mend it: for `afterturn doctor`."""
+"""The health of a part as somebody who looks at it finds it, and how to mend it: for `afterturn doctor`."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 
-class Mark(StrEnum):
+class HealthStatus(StrEnum):
     """How a part is: as it should be, worth a look, broken, or not looked at."""
 
     OK = "ok"
@@ -16,30 +16,30 @@ class Mark(StrEnum):
 
 
 @dataclass(frozen=True)
-class Finding:
-    """What was found of a part, in one line without secrets; `mend` says what to do next, where something is."""
+class HealthCheck:
+    """What was found of a part, in one line without secrets; `hint` says what to do next, where something is."""
 
     part: str
-    mark: Mark
+    status: HealthStatus
     found: str
-    mend: str = ""
+    hint: str = ""
 
 
-def fine(part: str, found: str) -> Finding:
+def fine(part: str, found: str) -> HealthCheck:
     """It is as it should be."""
-    return Finding(part, Mark.OK, found)
+    return HealthCheck(part, HealthStatus.OK, found)
 
 
-def warning(part: str, found: str, mend: str) -> Finding:
+def warning(part: str, found: str, hint: str) -> HealthCheck:
     """It works, and will not always."""
-    return Finding(part, Mark.WARNING, found, mend)
+    return HealthCheck(part, HealthStatus.WARNING, found, hint)
 
 
-def failed(part: str, found: str, mend: str) -> Finding:
+def failed(part: str, found: str, hint: str) -> HealthCheck:
     """It does not work."""
-    return Finding(part, Mark.FAILED, found, mend)
+    return HealthCheck(part, HealthStatus.FAILED, found, hint)
 
 
-def skipped(part: str, found: str) -> Finding:
+def skipped(part: str, found: str) -> HealthCheck:
     """It was not looked at, or is not set."""
-    return Finding(part, Mark.SKIPPED, found)
+    return HealthCheck(part, HealthStatus.SKIPPED, found)

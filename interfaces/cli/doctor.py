@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
 from typing import Annotated
 
 import typer
@@ -10,14 +9,14 @@ from rich.text import Text
 
 from interfaces.cli.arguments import JsonOption
 from interfaces.cli.output import console, print_json
-from interfaces.doctor import examine
-from schema.health import Finding, Mark
+from interfaces.doctor import run_health_checks
+from schema.health import HealthCheck, HealthStatus
 
 _SIGNS = {
-    Mark.OK: ("✓", "green"),
-    Mark.WARNING: ("!", "yellow"),
-    Mark.FAILED: ("✗", "red"),
-    Mark.SKIPPED: ("-", "dim"),
+    HealthStatus.OK: ("✓", "green"),
+    HealthStatus.WARNING: ("!", "yellow"),
+    HealthStatus.FAILED: ("✗", "red"),
+    HealthStatus.SKIPPED: ("-", "dim"),
 }
 
 
@@ -42,26 +41,31 @@ def doctor(
     Like the start of a worker it makes what is missing in the data folder and the index, and nothing else. The exit
     code is 1 when a check fails.
     """
-    found = examine(call_llm=call_llm, fleet=not before_start, tend=tend)
-    broken = [one for one in found if one.mark is Mark.FAILED]
+    found = run_health_checks(call_llm=call_llm, fleet=not before_start, tend=tend)
+    broken = [one for one in found if one.status is HealthStatus.FAILED]
     if as_json:
-        print_json({"ok": not broken, "findings": [asdict(one) for one in found]})
+        print_json({"ok": not broken, "findings": [_for_json(one) for one in found]})
     else:
         width = max(len(one.part) for one in found)
         for one in found:
             _print(one, width)
-        warnings = sum(one.mark is Mark.WARNING for one in found)
+        warnings = sum(one.status is HealthStatus.WARNING for one in found)
         told = f"{len(broken)} to mend" if broken else "all works"
         console.print(f"{told}{f', {warnings} to look at' if warnings else ''}")
     if broken:
         raise typer.Exit(1)
 
 
-def _print(one: Finding, width: int) -> None:
-    sign, style = _SIGNS[one.mark]
+def _for_json(one: HealthCheck) -> dict[str, str]:
+    # The names that scripts read.
+    return {"part": one.part, "mark": one.status, "found": one.found, "mend": one.hint}
+
+
+def _print(one: HealthCheck, width: int) -> None:
+    sign, style = _SIGNS[one.status]
     line = Text.assemble(
-        (sign, style), f" {one.part:{width}}  ", (one.found, "dim" if one.mark is Mark.SKIPPED else "")
+        (sign, style), f" {one.part:{width}}  ", (one.found, "dim" if one.status is HealthStatus.SKIPPED else "")
     )
-    if one.mend:
-        line.append(f"\n  {'':{width}}  -> {one.mend}", style=style)
+    if one.hint:
+        line.append(f"\n  {'':{width}}  -> {one.hint}", style=style)
     console.print(line, soft_wrap=True)

@@ -6,18 +6,18 @@ from collections.abc import Callable, Iterable
 from multiprocessing import TimeoutError as TookTooLong
 from multiprocessing.pool import ThreadPool
 
-from interfaces.doctor.broker import examine_broker, examine_fleet
-from interfaces.doctor.machine import examine_folders, examine_settings
-from interfaces.doctor.models import examine_extractor, examine_llm
-from interfaces.doctor.stores import examine_stores
-from schema.health import Finding, failed
+from interfaces.doctor.broker import check_broker, check_fleet
+from interfaces.doctor.machine import check_folders, check_settings
+from interfaces.doctor.models import check_extractor, check_llm
+from interfaces.doctor.stores import check_stores
+from schema.health import HealthCheck, failed
 from schema.settings import SettingsError, load_settings
 
 _SECONDS = 60.0
 """How long one part may take: millions of vectors are counted, and a model is loaded."""
 
 
-def examine(*, call_llm: bool = False, fleet: bool = True, tend: bool = False) -> list[Finding]:
+def run_health_checks(*, call_llm: bool = False, fleet: bool = True, tend: bool = False) -> list[HealthCheck]:
     """The findings on all parts, in the order in which they depend on each other.
 
     Like the start of a worker it makes what is missing in the data folder and the index. `call_llm` asks the language
@@ -27,32 +27,32 @@ def examine(*, call_llm: bool = False, fleet: bool = True, tend: bool = False) -
         settings = load_settings()
     except SettingsError as error:
         return [failed("settings", "cannot be used", str(error))]
-    parts: dict[str, Callable[[], Iterable[Finding]]] = {
-        "settings": examine_settings,
-        "data folder": lambda: examine_folders(settings),
-        "broker": lambda: examine_broker(settings),
-        "stores": lambda: examine_stores(settings, tend=tend),
-        "extractor": lambda: examine_extractor(settings),
-        "language model": lambda: examine_llm(settings, call=call_llm),
+    parts: dict[str, Callable[[], Iterable[HealthCheck]]] = {
+        "settings": check_settings,
+        "data folder": lambda: check_folders(settings),
+        "broker": lambda: check_broker(settings),
+        "stores": lambda: check_stores(settings, tend=tend),
+        "extractor": lambda: check_extractor(settings),
+        "language model": lambda: check_llm(settings, call=call_llm),
     }
     if fleet:
-        parts["fleet"] = lambda: examine_fleet(settings)
+        parts["fleet"] = lambda: check_fleet(settings)
     # The pool's threads are daemons: a part that hangs does not hold up the command's end.
     pool = ThreadPool(len(parts))
     asked = [(part, pool.apply_async(_all_of, (part, look))) for part, look in parts.items()]
     return [finding for part, answer in asked for finding in _heard(part, answer.get)]
 
 
-def _heard(part: str, answer: Callable[[float], list[Finding]]) -> list[Finding]:
+def _heard(part: str, answer: Callable[[float], list[HealthCheck]]) -> list[HealthCheck]:
     try:
         return answer(_SECONDS)
     except TookTooLong:
         return [failed(part, f"did not answer within {_SECONDS:.0f} s", "look at its server, its disk and its network")]
 
 
-def _all_of(part: str, look: Callable[[], Iterable[Finding]]) -> list[Finding]:
+def _all_of(part: str, look: Callable[[], Iterable[HealthCheck]]) -> list[HealthCheck]:
     """All findings on a part, up to where the look itself fails."""
-    found: list[Finding] = []
+    found: list[HealthCheck] = []
     try:
         found.extend(look())
     except SettingsError as error:
@@ -63,4 +63,4 @@ def _all_of(part: str, look: Callable[[], Iterable[Finding]]) -> list[Finding]:
     return found
 
 
-__all__ = ["examine"]
+__all__ = ["run_health_checks"]

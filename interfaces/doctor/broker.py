@@ -9,7 +9,7 @@ from typing import Any, cast
 from redis import Redis
 from redis.exceptions import AuthenticationError, NoPermissionError, RedisError, ResponseError
 
-from schema.health import Finding, failed, fine, skipped, warning
+from schema.health import HealthCheck, failed, fine, skipped, warning
 from schema.settings import Settings
 from stores.dead_letters import count_dead_letters
 from stores.queue import BEAT_KEYS, BEAT_LOCK, IN_HAND, QUEUES, create_celery, open_mailbox
@@ -23,18 +23,18 @@ _BEATS_SCHEDULE, _SWEEP = f"{BEAT_KEYS}:schedule", f"{BEAT_KEYS}sweep"
 _LATE_SECONDS = 60.0
 
 
-def examine_broker(settings: Settings) -> Iterator[Finding]:
+def check_broker(settings: Settings) -> Iterator[HealthCheck]:
     """The server: whether it answers, what it is, whether it keeps what it is given, its clock, and what waits."""
     with open_redis(settings, timeout=_SECONDS, retries=0) as redis:
         try:
             said = cast(dict[str, Any], redis.info())
         except (AuthenticationError, NoPermissionError) as error:
-            mend = "give the user of AFTERTURN_BROKER_URL its password, and the rights +@all ~* &*"
-            yield failed("broker", f"{settings.broker_shown} refuses the user ({type(error).__name__})", mend)
+            hint = "give the user of AFTERTURN_BROKER_URL its password, and the rights +@all ~* &*"
+            yield failed("broker", f"{settings.broker_shown} refuses the user ({type(error).__name__})", hint)
             return
         except RedisError as error:
-            mend = "start one (`afterturn run` brings its own), or set AFTERTURN_BROKER_URL"
-            yield failed("broker", f"{settings.broker_shown} does not answer ({type(error).__name__})", mend)
+            hint = "start one (`afterturn run` brings its own), or set AFTERTURN_BROKER_URL"
+            yield failed("broker", f"{settings.broker_shown} does not answer ({type(error).__name__})", hint)
             return
         yield _server(said, settings)
         yield _keeping(said)
@@ -43,7 +43,7 @@ def examine_broker(settings: Settings) -> Iterator[Finding]:
         yield from _scripts(redis, settings)
 
 
-def examine_fleet(settings: Settings, *, patience: float = 1.0) -> Iterator[Finding]:
+def check_fleet(settings: Settings, *, patience: float = 1.0) -> Iterator[HealthCheck]:
     """Who works, as far as it answers within `patience` seconds, and whether beat rings."""
     with open_redis(settings, timeout=_SECONDS, retries=0) as redis:
         try:
@@ -61,7 +61,7 @@ def examine_fleet(settings: Settings, *, patience: float = 1.0) -> Iterator[Find
         yield _beat(redis, settings)
 
 
-def _server(said: dict[str, Any], settings: Settings) -> Finding:
+def _server(said: dict[str, Any], settings: Settings) -> HealthCheck:
     name = "Valkey" if "valkey_version" in said else "Redis"
     version = str(said.get("valkey_version") or said.get("redis_version"))
     what = f"{name} {version} at {settings.broker_shown}"
@@ -74,7 +74,7 @@ def _server(said: dict[str, Any], settings: Settings) -> Finding:
     return fine("broker", what)
 
 
-def _keeping(said: dict[str, Any]) -> Finding:
+def _keeping(said: dict[str, Any]) -> HealthCheck:
     part = "broker keeps"
     if said.get("aof_last_write_status", "ok") != "ok":
         return failed(part, "its append-only file cannot be written", "look at the disk of the broker: space, rights")
@@ -82,36 +82,36 @@ def _keeping(said: dict[str, Any]) -> Finding:
         found = f"maxmemory-policy {said.get('maxmemory_policy')}: a full broker throws turns away"
         return failed(part, found, "CONFIG SET maxmemory-policy noeviction, and the same in its configuration")
     if not said.get("aof_enabled"):
-        mend = "CONFIG SET appendonly yes, and the same in its configuration (a managed one: turn persistence on)"
-        return failed(part, "no append-only file: a restart loses the turns that wait", mend)
+        hint = "CONFIG SET appendonly yes, and the same in its configuration (a managed one: turn persistence on)"
+        return failed(part, "no append-only file: a restart loses the turns that wait", hint)
     return fine(part, "append-only file, noeviction")
 
 
-def _room(said: dict[str, Any]) -> Finding:
+def _room(said: dict[str, Any]) -> HealthCheck:
     used, most = int(said.get("used_memory", 0)), int(said.get("maxmemory", 0))
     if most and used > most * _FULL:
-        mend = "give it more memory (maxmemory), or more workers to what waits: `afterturn status`"
-        return warning("broker memory", f"{used / 1e6:.0f} of {most / 1e6:.0f} MB", mend)
+        hint = "give it more memory (maxmemory), or more workers to what waits: `afterturn status`"
+        return warning("broker memory", f"{used / 1e6:.0f} of {most / 1e6:.0f} MB", hint)
     return fine("broker memory", f"{used / 1e6:.0f} MB{f' of {most / 1e6:.0f}' if most else ', no limit of its own'}")
 
 
-def _clock(redis: Redis) -> Finding:
+def _clock(redis: Redis) -> HealthCheck:
     before = time.time()
     seconds, micros = redis.time()
     ahead = seconds + micros / 1e6 - (before + time.time()) / 2
     if abs(ahead) > _CLOCK_SECONDS:
-        mend = "let both hosts keep time (chrony, systemd-timesyncd): waiting times and expiries are wrong by as much"
-        return warning("broker clock", f"{abs(ahead):.1f} s {'ahead of' if ahead > 0 else 'behind'} this host", mend)
+        hint = "let both hosts keep time (chrony, systemd-timesyncd): waiting times and expiries are wrong by as much"
+        return warning("broker clock", f"{abs(ahead):.1f} s {'ahead of' if ahead > 0 else 'behind'} this host", hint)
     return fine("broker clock", f"{abs(ahead) * 1000:.0f} ms from this host's")
 
 
-def _scripts(redis: Redis, settings: Settings) -> Iterator[Finding]:
+def _scripts(redis: Redis, settings: Settings) -> Iterator[HealthCheck]:
     try:
         depths = open_mailbox(settings, redis, create_celery(settings)).depths(QUEUES)
         letters = count_dead_letters(redis)
     except (NoPermissionError, ResponseError):
-        mend = "give the user of AFTERTURN_BROKER_URL the rights +@all ~* &*: mailboxes are moved by Lua scripts"
-        yield failed("mailboxes", "the broker refuses our scripts", mend)
+        hint = "give the user of AFTERTURN_BROKER_URL the rights +@all ~* &*: mailboxes are moved by Lua scripts"
+        yield failed("mailboxes", "the broker refuses our scripts", hint)
         return
     waiting = f"{depths.pending_turns} turns of {depths.dirty_subjects} users wait"
     if depths.pending_turns and depths.oldest_pending_seconds > _LATE_SECONDS:
@@ -125,7 +125,7 @@ def _scripts(redis: Redis, settings: Settings) -> Iterator[Finding]:
         yield warning("dead letters", f"{letters}", "see why: `afterturn dead-letters list`, and replay them")
 
 
-def _beat(redis: Redis, settings: Settings) -> Finding:
+def _beat(redis: Redis, settings: Settings) -> HealthCheck:
     if not redis.exists(BEAT_LOCK):
         return failed("beat", "none leads: no sweep, no nights", "start one: `afterturn beat`")
     due = redis.zscore(_BEATS_SCHEDULE, _SWEEP)

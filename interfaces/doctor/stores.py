@@ -7,19 +7,19 @@ from contextlib import closing
 
 from sqlalchemy.exc import SQLAlchemyError
 
-from interfaces.doctor.models import examine_embedder
+from interfaces.doctor.models import check_embedder
 from interfaces.fleet_report import ERASURES_GO_ON
 from memory.reindex import IndexUnbuilt, must_be_built, target_of
 from schema import Policy, utc_iso
-from schema.health import Finding, Mark, failed, fine, skipped, warning
+from schema.health import HealthCheck, HealthStatus, failed, fine, skipped, warning
 from schema.settings import Settings, SettingsError
 from stores.accesses import Accesses
 from stores.catalog import Catalog, CatalogUnavailable, open_catalog_engine
 from stores.catalog.engine import create_catalog_engine
-from stores.catalog.health import examine_catalog
+from stores.catalog.health import check_catalog
 from stores.embedding.base import Embedder
 from stores.graph import KeptGraph, SqlGraph, open_graph
-from stores.index import ExaminedIndex, Index, IndexMismatch, IndexUnavailable, OptimizableIndex, open_index
+from stores.index import HealthCheckedIndex, Index, IndexMismatch, IndexUnavailable, OptimizableIndex, open_index
 from stores.open import Stores
 from stores.postgres import PostgresUnavailable
 
@@ -27,13 +27,13 @@ _SHOWN = 20
 _REINDEX = "run `afterturn reindex` with these settings"
 
 
-def examine_stores(settings: Settings, *, tend: bool) -> Iterator[Finding]:
+def check_stores(settings: Settings, *, tend: bool) -> Iterator[HealthCheck]:
     """The findings on what memories are held in; with `tend`, graphs of large users are built first."""
-    embedder, found = examine_embedder(settings)
+    embedder, found = check_embedder(settings)
     yield from found
     catalog = _catalog(settings)
     yield from catalog
-    usable = not any(one.mark is Mark.FAILED for one in catalog)
+    usable = not any(one.status is HealthStatus.FAILED for one in catalog)
     if embedder is None or not usable:
         missing = "embedder" if embedder is None else "catalog"
         yield skipped("index", f"not looked at: the {missing} must work first")
@@ -44,7 +44,7 @@ def examine_stores(settings: Settings, *, tend: bool) -> Iterator[Finding]:
         yield from _erasures(settings)
 
 
-def _catalog(settings: Settings) -> list[Finding]:
+def _catalog(settings: Settings) -> list[HealthCheck]:
     try:
         if settings.catalog_url is None:
             open_catalog_engine(settings).dispose()
@@ -52,15 +52,15 @@ def _catalog(settings: Settings) -> list[Finding]:
     except CatalogUnavailable as error:
         return [failed("catalog", "cannot be used", str(error))]
     except SQLAlchemyError as error:
-        mend = "who else is writing to it? A damaged file: restore it from a backup"
-        return [failed("catalog", f"cannot be opened ({type(error).__name__})", mend)]
+        hint = "who else is writing to it? A damaged file: restore it from a backup"
+        return [failed("catalog", f"cannot be opened ({type(error).__name__})", hint)]
     try:
-        return list(examine_catalog(engine, settings.worker_slots))
+        return list(check_catalog(engine, settings.worker_slots))
     finally:
         engine.dispose()
 
 
-def _index(settings: Settings, embedder: Embedder, *, tend: bool) -> Iterator[Finding]:
+def _index(settings: Settings, embedder: Embedder, *, tend: bool) -> Iterator[HealthCheck]:
     engine = create_catalog_engine(settings.effective_catalog_url, settings.worker_slots)
     try:
         index = open_index(settings, embedder, engine)
@@ -85,19 +85,19 @@ def _index(settings: Settings, embedder: Embedder, *, tend: bool) -> Iterator[Fi
         if tend and isinstance(index, OptimizableIndex):
             yield _tended(index)
         try:
-            if isinstance(index, ExaminedIndex):
-                yield from index.examine()
+            if isinstance(index, HealthCheckedIndex):
+                yield from index.check_health()
             yield from _agreement(stores)
         except IndexUnavailable as error:
             yield failed("index", "cannot be read", str(error))
 
 
-def _tended(index: OptimizableIndex) -> Finding:
+def _tended(index: OptimizableIndex) -> HealthCheck:
     done = [what for what, _ in index.optimize()]
     return fine("HNSW tended", f"{done.count('build')} graphs built, {done.count('drop')} dropped")
 
 
-def _agreement(stores: Stores) -> Iterator[Finding]:
+def _agreement(stores: Stores) -> Iterator[HealthCheck]:
     """Whether the index has what the catalog has, and whether a move is under way."""
     try:
         must_be_built(stores)
@@ -109,20 +109,20 @@ def _agreement(stores: Stores) -> Iterator[Finding]:
     if held < memories - waiting:
         yield failed("index contents", f"{held} of {memories} memories, and {waiting} wait to be told", _REINDEX)
     elif held > memories + waiting:
-        mend = (
+        hint = (
             "start with a new AFTERTURN_INDEX_NAME and run `afterturn reindex`; searches ask the catalog, and are right"
         )
-        yield warning("index contents", f"{held} vectors of {memories} memories", mend)
+        yield warning("index contents", f"{held} vectors of {memories} memories", hint)
     else:
         yield fine("index contents", f"{held} vectors of {memories} memories, {waiting} wait to be told")
     for move in stores.catalog.moves.under_way():
         behind = stores.catalog.moves.behind()
         if move.finished_at is None:
-            mend = "it goes on where it was: `afterturn reindex` with the settings of that index"
-            yield warning("move", f"to {move.index} since {move.began_at:%Y-%m-%d}, {move.done} memories so far", mend)
+            hint = "it goes on where it was: `afterturn reindex` with the settings of that index"
+            yield warning("move", f"to {move.index} since {move.began_at:%Y-%m-%d}, {move.done} memories so far", hint)
         else:
-            mend = "when no worker has the old settings any more: `afterturn reindex --finish`"
-            yield warning("move", f"to {move.index}: all is there, {behind} late writes wait", mend)
+            hint = "when no worker has the old settings any more: `afterturn reindex --finish`"
+            yield warning("move", f"to {move.index}: all is there, {behind} late writes wait", hint)
 
 
 def _settled(index: Index, memories: int) -> int:
@@ -131,7 +131,7 @@ def _settled(index: Index, memories: int) -> int:
     return held if held == memories else index.count()
 
 
-def _erasures(settings: Settings) -> Iterator[Finding]:
+def _erasures(settings: Settings) -> Iterator[HealthCheck]:
     with closing(Catalog(create_catalog_engine(settings.effective_catalog_url, settings.worker_slots))) as catalog:
         going_on = catalog.erasing.going_on(_SHOWN)
     if going_on:
@@ -141,7 +141,7 @@ def _erasures(settings: Settings) -> Iterator[Finding]:
         yield warning("erasures", f"have not come to their end: {named}", ERASURES_GO_ON)
 
 
-def _graph(settings: Settings) -> Iterator[Finding]:
+def _graph(settings: Settings) -> Iterator[HealthCheck]:
     if settings.graph == "sql":
         yield fine("graph", "in the catalog's tables")
         return
@@ -149,7 +149,7 @@ def _graph(settings: Settings) -> Iterator[Finding]:
     try:
         graph = open_graph(settings, engine)
         if isinstance(graph, KeptGraph):
-            yield from graph.examine()
+            yield from graph.check_health()
     except PostgresUnavailable as error:
         yield failed("graph", "cannot be used", str(error))
     finally:

@@ -9,7 +9,7 @@ from sqlalchemy import Connection, Engine, func, inspect, select, text
 from sqlalchemy.exc import DBAPIError
 
 import stores.catalog.tables as tables
-from schema.health import Finding, failed, fine, warning
+from schema.health import HealthCheck, failed, fine, warning
 from stores.catalog.engine import CatalogUnavailable
 from stores.catalog.revisions import HEAD, revision
 from stores.postgres import explain
@@ -21,7 +21,7 @@ _PART = "catalog"
 _MIGRATE = "run `afterturn migrate`"
 
 
-def examine_catalog(engine: Engine, connections: int) -> Iterator[Finding]:
+def check_catalog(engine: Engine, connections: int) -> Iterator[HealthCheck]:
     """The findings on a catalog that each of the fleet's processes uses by up to `connections` connections."""
     try:
         with engine.connect() as connection:
@@ -40,20 +40,20 @@ def examine_catalog(engine: Engine, connections: int) -> Iterator[Finding]:
     yield from _tables(engine)
 
 
-def _file(connection: Connection) -> Iterator[Finding]:
+def _file(connection: Connection) -> Iterator[HealthCheck]:
     name = connection.engine.url.database
     mode = connection.exec_driver_sql("PRAGMA journal_mode").scalar_one()
     if sqlite3.sqlite_version_info < LEAST_SQLITE:
         least = ".".join(map(str, LEAST_SQLITE))
         yield failed(_PART, f"SQLite {sqlite3.sqlite_version} in {name}", f"take a Python with SQLite {least} or newer")
     elif mode != "wal":
-        mend = "move AFTERTURN_DATA_DIR to a disk of this machine, or set AFTERTURN_CATALOG_URL to a Postgres"
-        yield failed(_PART, f"the folder of {name} allows no write-ahead log (journal mode {mode})", mend)
+        hint = "move AFTERTURN_DATA_DIR to a disk of this machine, or set AFTERTURN_CATALOG_URL to a Postgres"
+        yield failed(_PART, f"the folder of {name} allows no write-ahead log (journal mode {mode})", hint)
     else:
         yield fine(_PART, f"SQLite {sqlite3.sqlite_version} in {name}, write-ahead log")
 
 
-def _server(connection: Connection, connections: int) -> Iterator[Finding]:
+def _server(connection: Connection, connections: int) -> Iterator[HealthCheck]:
     number = int(connection.exec_driver_sql("SHOW server_version_num").scalar_one())
     version, encoding = f"Postgres {number // 10_000}.{number % 10_000}", _shown(connection, "server_encoding")
     limit = int(_shown(connection, "max_connections"))
@@ -66,8 +66,8 @@ def _server(connection: Connection, connections: int) -> Iterator[Finding]:
             _PART, f"{version}, in {encoding}", "make the database anew: createdb --encoding UTF8 --template template0"
         )
     elif limit < connections:
-        mend = f"raise max_connections above {connections} for each worker process, or lower AFTERTURN_WORKER_SLOTS"
-        yield warning(_PART, f"{version} lets {limit} connections in, and one worker may ask for {connections}", mend)
+        hint = f"raise max_connections above {connections} for each worker process, or lower AFTERTURN_WORKER_SLOTS"
+        yield warning(_PART, f"{version} lets {limit} connections in, and one worker may ask for {connections}", hint)
     else:
         yield fine(_PART, f"{version}, {encoding}, up to {limit} connections")
     user, may_create, may_change = connection.execute(
@@ -81,8 +81,8 @@ def _server(connection: Connection, connections: int) -> Iterator[Finding]:
     if not may_change:
         yield failed("catalog rights", f"{user} may not write", f"GRANT ALL ON ALL TABLES IN SCHEMA public TO {user}")
     elif not may_create:
-        mend = f"GRANT CREATE ON SCHEMA public TO {user}, for `afterturn migrate`, a new index and `afterturn reindex`"
-        yield warning("catalog rights", f"{user} may write, and not make tables", mend)
+        hint = f"GRANT CREATE ON SCHEMA public TO {user}, for `afterturn migrate`, a new index and `afterturn reindex`"
+        yield warning("catalog rights", f"{user} may write, and not make tables", hint)
     else:
         yield fine("catalog rights", f"{user} may write and make tables")
 
@@ -91,7 +91,7 @@ def _shown(connection: Connection, setting: str) -> str:
     return str(connection.exec_driver_sql(f"SHOW {setting}").scalar_one())
 
 
-def _tables(engine: Engine) -> Iterator[Finding]:
+def _tables(engine: Engine) -> Iterator[HealthCheck]:
     looked = inspect(engine)
     there = {name: {column["name"] for column in looked.get_columns(name)} for name in looked.get_table_names()}
     missing = [
@@ -102,8 +102,8 @@ def _tables(engine: Engine) -> Iterator[Finding]:
     ]
     if missing:
         some = ", ".join(missing[:3]) + (", ..." if len(missing) > 3 else "")
-        mend = "it was made by another version: `afterturn export` with that version, `afterturn import` into a new one"
-        yield failed("catalog tables", f"migration {HEAD}, and {some} are not there", mend)
+        hint = "it was made by another version: `afterturn export` with that version, `afterturn import` into a new one"
+        yield failed("catalog tables", f"migration {HEAD}, and {some} are not there", hint)
         return
     with engine.connect() as connection:
         memories = connection.execute(select(func.count()).select_from(tables.memories)).scalar_one()

@@ -1,4 +1,4 @@
-"""Finding memories by their words: BM25 over summaries, by subject, the same whatever the index is."""
+"""HealthCheck memories by their words: BM25 over summaries, by subject, the same whatever the index is."""
 
 from stores.fulltext.search import Lexicon, Words
 from stores.fulltext.terms import terms_of

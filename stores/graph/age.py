@@ -12,9 +12,9 @@ from sqlalchemy import Connection, Engine, text
 from sqlalchemy.exc import DBAPIError, IntegrityError
 
 from schema import Memory, Status, Subject
-from schema.health import Finding
+from schema.health import HealthCheck
 from stores.catalog.changes import ConcurrentChange
-from stores.graph.age_refilled import examine, refill
+from stores.graph.age_refilled import check_health, refill
 from stores.graph.base import Relation, folded_name, walk
 from stores.postgres import PostgresUnavailable, explain, state_of
 
@@ -141,9 +141,9 @@ class AgeGraph:
         subject wait meanwhile; what is right already stays as it is."""
         return refill(self._engine, subject, _held, _rewrite)
 
-    def examine(self) -> Iterator[Finding]:
+    def check_health(self) -> Iterator[HealthCheck]:
         """Look at the extension, at the unique indexes, and whether all facts of the catalog are here."""
-        return examine(self._engine, _GRAPH, [_key_of(label) for label in _NODES])
+        return check_health(self._engine, _GRAPH, [_key_of(label) for label in _NODES])
 
     @contextmanager
     def _reading(self) -> Iterator[Connection]:

@@ -13,7 +13,7 @@ from sqlalchemy import Connection, Engine, func, select, text
 
 import stores.catalog.tables as tables
 from schema import Memory, Status, Subject
-from schema.health import Finding, failed, fine, warning
+from schema.health import HealthCheck, failed, fine, warning
 from stores.catalog.rows import memory_of
 from stores.catalog.statements import of_subject
 from stores.graph.base import Relation
@@ -48,7 +48,7 @@ def refill(engine: Engine, subject: Subject, held: Held, write: Write) -> int:
         done.update(some)
 
 
-def examine(engine: Engine, graph: str, indexes: Iterable[str]) -> Iterator[Finding]:
+def check_health(engine: Engine, graph: str, indexes: Iterable[str]) -> Iterator[HealthCheck]:
     """The findings on the graph of this name, each kind of whose nodes needs a unique index."""
     with engine.connect() as connection:
         version = connection.execute(text("SELECT extversion FROM pg_extension WHERE extname = 'age'")).scalar()

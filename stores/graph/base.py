@@ -14,7 +14,7 @@ from typing import Protocol, runtime_checkable
 from sqlalchemy import Connection
 
 from schema import Memory, Subject
-from schema.health import Finding
+from schema.health import HealthCheck
 
 HUBS = frozenset({"user"})
 """Entities that nearly every fact is about: a walk may begin there and does not pass through."""
@@ -76,7 +76,7 @@ class KeptGraph(Protocol):
         subject wait meanwhile; what is right already stays as it is."""
         ...
 
-    def examine(self) -> Iterator[Finding]:
+    def check_health(self) -> Iterator[HealthCheck]:
         """Look at what it lies in, and whether it has all facts of the catalog."""
         ...
 

@@ -6,13 +6,22 @@ from sqlalchemy import Engine
 
 from schema.settings import Settings, variable_of
 from stores.embedding.base import Embedder
-from stores.index.base import Entry, ExaminedIndex, Hit, Index, IndexMismatch, OptimizableIndex, TransactionalIndex, Where
+from stores.index.base import (
+    Entry,
+    HealthCheckedIndex,
+    Hit,
+    Index,
+    IndexMismatch,
+    OptimizableIndex,
+    TransactionalIndex,
+    Where,
+)
 from stores.index.shard import IndexUnavailable
 from stores.plugin import needs_extra
 
 __all__ = [
     "Entry",
-    "ExaminedIndex",
+    "HealthCheckedIndex",
     "Hit",
     "Index",
     "IndexMismatch",

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from sqlalchemy import Connection
 
 from schema import Kind, Memory, MemoryType, Status, Subject, Visibility
-from schema.health import Finding
+from schema.health import HealthCheck
 
 Vector = NDArray[np.float32]
 Metric = Literal["cosine"]
@@ -138,10 +138,10 @@ class TransactionalIndex(Protocol):
 
 
 @runtime_checkable
-class ExaminedIndex(Protocol):
+class HealthCheckedIndex(Protocol):
     """An index that says of itself what an operator should know beyond that it could be made ready."""
 
-    def examine(self) -> Iterator[Finding]:
+    def check_health(self) -> Iterator[HealthCheck]:
         """Look at what lies in it, at its server's version, at rights and limits. After `ensure`."""
         ...
 

@@ -29,10 +29,10 @@ from sqlalchemy import or_ as any_of
 from sqlalchemy.dialects.postgresql import ARRAY, insert
 
 from schema import Kind, MemoryType, Status, Subject, Visibility
-from schema.health import Finding
+from schema.health import HealthCheck
 from stores.index.base import Entry, Hit, Metric, Vector, Where
 from stores.index.checks import checked, checked_limit, in_parts, must_be_ready, refuse_another
-from stores.index.pgvector_health import examine
+from stores.index.pgvector_health import check_health
 from stores.index.pgvector_schema import large_subjects, make, optimize
 from stores.index.snapshot import FILTERS
 
@@ -190,10 +190,10 @@ class PgvectorIndex:
         yield from optimize(self._engine, self._table, self._hnsw_from)
         self._large = large_subjects(self._engine, self._table)
 
-    def examine(self) -> Iterator[Finding]:
+    def check_health(self) -> Iterator[HealthCheck]:
         """Its extension, its table, and the graphs of large subjects: reads the whole primary key."""
         must_be_ready(self._dimensions)
-        return examine(self._engine, self._table, self._dimensions, self._hnsw_from)
+        return check_health(self._engine, self._table, self._dimensions, self._hnsw_from)
 
     def close(self) -> None:
         """Close the connections that are free; the next use opens them again."""

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from sqlalchemy import Connection, Engine, Table, text
 
-from schema.health import Finding, failed, fine, warning
+from schema.health import HealthCheck, failed, fine, warning
 from stores.index.pgvector_schema import graphs, sizes_from
 
 LEAST_VERSION = (0, 8)
@@ -14,7 +14,7 @@ LEAST_VERSION = (0, 8)
 _NAMED = 3
 
 
-def examine(engine: Engine, table: Table, dimensions: int, hnsw_from: int) -> Iterator[Finding]:
+def check_health(engine: Engine, table: Table, dimensions: int, hnsw_from: int) -> Iterator[HealthCheck]:
     """The findings on a table of vectors, its extension and its graphs. May take a while for millions of entries."""
     with engine.connect().execution_options(isolation_level="AUTOCOMMIT") as connection:
         yield from _extension(connection)
@@ -22,19 +22,19 @@ def examine(engine: Engine, table: Table, dimensions: int, hnsw_from: int) -> It
         yield from _graphs(connection, table, hnsw_from)
 
 
-def _extension(connection: Connection) -> Iterator[Finding]:
+def _extension(connection: Connection) -> Iterator[HealthCheck]:
     version = str(
         connection.execute(text("SELECT extversion FROM pg_extension WHERE extname = 'vector'")).scalar_one_or_none()
     )
     if tuple(int(part) for part in version.split(".")[:2] if part.isdigit()) < LEAST_VERSION:
         least = ".".join(map(str, LEAST_VERSION))
-        mend = f"install pgvector {least} or newer on the server, then ALTER EXTENSION vector UPDATE"
-        yield failed("pgvector", f"version {version}", mend)
+        hint = f"install pgvector {least} or newer on the server, then ALTER EXTENSION vector UPDATE"
+        yield failed("pgvector", f"version {version}", hint)
     else:
         yield fine("pgvector", f"version {version}")
 
 
-def _vectors(connection: Connection, table: Table, dimensions: int) -> Iterator[Finding]:
+def _vectors(connection: Connection, table: Table, dimensions: int) -> Iterator[HealthCheck]:
     wide, entries, size = connection.execute(
         text(
             "SELECT (SELECT vector_dims(vector) FROM {0} LIMIT 1), (SELECT count(*) FROM {0}), "
@@ -51,13 +51,13 @@ def _vectors(connection: Connection, table: Table, dimensions: int) -> Iterator[
         yield fine("index vectors", f"{entries} of {dimensions} numbers in {table.name}, {size / 1e6:.1f} MB")
 
 
-def _graphs(connection: Connection, table: Table, hnsw_from: int) -> Iterator[Finding]:
+def _graphs(connection: Connection, table: Table, hnsw_from: int) -> Iterator[HealthCheck]:
     there = frozenset(graphs(connection, table).values())
     large = sizes_from(connection, table, hnsw_from)
     lacking = [subject for subject in large if subject not in there]
     if lacking:
         some = ", ".join(subject.key for subject in lacking[:_NAMED]) + (", ..." if len(lacking) > _NAMED else "")
-        mend = "run `afterturn doctor --tend`: it builds them while the fleet works, some minutes each"
-        yield warning("HNSW", f"{len(lacking)} users have {hnsw_from} memories or more and no graph: {some}", mend)
+        hint = "run `afterturn doctor --tend`: it builds them while the fleet works, some minutes each"
+        yield warning("HNSW", f"{len(lacking)} users have {hnsw_from} memories or more and no graph: {some}", hint)
     else:
         yield fine("HNSW", f"{len(there)} graphs; {len(large)} users have {hnsw_from} memories or more")

@@ -16,7 +16,7 @@ from qdrant_client.common.client_exceptions import QdrantException, ResourceExha
 from qdrant_client.http.exceptions import ApiException, ResponseHandlingException, UnexpectedResponse
 
 from schema import Subject
-from schema.health import Finding, failed, fine, warning
+from schema.health import HealthCheck, failed, fine, warning
 from schema.settings import Settings, SettingsError, variable_of
 from stores.index.base import Entry, Hit, IndexMismatch, Metric, Vector, Where
 from stores.index.checks import (
@@ -150,7 +150,7 @@ class QdrantIndex:
         must_be_ready(self._dimensions)
         return self._ask(self._client.count, exact=True).count
 
-    def examine(self) -> Iterator[Finding]:
+    def check_health(self) -> Iterator[HealthCheck]:
         """Its server's version, how the collection is, whether it is exact, and whether each right is there.
 
         Raises:
@@ -163,13 +163,13 @@ class QdrantIndex:
         yield fine("Qdrant", f"version {version}")
         info = self._ask(self._client.get_collection)
         if info.status is models.CollectionStatus.RED:
-            mend = "Qdrant's log says why: look at its disk and memory"
-            yield failed("index vectors", f"the collection {self._name} is {info.status.value}", mend)
+            hint = "Qdrant's log says why: look at its disk and memory"
+            yield failed("index vectors", f"the collection {self._name} is {info.status.value}", hint)
         elif info.config.quantization_config is not None:
-            mend = (
+            hint = (
                 "make a collection without quantization under a new AFTERTURN_INDEX_NAME, and run `afterturn reindex`"
             )
-            yield warning("index vectors", f"the collection {self._name} is quantized: search is inexact", mend)
+            yield warning("index vectors", f"the collection {self._name} is quantized: search is inexact", hint)
         else:
             yield fine(
                 "index vectors", f"{self.count()} of {self._dimensions} numbers, {info.status.value}, exact search"

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import numpy as np
 
 from schema import Subject
-from schema.health import Finding, failed, fine
+from schema.health import HealthCheck, failed, fine
 from schema.settings import Settings, SettingsError, variable_of
 from stores.aws import AWS_FAILURES, AwsFailure, code_of, open_s3vectors
 from stores.index.base import Entry, Hit, Metric, Vector, Where
@@ -167,7 +167,7 @@ class S3VectorsIndex:
         except AWS_FAILURES as error:
             raise self._unavailable(error) from error
 
-    def examine(self) -> Iterator[Finding]:
+    def check_health(self) -> Iterator[HealthCheck]:
         """Whether each right that it needs is there: writes a vector that no subject's search finds, reads it, finds
         it and removes it again."""
         place: Any = self._place
@@ -198,8 +198,8 @@ class S3VectorsIndex:
                 refused.append(f"s3vectors:{right} ({code_of(error)})")
         where = f"{self._name} in the bucket {self._bucket}"
         if refused:
-            mend = "give the fleet's role the rights of deploy/iam/s3vectors.json, and look at the region"
-            yield failed("index rights", f"{where} refuses {', '.join(refused)}", mend)
+            hint = "give the fleet's role the rights of deploy/iam/s3vectors.json, and look at the region"
+            yield failed("index rights", f"{where} refuses {', '.join(refused)}", hint)
         else:
             yield fine("index rights", f"{where}: written, read, found and deleted; {self._dimensions} numbers")
 

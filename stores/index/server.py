@@ -17,7 +17,7 @@ from tenacity import (
 )
 
 from schema import Kind, MemoryType, Status, Subject, Visibility
-from schema.health import Finding, failed, fine
+from schema.health import HealthCheck, failed, fine
 from stores.index.base import Entry, Hit, Index, Where
 from stores.index.shard import IndexUnavailable
 from stores.index.snapshot import first_of
@@ -59,7 +59,7 @@ def ranked(ask: Callable[[int], list[Hit]], limit: int, most: int) -> list[Hit]:
         asked = min(asked * 4, most)
 
 
-def probed(index: Index, dimensions: int, place: str) -> Finding:
+def probed(index: Index, dimensions: int, place: str) -> HealthCheck:
     """Whether an entry can be written, found, read and deleted: of a subject that nobody is."""
     vector = np.zeros(dimensions, dtype=np.float32)
     vector[0] = 1
@@ -83,6 +83,6 @@ def probed(index: Index, dimensions: int, place: str) -> Finding:
     except IndexUnavailable as error:
         return failed("index rights", f"{place} cannot be written, searched, read and deleted from", str(error))
     if entry.key not in found or read != [entry.key]:
-        mend = "an index that is behind its own writes has replicas that lag: let writes wait for all of them"
-        return failed("index rights", f"{place} does not find what was just written", mend)
+        hint = "an index that is behind its own writes has replicas that lag: let writes wait for all of them"
+        return failed("index rights", f"{place} does not find what was just written", hint)
     return fine("index rights", f"{place}: written, found, read and deleted; {dimensions} numbers")

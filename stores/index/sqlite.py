@@ -17,7 +17,7 @@ from threading import Lock
 import numpy as np
 
 from schema import Kind, MemoryType, Status, Subject, Visibility
-from schema.health import Finding, failed, fine
+from schema.health import HealthCheck, failed, fine
 from stores.index.base import Entry, Hit, Metric, Vector, Where
 from stores.index.checks import checked, checked_limit, in_parts, must_be_ready, refuse_another
 from stores.index.shard import IndexUnavailable, Shard
@@ -173,7 +173,7 @@ class SqliteIndex:
                 total += connection.execute("SELECT COALESCE(SUM(entries), 0) FROM subjects").fetchone()[0]
         return total
 
-    def examine(self) -> Iterator[Finding]:
+    def check_health(self) -> Iterator[HealthCheck]:
         """Whether the vectors in the files are as wide as the files say, and what there is of them.
 
         Raises:

@@ -16,7 +16,7 @@ from weaviate.collections.classes.config import _CollectionConfig, _VectorIndexC
 from weaviate.exceptions import WeaviateQueryError
 
 from schema import Subject
-from schema.health import Finding, failed, fine, warning
+from schema.health import HealthCheck, failed, fine, warning
 from schema.settings import Settings, variable_of
 from stores.index.base import Entry, Hit, IndexMismatch, Metric, Vector, Where
 from stores.index.checks import checked, checked_limit, entries_a_request, in_parts, must_be_ready, refuse_another
@@ -165,7 +165,7 @@ class WeaviateIndex:
         objects = [self._objects.with_tenant(name) for name in tenants]
         return sum(self._ask(one.aggregate.over_all, total_count=True).total_count or 0 for one in objects)
 
-    def examine(self) -> Iterator[Finding]:
+    def check_health(self) -> Iterator[HealthCheck]:
         """Its server's version, whether the collection is exact, how many users have a shard, and whether each right
         is there.
 
@@ -175,11 +175,11 @@ class WeaviateIndex:
         yield fine("Weaviate", f"version {self._ask(self._client.get_meta)['version']}")
         config, users = self._config(), len(self._ask(self._objects.tenants.get))
         flat = config.vector_index_config
-        mend = "set AFTERTURN_INDEX_NAME to a new name and run `afterturn reindex`"
+        hint = "set AFTERTURN_INDEX_NAME to a new name and run `afterturn reindex`"
         if not config.multi_tenancy_config.auto_tenant_creation:
-            yield failed("index vectors", f"{self._name} makes no tenants by itself: new users cannot be written", mend)
+            yield failed("index vectors", f"{self._name} makes no tenants by itself: new users cannot be written", hint)
         elif not isinstance(flat, _VectorIndexConfigFlat) or flat.quantizer is not None:
-            yield warning("index vectors", f"{self._name} is not flat, or compressed: search is inexact", mend)
+            yield warning("index vectors", f"{self._name} is not flat, or compressed: search is inexact", hint)
         else:
             yield fine(
                 "index vectors", f"{users} users in {self._name}, each a shard; {self._dimensions} numbers, exact"

@@ -11,15 +11,15 @@ import pytest
 from redis import Redis
 from sqlalchemy import make_url, text
 
-from interfaces.doctor import examine
-from interfaces.doctor.broker import examine_broker, examine_fleet
-from interfaces.doctor.machine import examine_folders
-from interfaces.doctor.models import examine_embedder, examine_llm
-from interfaces.doctor.stores import examine_stores
+from interfaces.doctor import run_health_checks
+from interfaces.doctor.broker import check_broker, check_fleet
+from interfaces.doctor.machine import check_folders
+from interfaces.doctor.models import check_embedder, check_llm
+from interfaces.doctor.stores import check_stores
 from interfaces.fleet_report import fleet_report
 from interfaces.local.broker import embedded_broker
 from schema import AuditAction, AuditEntry, Thresholds
-from schema.health import Finding, Mark
+from schema.health import HealthCheck, HealthStatus
 from schema.settings import Settings
 from stores.catalog import Changes, open_catalog
 from stores.catalog.engine import create_catalog_engine
@@ -67,14 +67,14 @@ def settings(tmp_path: Path) -> Settings:
     return Settings(data_dir=tmp_path / "data", embedder=_LOADED, worker_slots=4, _env_file=None)
 
 
-def told(findings: Iterable[Finding], part: str) -> Finding:
+def told(findings: Iterable[HealthCheck], part: str) -> HealthCheck:
     """The one finding on a part."""
     [found] = [one for one in findings if one.part == part]
     return found
 
 
-def broken(findings: Iterable[Finding]) -> list[str]:
-    return [one.part for one in findings if one.mark is not Mark.OK]
+def broken(findings: Iterable[HealthCheck]) -> list[str]:
+    return [one.part for one in findings if one.status is not HealthStatus.OK]
 
 
 def with_memories(settings: Settings, *, indexed: bool) -> None:
@@ -93,13 +93,13 @@ def test_erasures_that_have_not_come_to_their_end_are_named(settings: Settings) 
     stone = Tombstone(Scope.SUBJECT, "", NOW)
     with closing(open_catalog(settings)) as catalog:
         catalog.erasing.wipe(ANNA, 99, stone, line)
-        found = told(examine_stores(settings, tend=False), "erasures")
-        assert (found.mark, "anna (tenant acme) since 2026-11-02" in found.found) == (Mark.WARNING, True)
+        found = told(check_stores(settings, tend=False), "erasures")
+        assert (found.status, "anna (tenant acme) since 2026-11-02" in found.found) == (HealthStatus.WARNING, True)
         reported, _ = fleet_report(settings.model_copy(update={"broker_url": f"redis://127.0.0.1:{free_port()}/0"}))
         assert [one["subject_id"] for one in reported.erasures_going_on or ()] == ["anna"]
         assert any("forget-user" in line for line in reported.advice)
         catalog.erasing.end(ANNA, [stone], NOW)
-        assert "erasures" not in [one.part for one in examine_stores(settings, tend=False)]
+        assert "erasures" not in [one.part for one in check_stores(settings, tend=False)]
 
 
 # -- the machine and the broker -----------------------------------------------------------------------------------
@@ -107,25 +107,28 @@ def test_erasures_that_have_not_come_to_their_end_are_named(settings: Settings) 
 
 def test_a_folder_that_cannot_be_written_is_named_with_the_setting(settings: Settings, tmp_path: Path) -> None:
     (tmp_path / "data").touch()
-    found = told(examine_folders(settings), "data folder")
-    assert (found.mark, str(tmp_path / "data") in found.found) == (Mark.FAILED, True)
-    assert "AFTERTURN_DATA_DIR" in found.mend
-    stores = list(examine_stores(settings, tend=False))
-    assert "AFTERTURN_DATA_DIR" in told(stores, "catalog").mend
-    assert told(stores, "index").mark is Mark.SKIPPED
+    found = told(check_folders(settings), "data folder")
+    assert (found.status, str(tmp_path / "data") in found.found) == (HealthStatus.FAILED, True)
+    assert "AFTERTURN_DATA_DIR" in found.hint
+    stores = list(check_stores(settings, tend=False))
+    assert "AFTERTURN_DATA_DIR" in told(stores, "catalog").hint
+    assert told(stores, "index").status is HealthStatus.SKIPPED
 
 
 def test_locks_are_tried_on_the_disk_that_is_meant(settings: Settings) -> None:
-    assert broken(examine_folders(settings)) == []
+    assert broken(check_folders(settings)) == []
 
 
 def test_a_broker_that_is_down_is_named_without_its_password(settings: Settings) -> None:
     url = f"redis://me:hunter2@127.0.0.1:{free_port()}/0"
     away = settings.model_copy(update={"broker_url": url})
-    found = [*examine_broker(away), *examine_fleet(away)]
-    assert (told(found, "broker").mark, "AFTERTURN_BROKER_URL" in told(found, "broker").mend) == (Mark.FAILED, True)
+    found = [*check_broker(away), *check_fleet(away)]
+    assert (told(found, "broker").status, "AFTERTURN_BROKER_URL" in told(found, "broker").hint) == (
+        HealthStatus.FAILED,
+        True,
+    )
     assert "hunter2" not in repr(found)
-    assert told(found, "workers").mark is Mark.SKIPPED
+    assert told(found, "workers").status is HealthStatus.SKIPPED
 
 
 def test_a_broker_that_would_lose_turns_is_told_apart_from_one_that_would_not(
@@ -134,20 +137,20 @@ def test_a_broker_that_would_lose_turns_is_told_apart_from_one_that_would_not(
     port = free_port()
     ours = settings.model_copy(update={"broker_url": f"redis://127.0.0.1:{port}/0"})
     with embedded_broker(ours.broker_url, tmp_path / "broker"), Redis(port=port) as redis:
-        assert broken(examine_broker(ours)) == []
+        assert broken(check_broker(ours)) == []
         redis.config_set("maxmemory-policy", "allkeys-lru")
-        assert "noeviction" in told(examine_broker(ours), "broker keeps").mend
+        assert "noeviction" in told(check_broker(ours), "broker keeps").hint
         redis.config_set("maxmemory-policy", "noeviction")
         redis.config_set("appendonly", "no")
-        assert "appendonly yes" in told(examine_broker(ours), "broker keeps").mend
+        assert "appendonly yes" in told(check_broker(ours), "broker keeps").hint
         redis.replicaof("127.0.0.1", free_port())
-        assert "primary" in told(examine_broker(ours), "broker").mend
+        assert "primary" in told(check_broker(ours), "broker").hint
         redis.replicaof("NO", "ONE")
         redis.acl_setuser("poor", enabled=True, passwords=["+pw"], categories=["+@all", "-@scripting"], keys=["*"])
         poor = ours.model_copy(update={"broker_url": f"redis://poor:pw@127.0.0.1:{port}/0"})
-        assert "Lua" in told(examine_broker(poor), "mailboxes").mend
-        found = list(examine_fleet(ours, patience=0.1))
-    assert ("afterturn worker" in told(found, "workers").mend, "afterturn beat" in told(found, "beat").mend) == (
+        assert "Lua" in told(check_broker(poor), "mailboxes").hint
+        found = list(check_fleet(ours, patience=0.1))
+    assert ("afterturn worker" in told(found, "workers").hint, "afterturn beat" in told(found, "beat").hint) == (
         True,
         True,
     )
@@ -159,44 +162,44 @@ def test_beat_that_leads_and_does_not_ring_is_told(settings: Settings, broker_ur
         redis.set("afterturn:beat::lock", "1")
         now = redis.time()[0]
         redis.zadd("afterturn:beat::schedule", {"afterturn:beat:sweep": now - 600})
-        assert "has not rung for 60" in told(examine_fleet(ours, patience=0.1), "beat").found
+        assert "has not rung for 60" in told(check_fleet(ours, patience=0.1), "beat").found
         redis.zadd("afterturn:beat::schedule", {"afterturn:beat:sweep": now + 5})
-        assert told(examine_fleet(ours, patience=0.1), "beat").mark is Mark.OK
+        assert told(check_fleet(ours, patience=0.1), "beat").status is HealthStatus.OK
         redis.delete("afterturn:beat::lock", "afterturn:beat::schedule")
 
 
 def test_settings_that_cannot_be_read_are_the_only_finding(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("AFTERTURN_WORKER_SLOTS", "0")
-    [found] = examine()
-    assert (found.mark, "AFTERTURN_WORKER_SLOTS" in found.mend) == (Mark.FAILED, True)
+    [found] = run_health_checks()
+    assert (found.status, "AFTERTURN_WORKER_SLOTS" in found.hint) == (HealthStatus.FAILED, True)
 
 
 # -- models -------------------------------------------------------------------------------------------------------
 
 
 def test_thresholds_that_are_not_on_the_embedders_scale_are_told(settings: Settings) -> None:
-    _, found = examine_embedder(settings.model_copy(update={"embedder": _ASKEW}))
-    assert "benchmarks.calibrate" in told(found, "thresholds").mend
-    _, found = examine_embedder(settings)
+    _, found = check_embedder(settings.model_copy(update={"embedder": _ASKEW}))
+    assert "benchmarks.calibrate" in told(found, "thresholds").hint
+    _, found = check_embedder(settings)
     assert broken(found) == []
 
 
 def test_a_model_that_is_not_there_is_named(settings: Settings, tmp_path: Path) -> None:
-    embedder, [found] = examine_embedder(
+    embedder, [found] = check_embedder(
         settings.model_copy(update={"embedder": "onnx", "embedder_model": str(tmp_path)})
     )
-    assert (embedder, "AFTERTURN_EMBEDDER_MODEL" in found.mend) == (None, True)
+    assert (embedder, "AFTERTURN_EMBEDDER_MODEL" in found.hint) == (None, True)
 
 
 def test_the_language_model_is_called_only_when_asked(settings: Settings, server: Loopback) -> None:
     server.answer = lambda _request: Answer(500)
     ours = settings.model_copy(update={"llm": "openai", "llm_model": "m", "llm_url": server.url})
-    assert [one.mark for one in examine_llm(ours, call=False)] == [Mark.SKIPPED]
+    assert [one.status for one in check_llm(ours, call=False)] == [HealthStatus.SKIPPED]
     assert server.requests == []
-    assert "AFTERTURN_LLM_URL" in told(examine_llm(ours, call=True), "language model").mend
+    assert "AFTERTURN_LLM_URL" in told(check_llm(ours, call=True), "language model").hint
     assert server.requests
     lacking = settings.model_copy(update={"extractor": "llm"})
-    assert "AFTERTURN_LLM" in told(examine_llm(lacking, call=False), "language model").mend
+    assert "AFTERTURN_LLM" in told(check_llm(lacking, call=False), "language model").hint
 
 
 # -- stores -------------------------------------------------------------------------------------------------------
@@ -204,31 +207,31 @@ def test_the_language_model_is_called_only_when_asked(settings: Settings, server
 
 def test_stores_that_agree_have_nothing_to_mend(settings: Settings) -> None:
     with_memories(settings, indexed=True)
-    assert broken(examine_stores(settings, tend=False)) == []
+    assert broken(check_stores(settings, tend=False)) == []
 
 
 def test_an_index_of_another_model_is_refused_with_the_way_out(settings: Settings) -> None:
     made = SqliteIndex(settings.index_dir)
     made.ensure(8, "cosine", "another")
     made.close()
-    found = told(examine_stores(settings, tend=False), "index")
-    assert found.mark is Mark.FAILED
-    assert [word for word in ("dimensions 8", "another", "AFTERTURN_INDEX_NAME") if word not in found.mend] == []
+    found = told(check_stores(settings, tend=False), "index")
+    assert found.status is HealthStatus.FAILED
+    assert [word for word in ("dimensions 8", "another", "AFTERTURN_INDEX_NAME") if word not in found.hint] == []
 
 
 def test_an_index_that_has_nothing_of_the_catalog_asks_for_a_reindex(settings: Settings) -> None:
     with_memories(settings, indexed=False)
-    found = told(examine_stores(settings, tend=False), "index contents")
-    assert (found.mark, "afterturn reindex" in found.mend) == (Mark.FAILED, True)
+    found = told(check_stores(settings, tend=False), "index contents")
+    assert (found.status, "afterturn reindex" in found.hint) == (HealthStatus.FAILED, True)
 
 
 def test_a_move_that_was_not_ended_is_told(settings: Settings) -> None:
     with_memories(settings, indexed=True)
     catalog = open_catalog(settings)
     catalog.moves.begin("sqlite:next", "m", datetime.now(UTC))
-    assert "afterturn reindex" in told(examine_stores(settings, tend=False), "move").mend
+    assert "afterturn reindex" in told(check_stores(settings, tend=False), "move").hint
     catalog.moves.finish("sqlite:next", datetime.now(UTC))
-    assert "--finish" in told(examine_stores(settings, tend=False), "move").mend
+    assert "--finish" in told(check_stores(settings, tend=False), "move").hint
     catalog.close()
 
 
@@ -243,14 +246,14 @@ def database(postgres: PostgresServer, settings: Settings) -> Iterator[Settings]
 def test_a_catalog_in_postgres_without_tables_asks_for_them_and_then_all_is_well(
     database: Settings, postgres: PostgresServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    found = list(examine_stores(database, tend=False))
-    assert (told(found, "catalog tables").mark, "afterturn migrate" in told(found, "catalog tables").mend) == (
-        Mark.FAILED,
+    found = list(check_stores(database, tend=False))
+    assert (told(found, "catalog tables").status, "afterturn migrate" in told(found, "catalog tables").hint) == (
+        HealthStatus.FAILED,
         True,
     )
     engine = create_catalog_engine(database.effective_catalog_url)
     migrate(engine)
-    assert broken(examine_stores(database, tend=False)) == []
+    assert broken(check_stores(database, tend=False)) == []
 
     index = open_index(database, minilm(), engine)
     memories = [a_memory(f"t{number}") for number in range(100)]
@@ -258,19 +261,19 @@ def test_a_catalog_in_postgres_without_tables_asks_for_them_and_then_all_is_well
     catalog.commit(Changes(subject=ANNA, at=NOW, created=tuple(memories)))
     catalog.told(catalog.index_jobs())
     index.upsert([Entry.of(*pair) for pair in zip(memories, units(100, 384), strict=True)])
-    found = list(examine_stores(database, tend=False))
-    assert ("doctor --tend" in told(found, "HNSW").mend, ANNA.key in told(found, "HNSW").found) == (True, True)
-    assert "reindex --graph" in told(found, "graph facts").mend
-    found = list(examine_stores(database, tend=True))
-    assert (told(found, "HNSW").mark, told(found, "HNSW tended").mark) == (Mark.OK, Mark.OK)
+    found = list(check_stores(database, tend=False))
+    assert ("doctor --tend" in told(found, "HNSW").hint, ANNA.key in told(found, "HNSW").found) == (True, True)
+    assert "reindex --graph" in told(found, "graph facts").hint
+    found = list(check_stores(database, tend=True))
+    assert (told(found, "HNSW").status, told(found, "HNSW tended").status) == (HealthStatus.OK, HealthStatus.OK)
 
     with engine.begin() as connection:
         connection.execute(text('DROP INDEX afterturn_graph."Entity_key"'))
-    assert told(examine_stores(database, tend=False), "graph").mark is Mark.OK
+    assert told(check_stores(database, tend=False), "graph").status is HealthStatus.OK
     with engine.begin() as connection:
         assert connection.execute(text("SELECT to_regclass('afterturn_graph.\"Entity_key\"')")).scalar() is not None
         connection.execute(text("ALTER TABLE memories DROP COLUMN revision"))
-    found = list(examine_stores(database, tend=False))
+    found = list(check_stores(database, tend=False))
     assert "memories.revision" in told(found, "catalog tables").found
     catalog.close()
     engine.dispose()
@@ -279,8 +282,8 @@ def test_a_catalog_in_postgres_without_tables_asks_for_them_and_then_all_is_well
 def test_a_database_that_is_not_there_is_named_without_its_password(database: Settings) -> None:
     url = make_url(database.effective_catalog_url).set(database="nowhere", password="hunter2")
     away = database.model_copy(update={"catalog_url": url.render_as_string(hide_password=False)})
-    found = list(examine_stores(away, tend=False))
-    assert "createdb" in told(found, "catalog").mend
+    found = list(check_stores(away, tend=False))
+    assert "createdb" in told(found, "catalog").hint
     assert "hunter2" not in repr(found)
 
 
@@ -292,7 +295,7 @@ def test_a_user_who_may_only_read_is_told_so(database: Settings, postgres: Postg
         connection.execute(text("GRANT SELECT ON ALL TABLES IN SCHEMA public TO reader"))
     url = make_url(database.effective_catalog_url).set(username="reader")
     poor = database.model_copy(update={"catalog_url": url.render_as_string(hide_password=False)})
-    assert "GRANT" in told(examine_stores(poor, tend=False), "catalog rights").mend
+    assert "GRANT" in told(check_stores(poor, tend=False), "catalog rights").hint
     with engine.begin() as connection:
         connection.execute(text("DROP OWNED BY reader"))
         connection.execute(text("DROP ROLE reader"))
@@ -305,7 +308,7 @@ def test_a_right_that_is_missing_at_amazon_is_named(settings: Settings, s3vector
     ours = settings.model_copy(
         update={"index": "s3vectors", "s3vectors_bucket": BUCKET, "aws_region": "eu-central-1", "index_name": "doctor"}
     )
-    assert broken(examine_stores(ours, tend=False)) == []
+    assert broken(check_stores(ours, tend=False)) == []
 
     def refusing(request: Request) -> Answer:
         if request.path == "/PutVectors":
@@ -313,8 +316,8 @@ def test_a_right_that_is_missing_at_amazon_is_named(settings: Settings, s3vector
         return service(request)
 
     s3vectors.answer = refusing
-    found = told(examine_stores(ours, tend=False), "index rights")
+    found = told(check_stores(ours, tend=False), "index rights")
     s3vectors.answer = service
-    assert ("s3vectors:PutVectors" in found.found, "deploy/iam" in found.mend) == (True, True)
+    assert ("s3vectors:PutVectors" in found.found, "deploy/iam" in found.hint) == (True, True)
     elsewhere = ours.model_copy(update={"s3vectors_bucket": "another-bucket"})
-    assert "AFTERTURN_S3VECTORS_BUCKET" in told(examine_stores(elsewhere, tend=False), "index").mend
+    assert "AFTERTURN_S3VECTORS_BUCKET" in told(check_stores(elsewhere, tend=False), "index").hint

@@ -14,7 +14,7 @@ from memory.erasure.subjects import Proof, erase_memory, erase_subject, erase_tu
 from memory.events import announce_left, stream_key
 from recall.search import search
 from schema import Event, EventName, OpenTopic, Subject, Turn
-from schema.health import Finding
+from schema.health import HealthCheck
 from stores.catalog import Changes, StaleFence
 from stores.catalog.erasing import Scope
 from stores.dead_letters import read_dead_letters
@@ -267,7 +267,7 @@ def test_a_second_look_sees_what_an_erasure_left(
         def refill(self, subject: Subject) -> int:
             return 0
 
-        def examine(self) -> Iterator[Finding]:
+        def check_health(self) -> Iterator[HealthCheck]:
             return iter(())
 
     monkeypatch.setattr("memory.erasure.subjects._rewrite", put_back)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from memory.failures import is_outage
-from schema.health import Mark
+from schema.health import HealthStatus
 from schema.settings import Settings, SettingsError
 from stores.index import IndexMismatch, IndexUnavailable, Where, open_index
 from tests.contract.embedders import minilm
@@ -201,8 +201,8 @@ def test_the_settings_open_it_and_name_what_is_missing(server: Loopback) -> None
 def test_the_doctor_says_what_it_finds_and_leaves_nothing_behind(
     server: Loopback, service: QdrantServer, index: QdrantIndex
 ) -> None:
-    found = {one.part: one for one in index.examine()}
-    assert [one.mark for one in found.values()] == [Mark.OK] * 3
+    found = {one.part: one for one in index.check_health()}
+    assert [one.status for one in found.values()] == [HealthStatus.OK] * 3
     assert "1.20.0" in found["Qdrant"].found
     assert index.count() == 0
 
@@ -210,5 +210,5 @@ def test_the_doctor_says_what_it_finds_and_leaves_nothing_behind(
         return Answer(403) if request.method == "PUT" else service(request)
 
     server.answer = reads_only
-    [refused] = [one for one in index.examine() if one.mark is Mark.FAILED]
-    assert "AFTERTURN_INDEX_API_KEY" in refused.mend
+    [refused] = [one for one in index.check_health() if one.status is HealthStatus.FAILED]
+    assert "AFTERTURN_INDEX_API_KEY" in refused.hint

@@ -13,7 +13,7 @@ import pytest
 
 from memory.failures import is_outage
 from schema import Subject
-from schema.health import Mark
+from schema.health import HealthStatus
 from schema.settings import Settings, SettingsError
 from stores.index import IndexMismatch, IndexUnavailable, Where, open_index
 from tests.contract.embedders import minilm
@@ -253,10 +253,10 @@ def test_the_settings_open_it_and_name_what_is_missing(settings: Settings) -> No
 
 
 def test_the_doctor_says_what_it_finds_and_leaves_nothing_behind(index: WeaviateIndex, service: WeaviateServer) -> None:
-    found = {one.part: one for one in index.examine()}
-    assert [one.mark for one in found.values()] == [Mark.OK] * 3
+    found = {one.part: one for one in index.check_health()}
+    assert [one.status for one in found.values()] == [HealthStatus.OK] * 3
     assert "1.34.0" in found["Weaviate"].found
     assert service.collections[COLLECTION].tenants == {}
 
     service.collections[COLLECTION].made["vectorIndexConfig"]["bq"] = {"enabled": True}
-    assert [one.mark for one in index.examine()] == [Mark.OK, Mark.WARNING, Mark.OK]
+    assert [one.status for one in index.check_health()] == [HealthStatus.OK, HealthStatus.WARNING, HealthStatus.OK]
