@@ -78,9 +78,9 @@ def approve(id_: uuid.UUID, context: MemoryContext, *, by: str, now: datetime) -
             draft.settle(review, ReviewStatus.REJECTED, None, reason)
             context.catalog.commit(draft.changes(lease.token))
             raise NotWanted(_WISHES[reason])
-        standing = context.catalog.standing(subject, now - timedelta(hours=1))
+        subject_state = context.catalog.subject_state(subject, now - timedelta(hours=1))
         items = [scored(candidate, context)]
-        vectors = embed(items, standing.unindexed, draft, context)
+        vectors = embed(items, subject_state.unindexed, draft, context)
         origin = Origin(review.conversation_id, review.agent_id, subject.subject_id, review.links)
         resolve(items, vectors, {candidate.turn_id: origin}, draft, context)
         memory = next((memory for id_ in draft.changed if (memory := draft.current.get(id_))), None)

@@ -60,7 +60,7 @@ class Accesses:
         if not taken:
             return
         try:
-            self._catalog.fading.touch(taken.values())
+            self._catalog.decay.touch(taken.values())
         except SQLAlchemyError as error:
             # Whoever asked has the answer; that it was asked for is a hint, not a fact to keep at any price.
             _log.warning("accesses_not_counted", stage="recall", count=len(taken), error=type(error).__name__)

@@ -77,7 +77,7 @@ def process(received: Sequence[ReceivedTurn], lease: Lease, context: WorkerConte
     topics: dict[str | None, OpenTopic | None] = {}
     if any(one.admission.action is not AdmissionAction.SKIP for one in turns):
         with stage("extract"):
-            standing = context.catalog.standing(subject, now - timedelta(hours=1))
+            subject_state = context.catalog.subject_state(subject, now - timedelta(hours=1))
             extraction = with_stated_facts(context.extractor.extract(turns, conversation), turns, conversation.name)
             hit("after_extract")
             draft.made_by = _made_by(extraction)
@@ -85,10 +85,10 @@ def process(received: Sequence[ReceivedTurn], lease: Lease, context: WorkerConte
             kept = list(screened(extraction, _turns_by_id(fresh), wishes, draft, context))
             topics = topics_after(extraction, turns, conversation, wishes, context.policy)
         with stage("score"):
-            items = list(_score(kept, standing.writes, context))
+            items = list(_score(kept, subject_state.writes, context))
         if items:
             with stage("embed"):
-                vectors = embed(items, standing.unindexed, draft, context)
+                vectors = embed(items, subject_state.unindexed, draft, context)
             with stage("resolve"):
                 effective = resolve(items, vectors, _origins(fresh), draft, context)
     with stage("commit"):

@@ -13,7 +13,7 @@ import stores.catalog.tables as tables
 from schema import AuditEntry, Context, Event, Memory, MemoryType, OpenTopic, Status, Subject, Turn
 from stores.catalog.changes import Changes, IndexJob, Outcome
 from stores.catalog.context import drop_stale_context, read_context, read_topics
-from stores.catalog.decay import Fading
+from stores.catalog.decay import DecayStore
 from stores.catalog.engine import read_only
 from stores.catalog.erasing import Erasing
 from stores.catalog.nights import NightRuns
@@ -22,7 +22,7 @@ from stores.catalog.reindex_jobs import Moves
 from stores.catalog.reviews import Reviews
 from stores.catalog.rows import folded, ids_from, memory_of
 from stores.catalog.statements import any_of, mine, mine_among, of_subject, whose
-from stores.catalog.subject_state import Standing, read_processed, read_standing
+from stores.catalog.subject_state import SubjectState, read_processed, read_subject_state
 from stores.catalog.summaries import Summaries, Weight, read_summaries, read_weights
 from stores.catalog.writers import Writers
 from stores.catalog.writing import NO_VECTORS, TransactionalGraph, strike, strike_events, write
@@ -69,7 +69,7 @@ class Catalog:
         self.preferences = KeptPreferences(self._engine)
         self._writers = Writers(engine)
         self.nights = NightRuns(self._engine, self._writers)
-        self.fading = Fading(self._engine, self._writers)
+        self.decay = DecayStore(self._engine, self._writers)
         self.erasing = Erasing(self._engine, self._writers, transactional_index, graph)
         self.moves = Moves(self._engine, self._writers)
         self._transactional_index = transactional_index
@@ -201,10 +201,10 @@ class Catalog:
         with self._engine.connect() as connection:
             return read_processed(connection, subject, turn_ids)
 
-    def standing(self, subject: Subject, since: datetime) -> Standing:
+    def subject_state(self, subject: Subject, since: datetime) -> SubjectState:
         """How a subject stands before new turns are looked at; `writes` are counted from `since` on."""
         with self._engine.connect() as connection:
-            return read_standing(connection, subject, since)
+            return read_subject_state(connection, subject, since)
 
     def context(
         self, subject: Subject, conversation_ids: Iterable[str], *, topics_since: datetime, questions_since: datetime

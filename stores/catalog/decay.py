@@ -36,7 +36,7 @@ _READ = (
 
 
 @dataclass(frozen=True, slots=True)
-class Footing:
+class Usage:
     """How a memory stands before a night: its columns, and its accesses that are not in them yet."""
 
     id: uuid.UUID
@@ -53,7 +53,7 @@ class Footing:
         return max(self.last_accessed, self.access.last_at) if self.access else self.last_accessed
 
 
-class Fading:
+class DecayStore:
     """The accesses, and how long ago memories were used. Safe to call from many threads and processes."""
 
     def __init__(self, engine: Engine, writers: Writers) -> None:
@@ -71,7 +71,7 @@ class Fading:
             with self._writers.transaction() as connection:
                 connection.execute(_count_statement(connection.dialect.name), rows)
 
-    def idle(self, subject: Subject, *, unused_since: datetime, archived_before: datetime) -> list[Footing]:
+    def idle(self, subject: Subject, *, unused_since: datetime, archived_before: datetime) -> list[Usage]:
         """The subject's memories that forgetting has to look at: with accesses to fold in, not used since a moment, or
         archived before one. Pinned ones and those under legal hold only with accesses; a part of a consolidated memory
         goes when that one goes."""
@@ -91,7 +91,7 @@ class Fading:
             .where(of_subject(_memories, subject), fades | _accesses.c.times.is_not(None))
         )
         with self._engine.connect() as connection:
-            return [_footing(row, subject) for row in connection.execute(query)]
+            return [_usage(row, subject) for row in connection.execute(query)]
 
     def drop_sources(self, before: datetime, limit: int) -> int:
         """Drop up to `limit` raw turns that were said before a moment, the oldest first, and answer how many there
@@ -157,9 +157,9 @@ def _count_statement(dialect: str) -> Any:
     )
 
 
-def _footing(row: Any, subject: Subject) -> Footing:
+def _usage(row: Any, subject: Subject) -> Usage:
     access = None if row.times is None else Access(row.id, subject, row.times, row.last_at)
-    return Footing(
+    return Usage(
         id=row.id,
         status=Status(row.status),
         importance=row.importance,

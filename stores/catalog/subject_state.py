@@ -24,7 +24,7 @@ _UNINDEXED = (
 
 
 @dataclass(frozen=True)
-class Standing:
+class SubjectState:
     """What the pipeline asks of a subject before it extracts.
 
     `writes` is how many memories were created lately, `unindexed` the memories that the index was not told of yet.
@@ -40,9 +40,9 @@ def read_processed(connection: Connection, subject: Subject, turn_ids: Sequence[
     return {row.turn_id: row.digest for row in rows}
 
 
-def read_standing(connection: Connection, subject: Subject, since: datetime) -> Standing:
+def read_subject_state(connection: Connection, subject: Subject, since: datetime) -> SubjectState:
     """How a subject stands; `writes` are counted from `since` on."""
-    return Standing(
+    return SubjectState(
         writes=connection.execute(_WRITES, whose(subject) | {"since": since}).scalar_one(),
         unindexed=tuple(map(memory_of, connection.execute(_UNINDEXED, whose(subject)).scalars())),
     )

@@ -67,8 +67,8 @@ class PgvectorIndex:
     """An index in a Postgres database. Safe for any number of threads and processes.
 
     A query compares every entry of its subject, found by the primary key. A subject with `hnsw_from` entries or more
-    can have a graph of its own (`optimize`), which finds nearly all of the nearest. Filters are applied while the graph is
-    walked; where they leave fewer than were asked for, all entries are compared.
+    can have a graph of its own (`optimize`), which finds nearly all of the nearest. Filters are applied while the
+    graph is walked; where they leave fewer than were asked for, all entries are compared.
     """
 
     def __init__(self, engine: Engine, name: str = "main", *, hnsw_from: int = HNSW_FROM) -> None:

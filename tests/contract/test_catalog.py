@@ -242,15 +242,15 @@ def test_writes_are_counted_from_a_moment_on(catalog: Catalog) -> None:
     late = a_memory("t2", created_at=NOW + timedelta(hours=2))
     catalog.commit(changes("t1"))
     catalog.commit(Changes(subject=ANNA, at=NOW, created=(late,)))
-    assert catalog.standing(ANNA, NOW + timedelta(hours=1)).writes == 1
-    assert catalog.standing(ANNA, NOW).writes == 2
+    assert catalog.subject_state(ANNA, NOW + timedelta(hours=1)).writes == 1
+    assert catalog.subject_state(ANNA, NOW).writes == 2
 
 
 def test_what_the_index_was_not_told_of_is_known(catalog: Catalog) -> None:
     catalog.commit(changes())
-    assert catalog.standing(ANNA, NOW).unindexed == (a_memory(),)
+    assert catalog.subject_state(ANNA, NOW).unindexed == (a_memory(),)
     assert catalog.told(catalog.index_jobs(ANNA)) == {a_memory().id: 1}
-    assert catalog.standing(ANNA, NOW).unindexed == ()
+    assert catalog.subject_state(ANNA, NOW).unindexed == ()
 
 
 def test_subjects_are_paged_in_order(catalog: Catalog) -> None:
@@ -323,10 +323,10 @@ def test_accesses_are_counted_of_the_memories_that_are_the_subjects_and_there(ca
     catalog.commit(changes("t1"))
     mine, gone = a_memory("t1"), a_memory("t2")
     again = Access(mine.id, ANNA, 1, NOW + timedelta(hours=1))
-    catalog.fading.touch([Access(gone.id, ANNA, 1, NOW), Access(mine.id, ANNA, 2, NOW), again])
-    catalog.fading.touch([Access(mine.id, BERT, 7, NOW)])
-    [footing] = catalog.fading.idle(ANNA, unused_since=NOW, archived_before=NOW)
-    assert footing.access == replace(again, times=3)
+    catalog.decay.touch([Access(gone.id, ANNA, 1, NOW), Access(mine.id, ANNA, 2, NOW), again])
+    catalog.decay.touch([Access(mine.id, BERT, 7, NOW)])
+    [usage] = catalog.decay.idle(ANNA, unused_since=NOW, archived_before=NOW)
+    assert usage.access == replace(again, times=3)
 
 
 def test_what_active_memories_are_ranked_by_is_told_of_one_subject(catalog: Catalog) -> None:

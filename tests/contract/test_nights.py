@@ -131,7 +131,7 @@ def test_an_access_of_a_memory_that_is_gone_is_not_counted(worker: Worker, anna:
     whose = subject(anna)
     memory = only(worker.known(whose))
     gone = Access(type(memory.id)(int=7), whose, 1, NOW)
-    worker.context.catalog.fading.touch([gone, Access(memory.id, whose, 2, NOW), Access(memory.id, whose, 1, NOW)])
+    worker.context.catalog.decay.touch([gone, Access(memory.id, whose, 2, NOW), Access(memory.id, whose, 1, NOW)])
     assert [row["times"] for row in worker.rows("accesses", whose)] == [3]
 
 

@@ -33,10 +33,10 @@ def needs(subject: Subject, context: WorkerContext, now: datetime) -> bool:
     policy = context.policy
     settled = now - timedelta(hours=policy.episodic_merge_window_hours)
     grace = now - timedelta(days=policy.consolidate_grace_days)
-    fading = context.catalog.fading
+    decay = context.catalog.decay
     return (
-        fading.episodes(subject, settled - _NEW, settled) > 0
-        or fading.episodes(subject, grace - _NEW, grace, below=policy.consolidate_low_importance) > 0
+        decay.episodes(subject, settled - _NEW, settled) > 0
+        or decay.episodes(subject, grace - _NEW, grace, below=policy.consolidate_low_importance) > 0
     ) and may_be_told(subject, context)
 
 
@@ -124,5 +124,5 @@ def is_burst(subject: Subject, created: Sequence[Memory], context: WorkerContext
     new = sum(memory.type is MemoryType.EPISODIC and memory.status is Status.ACTIVE for memory in created)
     if not new:
         return False
-    count = context.catalog.fading.episodes(subject, now - timedelta(days=1), now + timedelta(minutes=1))
+    count = context.catalog.decay.episodes(subject, now - timedelta(days=1), now + timedelta(minutes=1))
     return count // context.policy.consolidate_burst > (count - new) // context.policy.consolidate_burst

@@ -13,11 +13,11 @@ from policies.decay import Fading, Fate, fate
 from policies.importance import use
 from schema import Memory, Policy, Status, Subject
 from stores.catalog import Changes
-from stores.catalog.decay import Footing
+from stores.catalog.decay import Usage
 from worker.context import WorkerContext
 from worker.nights.base import BY, ENOUGH, Job, Plan, Step, drafted
 
-_Due = tuple[Footing, Fate, str]
+_Due = tuple[Usage, Fate, str]
 _A_NIGHT = 2_000
 """Memories of one subject that one night changes at most; the next night goes on."""
 
@@ -45,21 +45,21 @@ def _some(
 ) -> tuple[Changes, list[Step]]:
     """What becomes of some of the memories, but for those that are gone already."""
     draft = Draft(subject, now, context.policy.version, by=BY)
-    draft.learn(context.catalog.memories(subject, [footing.id for footing, _, _ in due]).values())
+    draft.learn(context.catalog.memories(subject, [usage.id for usage, _, _ in due]).values())
     steps: list[Step] = []
     folded, doomed = [], set()
-    known = family(context.catalog, subject, [footing.id for footing, what, _ in due if what is Fate.DELETE])
-    for footing, what, why in due:
-        memory = draft.current.get(footing.id)
+    known = family(context.catalog, subject, [usage.id for usage, what, _ in due if what is Fate.DELETE])
+    for usage, what, why in due:
+        memory = draft.current.get(usage.id)
         if (
             memory is None
             or memory.id in gone
             or (what is Fate.DELETE and _takes_what_stays(memory, known, context, now))
         ):
             continue
-        if footing.access:
-            folded.append(footing.access)
-            memory = used(memory, footing.access.times, footing.access.last_at, context.policy)
+        if usage.access:
+            folded.append(usage.access)
+            memory = used(memory, usage.access.times, usage.access.last_at, context.policy)
             draft.refresh(memory)
         if what is Fate.ARCHIVE:
             draft.archive(memory, why)
@@ -99,24 +99,24 @@ def used(memory: Memory, times: int, last_at: datetime, policy: Policy) -> Memor
 def _due(subject: Subject, context: WorkerContext, now: datetime) -> list[_Due]:
     policy = context.policy
     idle_days = policy.forget_light_days if policy.forget_light else policy.archive_idle_days
-    footings = context.catalog.fading.idle(
+    usages = context.catalog.decay.idle(
         subject,
         unused_since=now - timedelta(days=idle_days),
         archived_before=now - timedelta(days=policy.archive_kept_days),
     )
-    judged = [(footing, *fate(_fading(footing), now, policy)) for footing in footings]
+    judged = [(usage, *fate(_fading(usage), now, policy)) for usage in usages]
     due = [one for one in judged if one[1] is not Fate.KEEP or one[0].access]
     return due[:_A_NIGHT]
 
 
-def _fading(footing: Footing) -> Fading:
+def _fading(usage: Usage) -> Fading:
     return Fading(
-        status=Status(footing.status),
-        importance=footing.importance,
-        pinned=footing.pinned,
-        legal_hold=footing.legal_hold,
-        last_used=footing.last_used,
-        updated_at=footing.updated_at,
+        status=Status(usage.status),
+        importance=usage.importance,
+        pinned=usage.pinned,
+        legal_hold=usage.legal_hold,
+        last_used=usage.last_used,
+        updated_at=usage.updated_at,
     )
 
 

@@ -36,10 +36,10 @@ _NEW = timedelta(days=7)
 
 def needs(subject: Subject, context: WorkerContext, now: datetime) -> bool:
     """Whether there are new episodes, and enough of them for a pattern."""
-    fading = context.catalog.fading
+    decay = context.catalog.decay
     return (
-        bool(fading.episodes(subject, now - _NEW, now, whatever=True))
-        and fading.episodes(subject, now - timedelta(days=context.policy.promote_days), now, whatever=True)
+        bool(decay.episodes(subject, now - _NEW, now, whatever=True))
+        and decay.episodes(subject, now - timedelta(days=context.policy.promote_days), now, whatever=True)
         >= context.policy.promote_times
         and may_be_told(subject, context)
     )
@@ -120,9 +120,9 @@ def _promote(
     steps: list[Step] = []
     if not sure:
         return draft, (), steps
-    standing = context.catalog.standing(draft.subject, draft.now - timedelta(hours=1))
+    subject_state = context.catalog.subject_state(draft.subject, draft.now - timedelta(hours=1))
     items = [scored(one.candidate, context) for one in sure]
-    vectors = embed(items, standing.unindexed, draft, context)
+    vectors = embed(items, subject_state.unindexed, draft, context)
     for one, item in zip(sure, items, strict=True):
         origin = Origin(None, one.pattern.episodes[-1].agent_id, draft.subject.subject_id, one.review.links)
         trial = draft.trial()

@@ -29,7 +29,7 @@ def tidy(context: WorkerContext, now: datetime) -> dict[str, int]:
     }
     if days := context.settings.source_days:
         for _ in range(_PAGES):
-            gone = context.catalog.fading.drop_sources(now - timedelta(days=days), _PAGE)
+            gone = context.catalog.decay.drop_sources(now - timedelta(days=days), _PAGE)
             dropped["sources"] += gone
             if gone < _PAGE:
                 break
