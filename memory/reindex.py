@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
 
 from schema import Memory, Status, Subject, index_key
-from stores.catalog.reindex_jobs import Written
+from stores.catalog.reindex_jobs import LoggedWrite
 from stores.graph import KeptGraph
 from stores.index.base import Entry
 from stores.open import Stores
@@ -36,18 +36,18 @@ def reindex(stores: Stores, progress: Callable[[int], None] = lambda _: None) ->
 
     The fleet may work on, with these settings or with others.
     """
-    moves, target = stores.catalog.moves, target_of(stores)
-    move = moves.begin(target, stores.embedder.name, datetime.now(UTC), anew=_has_nothing(stores))
-    done, cursor = move.done, move.cursor
+    jobs, target = stores.catalog.reindex_jobs, target_of(stores)
+    job = jobs.begin(target, stores.embedder.name, datetime.now(UTC), anew=_has_nothing(stores))
+    done, cursor = job.done, job.cursor
     progress(done)
-    while move.finished_at is None and (page := stores.catalog.list_subjects(after=cursor, limit=_SUBJECTS_A_PAGE)):
+    while job.finished_at is None and (page := stores.catalog.list_subjects(after=cursor, limit=_SUBJECTS_A_PAGE)):
         for subject in page:
             done += _index_all_of(subject, stores)
             progress(done)
         cursor = page[-1]
-        moves.checkpoint(target, cursor, done)
+        jobs.checkpoint(target, cursor, done)
     catch_up(stores)
-    moves.finish(target, datetime.now(UTC))
+    jobs.finish(target, datetime.now(UTC))
     return done
 
 
@@ -77,10 +77,10 @@ def must_be_built(stores: Stores) -> None:
         IndexUnbuilt: `reindex` is under way or was broken off, or it was never begun.
     """
     target = target_of(stores)
-    move = stores.catalog.moves.of(target)
-    if move is not None and move.finished_at is None:
+    job = stores.catalog.reindex_jobs.of(target)
+    if job is not None and job.finished_at is None:
         raise IndexUnbuilt(
-            f"the index {target} is being built: {move.done} memories are in it. Wait until `afterturn reindex` is "
+            f"the index {target} is being built: {job.done} memories are in it. Wait until `afterturn reindex` is "
             "through (run it again, with these settings, if it was broken off), or set AFTERTURN_INDEX and "
             "AFTERTURN_INDEX_NAME to the index that serves"
         )
@@ -93,7 +93,7 @@ def must_be_built(stores: Stores) -> None:
 
 def _has_nothing(stores: Stores) -> bool:
     """Whether there are memories that it was told of, and the index has none of them."""
-    some = stores.catalog.moves.some_memories(_LOOKED_AT)
+    some = stores.catalog.reindex_jobs.some_memories(_LOOKED_AT)
     by_subject: dict[Subject, list[uuid.UUID]] = defaultdict(list)
     for subject, type_, id_ in some:
         by_subject[subject].append(index_key(subject.subject_id, type_, id_))
@@ -101,24 +101,24 @@ def _has_nothing(stores: Stores) -> bool:
 
 
 def catch_up(stores: Stores) -> int:
-    """Tell the index of the settings what was written since the move began, and answer how much that was."""
+    """Tell the index of the settings what was written since the job began, and answer how much that was."""
     told = 0
-    while written := stores.catalog.moves.written():
+    while written := stores.catalog.reindex_jobs.written():
         for subject, of_subject in _by_subject(written):
             _tell(subject, of_subject, stores)
-        stores.catalog.moves.strike(written)
+        stores.catalog.reindex_jobs.mark_done(written)
         told += len(written)
     return told
 
 
-def _by_subject(written: Sequence[Written]) -> list[tuple[Subject, list[Written]]]:
-    found: dict[Subject, list[Written]] = defaultdict(list)
+def _by_subject(written: Sequence[LoggedWrite]) -> list[tuple[Subject, list[LoggedWrite]]]:
+    found: dict[Subject, list[LoggedWrite]] = defaultdict(list)
     for one in written:
         found[one.subject].append(one)
     return list(found.items())
 
 
-def _tell(subject: Subject, written: Sequence[Written], stores: Stores) -> None:
+def _tell(subject: Subject, written: Sequence[LoggedWrite], stores: Stores) -> None:
     memories = stores.catalog.memories(subject, {one.memory_id for one in written})
     gone = {index_key(subject.subject_id, one.type, one.memory_id) for one in written if one.memory_id not in memories}
     _upsert(list(memories.values()), stores)

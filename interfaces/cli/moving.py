@@ -50,7 +50,7 @@ def reindex(
         target = target_of(stores)
         if finish:
             told = catch_up(stores)
-            stores.catalog.moves.end()
+            stores.catalog.reindex_jobs.end()
             print_json({"index": target, "caught_up": told}) if as_json else console.print(
                 f"{target}: took over {told} late writes; the move is ended"
             )

@@ -115,8 +115,8 @@ def _agreement(stores: Stores) -> Iterator[HealthCheck]:
         yield warning("index contents", f"{held} vectors of {memories} memories", hint)
     else:
         yield fine("index contents", f"{held} vectors of {memories} memories, {waiting} wait to be told")
-    for move in stores.catalog.moves.under_way():
-        behind = stores.catalog.moves.behind()
+    for move in stores.catalog.reindex_jobs.under_way():
+        behind = stores.catalog.reindex_jobs.behind()
         if move.finished_at is None:
             hint = "it goes on where it was: `afterturn reindex` with the settings of that index"
             yield warning("move", f"to {move.index} since {move.began_at:%Y-%m-%d}, {move.done} memories so far", hint)

@@ -18,7 +18,7 @@ from stores.catalog.engine import read_only
 from stores.catalog.erasing import Erasing
 from stores.catalog.nights import NightRuns
 from stores.catalog.preferences import KeptPreferences
-from stores.catalog.reindex_jobs import Moves
+from stores.catalog.reindex_jobs import ReindexJobs
 from stores.catalog.reviews import Reviews
 from stores.catalog.rows import folded, ids_from, memory_of
 from stores.catalog.statements import any_of, mine, mine_among, of_subject, whose
@@ -71,7 +71,7 @@ class Catalog:
         self.nights = NightRuns(self._engine, self._writers)
         self.decay = DecayStore(self._engine, self._writers)
         self.erasing = Erasing(self._engine, self._writers, transactional_index, graph)
-        self.moves = Moves(self._engine, self._writers)
+        self.reindex_jobs = ReindexJobs(self._engine, self._writers)
         self._transactional_index = transactional_index
         self._graph = graph
 

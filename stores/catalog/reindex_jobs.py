@@ -19,7 +19,7 @@ _COLUMNS = "(memory_id, tenant, subject, type)"
 
 
 @dataclass(frozen=True)
-class Move:
+class ReindexJob:
     """The building of an index: up to where the subjects are done, and how many memories that were."""
 
     index: str
@@ -31,8 +31,8 @@ class Move:
 
 
 @dataclass(frozen=True)
-class Written:
-    """A write of a memory since a move began; `id` is its place in the log."""
+class LoggedWrite:
+    """A write of a memory since a job began; `id` is its place in the log."""
 
     id: int
     memory_id: uuid.UUID
@@ -40,18 +40,18 @@ class Written:
     type: MemoryType
 
 
-class Moves:
-    """Moves of the catalog to new indexes. A trigger of the database logs every write of a memory while one is under
+class ReindexJobs:
+    """The building of new indexes from the catalog. A trigger logs every write of a memory while one is under
     way, whoever writes, and costs nothing when none is."""
 
     def __init__(self, engine: Engine, writers: Writers) -> None:
         self._engine = engine
         self._writers = writers
 
-    def begin(self, index: str, model: str, now: datetime, *, anew: bool = False) -> Move:
-        """Log writes from now on, and answer the move as it stands: a new one, or where one to this index and model
+    def begin(self, index: str, model: str, now: datetime, *, anew: bool = False) -> ReindexJob:
+        """Log writes from now on, and answer the job as it stands: a new one, or where one to this index and model
         was left off. With `anew` one that came to its end begins again."""
-        table = tables.moves
+        table = tables.reindex_jobs
         with self._writers.transaction() as connection:
             _log_writes(connection)
             statement = upsert(connection.dialect.name, table).values(
@@ -71,25 +71,25 @@ class Moves:
                     where=(table.c.model != model) | (table.c.finished_at.is_not(None) if anew else false()),
                 )
             )
-        move = self.of(index)
-        assert move is not None
-        return move
+        job = self.of(index)
+        assert job is not None
+        return job
 
-    def of(self, index: str) -> Move | None:
-        """The move to an index, if there was one."""
-        table = tables.moves
+    def of(self, index: str) -> ReindexJob | None:
+        """The job of an index, if there was one."""
+        table = tables.reindex_jobs
         with self._engine.connect() as connection:
             row = connection.execute(select(table).where(table.c.index == index)).one_or_none()
         if row is None:
             return None
         cursor = Subject(tenant_id=row.cursor_tenant, subject_id=row.cursor_subject) if row.cursor_tenant else None
-        return Move(index, row.model, cursor, row.done, row.began_at, row.finished_at)
+        return ReindexJob(index, row.model, cursor, row.done, row.began_at, row.finished_at)
 
-    def under_way(self) -> list[Move]:
-        """The moves that were not ended."""
+    def under_way(self) -> list[ReindexJob]:
+        """The jobs that were not ended."""
         with self._engine.connect() as connection:
-            names = connection.execute(select(tables.moves.c.index)).scalars().all()
-        return [move for name in names if (move := self.of(name)) is not None]
+            names = connection.execute(select(tables.reindex_jobs.c.index)).scalars().all()
+        return [job for name in names if (job := self.of(name)) is not None]
 
     def some_memories(self, limit: int) -> list[tuple[Subject, MemoryType, uuid.UUID]]:
         """Some memories for which no index job waits, whichever: an index that has none of them was not built."""
@@ -114,12 +114,12 @@ class Moves:
         """All is in the index but what is written from now on."""
         self._set(index, finished_at=now)
 
-    def written(self, limit: int = 500) -> list[Written]:
-        """Writes since the move began that are not struck, oldest first."""
-        table = tables.moved
+    def written(self, limit: int = 500) -> list[LoggedWrite]:
+        """Writes since the job began that are not marked done, oldest first."""
+        table = tables.reindex_log
         with self._engine.connect() as connection:
             return [
-                Written(
+                LoggedWrite(
                     row.id,
                     row.memory_id,
                     Subject(tenant_id=row.tenant, subject_id=row.subject),
@@ -128,28 +128,30 @@ class Moves:
                 for row in connection.execute(select(table).order_by(table.c.id).limit(limit))
             ]
 
-    def strike(self, written: Sequence[Written]) -> None:
-        """The new index was told of these."""
+    def mark_done(self, written: Sequence[LoggedWrite]) -> None:
+        """Take writes that the new index has off the log."""
         with self._writers.transaction() as connection:
-            connection.execute(delete(tables.moved).where(tables.moved.c.id.in_([one.id for one in written])))
+            connection.execute(
+                delete(tables.reindex_log).where(tables.reindex_log.c.id.in_([one.id for one in written]))
+            )
 
     def end(self) -> None:
-        """Log writes no more, and forget the moves: the next one begins anew."""
+        """Log writes no more, and forget the jobs: the next one begins anew."""
         with self._writers.transaction() as connection:
             for name in _TRIGGERS:
                 on = " ON memories" if connection.dialect.name == "postgresql" else ""
                 connection.execute(text(f"DROP TRIGGER IF EXISTS moved_{name}{on}"))
-            connection.execute(delete(tables.moved))
-            connection.execute(delete(tables.moves))
+            connection.execute(delete(tables.reindex_log))
+            connection.execute(delete(tables.reindex_jobs))
 
     def behind(self) -> int:
         """How many logged writes the new index was not told of yet."""
         with self._engine.connect() as connection:
-            return connection.execute(select(func.count()).select_from(tables.moved)).scalar_one()
+            return connection.execute(select(func.count()).select_from(tables.reindex_log)).scalar_one()
 
     def _set(self, index: str, **values: object) -> None:
         with self._writers.transaction() as connection:
-            connection.execute(update(tables.moves).where(tables.moves.c.index == index).values(**values))
+            connection.execute(update(tables.reindex_jobs).where(tables.reindex_jobs.c.index == index).values(**values))
 
 
 def _log_writes(connection: Connection) -> None:

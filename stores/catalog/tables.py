@@ -309,7 +309,7 @@ night_chunks = Table(
     Column("deaths", Integer, nullable=False),
 )
 
-moves = Table(
+reindex_jobs = Table(
     "moves",
     metadata,
     Column("index", String(60), primary_key=True),
@@ -321,7 +321,7 @@ moves = Table(
     Column("finished_at", UtcTime),
 )
 
-moved = Table(
+reindex_log = Table(
     "moved",
     metadata,
     Column("id", _row_id, primary_key=True, autoincrement=True),

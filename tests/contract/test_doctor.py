@@ -228,9 +228,9 @@ def test_an_index_that_has_nothing_of_the_catalog_asks_for_a_reindex(settings: S
 def test_a_move_that_was_not_ended_is_told(settings: Settings) -> None:
     with_memories(settings, indexed=True)
     catalog = open_catalog(settings)
-    catalog.moves.begin("sqlite:next", "m", datetime.now(UTC))
+    catalog.reindex_jobs.begin("sqlite:next", "m", datetime.now(UTC))
     assert "afterturn reindex" in told(check_stores(settings, tend=False), "move").hint
-    catalog.moves.finish("sqlite:next", datetime.now(UTC))
+    catalog.reindex_jobs.finish("sqlite:next", datetime.now(UTC))
     assert "--finish" in told(check_stores(settings, tend=False), "move").hint
     catalog.close()
 

@@ -72,7 +72,7 @@ def old(engine: Engine, tmp_path: Path) -> Iterator[Stores]:
         for number in range(3):
             stores.catalog.commit(changes(f"t{number}", whose))
     yield stores
-    stores.catalog.moves.end()
+    stores.catalog.reindex_jobs.end()
     stores.index.close()
 
 
@@ -185,11 +185,11 @@ def test_one_to_another_model_begins_anew(old: Stores, new: Stores, engine: Engi
 
 def test_nothing_is_logged_when_no_move_is_under_way(old: Stores, new: Stores) -> None:
     old.catalog.commit(changes("t7"))
-    assert old.catalog.moves.behind() == 0
+    assert old.catalog.reindex_jobs.behind() == 0
     reindex(new)
-    new.catalog.moves.end()
+    new.catalog.reindex_jobs.end()
     old.catalog.commit(changes("t8"))
-    assert old.catalog.moves.behind() == 0
+    assert old.catalog.reindex_jobs.behind() == 0
 
 
 def test_an_index_that_is_not_built_to_its_end_is_refused_with_the_way_out(
@@ -209,7 +209,7 @@ def test_an_index_that_is_not_built_to_its_end_is_refused_with_the_way_out(
     embedder.left = 100
     reindex(new)
     must_be_built(new)
-    new.catalog.moves.end()
+    new.catalog.reindex_jobs.end()
     must_be_built(new)
 
 
@@ -223,7 +223,7 @@ def test_an_index_that_was_lost_after_its_move_is_built_again(old: Stores, new: 
     reindex(new)
     for whose in (ANNA, BERT, NAMESAKE):
         new.index.delete(whose, [memory.index_key for memory in new.catalog.list_memories(whose)])
-    assert new.catalog.moves.of(target_of(new)) is not None
+    assert new.catalog.reindex_jobs.of(target_of(new)) is not None
     assert reindex(new) == 9
     assert held(new, ANNA) == ids(new, ANNA)
 
