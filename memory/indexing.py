@@ -20,7 +20,7 @@ def index(jobs: Sequence[IndexJob], stores: Stores, *, vectors: Mapping[uuid.UUI
     while jobs:
         told = _reconcile(jobs, stores, vectors or {})
         vectors = None
-        jobs = overtaken(jobs, told, stores.catalog.told(jobs))
+        jobs = overtaken(jobs, told, stores.catalog.mark_done(jobs))
 
 
 def index_all(subject: Subject, stores: Stores) -> None:

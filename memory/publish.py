@@ -45,7 +45,7 @@ def tell(changes: Changes, event_ids: Sequence[int], vectors: Mapping[str, Vecto
         with stage("announce"):
             told = announce(list(zip(event_ids, changes.events, strict=True)), context)
             jobs = changes.index_jobs()
-            now = context.catalog.told(jobs, event_ids)
+            now = context.catalog.mark_done(jobs, event_ids)
             gone = {str(memory.id) for memory in written if memory.id not in now}
             of_gone = [id_ for id_, event in zip(event_ids, changes.events, strict=True) if event.tells_of(gone)]
             take_back(told, of_gone, context)

@@ -25,7 +25,7 @@ from stores.catalog.statements import any_of, mine, mine_among, of_subject, whos
 from stores.catalog.subject_state import SubjectState, read_processed, read_subject_state
 from stores.catalog.summaries import Summaries, Weight, read_summaries, read_weights
 from stores.catalog.writers import Writers
-from stores.catalog.writing import NO_VECTORS, TransactionalGraph, strike, strike_events, write
+from stores.catalog.writing import NO_VECTORS, TransactionalGraph, mark_announced, mark_done, write
 from stores.index.base import TransactionalIndex, Vector
 
 _memories, _facts = tables.memories, tables.facts
@@ -103,21 +103,21 @@ class Catalog:
             self._writers.leave_no_trace()
         return event_ids
 
-    def told(self, jobs: Sequence[IndexJob] = (), event_ids: Sequence[int] = ()) -> dict[uuid.UUID, int]:
-        """Strike jobs that the index has done and events that were announced.
+    def mark_done(self, jobs: Sequence[IndexJob] = (), event_ids: Sequence[int] = ()) -> dict[uuid.UUID, int]:
+        """Mark as done jobs that the index has done and events that were announced.
 
         A newer write of the same memory keeps its job. Answers the versions at which the jobs' memories are now; those
         that are gone are left out.
         """
         if not jobs and not event_ids:
             return {}
-        return self._writers.write(lambda connection: strike(connection, jobs, event_ids))
+        return self._writers.write(lambda connection: mark_done(connection, jobs, event_ids))
 
-    def strike_events(self, event_ids: Sequence[int]) -> set[int]:
-        """Strike events, and answer which of them were still there."""
+    def mark_announced(self, event_ids: Sequence[int]) -> set[int]:
+        """Mark events as announced, and answer which of them were still there."""
         if not event_ids:
             return set()
-        return self._writers.write(lambda connection: strike_events(connection, event_ids))
+        return self._writers.write(lambda connection: mark_announced(connection, event_ids))
 
     # -- memories -----------------------------------------------------------------------------------------------
 

@@ -27,7 +27,7 @@ _INSERT_PROVENANCE = insert(tables.provenance)
 _INSERT_LEDGER = insert(tables.ledger)
 _INSERT_AUDIT = insert(tables.audit)
 _DELETE_EVENTS = delete(tables.outbox).where(tables.outbox.c.id.in_(any_of("ids")))
-_STRIKE_EVENTS = _DELETE_EVENTS.returning(tables.outbox.c.id)
+_MARK_ANNOUNCED = _DELETE_EVENTS.returning(tables.outbox.c.id)
 _VERSIONS = select(tables.memories.c.id, tables.memories.c.version).where(tables.memories.c.id.in_(any_of("ids")))
 _DELETE_JOBS = delete(tables.index_jobs).where(
     tables.index_jobs.c.memory_id == bindparam("id"), tables.index_jobs.c.version == bindparam("done")
@@ -119,8 +119,8 @@ def write(
     return _write_events(connection, changes)
 
 
-def strike(connection: Connection, jobs: Sequence[IndexJob], event_ids: Sequence[int]) -> dict[uuid.UUID, int]:
-    """Strike what was indexed and announced, and answer the versions at which the jobs' memories are now."""
+def mark_done(connection: Connection, jobs: Sequence[IndexJob], event_ids: Sequence[int]) -> dict[uuid.UUID, int]:
+    """Mark as done what was indexed and announced, and answer the versions at which the jobs' memories are now."""
     if event_ids:
         connection.execute(_DELETE_EVENTS, {"ids": list(event_ids)})
     if not jobs:
@@ -130,9 +130,9 @@ def strike(connection: Connection, jobs: Sequence[IndexJob], event_ids: Sequence
     return {row.id: row.version for row in rows}
 
 
-def strike_events(connection: Connection, event_ids: Sequence[int]) -> set[int]:
-    """Strike events, and answer which of them were there."""
-    return set(connection.execute(_STRIKE_EVENTS, {"ids": list(event_ids)}).scalars())
+def mark_announced(connection: Connection, event_ids: Sequence[int]) -> set[int]:
+    """Mark events as announced, and answer which of them were there."""
+    return set(connection.execute(_MARK_ANNOUNCED, {"ids": list(event_ids)}).scalars())
 
 
 def _write_events(connection: Connection, changes: Changes) -> list[int]:

@@ -138,21 +138,21 @@ def test_striking_an_index_job_leaves_a_newer_one(catalog: Catalog) -> None:
     catalog.commit(changes())
     old = catalog.index_jobs(ANNA)
     catalog.commit(Changes(subject=ANNA, at=NOW, updated=(a_memory(version=2),)))
-    catalog.told(old)
+    catalog.mark_done(old)
     [newer] = catalog.index_jobs(ANNA)
     assert newer.version == 2
     catalog.commit(Changes(subject=ANNA, at=NOW, deleted=(a_memory(version=2),)))
-    assert catalog.told([newer]) == {}
+    assert catalog.mark_done([newer]) == {}
     [deletion] = catalog.index_jobs(ANNA)
     assert deletion.action == "delete"
-    catalog.told([deletion])
+    catalog.mark_done([deletion])
     assert catalog.count_index_jobs() == 0
 
 
 def test_an_announced_event_leaves_the_outbox(catalog: Catalog) -> None:
     [first] = catalog.commit(changes("t1"))
     [second] = catalog.commit(changes("t2"))
-    catalog.told(event_ids=[first])
+    catalog.mark_done(event_ids=[first])
     assert [id_ for id_, _ in catalog.outbox()] == [second]
 
 
@@ -249,7 +249,7 @@ def test_writes_are_counted_from_a_moment_on(catalog: Catalog) -> None:
 def test_what_the_index_was_not_told_of_is_known(catalog: Catalog) -> None:
     catalog.commit(changes())
     assert catalog.subject_state(ANNA, NOW).unindexed == (a_memory(),)
-    assert catalog.told(catalog.index_jobs(ANNA)) == {a_memory().id: 1}
+    assert catalog.mark_done(catalog.index_jobs(ANNA)) == {a_memory().id: 1}
     assert catalog.subject_state(ANNA, NOW).unindexed == ()
 
 

@@ -82,7 +82,7 @@ def with_memories(settings: Settings, *, indexed: bool) -> None:
     catalog.commit(changes("t1"))
     if indexed:
         index.upsert([Entry.of(a_memory("t1"), minilm().embed(["a"])[0])])
-    catalog.told(catalog.index_jobs(), [id_ for id_, _ in catalog.outbox()])
+    catalog.mark_done(catalog.index_jobs(), [id_ for id_, _ in catalog.outbox()])
     index.close()
     catalog.close()
 
@@ -259,7 +259,7 @@ def test_a_catalog_in_postgres_without_tables_asks_for_them_and_then_all_is_well
     memories = [a_memory(f"t{number}") for number in range(100)]
     catalog = open_catalog(database)
     catalog.commit(Changes(subject=ANNA, at=NOW, created=tuple(memories)))
-    catalog.told(catalog.index_jobs())
+    catalog.mark_done(catalog.index_jobs())
     index.upsert([Entry.of(*pair) for pair in zip(memories, units(100, 384), strict=True)])
     found = list(check_stores(database, tend=False))
     assert ("doctor --tend" in told(found, "HNSW").hint, ANNA.key in told(found, "HNSW").found) == (True, True)

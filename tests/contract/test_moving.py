@@ -94,7 +94,7 @@ def ids(stores: Stores, whose: Subject) -> set[Any]:
 
 def told_of_all(stores: Stores) -> None:
     """Let no index job wait, as after a sweep."""
-    stores.catalog.told(stores.catalog.index_jobs())
+    stores.catalog.mark_done(stores.catalog.index_jobs())
 
 
 # -- reindex ----------------------------------------------------------------------------------------------------------
