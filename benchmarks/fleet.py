@@ -178,7 +178,7 @@ def _fleet(
         for turn, offset in zip(turns, at, strict=True):
             time.sleep(max(0.0, started + offset - time.monotonic()))
             producer.enqueue(turn)
-        wait_for(lambda: mailbox.dirty_subjects() == 0 and sum(catalog.count_turns().values()) == len(turns))
+        wait_for(lambda: mailbox.pending_subjects() == 0 and sum(catalog.count_turns().values()) == len(turns))
         seconds = time.monotonic() - started
     lags = sorted(catalog.lags(since))
     catalog.close()

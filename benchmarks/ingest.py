@@ -142,7 +142,7 @@ def _fleet(settings: Settings, turns: list[Turn], folder: Path, *, rate: float |
             if rate:
                 time.sleep(max(0.0, started + number / rate - time.monotonic()))
             producer.enqueue(turn)
-        wait_for(lambda: mailbox.dirty_subjects() == 0)
+        wait_for(lambda: mailbox.pending_subjects() == 0)
         seconds = time.monotonic() - started
         spent = (cpu() - before) / len(turns) * 1000
     lags = sorted(catalog.lags(since))

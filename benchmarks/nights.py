@@ -140,7 +140,7 @@ def _waits(how: int, folder: Path, turns: int = 400, a_second: float = 10.0) -> 
             nightly = ["worker", "--queues", NIGHTLY_QUEUE, "--name", "night@%h"]
             workers.enter_context(running(["-m", "interfaces.cli", *nightly], dict(os.environ)))
         producer.enqueue(said[0])
-        wait_for(lambda: mailbox.dirty_subjects() == 0)
+        wait_for(lambda: mailbox.pending_subjects() == 0)
         since = datetime.now(UTC)
         if how:
             for number, job in enumerate(NIGHTLY_JOBS.values()):
@@ -151,7 +151,7 @@ def _waits(how: int, folder: Path, turns: int = 400, a_second: float = 10.0) -> 
         for number, turn in enumerate(said[1:]):
             time.sleep(max(0.0, started + number / a_second - time.monotonic()))
             producer.enqueue(turn)
-        wait_for(lambda: mailbox.dirty_subjects() == 0)
+        wait_for(lambda: mailbox.pending_subjects() == 0)
     waited = _Waited(sorted(context.catalog.lags(since)), sum(run.subjects for run in context.catalog.nights.runs()))
     producer.close()
     context.close()

@@ -165,7 +165,7 @@ def _afterturn(world: World, conditions: Conditions, url: str, folder: Path) -> 
         wait_for(lambda: sum(catalog.count_turns().values()) == len(turns), _GIVE_UP_SECONDS)
         seconds = time.monotonic() - started
         spent = sum(cpu() for cpu in cpus) - before
-        wait_for(lambda: mailbox.dirty_subjects() == 0)
+        wait_for(lambda: mailbox.pending_subjects() == 0)
     lags = sorted(catalog.lags(since))
     rows = {user: _active(user, settings) for user in world.truth}
     catalog.close()

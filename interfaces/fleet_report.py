@@ -116,8 +116,8 @@ def _of_broker(settings: Settings) -> dict[str, Any]:
             "broker_answers": True,
             "queues": depths.queues,
             "pending_turns": depths.pending_turns,
-            "subjects_with_pending_turns": depths.dirty_subjects,
-            "subjects_in_line": depths.subjects_in_line,
+            "subjects_with_pending_turns": depths.pending_subjects,
+            "subjects_in_line": depths.waiting_subjects,
             "oldest_pending_seconds": depths.oldest_pending_seconds,
             "beat_leads": bool(redis.exists(BEAT_LOCK)),
             "dead_letters": {

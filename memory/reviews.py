@@ -130,7 +130,7 @@ def holding(subject: Subject, context: MemoryContext) -> Iterator[Lease]:
         SubjectBusy: it was not to be had within 5 seconds.
     """
     deadline = time.monotonic() + _WAIT_SECONDS
-    while (lease := context.mailbox.hold(subject, context.settings.lease_seconds)) is None:
+    while (lease := context.mailbox.acquire_lease(subject, context.settings.lease_seconds)) is None:
         if time.monotonic() > deadline:
             raise SubjectBusy(f"a worker has the turns of {subject.subject_id!r} in hand; try again in a moment")
         time.sleep(_POLL_SECONDS)
@@ -140,4 +140,4 @@ def holding(subject: Subject, context: MemoryContext) -> Iterator[Lease]:
             yield lease
     finally:
         leases.stop()
-        context.mailbox.let_go(lease)
+        context.mailbox.release_lease(lease)

@@ -54,7 +54,7 @@ class Broker:
             raise SettingsError(f"AFTERTURN_BROKER_URL: {self._shown} refuses the credentials: {error}") from error
 
     def announce(self, turn: Turn) -> None:
-        """Send the message that brings a worker to a parked turn. Where it fails, a sweeper rings later.
+        """Send the message that brings a worker to a parked turn. Where it fails, a sweeper notifies later.
 
         Raises:
             BROKER_FAILURES: the broker does not take it.

@@ -143,7 +143,7 @@ class Flusher:
         except ValidationError as error:
             return self._reject(spooled, f"it is no turn of this version: {error.error_count()} problems")
         self.note_pending(receipt.pending)
-        if receipt.ring:
+        if receipt.notify:
             try:
                 self._broker.announce(turn)
             except BROKER_FAILURES as error:

@@ -89,7 +89,7 @@ class Handover:
         receipt = self._broker.park(turn)
         self._failing = False
         parked.set_result(receipt)
-        if receipt.ring:
+        if receipt.notify:
             try:
                 self._broker.announce(turn)
             except BROKER_FAILURES as error:

@@ -83,8 +83,8 @@ def create_celery(settings: Settings) -> Celery:
 
 
 def open_mailbox(settings: Settings, redis: Redis, app: Celery) -> Mailbox:
-    """The mailboxes in a Redis, whose rings are messages of an application."""
-    return Mailbox(redis, ring=lambda subject: ring(app, subject), seats=settings.tenant_seats)
+    """The mailboxes in a Redis, whose notifications are messages of an application."""
+    return Mailbox(redis, notify=lambda subject: notify(app, subject), slots=settings.tenant_seats)
 
 
 def send_turn(app: Celery, turn: Turn) -> None:
@@ -96,7 +96,7 @@ def send_turn(app: Celery, turn: Turn) -> None:
     _send(app, INGEST_TURN, [turn.model_dump(mode="json", exclude_none=True)], INGEST_QUEUE, f"turn {turn.turn_id}")
 
 
-def ring(app: Celery, subject: Subject) -> None:
+def notify(app: Celery, subject: Subject) -> None:
     """Ask any worker to look into a subject's mailbox."""
     _send(app, DRAIN_MAILBOX, [subject.tenant_id, subject.subject_id], INGEST_QUEUE, "one subject")
 

@@ -147,8 +147,8 @@ def _shown_depths(depths: Depths, now: float) -> Iterator[Metric]:
     yield queues
     for name, meaning, value in (
         ("pending_turns", "Turns in the mailboxes, those in hand included.", depths.pending_turns),
-        ("dirty_subjects", "Subjects with pending turns.", depths.dirty_subjects),
-        ("subjects_in_line", "Subjects that wait for a seat of their tenant.", depths.subjects_in_line),
+        ("dirty_subjects", "Subjects with pending turns.", depths.pending_subjects),
+        ("subjects_in_line", "Subjects that wait for a seat of their tenant.", depths.waiting_subjects),
         (
             "oldest_pending_turn_age_seconds",
             "For how long the oldest pending turn has waited; 0 without one.",

@@ -35,7 +35,7 @@ from stores.queue import (
     NIGHT,
     NIGHT_CHUNK,
     TIDY,
-    ring,
+    notify,
     send_dead_letter,
     want_hand,
 )
@@ -188,16 +188,16 @@ def tidy_up() -> None:
 
 @app.task(name=SWEEP)
 def sweep() -> None:
-    """Ring the mailboxes that nobody holds, and finish what was committed but not indexed or announced.
+    """Notify the mailboxes that nobody holds, and finish what was committed but not indexed or announced.
 
     Whoever comes first does it, however many schedulers ask for it at the same time.
     """
     context = _context()
     if not context.redis.set(_SWEEP_CLAIM, 1, nx=True, px=round(settings.sweep_seconds * 500)):
         return
-    # A subject that was rung waits as long as a silent worker may for the next ring: its message may be in the queue.
+    # As long as a worker may be silent nothing more is sent for a subject: its message may be in the queue.
     for subject in context.mailbox.due(_SUBJECTS_A_SWEEP, settings.lease_seconds):
-        ring(app, subject)
+        notify(app, subject)
     now, patience = datetime.now(UTC), timedelta(seconds=settings.lease_seconds)
     # What is from the future was written by a worker whose clock is ahead, and may be as old.
     in_work = now - patience, now + patience

@@ -113,7 +113,7 @@ def _scripts(redis: Redis, settings: Settings) -> Iterator[HealthCheck]:
         hint = "give the user of AFTERTURN_BROKER_URL the rights +@all ~* &*: mailboxes are moved by Lua scripts"
         yield failed("mailboxes", "the broker refuses our scripts", hint)
         return
-    waiting = f"{depths.pending_turns} turns of {depths.dirty_subjects} users wait"
+    waiting = f"{depths.pending_turns} turns of {depths.pending_subjects} users wait"
     if depths.pending_turns and depths.oldest_pending_seconds > _LATE_SECONDS:
         found = f"{waiting}, the oldest for {depths.oldest_pending_seconds:.0f} s"
         yield warning("queues", found, "look at `afterturn status`: it says who works and what holds them up")

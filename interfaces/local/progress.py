@@ -36,7 +36,7 @@ def measure(expected: int, since: datetime, catalog: Catalog, mailbox: Mailbox) 
         outcomes=catalog.count_turns(since),
         actions=catalog.count_audit(since),
         lags=sorted(catalog.lags(since)),
-        waiting_subjects=mailbox.dirty_subjects(),
+        waiting_subjects=mailbox.pending_subjects(),
     )
 
 

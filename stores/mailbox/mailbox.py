@@ -4,8 +4,9 @@ Producers append, workers drain. It is a write-ahead list in Redis, so a turn is
 a lost message costs time, not turns. Every move is one Lua script (`stores/mailbox/scripts.py`): nobody ever sees half
 of one. All clocks are Redis' own, so a worker with a wrong clock harms nobody.
 
-A subject is *seated* while a message for it is under way or a worker holds it. A tenant has a number of seats; its
-other subjects wait in line, so that a backlog of one tenant never fills the queue before the turns of another.
+A subject takes a *slot* while a message for it is under way or a worker holds it. A tenant has a number of slots; its
+other subjects wait in its *wait queue*, so that a backlog of one tenant never fills the queue before the turns of
+another.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ from stores.mailbox import scripts
 _DONE_SECONDS = 3600
 _FENCE_SECONDS = 7 * 86_400
 _UNDER_WAY_SECONDS = 30.0
-"""How long a message may be under way before its subject counts as forgotten and is rung again."""
+"""How long a message may be under way before its subject counts as forgotten and a worker is notified again."""
 _DIGEST_CHARS = 64
 _ARRIVAL_CHARS = 16
 
@@ -56,13 +57,13 @@ class LeaseLost(Exception):
 
 @dataclass(frozen=True)
 class Receipt:
-    """What an append did. `ring` says that nobody is on the way to the subject: a message must be sent.
+    """What an append did. `notify` says that nobody is on the way to the subject: a message must be sent.
 
     `pending` is how many turns of all subjects wait.
     """
 
     appended: Appended
-    ring: bool
+    notify: bool
     pending: int
 
 
@@ -106,15 +107,16 @@ class Batch:
 class Depths:
     """How much waits, at a moment on Redis' clock.
 
-    `queues` are messages by queue; `pending_turns` of all subjects, those in hand included; `subjects_in_line` wait for
-    a seat of their tenant. `oldest_pending_seconds` is for how long the oldest pending turn has waited, 0 without one.
+    `queues` are messages by queue; `pending_turns` of all subjects, those in hand included; `waiting_subjects` wait
+    for a slot of their tenant. `oldest_pending_seconds` is for how long the oldest pending turn has waited, 0 without
+    one.
     """
 
     at: datetime
     queues: dict[str, int]
     pending_turns: int
-    dirty_subjects: int
-    subjects_in_line: int
+    pending_subjects: int
+    waiting_subjects: int
     oldest_pending_seconds: float
 
 
@@ -143,14 +145,14 @@ def _ms(seconds: float) -> int:
 class Mailbox:
     """The mailboxes of all subjects, over one Redis client with `decode_responses=False`.
 
-    `ring` sends a message that makes some worker look into a subject's mailbox; `seats` is how many subjects of one
+    `notify` sends a message that makes some worker look into a subject's mailbox; `slots` is how many subjects of one
     tenant may be under way or in work at a time.
     """
 
-    def __init__(self, redis: Redis, *, ring: Callable[[Subject], None], seats: int) -> None:
+    def __init__(self, redis: Redis, *, notify: Callable[[Subject], None], slots: int) -> None:
         self._redis = redis
-        self._ring = ring
-        self._seats = seats
+        self._notify = notify
+        self._slots = slots
         self._scripts = {name: redis.register_script(text) for name, text in scripts.ALL.items()}
 
     def append(self, turn: Turn, look_after: float) -> Receipt:
@@ -161,38 +163,38 @@ class Mailbox:
         Raises:
             ConflictingTurn: a turn with its id and other content waits or was lately processed.
         """
-        what, ring, pending = self._run(
+        appended, notify, pending = self._run(
             "append", turn.subject, turn.turn_id, turn.digest(), turn.canonical_json(), _us(look_after)
         )
-        if what == b"conflict":
+        if appended == b"conflict":
             raise ConflictingTurn(turn.turn_id)
-        return Receipt(Appended(what.decode()), bool(ring), pending)
+        return Receipt(Appended(appended.decode()), bool(notify), pending)
 
     def acquire(self, subject: Subject, limit: int, lease_seconds: float) -> Batch | None:
         """Take the lease and up to `limit` of the oldest turns.
 
         None when there is nothing to do here now: another worker holds the lease and will take what is parked, the
-        mailbox is empty, the subject is backing off, or its tenant has no seat left.
+        mailbox is empty, the subject is backing off, or its tenant has no slot left.
         """
         return self._batch(subject, self._run("acquire", subject, _ms(lease_seconds), limit, _FENCE_SECONDS))
 
-    def hold(self, subject: Subject, lease_seconds: float, *, turns_first: bool = False) -> Lease | None:
+    def acquire_lease(self, subject: Subject, lease_seconds: float, *, turns_first: bool = False) -> Lease | None:
         """Take the lease for work that no turn asks for, and no turns.
 
         None while another holds it, and with `turns_first` while turns are pending. Turns that come meanwhile wait.
-        Give it back with `let_go`.
+        Give it back with `release_lease`.
         """
-        token = self._run("hold", subject, _ms(lease_seconds), _FENCE_SECONDS, int(turns_first))
+        token = self._run("acquire_lease", subject, _ms(lease_seconds), _FENCE_SECONDS, int(turns_first))
         return Lease(subject, int(token)) if token else None
 
-    def let_go(self, lease: Lease) -> None:
+    def release_lease(self, lease: Lease) -> None:
         """Give back a lease that brought no turns. One that is lost is no error: there is nothing to give back."""
-        self._ring_next(self._run("let_go", lease.subject, lease.token))
+        self._notify_next(self._run("release_lease", lease.subject, lease.token))
 
     def commit(self, lease: Lease, turn_ids: Sequence[str], limit: int, lease_seconds: float) -> Batch | None:
         """Drop processed turns, and take up to `limit` more under the renewed lease, or release it.
 
-        None when the lease was released: nothing is left, or `limit` is 0 and the subject lines up again behind the
+        None when the lease was released: nothing is left, or `limit` is 0 and the subject waits again behind the
         others of its tenant.
 
         Raises:
@@ -216,7 +218,7 @@ class Mailbox:
         wait_ms = _ms(retry_in) if retry_in > 0 else 0
         turn_ids = [parked.turn_id for parked in batch.turns]
         lease = batch.lease
-        self._ring_next(self._run("release", lease.subject, lease.token, wait_ms, int(blamed), *turn_ids))
+        self._notify_next(self._run("release", lease.subject, lease.token, wait_ms, int(blamed), *turn_ids))
 
     def parked(self, subject: Subject) -> dict[str, str]:
         """The bodies of a subject's pending turns, by turn_id: for erasures."""
@@ -225,7 +227,7 @@ class Mailbox:
 
     def drop(self, lease: Lease, turn_ids: Sequence[str], *, everything: bool = False) -> None:
         """Drop pending turns under a lease and give it back; with `everything`, what is known of processed ones too."""
-        self._ring_next(self._run("commit", lease.subject, lease.token, _ms(1.0), 0, _DONE_SECONDS, *turn_ids))
+        self._notify_next(self._run("commit", lease.subject, lease.token, _ms(1.0), 0, _DONE_SECONDS, *turn_ids))
         if everything:
             self._redis.delete(*(key_of(lease.subject, part) for part in ("done", "deliveries", "failures", "retry")))
 
@@ -236,12 +238,13 @@ class Mailbox:
     def due(self, limit: int, look_again_after: float) -> list[Subject]:
         """Up to `limit` subjects with turns that nobody has taken in time, longest due first.
 
-        None of them is due again for `look_again_after` seconds. Subjects whose tenant has no seat left stay in line.
+        None of them is due again for `look_again_after` seconds. Subjects whose tenant has no slot left
+        stay in its wait queue.
         """
         keys = cast(list[bytes], self._run("due", None, limit, _us(look_again_after)))
         return [Subject.from_key(key.decode()) for key in keys]
 
-    def dirty_subjects(self) -> int:
+    def pending_subjects(self) -> int:
         """How many subjects have pending turns."""
         return self._redis.zcard(scripts.DIRTY)
 
@@ -251,32 +254,34 @@ class Mailbox:
 
     def depths(self, queues: Sequence[str]) -> Depths:
         """How much waits in all mailboxes and in the queues of these names, in one read."""
-        now, pending, dirty, in_line, oldest_us, *messages = self._run("depths", None, *queues)
+        now, pending_turns, pending_subjects, waiting_subjects, oldest_us, *messages = self._run(
+            "depths", None, *queues
+        )
         return Depths(
-            at=datetime.fromtimestamp(now / 1e6, UTC),
+            at=datetime.fromtimestamp(at_us / 1e6, UTC),
             queues=dict(zip(queues, messages, strict=True)),
-            pending_turns=pending,
-            dirty_subjects=dirty,
-            subjects_in_line=in_line,
+            pending_turns=turns,
+            pending_subjects=pending,
+            waiting_subjects=waiting,
             oldest_pending_seconds=oldest_us / 1e6,
         )
 
     def _run(self, script: str, subject: Subject | None, *arguments: Any) -> Any:
         keys = [key_of(subject, part) for part in scripts.SUBJECT_PARTS] if subject else []
         name = subject.key if subject else ""
-        return self._scripts[script](keys=keys, args=[name, self._seats, _us(_UNDER_WAY_SECONDS), *arguments])
+        return self._scripts[script](keys=keys, args=[name, self._slots, _us(_UNDER_WAY_SECONDS), *arguments])
 
     def _batch(self, subject: Subject, reply: Sequence[Any]) -> Batch | None:
-        self._ring_next(reply)
+        self._notify_next(reply)
         if reply[0] != b"taken":
             return None
         flat = reply[4]
         turns = tuple(_parked(*flat[place : place + 4]) for place in range(0, len(flat), 4))
         return Batch(Lease(subject, int(reply[1])), turns, outages=reply[3])
 
-    def _ring_next(self, reply: Sequence[Any]) -> None:
+    def _notify_next(self, reply: Sequence[Any]) -> None:
         if reply[2]:
-            self._ring(Subject.from_key(reply[2].decode()))
+            self._notify(Subject.from_key(reply[2].decode()))
 
 
 def _us(seconds: float) -> int:

@@ -154,7 +154,7 @@ return {'taken', token, '', outages, taken}
 )
 
 # For work that no turn asks for: the lease alone. It needs no seat, since it brings no turns of its own to the front.
-_HOLD = (
+_ACQUIRE_LEASE = (
     _COMMON
     + """
 local lease_ms, fence_seconds, turns_first = tonumber(ARGV[4]), ARGV[5], ARGV[6] == '1'
@@ -166,7 +166,7 @@ return give(lease_ms, fence_seconds)
 """
 )
 
-_LET_GO = (
+_RELEASE_LEASE = (
     _COMMON
     + """
 if redis.call('GET', lease) ~= ARGV[4] then return {'lost', '', ''} end
@@ -297,8 +297,8 @@ return answer
 ALL = {
     "append": _APPEND,
     "acquire": _ACQUIRE,
-    "hold": _HOLD,
-    "let_go": _LET_GO,
+    "acquire_lease": _ACQUIRE_LEASE,
+    "release_lease": _RELEASE_LEASE,
     "commit": _COMMIT,
     "renew": _RENEW,
     "release": _RELEASE,

@@ -113,7 +113,7 @@ def test_a_worker_that_was_at_work_on_the_subject_writes_nothing_afterwards(work
     worker.hear(anna, "I live in Lisbon")
     whose = subject(anna)
     memory = worker.known(whose)[0]
-    lease = worker.context.mailbox.hold(whose, 30)
+    lease = worker.context.mailbox.acquire_lease(whose, 30)
     assert lease is not None
     worker.lose_lease(whose)
     erase_subject(whose, worker.context, by="dora", now=NOW)

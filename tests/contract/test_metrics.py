@@ -51,8 +51,8 @@ def redis(broker_url: str) -> Iterator[Redis]:
     client.close()
 
 
-def mailbox_of(redis: Redis, seats: int = 128) -> Mailbox:
-    return Mailbox(redis, ring=lambda _subject: None, seats=seats)
+def mailbox_of(redis: Redis, slots: int = 128) -> Mailbox:
+    return Mailbox(redis, notify=lambda _subject: None, slots=slots)
 
 
 def park(mailbox: Mailbox, user: str, number: int = 1) -> None:
@@ -76,17 +76,17 @@ def arrive_earlier(redis: Redis, user: str, seconds: float) -> None:
 def test_nothing_waits_in_an_empty_broker(redis: Redis) -> None:
     depths = mailbox_of(redis).depths(QUEUES)
     assert depths.queues == dict.fromkeys(QUEUES, 0)
-    assert (depths.pending_turns, depths.dirty_subjects, depths.subjects_in_line) == (0, 0, 0)
+    assert (depths.pending_turns, depths.pending_subjects, depths.waiting_subjects) == (0, 0, 0)
     assert depths.oldest_pending_seconds == 0.0
 
 
 def test_depths_count_turns_subjects_those_in_line_and_messages(redis: Redis) -> None:
-    mailbox = mailbox_of(redis, seats=2)
+    mailbox = mailbox_of(redis, slots=2)
     for number, user in enumerate(("anna", "bert", "carl", "anna")):
         park(mailbox, user, number)
     redis.lpush(NIGHTLY_QUEUE, "a", "b", "c")
     depths = mailbox.depths(QUEUES)
-    assert (depths.pending_turns, depths.dirty_subjects, depths.subjects_in_line) == (4, 3, 1)
+    assert (depths.pending_turns, depths.pending_subjects, depths.waiting_subjects) == (4, 3, 1)
     assert (depths.queues[INGEST_QUEUE], depths.queues[NIGHTLY_QUEUE]) == (0, 3)
     assert abs((depths.at - datetime.now(UTC)).total_seconds()) < 5
 
@@ -106,12 +106,12 @@ def test_the_oldest_turn_is_found_whether_its_subject_waits_is_held_or_backs_off
 
 
 def test_the_oldest_is_found_among_many(redis: Redis) -> None:
-    mailbox = mailbox_of(redis, seats=10)
+    mailbox = mailbox_of(redis, slots=10)
     for number in range(400):
         park(mailbox, f"user{number}")
     arrive_earlier(redis, "user200", 100)
     depths = mailbox.depths(QUEUES)
-    assert (depths.dirty_subjects, depths.subjects_in_line) == (400, 390)
+    assert (depths.pending_subjects, depths.waiting_subjects) == (400, 390)
     assert depths.oldest_pending_seconds == pytest.approx(100, abs=10)
 
 
@@ -130,7 +130,7 @@ def test_once_the_oldest_turn_is_processed_the_one_behind_it_tells_the_age(redis
 
 
 def test_looking_changes_nothing(redis: Redis) -> None:
-    mailbox = mailbox_of(redis, seats=1)
+    mailbox = mailbox_of(redis, slots=1)
     park(mailbox, "anna")
     park(mailbox, "bert")
     before = {key: redis.dump(key) for key in redis.scan_iter()}

@@ -123,7 +123,7 @@ def test_a_processed_turn_is_neither_parked_nor_announced_again(
     redis.delete(INGEST_QUEUE)
     assert producer.enqueue(turn) is Accepted.DONE
     assert messages(redis) == []
-    assert mailbox.dirty_subjects() == 0
+    assert mailbox.pending_subjects() == 0
 
 
 def test_turns_of_many_threads_go_in_once_each(producer: Producer, mailbox: Mailbox, redis: Redis) -> None:
@@ -132,7 +132,7 @@ def test_turns_of_many_threads_go_in_once_each(producer: Producer, mailbox: Mail
         said = list(pool.map(producer.enqueue, turns))
     assert said.count(Accepted.ADDED) == 20
     assert said.count(Accepted.PENDING) == 140
-    assert mailbox.dirty_subjects() == 1
+    assert mailbox.pending_subjects() == 1
     parked_turns = taken(mailbox, subject("anna")).turns
     assert sorted(parked.turn_id for parked in parked_turns) == sorted(f"anna-{number}" for number in range(20))
 
@@ -162,7 +162,7 @@ def test_a_turn_whose_message_could_not_be_sent_is_parked_and_due(
     assert producer.enqueue(a_turn("anna", 1, "I live in Lisbon.")) is Accepted.ADDED
     assert messages(redis) == []
     assert [parked.turn_id for parked in taken(mailbox, subject("anna")).turns] == ["anna-1"]
-    assert mailbox.dirty_subjects() == 1
+    assert mailbox.pending_subjects() == 1
 
 
 def test_a_sweeper_waits_for_the_message_before_it_rings(producer: Producer, mailbox: Mailbox, redis: Redis) -> None:

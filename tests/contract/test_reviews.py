@@ -202,22 +202,22 @@ def test_a_review_is_decided_once(worker: Worker, anna: str) -> None:
 
 def test_an_approval_waits_for_nobody_for_ever(worker: Worker, anna: str, monkeypatch: pytest.MonkeyPatch) -> None:
     review = held_back(worker, anna)
-    lease = worker.context.mailbox.hold(subject(anna), 30)
+    lease = worker.context.mailbox.acquire_lease(subject(anna), 30)
     assert lease is not None
     monkeypatch.setattr("memory.reviews._WAIT_SECONDS", 0.0)
     with pytest.raises(SubjectBusy, match="try again"):
         approve(review.id, worker.context, by="dora", now=NOW)
-    worker.context.mailbox.let_go(lease)
+    worker.context.mailbox.release_lease(lease)
     approve(review.id, worker.context, by="dora", now=NOW)
 
 
 def test_a_turn_that_comes_during_an_approval_is_taken_after_it(worker: Worker, anna: str) -> None:
     whose = subject(anna)
-    lease = worker.context.mailbox.hold(whose, 30)
+    lease = worker.context.mailbox.acquire_lease(whose, 30)
     assert lease is not None
     worker.hear(anna, "I live in Lisbon.")
     assert worker.known(whose) == []
-    worker.context.mailbox.let_go(lease)
+    worker.context.mailbox.release_lease(lease)
     worker.work(whose)
     assert "Lisbon" in only(worker.known(whose)).summary
     assert not worker.context.redis.exists(key_of(whose, "lease"))

@@ -40,7 +40,7 @@ MUTATIONS = (
         "producers/broker.py",
         "return self._mailbox.append(turn, self._look_after)",
         "from stores.mailbox import Appended, Receipt\n"
-        "            return Receipt(Appended.ADDED, ring=True, pending=0)",
+        "            return Receipt(Appended.ADDED, notify=True, pending=0)",
         ("tests/fleet/test_deaths.py", "-k", "messages_were_lost"),
     ),
     Mutation(

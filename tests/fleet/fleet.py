@@ -157,7 +157,7 @@ class Fleet:
     def is_idle(self) -> bool:
         """Whether no subject has pending turns, no memory waits for the index and no event to be announced."""
         catalog = self.stores.catalog
-        return self.mailbox.dirty_subjects() == 0 and catalog.count_index_jobs() == 0 and not catalog.outbox(limit=1)
+        return self.mailbox.pending_subjects() == 0 and catalog.count_index_jobs() == 0 and not catalog.outbox(limit=1)
 
     def wait_until_idle(self, seconds: float = WAIT_SECONDS) -> None:
         """Wait until all that was said to this fleet is processed and nothing else is left to do."""
@@ -176,7 +176,7 @@ class Fleet:
         alive = sum(worker.poll() is None for worker in self.workers)
         return (
             f"{self.processed()} processed, {self.mailbox.pending_turns()} pending of "
-            f"{self.mailbox.dirty_subjects()} subjects, {catalog.count_index_jobs()} not indexed, "
+            f"{self.mailbox.pending_subjects()} subjects, {catalog.count_index_jobs()} not indexed, "
             f"{alive} workers alive; the logs end"
         )
 

@@ -232,7 +232,7 @@ def keys_in(redis: FakeRedis) -> set[str]:
 
 def keys_that_a_mailbox_writes() -> set[str]:
     redis = FakeRedis(server=FakeServer(), version=(7,))
-    mailbox = Mailbox(redis, ring=lambda _: None, seats=1)
+    mailbox = Mailbox(redis, notify=lambda _: None, slots=1)
     first, second = (Subject(tenant_id="t", subject_id=user) for user in ("a", "b"))
     names: set[str] = set()
     for subject in (first, second):

@@ -46,7 +46,7 @@ def redis() -> fakeredis.FakeRedis:
 
 @pytest.fixture
 def mailbox(redis: fakeredis.FakeRedis) -> Mailbox:
-    return Mailbox(redis, ring=nobody, seats=100)
+    return Mailbox(redis, notify=nobody, slots=100)
 
 
 def taken(batch: Batch | None) -> list[str]:
@@ -105,40 +105,40 @@ def test_a_held_mailbox_is_not_given_to_a_second_worker(mailbox: Mailbox) -> Non
 
 def test_a_mailbox_held_for_other_work_keeps_its_turns_and_is_given_to_nobody(mailbox: Mailbox) -> None:
     mailbox.append(turn("t"), look_after=5)
-    lease = mailbox.hold(ANNA, LEASE_SECONDS)
+    lease = mailbox.acquire_lease(ANNA, LEASE_SECONDS)
     assert lease is not None
-    assert mailbox.hold(ANNA, LEASE_SECONDS) is None
+    assert mailbox.acquire_lease(ANNA, LEASE_SECONDS) is None
     assert mailbox.acquire(ANNA, 8, LEASE_SECONDS) is None
     assert mailbox.pending_turns() == 1
 
 
 def test_whoever_lets_a_mailbox_go_rings_for_the_turns_that_came_meanwhile(redis: fakeredis.FakeRedis) -> None:
-    rung: list[Subject] = []
-    mailbox = Mailbox(redis, ring=rung.append, seats=100)
-    lease = mailbox.hold(ANNA, LEASE_SECONDS)
+    notified: list[Subject] = []
+    mailbox = Mailbox(redis, notify=notified.append, slots=100)
+    lease = mailbox.acquire_lease(ANNA, LEASE_SECONDS)
     assert lease is not None
     mailbox.append(turn("t"), look_after=5)
-    mailbox.let_go(lease)
-    assert rung == [ANNA]
+    mailbox.release_lease(lease)
+    assert notified == [ANNA]
     assert taken(mailbox.acquire(ANNA, 8, LEASE_SECONDS)) == ["t"]
 
 
 def test_letting_go_of_a_lease_that_is_lost_changes_nothing(redis: fakeredis.FakeRedis, mailbox: Mailbox) -> None:
-    first = mailbox.hold(ANNA, LEASE_SECONDS)
+    first = mailbox.acquire_lease(ANNA, LEASE_SECONDS)
     expire_lease(redis, ANNA)
-    second = mailbox.hold(ANNA, LEASE_SECONDS)
+    second = mailbox.acquire_lease(ANNA, LEASE_SECONDS)
     assert first is not None
     assert second is not None
     assert second.token > first.token
-    mailbox.let_go(first)
-    assert mailbox.hold(ANNA, LEASE_SECONDS) is None
+    mailbox.release_lease(first)
+    assert mailbox.acquire_lease(ANNA, LEASE_SECONDS) is None
 
 
 def test_an_empty_mailbox_that_was_held_leaves_no_trace_but_its_fence(mailbox: Mailbox) -> None:
-    lease = mailbox.hold(ANNA, LEASE_SECONDS)
+    lease = mailbox.acquire_lease(ANNA, LEASE_SECONDS)
     assert lease is not None
-    mailbox.let_go(lease)
-    assert (mailbox.dirty_subjects(), mailbox.acquire(ANNA, 8, LEASE_SECONDS)) == (0, None)
+    mailbox.release_lease(lease)
+    assert (mailbox.pending_subjects(), mailbox.acquire(ANNA, 8, LEASE_SECONDS)) == (0, None)
 
 
 def test_subjects_do_not_wait_for_each_other(mailbox: Mailbox) -> None:
@@ -177,7 +177,7 @@ def test_an_empty_mailbox_is_released_and_leaves_no_key_without_expiry(
     batch = mailbox.acquire(ANNA, 8, LEASE_SECONDS)
     assert batch is not None
     assert mailbox.commit(batch.lease, ["t"], 8, LEASE_SECONDS) is None
-    assert mailbox.dirty_subjects() == 0
+    assert mailbox.pending_subjects() == 0
     assert [key for key in keys(redis) if redis.ttl(key) == -1] == []
 
 
@@ -267,8 +267,8 @@ class MailboxMachine(RuleBasedStateMachine):
     def __init__(self) -> None:
         super().__init__()
         self.redis = fake()
-        self.rung: list[Subject] = []
-        self.mailbox = Mailbox(self.redis, ring=self.rung.append, seats=100)
+        self.notified: list[Subject] = []
+        self.mailbox = Mailbox(self.redis, notify=self.notified.append, slots=100)
         self.appended: list[str] = []
         self.processed: list[str] = []
         self.holder: Lease | None = None
@@ -320,7 +320,7 @@ class MailboxMachine(RuleBasedStateMachine):
 
     @rule(target=held)
     def hold(self) -> Lease | None:
-        lease = self.mailbox.hold(ANNA, LEASE_SECONDS)
+        lease = self.mailbox.acquire_lease(ANNA, LEASE_SECONDS)
         assert (lease is None) == (self.holder is not None)
         if lease is not None:
             assert lease.token > self.last_token
@@ -330,7 +330,7 @@ class MailboxMachine(RuleBasedStateMachine):
     @rule(lease=consumes(held))
     def let_go(self, lease: Lease | None) -> None:
         if lease is not None:
-            self.mailbox.let_go(lease)
+            self.mailbox.release_lease(lease)
             if lease == self.holder:
                 self.holder = None
 
@@ -357,7 +357,7 @@ class MailboxMachine(RuleBasedStateMachine):
 
     @invariant()
     def a_subject_with_waiting_turns_is_dirty(self) -> None:
-        assert self.mailbox.dirty_subjects() == bool(self.waiting())
+        assert self.mailbox.pending_subjects() == bool(self.waiting())
 
     @invariant()
     def the_age_of_the_oldest_turn_is_that_of_the_first_that_waits(self) -> None:

@@ -26,16 +26,16 @@ class Fleet:
     def __init__(self) -> None:
         self.redis: fakeredis.FakeRedis = fake()
         self.messages: list[Subject] = []
-        self.mailbox = Mailbox(self.redis, ring=self.messages.append, seats=SEATS)
+        self.mailbox = Mailbox(self.redis, notify=self.messages.append, slots=SEATS)
         self._turns = 0
 
     def append(self, subject: Subject) -> bool:
         """Park one more turn; True if a message was sent for it."""
         self._turns += 1
         receipt = self.mailbox.append(turn(f"t{self._turns}", subject=subject), look_after=600)
-        if receipt.ring:
+        if receipt.notify:
             self.messages.append(subject)
-        return receipt.ring
+        return receipt.notify
 
     def acquire(self, subject: Subject) -> Batch | None:
         return self.mailbox.acquire(subject, 8, LEASE_SECONDS)
@@ -248,7 +248,7 @@ class SeatsMachine(RuleBasedStateMachine):
             for subject in list(self.batches):
                 self.commit(subject, 8)
         assert self.done == self.appended
-        assert self.fleet.mailbox.dirty_subjects() == 0
+        assert self.fleet.mailbox.pending_subjects() == 0
 
 
 SeatsMachine.TestCase.settings = settings(max_examples=40, stateful_step_count=30)

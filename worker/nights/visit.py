@@ -37,7 +37,7 @@ def visit(subject: Subject, job: Job, context: WorkerContext, leases: LeaseKeepe
     if not job.needs(subject, context, now):
         return None
     planned = job.plan(subject, _unhurried(context, leases), now) if job.ahead else None
-    lease = context.mailbox.hold(subject, context.settings.lease_seconds, turns_first=True)
+    lease = context.mailbox.acquire_lease(subject, context.settings.lease_seconds, turns_first=True)
     if lease is None:
         raise Busy
     try:
@@ -50,7 +50,7 @@ def visit(subject: Subject, job: Job, context: WorkerContext, leases: LeaseKeepe
     except (ConcurrentChange, StaleFence) as error:
         raise Busy from error
     finally:
-        context.mailbox.let_go(lease)
+        context.mailbox.release_lease(lease)
 
 
 def _unhurried(context: WorkerContext, leases: LeaseKeeper) -> WorkerContext:
