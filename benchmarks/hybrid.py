@@ -29,7 +29,7 @@ from schema import Kind, Memory, MemoryType, Subject, Thresholds
 from schema.settings import Settings
 from stores.catalog import Changes
 from stores.embedding.base import Vectors
-from stores.fulltext import Lexicon
+from stores.fulltext import FullText
 from stores.index.base import Entry
 from stores.open import Stores, open_stores
 
@@ -105,10 +105,10 @@ def main(
         asked = [" ".join(memory.summary.split()[2:6]) for memory in memories(queries, first=7)]
         ask = [partial(search, BIG, query, stores, now=_START) for query in asked]
         started = time.process_time()
-        Lexicon(stores.catalog).read([BIG])
+        FullText(stores.catalog).read([BIG])
         cold = f"{1e3 * (time.process_time() - started):.0f}"
         ask[0]()
-        words = [partial(stores.lexicon.read([BIG]).best, query, 100, stores.policy) for query in asked]
+        words = [partial(stores.fulltext.read([BIG]).best, query, 100, stores.policy) for query in asked]
         rows = [
             timed(ask, "search"),
             timed(words, "of it: the words"),

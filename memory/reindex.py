@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 
 from schema import Memory, Status, Subject, index_key
 from stores.catalog.reindex_jobs import LoggedWrite
-from stores.graph import KeptGraph
+from stores.graph import RebuildableGraph
 from stores.index.base import Entry
 from stores.open import Stores
 
@@ -56,13 +56,13 @@ def regraph(stores: Stores, progress: Callable[[int], None] = lambda _: None) ->
     memories it did not. `progress` hears the number of subjects so far. Begun again, it passes quickly over what is
     right. The fleet may work on.
     """
-    if not isinstance(stores.graph, KeptGraph):
+    if not isinstance(stores.graph, RebuildableGraph):
         return 0
     mended = seen = 0
     cursor: Subject | None = None
     while page := stores.catalog.list_subjects(after=cursor, limit=_SUBJECTS_A_PAGE):
         for subject in page:
-            mended += stores.graph.refill(subject)
+            mended += stores.graph.rebuild(subject)
             seen += 1
             progress(seen)
         cursor = page[-1]

@@ -101,7 +101,7 @@ class Flusher:
         try:
             empty = self._spool.is_empty()
             if self._unshrunk or not empty:
-                with self._spool.held_alone() as alone:
+                with self._spool.locked() as alone:
                     if alone and not empty:
                         self._flush()
                     elif alone:

@@ -163,7 +163,7 @@ class Spool:
         return [SpooledTurn(*row) for row in rows]
 
     def remove(self, turns: Sequence[SpooledTurn]) -> None:
-        """Drop turns that are safe elsewhere. Only the holder of `held_alone` may.
+        """Drop turns that are safe elsewhere. Only the holder of `locked` may.
 
         Raises:
             SpoolUnavailable: it cannot be written; they stay.
@@ -177,7 +177,7 @@ class Spool:
             self._remove(turns)
 
     def reject(self, turn: SpooledTurn, reason: str) -> None:
-        """Put a turn aside that will never be taken, with the reason. Only the holder of `held_alone` may.
+        """Put a turn aside that will never be taken, with the reason. Only the holder of `locked` may.
 
         Raises:
             SpoolUnavailable: it cannot be written; the turn stays.
@@ -201,7 +201,7 @@ class Spool:
         return [(SpooledTurn(place, turn_id, body), reason) for place, turn_id, body, reason in rows]
 
     def forget(self, rejected: Sequence[SpooledTurn]) -> None:
-        """Drop rejected turns for good. Only the holder of `held_alone` may.
+        """Drop rejected turns for good. Only the holder of `locked` may.
 
         Raises:
             SpoolUnavailable: it cannot be written; they stay.
@@ -240,7 +240,7 @@ class Spool:
             self._take_ballast()
 
     @contextmanager
-    def held_alone(self) -> Iterator[bool]:
+    def locked(self) -> Iterator[bool]:
         """Whether this block is the only one on the machine that takes turns out; the lock ends with its process.
 
         Raises:

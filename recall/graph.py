@@ -33,7 +33,7 @@ def around_question(
         ValueError: the query is empty.
     """
     anchors = [found.memory.id for found in search(subject, query, stores, now=now)]
-    return _true(subject, stores.graph.stated(subject, anchors, hops=hops, limit=limit), stores)
+    return _true(subject, stores.graph.facts_of_memories(subject, anchors, hops=hops, limit=limit), stores)
 
 
 def _true(subject: Subject, relations: Sequence[Relation], stores: Stores) -> list[Relation]:

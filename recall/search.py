@@ -61,7 +61,7 @@ def search_all(
         for subject in subjects
         for hit in stores.index.query(vector, Where(subject), pool)
     }
-    words = stores.lexicon.read(subjects)
+    words = stores.fulltext.read(subjects)
     worded = words.best(query, pool, stores.policy)
     summaries = words.summaries(dict.fromkeys([*near, *worded]))
     farthest = min((near[id_] for id_ in summaries if id_ in near), default=0.0)

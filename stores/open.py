@@ -11,7 +11,7 @@ from stores.accesses import Accesses
 from stores.catalog import Catalog, open_catalog_engine
 from stores.embedding import open_embedder
 from stores.embedding.base import Embedder
-from stores.fulltext import Lexicon
+from stores.fulltext import FullText
 from stores.graph import Graph, open_graph
 from stores.index import TransactionalIndex, open_index
 from stores.index.base import Index
@@ -31,9 +31,9 @@ class Stores:
     accesses: Accesses
 
     @cached_property
-    def lexicon(self) -> Lexicon:
+    def fulltext(self) -> FullText:
         """Finds memories by their words; made at the first search, and always of this catalog."""
-        return Lexicon(self.catalog)
+        return FullText(self.catalog)
 
     def close(self) -> None:
         self.accesses.close()

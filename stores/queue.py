@@ -114,7 +114,7 @@ def want_hand(app: Celery, run_id: str) -> None:
     )
 
 
-def want_condensing(app: Celery, subject: Subject) -> None:
+def request_condensing(app: Celery, subject: Subject) -> None:
     """Ask any worker to condense the episodes of a subject that tells too much to wait for its night."""
     app.send_task(
         CONDENSE,

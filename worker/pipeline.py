@@ -32,7 +32,7 @@ from stores.catalog import LedgerEntry, Outcome
 from stores.failpoints import hit
 from stores.index.base import Vector
 from stores.mailbox import ConflictingTurn, Lease
-from stores.queue import want_condensing
+from stores.queue import request_condensing
 from worker.context import WorkerContext
 from worker.conversation import admitted, context_of, name_of, questions_after, topics_after, without_told_secrets
 from worker.extract.stated import with_stated_facts
@@ -107,7 +107,7 @@ def process(received: Sequence[ReceivedTurn], lease: Lease, context: WorkerConte
     if draft.changed:
         tell(changes, event_ids, vectors, context)
     if is_burst(subject, changes.created, context, now):
-        want_condensing(context.celery, subject)
+        request_condensing(context.celery, subject)
 
 
 def _fresh(received: Sequence[ReceivedTurn], subject: Subject, context: WorkerContext) -> list[ReceivedTurn]:
@@ -116,7 +116,7 @@ def _fresh(received: Sequence[ReceivedTurn], subject: Subject, context: WorkerCo
     for one in received:
         if processed.get(one.turn.turn_id, one.digest) != one.digest:
             raise ConflictingTurn(one.turn.turn_id)
-    erased = context.catalog.erasing.tombstones(subject)
+    erased = context.catalog.erasures.tombstones(subject)
     return [
         one
         for one in received

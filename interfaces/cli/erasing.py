@@ -15,10 +15,10 @@ from interfaces.cli.arguments import JsonOption, TenantOption, UserArgument, ide
 from interfaces.cli.knowledge import OPERATOR, IdArgument, one_memory
 from interfaces.cli.output import console, errors, memory_json, memory_table, print_json
 from memory.erasure.subjects import Proof, erase_subject, erase_turns, files_with, is_of
-from producers.erasing import drop_spooled
+from producers.erasures import drop_spooled
 from schema import Status, Subject
 from schema.settings import load_settings
-from stores.catalog.erasing import Scope
+from stores.catalog.erasures import Scope
 from stores.queue import create_celery
 from worker.context import WorkerContext, open_worker_context
 from worker.nights.undo import NothingToUndo, take_apart

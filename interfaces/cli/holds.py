@@ -47,7 +47,7 @@ def list_holds(
 ) -> None:
     """List the memories under legal hold; of all tenants unless a user is named."""
     with closing(open_catalog(load_settings())) as catalog:
-        found = catalog.erasing.held(Subject(tenant_id=tenant, subject_id=user) if user else None, limit=limit)
+        found = catalog.erasures.legally_held(Subject(tenant_id=tenant, subject_id=user) if user else None, limit=limit)
     if as_json:
         print_json([memory_json(memory) for memory in found])
     elif found:

@@ -19,7 +19,7 @@ from memory.reindex import catch_up, regraph, target_of
 from memory.reindex import reindex as rebuild
 from schema import Subject
 from schema.settings import load_settings
-from stores.graph import KeptGraph
+from stores.graph import RebuildableGraph
 from stores.open import Stores, open_stores
 
 
@@ -73,7 +73,7 @@ def _fill_graph(stores: Stores, *, as_json: bool) -> None:
         mended = regraph(stores, lambda number: bar.update(task, completed=number))
     if as_json:
         print_json({"graph": stores.settings.graph, "mended": mended})
-    elif isinstance(stores.graph, KeptGraph):
+    elif isinstance(stores.graph, RebuildableGraph):
         console.print(f"graph: the facts of {mended} memories were not as the catalog has them; now all are")
     else:
         console.print("graph: it lies in the catalog's own tables (AFTERTURN_GRAPH=sql), there is nothing to fill")

@@ -18,7 +18,7 @@ from stores.catalog import Catalog, CatalogUnavailable, open_catalog_engine
 from stores.catalog.engine import create_catalog_engine
 from stores.catalog.health import check_catalog
 from stores.embedding.base import Embedder
-from stores.graph import KeptGraph, SqlGraph, open_graph
+from stores.graph import RebuildableGraph, SqlGraph, open_graph
 from stores.index import HealthCheckedIndex, Index, IndexMismatch, IndexUnavailable, OptimizableIndex, open_index
 from stores.open import Stores
 from stores.postgres import PostgresUnavailable
@@ -133,7 +133,7 @@ def _settled(index: Index, memories: int) -> int:
 
 def _erasures(settings: Settings) -> Iterator[HealthCheck]:
     with closing(Catalog(create_catalog_engine(settings.effective_catalog_url, settings.worker_slots))) as catalog:
-        going_on = catalog.erasing.going_on(_SHOWN)
+        going_on = catalog.erasures.going_on(_SHOWN)
     if going_on:
         named = ", ".join(
             f"{subject.subject_id} (tenant {subject.tenant_id}) since {utc_iso(since)}" for subject, since in going_on
@@ -148,7 +148,7 @@ def _graph(settings: Settings) -> Iterator[HealthCheck]:
     engine = create_catalog_engine(settings.effective_catalog_url, settings.worker_slots)
     try:
         graph = open_graph(settings, engine)
-        if isinstance(graph, KeptGraph):
+        if isinstance(graph, RebuildableGraph):
             yield from graph.check_health()
     except PostgresUnavailable as error:
         yield failed("graph", "cannot be used", str(error))

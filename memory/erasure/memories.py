@@ -11,7 +11,7 @@ from typing import Any, Protocol
 from memory.indexing import index_all
 from schema import AuditAction, AuditEntry, Event, EventName, Kind, Memory, MemoryType, Policy, Subject
 from stores.catalog import Catalog, Changes, ConcurrentChange, UnderLegalHold
-from stores.catalog.erasing import Tombstone
+from stores.catalog.erasures import Tombstone
 from stores.open import Stores
 
 _ATTEMPTS = 5
@@ -68,7 +68,7 @@ def erase(
             raise UnderLegalHold(what.held)
         try:
             changes = _deletion(subject, what, stores.policy.version, by=by, reason=reason, now=now)
-            stores.catalog.erasing.commit(replace(changes, fence=fence), stones, turns)
+            stores.catalog.erasures.commit(replace(changes, fence=fence), stones, turns)
         except ConcurrentChange:
             continue
         index_all(subject, stores)
@@ -87,7 +87,7 @@ def family(catalog: Catalog, subject: Subject, memory_ids: Iterable[uuid.UUID]) 
     wholes = {memory.consolidated_into for memory in known.values() if memory.consolidated_into}
     known |= catalog.memories(subject, wholes - known.keys())
     others = {id_ for memory in known.values() for id_ in memory.consolidated_from}
-    held = {memory.id: memory for memory in catalog.erasing.held(subject)}
+    held = {memory.id: memory for memory in catalog.erasures.legally_held(subject)}
     return held | known | catalog.memories(subject, others - known.keys())
 
 
@@ -97,7 +97,7 @@ def patterns_of(catalog: Catalog, subject: Subject, memories: Iterable[Memory]) 
     episodes = [memory for memory in memories if memory.type is MemoryType.EPISODIC]
     turns = {turn_id for memory in episodes for turn_id in memory.source_turn_ids}
     ids = {id_ for memory in episodes for id_ in (memory.id, *memory.consolidated_from)}
-    told = catalog.memories(subject, catalog.erasing.made_of(subject, turns)) if turns else {}
+    told = catalog.memories(subject, catalog.erasures.made_of(subject, turns)) if turns else {}
     return {
         id_: memory
         for id_, memory in told.items()

@@ -28,9 +28,9 @@ from memory.indexing import index_all
 from memory.reviews import SubjectBusy, holding
 from policies.consolidation import without
 from schema import AuditAction, AuditEntry, Memory, Status, Subject
-from stores.catalog.erasing import Scope, Tombstone
+from stores.catalog.erasures import Scope, Tombstone
 from stores.dead_letters import DeadLetter, read_dead_letters, remove_dead_letter
-from stores.graph import KeptGraph
+from stores.graph import RebuildableGraph
 from stores.index.base import Where
 from stores.mailbox import Lease
 from stores.queued_turns import count_messages, drop_messages
@@ -77,12 +77,12 @@ def erase_subject(subject: Subject, context: MemoryContext, *, by: str, now: dat
             reason="the subject was erased by command",
             policy_version=context.policy.version,
         )
-        removed, memories = context.catalog.erasing.wipe(subject, lease.token, stone, line)
+        removed, memories = context.catalog.erasures.wipe(subject, lease.token, stone, line)
         proof.removed |= {f"catalog: {table}": count for table, count in removed.items() if count}
         _clear(reach, lease, context, proof)
         proof.removed["index"] += len(memories)
     _rewrite(context, proof)
-    proof.left = {f"catalog: {table}": count for table, count in context.catalog.erasing.left(subject).items()}
+    proof.left = {f"catalog: {table}": count for table, count in context.catalog.erasures.left(subject).items()}
     _look_again(reach, context, proof)
     _end(reach, proof, context, now)
     return proof
@@ -99,15 +99,15 @@ def erase_turns(
         UnderLegalHold: so is one of the memories; nothing was erased.
     """
     proof = Proof()
-    erasing = context.catalog.erasing
+    erasures = context.catalog.erasures
     with holding(subject, context) as lease:
-        turns = {key} if scope is Scope.TURN else erasing.turns_of(subject, key)
+        turns = {key} if scope is Scope.TURN else erasures.turns_of(subject, key)
         stones = {Tombstone(scope, key, now), *(Tombstone(Scope.TURN, turn_id, now) for turn_id in turns)}
         reach = _Reach(subject, tuple(stones))
-        rows = erasing.left_of(subject, turns)
+        rows = erasures.left_of(subject, turns)
         what = erase(
             subject,
-            erasing.made_of(subject, turns),
+            erasures.made_of(subject, turns),
             context,
             without,
             by=by,
@@ -121,8 +121,8 @@ def erase_turns(
         _clear(reach, lease, context, proof)
     _rewrite(context, proof)
     proof.left = {
-        "memories": len(erasing.made_of(subject, turns)),
-        **{f"catalog: {table}": count for table, count in erasing.left_of(subject, turns).items()},
+        "memories": len(erasures.made_of(subject, turns)),
+        **{f"catalog: {table}": count for table, count in erasures.left_of(subject, turns).items()},
         "events": _told_of(subject, what, context),
     }
     _look_again(reach, context, proof, what)
@@ -136,10 +136,10 @@ def finish_erasures(context: MemoryContext, limit: int, now: datetime) -> int:
     The catalog has been done with each of them: what is left is outside of it. What the subject has said since stays.
     """
     ended = 0
-    for subject, _ in context.catalog.erasing.going_on(limit):
+    for subject, _ in context.catalog.erasures.going_on(limit):
         proof = Proof()
         with suppress(SubjectBusy), holding(subject, context) as lease:
-            reach = _Reach(subject, tuple(context.catalog.erasing.begun(subject)), is_late=True)
+            reach = _Reach(subject, tuple(context.catalog.erasures.begun(subject)), is_late=True)
             _clear(reach, lease, context, proof)
             _rewrite(context, proof)
             _look_again(reach, context, proof)
@@ -160,7 +160,7 @@ def erase_memory(subject: Subject, memory_id: uuid.UUID, context: MemoryContext,
     _tell(subject, context)
     gone = {memory.id for memory in what.deleted}
     turns = {turn_id for memory in what.deleted for turn_id in memory.source_turn_ids}
-    unneeded = [turn_id for turn_id in sorted(turns) if not context.catalog.erasing.made_of(subject, [turn_id])]
+    unneeded = [turn_id for turn_id in sorted(turns) if not context.catalog.erasures.made_of(subject, [turn_id])]
     return Proof(
         removed={"memories": len(gone)},
         left={
@@ -266,7 +266,7 @@ def _look_again(reach: _Reach, context: MemoryContext, proof: Proof, what: Conse
 def _end(reach: _Reach, proof: Proof, context: MemoryContext, now: datetime) -> None:
     """Note that an erasure is over, if nothing is left: otherwise the fleet tries again within the hour."""
     if proof.is_clean:
-        context.catalog.erasing.end(reach.subject, reach.stones, now)
+        context.catalog.erasures.end(reach.subject, reach.stones, now)
     else:
         proof.notes.append("the fleet looks again within the hour, until nothing is left")
 
@@ -320,9 +320,9 @@ def _left_in_graph(
     subject: Subject, context: MemoryContext, ids: Collection[uuid.UUID] | None = None
 ) -> dict[str, int]:
     """How many facts a graph of its own still has, of some memories or of all."""
-    if not isinstance(context.graph, KeptGraph):
+    if not isinstance(context.graph, RebuildableGraph):
         return {}
-    return {"graph": sum(ids is None or one.memory_id in ids for one in context.graph.held(subject))}
+    return {"graph": sum(ids is None or one.memory_id in ids for one in context.graph.facts(subject))}
 
 
 def _tell(subject: Subject, context: MemoryContext) -> None:

@@ -15,9 +15,9 @@ from stores.catalog.changes import Changes, IndexJob, Outcome
 from stores.catalog.context import drop_stale_context, read_context, read_topics
 from stores.catalog.decay import DecayStore
 from stores.catalog.engine import read_only
-from stores.catalog.erasing import Erasing
+from stores.catalog.erasures import ErasureStore
 from stores.catalog.nights import NightRuns
-from stores.catalog.preferences import KeptPreferences
+from stores.catalog.preferences import PreferenceStore
 from stores.catalog.reindex_jobs import ReindexJobs
 from stores.catalog.reviews import Reviews
 from stores.catalog.rows import folded, ids_from, memory_of
@@ -66,11 +66,11 @@ class Catalog:
     ) -> None:
         self._engine = read_only(engine)
         self.reviews = Reviews(self._engine)
-        self.preferences = KeptPreferences(self._engine)
+        self.preferences = PreferenceStore(self._engine)
         self._writers = Writers(engine)
         self.nights = NightRuns(self._engine, self._writers)
         self.decay = DecayStore(self._engine, self._writers)
-        self.erasing = Erasing(self._engine, self._writers, transactional_index, graph)
+        self.erasures = ErasureStore(self._engine, self._writers, transactional_index, graph)
         self.reindex_jobs = ReindexJobs(self._engine, self._writers)
         self._transactional_index = transactional_index
         self._graph = graph

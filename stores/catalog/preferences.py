@@ -17,7 +17,7 @@ _table = tables.preferences
 _OF = select(_table.c.name, _table.c.value).where(mine(_table))
 
 
-class KeptPreferences:
+class PreferenceStore:
     """The preferences of all subjects. Reads only: they are set by `Changes`."""
 
     def __init__(self, engine: Engine) -> None:

@@ -18,7 +18,7 @@ CACHE_BYTES = 64 * 1024 * 1024
 
 
 @dataclass(frozen=True)
-class _Held:
+class _Snapshot:
     """A subject's words as they were at a revision, in blocks that are joined as they grow, so that a write costs
     what is new and not what is there."""
 
@@ -29,13 +29,13 @@ class _Held:
     def size(self) -> int:
         return sum(block.size for block in self.blocks)
 
-    def after(self, revision: int, written: Sequence[Summary]) -> _Held:
+    def after(self, revision: int, written: Sequence[Summary]) -> _Snapshot:
         again = frozenset(summary.memory_id for summary in written)
         blocks = [*(block.without(again) for block in self.blocks), Postings.of(written)]
         while len(blocks) > 1 and len(blocks[-2].summaries) <= 2 * len(blocks[-1].summaries):
             later = blocks.pop()
             blocks.append(Postings.of([*blocks.pop().living(), *later.living()]))
-        return _Held(revision, tuple(blocks))
+        return _Snapshot(revision, tuple(blocks))
 
 
 @dataclass(frozen=True)
@@ -63,7 +63,7 @@ class Words:
         return {id_: summary for id_, summary in found if summary is not None}
 
 
-class Lexicon:
+class FullText:
     """Finds the active memories of subjects by the words of their summaries. Safe to call from many threads.
 
     What it knows of a subject is read from the catalog at the first search and held in memory, the least recently used
@@ -74,7 +74,7 @@ class Lexicon:
     def __init__(self, catalog: Catalog, cache_bytes: int = CACHE_BYTES) -> None:
         self._catalog = catalog
         self._capacity = cache_bytes
-        self._held: OrderedDict[Subject, _Held] = OrderedDict()
+        self._snapshots: OrderedDict[Subject, _Snapshot] = OrderedDict()
         self._bytes = 0
         self._lock = Lock()
 
@@ -82,31 +82,31 @@ class Lexicon:
         """The words of these subjects' memories as the catalog has them now."""
         return Words(tuple(block for subject in subjects for block in self._current(subject).blocks))
 
-    def _current(self, subject: Subject) -> _Held:
+    def _current(self, subject: Subject) -> _Snapshot:
         with self._lock:
-            known = self._held.get(subject)
+            known = self._snapshots.get(subject)
         read = self._catalog.summaries(subject, known.revision if known else None)
         if known is not None and read.revision == known.revision:
             with self._lock:
-                if subject in self._held:
-                    self._held.move_to_end(subject)
+                if subject in self._snapshots:
+                    self._snapshots.move_to_end(subject)
             return known
-        before = known if known is not None and not read.whole else _Held(0, ())
-        held = before.after(read.revision, read.summaries)
-        self._put(subject, held)
-        return held
+        before = known if known is not None and not read.whole else _Snapshot(0, ())
+        snapshot = before.after(read.revision, read.summaries)
+        self._put(subject, snapshot)
+        return snapshot
 
-    def _put(self, subject: Subject, held: _Held) -> None:
+    def _put(self, subject: Subject, snapshot: _Snapshot) -> None:
         with self._lock:
             self._drop(subject)
-            if held.size > self._capacity:
+            if snapshot.size > self._capacity:
                 return
-            self._held[subject] = held
-            self._bytes += held.size
+            self._snapshots[subject] = snapshot
+            self._bytes += snapshot.size
             while self._bytes > self._capacity:
-                self._drop(next(iter(self._held)))
+                self._drop(next(iter(self._snapshots)))
 
     def _drop(self, subject: Subject) -> None:
-        gone = self._held.pop(subject, None)
+        gone = self._snapshots.pop(subject, None)
         if gone is not None:
             self._bytes -= gone.size

@@ -5,10 +5,10 @@ from __future__ import annotations
 from sqlalchemy import Engine
 
 from schema.settings import Settings
-from stores.graph.base import Graph, KeptGraph, Relation
+from stores.graph.base import Graph, RebuildableGraph, Relation
 from stores.graph.sql import SqlGraph
 
-__all__ = ["Graph", "KeptGraph", "Relation", "SqlGraph", "open_graph"]
+__all__ = ["Graph", "RebuildableGraph", "Relation", "SqlGraph", "open_graph"]
 
 
 def open_graph(settings: Settings, engine: Engine) -> Graph:

@@ -14,7 +14,7 @@ from sqlalchemy.exc import DBAPIError, IntegrityError
 from schema import Memory, Status, Subject
 from schema.health import HealthCheck
 from stores.catalog.changes import ConcurrentChange
-from stores.graph.age_refilled import check_health, refill
+from stores.graph.age_rebuild import check_health, rebuild
 from stores.graph.base import Relation, folded_name, walk
 from stores.postgres import PostgresUnavailable, explain, state_of
 
@@ -120,7 +120,7 @@ class AgeGraph:
             first = _touching(connection, subject, frozenset(map(folded_name, names)))
             return walk(first, hops - 1, limit, lambda more: _touching(connection, subject, more))
 
-    def stated(
+    def facts_of_memories(
         self, subject: Subject, memory_ids: Collection[uuid.UUID], *, hops: int = 0, limit: int = 200
     ) -> list[Relation]:
         with self._reading() as connection:
@@ -131,15 +131,15 @@ class AgeGraph:
             ]
             return walk(first, hops, limit, lambda names: _touching(connection, subject, names))
 
-    def held(self, subject: Subject) -> list[Relation]:
+    def facts(self, subject: Subject) -> list[Relation]:
         """All facts that it has of a subject, whatever the catalog has."""
         with self._engine.connect() as connection:
-            return _held(connection, subject)
+            return _all_facts(connection, subject)
 
-    def refill(self, subject: Subject) -> int:
+    def rebuild(self, subject: Subject) -> int:
         """Make the subject's facts those of the catalog, and answer of how many memories they were not. Writers of the
         subject wait meanwhile; what is right already stays as it is."""
-        return refill(self._engine, subject, _held, _rewrite)
+        return rebuild(self._engine, subject, _all_facts, _rewrite)
 
     def check_health(self) -> Iterator[HealthCheck]:
         """Look at the extension, at the unique indexes, and whether all facts of the catalog are here."""
@@ -196,7 +196,7 @@ def _key_of(label: str) -> str:
     return f"{label}_key"
 
 
-def _held(connection: Connection, subject: Subject) -> list[Relation]:
+def _all_facts(connection: Connection, subject: Subject) -> list[Relation]:
     with _in_age(connection):
         return list(_facts(connection, _ALL_FACTS, {"subject": subject.key}))
 

@@ -55,7 +55,7 @@ class Graph(Protocol):
         first."""
         ...
 
-    def stated(
+    def facts_of_memories(
         self, subject: Subject, memory_ids: Collection[uuid.UUID], *, hops: int = 0, limit: int = 200
     ) -> list[Relation]:
         """The facts that these memories state, if they are the subject's and active, and those up to `hops` steps from
@@ -64,14 +64,14 @@ class Graph(Protocol):
 
 
 @runtime_checkable
-class KeptGraph(Protocol):
+class RebuildableGraph(Protocol):
     """A graph that keeps facts beside the catalog's tables, and can be made from these again."""
 
-    def held(self, subject: Subject) -> list[Relation]:
+    def facts(self, subject: Subject) -> list[Relation]:
         """All facts that it has of a subject, whatever the catalog has."""
         ...
 
-    def refill(self, subject: Subject) -> int:
+    def rebuild(self, subject: Subject) -> int:
         """Make the subject's facts those of the catalog, and answer of how many memories they were not. Writers of the
         subject wait meanwhile; what is right already stays as it is."""
         ...

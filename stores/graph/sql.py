@@ -29,7 +29,7 @@ class SqlGraph:
         wanted = frozenset(map(folded_name, names))
         return walk(_touching(facts, wanted), hops - 1, limit, lambda more: _touching(facts, more)) if hops > 0 else []
 
-    def stated(
+    def facts_of_memories(
         self, subject: Subject, memory_ids: Collection[uuid.UUID], *, hops: int = 0, limit: int = 200
     ) -> list[Relation]:
         facts = self._facts(subject)

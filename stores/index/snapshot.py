@@ -138,9 +138,9 @@ class Block:
             values: tuple[str, ...] = getattr(where, name)
             if values:
                 codes = [self.codes[value] for value in values if value in self.codes]
-                held = self.labels[:, column]
+                label = self.labels[:, column]
                 # Nearly always one status, for which `isin` is eight times as slow.
-                mask &= held == codes[0] if len(codes) == 1 else np.isin(held, codes)
+                mask &= label == codes[0] if len(codes) == 1 else np.isin(label, codes)
         if where.created_since is not None:
             mask &= self.created_at >= microseconds(where.created_since)
         seen = np.flatnonzero(mask)
@@ -151,7 +151,7 @@ class Block:
 
 
 @dataclass(frozen=True)
-class Held:
+class Snapshot:
     """All entries of one subject, as they were when its change mark was `changed`; never changed itself.
 
     What was written since is added as a block beside the large ones, for to copy 10,000 vectors at every write takes
@@ -163,7 +163,7 @@ class Held:
     blocks: tuple[Block, ...]
 
     @classmethod
-    def of(cls, rows: Sequence[Row], dimensions: int, changed: int) -> Held:
+    def of(cls, rows: Sequence[Row], dimensions: int, changed: int) -> Snapshot:
         return cls(changed, (Block.of(rows, dimensions, {}),))
 
     @property
@@ -171,7 +171,7 @@ class Held:
         """About how many bytes it takes."""
         return sum(size_of(*block.matrix.shape) for block in self.blocks)
 
-    def with_rows(self, rows: Sequence[Row], changed: int) -> Held:
+    def with_rows(self, rows: Sequence[Row], changed: int) -> Snapshot:
         """What it is after these rows were written: those under a known key take its place, others are added."""
         last = self.blocks[-1]
         new = Block.of(rows, last.matrix.shape[1], last.codes)
@@ -180,7 +180,7 @@ class Held:
         while len(blocks) > 1 and len(blocks[-2].keys) <= 2 * len(blocks[-1].keys):
             later = blocks.pop()
             blocks.append(blocks.pop().joined(later))
-        return Held(changed, tuple(blocks))
+        return Snapshot(changed, tuple(blocks))
 
     def nearest(self, vector: Vector, where: Where, limit: int) -> list[Hit]:
         """As `Block.nearest`, of all blocks."""

@@ -21,7 +21,7 @@ from schema.health import HealthCheck, failed, fine
 from stores.index.base import Entry, Hit, Metric, Vector, Where
 from stores.index.checks import checked, checked_limit, in_parts, must_be_ready, refuse_another
 from stores.index.shard import IndexUnavailable, Shard
-from stores.index.snapshot import LABELS, Block, Held, Row, first_of, microseconds, moment, size_of
+from stores.index.snapshot import LABELS, Block, Row, Snapshot, first_of, microseconds, moment, size_of
 
 SHARDS = 16
 """Files that subjects are spread over. Measured with 4 processes that write: 1,555 commits/s with 16 files, 300 with
@@ -120,12 +120,12 @@ class SqliteIndex:
         return known.nearest(wanted, where, limit)
 
     def _read(
-        self, connection: sqlite3.Connection, subject: str, known: Held | None, changed: int, removed: int
-    ) -> Held:
+        self, connection: sqlite3.Connection, subject: str, known: Snapshot | None, changed: int, removed: int
+    ) -> Snapshot:
         if known is not None and removed <= known.changed < changed:
             written = _rows(connection, "subject = ? AND changed > ?", (subject, known.changed))
             return known.with_rows(list(written), changed)
-        return Held.of(list(_rows(connection, "subject = ?", (subject,))), self._dimensions, changed)
+        return Snapshot.of(list(_rows(connection, "subject = ?", (subject,))), self._dimensions, changed)
 
     def fetch(self, subject: Subject, keys: Sequence[uuid.UUID]) -> list[Entry]:
         """The subject's entries under these keys, in no order; keys that are not there are left out.
@@ -218,32 +218,32 @@ class _Cache:
 
     def __init__(self, capacity: int) -> None:
         self.capacity = capacity
-        self._held: OrderedDict[str, Held] = OrderedDict()
+        self._snapshots: OrderedDict[str, Snapshot] = OrderedDict()
         self._bytes = 0
         self._lock = Lock()
 
-    def get(self, subject: str) -> Held | None:
+    def get(self, subject: str) -> Snapshot | None:
         with self._lock:
-            if subject in self._held:
-                self._held.move_to_end(subject)
-            return self._held.get(subject)
+            if subject in self._snapshots:
+                self._snapshots.move_to_end(subject)
+            return self._snapshots.get(subject)
 
-    def put(self, subject: str, held: Held) -> None:
+    def put(self, subject: str, snapshot: Snapshot) -> None:
         with self._lock:
             self._remove(subject)
-            self._held[subject] = held
-            self._bytes += held.size
+            self._snapshots[subject] = snapshot
+            self._bytes += snapshot.size
             while self._bytes > self.capacity:
-                self._remove(next(iter(self._held)))
+                self._remove(next(iter(self._snapshots)))
 
     def drop(self, subject: str) -> None:
         with self._lock:
             self._remove(subject)
 
     def _remove(self, subject: str) -> None:
-        held = self._held.pop(subject, None)
-        if held is not None:
-            self._bytes -= held.size
+        snapshot = self._snapshots.pop(subject, None)
+        if snapshot is not None:
+            self._bytes -= snapshot.size
 
 
 def _next_mark(connection: sqlite3.Connection, subject: str) -> int:

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any, Literal
 from schema.settings import Settings, variable_of
 from stores.aws import AWS_FAILURES, AwsFailure, code_of, is_passing, open_bedrock, retry_after
 from stores.llm.base import LLMRefused, LLMUnavailable, Reply
+from stores.llm.formats import FormatRejected, RequestFormats
 from stores.llm.schema import ANSWER, plain, with_schema
-from stores.llm.ways import WayNotTaken, Ways
 
 if TYPE_CHECKING:
     from types_boto3_bedrock_runtime import BedrockRuntimeClient
@@ -36,7 +36,7 @@ class BedrockProvider:
         self.name = model
         self._client = client
         self._answer_tokens = answer_tokens
-        self._ways: Ways[Choice] = Ways("tool", _next_choice)
+        self._formats: RequestFormats[Choice] = RequestFormats("tool", _next_choice)
 
     def reply(self, prompt: str, schema: dict[str, Any]) -> Reply:
         """What the model answers.
@@ -44,7 +44,7 @@ class BedrockProvider:
         Raises:
             LLMUnavailable, LLMRefused
         """
-        return self._ways.ask(lambda choice: self._ask(choice, prompt, schema))
+        return self._formats.ask(lambda choice: self._ask(choice, prompt, schema))
 
     def _ask(self, choice: Choice, prompt: str, schema: dict[str, Any]) -> Reply:
         try:
@@ -94,7 +94,7 @@ def _tool(choice: Choice, schema: dict[str, Any]) -> ToolConfigurationTypeDef:
     return tool
 
 
-def _next_choice(choice: Choice, _refusal: WayNotTaken) -> Choice | None:
+def _next_choice(choice: Choice, _refusal: FormatRejected) -> Choice | None:
     position = _CHOICES.index(choice) + 1
     return _CHOICES[position] if position < len(_CHOICES) else None
 
@@ -106,7 +106,7 @@ def _failure(error: AwsFailure) -> Exception:
     if code == "ValidationException":
         model = variable_of("llm_model")
         said = f"Bedrock does not take the request; is {model} right? Some models need an inference profile's id"
-        return WayNotTaken(LLMRefused(f"{said} ({code})"))
+        return FormatRejected(LLMRefused(f"{said} ({code})"))
     return LLMRefused(f"Bedrock: {code}; are the AWS credentials, their rights and the region right?")
 
 

@@ -12,8 +12,8 @@ from pydantic import BaseModel, BeforeValidator, Field, ValidationError
 
 from schema.settings import Settings, SettingsError, variable_of
 from stores.llm.base import LLMRefused, LLMUnavailable, Reply
+from stores.llm.formats import FormatRejected, RequestFormats
 from stores.llm.schema import ANSWER, plain, strict, with_schema
-from stores.llm.ways import WayNotTaken, Ways
 from stores.openai_endpoint import Endpoint, EndpointRefused, EndpointUnavailable
 
 Form = Literal["json_schema", "json_object_of_schema", "json_object", "tool", "prompt"]
@@ -81,7 +81,7 @@ class OpenAIProvider:
         self._endpoint = endpoint
         self._timeout = timeout
         self._answer_tokens = answer_tokens
-        self._ways = Ways(_Way(), _other_way)
+        self._formats = RequestFormats(_Way(), _other_way)
 
     def reply(self, prompt: str, schema: dict[str, Any]) -> Reply:
         """What the model answers.
@@ -90,7 +90,7 @@ class OpenAIProvider:
             LLMUnavailable, LLMRefused
         """
         deadline = time.monotonic() + self._timeout
-        return self._ways.ask(lambda way: self._ask(way, prompt, schema, deadline))
+        return self._formats.ask(lambda way: self._ask(way, prompt, schema, deadline))
 
     def _ask(self, way: _Way, prompt: str, schema: dict[str, Any], deadline: float) -> Reply:
         try:
@@ -98,12 +98,12 @@ class OpenAIProvider:
         except EndpointUnavailable as error:
             unavailable = LLMUnavailable(str(error), retry_after=error.retry_after)
             if error.status in _MAYBE_THE_FORM:
-                raise WayNotTaken(unavailable) from error
+                raise FormatRejected(unavailable) from error
             raise unavailable from error
         except EndpointRefused as error:
             refused = LLMRefused(f"{error}; {_remedy(error.status)}")
             if error.status in _MAYBE_THE_FORM:
-                raise WayNotTaken(refused, error.parameter) from error
+                raise FormatRejected(refused, error.parameter) from error
             raise refused from error
         return _reply(answer)
 
@@ -146,7 +146,7 @@ def open_openai(settings: Settings) -> OpenAIProvider:
     return OpenAIProvider(endpoint, settings.llm_model, timeout=timeout, answer_tokens=settings.llm_max_answer_tokens)
 
 
-def _other_way(way: _Way, refusal: WayNotTaken) -> _Way | None:
+def _other_way(way: _Way, refusal: FormatRejected) -> _Way | None:
     if refusal.parameter == "max_tokens" and way.limit == "max_tokens":
         return replace(way, limit="max_completion_tokens")
     if refusal.parameter == "temperature" and way.temperature:

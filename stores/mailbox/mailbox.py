@@ -254,9 +254,7 @@ class Mailbox:
 
     def depths(self, queues: Sequence[str]) -> Depths:
         """How much waits in all mailboxes and in the queues of these names, in one read."""
-        now, pending_turns, pending_subjects, waiting_subjects, oldest_us, *messages = self._run(
-            "depths", None, *queues
-        )
+        at_us, turns, pending, waiting, oldest_us, *messages = self._run("depths", None, *queues)
         return Depths(
             at=datetime.fromtimestamp(at_us / 1e6, UTC),
             queues=dict(zip(queues, messages, strict=True)),

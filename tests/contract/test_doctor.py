@@ -23,7 +23,7 @@ from schema.health import HealthCheck, HealthStatus
 from schema.settings import Settings
 from stores.catalog import Changes, open_catalog
 from stores.catalog.engine import create_catalog_engine
-from stores.catalog.erasing import Scope, Tombstone
+from stores.catalog.erasures import Scope, Tombstone
 from stores.catalog.revisions import migrate
 from stores.embedding.base import Embedder
 from stores.index import open_index
@@ -92,13 +92,13 @@ def test_erasures_that_have_not_come_to_their_end_are_named(settings: Settings) 
     line = AuditEntry(action=AuditAction.ERASED, **ANNA.model_dump(), at=NOW, by="d", reason="r", policy_version="p")
     stone = Tombstone(Scope.SUBJECT, "", NOW)
     with closing(open_catalog(settings)) as catalog:
-        catalog.erasing.wipe(ANNA, 99, stone, line)
+        catalog.erasures.wipe(ANNA, 99, stone, line)
         found = told(check_stores(settings, tend=False), "erasures")
         assert (found.status, "anna (tenant acme) since 2026-11-02" in found.found) == (HealthStatus.WARNING, True)
         reported, _ = fleet_report(settings.model_copy(update={"broker_url": f"redis://127.0.0.1:{free_port()}/0"}))
         assert [one["subject_id"] for one in reported.erasures_going_on or ()] == ["anna"]
         assert any("forget-user" in line for line in reported.advice)
-        catalog.erasing.end(ANNA, [stone], NOW)
+        catalog.erasures.end(ANNA, [stone], NOW)
         assert "erasures" not in [one.part for one in check_stores(settings, tend=False)]
 
 

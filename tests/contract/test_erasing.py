@@ -16,7 +16,7 @@ from recall.search import search
 from schema import Event, EventName, OpenTopic, Subject, Turn
 from schema.health import HealthCheck
 from stores.catalog import Changes, StaleFence
-from stores.catalog.erasing import Scope
+from stores.catalog.erasures import Scope
 from stores.dead_letters import read_dead_letters
 from stores.graph import Relation
 from stores.queue import INGEST_QUEUE, send_dead_letter, send_turn
@@ -261,10 +261,10 @@ def test_a_second_look_sees_what_an_erasure_left(
                 send_turn(context.celery, turn_of(anna, 6, SECRET))
 
     class Leaky:
-        def held(self, subject: Subject) -> list[Relation]:
+        def facts(self, subject: Subject) -> list[Relation]:
             return [Relation(entry.memory_id, 0, "user", "lives in", "Lisbon", None, ())]
 
-        def refill(self, subject: Subject) -> int:
+        def rebuild(self, subject: Subject) -> int:
             return 0
 
         def check_health(self) -> Iterator[HealthCheck]:
@@ -307,7 +307,7 @@ def test_an_erasure_that_was_killed_anywhere_is_known_and_the_fleet_finishes_it(
 ) -> None:
     bert = anna.replace("anna", "bert")
     everywhere(alone, anna, bert)
-    whose, erasing = subject(anna), alone.context.catalog.erasing
+    whose, erasures = subject(anna), alone.context.catalog.erasures
     texts = [memory.summary for memory in alone.known(whose)]
     now = datetime.now(UTC)
 
@@ -318,7 +318,7 @@ def test_an_erasure_that_was_killed_anywhere_is_known_and_the_fleet_finishes_it(
         deadly.setattr(step if "." in step else f"memory.erasure.subjects.{step}", dies)
         with pytest.raises(Killed):
             erase_subject(whose, alone.context, by="dora", now=now)
-    assert erasing.going_on(10) == [(whose, now)]
+    assert erasures.going_on(10) == [(whose, now)]
     later = (now + timedelta(minutes=5)).isoformat()
     alone.hear(anna, "My brother owns a bakery in Porto", first=9, occurred_at=later)
     alone.park(a_turn(anna, 10, "I have a cat") | {"occurred_at": later})
@@ -327,7 +327,7 @@ def test_an_erasure_that_was_killed_anywhere_is_known_and_the_fleet_finishes_it(
 
     assert tidy(alone.context, now + timedelta(hours=1))["erasures"] == 1
 
-    assert erasing.going_on(10) == []
+    assert erasures.going_on(10) == []
     assert tidy(alone.context, now + timedelta(hours=2))["erasures"] == 0
     assert files_with(alone.context.settings.data_dir, texts) == []
     assert count_messages(alone.context.redis, lambda turn: is_of(turn, whose)) == 0
@@ -342,7 +342,7 @@ def test_an_erasure_of_a_conversation_that_was_killed_is_finished_for_what_was_s
     worker: Worker, anna: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     worker.hear(anna, "I live in Lisbon", conversation_id="first")
-    whose, erasing, now = subject(anna), worker.context.catalog.erasing, datetime.now(UTC)
+    whose, erasures, now = subject(anna), worker.context.catalog.erasures, datetime.now(UTC)
     for number, conversation in ((5, "first"), (6, "second")):
         body = a_turn(anna, number, SECRET) | {"conversation_id": conversation}
         send_dead_letter(worker.context.celery, reason="broken", turn_id="x", body=body)
@@ -356,9 +356,9 @@ def test_an_erasure_of_a_conversation_that_was_killed_is_finished_for_what_was_s
             erase_turns(whose, Scope.CONVERSATION, "first", worker.context, by="dora", now=now)
     later = (now + timedelta(minutes=5)).isoformat()
     worker.hear(anna, "I have a dog", first=7, conversation_id="first", occurred_at=later)
-    assert erasing.going_on(10) == [(whose, now)]
+    assert erasures.going_on(10) == [(whose, now)]
     tidy(worker.context, now + timedelta(hours=1))
-    assert erasing.going_on(10) == []
+    assert erasures.going_on(10) == []
     mine = [letter.turn for letter in read_dead_letters(worker.context.redis) if is_of(letter.turn, whose)]
     assert [turn["conversation_id"] for turn in mine] == ["second"]
     assert [memory.source_turn_ids for memory in worker.known(whose)] == [(f"{anna}-7",)]

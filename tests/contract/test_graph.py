@@ -13,7 +13,7 @@ from recall.graph import around, around_question
 from schema import AuditAction, AuditEntry, Fact, Memory, Status, Subject
 from stores.catalog import Catalog, Changes, revisions
 from stores.catalog.engine import create_catalog_engine
-from stores.catalog.erasing import Scope, Tombstone
+from stores.catalog.erasures import Scope, Tombstone
 from stores.graph import Graph, SqlGraph
 from stores.graph.age import AgeGraph
 from tests.contract.catalogs import ANNA, BERT, NAMESAKE, NOW, a_memory
@@ -117,10 +117,10 @@ def test_a_walk_does_not_pass_through_the_user_of_whom_all_is_said(catalog: Cata
 
 def test_a_memory_is_where_a_walk_begins_if_it_is_the_subjects(catalog: Catalog, graph: Graph) -> None:
     keep(catalog, FAMILY, CITY)
-    assert [one.memory_id for one in graph.stated(ANNA, [CITY.id])] == [CITY.id]
-    assert {one.memory_id for one in graph.stated(ANNA, [CITY.id], hops=1)} == {CITY.id, FAMILY.id}
-    assert graph.stated(BERT, [CITY.id], hops=3) == []
-    assert graph.stated(ANNA, [uuid.uuid4()]) == []
+    assert [one.memory_id for one in graph.facts_of_memories(ANNA, [CITY.id])] == [CITY.id]
+    assert {one.memory_id for one in graph.facts_of_memories(ANNA, [CITY.id], hops=1)} == {CITY.id, FAMILY.id}
+    assert graph.facts_of_memories(BERT, [CITY.id], hops=3) == []
+    assert graph.facts_of_memories(ANNA, [uuid.uuid4()]) == []
 
 
 def test_subjects_see_nothing_of_each_other(catalog: Catalog, graph: Graph) -> None:
@@ -135,7 +135,7 @@ def test_a_fact_that_is_no_longer_active_is_not_told(catalog: Catalog, graph: Gr
     old = FAMILY.model_copy(update={"status": Status.SUPERSEDED, "version": 2})
     catalog.commit(Changes(subject=ANNA, at=NOW, updated=(old,)))
     assert graph.about(ANNA, ["Lena"]) == []
-    assert graph.stated(ANNA, [FAMILY.id]) == []
+    assert graph.facts_of_memories(ANNA, [FAMILY.id]) == []
 
 
 def test_an_update_replaces_facts_and_sources(catalog: Catalog, graph: Graph) -> None:
@@ -165,7 +165,7 @@ def test_what_is_erased_is_told_no_more_and_leaves_no_node(
 def test_a_subject_that_is_erased_has_no_facts(catalog: Catalog, graph: Graph) -> None:
     keep(catalog, FAMILY, stating("t1", ("Lena", "lives in", "Rome"), whose=BERT))
     line = AuditEntry(action=AuditAction.DELETED, **ANNA.model_dump(), at=NOW, by="o", reason="r", policy_version="p")
-    catalog.erasing.wipe(ANNA, 99, Tombstone(Scope.SUBJECT, "", NOW), line)
+    catalog.erasures.wipe(ANNA, 99, Tombstone(Scope.SUBJECT, "", NOW), line)
     assert graph.about(ANNA, ["Lena", "User", "Graz"], hops=3) == []
     assert len(told(graph, BERT, "Lena")) == 1
 
@@ -199,14 +199,14 @@ def test_writers_of_one_subject_and_of_many_make_each_node_once(catalog: Catalog
 def test_a_graph_that_was_switched_off_meanwhile_is_made_what_the_catalog_is(
     catalog: Catalog, graph: Graph, graph_engine: tuple[str, Engine], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("stores.graph.age_refilled._MEMORIES_A_TRANSACTION", 1)
+    monkeypatch.setattr("stores.graph.age_rebuild._MEMORIES_A_TRANSACTION", 1)
     assert isinstance(graph, AgeGraph)
     keep(catalog, FAMILY, CITY)
     without = Catalog(graph_engine[1])
     changed = CITY.model_copy(update={"facts": (Fact(entity="Graz", verb="lies on", object="Mur"),), "version": 2})
     without.commit(Changes(subject=ANNA, at=NOW, created=(COUNTRY,), updated=(changed,), deleted=(FAMILY,)))
     assert len(told(graph, ANNA, "Lena")) == 2
-    assert graph.refill(ANNA) == 3
+    assert graph.rebuild(ANNA) == 3
     assert told(graph, ANNA, "Lena", "Mur", "Slovenia") == [
         ("austria", "borders", "Slovenia"),
         ("graz", "lies on", "Mur"),
@@ -214,13 +214,13 @@ def test_a_graph_that_was_switched_off_meanwhile_is_made_what_the_catalog_is(
     with graph_engine[1].connect() as connection:
         nodes = connection.exec_driver_sql('SELECT CAST(properties AS text) FROM afterturn_graph."Entity"').scalars()
         assert not [node for node in nodes if "lena" in node]
-    assert graph.refill(ANNA) == 0
-    assert len(graph.held(ANNA)) == 2
+    assert graph.rebuild(ANNA) == 0
+    assert len(graph.facts(ANNA)) == 2
     line = AuditEntry(
         action=AuditAction.ERASED, **ANNA.model_dump(), at=NOW, by="dora", reason="erased", policy_version="p"
     )
-    catalog.erasing.wipe(ANNA, 11, Tombstone(Scope.SUBJECT, "", NOW), line)
-    assert graph.held(ANNA) == []
+    catalog.erasures.wipe(ANNA, 11, Tombstone(Scope.SUBJECT, "", NOW), line)
+    assert graph.facts(ANNA) == []
 
 
 # -- what recall makes of it ----------------------------------------------------------------------------------------

@@ -14,7 +14,7 @@ from policies.consolidation import consolidated
 from policies.merge import supersede
 from schema import Fact, Memory, MemoryType, Status, Subject
 from stores.catalog import Changes, UnderLegalHold
-from stores.catalog.erasing import Scope
+from stores.catalog.erasures import Scope
 from tests.contract.catalogs import a_memory
 from tests.contract.pipeline import Worker, on_every_store, only
 from tests.turns import a_turn, subject

@@ -22,7 +22,7 @@ from stores.embedding.base import Embedder
 from stores.index import open_index
 from stores.index.base import Vector, Where
 from stores.index.shard import IndexUnavailable
-from stores.index.snapshot import Held
+from stores.index.snapshot import Snapshot
 from stores.index.sqlite import SqliteIndex
 from tests.contract.indexes import ANA, BEN, DIMENSIONS, MODEL, entry, numbers, unit, units, until
 
@@ -121,7 +121,7 @@ def test_subjects_leave_memory_when_it_is_full_and_are_still_found(folder: Path)
             assert numbers(index.query(unit(1), Where(subject), 1)) == [number]
 
     gc.collect()
-    in_memory = [thing for thing in gc.get_objects() if isinstance(thing, Held)]
+    in_memory = [thing for thing in gc.get_objects() if isinstance(thing, Snapshot)]
     assert 1 <= len(in_memory) <= 2_000 // (4 * DIMENSIONS)
     assert sum(held.size for held in in_memory) <= 2_000
     index.close()

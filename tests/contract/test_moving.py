@@ -18,7 +18,7 @@ from schema import AuditAction, AuditEntry, Policy, Status, Subject
 from schema.settings import Settings
 from stores.accesses import Accesses
 from stores.catalog import Catalog, Changes
-from stores.catalog.erasing import Scope, Tombstone
+from stores.catalog.erasures import Scope, Tombstone
 from stores.graph import SqlGraph
 from stores.index.base import Vector, Where
 from stores.index.sqlite import SqliteIndex
@@ -153,7 +153,7 @@ def test_what_is_written_while_it_runs_and_after_is_in_the_new_index_too(old: St
 def test_a_subject_that_is_erased_meanwhile_is_in_neither(old: Stores, new: Stores) -> None:
     reindex(new)
     line = AuditEntry(action=AuditAction.DELETED, **ANNA.model_dump(), at=NOW, by="o", reason="r", policy_version="p")
-    old.catalog.erasing.wipe(ANNA, 99, Tombstone(Scope.SUBJECT, "", NOW), line)
+    old.catalog.erasures.wipe(ANNA, 99, Tombstone(Scope.SUBJECT, "", NOW), line)
     catch_up(new)
     assert held(new, ANNA) == set()
     assert held(new, BERT) == ids(new, BERT)

@@ -342,7 +342,7 @@ def test_forgetting_a_user_empties_queue_and_spool_and_proves_it_in_every_file(t
         for number in range(2):
             spool.put(Turn.model_validate(a_turn(user, number, f"{user} keeps {number} walnuts")), 5)
     [rejected, *_] = spool.oldest(10)
-    with spool.held_alone():
+    with spool.locked():
         spool.reject(rejected, "another turn of that id")
     spool.close()
     with closing(open_catalog(Settings(data_dir=data))) as catalog:

@@ -241,7 +241,7 @@ def test_a_user_goes_past_what_others_have_in_the_spool(broker: BadBroker, setti
     patient = settings.model_copy(update={"enqueue_budget_ms": 5000})
     spool = Spool(settings.effective_spool_dir, max_turns=10, max_bytes=2**20)
     with Producer(patient) as producer, closing(spool):
-        with spool.held_alone():
+        with spool.locked():
             spool.put(Turn.model_validate(a_turn("anna", 1, "I have 1 cat.")), 5)
             assert producer.enqueue(a_turn("bert", 1, "I have 1 cat.")) is Accepted.ADDED
             assert producer.enqueue(a_turn("anna", 2, "I have 2 cats.")) is Accepted.SPOOLED

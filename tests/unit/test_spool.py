@@ -170,21 +170,21 @@ def test_turns_of_many_threads_are_all_there_and_each_threads_in_order(spool: Sp
 
 def test_only_one_opening_takes_turns_out_at_a_time(spool: Spool) -> None:
     with closing(Spool(spool.folder, max_turns=100, max_bytes=MEBIBYTE)) as other:
-        with spool.held_alone() as first, other.held_alone() as second:
+        with spool.locked() as first, other.locked() as second:
             assert (first, second) == (True, False)
-        with other.held_alone() as again:
+        with other.locked() as again:
             assert again
 
 
 def test_a_forked_child_does_not_keep_its_parents_lock(spool: Spool) -> None:
     reader, writer = os.pipe()
-    with spool.held_alone():
+    with spool.locked():
         child = os.fork()
         if child == 0:
             os.close(writer)
             os.read(reader, 1)
             os._exit(0)
-    with closing(Spool(spool.folder, max_turns=100, max_bytes=MEBIBYTE)) as other, other.held_alone() as alone:
+    with closing(Spool(spool.folder, max_turns=100, max_bytes=MEBIBYTE)) as other, other.locked() as alone:
         assert alone
     os.close(writer)
     os.close(reader)

@@ -1,4 +1,4 @@
-"""The lexicon keeps in step with the catalog, on every database."""
+"""The fulltext keeps in step with the catalog, on every database."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from datetime import timedelta
 
 from schema import Memory, Policy, Status, Subject
 from stores.catalog import Catalog, Changes
-from stores.fulltext import Lexicon
+from stores.fulltext import FullText
 from tests.contract.catalogs import ANNA, BERT, NAMESAKE, NOW, a_memory
 
 POLICY = Policy()
@@ -18,88 +18,88 @@ def remember(catalog: Catalog, *memories: Memory) -> None:
     catalog.commit(Changes(subject=memories[0].subject, at=NOW, created=memories))
 
 
-def found(lexicon: Lexicon, query: str, *subjects: Subject) -> list[uuid.UUID]:
-    return list(lexicon.read(subjects or (ANNA,)).best(query, 10, POLICY))
+def found(fulltext: FullText, query: str, *subjects: Subject) -> list[uuid.UUID]:
+    return list(fulltext.read(subjects or (ANNA,)).best(query, 10, POLICY))
 
 
 def test_a_search_sees_what_was_committed_before_it(catalog: Catalog) -> None:
-    lexicon = Lexicon(catalog)
-    assert found(lexicon, "Lisbon") == []
+    fulltext = FullText(catalog)
+    assert found(fulltext, "Lisbon") == []
     for number, city in enumerate(("Lisbon", "Porto", "Lisbon")):
         memory = a_memory(f"t{number}", city=city)
         remember(catalog, memory)
-        assert memory.id in found(lexicon, city)
-    assert len(found(lexicon, "Lisbon")) == 2
+        assert memory.id in found(fulltext, city)
+    assert len(found(fulltext, "Lisbon")) == 2
 
 
 def test_what_another_process_wrote_is_seen(catalog: Catalog) -> None:
-    reader = Lexicon(catalog)
+    reader = FullText(catalog)
     remember(catalog, a_memory("t1", city="Porto"))
     assert len(found(reader, "anna")) == 1
     remember(catalog, a_memory("t2", city="Faro"))
-    assert found(reader, "Faro") == found(Lexicon(catalog), "Faro") == [a_memory("t2").id]
+    assert found(reader, "Faro") == found(FullText(catalog), "Faro") == [a_memory("t2").id]
 
 
 def test_a_changed_summary_is_found_by_its_new_words_only(catalog: Catalog) -> None:
-    lexicon = Lexicon(catalog)
+    fulltext = FullText(catalog)
     before = a_memory("t1", city="Lisbon")
     remember(catalog, before, a_memory("t2", city="Porto"))
-    assert found(lexicon, "Lisbon") == [before.id]
+    assert found(fulltext, "Lisbon") == [before.id]
     after = before.model_copy(update={"summary": "Anna lives in Vienna.", "version": 2})
     catalog.commit(Changes(subject=ANNA, at=NOW, updated=(after,)))
-    assert found(lexicon, "Vienna") == [before.id]
-    assert found(lexicon, "Lisbon") == []
+    assert found(fulltext, "Vienna") == [before.id]
+    assert found(fulltext, "Lisbon") == []
 
 
 def test_what_is_superseded_or_deleted_is_not_found(catalog: Catalog) -> None:
-    lexicon = Lexicon(catalog)
+    fulltext = FullText(catalog)
     old, gone, kept = (a_memory(f"t{n}", city="Lisbon") for n in range(3))
     remember(catalog, old, gone, kept)
-    assert len(found(lexicon, "Lisbon")) == 3
+    assert len(found(fulltext, "Lisbon")) == 3
     superseded = old.model_copy(update={"status": Status.SUPERSEDED, "version": 2})
     catalog.commit(Changes(subject=ANNA, at=NOW, updated=(superseded,)))
-    assert found(lexicon, "Lisbon") == sorted([gone.id, kept.id])
+    assert found(fulltext, "Lisbon") == sorted([gone.id, kept.id])
     catalog.commit(Changes(subject=ANNA, at=NOW, deleted=(gone,)))
-    assert found(lexicon, "Lisbon") == found(Lexicon(catalog), "Lisbon") == [kept.id]
-    assert lexicon.read([ANNA]).summaries([old.id, gone.id]) == {}
+    assert found(fulltext, "Lisbon") == found(FullText(catalog), "Lisbon") == [kept.id]
+    assert fulltext.read([ANNA]).summaries([old.id, gone.id]) == {}
 
 
 def test_no_subject_finds_or_weighs_anothers_words(catalog: Catalog) -> None:
-    lexicon = Lexicon(catalog)
+    fulltext = FullText(catalog)
     remember(catalog, a_memory("t1", city="Lisbon"), a_memory("t2", city="Porto"))
-    alone = lexicon.read([ANNA]).best("Lisbon", 10, POLICY)
+    alone = fulltext.read([ANNA]).best("Lisbon", 10, POLICY)
     for other in (BERT, NAMESAKE):
         for number in range(5):
             remember(catalog, a_memory(f"o{number}", other, city="Lisbon"))
-    assert lexicon.read([ANNA]).best("Lisbon", 10, POLICY) == alone
-    assert len(found(lexicon, "Lisbon", BERT)) == 5
-    assert found(lexicon, "Lisbon", Subject(tenant_id="acme", subject_id="nobody")) == []
+    assert fulltext.read([ANNA]).best("Lisbon", 10, POLICY) == alone
+    assert len(found(fulltext, "Lisbon", BERT)) == 5
+    assert found(fulltext, "Lisbon", Subject(tenant_id="acme", subject_id="nobody")) == []
 
 
 def test_several_subjects_are_weighed_together(catalog: Catalog) -> None:
-    lexicon = Lexicon(catalog)
+    fulltext = FullText(catalog)
     hers, his = a_memory("t1", city="Lisbon"), a_memory("t2", BERT, city="Lisbon")
     remember(catalog, hers)
     remember(catalog, his)
-    scores = lexicon.read([ANNA, BERT]).best("Lisbon", 10, POLICY)
+    scores = fulltext.read([ANNA, BERT]).best("Lisbon", 10, POLICY)
     assert scores[hers.id] == scores[his.id]
 
 
 def test_a_full_cache_forgets_the_least_recently_asked_and_still_answers(catalog: Catalog) -> None:
     remember(catalog, a_memory("t1", city="Lisbon"))
     remember(catalog, a_memory("t1", BERT, city="Porto"))
-    small = Lexicon(catalog, cache_bytes=1)
+    small = FullText(catalog, cache_bytes=1)
     for _ in range(2):
         assert len(found(small, "Lisbon")) == len(found(small, "Porto", BERT)) == 1
 
 
 def test_a_subject_that_was_wiped_and_came_back_is_read_anew(catalog: Catalog) -> None:
-    lexicon = Lexicon(catalog)
+    fulltext = FullText(catalog)
     first = a_memory("t1", city="Lisbon")
     remember(catalog, first)
-    assert found(lexicon, "Lisbon") == [first.id]
+    assert found(fulltext, "Lisbon") == [first.id]
     catalog.commit(Changes(subject=ANNA, at=NOW, deleted=(first,)))
     later = replace(Changes(subject=ANNA, at=NOW + timedelta(days=1)), created=(a_memory("t2", city="Oslo"),))
     catalog.commit(later)
-    assert found(lexicon, "Lisbon") == []
-    assert found(lexicon, "Oslo") == [a_memory("t2").id]
+    assert found(fulltext, "Lisbon") == []
+    assert found(fulltext, "Oslo") == [a_memory("t2").id]

@@ -11,7 +11,7 @@ Way = TypeVar("Way")
 Answer = TypeVar("Answer")
 
 
-class WayNotTaken(Exception):
+class FormatRejected(Exception):
     """The provider seems not to know this way of asking. `failure` is what to raise if it takes no other either;
     `parameter` what it names as the cause, if it does."""
 
@@ -21,14 +21,14 @@ class WayNotTaken(Exception):
         self.parameter = parameter
 
 
-class Ways(Generic[Way]):
+class RequestFormats(Generic[Way]):
     """Asks in the way that is known to work. Safe to call from many threads.
 
     Until one works, `other` names the way to try after a refused one, or None. Then it stays with that way for as
     long as the process lives: a refusal is the call's own fault from then on.
     """
 
-    def __init__(self, first: Way, other: Callable[[Way, WayNotTaken], Way | None]) -> None:
+    def __init__(self, first: Way, other: Callable[[Way, FormatRejected], Way | None]) -> None:
         self._way = first
         self._other = other
         self._known = False
@@ -43,7 +43,7 @@ class Ways(Generic[Way]):
         while True:
             try:
                 answer = call(way)
-            except WayNotTaken as refusal:
+            except FormatRejected as refusal:
                 first = first or refusal
                 other = None if self._known else self._other(way, refusal)
                 if other is None:

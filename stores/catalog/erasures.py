@@ -62,7 +62,7 @@ class Tombstone:
                 return turn.turn_id == self.key
 
 
-class Erasing:
+class ErasureStore:
     """Erasures. Safe to call from many threads and processes."""
 
     def __init__(
@@ -110,7 +110,7 @@ class Erasing:
             # Whoever began it may have been killed before it did so.
             self._writers.leave_no_trace()
 
-    def held(self, subject: Subject | None = None, *, limit: int | None = None) -> list[Memory]:
+    def legally_held(self, subject: Subject | None = None, *, limit: int | None = None) -> list[Memory]:
         """The memories under legal hold, of a subject or of all, in the order of whose they are."""
         table = tables.memories
         query = select(table.c.document).where(table.c.legal_hold)

@@ -23,21 +23,21 @@ _MEMORIES_A_TRANSACTION = 50
 """Some 2 ms a fact: the subject's writers wait no longer than that takes."""
 _REINDEX = "run `afterturn reindex --graph`: it fills in what is missing while the fleet works"
 
-Held = Callable[[Connection, Subject], list[Relation]]
-Write = Callable[[Connection, Subject, Sequence[Memory], Iterable[uuid.UUID]], None]
+ReadFacts = Callable[[Connection, Subject], list[Relation]]
+WriteFacts = Callable[[Connection, Subject, Sequence[Memory], Iterable[uuid.UUID]], None]
 
 
-def refill(engine: Engine, subject: Subject, held: Held, write: Write) -> int:
+def rebuild(engine: Engine, subject: Subject, read: ReadFacts, write: WriteFacts) -> int:
     """Let the graph have what the catalog has of a subject; answers of how many memories it did not.
 
-    `held` reads the subject's facts from the graph; `write` drops those of the memories of these ids, and then takes
+    `read` reads the subject's facts from the graph; `write` drops those of the memories of these ids, and then takes
     over those of the active ones among them.
     """
     done: set[uuid.UUID] = set()
     while True:
         with engine.begin() as connection:
             _lock(connection, subject)
-            there = _by_memory(held(connection, subject))
+            there = _by_memory(read(connection, subject))
             wanted = _by_memory(facts_of(connection, subject))
             differing = sorted(id_ for id_ in there.keys() | wanted if there.get(id_) != wanted.get(id_))
             # What stays different after it was written once is not written for ever.

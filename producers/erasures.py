@@ -26,7 +26,7 @@ def drop_spooled(settings: Settings, is_meant: Callable[[Any], bool]) -> tuple[i
         meant = [turn for turn in spool.oldest(_ALL) if is_meant(json.loads(turn.body))]
         rejected = [turn for turn, _ in spool.rejected(_ALL) if is_meant(json.loads(turn.body))]
         found = len(meant) + len(rejected)
-        with spool.held_alone() as alone:
+        with spool.locked() as alone:
             if alone:
                 spool.remove(meant)
                 spool.forget(rejected)
