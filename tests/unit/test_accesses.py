@@ -21,7 +21,7 @@ def catalog_that_fails(error: SQLAlchemyError) -> Catalog:
     def touch(_: Iterable[Any]) -> None:
         raise error
 
-    return cast(Catalog, SimpleNamespace(fading=SimpleNamespace(touch=touch)))
+    return cast(Catalog, SimpleNamespace(decay=SimpleNamespace(touch=touch)))
 
 
 @pytest.mark.parametrize(
