@@ -50,11 +50,12 @@ fuzz: $(INSTALLED) ## Look for a turn that breaks admission or extraction, SECON
 	@mkdir -p .fuzz
 	$(BIN)/python -m tests.fuzz -max_total_time=$(or $(SECONDS),60) -artifact_prefix=.fuzz/ .fuzz tests/fuzz/corpus
 
-lint: $(INSTALLED) ## Check format, lint, types and the floors of the house
+lint: $(INSTALLED) ## Check format, lint, types, the floors of the house, and the Lua scripts
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
+	$(BIN)/python -m tests.lua_lint
 
 format: $(INSTALLED) ## Format the code
 	$(BIN)/ruff format .

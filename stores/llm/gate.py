@@ -7,32 +7,16 @@ import time
 import uuid
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 
 from redis import Redis
+
+from stores.lua import load_lua
 
 _CALLS = "afterturn:llm:calls"
 _STARTED = "afterturn:llm:started"
 _MINUTE_US = 60_000_000
 _POLL_SECONDS = 0.05
-
-_ENTER = """
-local calls, started = KEYS[1], KEYS[2]
-local id, concurrency, a_minute, till_us, minute_us =
-  ARGV[1], tonumber(ARGV[2]), tonumber(ARGV[3]), tonumber(ARGV[4]), tonumber(ARGV[5])
-local t = redis.call('TIME')
-local now = t[1] * 1000000 + t[2]
-redis.call('ZREMRANGEBYSCORE', calls, '-inf', now)
-if concurrency > 0 and redis.call('ZCARD', calls) >= concurrency then return 0 end
-if a_minute > 0 then
-  redis.call('ZREMRANGEBYSCORE', started, '-inf', now - minute_us)
-  if redis.call('ZCARD', started) >= a_minute then return 0 end
-  redis.call('ZADD', started, now, id)
-  redis.call('PEXPIRE', started, math.ceil(minute_us / 1000))
-end
-redis.call('ZADD', calls, now + till_us, id)
-redis.call('PEXPIRE', calls, math.ceil(till_us / 1000))
-return 1
-"""
 
 
 class LLMBusy(Exception):
@@ -47,7 +31,7 @@ class Gate:
 
     def __init__(self, redis: Redis, *, concurrency: int, a_minute: int, call_seconds: float) -> None:
         self._redis = redis
-        self._enter = redis.register_script(_ENTER)
+        self._enter = redis.register_script(load_lua(Path(__file__).parent / "lua", "enter"))
         self._concurrency = concurrency
         self._a_minute = a_minute
         self._call_seconds = call_seconds

@@ -1,7 +1,7 @@
 """The mailbox: the pending turns of one subject, in order, held by one worker at a time.
 
 Producers append, workers drain. It is a write-ahead list in Redis, so a turn is safe before any message is sent and
-a lost message costs time, not turns. Every move is one Lua script (`stores/mailbox/scripts.py`): nobody ever sees half
+a lost message costs time, not turns. Every move is one Lua script (`stores/mailbox/lua`): nobody ever sees half
 of one. All clocks are Redis' own, so a worker with a wrong clock harms nobody.
 
 A subject takes a *slot* while a message for it is under way or a worker holds it. A tenant has a number of slots; its
@@ -24,7 +24,7 @@ from stores.mailbox import scripts
 
 _DONE_SECONDS = 3600
 _FENCE_SECONDS = 7 * 86_400
-_UNDER_WAY_SECONDS = 30.0
+_NOTIFIED_SECONDS = 30.0
 """How long a message may be under way before its subject counts as forgotten and a worker is notified again."""
 _DIGEST_CHARS = 64
 _ARRIVAL_CHARS = 16
@@ -153,7 +153,7 @@ class Mailbox:
         self._redis = redis
         self._notify = notify
         self._slots = slots
-        self._scripts = {name: redis.register_script(text) for name, text in scripts.ALL.items()}
+        self._scripts = {name: redis.register_script(text) for name, text in scripts.SCRIPTS.items()}
 
     def append(self, turn: Turn, look_after: float) -> Receipt:
         """Park a turn behind the others of its subject, once per turn_id.
@@ -246,11 +246,11 @@ class Mailbox:
 
     def pending_subjects(self) -> int:
         """How many subjects have pending turns."""
-        return self._redis.zcard(scripts.DIRTY)
+        return self._redis.zcard(scripts.PENDING_SUBJECTS)
 
     def pending_turns(self) -> int:
         """How many turns of all subjects are pending."""
-        return int(self._redis.get(scripts.PENDING) or 0)
+        return int(self._redis.get(scripts.PENDING_TURNS) or 0)
 
     def depths(self, queues: Sequence[str]) -> Depths:
         """How much waits in all mailboxes and in the queues of these names, in one read."""
@@ -265,16 +265,18 @@ class Mailbox:
         )
 
     def _run(self, script: str, subject: Subject | None, *arguments: Any) -> Any:
-        keys = [key_of(subject, part) for part in scripts.SUBJECT_PARTS] if subject else []
+        keys = [*scripts.SHARED_KEYS]
+        if subject:
+            keys += [key_of(subject, part) for part in scripts.SUBJECT_PARTS]
         name = subject.key if subject else ""
-        return self._scripts[script](keys=keys, args=[name, self._slots, _us(_UNDER_WAY_SECONDS), *arguments])
+        return self._scripts[script](keys=keys, args=[name, self._slots, _us(_NOTIFIED_SECONDS), *arguments])
 
     def _batch(self, subject: Subject, reply: Sequence[Any]) -> Batch | None:
         self._notify_next(reply)
         if reply[0] != b"taken":
             return None
         flat = reply[4]
-        turns = tuple(_parked(*flat[place : place + 4]) for place in range(0, len(flat), 4))
+        turns = tuple(_parked(*flat[start : start + 4]) for start in range(0, len(flat), 4))
         return Batch(Lease(subject, int(reply[1])), turns, outages=reply[3])
 
     def _notify_next(self, reply: Sequence[Any]) -> None:

@@ -7,9 +7,9 @@ from collections.abc import Iterator
 import pytest
 from redis import Redis
 
-from tests.unit import test_mailbox, test_mailbox_seats
+from tests.unit import test_mailbox, test_mailbox_slots
 from tests.unit.test_mailbox import *  # noqa: F403
-from tests.unit.test_mailbox_seats import *  # noqa: F403
+from tests.unit.test_mailbox_slots import *  # noqa: F403
 
 
 @pytest.fixture(autouse=True, name="redis")
@@ -20,7 +20,7 @@ def real_redis(broker_url: str, monkeypatch: pytest.MonkeyPatch) -> Iterator[Red
         client.flushdb()
         return client
 
-    for module in (test_mailbox, test_mailbox_seats):
+    for module in (test_mailbox, test_mailbox_slots):
         monkeypatch.setattr(module, "fake", empty)
     yield empty()
     client.close()

@@ -13,7 +13,7 @@ from hypothesis.stateful import Bundle, RuleBasedStateMachine, consumes, invaria
 
 from schema import Message, Subject, Turn
 from stores.mailbox import Appended, Batch, ConflictingTurn, Lease, LeaseLost, Mailbox, key_of
-from stores.mailbox.scripts import DIRTY, HEADS
+from stores.mailbox.scripts import OLDEST_TURNS, PENDING_SUBJECTS
 
 WHEN = datetime(2026, 11, 2, 8, 0, tzinfo=UTC)
 LEASE_SECONDS = 600.0
@@ -231,7 +231,7 @@ def test_a_subject_that_backs_off_is_neither_taken_nor_rung_before_its_time(
     assert mailbox.acquire(ANNA, 8, LEASE_SECONDS) is None
     assert mailbox.due(10, look_again_after=30) == []
     redis.delete(key_of(ANNA, "retry"))
-    redis.zadd(DIRTY, {ANNA.key: 0})
+    redis.zadd(PENDING_SUBJECTS, {ANNA.key: 0})
     assert mailbox.due(10, look_again_after=30) == [ANNA]
     assert taken(mailbox.acquire(ANNA, 8, LEASE_SECONDS)) == ["t"]
 
@@ -362,7 +362,7 @@ class MailboxMachine(RuleBasedStateMachine):
     @invariant()
     def the_age_of_the_oldest_turn_is_that_of_the_first_that_waits(self) -> None:
         waiting = self.waiting()
-        scored = cast(list[tuple[bytes, float]], self.redis.zrange(HEADS, 0, -1, withscores=True))
+        scored = cast(list[tuple[bytes, float]], self.redis.zrange(OLDEST_TURNS, 0, -1, withscores=True))
         heads = [int(score) for _, score in scored]
         records = cast(list[bytes], self.redis.hmget(key_of(ANNA, "turns"), waiting[:1])) if waiting else []
         assert heads == [int(record[64:80]) for record in records]

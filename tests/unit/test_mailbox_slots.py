@@ -1,4 +1,4 @@
-"""Seats: a tenant's backlog waits in line, its failures are counted, and everybody's turn comes."""
+"""Slots: a tenant's backlog waits in its queue, its failures are counted, and everybody's turn comes."""
 
 from __future__ import annotations
 
@@ -12,21 +12,21 @@ from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, 
 
 from schema import Subject
 from stores.mailbox import Appended, Batch, Mailbox
-from stores.mailbox.scripts import DIRTY, PREFIX
+from stores.mailbox.scripts import PENDING_SUBJECTS, PREFIX
 from tests.unit.test_mailbox import LEASE_SECONDS, expire_lease, fake, taken, turn
 
 USERS = [Subject(tenant_id="acme", subject_id=f"u{number}") for number in range(6)]
 OTHER = Subject(tenant_id="globex", subject_id="u0")
-SEATS = 2
+SLOTS = 2
 
 
 class Fleet:
-    """Mailboxes with two seats a tenant, and the messages that were sent."""
+    """Mailboxes with two slots a tenant, and the messages that were sent."""
 
     def __init__(self) -> None:
         self.redis: fakeredis.FakeRedis = fake()
         self.messages: list[Subject] = []
-        self.mailbox = Mailbox(self.redis, notify=self.messages.append, slots=SEATS)
+        self.mailbox = Mailbox(self.redis, notify=self.messages.append, slots=SLOTS)
         self._turns = 0
 
     def append(self, subject: Subject) -> bool:
@@ -45,12 +45,12 @@ class Fleet:
 
     def let_messages_be_forgotten(self) -> None:
         """As if the time had passed for which a message may be under way, and the sweeper's too."""
-        for seats in cast(list[bytes], list(self.redis.scan_iter(f"{PREFIX}seats:*"))):
-            for member in cast(list[bytes], self.redis.zrange(seats, 0, -1)):
+        for slots in cast(list[bytes], list(self.redis.scan_iter(f"{PREFIX}seats:*"))):
+            for member in cast(list[bytes], self.redis.zrange(slots, 0, -1)):
                 if not self.redis.exists(f"{PREFIX}{{{member.decode()}}}:lease"):
-                    self.redis.zadd(seats, {member: 0})
-        for member in cast(list[bytes], self.redis.zrange(DIRTY, 0, -1)):
-            self.redis.zadd(DIRTY, {member: 0})
+                    self.redis.zadd(slots, {member: 0})
+        for member in cast(list[bytes], self.redis.zrange(PENDING_SUBJECTS, 0, -1)):
+            self.redis.zadd(PENDING_SUBJECTS, {member: 0})
 
 
 @pytest.fixture
@@ -167,7 +167,7 @@ def test_pending_turns_are_counted_over_all_subjects(fleet: Fleet) -> None:
 
 
 class SeatsMachine(RuleBasedStateMachine):
-    """Six users of one tenant with two seats; messages get lost, workers die, and in the end all turns are done."""
+    """Six users of one tenant with two slots; messages get lost, workers die, and in the end all turns are done."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -233,7 +233,7 @@ class SeatsMachine(RuleBasedStateMachine):
 
     @invariant()
     def no_more_subjects_are_in_work_than_there_are_seats(self) -> None:
-        assert len(self.batches) <= SEATS
+        assert len(self.batches) <= SLOTS
 
     @invariant()
     def the_count_of_pending_turns_is_right(self) -> None:
