@@ -10,7 +10,7 @@ from fakeredis import FakeRedis, FakeServer
 
 from stores.breaker import CircuitBreaker
 from stores.llm import LLM, LLMUnavailable, Reply
-from stores.llm.gate import Gate
+from stores.llm.call_limiter import CallLimiter
 
 Answering = Callable[[str], Any]
 
@@ -42,8 +42,8 @@ class Scripted:
 
 def guarded(provider: Scripted) -> LLM:
     """The provider as the pipeline uses it, with no caps."""
-    gate = Gate(FakeRedis(server=FakeServer(), version=(7,)), concurrency=0, a_minute=0, call_seconds=1)
-    return LLM(provider, gate, CircuitBreaker("llm", (LLMUnavailable,)))
+    limiter = CallLimiter(FakeRedis(server=FakeServer(), version=(7,)), concurrency=0, per_minute=0, call_seconds=1)
+    return LLM(provider, limiter, CircuitBreaker("llm", (LLMUnavailable,)))
 
 
 def told(evidence: str, summary: str, turn: str = "T1", **fields: Any) -> dict[str, Any]:

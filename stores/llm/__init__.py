@@ -9,7 +9,7 @@ from redis import Redis
 from schema.settings import Settings, variable_of
 from stores.breaker import CircuitBreaker, State
 from stores.llm.base import LLMAnswerInvalid, LLMRefused, LLMUnavailable, Provider, Reply
-from stores.llm.gate import Gate, LLMBusy
+from stores.llm.call_limiter import CallLimiter, LLMBusy
 from stores.llm.llm import LLM, Call, Completion
 from stores.plugin import load_plugin, needs_extra
 
@@ -42,13 +42,13 @@ def open_llm(
     if settings.llm == "none":
         return None
     provider = _open_provider(settings)
-    gate = Gate(
+    limiter = CallLimiter(
         redis,
         concurrency=settings.llm_concurrency,
-        a_minute=settings.llm_requests_per_minute,
+        per_minute=settings.llm_requests_per_minute,
         call_seconds=settings.llm_timeout_seconds * 2,
     )
-    return LLM(provider, gate, CircuitBreaker("llm", (LLMUnavailable,), on_change=on_breaker), on_call)
+    return LLM(provider, limiter, CircuitBreaker("llm", (LLMUnavailable,), on_change=on_breaker), on_call)
 
 
 def _open_provider(settings: Settings) -> Provider:

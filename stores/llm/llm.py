@@ -14,7 +14,7 @@ from pydantic import BaseModel, ValidationError
 
 from stores.breaker import CircuitBreaker
 from stores.llm.base import LLMAnswerInvalid, Provider, Reply
-from stores.llm.gate import Gate
+from stores.llm.call_limiter import CallLimiter
 
 Answer = TypeVar("Answer", bound=BaseModel)
 _MAX_ANSWER_CHARS = 100_000
@@ -48,12 +48,12 @@ class LLM:
     def __init__(
         self,
         provider: Provider,
-        gate: Gate,
+        limiter: CallLimiter,
         breaker: CircuitBreaker,
         on_call: Callable[[Call], None] = lambda _call: None,
     ) -> None:
         self._provider = provider
-        self._gate = gate
+        self._call_limiter = limiter
         self._breaker = breaker
         self._on_call = on_call
 
@@ -89,7 +89,7 @@ class LLM:
         schema = _schema_of(response_model)
         # What is not asked takes no place of those that are.
         self._breaker.raise_if_open()
-        with self._gate.entered(_PATIENCE_SECONDS):
+        with self._call_limiter.slot(_PATIENCE_SECONDS):
             started = time.monotonic()
             try:
                 reply = self._breaker.call(self._provider.reply, prompt, schema)

@@ -12,7 +12,7 @@ from redis import Redis
 
 from stores.breaker import CircuitBreaker, CircuitOpen
 from stores.llm import LLM, Call, LLMAnswerInvalid, LLMBusy, LLMUnavailable, Reply
-from stores.llm.gate import Gate
+from stores.llm.call_limiter import CallLimiter
 
 
 class City(BaseModel):
@@ -44,13 +44,13 @@ def redis(broker_url: str) -> Iterator[Redis]:
     client.close()
 
 
-def open_gate(redis: Redis) -> Gate:
-    return Gate(redis, concurrency=0, a_minute=0, call_seconds=10)
+def open_limiter(redis: Redis) -> CallLimiter:
+    return CallLimiter(redis, concurrency=0, per_minute=0, call_seconds=10)
 
 
 def llm(redis: Redis, provider: Scripted, calls: list[Call] | None = None) -> LLM:
     breaker = CircuitBreaker("llm", (LLMUnavailable,), threshold=2)
-    return LLM(provider, open_gate(redis), breaker, (calls if calls is not None else []).append)
+    return LLM(provider, open_limiter(redis), breaker, (calls if calls is not None else []).append)
 
 
 def test_a_valid_answer_comes_back_as_a_value_with_its_tokens(redis: Redis) -> None:
@@ -117,12 +117,12 @@ def test_a_provider_that_keeps_failing_is_left_alone(redis: Redis) -> None:
 
 
 def test_the_fleet_has_no_more_calls_under_way_than_it_may(redis: Redis) -> None:
-    gates = [Gate(redis, concurrency=3, a_minute=0, call_seconds=10) for _ in range(8)]
+    limiters = [CallLimiter(redis, concurrency=3, per_minute=0, call_seconds=10) for _ in range(8)]
     lock, at_once, most, over = threading.Lock(), 0, 0, threading.Barrier(3)
 
-    def call(gate: Gate, waits: bool) -> None:
+    def call(limiter: CallLimiter, waits: bool) -> None:
         nonlocal at_once, most
-        with gate.entered(patience=30):
+        with limiter.slot(patience=30):
             with lock:
                 at_once += 1
                 most = max(most, at_once)
@@ -131,7 +131,7 @@ def test_the_fleet_has_no_more_calls_under_way_than_it_may(redis: Redis) -> None
             with lock:
                 at_once -= 1
 
-    threads = [threading.Thread(target=call, args=(gate, number < 3)) for number, gate in enumerate(gates)]
+    threads = [threading.Thread(target=call, args=(limiter, number < 3)) for number, limiter in enumerate(limiters)]
     for thread in threads[:3]:
         thread.start()
     for thread in threads[:3]:
@@ -144,30 +144,30 @@ def test_the_fleet_has_no_more_calls_under_way_than_it_may(redis: Redis) -> None
 
 
 def test_who_finds_no_place_in_time_is_told_that_the_fleet_is_busy(redis: Redis) -> None:
-    gate = Gate(redis, concurrency=1, a_minute=0, call_seconds=10)
-    with gate.entered(patience=0), pytest.raises(LLMBusy), gate.entered(patience=0.1):
-        pytest.fail("two are in a gate for one")
-    with gate.entered(patience=0):
+    limiter = CallLimiter(redis, concurrency=1, per_minute=0, call_seconds=10)
+    with limiter.slot(patience=0), pytest.raises(LLMBusy), limiter.slot(patience=0.1):
+        pytest.fail("two are in a limiter for one")
+    with limiter.slot(patience=0):
         pass
 
 
 def test_the_fleet_starts_no_more_calls_a_minute_than_it_may(redis: Redis) -> None:
-    gate = Gate(redis, concurrency=0, a_minute=2, call_seconds=10)
+    limiter = CallLimiter(redis, concurrency=0, per_minute=2, call_seconds=10)
     for _ in range(2):
-        with gate.entered(patience=0):
+        with limiter.slot(patience=0):
             pass
-    with pytest.raises(LLMBusy), gate.entered(patience=0):
+    with pytest.raises(LLMBusy), limiter.slot(patience=0):
         pytest.fail("a third call in the same minute")
 
 
 def test_a_call_whose_worker_died_gives_its_place_back(redis: Redis) -> None:
-    dead = Gate(redis, concurrency=1, a_minute=0, call_seconds=0.2)
-    entered = dead.entered(patience=0)
+    dead = CallLimiter(redis, concurrency=1, per_minute=0, call_seconds=0.2)
+    entered = dead.slot(patience=0)
     entered.__enter__()
-    with Gate(redis, concurrency=1, a_minute=0, call_seconds=10).entered(patience=5):
+    with CallLimiter(redis, concurrency=1, per_minute=0, call_seconds=10).slot(patience=5):
         pass
 
 
 def test_the_caps_leave_no_key_without_expiry(redis: Redis) -> None:
-    with Gate(redis, concurrency=1, a_minute=5, call_seconds=10).entered(patience=0):
+    with CallLimiter(redis, concurrency=1, per_minute=5, call_seconds=10).slot(patience=0):
         assert [key for key in redis.scan_iter() if redis.ttl(key) == -1] == []

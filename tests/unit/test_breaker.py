@@ -10,7 +10,7 @@ from pydantic import BaseModel
 
 from stores.breaker import CircuitBreaker, CircuitOpen, State
 from stores.llm import LLM, LLMUnavailable
-from stores.llm.gate import Gate
+from stores.llm.call_limiter import CallLimiter
 from tests.scripted import Scripted
 
 
@@ -139,8 +139,8 @@ def test_others_wait_while_one_call_probes(breaker: CircuitBreaker, part: Part, 
 
 def test_a_call_that_an_open_circuit_refuses_takes_no_place_of_those_that_the_fleet_has_a_minute(clock: Clock) -> None:
     provider = Scripted(LLMUnavailable("down"), {"word": "yes"})
-    gate = Gate(FakeRedis(server=FakeServer(), version=(7,)), concurrency=0, a_minute=2, call_seconds=1)
-    llm = LLM(provider, gate, CircuitBreaker("llm", (LLMUnavailable,), threshold=1, open_seconds=10, clock=clock))
+    limiter = CallLimiter(FakeRedis(server=FakeServer(), version=(7,)), concurrency=0, per_minute=2, call_seconds=1)
+    llm = LLM(provider, limiter, CircuitBreaker("llm", (LLMUnavailable,), threshold=1, open_seconds=10, clock=clock))
     with pytest.raises(LLMUnavailable):
         llm.complete("?", Word)
     for _ in range(3):

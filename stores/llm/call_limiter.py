@@ -23,27 +23,27 @@ class LLMBusy(Exception):
     """The fleet has as many calls under way as the settings allow: nobody's fault, try later."""
 
 
-class Gate:
+class CallLimiter:
     """The fleet's caps on calls, held in Redis. 0 means no cap.
 
     A call that is not over after `call_seconds` counts as over: its worker is dead.
     """
 
-    def __init__(self, redis: Redis, *, concurrency: int, a_minute: int, call_seconds: float) -> None:
+    def __init__(self, redis: Redis, *, concurrency: int, per_minute: int, call_seconds: float) -> None:
         self._redis = redis
         self._enter = redis.register_script(load_lua(Path(__file__).parent / "lua", "enter"))
         self._concurrency = concurrency
-        self._a_minute = a_minute
+        self._per_minute = per_minute
         self._call_seconds = call_seconds
 
     @contextmanager
-    def entered(self, patience: float) -> Iterator[None]:
+    def slot(self, patience: float) -> Iterator[None]:
         """Be one of the fleet's calls until the block ends; wait up to `patience` seconds for a place.
 
         Raises:
             LLMBusy: no place came free in time.
         """
-        if not self._concurrency and not self._a_minute:
+        if not self._concurrency and not self._per_minute:
             yield
             return
         call = uuid.uuid4().hex
@@ -60,5 +60,5 @@ class Gate:
     def _try(self, call: str) -> bool:
         till = round(self._call_seconds * 1e6)
         return bool(
-            self._enter(keys=[_CALLS, _STARTED], args=[call, self._concurrency, self._a_minute, till, _MINUTE_US])
+            self._enter(keys=[_CALLS, _STARTED], args=[call, self._concurrency, self._per_minute, till, _MINUTE_US])
         )
