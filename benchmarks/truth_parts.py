@@ -10,8 +10,9 @@ from typing import Any, Final
 
 from benchmarks.truth_oracle import Oracle, Throttled, kept_of
 from benchmarks.truth_sayings import MEANING, SLOTS
+from schema.errors import LLMUnavailable
 from schema.settings import Settings
-from stores.llm import LLMUnavailable, Reply
+from stores.llm import Reply
 
 SECONDS, FAULTY, LOG = "BENCH_TRUTH_SECONDS", "BENCH_TRUTH_FAULTY", "BENCH_TRUTH_LOG"
 _TURN: Final = re.compile(r"^(?P<label>T\d+), (?P<about>.*)$")

@@ -13,18 +13,17 @@ from multiprocessing import TimeoutError as TookTooLong
 from multiprocessing.pool import ThreadPool
 from typing import Any
 
-from kombu.exceptions import OperationalError as SendingFailed
-from redis.exceptions import RedisError
-from sqlalchemy.exc import OperationalError, SQLAlchemyError
+from sqlalchemy.exc import SQLAlchemyError
 
 from interfaces.local.progress import percentile
 from schema import utc_iso
+from schema.errors import AfterturnError, OperatorError
 from schema.settings import Settings, variable_of
-from stores.catalog import CatalogUnavailable, open_catalog
+from stores.catalog import open_catalog
 from stores.dead_letters import count_dead_letters, latest_dead_letters
 from stores.embedding import open_embedder
-from stores.index import IndexMismatch, IndexUnavailable, open_index
-from stores.queue import BEAT_LOCK, IN_HAND, QUEUES, create_celery, open_mailbox
+from stores.index import open_index
+from stores.queue import BEAT_LOCK, QUEUES, ask_workers, create_celery, open_mailbox
 from stores.redis import open_redis
 
 _SECONDS = 4.0
@@ -35,14 +34,6 @@ _TURNS_MEASURED = 10_000
 _LONG_PENDING = 60.0
 _LONG_BEHIND = 120.0
 _MANY_EVENTS = 1000
-_SAY_WHAT_TO_MEND = (
-    RedisError,
-    SendingFailed,
-    OperationalError,
-    CatalogUnavailable,
-    IndexMismatch,
-    IndexUnavailable,
-)
 
 
 ERASURES_GO_ON = (
@@ -51,7 +42,7 @@ ERASURES_GO_ON = (
 )
 
 
-class NoAnswer(Exception):
+class NoAnswer(OperatorError):
     """A part did not answer in time. The message says which, and what to look at."""
 
 
@@ -97,7 +88,7 @@ def fleet_report(settings: Settings) -> tuple[FleetReport, Exception | None]:
             fields = answer.get(max(0.0, deadline - time.monotonic()))
         except TookTooLong:
             failed = failed or NoAnswer(f"the {part} did not answer within {_SECONDS} s. {_LOOK_AT[part]}")
-        except _SAY_WHAT_TO_MEND as error:
+        except AfterturnError as error:
             failed = failed or error
         except SQLAlchemyError as error:
             failed = failed or NoAnswer(f"the {part} cannot be read ({type(error).__name__}). {_LOOK_AT[part]}")
@@ -131,8 +122,8 @@ def _of_workers(settings: Settings) -> dict[str, Any]:
     with open_redis(settings, timeout=_WORKERS_SECONDS, retries=0) as redis:
         # Celery's own client would try again for longer than anybody wants to wait.
         redis.ping()
-    replies = create_celery(settings).control.broadcast(IN_HAND, reply=True, timeout=_WORKERS_SECONDS)
-    workers = [{"name": name, **said} for reply in replies or () for name, said in reply.items()]
+    replies = ask_workers(create_celery(settings), _WORKERS_SECONDS)
+    workers = [{"name": name, **said} for reply in replies for name, said in reply.items()]
     return {"workers": sorted(workers, key=lambda worker: str(worker["name"]))}
 
 

@@ -7,8 +7,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from producers import InvalidTurn, parse_turn
+from producers import parse_turn
 from schema import Turn
+from schema.errors import InvalidTurn
 
 
 @dataclass(frozen=True)

@@ -14,6 +14,7 @@ from pydantic import ValidationError
 
 from memory.indexing import index
 from schema import AuditAction, AuditEntry, Memory, Status, Subject, Turn
+from schema.errors import Refused
 from stores.catalog import Changes
 from stores.index.base import Vector
 from stores.open import Stores
@@ -24,7 +25,7 @@ _MEMORIES_AT_A_TIME = 200
 _ALL = 10**9
 
 
-class NotALine(ValueError):
+class NotALine(Refused, ValueError):
     """A line that is none of an export. The message says which one and why, without what it says."""
 
 

@@ -1,74 +1,37 @@
-"""Tells failures that pass from those that stay, in one place."""
+"""How long a failure is waited for: which are worth another try, and when."""
 
 from __future__ import annotations
 
-import errno
-import random
-import sqlite3
+from typing import Final
 
-from kombu.exceptions import OperationalError as BrokerUnavailable
-from redis.exceptions import ConnectionError as RedisConnectionError
-from redis.exceptions import TimeoutError as RedisTimeoutError
-from sqlalchemy.exc import InterfaceError, OperationalError
-from sqlalchemy.exc import TimeoutError as NoConnectionFree
+from tenacity import RetryCallState, Retrying, wait_exponential, wait_random_exponential
 
-from stores.breaker import CircuitOpen
-from stores.catalog import ConcurrentChange
-from stores.embedding import EmbedderUnavailable
-from stores.index import IndexUnavailable
-from stores.llm import LLMAnswerInvalid, LLMBusy, LLMUnavailable
-from stores.postgres import is_passing
-from stores.redis import refuses
+from schema.errors import Outage, Transient
+from stores.machine import translated
 
-PASSING_FAILURES = (LLMUnavailable, LLMAnswerInvalid, EmbedderUnavailable, ConnectionError, TimeoutError, MemoryError)
-"""Of a model, or of whatever a part of the user's own asks: tried again, a number of times."""
-INDEX_FAILURES = (
-    IndexUnavailable,
-    sqlite3.OperationalError,
-    OperationalError,
-    NoConnectionFree,
-    ConnectionError,
-    TimeoutError,
-)
-
-_OUTAGES = (
-    BrokerUnavailable,
-    RedisConnectionError,
-    RedisTimeoutError,
-    OperationalError,
-    InterfaceError,
-    NoConnectionFree,
-    IndexUnavailable,
-    sqlite3.OperationalError,
-    ConcurrentChange,
-    CircuitOpen,
-    LLMBusy,
-)
-_USED_UP = frozenset(
-    {errno.EMFILE, errno.ENFILE, errno.ENOMEM, errno.EAGAIN, errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO}
-)
-"""What the machine has no more of: open files, memory, threads, room on a disk that works."""
-_FIRST_PAUSE = 0.5
-_LONGEST_PAUSE = 60.0
-_DOUBLINGS = 10
-"""More than it takes to come to the longest pause: an outage of a day has 1,500 attempts, and 2.0**1024 is none."""
+_LONGEST_PAUSE: Final = 60.0
+# Half of a pause grows from try to try, the other half is anything up to as much again: 0.25 to 0.5 s, and a minute at
+# most.
+_HALF: Final = {"multiplier": 0.25, "max": _LONGEST_PAUSE / 2}
+_PAUSE: Final = wait_exponential(**_HALF) + wait_random_exponential(**_HALF)
 
 
 def is_transient(error: BaseException) -> bool:
-    """Whether the same work may succeed later with nothing changed: connections, locks, timeouts, lost races."""
-    return isinstance(error, PASSING_FAILURES) or is_outage(error)
+    """Return whether the same work may succeed later with nothing changed."""
+    return isinstance(translated(error), Transient)
 
 
 def is_outage(error: BaseException) -> bool:
-    """Whether a failure that passes is nobody's turn's fault: a store or the broker is away, or the machine has no more
-    to give, and every turn must wait however long that takes."""
-    used_up = isinstance(error, OSError) and error.errno in _USED_UP
-    return isinstance(error, _OUTAGES) or used_up or is_passing(error) or refuses(error)
+    """Return whether a failure that passes is nobody's turn's fault, so that every turn must wait until it is over."""
+    return isinstance(translated(error), Outage)
 
 
 def pause_before_retry(attempt: int, error: BaseException | None = None) -> float:
-    """Seconds to wait before the attempt after `attempt` (from 1): exponential, half of it jitter, at most a minute;
-    and, up to that, no less than a provider asked for in its error."""
-    ceiling = min(_LONGEST_PAUSE, _FIRST_PAUSE * 2.0 ** min(attempt - 1, _DOUBLINGS))
-    asked = error.retry_after if isinstance(error, LLMUnavailable | EmbedderUnavailable) else None
-    return max(ceiling * random.uniform(0.5, 1.0), min(asked or 0.0, _LONGEST_PAUSE))
+    """Return how many seconds to wait before the try after `attempt` (from 1): half of it jitter, a minute at most.
+
+    Up to that it is no less than a provider asked for in its error.
+    """
+    tried = RetryCallState(Retrying(), None, (), {})
+    tried.attempt_number = attempt
+    asked = error.retry_after if isinstance(error, Transient) else None
+    return max(_PAUSE(tried), min(asked or 0.0, _LONGEST_PAUSE))

@@ -9,8 +9,8 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 import structlog
-from redis.exceptions import RedisError
 
+from schema.errors import BrokerFailed
 from stores.mailbox import Lease, Mailbox
 
 _log = structlog.get_logger()
@@ -78,5 +78,5 @@ class LeaseKeeper:
             for lease in held:
                 try:
                     self._mailbox.renew(lease, self._lease_seconds)
-                except RedisError as error:
+                except BrokerFailed as error:
                     _log.warning("lease_not_renewed", stage="mailbox", error=type(error).__name__)

@@ -8,7 +8,8 @@ from datetime import datetime
 
 from memory.indexing import index_all
 from schema import AuditAction, AuditEntry, Memory, Subject
-from stores.catalog import Changes, ConcurrentChange
+from schema.errors import ConcurrentChange
+from stores.catalog import Changes
 from stores.open import Stores
 
 MAX_WHY_CHARS = 200

@@ -5,10 +5,11 @@ from __future__ import annotations
 from datetime import datetime
 
 from schema import MAX_BLOCKED_TOPICS, AuditAction, AuditEntry, Preference, PreferenceName, Preferences, Subject
+from schema.errors import Refused
 from stores.catalog import Catalog, Changes
 
 
-class TooManyTopics(Exception):
+class TooManyTopics(Refused):
     """The subject has as many blocked topics as can be kept; the message says what to do."""
 
 

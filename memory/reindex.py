@@ -8,6 +8,7 @@ from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
 
 from schema import Memory, Status, Subject, index_key
+from schema.errors import IndexUnbuilt
 from stores.catalog.reindex_jobs import LoggedWrite
 from stores.graph import RebuildableGraph
 from stores.index.base import Entry
@@ -19,10 +20,6 @@ _EVERY_STATUS = tuple(Status)
 _ALL = 10**9
 _LOOKED_AT = 32
 """Memories of which an index that was built has at least one; a few may be missing for the sweep to repair."""
-
-
-class IndexUnbuilt(Exception):
-    """The index has not all memories yet. The message says what to do."""
 
 
 def target_of(stores: Stores) -> str:

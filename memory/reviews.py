@@ -25,6 +25,7 @@ from schema import (
     ReviewStatus,
     Subject,
 )
+from schema.errors import Refused, Transient
 from stores.catalog import Catalog
 from stores.mailbox import Lease
 
@@ -36,15 +37,15 @@ _WISHES: Final = {
 }
 
 
-class NotOpen(Exception):
+class NotOpen(Refused):
     """The review was decided before, or went with what it was made of."""
 
 
-class SubjectBusy(Exception):
+class SubjectBusy(Transient):
     """A worker has the subject's mailbox in hand. The message says what to do."""
 
 
-class NotWanted(Exception):
+class NotWanted(Refused):
     """The subject wants nothing of that kind kept any more: it was dropped. The message says which wish it is."""
 
 

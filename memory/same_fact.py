@@ -14,8 +14,8 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict
 from memory.metrics import LLM_CHECKS
 from memory.prompts import prompt
 from schema import Candidate, Memory, SameFact
-from stores.breaker import CircuitOpen
-from stores.llm import LLM, LLMAnswerInvalid, LLMBusy, LLMRefused, LLMUnavailable
+from schema.errors import CircuitOpen, LLMAnswerInvalid, LLMBusy, LLMRefused, LLMUnavailable
+from stores.llm import LLM
 
 PROMPT: Final = "same-fact-1"
 MAX_PAIRS: Final = 20

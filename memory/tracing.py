@@ -12,7 +12,8 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from typing import TYPE_CHECKING, Literal
 
-from schema.settings import SettingsError, variable_of
+from schema.errors import SettingsError
+from schema.settings import variable_of
 
 if TYPE_CHECKING:
     from opentelemetry.sdk.trace import TracerProvider

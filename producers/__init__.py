@@ -1,9 +1,8 @@
 """The ways in."""
 
-from producers.client import InvalidTurn, Producer, default_producer, enqueue, enqueue_async, parse_turn
+from producers.client import Producer, default_producer, enqueue, enqueue_async, parse_turn
 from producers.counting import Accepted, Counters
-from producers.spool import SpoolFull, SpoolUnavailable
-from stores.mailbox import ConflictingTurn
+from schema.errors import ConflictingTurn, InvalidTurn, SpoolFull, SpoolUnavailable
 
 __all__ = [
     "Accepted",

@@ -2,24 +2,11 @@
 
 from __future__ import annotations
 
-from kombu.exceptions import KombuError
-from redis.exceptions import (
-    AuthenticationError,
-    AuthenticationWrongNumberOfArgsError,
-    AuthorizationError,
-    NoPermissionError,
-    RedisError,
-)
-
 from schema import Turn
-from schema.settings import Settings, SettingsError
+from schema.settings import Settings
 from stores.mailbox import Receipt
 from stores.queue import create_celery, open_mailbox, send_turn
 from stores.redis import open_redis
-
-BROKER_FAILURES = (RedisError, KombuError, OSError)
-"""What a broker that is down, full, slow or broken does to a call."""
-_REFUSED = (AuthenticationError, AuthenticationWrongNumberOfArgsError, AuthorizationError, NoPermissionError)
 
 
 class Broker:
@@ -29,7 +16,6 @@ class Broker:
     """
 
     def __init__(self, settings: Settings, *, timeout: float) -> None:
-        self._shown = settings.broker_shown
         self._look_after = settings.sweep_seconds
         self._app = create_celery(settings)
         self._app.conf.broker_transport_options = {
@@ -45,19 +31,16 @@ class Broker:
 
         Raises:
             ConflictingTurn: the mailbox knows another turn of that id.
-            SettingsError: the broker refuses who we say we are.
-            BROKER_FAILURES: anything else that keeps the broker from it.
+            BrokerRefused: the broker refuses who we say we are.
+            BrokerFailed: anything else that keeps the broker from it.
         """
-        try:
-            return self._mailbox.append(turn, self._look_after)
-        except _REFUSED as error:
-            raise SettingsError(f"AFTERTURN_BROKER_URL: {self._shown} refuses the credentials: {error}") from error
+        return self._mailbox.append(turn, self._look_after)
 
     def announce(self, turn: Turn) -> None:
         """Send the message that brings a worker to a parked turn. Where it fails, a sweeper notifies later.
 
         Raises:
-            BROKER_FAILURES: the broker does not take it.
+            BrokerFailed: the broker does not take it.
         """
         send_turn(self._app, turn)
 
@@ -65,7 +48,7 @@ class Broker:
         """How many turns of all subjects wait.
 
         Raises:
-            BROKER_FAILURES: the broker does not answer.
+            BrokerFailed: the broker does not answer.
         """
         return self._mailbox.pending_turns()
 

@@ -23,20 +23,16 @@ from producers.broker import Broker
 from producers.counting import Accepted, Counters, Outcome, Tally
 from producers.flush import Flusher
 from producers.handover import Attempt, Handover
-from producers.spool import Spool, SpoolFull, SpoolUnavailable
+from producers.spool import Spool
 from schema import Turn
-from schema.settings import Settings, SettingsError, load_settings
-from stores.mailbox import ConflictingTurn
+from schema.errors import ConflictingTurn, InvalidTurn, SettingsError, SpoolFull, SpoolUnavailable
+from schema.settings import Settings, load_settings
 
 _BROKER_TIMEOUT_SECONDS = 1.0
 _FLUSH_TIMEOUT_SECONDS = 2.0
 _CLOSE_SECONDS = 2.0
 _SPOOL_SHARE = 0.3
 """The part of the budget that is kept for writing to the spool."""
-
-
-class InvalidTurn(ValueError):
-    """The turn cannot be taken. The message says which field is wrong and how."""
 
 
 class _Parts:

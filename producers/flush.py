@@ -9,12 +9,11 @@ from threading import Condition, Event, Thread
 
 from pydantic import ValidationError
 
-from producers.broker import BROKER_FAILURES, Broker
+from producers.broker import Broker
 from producers.counting import Outcome, Tally
-from producers.spool import Spool, SpooledTurn, SpoolUnavailable
+from producers.spool import Spool, SpooledTurn
 from schema import Turn
-from schema.settings import SettingsError
-from stores.mailbox import ConflictingTurn
+from schema.errors import BrokerFailed, BrokerRefused, ConflictingTurn, SettingsError, SpoolUnavailable
 
 _LOOK_SECONDS = 1.0
 """How often an idle process looks whether another left turns behind, and how long a broker that failed is let alone."""
@@ -92,7 +91,7 @@ class Flusher:
             elif failure is None and self._failing:
                 _log.info("the spool is flushed again")
             self._failing = failure is not None
-            self.refused = failure if isinstance(failure, SettingsError) else None
+            self.refused = failure if isinstance(failure, BrokerRefused) else None
             with self._passed:
                 self._passed.notify_all()
 
@@ -111,7 +110,7 @@ class Flusher:
             self._tally.show_depth(self._spool.depth())
             if self.overloaded():
                 self.note_pending(self._broker.pending_turns())
-        except (SettingsError, SpoolUnavailable, *BROKER_FAILURES) as failure:
+        except (SpoolUnavailable, BrokerFailed) as failure:
             return failure
         return None
 
@@ -146,7 +145,7 @@ class Flusher:
         if receipt.notify:
             try:
                 self._broker.announce(turn)
-            except BROKER_FAILURES as error:
+            except BrokerFailed as error:
                 _log.warning("a parked turn waits for the sweeper: %s: %s", type(error).__name__, error)
         return True
 

@@ -9,9 +9,10 @@ from dataclasses import dataclass
 from functools import partial
 from threading import Lock
 
-from producers.broker import BROKER_FAILURES, Broker
-from producers.spool import Spool, SpoolUnavailable
+from producers.broker import Broker
+from producers.spool import Spool
 from schema import Subject, Turn
+from schema.errors import BrokerFailed, BrokerRefused, SpoolUnavailable
 from stores.mailbox import Receipt
 
 _THREADS = 8
@@ -66,14 +67,14 @@ class Handover:
         An attempt that has not ended may still succeed; that the turn is spooled too is no harm.
 
         Raises:
-            ConflictingTurn, SettingsError: as `Broker.park`.
+            ConflictingTurn, BrokerRefused: as `Broker.park`.
         """
         if not attempt.parked.done() or attempt.parked.cancelled():
             attempt.over.cancel()
             self._let_alone("it does not answer in time")
             return None
         failure = attempt.parked.exception()
-        if isinstance(failure, BROKER_FAILURES):
+        if isinstance(failure, BrokerFailed) and not isinstance(failure, BrokerRefused):
             self._let_alone(f"{type(failure).__name__}: {failure}")
             return None
         return attempt.parked.result()
@@ -92,7 +93,7 @@ class Handover:
         if receipt.notify:
             try:
                 self._broker.announce(turn)
-            except BROKER_FAILURES as error:
+            except BrokerFailed as error:
                 self._let_alone(f"a parked turn waits for the sweeper: {type(error).__name__}: {error}")
 
     def _is_behind_others(self, subject: Subject) -> bool:

@@ -17,7 +17,7 @@ from threading import Lock
 from typing import IO, Any
 
 from schema import Subject, Turn
-from stores.mailbox import ConflictingTurn
+from schema.errors import ConflictingTurn, SpoolFull, SpoolUnavailable
 
 _FILE = "spool.sqlite3"
 _OPEN_SECONDS = 5.0
@@ -45,14 +45,6 @@ CREATE TABLE IF NOT EXISTS totals (
 );
 INSERT OR IGNORE INTO totals VALUES (1, 0, 0, 0, 0);
 """
-
-
-class SpoolUnavailable(Exception):
-    """The turn was not accepted: the broker does not take it and the spool cannot be written. The message says why."""
-
-
-class SpoolFull(SpoolUnavailable):
-    """The turn was not accepted: the broker does not take it and the spool holds as much as it may."""
 
 
 @dataclass(frozen=True)

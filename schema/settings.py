@@ -14,6 +14,7 @@ from pydantic_settings import SettingsError as UnreadableSetting
 
 from schema import Policy
 from schema.cron import Cron
+from schema.errors import SettingsError
 
 PREFIX = "AFTERTURN_"
 T = TypeVar("T", bound=BaseSettings)
@@ -21,10 +22,6 @@ _PLUGIN = r"[A-Za-z_][\w.]*:[A-Za-z_]\w*"
 _EXTRACTOR = rf"^(rules|llm|{_PLUGIN})$"
 _EMBEDDER = rf"^(minilm|onnx|bedrock|openai|{_PLUGIN})$"
 _LLM = rf"^(none|bedrock|openai|{_PLUGIN})$"
-
-
-class SettingsError(Exception):
-    """A setting cannot work. The message names the variable and says what it takes."""
 
 
 class _PolicyVariables(BaseSettings, Policy):

@@ -13,6 +13,7 @@ import structlog
 from sqlalchemy.exc import SQLAlchemyError
 
 from schema import Subject
+from schema.errors import CatalogOutage
 from stores.catalog import Access, Catalog
 
 _log = structlog.get_logger()
@@ -61,6 +62,6 @@ class Accesses:
             return
         try:
             self._catalog.decay.touch(taken.values())
-        except SQLAlchemyError as error:
+        except (CatalogOutage, SQLAlchemyError) as error:
             # Whoever asked has the answer; that it was asked for is a hint, not a fact to keep at any price.
             _log.warning("accesses_not_counted", stage="recall", count=len(taken), error=type(error).__name__)

@@ -20,7 +20,8 @@ from botocore.exceptions import (
 from botocore.exceptions import ConnectionError as UnreachableError
 from botocore.parsers import ResponseParserError
 
-from schema.settings import Settings, SettingsError, variable_of
+from schema.errors import SettingsError
+from schema.settings import Settings, variable_of
 
 if TYPE_CHECKING:
     from types_boto3_bedrock_runtime import BedrockRuntimeClient

@@ -8,16 +8,11 @@ from collections.abc import Callable
 from enum import IntEnum
 from typing import ParamSpec, TypeVar
 
+from schema.errors import CircuitOpen
+from stores.machine import translated
+
 P = ParamSpec("P")
 R = TypeVar("R")
-
-
-class CircuitOpen(Exception):
-    """The part was not asked: it failed too often just now."""
-
-    def __init__(self, part: str, seconds: float) -> None:
-        super().__init__(f"the {part} keeps failing and is not asked for another {seconds:.1f} s")
-        self.part = part
 
 
 class State(IntEnum):
@@ -71,11 +66,11 @@ class CircuitBreaker:
         self._pass_or_raise()
         try:
             result = function(*args, **kwargs)
-        except self._failures:
-            self._failed()
-            raise
-        except BaseException:
-            self._worked()
+        except BaseException as error:
+            if isinstance(translated(error), self._failures):
+                self._failed()
+            else:
+                self._worked()
             raise
         self._worked()
         return result

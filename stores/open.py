@@ -6,7 +6,8 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from schema import Policy, Thresholds
-from schema.settings import Settings, SettingsError, load_policy, variable_of
+from schema.errors import SettingsError
+from schema.settings import Settings, load_policy, variable_of
 from stores.accesses import Accesses
 from stores.catalog import Catalog, open_catalog_engine
 from stores.embedding import open_embedder
@@ -46,7 +47,7 @@ def open_stores(settings: Settings) -> Stores:
 
     Raises:
         SettingsError: a policy constant cannot work.
-        CatalogUnavailable, IndexMismatch, PostgresUnavailable: a store cannot be used as it is; the message says
+        CatalogUnavailable, IndexMismatch, CatalogUnavailable: a store cannot be used as it is; the message says
             what to do.
     """
     embedder = open_embedder(settings)

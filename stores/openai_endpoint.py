@@ -17,6 +17,8 @@ from typing import Any
 import httpx
 from pydantic import SecretStr
 
+from schema.errors import OperatorError, Transient
+
 OPENAI = "https://api.openai.com/v1"
 _PASSING = frozenset({408, 409, 421, 425, 429})
 _CONNECT_SECONDS = 5.0
@@ -24,19 +26,18 @@ _MAX_ANSWER_BYTES = 32 * 1024 * 1024
 _CODE = re.compile(r"[A-Za-z][\w.\-]{0,63}")
 
 
-class EndpointUnavailable(Exception):
+class EndpointUnavailable(Transient):
     """It cannot be reached, is overloaded, took too long, or answered what is no JSON: it may work later.
 
     `retry_after` is how many seconds it asked us to wait, if it did; `status` its HTTP status, if it gave one.
     """
 
     def __init__(self, message: str, *, retry_after: float | None = None, status: int | None = None) -> None:
-        super().__init__(message)
-        self.retry_after = retry_after
+        super().__init__(message, retry_after=retry_after)
         self.status = status
 
 
-class EndpointRefused(Exception):
+class EndpointRefused(OperatorError):
     """It does not take this request. `parameter` is the one that it names as the cause, if it does."""
 
     def __init__(self, message: str, *, status: int, parameter: str | None = None) -> None:

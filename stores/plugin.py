@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from importlib import import_module
 from typing import Any
 
-from schema.settings import SettingsError
+from schema.errors import SettingsError
 
 
 @contextmanager

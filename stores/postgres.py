@@ -6,7 +6,11 @@ from typing import Any
 
 from sqlalchemy import URL, Engine, create_engine, event
 from sqlalchemy.engine import ExceptionContext
-from sqlalchemy.exc import DBAPIError, OperationalError
+from sqlalchemy.exc import DBAPIError, InterfaceError, OperationalError
+from sqlalchemy.exc import TimeoutError as NoConnectionFree
+from sqlalchemy.pool import PoolProxiedConnection, QueuePool
+
+from schema.errors import CatalogOutage, CatalogUnavailable
 
 STATEMENT_SECONDS = 30
 """Longer than any statement of ours should take; a query that hangs must not hold a worker's slot for ever."""
@@ -30,8 +34,16 @@ _PASSING_STATES = ("25006", "25P03")
 """A server that is a replica since a moment ago, and a transaction that was ended because it stood still."""
 
 
-class PostgresUnavailable(Exception):
-    """The database cannot be used as it is set. The message says what to do."""
+class _Pool(QueuePool):
+    """Connections that threads wait for, `LOCK_SECONDS` at most."""
+
+    def connect(self) -> PoolProxiedConnection:
+        try:
+            return super().connect()
+        except NoConnectionFree as error:
+            raise CatalogOutage(
+                f"no connection of the catalog came free within {LOCK_SECONDS} s: are queries stuck, or too many?"
+            ) from error
 
 
 def is_postgres(url: URL) -> bool:
@@ -42,7 +54,7 @@ def create_postgres_engine(url: URL, *, connections: int) -> Engine:
     """An engine whose pool keeps up to so many connections, as many as threads ask at a time.
 
     Raises:
-        PostgresUnavailable: the driver is not installed.
+        CatalogUnavailable: the driver is not installed.
     """
     settings = {
         "statement_timeout": f"{STATEMENT_SECONDS}s",
@@ -63,13 +75,14 @@ def create_postgres_engine(url: URL, *, connections: int) -> Engine:
             hide_parameters=True,
             # What the URL says of itself stands: ?application_name=... or a pooler that takes no options.
             connect_args={name: value for name, value in arguments.items() if name not in url.query},
+            poolclass=_Pool,
             pool_size=connections,
             max_overflow=8,
             pool_timeout=LOCK_SECONDS,
             pool_pre_ping=True,
         )
     except ModuleNotFoundError as error:
-        raise PostgresUnavailable(
+        raise CatalogUnavailable(
             "AFTERTURN_CATALOG_URL names Postgres, and its driver is not installed; pip install 'afterturn[postgres]'"
         ) from error
     event.listen(engine, "handle_error", _take_out_what_rows_hold)
@@ -77,7 +90,9 @@ def create_postgres_engine(url: URL, *, connections: int) -> Engine:
 
 
 def explain(error: DBAPIError, url: URL) -> str:
-    """What an operator should do about a database that cannot be opened; the URL is shown without its password."""
+    """Return what an operator should do about a database that does not serve; the URL shows no password."""
+    if not is_postgres(url):
+        return f"the catalog does not answer: {error.orig}. Check AFTERTURN_CATALOG_URL, or try again"
     shown = url.render_as_string(hide_password=True)
     remedy = _REMEDIES.get(state_of(error) or "", "is the server up, and are host, port and database right?")
     return f"the Postgres of AFTERTURN_CATALOG_URL ({shown}) cannot be used: {_first_line(error)}; {remedy}"
@@ -102,13 +117,11 @@ def state_of(error: DBAPIError) -> str | None:
     return next((state for words, state in found.items() if words in said), None)
 
 
-def is_passing(error: BaseException) -> bool:
-    """Whether the same work may succeed later with nothing changed."""
-    if not isinstance(error, DBAPIError):
-        return False
+def is_passing(error: DBAPIError) -> bool:
+    """Return whether the same work may succeed later with nothing changed."""
     state = getattr(error.orig, "sqlstate", None)
     if state is None:
-        return error.connection_invalidated or isinstance(error, OperationalError)
+        return error.connection_invalidated or isinstance(error, OperationalError | InterfaceError)
     return state.startswith(_PASSING_CLASSES) or state in _PASSING_STATES
 
 

@@ -8,14 +8,20 @@ on a broker applies to everybody on it.
 from __future__ import annotations
 
 import ssl
+from collections.abc import Iterator
+from contextlib import contextmanager
 from datetime import UTC, datetime
 from typing import Any
 
 from celery import Celery
 from kombu import Exchange, Queue
+from kombu.exceptions import KombuError
+from kombu.utils.url import maybe_sanitize_url
 from redis import Redis
+from redis.exceptions import RedisError
 
 from schema import Subject, Turn
+from schema.errors import BrokerOutage
 from schema.settings import Settings
 from stores.mailbox import Mailbox
 
@@ -91,7 +97,7 @@ def send_turn(app: Celery, turn: Turn) -> None:
     """Put one turn onto the ingest queue.
 
     Raises:
-        kombu.exceptions.OperationalError: the broker does not answer.
+        BrokerOutage: the broker does not take it.
     """
     _send(app, INGEST_TURN, [turn.model_dump(mode="json", exclude_none=True)], INGEST_QUEUE, f"turn {turn.turn_id}")
 
@@ -103,28 +109,12 @@ def notify(app: Celery, subject: Subject) -> None:
 
 def want_hand(app: Celery, run_id: str) -> None:
     """Ask any worker to take a chunk of a nightly run. It waits behind whatever else waits: turns, and the sweep."""
-    app.send_task(
-        NIGHT_CHUNK,
-        args=[run_id],
-        queue=NIGHTLY_QUEUE,
-        ignore_result=True,
-        priority=_LAST,
-        argsrepr="()",
-        kwargsrepr="{}",
-    )
+    _send(app, NIGHT_CHUNK, [run_id], NIGHTLY_QUEUE, "", priority=_LAST)
 
 
 def request_condensing(app: Celery, subject: Subject) -> None:
     """Ask any worker to condense the episodes of a subject that tells too much to wait for its night."""
-    app.send_task(
-        CONDENSE,
-        args=[subject.tenant_id, subject.subject_id],
-        queue=NIGHTLY_QUEUE,
-        ignore_result=True,
-        priority=_LAST,
-        argsrepr="(one subject)",
-        kwargsrepr="{}",
-    )
+    _send(app, CONDENSE, [subject.tenant_id, subject.subject_id], NIGHTLY_QUEUE, "one subject", priority=_LAST)
 
 
 def send_dead_letter(app: Celery, *, reason: str, turn_id: str | None, body: Any) -> None:
@@ -136,5 +126,31 @@ def send_dead_letter(app: Celery, *, reason: str, turn_id: str | None, body: Any
     _send(app, DEAD_LETTER, [letter], DEAD_LETTER_QUEUE, f"turn {turn_id}")
 
 
-def _send(app: Celery, task: str, args: list[Any], queue: str, shown_as: str) -> None:
-    app.send_task(task, args=args, queue=queue, ignore_result=True, argsrepr=f"({shown_as})", kwargsrepr="{}")
+def ask_workers(app: Celery, timeout: float) -> list[dict[str, Any]]:
+    """Return what each worker that answers within `timeout` seconds has in hand, by its name.
+
+    Raises:
+        BrokerOutage: the broker does not answer.
+    """
+    with _translated(app):
+        return app.control.broadcast(IN_HAND, reply=True, timeout=timeout) or []
+
+
+def _send(app: Celery, task: str, args: list[Any], queue: str, shown_as: str, *, priority: int | None = None) -> None:
+    options: dict[str, Any] = {} if priority is None else {"priority": priority}
+    with _translated(app):
+        app.send_task(
+            task, args=args, queue=queue, ignore_result=True, argsrepr=f"({shown_as})", kwargsrepr="{}", **options
+        )
+
+
+@contextmanager
+def _translated(app: Celery) -> Iterator[None]:
+    """Raise what keeps a broker from a message as what it is, whichever library says so."""
+    try:
+        yield
+    except (KombuError, RedisError, OSError) as error:
+        raise BrokerOutage(
+            f"the broker at {maybe_sanitize_url(app.conf.broker_url)} takes no message: {error}. Start one "
+            "(`afterturn run` brings its own) or set AFTERTURN_BROKER_URL"
+        ) from error

@@ -1,15 +1,24 @@
-"""The Redis client of mailboxes, events and status, and what a Redis that is there may refuse for a while."""
+"""The Redis client of mailboxes, events and status, and what its failures mean."""
 
 from __future__ import annotations
 
+from typing import Any, Never, cast
+
 from redis import Redis
 from redis.backoff import ExponentialWithJitterBackoff
+from redis.client import Pipeline
 from redis.exceptions import (
+    AuthenticationError,
+    AuthenticationWrongNumberOfArgsError,
+    AuthorizationError,
     BusyLoadingError,
     ClusterDownError,
     MasterDownError,
+    NoPermissionError,
+    NoScriptError,
     OutOfMemoryError,
     ReadOnlyError,
+    RedisError,
     ResponseError,
     TryAgainError,
 )
@@ -17,8 +26,10 @@ from redis.exceptions import ConnectionError as RedisConnectionError
 from redis.exceptions import TimeoutError as RedisTimeoutError
 from redis.retry import Retry
 
+from schema.errors import BrokerOutage, BrokerRefused, BrokerRejected
 from schema.settings import Settings
 
+_NOT_ALLOWED = (AuthenticationError, AuthenticationWrongNumberOfArgsError, AuthorizationError, NoPermissionError)
 _REFUSALS = (BusyLoadingError, ClusterDownError, MasterDownError, OutOfMemoryError, ReadOnlyError, TryAgainError)
 _REFUSING_WORDS = ("MISCONF ", "NOREPLICAS ", "BUSY ", "UNBLOCKED ")
 """How answers begin for which the client has no class: its disk is full, its replicas are away, a script runs on, it
@@ -26,22 +37,88 @@ became a replica while somebody waited for a message."""
 
 
 def refuses(error: BaseException) -> bool:
-    """Whether a Redis refuses for a reason of its own that passes: full, read-only after a failover, still loading."""
+    """Return whether a Redis refuses for a reason of its own that passes: full, read-only after a failover, loading."""
     return isinstance(error, _REFUSALS) or (isinstance(error, ResponseError) and str(error).startswith(_REFUSING_WORDS))
 
 
+def translated(error: Exception, shown: str) -> Exception:
+    """Return the project's error for one of the client's, and any other as it is.
+
+    `shown` is the broker's URL without its password.
+    """
+    match error:
+        case NoScriptError():
+            # The client loads the script, and asks again.
+            return error
+        case _ if isinstance(error, _NOT_ALLOWED):
+            return BrokerRefused(f"AFTERTURN_BROKER_URL: {shown} refuses the credentials, or a command: {error}")
+        case _ if refuses(error):
+            return BrokerOutage(f"the broker at {shown} refuses: {error}. Look at its memory, disk and replicas")
+        case RedisConnectionError() | RedisTimeoutError() | OSError():
+            return BrokerOutage(
+                f"no broker answers at {shown}. Start one (`afterturn run` brings its own) or set AFTERTURN_BROKER_URL"
+            )
+        case ResponseError():
+            return BrokerRejected(f"the broker at {shown} refuses: {error}. Check AFTERTURN_BROKER_URL and its rights")
+    return error
+
+
+class BrokerRedis(Redis):
+    """A client whose calls raise `BrokerFailed` of one kind or another where the server fails.
+
+    `shown` is its URL without the password.
+    """
+
+    shown = "the broker's URL"
+
+    def execute_command(self, *args: Any, **options: Any) -> Any:
+        try:
+            return super().execute_command(*args, **options)  # type: ignore[no-untyped-call]
+        except (RedisError, OSError) as error:
+            _raise(error, self.shown)
+
+    def pipeline(self, transaction: bool = True, shard_hint: str | None = None) -> Pipeline:
+        pipeline = _BrokerPipeline(self.connection_pool, self.response_callbacks, transaction, shard_hint)
+        pipeline.shown = self.shown
+        return pipeline
+
+
+class _BrokerPipeline(Pipeline):
+    """As `BrokerRedis`."""
+
+    shown = BrokerRedis.shown
+
+    def execute(self, raise_on_error: bool = True) -> list[Any]:
+        try:
+            return super().execute(raise_on_error)
+        except (RedisError, OSError) as error:
+            _raise(error, self.shown)
+
+
+def _raise(error: Exception, shown: str) -> Never:
+    ours = translated(error, shown)
+    if ours is error:
+        raise error
+    raise ours from error
+
+
 def open_redis(settings: Settings, *, timeout: float = 5.0, retries: int = 3) -> Redis:
-    """A client of the broker's Redis that answers in bytes. Connects on first use.
+    """Return a client of the broker's Redis that answers in bytes. It connects on first use.
 
     A call that fails for want of a connection is tried `retries` more times, within about a second; every script
-    and command used here may be repeated.
+    and command used here may be repeated. What fails is a `BrokerFailed`.
     """
-    return Redis.from_url(
-        settings.broker_url,
-        socket_timeout=timeout,
-        socket_connect_timeout=min(timeout, 2.0),
-        socket_keepalive=True,
-        health_check_interval=30,
-        retry=Retry(ExponentialWithJitterBackoff(cap=0.5, base=0.05), retries),
-        retry_on_error=[RedisConnectionError, RedisTimeoutError],
+    redis = cast(
+        BrokerRedis,
+        BrokerRedis.from_url(
+            settings.broker_url,
+            socket_timeout=timeout,
+            socket_connect_timeout=min(timeout, 2.0),
+            socket_keepalive=True,
+            health_check_interval=30,
+            retry=Retry(ExponentialWithJitterBackoff(cap=0.5, base=0.05), retries),
+            retry_on_error=[RedisConnectionError, RedisTimeoutError],
+        ),
     )
+    redis.shown = settings.broker_shown
+    return redis

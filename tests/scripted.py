@@ -8,8 +8,9 @@ from typing import Any
 
 from fakeredis import FakeRedis, FakeServer
 
+from schema.errors import LLMUnavailable
 from stores.breaker import CircuitBreaker
-from stores.llm import LLM, LLMUnavailable, Reply
+from stores.llm import LLM, Reply
 from stores.llm.call_limiter import CallLimiter
 
 Answering = Callable[[str], Any]

@@ -10,12 +10,14 @@ from celery import Task
 from celery.exceptions import TaskPredicate
 from celery.worker.request import Request
 
+from schema.errors import AfterturnError
+
 _log = structlog.get_logger()
 _OURS = re.compile(r"\(one subject\)|\(turn [^\s()]{1,200}\)|\(\)")
 _HIDDEN = "(...)"
 
 
-class TaskFailed(Exception):
+class TaskFailed(AfterturnError):
     """A task failed with an exception of a class; the class is all that is told."""
 
 

@@ -9,12 +9,12 @@ import structlog
 from celery import Celery
 
 from memory.context import MemoryContext
-from memory.failures import INDEX_FAILURES, PASSING_FAILURES
 from memory.metrics import count_llm_call, show_breaker
 from memory.same_fact import Judge
+from schema.errors import EmbedderUnavailable, Transient
 from schema.settings import Settings
 from stores.breaker import CircuitBreaker
-from stores.embedding import EmbedderUnavailable, try_out
+from stores.embedding import try_out
 from stores.llm import LLM, open_llm
 from stores.open import open_stores
 from stores.queue import open_mailbox
@@ -47,8 +47,8 @@ def open_worker_context(settings: Settings, celery: Celery) -> WorkerContext:
     except EmbedderUnavailable as error:
         _log.warning("embedder_unavailable_at_start", error=str(error))
     redis = open_redis(settings)
-    index_breaker = CircuitBreaker("index", INDEX_FAILURES, on_change=show_breaker)
-    embedder_breaker = CircuitBreaker("embedder", PASSING_FAILURES, on_change=show_breaker)
+    index_breaker = CircuitBreaker("index", (Transient,), on_change=show_breaker)
+    embedder_breaker = CircuitBreaker("embedder", (Transient,), on_change=show_breaker)
     prices = settings.llm_price_prompt, settings.llm_price_completion
     llm = open_llm(settings, redis, on_call=partial(count_llm_call, prices=prices), on_breaker=show_breaker)
     return WorkerContext(

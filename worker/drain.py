@@ -25,9 +25,10 @@ from memory.metrics import (
 )
 from memory.stages import in_batch
 from schema import Subject, Turn
-from stores.catalog import Changes, LedgerEntry, Outcome, StaleFence
+from schema.errors import ConflictingTurn, LeaseLost, StaleFence
+from stores.catalog import Changes, LedgerEntry, Outcome
 from stores.failpoints import hit
-from stores.mailbox import Batch, ConflictingTurn, Lease, LeaseLost, ParkedTurn
+from stores.mailbox import Batch, Lease, ParkedTurn
 from stores.queue import send_dead_letter
 from worker.context import WorkerContext
 from worker.pipeline import ReceivedTurn, process

@@ -28,10 +28,11 @@ from schema import (
     Subject,
     Turn,
 )
+from schema.errors import ConflictingTurn
 from stores.catalog import LedgerEntry, Outcome
 from stores.failpoints import hit
 from stores.index.base import Vector
-from stores.mailbox import ConflictingTurn, Lease
+from stores.mailbox import Lease
 from stores.queue import request_condensing
 from worker.context import WorkerContext
 from worker.conversation import admitted, context_of, name_of, questions_after, topics_after, without_told_secrets

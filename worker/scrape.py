@@ -19,12 +19,12 @@ from prometheus_client import REGISTRY, start_http_server
 from prometheus_client.metrics_core import GaugeMetricFamily, Metric
 from prometheus_client.registry import Collector
 from redis import Redis
-from redis.exceptions import RedisError
 from sqlalchemy.exc import SQLAlchemyError
 
 from memory.leases import LeaseKeeper
 from memory.metrics import OLDEST_IN_HAND, SCRAPE_ERRORS, SLOTS, SLOTS_BUSY
-from schema.settings import SettingsError, variable_of
+from schema.errors import BrokerFailed, CatalogOutage, SettingsError
+from schema.settings import variable_of
 from stores.catalog import Backlog, Catalog
 from stores.mailbox import Depths, Mailbox
 from stores.queue import BEAT_LOCK, QUEUES, open_mailbox
@@ -85,11 +85,11 @@ class FleetCollector(Collector):
         try:
             yield _shown_beat(leads=bool(self._redis.exists(BEAT_LOCK)))
             yield from _shown_depths(self._mailbox.depths(QUEUES), time.time())
-        except RedisError as error:
+        except BrokerFailed as error:
             _not_read("broker", error)
         try:
             yield from _shown_backlog(self._backlog.answer(_CATALOG_SECONDS), time.time())
-        except (SQLAlchemyError, TookTooLong) as error:
+        except (CatalogOutage, SQLAlchemyError, TookTooLong) as error:
             _not_read("catalog", error)
 
 

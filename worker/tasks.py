@@ -19,15 +19,15 @@ from memory.failures import is_transient
 from memory.indexing import index
 from memory.leases import LeaseKeeper
 from memory.metrics import DeadLetterReason, count_dead_letter, observe_searchable
-from memory.reindex import IndexUnbuilt, must_be_built
+from memory.reindex import must_be_built
 from memory.tracing import start_tracing
 from schema import Subject, Turn
-from schema.settings import SettingsError
-from stores.catalog import CatalogUnavailable
+from schema.errors import (
+    ConflictingTurn,
+    OperatorError,
+    Outage,
+)
 from stores.failpoints import hit
-from stores.index import IndexMismatch, IndexUnavailable
-from stores.mailbox import ConflictingTurn
-from stores.postgres import PostgresUnavailable
 from stores.queue import (
     CONDENSE,
     DRAIN_MAILBOX,
@@ -60,15 +60,6 @@ _SWEEP_CLAIM = "afterturn:sweep:claim"
 _STALE_CLAIM = "afterturn:stale:claim"
 _STALE_SECONDS = 3600
 _hand = Hand()
-_NEEDS_A_PERSON = (
-    SettingsError,
-    CatalogUnavailable,
-    IndexMismatch,
-    IndexUnavailable,
-    IndexUnbuilt,
-    PostgresUnavailable,
-)
-"""What no new start of the worker mends."""
 _COULD_NOT_BEGIN = 2
 """The exit code, as of every command: a supervisor need not try again."""
 
@@ -95,7 +86,8 @@ def _open_at_start(**_: Any) -> None:
         _context().extractor.prepare()
         show_worker(_context(), _leases(), busy)
         _tracing()
-    except _NEEDS_A_PERSON as error:
+    except (OperatorError, Outage) as error:
+        # No new start of the worker mends it.
         sys.stderr.write(f"afterturn worker: {error}\n")
         sys.exit(_COULD_NOT_BEGIN)
 

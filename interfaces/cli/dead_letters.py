@@ -18,9 +18,9 @@ from rich.text import Text
 
 from interfaces.cli.arguments import JsonOption
 from interfaces.cli.output import console, errors, print_json, short
-from producers import ConflictingTurn, InvalidTurn
 from producers.replay import replay as replay_letter
 from schema import utc_iso
+from schema.errors import ConflictingTurn, InvalidTurn
 from schema.settings import Settings, load_settings
 from stores.catalog import open_catalog
 from stores.dead_letters import DeadLetter, read_dead_letters, remove_dead_letter

@@ -89,10 +89,9 @@ def main() -> None:
     try:
         app()
     except Exception as failure:
-        from interfaces.cli.failures import how_to_mend
+        from schema.errors import AfterturnError
 
-        advice = how_to_mend(failure)
-        if advice is None:
+        if not isinstance(failure, AfterturnError):
             raise
-        errors.print(Text(f"afterturn: {advice}", style="red"), soft_wrap=True)
+        errors.print(Text(f"afterturn: {failure}", style="red"), soft_wrap=True)
         sys.exit(2)

@@ -18,8 +18,9 @@ from memory.reviews import Approved, NotOpen, NotWanted, SubjectBusy
 from memory.reviews import approve as approve_review
 from memory.reviews import reject as reject_review
 from schema import Review, ReviewStatus, Subject, utc_iso
+from schema.errors import ConcurrentChange
 from schema.settings import load_policy, load_settings
-from stores.catalog import Catalog, ConcurrentChange, open_catalog
+from stores.catalog import Catalog, open_catalog
 from stores.queue import create_celery
 from worker.context import open_worker_context
 

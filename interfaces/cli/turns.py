@@ -12,7 +12,8 @@ from rich.text import Text
 from interfaces.cli.arguments import JsonOption
 from interfaces.cli.output import console, errors, print_json
 from interfaces.turn_file import BadLine, read_turns
-from producers import Accepted, ConflictingTurn, Producer
+from producers import Accepted, Producer
+from schema.errors import ConflictingTurn
 from schema.settings import load_settings
 
 _FLUSH_SECONDS = 10.0

@@ -10,8 +10,9 @@ from interfaces.doctor.broker import check_broker, check_fleet
 from interfaces.doctor.machine import check_folders, check_settings
 from interfaces.doctor.models import check_extractor, check_llm
 from interfaces.doctor.stores import check_stores
+from schema.errors import SettingsError
 from schema.health import HealthCheck, failed
-from schema.settings import SettingsError, load_settings
+from schema.settings import load_settings
 
 _SECONDS = 60.0
 """How long one part may take: millions of vectors are counted, and a model is loaded."""

@@ -7,12 +7,12 @@ from collections.abc import Iterator
 from typing import Any, cast
 
 from redis import Redis
-from redis.exceptions import AuthenticationError, NoPermissionError, RedisError, ResponseError
 
+from schema.errors import BrokerFailed, BrokerRefused, BrokerRejected
 from schema.health import HealthCheck, failed, fine, skipped, warning
 from schema.settings import Settings
 from stores.dead_letters import count_dead_letters
-from stores.queue import BEAT_KEYS, BEAT_LOCK, IN_HAND, QUEUES, create_celery, open_mailbox
+from stores.queue import BEAT_KEYS, BEAT_LOCK, QUEUES, ask_workers, create_celery, open_mailbox
 from stores.redis import open_redis
 
 LEAST_VERSION = (7, 0)
@@ -28,13 +28,17 @@ def check_broker(settings: Settings) -> Iterator[HealthCheck]:
     with open_redis(settings, timeout=_SECONDS, retries=0) as redis:
         try:
             said = cast(dict[str, Any], redis.info())
-        except (AuthenticationError, NoPermissionError) as error:
+        except BrokerRefused as error:
             hint = "give the user of AFTERTURN_BROKER_URL its password, and the rights +@all ~* &*"
-            yield failed("broker", f"{settings.broker_shown} refuses the user ({type(error).__name__})", hint)
+            yield failed(
+                "broker", f"{settings.broker_shown} refuses the user ({type(error.__cause__ or error).__name__})", hint
+            )
             return
-        except RedisError as error:
+        except BrokerFailed as error:
             hint = "start one (`afterturn run` brings its own), or set AFTERTURN_BROKER_URL"
-            yield failed("broker", f"{settings.broker_shown} does not answer ({type(error).__name__})", hint)
+            yield failed(
+                "broker", f"{settings.broker_shown} does not answer ({type(error.__cause__ or error).__name__})", hint
+            )
             return
         yield _server(said, settings)
         yield _keeping(said)
@@ -48,11 +52,11 @@ def check_fleet(settings: Settings, *, patience: float = 1.0) -> Iterator[Health
     with open_redis(settings, timeout=_SECONDS, retries=0) as redis:
         try:
             redis.ping()
-        except RedisError:
+        except BrokerFailed:
             yield skipped("workers", "not asked: the broker does not answer")
             return
-        replies = create_celery(settings).control.broadcast(IN_HAND, reply=True, timeout=patience)
-        workers = [said for reply in replies or () for said in reply.values()]
+        replies = ask_workers(create_celery(settings), patience)
+        workers = [said for reply in replies for said in reply.values()]
         if workers:
             busy, slots = (sum(said.get(name, 0) for said in workers) for name in ("busy", "slots"))
             yield fine("workers", f"{len(workers)} answer, {busy} of {slots} slots busy")
@@ -109,7 +113,7 @@ def _scripts(redis: Redis, settings: Settings) -> Iterator[HealthCheck]:
     try:
         depths = open_mailbox(settings, redis, create_celery(settings)).depths(QUEUES)
         letters = count_dead_letters(redis)
-    except (NoPermissionError, ResponseError):
+    except (BrokerRefused, BrokerRejected):
         hint = "give the user of AFTERTURN_BROKER_URL the rights +@all ~* &*: mailboxes are moved by Lua scripts"
         yield failed("mailboxes", "the broker refuses our scripts", hint)
         return

@@ -8,11 +8,20 @@ from collections.abc import Iterator
 from pydantic import BaseModel
 
 from schema import Policy
+from schema.errors import (
+    EmbedderRefused,
+    EmbedderUnavailable,
+    LLMAnswerInvalid,
+    LLMBusy,
+    LLMRefused,
+    LLMUnavailable,
+    SettingsError,
+)
 from schema.health import HealthCheck, failed, fine, skipped, warning
-from schema.settings import Settings, SettingsError
-from stores.embedding import EmbedderRefused, EmbedderUnavailable, open_embedder
+from schema.settings import Settings
+from stores.embedding import open_embedder
 from stores.embedding.base import Embedder
-from stores.llm import LLM, LLMAnswerInvalid, LLMBusy, LLMRefused, LLMUnavailable, open_llm
+from stores.llm import LLM, open_llm
 from stores.open import policy_on_scale_of
 from stores.redis import open_redis
 from worker.extract import open_extractor

@@ -9,19 +9,26 @@ from sqlalchemy.exc import SQLAlchemyError
 
 from interfaces.doctor.models import check_embedder
 from interfaces.fleet_report import ERASURES_GO_ON
-from memory.reindex import IndexUnbuilt, must_be_built, target_of
+from memory.reindex import must_be_built, target_of
 from schema import Policy, utc_iso
+from schema.errors import (
+    CatalogOutage,
+    CatalogUnavailable,
+    IndexMismatch,
+    IndexUnavailable,
+    IndexUnbuilt,
+    OperatorError,
+)
 from schema.health import HealthCheck, HealthStatus, failed, fine, skipped, warning
-from schema.settings import Settings, SettingsError
+from schema.settings import Settings
 from stores.accesses import Accesses
-from stores.catalog import Catalog, CatalogUnavailable, open_catalog_engine
+from stores.catalog import Catalog, open_catalog_engine
 from stores.catalog.engine import create_catalog_engine
 from stores.catalog.health import check_catalog
 from stores.embedding.base import Embedder
 from stores.graph import RebuildableGraph, SqlGraph, open_graph
-from stores.index import HealthCheckedIndex, Index, IndexMismatch, IndexUnavailable, OptimizableIndex, open_index
+from stores.index import HealthCheckedIndex, Index, OptimizableIndex, open_index
 from stores.open import Stores
-from stores.postgres import PostgresUnavailable
 
 _SHOWN = 20
 _REINDEX = "run `afterturn reindex` with these settings"
@@ -51,7 +58,7 @@ def _catalog(settings: Settings) -> list[HealthCheck]:
         engine = create_catalog_engine(settings.effective_catalog_url, settings.worker_slots)
     except CatalogUnavailable as error:
         return [failed("catalog", "cannot be used", str(error))]
-    except SQLAlchemyError as error:
+    except (CatalogOutage, SQLAlchemyError) as error:
         hint = "who else is writing to it? A damaged file: restore it from a backup"
         return [failed("catalog", f"cannot be opened ({type(error).__name__})", hint)]
     try:
@@ -67,7 +74,7 @@ def _index(settings: Settings, embedder: Embedder, *, tend: bool) -> Iterator[He
     except IndexMismatch as error:
         yield failed("index", "made for another embedder", str(error))
         return
-    except (IndexUnavailable, PostgresUnavailable, SettingsError) as error:
+    except (OperatorError, CatalogOutage) as error:
         yield failed("index", "cannot be used", str(error))
         return
     catalog = Catalog(engine)
@@ -150,7 +157,7 @@ def _graph(settings: Settings) -> Iterator[HealthCheck]:
         graph = open_graph(settings, engine)
         if isinstance(graph, RebuildableGraph):
             yield from graph.check_health()
-    except PostgresUnavailable as error:
+    except (CatalogUnavailable, CatalogOutage) as error:
         yield failed("graph", "cannot be used", str(error))
     finally:
         engine.dispose()

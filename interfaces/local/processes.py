@@ -9,6 +9,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from schema.errors import OperatorError
+
 _GRACE_SECONDS = 30.0
 _SHORTEST_LIFE = 5.0
 _FAST_DEATHS = 3
@@ -16,7 +18,7 @@ _COULD_NOT_BEGIN = 2
 """The exit code of a command that says what to mend first."""
 
 
-class ProcessKeepsDying(Exception):
+class ProcessKeepsDying(OperatorError):
     """A process of the fleet dies as soon as it starts. The message has the end of its log."""
 
 

@@ -27,9 +27,10 @@ from interfaces.local.broker import BrokerUnavailable, embedded_broker
 from interfaces.local.processes import Supervised, worker_and_beat
 from interfaces.local.progress import Progress, measure, panel
 from interfaces.turn_file import BadLine, read_turns
-from producers import Accepted, ConflictingTurn, Producer
+from producers import Accepted, Producer
 from recall.search import search
 from schema import Status, Subject, Turn
+from schema.errors import ConflictingTurn
 from schema.settings import Settings, load_policy
 from stores.catalog import Catalog, open_catalog
 from stores.open import open_stores

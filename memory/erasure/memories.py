@@ -10,7 +10,8 @@ from typing import Any, Protocol
 
 from memory.indexing import index_all
 from schema import AuditAction, AuditEntry, Event, EventName, Kind, Memory, MemoryType, Policy, Subject
-from stores.catalog import Catalog, Changes, ConcurrentChange, UnderLegalHold
+from schema.errors import ConcurrentChange, UnderLegalHold
+from stores.catalog import Catalog, Changes
 from stores.catalog.erasures import Tombstone
 from stores.open import Stores
 

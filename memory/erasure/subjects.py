@@ -19,7 +19,6 @@ from pathlib import Path
 from typing import Any
 
 import structlog
-from redis.exceptions import ResponseError
 
 from memory.context import MemoryContext
 from memory.erasure.memories import Consequences, erase
@@ -28,6 +27,7 @@ from memory.indexing import index_all
 from memory.reviews import SubjectBusy, holding
 from policies.consolidation import without
 from schema import AuditAction, AuditEntry, Memory, Status, Subject
+from schema.errors import BrokerRejected
 from stores.catalog.erasures import Scope, Tombstone
 from stores.dead_letters import DeadLetter, read_dead_letters, remove_dead_letter
 from stores.graph import RebuildableGraph
@@ -308,7 +308,7 @@ def _rewrite(context: MemoryContext, proof: Proof) -> None:
         proof.notes.append(
             "Postgres keeps deleted rows in its files until VACUUM FULL, and in its log until that is recycled"
         )
-    with suppress(ResponseError):
+    with suppress(BrokerRejected):
         # Refused while it is under way already, or where there is no such file.
         context.redis.bgrewriteaof()
     proof.notes.append(

@@ -4,29 +4,24 @@ from sqlalchemy import Engine
 
 from schema.settings import Settings
 from stores.catalog.catalog import Backlog, Catalog
-from stores.catalog.changes import Access, Changes, ConcurrentChange, IndexJob, LedgerEntry, Outcome, UnderLegalHold
-from stores.catalog.engine import CatalogUnavailable, create_catalog_engine
+from stores.catalog.changes import Access, Changes, IndexJob, LedgerEntry, Outcome
+from stores.catalog.engine import create_catalog_engine
 from stores.catalog.nights import Chunk, ChunkLost, NightRun
 from stores.catalog.reviews import Reviews
 from stores.catalog.revisions import check_revision, migrate
-from stores.catalog.writing import StaleFence
 
 __all__ = [
     "Access",
     "Backlog",
     "Catalog",
-    "CatalogUnavailable",
     "Changes",
     "Chunk",
     "ChunkLost",
-    "ConcurrentChange",
     "IndexJob",
     "LedgerEntry",
     "NightRun",
     "Outcome",
     "Reviews",
-    "StaleFence",
-    "UnderLegalHold",
     "open_catalog",
     "open_catalog_engine",
 ]

@@ -54,8 +54,7 @@ class Backlog:
 class Catalog:
     """Memories, sources, audit, ledger and outbox over one database. Safe to call from many threads and processes.
 
-    Every call may raise `sqlalchemy.exc.OperationalError` while the database is locked or away, and on Postgres
-    whatever `memory.postgres.is_passing` names: a deadlock, a timeout, a server that restarts.
+    Every call may raise `CatalogOutage`: the database is locked or away, restarts, or ended a deadlock.
     """
 
     def __init__(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import uuid
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
@@ -11,25 +11,7 @@ from typing import Literal
 
 from schema import AuditEntry, Event, Memory, OpenTopic, Preference, Question, Review, Settlement, Subject, Turn
 
-
-class ConcurrentChange(Exception):
-    """What is changed was changed by somebody else since it was read: nothing was written; read it again."""
-
-
 _NAMED = 20
-
-
-class UnderLegalHold(Exception):
-    """Memories are under legal hold that would be removed, or say what would be: nothing was. The message says which
-    these are, and what to do."""
-
-    def __init__(self, ids: Iterable[uuid.UUID]) -> None:
-        self.ids = tuple(sorted(ids))
-        named = ", ".join(map(str, self.ids[:_NAMED])) + (" ..." if len(self.ids) > _NAMED else "")
-        super().__init__(
-            f"nothing was erased: {len(self.ids)} memories that it would take are under legal hold ({named}). "
-            "If they may go, lift the holds first: `afterturn holds lift ID --why ...`"
-        )
 
 
 class Outcome(StrEnum):

@@ -6,19 +6,17 @@ import sqlite3
 from pathlib import Path
 
 from sqlalchemy import Engine, create_engine, event, make_url
-from sqlalchemy.exc import ArgumentError
+from sqlalchemy.engine import ExceptionContext
+from sqlalchemy.exc import ArgumentError, DBAPIError
 from sqlalchemy.pool import ConnectionPoolEntry
 
-from stores.postgres import PostgresUnavailable, create_postgres_engine, is_postgres
+from schema.errors import CatalogOutage, CatalogUnavailable
+from stores.postgres import create_postgres_engine, explain, is_passing, is_postgres
 
 BUSY_SECONDS = 10.0
 _SUCH_AS = (
     "it takes postgresql+psycopg://user:password@host:5432/afterturn or sqlite:////var/lib/afterturn/catalog.sqlite3"
 )
-
-
-class CatalogUnavailable(Exception):
-    """The catalog's database cannot be opened as it is set. The message says what to do."""
 
 
 def create_catalog_engine(url: str, connections: int = 16) -> Engine:
@@ -35,10 +33,7 @@ def create_catalog_engine(url: str, connections: int = 16) -> Engine:
     except ArgumentError as error:
         raise CatalogUnavailable(f"AFTERTURN_CATALOG_URL is no database URL; {_SUCH_AS}") from error
     if is_postgres(parsed):
-        try:
-            return create_postgres_engine(parsed, connections=connections)
-        except PostgresUnavailable as error:
-            raise CatalogUnavailable(str(error)) from error
+        return _translating(create_postgres_engine(parsed, connections=connections))
     if parsed.get_backend_name() != "sqlite":
         raise CatalogUnavailable(f"AFTERTURN_CATALOG_URL begins with {parsed.drivername}://; {_SUCH_AS}")
     if not parsed.database or parsed.database == ":memory:":
@@ -61,7 +56,19 @@ def create_catalog_engine(url: str, connections: int = 16) -> Engine:
         max_overflow=-1,
     )
     event.listen(engine, "connect", _prepare_sqlite)
+    return _translating(engine)
+
+
+def _translating(engine: Engine) -> Engine:
+    event.listen(engine, "handle_error", _translate)
     return engine
+
+
+def _translate(context: ExceptionContext) -> None:
+    """Raise what passes as the outage that it is; a ping's failure only says that a connection is to be replaced."""
+    error = context.sqlalchemy_exception
+    if isinstance(error, DBAPIError) and is_passing(error) and not context.is_pre_ping and context.engine is not None:
+        context.chained_exception = CatalogOutage(explain(error, context.engine.url))
 
 
 def _prepare_sqlite(connection: sqlite3.Connection, _record: ConnectionPoolEntry) -> None:

@@ -13,7 +13,8 @@ from sqlalchemy import Connection, Engine, Table, bindparam, delete, func, inser
 
 import stores.catalog.tables as tables
 from schema import AuditEntry, Memory, Review, Subject, Turn
-from stores.catalog.changes import Changes, UnderLegalHold
+from schema.errors import UnderLegalHold
+from stores.catalog.changes import Changes
 from stores.catalog.reviews import review_of
 from stores.catalog.rows import index_job_rows, memory_of
 from stores.catalog.statements import insert_new, mine, of_subject, whose

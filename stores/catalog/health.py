@@ -9,8 +9,8 @@ from sqlalchemy import Connection, Engine, func, inspect, select, text
 from sqlalchemy.exc import DBAPIError
 
 import stores.catalog.tables as tables
+from schema.errors import CatalogOutage, CatalogUnavailable
 from schema.health import HealthCheck, failed, fine, warning
-from stores.catalog.engine import CatalogUnavailable
 from stores.catalog.revisions import HEAD, revision
 from stores.postgres import explain
 
@@ -29,6 +29,9 @@ def check_catalog(engine: Engine, connections: int) -> Iterator[HealthCheck]:
         found = revision(engine)
     except CatalogUnavailable as error:
         yield failed(_PART, "cannot be used", str(error))
+        return
+    except CatalogOutage as error:
+        yield failed(_PART, "does not answer", str(error))
         return
     except DBAPIError as error:
         yield failed(_PART, "does not answer", explain(error, engine.url))

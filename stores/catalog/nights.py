@@ -16,6 +16,7 @@ from sqlalchemy import Connection, Engine, Table, delete, func, insert, select, 
 
 import stores.catalog.tables as tables
 from schema import PreferenceName, Subject
+from schema.errors import Transient
 from stores.catalog.statements import insert_new
 from stores.catalog.writers import Writers
 
@@ -28,7 +29,7 @@ _NAMES_ZONE = tables.preferences.c.name == PreferenceName.TIME_ZONE
 _runs, _chunks = tables.night_runs, tables.night_chunks
 
 
-class ChunkLost(Exception):
+class ChunkLost(Transient):
     """Another worker took the chunk over: what was done of it since the last checkpoint is not counted here."""
 
 

@@ -12,7 +12,8 @@ from sqlalchemy import Connection, Engine, Row, delete, func, select, tuple_, up
 
 import stores.catalog.tables as tables
 from schema import Memory, Review, ReviewStatus, Settlement, Subject
-from stores.catalog.changes import Changes, ConcurrentChange
+from schema.errors import ConcurrentChange
+from stores.catalog.changes import Changes
 from stores.catalog.rows import ids_from
 from stores.catalog.statements import insert_new, of_subject
 

@@ -7,7 +7,7 @@ from pathlib import Path
 from sqlalchemy import Engine, inspect, text
 from sqlalchemy.exc import DBAPIError
 
-from stores.catalog.engine import CatalogUnavailable
+from schema.errors import CatalogUnavailable
 from stores.catalog.writers import Writers
 from stores.postgres import explain
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import copy
 import fcntl
-import sqlite3
 import threading
 import time
 from collections import deque
@@ -15,8 +14,8 @@ from pathlib import Path
 from typing import Any, Generic, TypeVar
 
 from sqlalchemy import Connection, Engine
-from sqlalchemy.exc import OperationalError
 
+from schema.errors import CatalogOutage
 from stores.catalog.engine import BUSY_SECONDS
 
 T = TypeVar("T")
@@ -60,7 +59,7 @@ class Writers:
         The work may be done by the thread of another writer.
 
         Raises:
-            OperationalError: the database stayed locked for `BUSY_SECONDS`, or fails.
+            CatalogOutage: the database stayed locked for `BUSY_SECONDS`, or fails.
         """
         if self._lock_file is None:
             with self.transaction() as connection:
@@ -104,7 +103,7 @@ class Writers:
         """A connection in a writing transaction of its own: committed at the end, rolled back on any exception.
 
         Raises:
-            OperationalError: the database stayed locked for `BUSY_SECONDS`.
+            CatalogOutage: the database stayed locked for `BUSY_SECONDS`.
         """
         with self._my_turn(), self._begun() as connection:
             yield connection
@@ -194,7 +193,7 @@ def _do(unit: _Unit[Any], connection: Connection, *, alone: bool) -> Any:
     try:
         with connection.begin_nested():
             return unit.work(connection)
-    except OperationalError:
+    except CatalogOutage:
         raise
     except Exception as error:  # noqa: BLE001 - raised again where the unit came from
         return _Failed(error)
@@ -208,5 +207,5 @@ def _try_lock(descriptor: int) -> bool:
     return True
 
 
-def _locked() -> OperationalError:
-    return OperationalError("BEGIN", None, sqlite3.OperationalError("database is locked by another writer"))
+def _locked() -> CatalogOutage:
+    return CatalogOutage(f"the catalog was locked by another writer for {BUSY_SECONDS:.0f} s: look for one that hangs")

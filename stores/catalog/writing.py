@@ -12,7 +12,8 @@ from sqlalchemy import Connection, and_, bindparam, delete, exists, insert, sele
 
 import stores.catalog.tables as tables
 from schema import Memory, Subject
-from stores.catalog.changes import Access, Changes, ConcurrentChange, IndexJob, UnderLegalHold
+from schema.errors import ConcurrentChange, StaleFence, UnderLegalHold
+from stores.catalog.changes import Access, Changes, IndexJob
 from stores.catalog.context import drop_context, write_questions, write_topics
 from stores.catalog.preferences import write_preferences
 from stores.catalog.reviews import write_reviews
@@ -59,10 +60,6 @@ class TransactionalGraph(Protocol):
     def write_in_transaction(self, connection: Connection, written: Sequence[Memory], gone: Sequence[Memory]) -> None:
         """Take over the facts of memories that are written, and drop those of memories that go."""
         ...
-
-
-class StaleFence(Exception):
-    """A worker wrote under a lease that another has taken over since: nothing of it was written."""
 
 
 NO_VECTORS: Mapping[str, Vector] = MappingProxyType({})

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from schema.settings import Settings, SettingsError, variable_of
-from stores.embedding.base import Embedder, EmbedderRefused, EmbedderUnavailable, Vectors
+from schema.errors import EmbedderRefused, SettingsError
+from schema.settings import Settings, variable_of
+from stores.embedding.base import Embedder, Vectors
 from stores.plugin import load_plugin, needs_extra
 
-__all__ = ["Embedder", "EmbedderRefused", "EmbedderUnavailable", "Vectors", "open_embedder", "try_out"]
+__all__ = ["Embedder", "Vectors", "open_embedder", "try_out"]
 
 
 def open_embedder(settings: Settings) -> Embedder:

@@ -10,26 +10,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from schema import Thresholds
+from schema.errors import EmbedderRefused
 
 Vectors = NDArray[np.float32]
 _TEXTS_IN_LINE = 32
 """How many texts of one call wait in line at a time, so that a long call delays a short one by few texts."""
-
-
-class EmbedderUnavailable(Exception):
-    """It cannot be reached, is throttling, or took too long: the same call may succeed later.
-
-    `retry_after` is how many seconds it asked us to wait, if it did.
-    """
-
-    def __init__(self, message: str = "", *, retry_after: float | None = None) -> None:
-        super().__init__(message)
-        self.retry_after = retry_after
-
-
-class EmbedderRefused(Exception):
-    """It will never answer as the settings ask: wrong credentials, no such model, other dimensions. The message says
-    which setting to look at."""
 
 
 class Embedder(Protocol):

@@ -8,9 +8,10 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING
 
 from schema import Thresholds
-from schema.settings import Settings, SettingsError, variable_of
+from schema.errors import EmbedderRefused, EmbedderUnavailable, SettingsError
+from schema.settings import Settings, variable_of
 from stores.aws import AWS_FAILURES, AwsFailure, code_of, is_passing, open_bedrock, retry_after
-from stores.embedding.base import EmbedderRefused, EmbedderUnavailable, Vectors, each_in_line, refuse_blank, unit
+from stores.embedding.base import Vectors, each_in_line, refuse_blank, unit
 
 if TYPE_CHECKING:
     from types_boto3_bedrock_runtime import BedrockRuntimeClient

@@ -7,7 +7,7 @@ import importlib.util
 from pathlib import Path
 
 from schema import Thresholds
-from schema.settings import SettingsError
+from schema.errors import SettingsError
 from stores.embedding.onnx import OnnxEmbedder
 
 DIMENSIONS = 384

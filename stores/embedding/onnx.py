@@ -25,7 +25,8 @@ import onnxruntime
 from tokenizers import Tokenizer
 
 from schema import Thresholds
-from schema.settings import Settings, SettingsError, variable_of
+from schema.errors import SettingsError
+from schema.settings import Settings, variable_of
 from stores.embedding.base import Vectors, each_in_line, refuse_blank, unit
 
 Pooling = Literal["mean", "cls"]

@@ -10,8 +10,9 @@ import numpy as np
 from pydantic import BaseModel, ValidationError
 
 from schema import Thresholds
-from schema.settings import Settings, SettingsError, variable_of
-from stores.embedding.base import EmbedderRefused, EmbedderUnavailable, Vectors, refuse_blank, unit
+from schema.errors import EmbedderRefused, EmbedderUnavailable, SettingsError
+from schema.settings import Settings, variable_of
+from stores.embedding.base import Vectors, refuse_blank, unit
 from stores.openai_endpoint import Endpoint, EndpointRefused, EndpointUnavailable
 
 MAX_CHARS = 20_000

@@ -12,11 +12,11 @@ from sqlalchemy import Connection, Engine, text
 from sqlalchemy.exc import DBAPIError, IntegrityError
 
 from schema import Memory, Status, Subject
+from schema.errors import CatalogUnavailable, ConcurrentChange
 from schema.health import HealthCheck
-from stores.catalog.changes import ConcurrentChange
 from stores.graph.age_rebuild import check_health, rebuild
 from stores.graph.base import Relation, folded_name, walk
-from stores.postgres import PostgresUnavailable, explain, state_of
+from stores.postgres import explain, state_of
 
 _GRAPH = "afterturn_graph"
 """A graph is a schema: named like the user, it would come first in the search path, and new tables would lie in it."""
@@ -58,7 +58,7 @@ class AgeGraph:
         """Make the graph where it is missing.
 
         Raises:
-            PostgresUnavailable: the database has no Apache AGE, or the user may not make a graph.
+            CatalogUnavailable: the database has no Apache AGE, or the user may not make a graph.
         """
         try:
             with self._engine.begin() as connection:
@@ -75,22 +75,22 @@ class AgeGraph:
                         _index(connection)
         except DBAPIError as error:
             if state_of(error) in _NOT_THERE:
-                raise PostgresUnavailable(
+                raise CatalogUnavailable(
                     "AFTERTURN_GRAPH=age, and this Postgres has no Apache AGE: install it on the server "
                     "(https://age.apache.org), or set AFTERTURN_GRAPH=sql"
                 ) from error
             if state_of(error) == "42501":
-                raise PostgresUnavailable(
+                raise CatalogUnavailable(
                     "AFTERTURN_GRAPH=age, and the user of AFTERTURN_CATALOG_URL may not use it: let a superuser run "
                     "CREATE EXTENSION age and GRANT USAGE ON SCHEMA ag_catalog, with session_preload_libraries = 'age'"
                 ) from error
             if isinstance(error, IntegrityError):
-                raise PostgresUnavailable(
+                raise CatalogUnavailable(
                     f"AFTERTURN_GRAPH=age, and its graph {_GRAPH} has nodes twice, made while a unique index was "
                     f"missing: drop it (SELECT ag_catalog.drop_graph('{_GRAPH}', true)), and run "
                     "`afterturn reindex --graph`"
                 ) from error
-            raise PostgresUnavailable(explain(error, self._engine.url)) from error
+            raise CatalogUnavailable(explain(error, self._engine.url)) from error
 
     def write_in_transaction(self, connection: Connection, written: Sequence[Memory], gone: Sequence[Memory]) -> None:
         """Take over the facts of memories as they are written, and drop those of memories that go.

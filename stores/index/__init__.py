@@ -6,17 +6,7 @@ from sqlalchemy import Engine
 
 from schema.settings import Settings, variable_of
 from stores.embedding.base import Embedder
-from stores.index.base import (
-    Entry,
-    HealthCheckedIndex,
-    Hit,
-    Index,
-    IndexMismatch,
-    OptimizableIndex,
-    TransactionalIndex,
-    Where,
-)
-from stores.index.shard import IndexUnavailable
+from stores.index.base import Entry, HealthCheckedIndex, Hit, Index, OptimizableIndex, TransactionalIndex, Where
 from stores.plugin import needs_extra
 
 __all__ = [
@@ -24,8 +14,6 @@ __all__ = [
     "HealthCheckedIndex",
     "Hit",
     "Index",
-    "IndexMismatch",
-    "IndexUnavailable",
     "OptimizableIndex",
     "TransactionalIndex",
     "Where",
@@ -40,7 +28,7 @@ def open_index(settings: Settings, embedder: Embedder, engine: Engine | None = N
     Raises:
         IndexMismatch: it holds another embedder's vectors; the message says what to do.
         IndexUnavailable: it cannot be read or written; the message says what to do.
-        memory.postgres.PostgresUnavailable: the database has no pgvector; the message says what to do.
+        memory.postgres.CatalogUnavailable: the database has no pgvector; the message says what to do.
     """
     index = _made(settings, engine)
     index.ensure(embedder.dimensions, "cosine", embedder.name)

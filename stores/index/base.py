@@ -19,11 +19,6 @@ Vector = NDArray[np.float32]
 Metric = Literal["cosine"]
 
 
-class IndexMismatch(Exception):
-    """The index holds vectors of another width, metric or model than the settings ask for. The message says what to
-    do."""
-
-
 @dataclass(frozen=True)
 class Entry:
     """A vector with what it can be filtered by."""

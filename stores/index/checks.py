@@ -7,7 +7,8 @@ from typing import TypeVar
 
 import numpy as np
 
-from stores.index.base import IndexMismatch, Vector
+from schema.errors import IndexMismatch
+from stores.index.base import Vector
 
 T = TypeVar("T")
 REQUEST_BYTES = 16 * 1024 * 1024

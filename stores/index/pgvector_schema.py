@@ -10,7 +10,8 @@ from sqlalchemy.exc import DBAPIError
 from sqlalchemy.schema import CreateTable
 
 from schema import Subject
-from stores.postgres import PostgresUnavailable, explain, state_of
+from schema.errors import CatalogUnavailable
+from stores.postgres import explain, state_of
 
 _MAKING = 0x41465456
 """The advisory lock under which one process at a time makes tables."""
@@ -23,7 +24,7 @@ def make(engine: Engine, table: Table, asked: Mapping[str, str]) -> dict[str, st
     """Make a table of vectors where it is missing, and answer what it was made for.
 
     Raises:
-        PostgresUnavailable: the database has no pgvector, or the user may not make tables.
+        CatalogUnavailable: the database has no pgvector, or the user may not make tables.
     """
     try:
         with engine.begin() as connection:
@@ -34,7 +35,7 @@ def make(engine: Engine, table: Table, asked: Mapping[str, str]) -> dict[str, st
             # Somebody may have made it while we waited.
             return _made_for(connection, table.name) or _make(connection, table, asked)
     except DBAPIError as error:
-        raise PostgresUnavailable(_explain(error, engine)) from error
+        raise CatalogUnavailable(_explain(error, engine)) from error
 
 
 def _explain(error: DBAPIError, engine: Engine) -> str:

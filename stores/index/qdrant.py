@@ -16,9 +16,10 @@ from qdrant_client.common.client_exceptions import QdrantException, ResourceExha
 from qdrant_client.http.exceptions import ApiException, ResponseHandlingException, UnexpectedResponse
 
 from schema import Subject
+from schema.errors import IndexMismatch, IndexUnavailable, SettingsError
 from schema.health import HealthCheck, failed, fine, warning
-from schema.settings import Settings, SettingsError, variable_of
-from stores.index.base import Entry, Hit, IndexMismatch, Metric, Vector, Where
+from schema.settings import Settings, variable_of
+from stores.index.base import Entry, Hit, Metric, Vector, Where
 from stores.index.checks import (
     BYTES_OF_A_NUMBER_IN_JSON,
     checked,
@@ -30,7 +31,6 @@ from stores.index.checks import (
 )
 from stores.index.document import conditions, from_document, to_document
 from stores.index.server import patience, probed, ranked
-from stores.index.shard import IndexUnavailable
 from stores.index.snapshot import FILTERS, microseconds
 
 T = TypeVar("T")

@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import numpy as np
 
 from schema import Subject
+from schema.errors import IndexUnavailable, SettingsError
 from schema.health import HealthCheck, failed, fine
-from schema.settings import Settings, SettingsError, variable_of
+from schema.settings import Settings, variable_of
 from stores.aws import AWS_FAILURES, AwsFailure, code_of, open_s3vectors
 from stores.index.base import Entry, Hit, Metric, Vector, Where
 from stores.index.checks import (
@@ -24,7 +25,6 @@ from stores.index.checks import (
     refuse_another,
 )
 from stores.index.document import conditions, digests, from_json, subject_digest, text_digest, to_json
-from stores.index.shard import IndexUnavailable
 from stores.index.snapshot import first_of, microseconds
 
 if TYPE_CHECKING:

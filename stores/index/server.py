@@ -17,9 +17,9 @@ from tenacity import (
 )
 
 from schema import Kind, MemoryType, Status, Subject, Visibility
+from schema.errors import IndexUnavailable
 from schema.health import HealthCheck, failed, fine
 from stores.index.base import Entry, Hit, Index, Where
-from stores.index.shard import IndexUnavailable
 from stores.index.snapshot import first_of
 
 PROBE = Subject(tenant_id="afterturn-doctor", subject_id="afterturn-doctor")

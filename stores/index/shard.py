@@ -9,6 +9,8 @@ from pathlib import Path
 from queue import LifoQueue
 from threading import Lock
 
+from schema.errors import IndexUnavailable
+
 READERS = 4
 """Connections that read one file at a time in one process; 16 files make 64, the fleet's default slots."""
 
@@ -42,19 +44,16 @@ _REMEDIES = {
 }
 
 
-class IndexUnavailable(OSError):
-    """The index cannot be read or written just now: its folder, its disk or a file of it. The message says which and
-    what to do."""
-
-
 @contextmanager
 def explained(path: Path) -> Iterator[None]:
-    """Turn SQLite's failures that an operator must mend into `IndexUnavailable`; others pass as they are."""
+    """Raise SQLite's failures that pass, or that an operator must mend, as `IndexUnavailable`; others as they are."""
     try:
         yield
     except sqlite3.DatabaseError as error:
         code = getattr(error, "sqlite_errorcode", None)
         remedy = None if code is None else _REMEDIES.get(code & 0xFF)
+        if remedy is None and isinstance(error, sqlite3.OperationalError):
+            remedy = "look at the file, its folder and its disk"
         if remedy is None:
             raise
         raise IndexUnavailable(f"{path}: {error}; {remedy}") from error

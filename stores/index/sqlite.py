@@ -17,10 +17,11 @@ from threading import Lock
 import numpy as np
 
 from schema import Kind, MemoryType, Status, Subject, Visibility
+from schema.errors import IndexUnavailable
 from schema.health import HealthCheck, failed, fine
 from stores.index.base import Entry, Hit, Metric, Vector, Where
 from stores.index.checks import checked, checked_limit, in_parts, must_be_ready, refuse_another
-from stores.index.shard import IndexUnavailable, Shard
+from stores.index.shard import Shard
 from stores.index.snapshot import LABELS, Block, Row, Snapshot, first_of, microseconds, moment, size_of
 
 SHARDS = 16

@@ -16,13 +16,13 @@ from weaviate.collections.classes.config import _CollectionConfig, _VectorIndexC
 from weaviate.exceptions import WeaviateQueryError
 
 from schema import Subject
+from schema.errors import IndexMismatch, IndexUnavailable
 from schema.health import HealthCheck, failed, fine, warning
 from schema.settings import Settings, variable_of
-from stores.index.base import Entry, Hit, IndexMismatch, Metric, Vector, Where
+from stores.index.base import Entry, Hit, Metric, Vector, Where
 from stores.index.checks import checked, checked_limit, entries_a_request, in_parts, must_be_ready, refuse_another
 from stores.index.document import conditions, digests, from_json, subject_digest, text_digest, to_json
 from stores.index.server import PROBE, patience, probed, ranked
-from stores.index.shard import IndexUnavailable
 from stores.index.snapshot import microseconds
 from stores.index.weaviate_client import FAILURES, connected, is_passing, unavailable
 from stores.index.weaviate_schema import DOCUMENT, definition

@@ -21,8 +21,8 @@ from weaviate.exceptions import (
     WeaviateTimeoutError,
 )
 
-from schema.settings import Settings, SettingsError, variable_of
-from stores.index.shard import IndexUnavailable
+from schema.errors import IndexUnavailable, SettingsError
+from schema.settings import Settings, variable_of
 
 FAILURES = (WeaviateBaseError, httpx.HTTPError)
 """All that a call of the client raises."""

@@ -6,10 +6,11 @@ from collections.abc import Callable
 
 from redis import Redis
 
+from schema.errors import LLMUnavailable
 from schema.settings import Settings, variable_of
 from stores.breaker import CircuitBreaker, State
-from stores.llm.base import LLMAnswerInvalid, LLMRefused, LLMUnavailable, Provider, Reply
-from stores.llm.call_limiter import CallLimiter, LLMBusy
+from stores.llm.base import Provider, Reply
+from stores.llm.call_limiter import CallLimiter
 from stores.llm.llm import LLM, Call, Completion
 from stores.plugin import load_plugin, needs_extra
 
@@ -17,10 +18,6 @@ __all__ = [
     "LLM",
     "Call",
     "Completion",
-    "LLMAnswerInvalid",
-    "LLMBusy",
-    "LLMRefused",
-    "LLMUnavailable",
     "Provider",
     "Reply",
     "open_llm",

@@ -6,25 +6,6 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 
-class LLMUnavailable(Exception):
-    """The provider cannot be reached, is throttling, or took too long: the same call may succeed later.
-
-    `retry_after` is how many seconds the provider asked us to wait, if it did.
-    """
-
-    def __init__(self, message: str = "", *, retry_after: float | None = None) -> None:
-        super().__init__(message)
-        self.retry_after = retry_after
-
-
-class LLMRefused(Exception):
-    """The provider will never answer this call: wrong credentials, no such model, a request that it does not take."""
-
-
-class LLMAnswerInvalid(Exception):
-    """The answer was no valid JSON of the asked form, nor was the second one."""
-
-
 @dataclass(frozen=True)
 class Reply:
     """What a model said, and what it cost in tokens."""

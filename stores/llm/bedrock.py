@@ -6,9 +6,10 @@ import json
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Literal
 
+from schema.errors import LLMRefused, LLMUnavailable
 from schema.settings import Settings, variable_of
 from stores.aws import AWS_FAILURES, AwsFailure, code_of, is_passing, open_bedrock, retry_after
-from stores.llm.base import LLMRefused, LLMUnavailable, Reply
+from stores.llm.base import Reply
 from stores.llm.formats import FormatRejected, RequestFormats
 from stores.llm.schema import ANSWER, plain, with_schema
 

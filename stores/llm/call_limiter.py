@@ -11,16 +11,13 @@ from pathlib import Path
 
 from redis import Redis
 
+from schema.errors import LLMBusy
 from stores.lua import load_lua
 
 _CALLS = "afterturn:llm:calls"
 _STARTED = "afterturn:llm:started"
 _MINUTE_US = 60_000_000
 _POLL_SECONDS = 0.05
-
-
-class LLMBusy(Exception):
-    """The fleet has as many calls under way as the settings allow: nobody's fault, try later."""
 
 
 class CallLimiter:

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Generic, TypeVar
 
-from stores.llm.base import LLMRefused, LLMUnavailable
+from schema.errors import AfterturnError, LLMRefused, LLMUnavailable
 
 Way = TypeVar("Way")
 Answer = TypeVar("Answer")
 
 
-class FormatRejected(Exception):
+class FormatRejected(AfterturnError):
     """The provider seems not to know this way of asking. `failure` is what to raise if it takes no other either;
     `parameter` what it names as the cause, if it does."""
 

@@ -12,8 +12,9 @@ from typing import Any, Generic, TypeVar
 
 from pydantic import BaseModel, ValidationError
 
+from schema.errors import LLMAnswerInvalid
 from stores.breaker import CircuitBreaker
-from stores.llm.base import LLMAnswerInvalid, Provider, Reply
+from stores.llm.base import Provider, Reply
 from stores.llm.call_limiter import CallLimiter
 
 Answer = TypeVar("Answer", bound=BaseModel)

@@ -10,8 +10,9 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, BeforeValidator, Field, ValidationError
 
-from schema.settings import Settings, SettingsError, variable_of
-from stores.llm.base import LLMRefused, LLMUnavailable, Reply
+from schema.errors import LLMRefused, LLMUnavailable, SettingsError
+from schema.settings import Settings, variable_of
+from stores.llm.base import Reply
 from stores.llm.formats import FormatRejected, RequestFormats
 from stores.llm.schema import ANSWER, plain, strict, with_schema
 from stores.openai_endpoint import Endpoint, EndpointRefused, EndpointUnavailable

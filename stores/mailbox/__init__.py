@@ -1,25 +1,12 @@
 """The mailbox: the pending turns of one subject, in order, held by one worker at a time."""
 
-from stores.mailbox.mailbox import (
-    Appended,
-    Batch,
-    ConflictingTurn,
-    Depths,
-    Lease,
-    LeaseLost,
-    Mailbox,
-    ParkedTurn,
-    Receipt,
-    key_of,
-)
+from stores.mailbox.mailbox import Appended, Batch, Depths, Lease, Mailbox, ParkedTurn, Receipt, key_of
 
 __all__ = [
     "Appended",
     "Batch",
-    "ConflictingTurn",
     "Depths",
     "Lease",
-    "LeaseLost",
     "Mailbox",
     "ParkedTurn",
     "Receipt",

@@ -20,6 +20,7 @@ from typing import Any, cast
 from redis import Redis
 
 from schema import Subject, Turn
+from schema.errors import ConflictingTurn, LeaseLost
 from stores.mailbox import scripts
 
 _DONE_SECONDS = 3600
@@ -38,21 +39,6 @@ class Appended(StrEnum):
     """It was there already, and waits."""
     DONE = "done"
     """It was processed lately."""
-
-
-class ConflictingTurn(Exception):
-    """A turn with this id and other content was enqueued before."""
-
-    def __init__(self, turn_id: str) -> None:
-        super().__init__(
-            f"turn_id {turn_id!r} was enqueued before with other content; a turn is immutable: "
-            "give the new one an id of its own"
-        )
-        self.turn_id = turn_id
-
-
-class LeaseLost(Exception):
-    """Another worker may hold the mailbox: what was being done must not be committed."""
 
 
 @dataclass(frozen=True)

@@ -26,8 +26,9 @@ from schema import (
     Status,
     Subject,
 )
-from stores.catalog import Access, Catalog, Changes, ConcurrentChange, Outcome, StaleFence, revisions
-from stores.catalog.engine import CatalogUnavailable, create_catalog_engine
+from schema.errors import CatalogUnavailable, ConcurrentChange, StaleFence
+from stores.catalog import Access, Catalog, Changes, Outcome, revisions
+from stores.catalog.engine import create_catalog_engine
 from stores.catalog.summaries import Weight
 from stores.catalog.tables import metadata
 from tests.contract.catalogs import ANNA, BERT, NAMESAKE, NOW, a_memory, a_turn, changes

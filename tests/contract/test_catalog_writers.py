@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 from sqlalchemy import Connection, Engine, event, text
-from sqlalchemy.exc import OperationalError
 
+from schema.errors import CatalogOutage
 from stores.catalog.engine import create_catalog_engine
 from stores.catalog.writers import Writers
 
@@ -94,11 +94,11 @@ def test_one_that_fails_writes_nothing_and_the_others_are_written(engine: Engine
 
 def test_when_the_database_fails_nobody_is_told_that_it_was_written(engine: Engine, writers: Writers) -> None:
     def breaks(connection: Connection) -> str:
-        raise OperationalError("INSERT", None, Exception("the disk is full"))
+        raise CatalogOutage("the disk is full")
 
     crowd = Crowd(writers, [saying("one"), breaks, saying("two")])
     errors = [outcome.exception() for outcome in crowd.outcomes]
-    assert all(isinstance(error, OperationalError) for error in errors)
+    assert all(isinstance(error, CatalogOutage) for error in errors)
     assert len(set(map(id, errors))) == 3, "one error that all raise would gather the tracebacks of all"
     assert said(engine) == {"first"}
     assert writers.write(saying("later")) == "later"
@@ -111,7 +111,7 @@ def test_who_waits_too_long_for_another_process_gives_up_and_writes_nothing(
     another = Writers(engine)
     with another.transaction(), ThreadPoolExecutor(3) as pool:
         outcomes = [pool.submit(writers.write, saying(f"late{number}")) for number in range(3)]
-        assert all(isinstance(outcome.exception(10), OperationalError) for outcome in outcomes)
+        assert all(isinstance(outcome.exception(10), CatalogOutage) for outcome in outcomes)
     assert writers.write(saying("later")) == "later"
     assert said(engine) == {"later"}
 

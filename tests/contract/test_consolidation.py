@@ -13,8 +13,9 @@ from pydantic import BaseModel
 from memory.erasure.subjects import erase_memory
 from policies.consolidation import consolidated
 from schema import Fact, Memory, MemoryType, Preference, PreferenceName, Status, Subject
+from schema.errors import LLMAnswerInvalid, LLMUnavailable
 from stores.catalog import Changes
-from stores.llm import Completion, LLMAnswerInvalid, LLMUnavailable
+from stores.llm import Completion
 from tests.contract.catalogs import a_memory
 from tests.contract.pipeline import Worker, on_every_store, only
 from tests.turns import subject

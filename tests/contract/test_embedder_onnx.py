@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from schema.settings import SettingsError
+from schema.errors import SettingsError
 from stores.open import policy_on_scale_of
 from tests.contract.embedders import minilm, onnx_folder, open_onnx
 

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from memory.failures import is_outage, is_transient, pause_before_retry
-from schema.settings import SettingsError
-from stores.embedding import Embedder, EmbedderRefused, EmbedderUnavailable, try_out
+from schema.errors import EmbedderRefused, EmbedderUnavailable, SettingsError
+from stores.embedding import Embedder, try_out
 from tests.contract import embedders
 from tests.contract.embedders import open_bedrock, open_openai
 from tests.contract.loopback import Answer, Loopback, Request, loopback

@@ -14,8 +14,9 @@ from memory.erasure.subjects import Proof, erase_memory, erase_subject, erase_tu
 from memory.events import announce_left, stream_key
 from recall.search import search
 from schema import Event, EventName, OpenTopic, Subject, Turn
+from schema.errors import StaleFence
 from schema.health import HealthCheck
-from stores.catalog import Changes, StaleFence
+from stores.catalog import Changes
 from stores.catalog.erasures import Scope
 from stores.dead_letters import read_dead_letters
 from stores.graph import Relation

@@ -13,7 +13,8 @@ from memory.legal_holds import hold
 from policies.consolidation import consolidated
 from policies.merge import supersede
 from schema import Fact, Memory, MemoryType, Status, Subject
-from stores.catalog import Changes, UnderLegalHold
+from schema.errors import UnderLegalHold
+from stores.catalog import Changes
 from stores.catalog.erasures import Scope
 from tests.contract.catalogs import a_memory
 from tests.contract.pipeline import Worker, on_every_store, only

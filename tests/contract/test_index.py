@@ -13,7 +13,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from schema import Kind, MemoryType, Status, Subject, Visibility
-from stores.index.base import Entry, Index, IndexMismatch, Where
+from schema.errors import IndexMismatch
+from stores.index.base import Entry, Index, Where
 from tests.contract.indexes import ANA, BEN, DIMENSIONS, MODEL, NOON, STAND_INS, entry, numbers, opened, unit, units
 
 ANY_STATUS: tuple[Status, ...] = ()

@@ -14,11 +14,11 @@ import pytest
 from sqlalchemy import Connection, Engine, make_url
 
 from schema import Subject
-from stores.catalog import Catalog, Changes, ConcurrentChange
+from schema.errors import CatalogUnavailable, ConcurrentChange
+from stores.catalog import Catalog, Changes
 from stores.catalog.engine import create_catalog_engine
 from stores.index.base import Entry, TransactionalIndex, Where
 from stores.index.pgvector import PgvectorIndex
-from stores.postgres import PostgresUnavailable
 from tests.contract.catalogs import ANNA, NOW, a_memory, changes
 from tests.contract.indexes import ANA, BEN, DIMENSIONS, MODEL, entry, numbers, unit, units
 from tests.contract.pipeline import Worker, only
@@ -175,7 +175,7 @@ def test_a_user_who_may_not_make_the_extension_is_told_what_to_run(postgres: Pos
         connection.exec_driver_sql("CREATE ROLE newcomer LOGIN")
     admin.dispose()
     engine = create_catalog_engine(make_url(url).set(username="newcomer").render_as_string(hide_password=False))
-    with pytest.raises(PostgresUnavailable, match="CREATE EXTENSION vector"):
+    with pytest.raises(CatalogUnavailable, match="CREATE EXTENSION vector"):
         PgvectorIndex(engine).ensure(DIMENSIONS, "cosine", MODEL)
     engine.dispose()
     postgres.drop(url)

@@ -12,9 +12,10 @@ import pytest
 
 from memory.failures import is_outage
 from schema import Subject
-from schema.settings import Settings, SettingsError
+from schema.errors import IndexUnavailable, SettingsError
+from schema.settings import Settings
 from stores.aws import open_s3vectors, session
-from stores.index import Index, IndexUnavailable, Where, open_index
+from stores.index import Index, Where, open_index
 from stores.index.s3vectors import S3VectorsIndex
 from tests.contract.embedders import minilm
 from tests.contract.indexes import ANA, DIMENSIONS, MODEL, entry, numbers, unit, units

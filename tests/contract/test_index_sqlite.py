@@ -17,11 +17,11 @@ import numpy as np
 import pytest
 
 from schema import Subject, Thresholds
+from schema.errors import IndexUnavailable
 from schema.settings import Settings
 from stores.embedding.base import Embedder
 from stores.index import open_index
 from stores.index.base import Vector, Where
-from stores.index.shard import IndexUnavailable
 from stores.index.snapshot import Snapshot
 from stores.index.sqlite import SqliteIndex
 from tests.contract.indexes import ANA, BEN, DIMENSIONS, MODEL, entry, numbers, unit, units, until

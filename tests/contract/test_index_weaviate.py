@@ -13,9 +13,10 @@ import pytest
 
 from memory.failures import is_outage
 from schema import Subject
+from schema.errors import IndexMismatch, IndexUnavailable, SettingsError
 from schema.health import HealthStatus
-from schema.settings import Settings, SettingsError
-from stores.index import IndexMismatch, IndexUnavailable, Where, open_index
+from schema.settings import Settings
+from stores.index import Where, open_index
 from tests.contract.embedders import minilm
 from tests.contract.indexes import ANA, BEN, DIMENSIONS, MODEL, entry, numbers, unit, units
 from tests.contract.loopback import Answer, Loopback, Request

@@ -10,8 +10,9 @@ import pytest
 from pydantic import BaseModel
 from redis import Redis
 
-from stores.breaker import CircuitBreaker, CircuitOpen
-from stores.llm import LLM, Call, LLMAnswerInvalid, LLMBusy, LLMUnavailable, Reply
+from schema.errors import CircuitOpen, LLMAnswerInvalid, LLMBusy, LLMUnavailable
+from stores.breaker import CircuitBreaker
+from stores.llm import LLM, Call, Reply
 from stores.llm.call_limiter import CallLimiter
 
 

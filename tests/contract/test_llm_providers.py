@@ -9,7 +9,8 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from stores.llm import LLMRefused, LLMUnavailable, Provider
+from schema.errors import LLMRefused, LLMUnavailable
+from stores.llm import Provider
 from tests.contract.loopback import Answer, Loopback, Request, loopback
 from tests.contract.vendors import BERLIN, SCHEMA, SECRET, TIMEOUT, VENDORS, City, Vendor, always, takes_only
 

@@ -16,8 +16,9 @@ from pathlib import Path
 import pytest
 from pydantic import BaseModel, Field
 
+from schema.errors import LLMRefused
 from schema.settings import Settings
-from stores.llm import LLMRefused, Provider
+from stores.llm import Provider
 from stores.llm.openai import open_openai
 from tests.conftest import free_port
 

@@ -9,8 +9,9 @@ from email.utils import format_datetime
 
 import pytest
 
+from schema.errors import LLMRefused, LLMUnavailable
 from stores.aws import session
-from stores.llm import LLMRefused, LLMUnavailable, Provider
+from stores.llm import Provider
 from tests.contract.loopback import Answer, Loopback, Request
 from tests.contract.vendors import BERLIN, SCHEMA, SECRET, TIMEOUT, VENDORS, City, always, takes_only
 

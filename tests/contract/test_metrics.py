@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sqlite3
 import threading
 import urllib.request
 from collections.abc import Iterator
@@ -14,15 +13,13 @@ from typing import Any
 import pytest
 from prometheus_client import REGISTRY, CollectorRegistry, generate_latest
 from redis import Redis
-from sqlalchemy.exc import OperationalError
 from structlog.contextvars import merge_contextvars
 from structlog.testing import capture_logs
 
 from interfaces.fleet_report import FleetReport, NoAnswer, advice_on, fleet_report
 from schema import Turn
-from schema.settings import Settings, SettingsError
-from stores.catalog import StaleFence
-from stores.index import IndexUnavailable
+from schema.errors import CatalogOutage, IndexUnavailable, SettingsError, StaleFence
+from schema.settings import Settings
 from stores.mailbox import Mailbox
 from stores.queue import BEAT_LOCK, INGEST_QUEUE, NIGHTLY_QUEUE, QUEUES, create_celery, open_mailbox
 from stores.redis import open_redis
@@ -197,11 +194,11 @@ def test_the_arrivals_of_memories_that_wait_for_the_index_are_those_of_their_las
     ("part", "call", "error", "event"),
     [
         ("index", "upsert", IndexUnavailable("of Lisbon"), "index_or_events_behind"),
-        ("catalog", "standing", OperationalError("of Lisbon", None, Exception("of Lisbon")), "retry_later"),
+        ("catalog", "subject_state", CatalogOutage("of Lisbon"), "retry_later"),
         ("catalog", "commit", StaleFence("of Lisbon"), "lease_lost"),
-        ("catalog", "standing", RuntimeError("of Lisbon"), "batch_failed"),
-        ("catalog", "standing", RuntimeError("of Lisbon"), "turn_failed"),
-        ("catalog", "standing", RuntimeError("of Lisbon"), "dead_letter"),
+        ("catalog", "subject_state", RuntimeError("of Lisbon"), "batch_failed"),
+        ("catalog", "subject_state", RuntimeError("of Lisbon"), "turn_failed"),
+        ("catalog", "subject_state", RuntimeError("of Lisbon"), "dead_letter"),
     ],
 )
 def test_every_line_on_a_batch_that_fails_has_its_batch_its_turns_and_its_stage(
@@ -265,7 +262,7 @@ def test_a_broker_that_is_away_takes_its_own_numbers_off_the_page_and_no_more(al
 def test_a_catalog_that_is_away_takes_its_own_numbers_off_the_page_and_no_more(alone: Worker) -> None:
     class Away:
         def backlog(self) -> None:
-            raise OperationalError("select", None, sqlite3.OperationalError("disk I/O error"))
+            raise CatalogOutage("disk I/O error")
 
     away: Any = Away()
     before = counted("afterturn_scrape_errors_total", store="catalog")

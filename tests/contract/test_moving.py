@@ -13,8 +13,9 @@ import pytest
 from sqlalchemy import Engine
 
 from memory.export import NotALine, export, import_lines
-from memory.reindex import IndexUnbuilt, catch_up, must_be_built, reindex, target_of
+from memory.reindex import catch_up, must_be_built, reindex, target_of
 from schema import AuditAction, AuditEntry, Policy, Status, Subject
+from schema.errors import IndexUnbuilt
 from schema.settings import Settings
 from stores.accesses import Accesses
 from stores.catalog import Catalog, Changes

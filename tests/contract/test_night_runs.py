@@ -12,9 +12,8 @@ import pytest
 import worker.nights.chunks as chunks
 import worker.nights.dispatch as dispatch
 from schema import Preference, PreferenceName, Subject
+from schema.errors import IndexUnavailable, LLMUnavailable
 from stores.catalog import Changes, ChunkLost
-from stores.index import IndexUnavailable
-from stores.llm import LLMUnavailable
 from stores.queue import NIGHTLY_QUEUE
 from tests.contract.pipeline import Worker, on_every_store
 from tests.turns import subject

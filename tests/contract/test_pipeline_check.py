@@ -9,7 +9,7 @@ import pytest
 
 from memory.same_fact import PROMPT, Judge
 from schema import Status
-from stores.llm import LLMUnavailable
+from schema.errors import LLMUnavailable
 from tests.contract.pipeline import EVERYTHING, Worker, only
 from tests.scripted import Scripted, answer, guarded, told
 from tests.turns import subject

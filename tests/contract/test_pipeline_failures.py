@@ -12,8 +12,8 @@ import pytest
 
 from recall.search import search
 from schema import AdmittedTurn, Context, Extraction, Status, Subject, Turn
+from schema.errors import IndexUnavailable
 from stores.catalog import Changes, Outcome
-from stores.index import IndexUnavailable
 from stores.index.base import Index
 from stores.mailbox import Batch, key_of
 from tests.contract.pipeline import EVERYTHING, Worker, only

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from schema import Status
+from schema.errors import LLMUnavailable
 from stores.catalog import Outcome
-from stores.llm import LLMUnavailable
 from tests.contract.pipeline import EVERYTHING, Worker, only
 from tests.scripted import Scripted, answer, guarded, told
 from tests.turns import a_turn, subject

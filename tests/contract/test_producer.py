@@ -17,18 +17,18 @@ from pathlib import Path
 from typing import Any, cast
 
 import pytest
-from kombu.exceptions import OperationalError
 from prometheus_client import REGISTRY
 from redis import Redis
 from redis.exceptions import RedisError
 
 from interfaces.local.broker import embedded_broker
-from producers import Accepted, ConflictingTurn, InvalidTurn, Producer, SpoolFull
+from producers import Accepted, Producer
 from producers.broker import Broker
 from producers.handover import Handover
 from producers.spool import Spool
 from schema import Subject, Turn
-from schema.settings import Settings, SettingsError
+from schema.errors import BrokerOutage, ConflictingTurn, InvalidTurn, SettingsError, SpoolFull
+from schema.settings import Settings
 from stores.mailbox import Batch, Mailbox
 from stores.queue import INGEST_QUEUE, create_celery, open_mailbox
 from tests.conftest import free_port
@@ -156,7 +156,7 @@ def test_a_turn_whose_message_could_not_be_sent_is_parked_and_due(
     producer: Producer, mailbox: Mailbox, redis: Redis, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def fail(*_: object) -> None:
-        raise OperationalError
+        raise BrokerOutage
 
     monkeypatch.setattr("producers.broker.send_turn", fail)
     assert producer.enqueue(a_turn("anna", 1, "I live in Lisbon.")) is Accepted.ADDED

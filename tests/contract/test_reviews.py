@@ -13,7 +13,8 @@ from memory.preferences import prefer
 from memory.reviews import NotOpen, NotWanted, SubjectBusy, approve, reject
 from policies.consolidation import without
 from schema import Asker, Preference, PreferenceName, Review, ReviewStatus, Settlement, Subject, Turn
-from stores.catalog import Changes, ConcurrentChange
+from schema.errors import ConcurrentChange
+from stores.catalog import Changes
 from stores.mailbox import key_of
 from tests.contract.pipeline import EVERYTHING, Worker, only
 from tests.turns import a_turn, subject

@@ -22,11 +22,12 @@ import numpy as np
 from pydantic import BaseModel
 
 from schema import AdmittedTurn, Candidate, Context, Extraction, Fact, Kind, MemoryType
+from schema.errors import LLMUnavailable
 from schema.settings import Settings
 from stores.embedding.base import Vectors
 from stores.embedding.minilm import MiniLM
 from stores.index.base import Vector
-from stores.llm import LLM, LLMUnavailable, Reply
+from stores.llm import LLM, Reply
 
 SENTENCES = {
     "home": ("Personal", "The user lives in {}."),

@@ -19,9 +19,10 @@ from typing import Any
 
 import pytest
 
-from producers import Accepted, Producer, SpoolUnavailable
+from producers import Accepted, Producer
 from producers.spool import Spool
 from schema import Turn
+from schema.errors import SpoolUnavailable
 from schema.settings import Settings
 from tests.fleet.bad_broker import BadBroker
 from tests.turns import a_turn

@@ -11,8 +11,9 @@ from typing import Any
 
 import pytest
 
-from producers import Accepted, ConflictingTurn
+from producers import Accepted
 from schema import Status
+from schema.errors import ConflictingTurn
 from stores.queue import DEAD_LETTER_QUEUE, INGEST_QUEUE
 from tests.fleet.fleet import Fleet, wait_until
 from tests.turns import a_turn, subject

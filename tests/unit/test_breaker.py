@@ -8,8 +8,9 @@ import pytest
 from fakeredis import FakeRedis, FakeServer
 from pydantic import BaseModel
 
-from stores.breaker import CircuitBreaker, CircuitOpen, State
-from stores.llm import LLM, LLMUnavailable
+from schema.errors import CircuitOpen, LLMUnavailable
+from stores.breaker import CircuitBreaker, State
+from stores.llm import LLM
 from stores.llm.call_limiter import CallLimiter
 from tests.scripted import Scripted
 

@@ -19,7 +19,7 @@ from opentelemetry.trace import StatusCode
 
 from memory import tracing
 from memory.stages import in_batch, stage
-from schema.settings import SettingsError
+from schema.errors import SettingsError
 from worker.contentless import ContentlessTask, TaskFailed
 from worker.logs import configure_logging
 

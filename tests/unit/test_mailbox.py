@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 from hypothesis.stateful import Bundle, RuleBasedStateMachine, consumes, invariant, rule
 
 from schema import Message, Subject, Turn
-from stores.mailbox import Appended, Batch, ConflictingTurn, Lease, LeaseLost, Mailbox, key_of
+from schema.errors import ConflictingTurn, LeaseLost
+from stores.mailbox import Appended, Batch, Lease, Mailbox, key_of
 from stores.mailbox.scripts import OLDEST_TURNS, PENDING_SUBJECTS
 
 WHEN = datetime(2026, 11, 2, 8, 0, tzinfo=UTC)

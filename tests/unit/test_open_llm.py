@@ -10,8 +10,9 @@ from fakeredis import FakeRedis
 
 from interfaces.cli import configuration
 from memory.failures import pause_before_retry
-from schema.settings import Settings, SettingsError, load_settings
-from stores.llm import LLM, LLMUnavailable, open_llm
+from schema.errors import LLMUnavailable, SettingsError
+from schema.settings import Settings, load_settings
+from stores.llm import LLM, open_llm
 from worker.logs import configure_logging
 
 

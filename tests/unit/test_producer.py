@@ -11,9 +11,10 @@ from typing import Any
 
 import pytest
 
-from producers import InvalidTurn, Producer, default_producer, parse_turn
+from producers import Producer, default_producer, parse_turn
 from producers.client import _made
 from schema import MAX_TURN_BYTES, Turn
+from schema.errors import InvalidTurn
 from tests.turns import a_turn
 
 

@@ -7,10 +7,15 @@ import ssl
 import pytest
 from redis._parsers.base import BaseParser
 
-from memory.failures import is_outage, is_transient
+from schema.errors import BrokerOutage, OperatorError, Outage, Transient
 from schema.settings import Settings
 from stores.queue import create_celery
-from stores.redis import refuses
+from stores.redis import open_redis, translated
+
+
+def as_raised(answer: str) -> Exception:
+    """The project's error for an answer of the server."""
+    return translated(BaseParser.parse_error(answer), "redis://127.0.0.1:6390/0")  # type: ignore[no-untyped-call]
 
 
 @pytest.mark.parametrize(
@@ -27,19 +32,31 @@ from stores.redis import refuses
     ],
 )
 def test_a_server_that_cannot_serve_for_now_is_an_outage_and_no_fault_of_a_turn(answer: str) -> None:
-    error = BaseParser.parse_error(answer)  # type: ignore[no-untyped-call]
-    assert refuses(error)
-    assert is_outage(error)
-    assert is_transient(error)
+    assert isinstance(as_raised(answer), Outage)
 
 
 @pytest.mark.parametrize(
     "answer", ["WRONGTYPE Operation against a key holding the wrong kind of value", "ERR unknown command 'BUSY'"]
 )
 def test_a_command_that_is_wrong_stays_wrong(answer: str) -> None:
-    error = BaseParser.parse_error(answer)  # type: ignore[no-untyped-call]
-    assert not refuses(error)
-    assert not is_transient(error)
+    assert not isinstance(as_raised(answer), Transient)
+
+
+@pytest.mark.parametrize("answer", ["WRONGPASS invalid username-password pair", "NOPERM User has no rights to run"])
+def test_a_user_who_may_not_is_mended_by_a_person_and_costs_no_turn(answer: str) -> None:
+    refused = as_raised(answer)
+    assert isinstance(refused, OperatorError)
+    assert isinstance(refused, Outage)
+
+
+def test_a_broker_that_is_away_is_named_without_its_password() -> None:
+    settings = Settings(broker_url="redis://:hunter2@127.0.0.1:1/0")
+    with open_redis(settings, timeout=0.1, retries=0) as redis, pytest.raises(BrokerOutage) as away:
+        redis.ping()
+    with open_redis(settings, timeout=0.1, retries=0) as redis, pytest.raises(BrokerOutage):
+        redis.pipeline().set("key", 1).execute()
+    assert "127.0.0.1:1/0" in str(away.value)
+    assert "hunter2" not in str(away.value)
 
 
 @pytest.mark.parametrize(

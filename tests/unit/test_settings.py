@@ -10,7 +10,8 @@ import pytest
 
 from interfaces.cli.configuration import env_example
 from schema import Policy, Thresholds
-from schema.settings import PREFIX, Settings, SettingsError, load_policy, load_settings, variable_of
+from schema.errors import SettingsError
+from schema.settings import PREFIX, Settings, load_policy, load_settings, variable_of
 
 FIELDS = [*Settings.model_fields, *Policy.model_fields]
 MINILM_LIKE = Thresholds(

@@ -17,9 +17,9 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
 
-from producers.spool import Spool, SpooledTurn, SpoolFull, SpoolUnavailable
+from producers.spool import Spool, SpooledTurn
 from schema import Turn
-from stores.mailbox import ConflictingTurn
+from schema.errors import ConflictingTurn, SpoolFull, SpoolUnavailable
 from tests.turns import a_turn
 
 WAIT = 5.0

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from memory.metrics import LLM_FALLBACKS, count_llm_dropped
 from schema import AdmittedTurn, Policy
-from schema.settings import Settings, SettingsError, variable_of
+from schema.errors import SettingsError
+from schema.settings import Settings, variable_of
 from stores.llm import LLM
 from stores.plugin import load_plugin
 from worker.extract.base import Extractor

@@ -8,8 +8,8 @@ from typing import Final, Literal
 from memory.prompts import prompt
 from policies.privacy.screen import screen
 from schema import AdmissionAction, AdmittedTurn, Candidate, Context, Extraction, Policy
-from stores.breaker import CircuitOpen
-from stores.llm import LLM, LLMAnswerInvalid, LLMRefused, LLMUnavailable
+from schema.errors import CircuitOpen, LLMFailed
+from stores.llm import LLM
 from worker.extract.answer_form import Answer
 from worker.extract.base import Extractor
 from worker.extract.from_model import Reading
@@ -18,7 +18,6 @@ from worker.extract.shown import ShownTurn, show, written
 
 PROMPT: Final = "extract-1"
 Fallback = Literal["retry", "rules"]
-_FAILURES: Final = (LLMAnswerInvalid, LLMRefused, LLMUnavailable, CircuitOpen)
 _MAX_NAME_CHARS: Final = 60
 
 
@@ -73,7 +72,7 @@ class ModelExtractor:
         reading = self._reading(shown, context, self._hints.extract(turns, context))
         try:
             completion = self._llm.complete(self._prompt(reading), Answer)
-        except _FAILURES:
+        except (LLMFailed, CircuitOpen):
             if self._fallback == "retry":
                 raise
             self._fell_back()

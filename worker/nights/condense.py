@@ -14,8 +14,8 @@ from policies.consolidation import sentences_in, told
 from policies.language.wording import read
 from policies.privacy.screen import screen
 from schema import MAX_SUMMARY_CHARS, Memory, Policy, Verdict
-from stores.breaker import CircuitOpen
-from stores.llm import LLM, LLMAnswerInvalid, LLMRefused, LLMUnavailable
+from schema.errors import CircuitOpen, LLMFailed, LLMUnavailable
+from stores.llm import LLM
 from worker.context import WorkerContext
 
 _log = structlog.get_logger()
@@ -48,7 +48,7 @@ def condensed(group: Sequence[Memory], context: WorkerContext) -> tuple[str, str
         return by_rules, "rules"
     try:
         summary = _ask(group, context.llm)
-    except (LLMAnswerInvalid, LLMRefused, LLMUnavailable, CircuitOpen) as error:
+    except (LLMFailed, CircuitOpen) as error:
         is_away = isinstance(error, LLMUnavailable | CircuitOpen)
         if is_away and context.settings.llm_fallback == "retry":
             raise

@@ -9,13 +9,13 @@ from memory.draft import Draft
 from memory.reviews import holding
 from policies.consolidation import apart
 from schema import AuditAction, Memory, Subject
-from stores.catalog import UnderLegalHold
+from schema.errors import Refused, UnderLegalHold
 from worker.context import WorkerContext
 from worker.nights.base import Plan, Step, drafted
 from worker.nights.visit import write
 
 
-class NothingToUndo(Exception):
+class NothingToUndo(Refused):
     """The memory is not made of others, or these are gone. The message says which."""
 
 

@@ -14,7 +14,8 @@ from memory.failures import is_transient
 from memory.indexing import index
 from memory.leases import LeaseKeeper
 from schema import Memory, Subject
-from stores.catalog import Changes, ConcurrentChange, StaleFence
+from schema.errors import ConcurrentChange, StaleFence, Transient
+from stores.catalog import Changes
 from stores.index.base import Vector
 from worker.context import WorkerContext
 from worker.nights.base import Job, Plan
@@ -23,7 +24,7 @@ from worker.nights.pace import Pace, Unhurried
 _log = structlog.get_logger()
 
 
-class Busy(Exception):
+class Busy(Transient):
     """The subject has turns pending or in work: they go first."""
 
 

@@ -19,8 +19,8 @@ from schema import (
     Policy,
     Question,
 )
-from schema.settings import Settings, SettingsError
-from stores.llm import LLMAnswerInvalid, LLMUnavailable
+from schema.errors import LLMAnswerInvalid, LLMUnavailable, SettingsError
+from schema.settings import Settings
 from tests.scripted import Scripted, answer, guarded, told
 from tests.unit.extract.asking import CATEGORIES, NOTHING, WHEN, a_turn, ask, candidates, said
 from worker.extract import open_extractor

@@ -1,0 +1,200 @@
+"""Every failure that one room raises and another handles, under one root.
+
+Its kind decides what happens to a failure: `Transient` is tried again, `Outage` for as long as it takes and at no
+turn's expense, `Refused` goes back to the caller, and `OperatorError` needs a person: its message tells what to do. An
+adapter raises these in the place of its library's own. What is none of them is a defect.
+"""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Iterable
+
+# -- the kinds --------------------------------------------------------------------------------------------------------
+
+
+class AfterturnError(Exception):
+    """The root. Every message says what to do next where that is not plain."""
+
+
+class Transient(AfterturnError):
+    """The same work may succeed later with nothing changed: connections, locks, timeouts, lost races.
+
+    `retry_after` is how many seconds the other side asked us to wait, if it did.
+    """
+
+    def __init__(self, message: str = "", *, retry_after: float | None = None) -> None:
+        super().__init__(message)
+        self.retry_after = retry_after
+
+
+class Outage(Transient):
+    """A transient failure that is nobody's turn's fault: every turn waits, however long it takes."""
+
+
+class Refused(AfterturnError):
+    """What the caller asked for cannot be done."""
+
+
+class OperatorError(AfterturnError):
+    """A person must mend something."""
+
+
+# -- settings and machine ---------------------------------------------------------------------------------------------
+
+
+class SettingsError(OperatorError):
+    """A setting cannot work. The message names the variable, or what it needs."""
+
+
+class MachineExhausted(Outage):
+    """The machine has no more to give: open files, memory, threads, room on a disk."""
+
+
+class OutOfMemory(Transient):
+    """The work needs more memory than there is: perhaps its turn's fault, so not tried for ever."""
+
+
+# -- the broker -------------------------------------------------------------------------------------------------------
+
+
+class BrokerFailed(AfterturnError):
+    """The broker did not do what it was asked to."""
+
+
+class BrokerOutage(BrokerFailed, Outage):
+    """The broker is away, or serves nobody for now: full, read-only after a failover, still loading."""
+
+
+class BrokerRefused(BrokerOutage, SettingsError):
+    """The broker refuses who we say we are, or what its user may not do. Turns wait until somebody mends it."""
+
+
+class BrokerRejected(BrokerFailed, OperatorError):
+    """The broker never takes this command: it is of another version, or a key is not what it should be."""
+
+
+class SpoolUnavailable(Outage, OperatorError):
+    """The turn was not accepted: the broker does not take it and the spool cannot be written. The message says why."""
+
+
+class SpoolFull(SpoolUnavailable):
+    """The turn was not accepted: the broker does not take it and the spool holds as much as it may."""
+
+
+# -- turns and leases -------------------------------------------------------------------------------------------------
+
+
+class InvalidTurn(Refused, ValueError):
+    """The turn cannot be taken. The message says which field is wrong and how."""
+
+
+class ConflictingTurn(Refused):
+    """A turn with this id and other content was enqueued before."""
+
+    def __init__(self, turn_id: str) -> None:
+        super().__init__(turn_id)
+        self.turn_id = turn_id
+
+    def __str__(self) -> str:
+        return (
+            f"turn_id {self.turn_id!r} was enqueued before with other content; a turn is immutable: "
+            "give the new one an id of its own"
+        )
+
+
+class LeaseLost(Transient):
+    """Another worker may hold the mailbox: what was being done must not be committed."""
+
+
+class StaleFence(Transient):
+    """A worker wrote under a lease that another has taken over since: nothing of it was written."""
+
+
+# -- the catalog ------------------------------------------------------------------------------------------------------
+
+
+class CatalogUnavailable(OperatorError):
+    """The catalog's database, or what lies in it, cannot be used as it is set."""
+
+
+class CatalogOutage(Outage):
+    """The catalog's database does not answer, is locked, or ended the transaction for a reason of its own."""
+
+
+class ConcurrentChange(Outage):
+    """What is changed was changed by somebody else since it was read: nothing was written; read it again."""
+
+
+class UnderLegalHold(Refused):
+    """Memories are under legal hold that would be removed, or say what would be: nothing was.
+
+    `ids` are theirs; the message says which they are, and what to do.
+    """
+
+    _NAMED = 20
+
+    def __init__(self, ids: Iterable[uuid.UUID]) -> None:
+        self.ids = tuple(sorted(ids))
+        super().__init__(self.ids)
+
+    def __str__(self) -> str:
+        named = ", ".join(map(str, self.ids[: self._NAMED])) + (" ..." if len(self.ids) > self._NAMED else "")
+        return (
+            f"nothing was erased: {len(self.ids)} memories that it would take are under legal hold ({named}). "
+            "If they may go, lift the holds first: `afterturn holds lift ID --why ...`"
+        )
+
+
+# -- the index --------------------------------------------------------------------------------------------------------
+
+
+class IndexUnavailable(Outage, OperatorError):
+    """The index cannot be read or written just now. The message says which part of it, and what to do."""
+
+
+class IndexMismatch(OperatorError):
+    """The index holds vectors of another width, metric or model than the settings ask for."""
+
+
+class IndexUnbuilt(OperatorError):
+    """The index has not all memories yet."""
+
+
+# -- models -----------------------------------------------------------------------------------------------------------
+
+
+class CircuitOpen(Outage):
+    """The part was not asked: it failed too often just now."""
+
+    def __init__(self, part: str, seconds: float) -> None:
+        super().__init__(f"the {part} keeps failing and is not asked for another {seconds:.1f} s")
+        self.part = part
+
+
+class EmbedderUnavailable(Transient):
+    """The embedder cannot be reached, is throttling, or took too long."""
+
+
+class EmbedderRefused(OperatorError):
+    """The embedder will never answer as the settings ask: wrong credentials, no such model, other dimensions."""
+
+
+class LLMFailed(AfterturnError):
+    """The language model was asked and did not answer as it was asked to."""
+
+
+class LLMUnavailable(LLMFailed, Transient):
+    """The provider cannot be reached, is throttling, or took too long."""
+
+
+class LLMAnswerInvalid(LLMFailed, Transient):
+    """The answer was no valid JSON of the asked form, nor was the second one."""
+
+
+class LLMRefused(LLMFailed, OperatorError):
+    """The provider will never answer this call: wrong credentials, no such model, a request that it does not take."""
+
+
+class LLMBusy(Outage):
+    """The fleet has as many calls under way as the settings allow: nobody's fault."""
