@@ -148,7 +148,7 @@ def _of_catalog(settings: Settings) -> dict[str, Any]:
             "waiting_events": backlog.events,
             "erasures_going_on": [
                 {**subject.model_dump(), "since": utc_iso(since)}
-                for subject, since in catalog.erasures.going_on(_ERASURES_SHOWN)
+                for subject, since in catalog.tombstones.unfinished(_ERASURES_SHOWN)
             ],
         }
     finally:

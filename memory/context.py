@@ -1,27 +1,54 @@
-"""What deciding, publishing and erasing need beside the stores."""
+"""What deciding, publishing and erasing need beside the stores, opened once a process."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 
 from celery import Celery
 from redis import Redis
 
+from memory.metrics import count_llm_call, show_breaker
 from memory.same_fact import Judge
+from schema.settings import Settings
+from stores.llm import LLM, open_llm
 from stores.mailbox import Mailbox
-from stores.open import Stores
+from stores.open import Stores, open_stores
+from stores.queue import create_celery, open_mailbox
+from stores.redis import open_redis
 
 
 @dataclass(frozen=True)
 class MemoryContext(Stores):
-    """The stores, with the broker and whoever is asked what rules cannot tell."""
+    """The stores, with the broker, the language model and whoever is asked what rules cannot tell."""
 
     celery: Celery
     redis: Redis
     mailbox: Mailbox
+    llm: LLM | None
     judge: Judge | None
     """Asked in dedup's check range; nobody without a language model."""
 
     def close(self) -> None:
         super().close()
         self.redis.close()
+
+
+def open_memory(settings: Settings, celery: Celery | None = None) -> MemoryContext:
+    """Open all that changing memories needs; `celery` sends to the queues, one of its own unless given.
+
+    Raises:
+        SettingsError: a policy constant cannot work, or a model never will; the message says which setting.
+        CatalogUnavailable, IndexMismatch: a store cannot be used as it is; the message says what to do.
+    """
+    stores, redis, sender = open_stores(settings), open_redis(settings), celery or create_celery(settings)
+    prices = settings.llm_price_prompt, settings.llm_price_completion
+    llm = open_llm(settings, redis, on_call=partial(count_llm_call, prices=prices), on_breaker=show_breaker)
+    return MemoryContext(
+        **vars(stores),
+        celery=sender,
+        redis=redis,
+        mailbox=open_mailbox(settings, redis, sender),
+        llm=llm,
+        judge=Judge(llm, waits=settings.llm_fallback == "retry") if llm else None,
+    )

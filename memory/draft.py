@@ -15,7 +15,6 @@ from typing import Any
 
 import numpy as np
 
-from memory.erasure.memories import told_anew
 from policies.dedup import Neighbour
 from schema import (
     AuditAction,
@@ -139,7 +138,8 @@ class Draft:
         self._put(memory)
         self._note(AuditAction.UPDATED, memory, reason)
         self.events = [event for event in self.events if event.payload.get("id") != str(memory.id)]
-        self.events.append(self._event(EventName.UPDATED, told_anew(memory)))
+        anew = {"anew": True} if memory.consolidated_from else {}
+        self.events.append(Event.about(memory, EventName.UPDATED, self.now, **anew))
 
     def supersede(self, old: Memory, by: Memory, reason: str) -> None:
         """Mark a memory as replaced by a later one, which is announced as a changed fact."""
@@ -150,6 +150,12 @@ class Draft:
     def refresh(self, memory: Memory) -> None:
         """Replace a memory in which nothing changed but when and how often it was used: nobody is told."""
         self._put(memory)
+
+    def set_legal_hold(self, memory: Memory, holds: bool, reason: str) -> None:
+        """Put a memory under legal hold, or lift it."""
+        self._put(memory.model_copy(update={"legal_hold": holds}))
+        self._note(AuditAction.HELD if holds else AuditAction.LIFTED, memory, reason)
+        self.events.append(Event.about(memory, EventName.UPDATED, self.now, legal_hold=holds))
 
     def archive(self, memory: Memory, reason: str) -> None:
         """Take a memory out of what is recalled, and keep it."""
@@ -182,6 +188,8 @@ class Draft:
     def settle(self, review: Review, status: ReviewStatus, memory: Memory | None, reason: str | None = None) -> None:
         """End a review, with a line of what was decided; the reason is the review's own unless another is given."""
         self.settled.append(Settlement(review_id=review.id, status=status, by=self.by))
+        if status is ReviewStatus.REJECTED:
+            self._announce_dropped(review)
         id_ = memory.id if memory else None
         line = self._entry(
             AuditAction(status.value), reason or review.reason, memory_id=id_, turn_id=_turn_of(review.candidate)
@@ -194,6 +202,7 @@ class Draft:
             self.reviews.remove(review)
         else:
             self.withdrawn.append(review.id)
+            self._announce_dropped(review)
         self.audit.append(self._entry(AuditAction.DELETED, reason, turn_id=_turn_of(review.candidate)))
 
     def prefer(self, preference: Preference, turn_id: str, reason: str) -> None:
@@ -247,6 +256,8 @@ class Draft:
         )
 
     def _put(self, memory: Memory) -> None:
+        if (before := self.current.get(memory.id)) and before.summary != memory.summary:
+            self.vectors.pop(memory.id, None)
         self.current[memory.id] = memory
         self.changed[memory.id] = None
 
@@ -270,13 +281,10 @@ class Draft:
         )
 
     def _announce(self, name: EventName, memory: Memory, links: dict[str, str] | None = None) -> None:
-        payload = {
-            "id": str(memory.id),
-            "type": memory.type.value,
-            "category": memory.category,
-            "summary": memory.summary,
-        }
-        self.events.append(self._event(name, payload | (links or {})))
+        self.events.append(Event.about(memory, name, self.now, **(links or {})))
+
+    def _announce_dropped(self, review: Review) -> None:
+        self.events.append(self._event(EventName.DELETED, {"review": str(review.id)}))
 
     def _event(self, name: EventName, payload: dict[str, Any]) -> Event:
         return Event(name=name, **self.subject.model_dump(), at=self.now, payload=payload)

@@ -58,7 +58,7 @@ def announce_left(events: Sequence[tuple[int, Event]], context: MemoryContext) -
     it is taken out again.
     """
     told = announce(events, context)
-    take_back(told, told.keys() - context.catalog.mark_announced(list(told)), context)
+    take_back(told, told.keys() - context.catalog.mark_done(event_ids=list(told)).events, context)
 
 
 def take_back(told: Mapping[int, tuple[str, bytes]], event_ids: Iterable[int], context: MemoryContext) -> None:

@@ -12,8 +12,9 @@ from typing import Any
 import numpy as np
 from pydantic import ValidationError
 
-from memory.indexing import index
-from schema import AuditAction, AuditEntry, Memory, Status, Subject, Turn
+from memory.context import MemoryContext
+from memory.publish import publish
+from schema import AuditAction, AuditEntry, Event, EventName, Memory, Status, Subject, Turn
 from schema.errors import Refused
 from stores.catalog import Changes
 from stores.index.base import Vector
@@ -23,6 +24,7 @@ FORMAT = 1
 _SUBJECTS_A_PAGE = 200
 _MEMORIES_AT_A_TIME = 200
 _ALL = 10**9
+_ANNOUNCED = (Status.ACTIVE, Status.PROVISIONAL)
 
 
 class NotALine(Refused, ValueError):
@@ -58,7 +60,7 @@ def export(stores: Stores, *, subject: Subject | None = None, vectors: bool = Fa
                 )
 
 
-def import_lines(lines: Iterable[str], stores: Stores, *, by: str, now: datetime) -> Imported:
+def import_lines(lines: Iterable[str], context: MemoryContext, *, by: str, now: datetime) -> Imported:
     """Write the memories of an export that the catalog does not have. Repeatable. Vectors of the settings' own embedder
     are used as they are; otherwise the summaries are embedded anew.
 
@@ -72,36 +74,33 @@ def import_lines(lines: Iterable[str], stores: Stores, *, by: str, now: datetime
             continue
         head, memory, sources, vector = _read(number, line)
         if head is not None:
-            same_model = head.get("model") == stores.embedder.name
+            same_model = head.get("model") == context.embedder.name
             continue
         assert memory is not None
         if waiting and (waiting[0][0].subject != memory.subject or len(waiting) >= _MEMORIES_AT_A_TIME):
-            _write(waiting, result, stores, by=by, now=now)
+            _write(waiting, result, context, by=by, now=now)
             waiting = []
-        usable = same_model and vector is not None and vector.shape == (stores.embedder.dimensions,)
+        usable = same_model and vector is not None and vector.shape == (context.embedder.dimensions,)
         waiting.append((memory, sources, vector if usable else None))
     if waiting:
-        _write(waiting, result, stores, by=by, now=now)
+        _write(waiting, result, context, by=by, now=now)
     return result
 
 
 def _write(
     waiting: list[tuple[Memory, list[Turn], Vector | None]],
     result: Imported,
-    stores: Stores,
+    context: MemoryContext,
     *,
     by: str,
     now: datetime,
 ) -> None:
     subject = waiting[0][0].subject
-    known = stores.catalog.memories(subject, [memory.id for memory, _, _ in waiting])
+    known = context.catalog.memories(subject, [memory.id for memory, _, _ in waiting])
     new = {memory.id: (memory, sources, vector) for memory, sources, vector in waiting if memory.id not in known}
     result.known += len(waiting) - len(new)
     if not new:
         return
-    vectors = {memory.summary: vector for memory, _, vector in new.values() if vector is not None}
-    missing = list({memory.summary for memory, _, _ in new.values()} - vectors.keys())
-    vectors |= dict(zip(missing, stores.embedder.embed(missing), strict=True)) if missing else {}
     memories = tuple(memory for memory, _, _ in new.values())
     turns = {turn.turn_id: turn for _, sources, _ in new.values() for turn in sources}
     changes = Changes(
@@ -121,10 +120,9 @@ def _write(
             )
             for memory in memories
         ),
+        events=tuple(Event.about(memory, EventName.CREATED, now) for memory in memories if memory.status in _ANNOUNCED),
     )
-    stores.catalog.commit(changes, vectors)
-    # What did not ride in the transaction.
-    index(stores.catalog.index_jobs(subject), stores)
+    publish(changes, {id_: vector for id_, (_, _, vector) in new.items() if vector is not None}, context)
     result.written += len(new)
 
 

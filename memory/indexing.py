@@ -6,10 +6,12 @@ import uuid
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 
-from schema import Subject
+from schema import Memory, Subject
 from stores.catalog import IndexJob
 from stores.index.base import Entry, Vector
 from stores.open import Stores
+
+_ALL = 10**9
 
 
 def index(jobs: Sequence[IndexJob], stores: Stores, *, vectors: Mapping[uuid.UUID, Vector] | None = None) -> None:
@@ -20,13 +22,26 @@ def index(jobs: Sequence[IndexJob], stores: Stores, *, vectors: Mapping[uuid.UUI
     while jobs:
         told = _reconcile(jobs, stores, vectors or {})
         vectors = None
-        jobs = overtaken(jobs, told, stores.catalog.mark_done(jobs))
+        jobs = overtaken(jobs, told, stores.catalog.mark_done(jobs).versions)
 
 
 def index_all(subject: Subject, stores: Stores) -> None:
     """Do all jobs of one subject, a page at a time."""
     while jobs := stores.catalog.index_jobs(subject):
         index(jobs, stores)
+
+
+def indexed_vectors(memories: Sequence[Memory], stores: Stores) -> dict[uuid.UUID, Vector]:
+    """Return the vectors that the index has of the summaries of one subject's memories, by memory.
+
+    What the index has yet to be told of is left out: it may have other words by now.
+    """
+    if not memories:
+        return {}
+    subject = memories[0].subject
+    behind = {job.memory_id for job in stores.catalog.index_jobs(subject, limit=_ALL)}
+    keys = [memory.index_key for memory in memories if memory.id not in behind]
+    return {entry.memory_id: entry.vector for entry in stores.index.fetch(subject, keys)} if keys else {}
 
 
 def overtaken(jobs: Sequence[IndexJob], told: Mapping[uuid.UUID, int], now: Mapping[uuid.UUID, int]) -> list[IndexJob]:

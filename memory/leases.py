@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 import threading
 import time
@@ -10,10 +11,39 @@ from contextlib import contextmanager
 
 import structlog
 
-from schema.errors import BrokerFailed
+from memory.context import MemoryContext
+from schema import Subject
+from schema.errors import BrokerFailed, Transient
 from stores.mailbox import Lease, Mailbox
 
+_WAIT_SECONDS = 5.0
+_POLL_SECONDS = 0.05
 _log = structlog.get_logger()
+
+
+class SubjectBusy(Transient):
+    """A worker has the subject's mailbox in hand. The message says what to do."""
+
+
+@contextmanager
+def subject_lease(subject: Subject, context: MemoryContext) -> Iterator[Lease]:
+    """Hold a subject's lease for as long as the block takes.
+
+    Raises:
+        SubjectBusy: it was not to be had within 5 seconds.
+    """
+    deadline = time.monotonic() + _WAIT_SECONDS
+    while (lease := context.mailbox.acquire_lease(subject, context.settings.lease_seconds)) is None:
+        if time.monotonic() > deadline:
+            raise SubjectBusy(f"a worker has the turns of {subject.subject_id!r} in hand; try again in a moment")
+        time.sleep(_POLL_SECONDS)
+    leases = LeaseKeeper(context.mailbox, context.settings.lease_seconds, math.inf)
+    try:
+        with leases.keeping(lease):
+            yield lease
+    finally:
+        leases.stop()
+        context.mailbox.release_lease(lease)
 
 
 class LeaseKeeper:

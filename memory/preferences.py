@@ -4,26 +4,27 @@ from __future__ import annotations
 
 from datetime import datetime
 
+from memory.context import MemoryContext
+from memory.publish import publish
 from schema import MAX_BLOCKED_TOPICS, AuditAction, AuditEntry, Preference, PreferenceName, Preferences, Subject
 from schema.errors import Refused
-from stores.catalog import Catalog, Changes
+from stores.catalog import Changes
 
 
 class TooManyTopics(Refused):
     """The subject has as many blocked topics as can be kept; the message says what to do."""
 
 
-def prefer(
+def set_preference(
     subject: Subject,
     preference: Preference,
-    catalog: Catalog,
+    context: MemoryContext,
     *,
-    policy_version: str,
     by: str,
     now: datetime,
     holds: bool = True,
 ) -> Preferences:
-    """Note what a subject wants from now on, or with `holds` False no longer; answers all that they want then.
+    """Note what a subject wants from now on, or with `holds` False no longer. Returns all that they want then.
 
     The audit gets a line; a blocked topic is not named in it.
 
@@ -31,7 +32,7 @@ def prefer(
         pydantic.ValidationError: the value cannot be what its name says.
         TooManyTopics: one more topic than can be kept.
     """
-    wanted = catalog.preferences.of(subject)
+    wanted = context.catalog.preferences.of(subject)
     valued = _valued(preference)
     if holds and _would_overflow(valued, wanted):
         raise TooManyTopics(f"{MAX_BLOCKED_TOPICS} topics are blocked already; unblock one first")
@@ -46,22 +47,21 @@ def prefer(
         at=now,
         by=by,
         reason=reasons[valued.name],
-        policy_version=policy_version,
+        policy_version=context.policy.version,
     )
-    catalog.commit(
-        Changes(
-            subject=subject,
-            at=now,
-            audit=(entry,),
-            preferred=(valued,) if holds else (),
-            unpreferred=() if holds else (valued,),
-        )
+    changes = Changes(
+        subject=subject,
+        at=now,
+        audit=(entry,),
+        preferred=(valued,) if holds else (),
+        unpreferred=() if holds else (valued,),
     )
-    return catalog.preferences.of(subject)
+    publish(changes, {}, context)
+    return context.catalog.preferences.of(subject)
 
 
 def _valued(preference: Preference) -> Preference:
-    """The preference with its value as it is kept."""
+    """Return the preference with its value as it is kept."""
     if preference.name is PreferenceName.BLOCKED_TOPIC:
         return Preference(name=preference.name, value=Preferences(blocked_topics=(preference.value,)).blocked_topics[0])
     Preferences.model_validate({preference.name.value: preference.value})

@@ -1,9 +1,11 @@
-"""Writes what was decided and tells it: one transaction, then the index and the listeners."""
+"""The one way to publish: whatever changes a memory is written, indexed, announced and counted here."""
 
 from __future__ import annotations
 
 import uuid
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
 
 import structlog
 
@@ -11,66 +13,96 @@ from memory.context import MemoryContext
 from memory.events import announce, take_back
 from memory.failures import is_transient
 from memory.indexing import index, overtaken
-from memory.metrics import count_searchable
+from memory.metrics import count_committed, count_searchable
 from memory.stages import stage
-from schema import Memory, Subject
-from stores.catalog import Changes
+from schema import Memory
+from stores.catalog import Changes, IndexJob
 from stores.failpoints import hit
 from stores.index.base import Entry, Vector
 
 _log = structlog.get_logger()
 
 
-def commit(changes: Changes, vectors: Mapping[str, Vector], context: MemoryContext) -> list[int]:
-    """Write all changes at once, with the vectors of their memories where the index lies in the catalog's database,
-    and answer the ids of the events.
+@dataclass(frozen=True)
+class Published:
+    """What became of changes that the catalog has now."""
+
+    event_ids: tuple[int, ...]
+    """Of the changes' events, in their order."""
+    is_complete: bool
+    """Whether the index and the listeners know it too; otherwise the sweep tells them."""
+
+
+def publish(changes: Changes, vectors: Mapping[uuid.UUID, Vector], context: MemoryContext) -> Published:
+    """Write all changes in one transaction, then tell the index and the listeners.
+
+    `vectors` are those of summaries, by their memories' ids; of memories that are written and have none there, the
+    summaries are embedded. Where the index lies in the catalog's database, the vectors are in the transaction.
 
     Raises:
-        StaleFence, ConcurrentChange: somebody else wrote; nothing was written.
+        StaleFence, ConcurrentChange, UnderLegalHold: as `Catalog.commit`; nothing was written.
     """
-    if not context.catalog.carries_vectors:
-        return context.catalog.commit(changes)
-    return context.catalog.commit(changes, _completed(vectors, (*changes.created, *changes.updated), context))
-
-
-def tell(changes: Changes, event_ids: Sequence[int], vectors: Mapping[str, Vector], context: MemoryContext) -> None:
-    """Index and announce. The catalog has it all already: what cannot be told now, the sweeper tells later."""
     written = (*changes.created, *changes.updated)
-    try:
-        if not context.catalog.carries_vectors:
+    in_catalog = context.catalog.carries_vectors
+    if in_catalog:
+        with _or_by_the_sweep():
+            vectors = _completed(vectors, written, context)
+    with stage("commit"):
+        event_ids = context.catalog.commit(changes, vectors)
+    hit("after_commit")
+    count_committed(changes)
+    jobs = changes.index_jobs()
+    waiting = [job for job in jobs if in_catalog and job.action == "upsert" and job.memory_id not in vectors]
+    done = [job for job in jobs if job not in waiting]
+    is_complete = False
+    with _or_by_the_sweep():
+        if jobs and not in_catalog:
             with stage("index"):
-                _index(written, [memory.index_key for memory in changes.deleted], changes.subject, vectors, context)
-        hit("after_index")
-        count_searchable(changes)
-        with stage("announce"):
-            told = announce(list(zip(event_ids, changes.events, strict=True)), context)
-            jobs = changes.index_jobs()
-            now = context.catalog.mark_done(jobs, event_ids)
-            gone = {str(memory.id) for memory in written if memory.id not in now}
-            of_gone = [id_ for id_, event in zip(event_ids, changes.events, strict=True) if event.tells_of(gone)]
-            take_back(told, of_gone, context)
-        index(overtaken(jobs, {memory.id: memory.version for memory in written}, now), context)
+                _index(changes, _completed(vectors, written, context), context)
+        if jobs:
+            hit("after_index")
+            count_searchable(changes)
+        if jobs or event_ids:
+            with stage("announce"):
+                versions = _announce(changes, event_ids, done, context)
+            index(overtaken(done, {memory.id: memory.version for memory in written}, versions), context)
+        is_complete = not waiting
+    return Published(tuple(event_ids), is_complete)
+
+
+def _index(changes: Changes, vectors: Mapping[uuid.UUID, Vector], context: MemoryContext) -> None:
+    if written := (*changes.created, *changes.updated):
+        context.index.upsert([Entry.of(memory, vectors[memory.id]) for memory in written])
+    if changes.deleted:
+        context.index.delete(changes.subject, [memory.index_key for memory in changes.deleted])
+
+
+def _announce(
+    changes: Changes, event_ids: Sequence[int], jobs: Sequence[IndexJob], context: MemoryContext
+) -> dict[uuid.UUID, int]:
+    """Tell the listeners, and take back what was erased or told by others meanwhile. Returns the versions at which the
+    memories of the jobs are by now."""
+    announced = announce(list(zip(event_ids, changes.events, strict=True)), context)
+    done = context.catalog.mark_done(jobs, event_ids)
+    take_back(announced, announced.keys() - done.events, context)
+    return done.versions
+
+
+@contextmanager
+def _or_by_the_sweep() -> Iterator[None]:
+    """Leave what cannot be told now to the sweep: the catalog has it all."""
+    try:
+        yield
     except Exception as error:
         if not is_transient(error):
             raise
         _log.warning("index_or_events_behind", stage="index", error=type(error).__name__)
 
 
-def _index(
-    memories: Sequence[Memory],
-    gone: Sequence[uuid.UUID],
-    subject: Subject,
-    vectors: Mapping[str, Vector],
-    context: MemoryContext,
-) -> None:
-    known = _completed(vectors, memories, context)
-    if memories:
-        context.index.upsert([Entry.of(memory, known[memory.summary]) for memory in memories])
-    if gone:
-        context.index.delete(subject, gone)
-
-
-def _completed(vectors: Mapping[str, Vector], memories: Sequence[Memory], context: MemoryContext) -> dict[str, Vector]:
-    """The vectors of all these memories' summaries, and whatever else was known."""
-    missing = [memory.summary for memory in memories if memory.summary not in vectors]
-    return {**vectors, **dict(zip(missing, context.embedder.embed(missing), strict=True))} if missing else {**vectors}
+def _completed(
+    vectors: Mapping[uuid.UUID, Vector], memories: Sequence[Memory], context: MemoryContext
+) -> dict[uuid.UUID, Vector]:
+    """The vectors, with those of the memories that have none yet."""
+    missing = [memory for memory in memories if memory.id not in vectors]
+    embedded = context.embedder.embed([memory.summary for memory in missing]) if missing else ()
+    return {**vectors, **{memory.id: vector for memory, vector in zip(missing, embedded, strict=True)}}

@@ -8,11 +8,11 @@ from dataclasses import dataclass
 
 from memory.context import MemoryContext
 from memory.draft import Draft
-from memory.erasure.memories import family, patterns_of
+from memory.erasure.memories import family, remove
 from memory.metrics import DECISIONS
 from memory.same_fact import PROMPT as SAME_FACT_PROMPT
 from memory.same_fact import Check, Verdicts
-from policies.consolidation import apart, without
+from policies.consolidation import apart
 from policies.dedup import Neighbour, contradicts, decide
 from policies.forgetting import is_meant
 from policies.importance import importance, proactivity_weight, source_trust
@@ -68,16 +68,16 @@ def text_of(item: Item) -> str:
 
 def resolve(
     items: Sequence[Item],
-    vectors: Mapping[str, Vector],
+    vectors: Sequence[Vector],
     origins: Mapping[str, Origin],
     draft: Draft,
     context: MemoryContext,
 ) -> set[str]:
     """Decide every item in order, on the draft. Answers the ids of turns of which something was kept or forgotten.
 
-    `vectors` holds one for the text of every item; `origins` are those of the batch's turns by their ids.
+    `vectors` are those of the items' texts, in their order; `origins` are those of the batch's turns by their ids.
     """
-    similarities = [_search(item, vectors[text_of(item)], draft, context) for item in items]
+    similarities = [_search(item, vector, draft, context) for item, vector in zip(items, vectors, strict=True)]
     found = {id_ for near in similarities for id_ in near}
     draft.learn(context.catalog.memories(draft.subject, found - draft.read.keys()).values())
     draft.learn(context.catalog.with_attributes(draft.subject, {pair for item in items for pair in _attributes(item)}))
@@ -95,7 +95,7 @@ def resolve(
 def _settle_all(
     items: Sequence[Item],
     similarities: Sequence[dict[uuid.UUID, float]],
-    vectors: Mapping[str, Vector],
+    vectors: Sequence[Vector],
     origins: Mapping[str, Origin],
     draft: Draft,
     context: MemoryContext,
@@ -105,13 +105,13 @@ def _settle_all(
     """As `resolve`, by verdicts that are there. With `unsettled` it is a trial: what no verdict is for goes in there,
     and nothing is counted."""
     effective = set()
-    for item, near in zip(items, similarities, strict=True):
+    for item, near, vector in zip(items, similarities, vectors, strict=True):
         if isinstance(item, ForgetRequest):
             touched = _forget(item, near, draft, context)
             turn_id = item.turn_id
         else:
             turn_id = item.candidate.turn_id
-            neighbours = draft.neighbours(item.candidate.type, near, vectors[item.candidate.summary])
+            neighbours = draft.neighbours(item.candidate.type, near, vector)
             decision = decide(
                 item.candidate, neighbours, draft.with_attributes(_attributes(item)), context.policy, draft.now
             )
@@ -122,7 +122,7 @@ def _settle_all(
                 if unsettled is not None:
                     unsettled.append(check)
                 decision = _checked(decision, check, verdicts.get(check.key))
-            touched = _settle(item, decision, neighbours, vectors, origins[turn_id], draft, context)
+            touched = _settle(item, decision, neighbours, vector, origins[turn_id], draft, context)
         if touched:
             effective.add(turn_id)
     return effective
@@ -162,13 +162,12 @@ def _settle(
     scored: Scored,
     decision: Decision,
     neighbours: Sequence[Neighbour],
-    vectors: Mapping[str, Vector],
+    vector: Vector,
     origin: Origin,
     draft: Draft,
     context: MemoryContext,
 ) -> bool:
     candidate = scored.candidate
-    vector = vectors[candidate.summary]
     if decision.action is DecisionAction.SKIP:
         return False
     if decision.action is DecisionAction.UPDATE:
@@ -176,7 +175,7 @@ def _settle(
         merged = merge(existing, candidate, scored.importance, draft.now, draft.policy_version)
         outdated = _outdated(decision.outdated, candidate, draft, context)
         merged = merged.model_copy(update={"supersedes": (*merged.supersedes, *(one.id for one in outdated))})
-        draft.update(merged, vector if merged.summary != existing.summary else None, decision.reason)
+        draft.update(merged, vector if merged.summary == candidate.summary else None, decision.reason)
         _supersede(outdated, merged, "another memory that contradicts it was said again", draft, context)
         return True
     created = _new_memory(scored, origin, draft, context)
@@ -282,17 +281,11 @@ def _forget(request: ForgetRequest, near: dict[uuid.UUID, float], draft: Draft, 
     if meant:
         draft.learn(family(context.catalog, draft.subject, [memory.id for memory in meant]).values())
         ids = _narrowed(meant, request, draft, context)
-        patterns = patterns_of(context.catalog, draft.subject, [draft.current[id_] for id_ in ids])
-        draft.learn(patterns.values())
-        what = without(ids | patterns.keys(), draft.current, draft.now, context.policy)
-        if what.held:
-            for id_ in what.held:
+        aftermath = remove(ids, draft, context, _ASKED)
+        if aftermath.held:
+            for id_ in aftermath.held:
                 draft.refuse(AuditAction.REFUSED, request.turn_id, _HELD, memory_id=id_)
             return False
-        for memory in what.deleted:
-            draft.delete(memory, _ASKED)
-        for memory in what.changed:
-            draft.retell(memory, "told without what was forgotten")
     waiting = [
         review
         for review in (*draft.reviews, *context.catalog.reviews.page(draft.subject))
@@ -329,13 +322,14 @@ def scored(candidate: Candidate, context: MemoryContext) -> Scored:
     )
 
 
-def embed(
-    items: Sequence[Item], unindexed: Sequence[Memory], draft: Draft, context: MemoryContext
-) -> dict[str, Vector]:
-    """Vectors of all items and of what the index does not have yet, by their texts; the draft learns the latter."""
-    texts = list(dict.fromkeys([*map(text_of, items), *(memory.summary for memory in unindexed)]))
-    vectors: dict[str, Vector] = dict(zip(texts, context.embedder.embed(texts), strict=True))
+def embed(items: Sequence[Item], unindexed: Sequence[Memory], draft: Draft, context: MemoryContext) -> list[Vector]:
+    """Return the vectors of the items' texts, in their order. The draft learns those of what the index does not have
+    yet, in the same call of the embedder."""
+    wanted = [*map(text_of, items), *(memory.summary for memory in unindexed)]
+    texts = list(dict.fromkeys(wanted))
+    by_text = dict(zip(texts, context.embedder.embed(texts), strict=True))
+    vectors = [by_text[text] for text in wanted]
     # What the index was not told yet it cannot find: these are compared by their vectors here.
     draft.learn(unindexed)
-    draft.vectors.update({memory.id: vectors[memory.summary] for memory in unindexed})
-    return vectors
+    draft.vectors.update(zip((memory.id for memory in unindexed), vectors[len(items) :], strict=True))
+    return vectors[: len(items)]

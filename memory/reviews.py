@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-import math
-import time
 import uuid
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Final
 
 from memory.context import MemoryContext
 from memory.draft import Draft
-from memory.leases import LeaseKeeper
-from memory.publish import commit, tell
+from memory.leases import subject_lease
+from memory.publish import publish
 from memory.resolve import Origin, embed, resolve, scored
 from policies.topics import is_about
 from schema import (
@@ -23,15 +19,11 @@ from schema import (
     Preferences,
     Review,
     ReviewStatus,
-    Subject,
 )
-from schema.errors import Refused, Transient
+from schema.errors import Refused
 from stores.catalog import Catalog
-from stores.mailbox import Lease
 
-_WAIT_SECONDS = 5.0
-_POLL_SECONDS = 0.05
-_WISHES: Final = {
+_NOT_WANTED: Final = {
     "consent_withdrawn": "the user has withdrawn consent since; it was dropped",
     "blocked_topic": "the user has blocked its topic since; it was dropped",
 }
@@ -39,10 +31,6 @@ _WISHES: Final = {
 
 class NotOpen(Refused):
     """The review was decided before, or went with what it was made of."""
-
-
-class SubjectBusy(Transient):
-    """A worker has the subject's mailbox in hand. The message says what to do."""
 
 
 class NotWanted(Refused):
@@ -69,7 +57,7 @@ def approve(id_: uuid.UUID, context: MemoryContext, *, by: str, now: datetime) -
         SubjectBusy: the subject's lease was not to be had within 5 seconds.
     """
     subject = _open_review(id_, context.catalog).subject
-    with holding(subject, context) as lease:
+    with subject_lease(subject, context) as lease:
         review = _open_review(id_, context.catalog)
         if review.candidate is None:
             raise NotOpen
@@ -77,8 +65,8 @@ def approve(id_: uuid.UUID, context: MemoryContext, *, by: str, now: datetime) -
         draft = Draft(subject, now, context.policy.version, by=by)
         if reason := why_not(candidate, context.catalog.preferences.of(subject)):
             draft.settle(review, ReviewStatus.REJECTED, None, reason)
-            context.catalog.commit(draft.changes(lease.token))
-            raise NotWanted(_WISHES[reason])
+            publish(draft.changes(lease.token), {}, context)
+            raise NotWanted(_NOT_WANTED[reason])
         subject_state = context.catalog.subject_state(subject, now - timedelta(hours=1))
         items = [scored(candidate, context)]
         vectors = embed(items, subject_state.unindexed, draft, context)
@@ -86,10 +74,7 @@ def approve(id_: uuid.UUID, context: MemoryContext, *, by: str, now: datetime) -
         resolve(items, vectors, {candidate.turn_id: origin}, draft, context)
         memory = next((memory for id_ in draft.changed if (memory := draft.current.get(id_))), None)
         draft.settle(review, ReviewStatus.APPROVED, memory)
-        changes = draft.changes(lease.token)
-        event_ids = commit(changes, vectors, context)
-        if draft.changed:
-            tell(changes, event_ids, vectors, context)
+        publish(draft.changes(lease.token), draft.vectors, context)
     return Approved(review, memory)
 
 
@@ -102,17 +87,17 @@ def why_not(candidate: Candidate, wanted: Preferences) -> str | None:
     return None
 
 
-def reject(id_: uuid.UUID, catalog: Catalog, *, policy_version: str, by: str, now: datetime) -> Review:
-    """Drop a candidate for good; a line without content stays in the audit.
+def reject(id_: uuid.UUID, context: MemoryContext, *, by: str, now: datetime) -> Review:
+    """Drop a candidate for good, and announce that; a line without content stays in the audit.
 
     Raises:
         NotOpen: it is not open any more.
         ConcurrentChange: somebody else decided it at the same moment.
     """
-    review = _open_review(id_, catalog)
-    draft = Draft(review.subject, now, policy_version, by=by)
+    review = _open_review(id_, context.catalog)
+    draft = Draft(review.subject, now, context.policy.version, by=by)
     draft.settle(review, ReviewStatus.REJECTED, None)
-    catalog.commit(draft.changes())
+    publish(draft.changes(), {}, context)
     return review
 
 
@@ -121,24 +106,3 @@ def _open_review(id_: uuid.UUID, catalog: Catalog) -> Review:
     if review is None or review.status is not ReviewStatus.OPEN:
         raise NotOpen
     return review
-
-
-@contextmanager
-def holding(subject: Subject, context: MemoryContext) -> Iterator[Lease]:
-    """Hold a subject's lease for as long as the block takes.
-
-    Raises:
-        SubjectBusy: it was not to be had within 5 seconds.
-    """
-    deadline = time.monotonic() + _WAIT_SECONDS
-    while (lease := context.mailbox.acquire_lease(subject, context.settings.lease_seconds)) is None:
-        if time.monotonic() > deadline:
-            raise SubjectBusy(f"a worker has the turns of {subject.subject_id!r} in hand; try again in a moment")
-        time.sleep(_POLL_SECONDS)
-    leases = LeaseKeeper(context.mailbox, context.settings.lease_seconds, math.inf)
-    try:
-        with leases.keeping(lease):
-            yield lease
-    finally:
-        leases.stop()
-        context.mailbox.release_lease(lease)

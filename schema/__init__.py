@@ -33,6 +33,7 @@ from schema.memory import (
 from schema.policy import Policy
 from schema.preferences import MAX_BLOCKED_TOPICS, Preference, PreferenceName, Preferences
 from schema.review import Asker, Review, ReviewStatus, Settlement
+from schema.tombstone import Scope, Tombstone
 from schema.turn import MAX_TURN_BYTES, SCHEMA_VERSION, Attachment, Message, Role, Subject, Turn
 
 __all__ = [
@@ -74,11 +75,13 @@ __all__ = [
     "ReviewStatus",
     "Role",
     "SameFact",
+    "Scope",
     "Screening",
     "Settlement",
     "Status",
     "Subject",
     "Thresholds",
+    "Tombstone",
     "Turn",
     "Valence",
     "Verdict",

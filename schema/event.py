@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Set
 from enum import StrEnum
-from typing import Any
+from typing import Any, Self
 
 from pydantic import AwareDatetime
 
 from schema.base import Value
+from schema.memory import Memory
 from schema.turn import Identifier, Subject
 
 
@@ -36,13 +36,15 @@ class Event(Value):
     def subject(self) -> Subject:
         return Subject(tenant_id=self.tenant_id, subject_id=self.subject_id)
 
-    def tells_of(self, ids: Set[str]) -> bool:
-        """Whether it names one of these memories."""
-        return bool(ids & set(map(str, self.payload.values())))
+    @classmethod
+    def about(cls, memory: Memory, name: EventName, at: AwareDatetime, **more: Any) -> Self:
+        """Return an event that says what a memory says, with `more` in its payload."""
+        says = {"type": memory.type.value, "category": memory.category, "summary": memory.summary}
+        return cls(name=name, **memory.subject.model_dump(), at=at, payload={"id": str(memory.id), **says, **more})
 
     @property
     def voids(self) -> str | None:
-        """The id of the memory of which no earlier event may be told any more: one that is gone, or that is told `anew`
-        without what was forgotten."""
+        """The id of the memory or review of which no earlier event may be told any more: one that is gone, or a memory
+        that is told `anew` without what was forgotten."""
         is_void = self.name is EventName.DELETED or bool(self.payload.get("anew"))
-        return str(self.payload["id"]) if is_void else None
+        return str(self.payload.get("id") or self.payload["review"]) if is_void else None

@@ -2,23 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from functools import partial
+from dataclasses import dataclass, replace
 
 import structlog
 from celery import Celery
 
-from memory.context import MemoryContext
-from memory.metrics import count_llm_call, show_breaker
-from memory.same_fact import Judge
+from memory.context import MemoryContext, open_memory
+from memory.metrics import show_breaker
 from schema.errors import EmbedderUnavailable, Transient
 from schema.settings import Settings
 from stores.breaker import CircuitBreaker
 from stores.embedding import try_out
-from stores.llm import LLM, open_llm
-from stores.open import open_stores
-from stores.queue import open_mailbox
-from stores.redis import open_redis
 from worker.extract import open_extractor
 from worker.extract.base import Extractor
 from worker.guarded import GuardedEmbedder, GuardedIndex
@@ -28,10 +22,9 @@ _log = structlog.get_logger()
 
 @dataclass(frozen=True)
 class WorkerContext(MemoryContext):
-    """What the pipeline works with: the stores, and what is the fleet's own."""
+    """What the pipeline works with: what changing memories needs, and the extractor."""
 
     extractor: Extractor
-    llm: LLM | None
 
 
 def open_worker_context(settings: Settings, celery: Celery) -> WorkerContext:
@@ -41,28 +34,16 @@ def open_worker_context(settings: Settings, celery: Celery) -> WorkerContext:
         SettingsError: a policy constant cannot work, or a model never will; the message says which setting.
         CatalogUnavailable, IndexMismatch: a store cannot be used as it is; the message says what to do.
     """
-    stores = open_stores(settings)
+    memory = open_memory(settings, celery)
     try:
-        try_out(stores.embedder)
+        try_out(memory.embedder)
     except EmbedderUnavailable as error:
         _log.warning("embedder_unavailable_at_start", error=str(error))
-    redis = open_redis(settings)
     index_breaker = CircuitBreaker("index", (Transient,), on_change=show_breaker)
     embedder_breaker = CircuitBreaker("embedder", (Transient,), on_change=show_breaker)
-    prices = settings.llm_price_prompt, settings.llm_price_completion
-    llm = open_llm(settings, redis, on_call=partial(count_llm_call, prices=prices), on_breaker=show_breaker)
-    return WorkerContext(
-        settings=stores.settings,
-        policy=stores.policy,
-        catalog=stores.catalog,
-        index=GuardedIndex(stores.index, index_breaker),
-        graph=stores.graph,
-        embedder=GuardedEmbedder(stores.embedder, embedder_breaker),
-        accesses=stores.accesses,
-        celery=celery,
-        redis=redis,
-        mailbox=open_mailbox(settings, redis, celery),
-        extractor=open_extractor(settings, llm, stores.policy),
-        judge=Judge(llm, waits=settings.llm_fallback == "retry") if llm else None,
-        llm=llm,
+    guarded = replace(
+        memory,
+        index=GuardedIndex(memory.index, index_breaker),
+        embedder=GuardedEmbedder(memory.embedder, embedder_breaker),
     )
+    return WorkerContext(**vars(guarded), extractor=open_extractor(settings, memory.llm, memory.policy))

@@ -18,13 +18,13 @@ from memory.leases import LeaseKeeper
 from memory.metrics import (
     LEASES_LOST,
     DeadLetterReason,
-    count_committed,
     count_dead_letter,
     count_retry,
     count_takeover,
 )
+from memory.publish import publish
 from memory.stages import in_batch
-from schema import Subject, Turn
+from schema import Event, EventName, Subject, Turn
 from schema.errors import ConflictingTurn, LeaseLost, StaleFence
 from stores.catalog import Changes, LedgerEntry, Outcome
 from stores.failpoints import hit
@@ -168,9 +168,9 @@ def _bury(parked: ParkedTurn, lease: Lease, why: DeadLetterReason, reason: str, 
         return
     now = datetime.now(UTC)
     entry = LedgerEntry(parked.turn_id, parked.digest, Outcome.DEAD, (reason,), parked.arrived_at, now)
-    changes = Changes(subject=lease.subject, at=now, fence=lease.token, ledger=(entry,))
-    context.catalog.commit(changes)
-    count_committed(changes)
+    payload = {"turn_id": parked.turn_id, "code": why, "message": reason}
+    error = Event(name=EventName.ERROR, **lease.subject.model_dump(), at=now, payload=payload)
+    publish(Changes(subject=lease.subject, at=now, fence=lease.token, ledger=(entry,), events=(error,)), {}, context)
 
 
 def _json_or_text(body: str) -> Any:

@@ -9,8 +9,7 @@ from datetime import datetime, timedelta
 import structlog
 
 from memory.draft import Draft
-from memory.metrics import count_committed
-from memory.publish import commit, tell
+from memory.publish import publish
 from memory.resolve import Item, Origin, embed, resolve, scored
 from memory.screening import screened, source_of
 from memory.spoken_preferences import Wishes, wishes_of, without_withheld
@@ -31,7 +30,6 @@ from schema import (
 from schema.errors import ConflictingTurn
 from stores.catalog import LedgerEntry, Outcome
 from stores.failpoints import hit
-from stores.index.base import Vector
 from stores.mailbox import Lease
 from stores.queue import request_condensing
 from worker.context import WorkerContext
@@ -73,7 +71,6 @@ def process(received: Sequence[ReceivedTurn], lease: Lease, context: WorkerConte
         wishes = wishes_of(turns, conversation.preferences, draft)
         turns = without_withheld(turns, wishes)
     items: list[Item] = []
-    vectors: dict[str, Vector] = {}
     effective: set[str] = set()
     topics: dict[str | None, OpenTopic | None] = {}
     if any(one.admission.action is not AdmissionAction.SKIP for one in turns):
@@ -92,21 +89,16 @@ def process(received: Sequence[ReceivedTurn], lease: Lease, context: WorkerConte
                 vectors = embed(items, subject_state.unindexed, draft, context)
             with stage("resolve"):
                 effective = resolve(items, vectors, _origins(fresh), draft, context)
-    with stage("commit"):
-        questions = questions_after(turns, conversation, wishes, context.policy)
-        forgetting = {item.turn_id for item in items if isinstance(item, ForgetRequest)}
-        changes = replace(
-            draft.changes(lease.token),
-            sources=tuple(_sources(fresh, wishes, draft, context.policy)),
-            ledger=tuple(_ledger(fresh, turns, effective, forgetting, draft)),
-            topics=topics,
-            questions=dict.fromkeys(questions) if forgetting else questions,
-        )
-        event_ids = commit(changes, vectors, context)
-    hit("after_commit")
-    count_committed(changes)
-    if draft.changed:
-        tell(changes, event_ids, vectors, context)
+    questions = questions_after(turns, conversation, wishes, context.policy)
+    forgetting = {item.turn_id for item in items if isinstance(item, ForgetRequest)}
+    changes = replace(
+        draft.changes(lease.token),
+        sources=tuple(_sources(fresh, wishes, draft, context.policy)),
+        ledger=tuple(_ledger(fresh, turns, effective, forgetting, draft)),
+        topics=topics,
+        questions=dict.fromkeys(questions) if forgetting else questions,
+    )
+    publish(changes, draft.vectors, context)
     if is_burst(subject, changes.created, context, now):
         request_condensing(context.celery, subject)
 
@@ -117,7 +109,7 @@ def _fresh(received: Sequence[ReceivedTurn], subject: Subject, context: WorkerCo
     for one in received:
         if processed.get(one.turn.turn_id, one.digest) != one.digest:
             raise ConflictingTurn(one.turn.turn_id)
-    erased = context.catalog.erasures.tombstones(subject)
+    erased = context.catalog.tombstones.of(subject)
     return [
         one
         for one in received

@@ -14,13 +14,11 @@ from rich.text import Text
 from interfaces.cli.arguments import JsonOption, TenantOption, UserArgument, identifier
 from interfaces.cli.knowledge import OPERATOR, IdArgument, one_memory
 from interfaces.cli.output import console, errors, memory_json, memory_table, print_json
+from memory.context import MemoryContext, open_memory
 from memory.erasure.subjects import Proof, erase_subject, erase_turns, files_with, is_of
 from producers.erasures import drop_spooled
-from schema import Status, Subject
+from schema import Scope, Status, Subject
 from schema.settings import load_settings
-from stores.catalog.erasures import Scope
-from stores.queue import create_celery
-from worker.context import WorkerContext, open_worker_context
 from worker.nights.undo import NothingToUndo, take_apart
 
 _TEXTS = 100_000
@@ -56,7 +54,7 @@ def forget_user(
     what = f"conversation {conversation} of " if conversation else f"turn {turn} of " if turn else ""
     if not (yes or as_json):
         typer.confirm(f"Erase {what}{user} (tenant {tenant}) for good?", abort=True, err=True)
-    context = open_worker_context(load_settings(), create_celery(load_settings()))
+    context = open_memory(load_settings())
     try:
         texts = _texts(subject, context) if check_files else set()
         scope = Scope.CONVERSATION if conversation else Scope.TURN if turn else Scope.SUBJECT
@@ -74,7 +72,7 @@ def forget_user(
         raise typer.Exit(1)
 
 
-def _erase(subject: Subject, scope: Scope, key: str, context: WorkerContext) -> Proof:
+def _erase(subject: Subject, scope: Scope, key: str, context: MemoryContext) -> Proof:
     now = datetime.now(UTC)
     if scope is Scope.SUBJECT:
         proof = erase_subject(subject, context, by=OPERATOR, now=now)
@@ -87,7 +85,7 @@ def _erase(subject: Subject, scope: Scope, key: str, context: WorkerContext) -> 
     return proof
 
 
-def _texts(subject: Subject, context: WorkerContext) -> set[str]:
+def _texts(subject: Subject, context: MemoryContext) -> set[str]:
     """What is kept of what a subject said, in words that are theirs: "ok, thanks" anybody may have said, and what the
     assistant answered it may have answered to others too; it is kept in one place with what it answered."""
     memories = context.catalog.list_memories(subject, statuses=tuple(Status), limit=_TEXTS)
@@ -115,7 +113,7 @@ def _print(proof: Proof, *, as_json: bool) -> None:
 
 def take_apart_command(memory: IdArgument, as_json: JsonOption = False) -> None:
     """Undo a consolidation: its episodes are active again, and no night joins them a second time."""
-    context = open_worker_context(load_settings(), create_celery(load_settings()))
+    context = open_memory(load_settings())
     try:
         whole = one_memory(memory, context.catalog)
         found = take_apart(whole.subject, whole.id, context, by=OPERATOR, now=datetime.now(UTC))

@@ -16,11 +16,11 @@ from rich.text import Text
 from interfaces.cli.arguments import ByOption, JsonOption, TenantOption, UserOption
 from interfaces.cli.knowledge import one_memory
 from interfaces.cli.output import console, memory_json, print_json, short
-from memory.legal_holds import MAX_WHY_CHARS, hold
+from memory.context import open_memory
+from memory.legal_holds import MAX_WHY_CHARS, set_legal_hold
 from schema import Memory, Subject
 from schema.settings import load_settings
 from stores.catalog import open_catalog
-from stores.open import open_stores
 
 IdsArgument = Annotated[list[str], typer.Argument(help="Ids of memories, or the first characters of them.")]
 WhyOption = Annotated[
@@ -47,7 +47,7 @@ def list_holds(
 ) -> None:
     """List the memories under legal hold; of all tenants unless a user is named."""
     with closing(open_catalog(load_settings())) as catalog:
-        found = catalog.erasures.legally_held(Subject(tenant_id=tenant, subject_id=user) if user else None, limit=limit)
+        found = catalog.legal_holds(Subject(tenant_id=tenant, subject_id=user) if user else None, limit=limit)
     if as_json:
         print_json([memory_json(memory) for memory in found])
     elif found:
@@ -73,15 +73,15 @@ def _change(given: Sequence[str], why: str, by: str, *, holds: bool, as_json: bo
     if not 0 < len(why.strip()) <= MAX_WHY_CHARS:
         raise typer.BadParameter(f"say in 1 to {MAX_WHY_CHARS} characters why", param_hint="--why")
     changed: list[Memory] = []
-    with closing(open_stores(load_settings())) as stores:
+    with closing(open_memory(load_settings())) as context:
         ids_of: dict[Subject, set[uuid.UUID]] = defaultdict(set)
-        for memory in [one_memory(start, stores.catalog) for start in given]:
+        for memory in [one_memory(start, context.catalog) for start in given]:
             ids_of[memory.subject].add(memory.id)
         for subject, ids in ids_of.items():
-            changed += hold(
+            changed += set_legal_hold(
                 subject,
                 ids,
-                stores,
+                context,
                 why=why.strip(),
                 by=by,
                 now=datetime.now(UTC),

@@ -13,9 +13,9 @@ from rich.text import Text
 
 from interfaces.cli.arguments import JsonOption, TenantOption, UserArgument
 from interfaces.cli.output import console, errors, memory_json, memory_table, print_json, short
-from memory.erasure.memories import erase
+from memory.context import open_memory
+from memory.erasure.memories import erase_memories
 from memory.reindex import must_be_built
-from policies.consolidation import without
 from recall.search import Found
 from recall.search import search as search_memories
 from schema import AuditEntry, Memory, Status, Subject, Turn, utc_iso
@@ -187,16 +187,15 @@ def forget(
 
     An audit line without content stays.
     """
-    with closing(open_stores(load_settings())) as stores:
-        found = one_memory(memory, stores.catalog)
+    with closing(open_memory(load_settings())) as context:
+        found = one_memory(memory, context.catalog)
         if not (yes or as_json):
             errors.print(Text(found.summary))
             typer.confirm("Forget this for good?", abort=True, err=True)
-        erase(
+        erase_memories(
             found.subject,
             [found.id],
-            stores,
-            without,
+            context,
             by=OPERATOR,
             reason="forgotten by command",
             now=datetime.now(UTC),

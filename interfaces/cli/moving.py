@@ -13,6 +13,7 @@ from rich.progress import Progress
 
 from interfaces.cli.arguments import JsonOption, TenantOption, UserOption, account
 from interfaces.cli.output import console, errors, print_json
+from memory.context import open_memory
 from memory.export import NotALine, import_lines
 from memory.export import export as export_lines
 from memory.reindex import catch_up, regraph, target_of
@@ -108,8 +109,8 @@ def import_(
 ) -> None:
     """Write the memories of an export that are not here yet. What is here stays as it is; run it again after a stop."""
     try:
-        with file.open(encoding="utf-8") as lines, closing(open_stores(load_settings())) as stores:
-            result = import_lines(lines, stores, by=account(), now=datetime.now(UTC))
+        with file.open(encoding="utf-8") as lines, closing(open_memory(load_settings())) as context:
+            result = import_lines(lines, context, by=account(), now=datetime.now(UTC))
     except (NotALine, UnicodeDecodeError) as error:
         raise typer.BadParameter(f"{error}; what came before it is written") from error
     if as_json:

@@ -14,15 +14,15 @@ from rich.text import Text
 
 from interfaces.cli.arguments import ByOption, JsonOption, TenantOption, UserOption
 from interfaces.cli.output import console, errors, memory_json, print_json, short
-from memory.reviews import Approved, NotOpen, NotWanted, SubjectBusy
+from memory.context import open_memory
+from memory.leases import SubjectBusy
+from memory.reviews import Approved, NotOpen, NotWanted
 from memory.reviews import approve as approve_review
 from memory.reviews import reject as reject_review
 from schema import Review, ReviewStatus, Subject, utc_iso
 from schema.errors import ConcurrentChange
-from schema.settings import load_policy, load_settings
+from schema.settings import load_settings
 from stores.catalog import Catalog, open_catalog
-from stores.queue import create_celery
-from worker.context import open_worker_context
 
 IdArgument = Annotated[str, typer.Argument(help="A review's id, or the first characters of it.")]
 IdsArgument = Annotated[list[str], typer.Argument(help="Ids of reviews, or the first characters of them.")]
@@ -82,10 +82,9 @@ def approve(ids: IdsArgument, by: ByOption, as_json: JsonOption = False) -> None
 
     One that can no longer be decided is named, and the exit code is 1.
     """
-    settings = load_settings()
     done: list[Approved] = []
     failed: list[tuple[Review, str]] = []
-    with closing(open_worker_context(settings, create_celery(settings))) as context:
+    with closing(open_memory(load_settings())) as context:
         for review in [_one(given, context.catalog) for given in ids]:
             try:
                 done.append(approve_review(review.id, context, by=by, now=datetime.now(UTC)))
@@ -113,13 +112,12 @@ def approve(ids: IdsArgument, by: ByOption, as_json: JsonOption = False) -> None
 @app.command()
 def reject(ids: IdsArgument, by: ByOption, as_json: JsonOption = False) -> None:
     """Drop them for good. An audit line without content stays."""
-    version = load_policy().version
     done: list[Review] = []
     failed: list[tuple[Review, str]] = []
-    with closing(open_catalog(load_settings())) as catalog:
-        for review in [_one(given, catalog) for given in ids]:
+    with closing(open_memory(load_settings())) as context:
+        for review in [_one(given, context.catalog) for given in ids]:
             try:
-                done.append(reject_review(review.id, catalog, policy_version=version, by=by, now=datetime.now(UTC)))
+                done.append(reject_review(review.id, context, by=by, now=datetime.now(UTC)))
             except (NotOpen, ConcurrentChange):
                 failed.append((review, "it is not open any more"))
     if as_json:

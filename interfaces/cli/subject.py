@@ -14,9 +14,10 @@ from rich.text import Text
 
 from interfaces.cli.arguments import JsonOption, TenantOption, UserArgument, account
 from interfaces.cli.output import console, print_json
-from memory.preferences import TooManyTopics, prefer
+from memory.context import open_memory
+from memory.preferences import TooManyTopics, set_preference
 from schema import Preference, PreferenceName, Preferences, Subject
-from schema.settings import load_policy, load_settings
+from schema.settings import load_settings
 from stores.catalog import open_catalog
 
 TopicArgument = Annotated[str, typer.Argument(help="The topic in a few words, such as health or 'my divorce'.")]
@@ -87,12 +88,11 @@ def timezone(
 
 def _change(user: str, tenant: str, name: PreferenceName, value: str, *, as_json: bool, holds: bool = True) -> None:
     try:
-        with closing(open_catalog(load_settings())) as catalog:
-            wanted = prefer(
+        with closing(open_memory(load_settings())) as context:
+            wanted = set_preference(
                 Subject(tenant_id=tenant, subject_id=user),
                 Preference(name=name, value=value),
-                catalog,
-                policy_version=load_policy().version,
+                context,
                 by=account(),
                 now=datetime.now(UTC),
                 holds=holds,

@@ -140,7 +140,7 @@ def _settled(index: Index, memories: int) -> int:
 
 def _erasures(settings: Settings) -> Iterator[HealthCheck]:
     with closing(Catalog(create_catalog_engine(settings.effective_catalog_url, settings.worker_slots))) as catalog:
-        going_on = catalog.erasures.going_on(_SHOWN)
+        going_on = catalog.tombstones.unfinished(_SHOWN)
     if going_on:
         named = ", ".join(
             f"{subject.subject_id} (tenant {subject.tenant_id}) since {utc_iso(since)}" for subject, since in going_on

@@ -21,14 +21,13 @@ from typing import Any
 import structlog
 
 from memory.context import MemoryContext
-from memory.erasure.memories import Consequences, erase
+from memory.erasure.memories import erase_memories
 from memory.events import announce_left, stream_key
 from memory.indexing import index_all
-from memory.reviews import SubjectBusy, holding
-from policies.consolidation import without
-from schema import AuditAction, AuditEntry, Memory, Status, Subject
+from memory.leases import SubjectBusy, subject_lease
+from policies.consolidation import Aftermath
+from schema import AuditAction, AuditEntry, Memory, Scope, Status, Subject, Tombstone
 from schema.errors import BrokerRejected
-from stores.catalog.erasures import Scope, Tombstone
 from stores.dead_letters import DeadLetter, read_dead_letters, remove_dead_letter
 from stores.graph import RebuildableGraph
 from stores.index.base import Where
@@ -68,7 +67,7 @@ def erase_subject(subject: Subject, context: MemoryContext, *, by: str, now: dat
     proof = Proof()
     stone = Tombstone(Scope.SUBJECT, "", now)
     reach = _Reach(subject, (stone,))
-    with holding(subject, context) as lease:
+    with subject_lease(subject, context) as lease:
         line = AuditEntry(
             action=AuditAction.ERASED,
             **subject.model_dump(),
@@ -100,21 +99,20 @@ def erase_turns(
     """
     proof = Proof()
     erasures = context.catalog.erasures
-    with holding(subject, context) as lease:
+    with subject_lease(subject, context) as lease:
         turns = {key} if scope is Scope.TURN else erasures.turns_of(subject, key)
         stones = {Tombstone(scope, key, now), *(Tombstone(Scope.TURN, turn_id, now) for turn_id in turns)}
         reach = _Reach(subject, tuple(stones))
         rows = erasures.left_of(subject, turns)
-        what = erase(
+        what = erase_memories(
             subject,
             erasures.made_of(subject, turns),
             context,
-            without,
             by=by,
             reason=_REASON,
             now=now,
             fence=lease.token,
-            stones=reach.stones,
+            tombstones=reach.stones,
             turns=turns,
         )
         proof.removed = {"memories": len(what.deleted)} | {f"catalog: {table}": count for table, count in rows.items()}
@@ -136,10 +134,10 @@ def finish_erasures(context: MemoryContext, limit: int, now: datetime) -> int:
     The catalog has been done with each of them: what is left is outside of it. What the subject has said since stays.
     """
     ended = 0
-    for subject, _ in context.catalog.erasures.going_on(limit):
+    for subject, _ in context.catalog.tombstones.unfinished(limit):
         proof = Proof()
-        with suppress(SubjectBusy), holding(subject, context) as lease:
-            reach = _Reach(subject, tuple(context.catalog.erasures.begun(subject)), is_late=True)
+        with suppress(SubjectBusy), subject_lease(subject, context) as lease:
+            reach = _Reach(subject, tuple(context.catalog.tombstones.of(subject, unfinished=True)), is_late=True)
             _clear(reach, lease, context, proof)
             _rewrite(context, proof)
             _look_again(reach, context, proof)
@@ -156,8 +154,7 @@ def erase_memory(subject: Subject, memory_id: uuid.UUID, context: MemoryContext,
     Raises:
         KeyError: the subject has no such memory.
     """
-    what = erase(subject, [memory_id], context, without, by=by, reason=_REASON, now=now)
-    _tell(subject, context)
+    what = erase_memories(subject, [memory_id], context, by=by, reason=_REASON, now=now)
     gone = {memory.id for memory in what.deleted}
     turns = {turn_id for memory in what.deleted for turn_id in memory.source_turn_ids}
     unneeded = [turn_id for turn_id in sorted(turns) if not context.catalog.erasures.made_of(subject, [turn_id])]
@@ -247,7 +244,7 @@ def _clear(reach: _Reach, lease: Lease, context: MemoryContext, proof: Proof) ->
     context.mailbox.drop(lease, waiting, everything=reach.whole is not None)
 
 
-def _look_again(reach: _Reach, context: MemoryContext, proof: Proof, what: Consequences | None = None) -> None:
+def _look_again(reach: _Reach, context: MemoryContext, proof: Proof, what: Aftermath | None = None) -> None:
     """Count what is left of what was meant, and of the memories that went for it, where these are known."""
     subject = reach.subject
     if reach.whole:
@@ -266,7 +263,7 @@ def _look_again(reach: _Reach, context: MemoryContext, proof: Proof, what: Conse
 def _end(reach: _Reach, proof: Proof, context: MemoryContext, now: datetime) -> None:
     """Note that an erasure is over, if nothing is left: otherwise the fleet tries again within the hour."""
     if proof.is_clean:
-        context.catalog.erasures.end(reach.subject, reach.stones, now)
+        context.catalog.tombstones.finish(reach.subject, reach.stones, now)
     else:
         proof.notes.append("the fleet looks again within the hour, until nothing is left")
 
@@ -330,7 +327,7 @@ def _tell(subject: Subject, context: MemoryContext) -> None:
         announce_left(waiting, context)
 
 
-def _told_of(subject: Subject, what: Consequences, context: MemoryContext) -> int:
+def _told_of(subject: Subject, what: Aftermath, context: MemoryContext) -> int:
     """How many events still tell more of erased memories than that they are gone, or what was told with them."""
     entries: Any = context.redis.xrange(stream_key(subject))
     told = [(fields[b"event"], json.loads(fields[b"payload"])) for _, fields in entries]

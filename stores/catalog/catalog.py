@@ -24,8 +24,9 @@ from stores.catalog.rows import folded, ids_from, memory_of
 from stores.catalog.statements import any_of, mine, mine_among, of_subject, whose
 from stores.catalog.subject_state import SubjectState, read_processed, read_subject_state
 from stores.catalog.summaries import Summaries, Weight, read_summaries, read_weights
+from stores.catalog.tombstones import TombstoneStore
 from stores.catalog.writers import Writers
-from stores.catalog.writing import NO_VECTORS, TransactionalGraph, mark_announced, mark_done, write
+from stores.catalog.writing import NO_VECTORS, Done, TransactionalGraph, mark_done, write
 from stores.index.base import TransactionalIndex, Vector
 
 _memories, _facts = tables.memories, tables.facts
@@ -69,7 +70,8 @@ class Catalog:
         self._writers = Writers(engine)
         self.nights = NightRuns(self._engine, self._writers)
         self.decay = DecayStore(self._engine, self._writers)
-        self.erasures = ErasureStore(self._engine, self._writers, transactional_index, graph)
+        self.erasures = ErasureStore(self._engine, self._writers, graph)
+        self.tombstones = TombstoneStore(self._engine, self._writers)
         self.reindex_jobs = ReindexJobs(self._engine, self._writers)
         self._transactional_index = transactional_index
         self._graph = graph
@@ -84,11 +86,11 @@ class Catalog:
 
     # -- writing ------------------------------------------------------------------------------------------------
 
-    def commit(self, changes: Changes, vectors: Mapping[str, Vector] = NO_VECTORS) -> list[int]:
+    def commit(self, changes: Changes, vectors: Mapping[uuid.UUID, Vector] = NO_VECTORS) -> list[int]:
         """Write all changes in one transaction, or none of them, and answer the outbox ids of the events.
 
-        `vectors` are those of summaries. Where the index lies in this database they are written with the memories, and
-        only what has none here is left to an index job.
+        `vectors` are those of summaries, by their memories' ids. Where the index lies in this database they are written
+        with the memories, and only what has none here is left to an index job.
 
         Raises:
             StaleFence: the work was done under a lease that is no longer the newest of the subject.
@@ -98,25 +100,18 @@ class Catalog:
         event_ids = self._writers.write(
             lambda connection: write(connection, changes, self._transactional_index, vectors, self._graph)
         )
-        if changes.deleted or changes.settled or changes.withdrawn or changes.unpreferred:
+        if changes.removes_something:
             self._writers.leave_no_trace()
         return event_ids
 
-    def mark_done(self, jobs: Sequence[IndexJob] = (), event_ids: Sequence[int] = ()) -> dict[uuid.UUID, int]:
-        """Mark as done jobs that the index has done and events that were announced.
+    def mark_done(self, jobs: Sequence[IndexJob] = (), event_ids: Sequence[int] = ()) -> Done:
+        """Mark as done jobs that the index has done and events that were announced. Returns what was there of them.
 
-        A newer write of the same memory keeps its job. Answers the versions at which the jobs' memories are now; those
-        that are gone are left out.
+        A newer write of the same memory keeps its job.
         """
         if not jobs and not event_ids:
-            return {}
+            return Done({}, set())
         return self._writers.write(lambda connection: mark_done(connection, jobs, event_ids))
-
-    def mark_announced(self, event_ids: Sequence[int]) -> set[int]:
-        """Mark events as announced, and answer which of them were still there."""
-        if not event_ids:
-            return set()
-        return self._writers.write(lambda connection: mark_announced(connection, event_ids))
 
     # -- memories -----------------------------------------------------------------------------------------------
 
@@ -286,6 +281,16 @@ class Catalog:
                 (row.id, Event.model_validate({key: value for key, value in row._mapping.items() if key != "id"}))
                 for row in connection.execute(query)
             ]
+
+    def legal_holds(self, subject: Subject | None = None, *, limit: int | None = None) -> list[Memory]:
+        """Return the memories under legal hold, of a subject or of all, in the order of whose they are."""
+        table = tables.memories
+        query = select(table.c.document).where(table.c.legal_hold)
+        if subject is not None:
+            query = query.where(of_subject(table, subject))
+        query = query.order_by(table.c.tenant_id, table.c.subject_id, table.c.created_at, table.c.id).limit(limit)
+        with self._engine.connect() as connection:
+            return [memory_of(document) for document in connection.execute(query).scalars()]
 
     # -- for people ---------------------------------------------------------------------------------------------
 

@@ -9,7 +9,19 @@ from datetime import datetime
 from enum import StrEnum
 from typing import Literal
 
-from schema import AuditEntry, Event, Memory, OpenTopic, Preference, Question, Review, Settlement, Subject, Turn
+from schema import (
+    AuditEntry,
+    Event,
+    Memory,
+    OpenTopic,
+    Preference,
+    Question,
+    Review,
+    Settlement,
+    Subject,
+    Tombstone,
+    Turn,
+)
 
 _NAMED = 20
 
@@ -72,6 +84,8 @@ class Changes:
     stay. A deletion drops all of both. `reviews` are opened unless they are known, `settled` ones must be open,
     `withdrawn` ones go without a trace; so do those that were made of a deleted memory or its turns.
     `preferred` is what the subject wants of their memory from now on, `unpreferred` what they want no longer.
+    `tombstones` say what is erased, until a second look ends the erasure; of `erased_turns` go the raw text, what waits
+    for a person because of them, and all that is open or was asked.
     """
 
     subject: Subject
@@ -93,6 +107,15 @@ class Changes:
     """Accesses that the updated memories have in them now."""
     preferred: tuple[Preference, ...] = ()
     unpreferred: tuple[Preference, ...] = ()
+    tombstones: tuple[Tombstone, ...] = ()
+    erased_turns: frozenset[str] = frozenset()
+
+    @property
+    def removes_something(self) -> bool:
+        """Whether words go that must not be left in the files of the database."""
+        return bool(
+            self.deleted or self.settled or self.withdrawn or self.unpreferred or self.tombstones or self.erased_turns
+        )
 
     def index_jobs(self) -> list[IndexJob]:
         """What the index must be told of these changes."""

@@ -6,7 +6,7 @@ import uuid
 from collections.abc import Mapping, Sequence
 from functools import cache
 from types import MappingProxyType
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 from sqlalchemy import Connection, and_, bindparam, delete, exists, insert, select, update
 
@@ -19,6 +19,7 @@ from stores.catalog.preferences import write_preferences
 from stores.catalog.reviews import write_reviews
 from stores.catalog.rows import fact_rows, index_job_rows, memory_row, provenance_rows
 from stores.catalog.statements import any_of, of_subject, upsert
+from stores.catalog.tombstones import drop_turns, write_tombstones
 from stores.index.base import Entry, TransactionalIndex, Vector
 
 # Built once: to build a statement costs more than to run it.
@@ -27,8 +28,7 @@ _INSERT_FACTS = insert(tables.facts)
 _INSERT_PROVENANCE = insert(tables.provenance)
 _INSERT_LEDGER = insert(tables.ledger)
 _INSERT_AUDIT = insert(tables.audit)
-_DELETE_EVENTS = delete(tables.outbox).where(tables.outbox.c.id.in_(any_of("ids")))
-_MARK_ANNOUNCED = _DELETE_EVENTS.returning(tables.outbox.c.id)
+_MARK_ANNOUNCED = delete(tables.outbox).where(tables.outbox.c.id.in_(any_of("ids"))).returning(tables.outbox.c.id)
 _VERSIONS = select(tables.memories.c.id, tables.memories.c.version).where(tables.memories.c.id.in_(any_of("ids")))
 _DELETE_JOBS = delete(tables.index_jobs).where(
     tables.index_jobs.c.memory_id == bindparam("id"), tables.index_jobs.c.version == bindparam("done")
@@ -62,20 +62,20 @@ class TransactionalGraph(Protocol):
         ...
 
 
-NO_VECTORS: Mapping[str, Vector] = MappingProxyType({})
+NO_VECTORS: Mapping[uuid.UUID, Vector] = MappingProxyType({})
 
 
 def write(
     connection: Connection,
     changes: Changes,
     transactional_index: TransactionalIndex | None = None,
-    vectors: Mapping[str, Vector] = NO_VECTORS,
+    vectors: Mapping[uuid.UUID, Vector] = NO_VECTORS,
     graph: TransactionalGraph | None = None,
 ) -> list[int]:
     """Write all changes on a connection in a transaction, and answer the outbox ids of the events, in their order.
 
-    An index in the same database is told here of what is deleted, and of what has the vector of its summary in
-    `vectors`; for the rest there are index jobs. So is the graph.
+    An index in the same database is told here of what is deleted, and of what has a vector in `vectors`, by its
+    memory's id; for the rest there are index jobs. So is the graph.
 
     Raises:
         StaleFence: the catalog has seen a newer fencing token for the subject.
@@ -108,6 +108,8 @@ def write(
         _take_back_events(connection, changes)
     write_reviews(connection, changes)
     write_preferences(connection, changes)
+    write_tombstones(connection, changes.subject, changes.tombstones)
+    drop_turns(connection, changes)
     if graph is not None:
         graph.write_in_transaction(connection, (*changes.created, *changes.updated), changes.deleted)
     _queue_indexing(connection, changes, _write_vectors(connection, changes, transactional_index, vectors))
@@ -116,20 +118,25 @@ def write(
     return _write_events(connection, changes)
 
 
-def mark_done(connection: Connection, jobs: Sequence[IndexJob], event_ids: Sequence[int]) -> dict[uuid.UUID, int]:
-    """Mark as done what was indexed and announced, and answer the versions at which the jobs' memories are now."""
+class Done(NamedTuple):
+    """What was there of jobs and events when they were marked as done."""
+
+    versions: dict[uuid.UUID, int]
+    """At which the jobs' memories are now; those that are gone are left out."""
+    events: set[int]
+    """The ids of those that were still in the outbox."""
+
+
+def mark_done(connection: Connection, jobs: Sequence[IndexJob], event_ids: Sequence[int]) -> Done:
+    """Mark as done what was indexed and announced, and return what was there of it."""
+    events: set[int] = set()
     if event_ids:
-        connection.execute(_DELETE_EVENTS, {"ids": list(event_ids)})
+        events = set(connection.execute(_MARK_ANNOUNCED, {"ids": list(event_ids)}).scalars())
     if not jobs:
-        return {}
+        return Done({}, events)
     connection.execute(_DELETE_JOBS, [{"id": job.memory_id, "done": job.version} for job in jobs])
     rows = connection.execute(_VERSIONS, {"ids": [job.memory_id for job in jobs]})
-    return {row.id: row.version for row in rows}
-
-
-def mark_announced(connection: Connection, event_ids: Sequence[int]) -> set[int]:
-    """Mark events as announced, and answer which of them were there."""
-    return set(connection.execute(_MARK_ANNOUNCED, {"ids": list(event_ids)}).scalars())
+    return Done({row.id: row.version for row in rows}, events)
 
 
 def _write_events(connection: Connection, changes: Changes) -> list[int]:
@@ -276,17 +283,16 @@ def _write_vectors(
     connection: Connection,
     changes: Changes,
     transactional_index: TransactionalIndex | None,
-    vectors: Mapping[str, Vector],
+    vectors: Mapping[uuid.UUID, Vector],
 ) -> list[IndexJob]:
     """Tell an index in the same database what it can be told at once, and answer the jobs that are left."""
     jobs = changes.index_jobs()
     if transactional_index is None or not jobs:
         return jobs
-    written = [memory for memory in (*changes.created, *changes.updated) if memory.summary in vectors]
+    written = [memory for memory in (*changes.created, *changes.updated) if memory.id in vectors]
     gone = [(memory.subject, memory.index_key) for memory in changes.deleted]
-    transactional_index.write_in_transaction(
-        connection, [Entry.of(memory, vectors[memory.summary]) for memory in written], gone
-    )
+    entries = [Entry.of(memory, vectors[memory.id]) for memory in written]
+    transactional_index.write_in_transaction(connection, entries, gone)
     told = {memory.id for memory in (*written, *changes.deleted)}
     return [job for job in jobs if job.memory_id not in told]
 

@@ -18,12 +18,11 @@ from interfaces.doctor.models import check_embedder, check_llm
 from interfaces.doctor.stores import check_stores
 from interfaces.fleet_report import fleet_report
 from interfaces.local.broker import embedded_broker
-from schema import AuditAction, AuditEntry, Thresholds
+from schema import AuditAction, AuditEntry, Scope, Thresholds, Tombstone
 from schema.health import HealthCheck, HealthStatus
 from schema.settings import Settings
 from stores.catalog import Changes, open_catalog
 from stores.catalog.engine import create_catalog_engine
-from stores.catalog.erasures import Scope, Tombstone
 from stores.catalog.revisions import migrate
 from stores.embedding.base import Embedder
 from stores.index import open_index
@@ -98,7 +97,7 @@ def test_erasures_that_have_not_come_to_their_end_are_named(settings: Settings) 
         reported, _ = fleet_report(settings.model_copy(update={"broker_url": f"redis://127.0.0.1:{free_port()}/0"}))
         assert [one["subject_id"] for one in reported.erasures_going_on or ()] == ["anna"]
         assert any("forget-user" in line for line in reported.advice)
-        catalog.erasures.end(ANNA, [stone], NOW)
+        catalog.tombstones.finish(ANNA, [stone], NOW)
         assert "erasures" not in [one.part for one in check_stores(settings, tend=False)]
 
 

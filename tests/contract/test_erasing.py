@@ -13,11 +13,10 @@ import pytest
 from memory.erasure.subjects import Proof, erase_memory, erase_subject, erase_turns, files_with, is_of
 from memory.events import announce_left, stream_key
 from recall.search import search
-from schema import Event, EventName, OpenTopic, Subject, Turn
+from schema import Event, EventName, OpenTopic, Scope, Subject, Turn
 from schema.errors import StaleFence
 from schema.health import HealthCheck
 from stores.catalog import Changes
-from stores.catalog.erasures import Scope
 from stores.dead_letters import read_dead_letters
 from stores.graph import Relation
 from stores.queue import INGEST_QUEUE, send_dead_letter, send_turn
@@ -202,11 +201,12 @@ def test_a_night_that_stalled_past_its_lease_tells_nothing_of_what_was_erased_me
     faded = a_memory("t1", whose, created_at=long_ago)
     worker.context.catalog.commit(Changes(subject=whose, at=long_ago, created=(faded,)))
 
-    def stalls(*_: Any, **__: Any) -> None:
-        worker.lose_lease(whose)
-        erase_subject(whose, worker.context, by="dora", now=NOW)
+    def stalls(changes: Changes) -> None:
+        if changes.updated:
+            worker.lose_lease(whose)
+            erase_subject(whose, worker.context, by="dora", now=NOW)
 
-    monkeypatch.setattr("worker.nights.visit.index", stalls)
+    monkeypatch.setattr("memory.publish.count_searchable", stalls)
     visit(whose, FORGET, worker.context, worker.leases, NOW)
     assert worker.events(whose) == []
 
@@ -308,7 +308,7 @@ def test_an_erasure_that_was_killed_anywhere_is_known_and_the_fleet_finishes_it(
 ) -> None:
     bert = anna.replace("anna", "bert")
     everywhere(alone, anna, bert)
-    whose, erasures = subject(anna), alone.context.catalog.erasures
+    whose, tombstones = subject(anna), alone.context.catalog.tombstones
     texts = [memory.summary for memory in alone.known(whose)]
     now = datetime.now(UTC)
 
@@ -319,7 +319,7 @@ def test_an_erasure_that_was_killed_anywhere_is_known_and_the_fleet_finishes_it(
         deadly.setattr(step if "." in step else f"memory.erasure.subjects.{step}", dies)
         with pytest.raises(Killed):
             erase_subject(whose, alone.context, by="dora", now=now)
-    assert erasures.going_on(10) == [(whose, now)]
+    assert tombstones.unfinished(10) == [(whose, now)]
     later = (now + timedelta(minutes=5)).isoformat()
     alone.hear(anna, "My brother owns a bakery in Porto", first=9, occurred_at=later)
     alone.park(a_turn(anna, 10, "I have a cat") | {"occurred_at": later})
@@ -328,7 +328,7 @@ def test_an_erasure_that_was_killed_anywhere_is_known_and_the_fleet_finishes_it(
 
     assert tidy(alone.context, now + timedelta(hours=1))["erasures"] == 1
 
-    assert erasures.going_on(10) == []
+    assert tombstones.unfinished(10) == []
     assert tidy(alone.context, now + timedelta(hours=2))["erasures"] == 0
     assert files_with(alone.context.settings.data_dir, texts) == []
     assert count_messages(alone.context.redis, lambda turn: is_of(turn, whose)) == 0
@@ -343,7 +343,7 @@ def test_an_erasure_of_a_conversation_that_was_killed_is_finished_for_what_was_s
     worker: Worker, anna: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     worker.hear(anna, "I live in Lisbon", conversation_id="first")
-    whose, erasures, now = subject(anna), worker.context.catalog.erasures, datetime.now(UTC)
+    whose, tombstones, now = subject(anna), worker.context.catalog.tombstones, datetime.now(UTC)
     for number, conversation in ((5, "first"), (6, "second")):
         body = a_turn(anna, number, SECRET) | {"conversation_id": conversation}
         send_dead_letter(worker.context.celery, reason="broken", turn_id="x", body=body)
@@ -357,9 +357,9 @@ def test_an_erasure_of_a_conversation_that_was_killed_is_finished_for_what_was_s
             erase_turns(whose, Scope.CONVERSATION, "first", worker.context, by="dora", now=now)
     later = (now + timedelta(minutes=5)).isoformat()
     worker.hear(anna, "I have a dog", first=7, conversation_id="first", occurred_at=later)
-    assert erasures.going_on(10) == [(whose, now)]
+    assert tombstones.unfinished(10) == [(whose, now)]
     tidy(worker.context, now + timedelta(hours=1))
-    assert erasures.going_on(10) == []
+    assert tombstones.unfinished(10) == []
     mine = [letter.turn for letter in read_dead_letters(worker.context.redis) if is_of(letter.turn, whose)]
     assert [turn["conversation_id"] for turn in mine] == ["second"]
     assert [memory.source_turn_ids for memory in worker.known(whose)] == [(f"{anna}-7",)]

@@ -10,10 +10,9 @@ import pytest
 from sqlalchemy import Engine
 
 from recall.graph import around, around_question
-from schema import AuditAction, AuditEntry, Fact, Memory, Status, Subject
+from schema import AuditAction, AuditEntry, Fact, Memory, Scope, Status, Subject, Tombstone
 from stores.catalog import Catalog, Changes, revisions
 from stores.catalog.engine import create_catalog_engine
-from stores.catalog.erasures import Scope, Tombstone
 from stores.graph import Graph, SqlGraph
 from stores.graph.age import AgeGraph
 from tests.contract.catalogs import ANNA, BERT, NAMESAKE, NOW, a_memory

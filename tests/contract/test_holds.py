@@ -9,13 +9,12 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from memory.erasure.subjects import erase_memory, erase_subject, erase_turns
-from memory.legal_holds import hold
+from memory.legal_holds import set_legal_hold
 from policies.consolidation import consolidated
 from policies.merge import supersede
-from schema import Fact, Memory, MemoryType, Status, Subject
+from schema import Fact, Memory, MemoryType, Scope, Status, Subject
 from schema.errors import UnderLegalHold
 from stores.catalog import Changes
-from stores.catalog.erasures import Scope
 from tests.contract.catalogs import a_memory
 from tests.contract.pipeline import Worker, on_every_store, only
 from tests.turns import a_turn, subject
@@ -29,7 +28,7 @@ WHY = "case 17"
 
 
 def held(worker: Worker, memory: Memory, *, holds: bool = True) -> Memory:
-    hold(memory.subject, [memory.id], worker.context, why=WHY, by="dora", now=NOW, holds=holds)
+    set_legal_hold(memory.subject, [memory.id], worker.context, why=WHY, by="dora", now=NOW, holds=holds)
     return worker.context.catalog.memories(memory.subject, [memory.id])[memory.id]
 
 

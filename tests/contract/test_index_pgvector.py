@@ -59,7 +59,7 @@ def test_a_memory_and_its_vector_are_written_together_and_leave_no_job(engine: E
     catalog = Catalog(engine, index)
     memory = a_memory()
 
-    catalog.commit(changes(), {memory.summary: unit(1)})
+    catalog.commit(changes(), {memory.id: unit(1)})
 
     assert [hit.memory_id for hit in index.query(unit(1), Where(ANNA), 5)] == [memory.id]
     assert catalog.index_jobs() == []
@@ -84,7 +84,7 @@ def test_when_one_fails_neither_is_written(engine: Engine, breaking: str) -> Non
 
     with pytest.raises((ConnectionError, ConcurrentChange)):
         Catalog(engine, transactional_index).commit(
-            stale if breaking == "the catalog" else changes(), {memory.summary: unit(1)}
+            stale if breaking == "the catalog" else changes(), {memory.id: unit(1)}
         )
 
     assert Catalog(engine).list_memories(ANNA) == []
@@ -98,7 +98,7 @@ def test_a_worker_that_dies_behind_the_commit_leaves_a_memory_that_is_found(
     def die(*_: Any) -> None:
         raise ConnectionError("gone")
 
-    monkeypatch.setattr("worker.pipeline.tell", die)
+    monkeypatch.setattr("memory.publish._announce", die)
     worker.hear(anna, "I live in Lisbon.")
 
     memory = only(worker.known(subject(anna)))

@@ -12,18 +12,20 @@ import numpy as np
 import pytest
 from sqlalchemy import Engine
 
+from memory.context import MemoryContext
 from memory.export import NotALine, export, import_lines
 from memory.reindex import catch_up, must_be_built, reindex, target_of
-from schema import AuditAction, AuditEntry, Policy, Status, Subject
+from schema import AuditAction, AuditEntry, Policy, Scope, Status, Subject, Tombstone
 from schema.errors import IndexUnbuilt
 from schema.settings import Settings
 from stores.accesses import Accesses
 from stores.catalog import Catalog, Changes
-from stores.catalog.erasures import Scope, Tombstone
 from stores.graph import SqlGraph
 from stores.index.base import Vector, Where
 from stores.index.sqlite import SqliteIndex
 from stores.open import Stores
+from stores.queue import create_celery, open_mailbox
+from stores.redis import open_redis
 from tests.contract.catalogs import ANNA, BERT, NAMESAKE, NOW, a_memory, a_turn, changes
 from tests.contract.indexes import DIMENSIONS
 from tests.contract.indexes import opened as opened_index
@@ -233,18 +235,21 @@ def test_an_index_that_was_lost_after_its_move_is_built_again(old: Stores, new: 
 
 
 @pytest.fixture
-def elsewhere(tmp_path: Path) -> Iterator[Stores]:
+def elsewhere(tmp_path: Path, broker_url: str) -> Iterator[MemoryContext]:
     from stores.catalog import open_catalog_engine
 
-    settings = Settings(data_dir=tmp_path / "elsewhere")
-    engine = open_catalog_engine(settings)
-    stores = opened(engine, tmp_path / "elsewhere")
-    yield stores
+    settings = Settings(data_dir=tmp_path / "elsewhere", broker_url=broker_url)
+    engine, redis, celery = open_catalog_engine(settings), open_redis(settings), create_celery(settings)
+    stores, mailbox = opened(engine, tmp_path / "elsewhere"), open_mailbox(settings, redis, celery)
+    yield MemoryContext(
+        **vars(stores) | {"settings": settings}, celery=celery, redis=redis, mailbox=mailbox, llm=None, judge=None
+    )
     stores.index.close()
+    redis.close()
     engine.dispose()
 
 
-def test_what_is_exported_is_imported_as_it_was(old: Stores, elsewhere: Stores) -> None:
+def test_what_is_exported_is_imported_as_it_was(old: Stores, elsewhere: MemoryContext) -> None:
     lines = list(export(old))
     result = import_lines(lines, elsewhere, by="operator", now=NOW)
     assert (result.written, result.known) == (9, 0)
@@ -256,7 +261,7 @@ def test_what_is_exported_is_imported_as_it_was(old: Stores, elsewhere: Stores) 
     assert elsewhere.catalog.index_jobs() == []
 
 
-def test_importing_again_changes_nothing(old: Stores, elsewhere: Stores) -> None:
+def test_importing_again_changes_nothing(old: Stores, elsewhere: MemoryContext) -> None:
     lines = list(export(old, subject=ANNA))
     import_lines(lines, elsewhere, by="operator", now=NOW)
     result = import_lines(lines, elsewhere, by="operator", now=NOW)
@@ -265,7 +270,7 @@ def test_importing_again_changes_nothing(old: Stores, elsewhere: Stores) -> None
     assert elsewhere.catalog.list_memories(BERT) == []
 
 
-def test_vectors_of_the_same_model_are_carried(old: Stores, elsewhere: Stores) -> None:
+def test_vectors_of_the_same_model_are_carried(old: Stores, elsewhere: MemoryContext) -> None:
     reindex(old)
     lines = list(export(old, vectors=True))
     assert all(json.loads(line)["vector"] for line in lines[1:])
@@ -278,13 +283,13 @@ def test_vectors_of_the_same_model_are_carried(old: Stores, elsewhere: Stores) -
 @pytest.mark.parametrize(
     "line", ["not json", "[]", '{"memory": {"summary": "my secret"}}', '{"afterturn": 99}', '{"memory": null}']
 )
-def test_a_line_of_something_else_is_named_and_not_quoted(elsewhere: Stores, line: str) -> None:
+def test_a_line_of_something_else_is_named_and_not_quoted(elsewhere: MemoryContext, line: str) -> None:
     with pytest.raises(NotALine, match="line 2") as refused:
         import_lines(['{"afterturn": 1, "model": null}', line], elsewhere, by="operator", now=NOW)
     assert "secret" not in str(refused.value)
 
 
-def test_a_source_of_somebody_else_is_refused(old: Stores, elsewhere: Stores) -> None:
+def test_a_source_of_somebody_else_is_refused(old: Stores, elsewhere: MemoryContext) -> None:
     head, line, *_ = export(old, subject=ANNA)
     changed = json.loads(line)
     changed["sources"][0]["user_id"] = "mallory"

@@ -83,7 +83,7 @@ def test_what_is_stale_is_dropped_from_the_catalog(worker: Worker, anna: str, mo
         topic = OpenTopic(agent_id=agent, text="a trip to Japan", turn_id="t")
         asked = Question(conversation_id=agent, text="When?", turn_id="t")
         worker.context.catalog.commit(Changes(subject=whose, at=at, topics={agent: topic}, questions={agent: asked}))
-    monkeypatch.setattr(tasks, "_parts", lambda: worker.context)
+    monkeypatch.setattr(tasks, "_context", lambda: worker.context)
     for _ in range(2):
         worker.context.redis.delete("afterturn:sweep:claim")
         tasks.sweep()

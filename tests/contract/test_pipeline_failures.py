@@ -61,7 +61,7 @@ def failing_index(worker: Worker, call: str) -> tuple[Worker, FailingOnce]:
 
 def sweep(worker: Worker, monkeypatch: pytest.MonkeyPatch) -> None:
     """The sweep of beat, for everything that was left behind until now."""
-    monkeypatch.setattr(tasks, "_parts", lambda: worker.context)
+    monkeypatch.setattr(tasks, "_context", lambda: worker.context)
     monkeypatch.setattr(tasks, "app", worker.context.celery)
     monkeypatch.setattr(tasks, "settings", worker.context.settings.model_copy(update={"lease_seconds": 0.0}))
     # The claim of the sweep before, as if its time had passed.

@@ -8,7 +8,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 from pydantic import ValidationError
 
-from memory.preferences import TooManyTopics, prefer
+from memory.preferences import TooManyTopics, set_preference
 from schema import MAX_BLOCKED_TOPICS, Preference, PreferenceName, Preferences, Subject
 from stores.catalog import Outcome
 from tests.contract.pipeline import EVERYTHING, Worker, only
@@ -21,9 +21,7 @@ GRANTED = Preference(name=PreferenceName.CONSENT, value="granted")
 
 
 def want(worker: Worker, user: str, preference: Preference, *, holds: bool = True) -> Preferences:
-    return prefer(
-        subject(user), preference, worker.context.catalog, policy_version="p", by="dora", now=NOW, holds=holds
-    )
+    return set_preference(subject(user), preference, worker.context, by="dora", now=NOW, holds=holds)
 
 
 def test_nothing_on_a_blocked_topic_is_kept_in_any_byte(alone: Worker, anna: str) -> None:

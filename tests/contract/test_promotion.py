@@ -134,7 +134,7 @@ def test_what_a_person_refused_is_not_asked_about_again(worker: Worker, anna: st
     tell(worker, whose, 3, sure=0.6)
     night(worker, whose)
     [review] = worker.context.catalog.reviews.page(whose)
-    reject(review.id, worker.context.catalog, policy_version=worker.context.policy.version, by="dora", now=NOW)
+    reject(review.id, worker.context, by="dora", now=NOW)
     assert night(worker, whose) is None
     tell(worker, whose, 4, sure=0.6, first=3)
     assert night(worker, whose) is None, "nor when it is said once more"

@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 
-from memory.erasure.memories import erase
-from memory.preferences import prefer
-from memory.reviews import NotOpen, NotWanted, SubjectBusy, approve, reject
-from policies.consolidation import without
+from memory.erasure.memories import erase_memories
+from memory.leases import SubjectBusy
+from memory.preferences import set_preference
+from memory.reviews import NotOpen, NotWanted, approve, reject
 from schema import Asker, Preference, PreferenceName, Review, ReviewStatus, Settlement, Subject, Turn
 from schema.errors import ConcurrentChange
 from stores.catalog import Changes
@@ -167,11 +167,11 @@ def test_what_the_user_has_since_asked_not_to_keep_is_dropped_and_not_approved(
     review = held_back(worker, anna)
     whose = subject(anna)
     wish = Preference(name=name, value=value)
-    prefer(whose, wish, worker.context.catalog, policy_version="p", by="dora", now=NOW)
+    set_preference(whose, wish, worker.context, by="dora", now=NOW)
     with pytest.raises(NotWanted, match="since; it was dropped"):
         approve(review.id, worker.context, by="dora", now=NOW)
     assert worker.known(whose, *EVERYTHING) == []
-    assert worker.events(whose) == []
+    assert worker.event_names(whose) == ["memory.deleted"]
     [decided] = worker.context.catalog.reviews.page(whose, status=ReviewStatus.REJECTED)
     assert (decided.candidate, decided.decided_by) == (None, "dora")
     last = worker.rows("audit", whose)[-1]
@@ -181,7 +181,7 @@ def test_what_the_user_has_since_asked_not_to_keep_is_dropped_and_not_approved(
 def test_a_rejected_candidate_leaves_a_line_and_none_of_its_words(alone: Worker, anna: str) -> None:
     review = held_back(alone, anna)
     whose = subject(anna)
-    reject(review.id, alone.context.catalog, policy_version="p", by="dora", now=NOW)
+    reject(review.id, alone.context, by="dora", now=NOW)
     assert alone.context.catalog.reviews.count_open() == 0
     assert [(row["action"], row["by"]) for row in alone.rows("audit", whose)][-1] == ("rejected", "dora")
     assert alone.known(whose, *EVERYTHING) == []
@@ -190,11 +190,11 @@ def test_a_rejected_candidate_leaves_a_line_and_none_of_its_words(alone: Worker,
 
 def test_a_review_is_decided_once(worker: Worker, anna: str) -> None:
     review = held_back(worker, anna)
-    reject(review.id, worker.context.catalog, policy_version="p", by="dora", now=NOW)
+    reject(review.id, worker.context, by="dora", now=NOW)
     with pytest.raises(NotOpen):
         approve(review.id, worker.context, by="emil", now=NOW)
     with pytest.raises(NotOpen):
-        reject(review.id, worker.context.catalog, policy_version="p", by="emil", now=NOW)
+        reject(review.id, worker.context, by="emil", now=NOW)
     late = Settlement(review_id=review.id, status=ReviewStatus.APPROVED, by="emil")
     with pytest.raises(ConcurrentChange):
         worker.context.catalog.commit(Changes(subject=subject(anna), at=NOW, settled=(late,)))
@@ -205,7 +205,7 @@ def test_an_approval_waits_for_nobody_for_ever(worker: Worker, anna: str, monkey
     review = held_back(worker, anna)
     lease = worker.context.mailbox.acquire_lease(subject(anna), 30)
     assert lease is not None
-    monkeypatch.setattr("memory.reviews._WAIT_SECONDS", 0.0)
+    monkeypatch.setattr("memory.leases._WAIT_SECONDS", 0.0)
     with pytest.raises(SubjectBusy, match="try again"):
         approve(review.id, worker.context, by="dora", now=NOW)
     worker.context.mailbox.release_lease(lease)
@@ -252,7 +252,7 @@ def test_erasing_a_memory_takes_what_waits_of_its_turn(worker: Worker, anna: str
         opened_at=NOW,
     )
     worker.context.catalog.commit(Changes(subject=whose, at=NOW, reviews=(review,)))
-    erase(whose, [memory.id], worker.context, without, by="dora", reason="asked", now=NOW)
+    erase_memories(whose, [memory.id], worker.context, by="dora", reason="asked", now=NOW)
     assert worker.rows("reviews", whose) == []
 
 

@@ -6,9 +6,8 @@ from datetime import UTC, datetime
 
 import pytest
 
-from memory.erasure.memories import erase
-from memory.preferences import prefer
-from policies.consolidation import without
+from memory.erasure.memories import erase_memories
+from memory.preferences import set_preference
 from recall.graph import around
 from recall.search import search, search_all
 from schema import Memory, Preference, PreferenceName, Subject
@@ -51,7 +50,7 @@ def test_a_forgotten_memory_is_found_by_neither(worker: Worker, anna: str) -> No
     worker.hear(anna, "I play the violin.")
     memory = only(worker.known(subject(anna)))
     assert summaries(worker, subject(anna), query="violin") == [memory.summary]
-    erase(subject(anna), [memory.id], worker.context, without, by="test", reason="asked", now=NOW)
+    erase_memories(subject(anna), [memory.id], worker.context, by="test", reason="asked", now=NOW)
     assert summaries(worker, subject(anna), query="violin") == []
 
 
@@ -62,7 +61,7 @@ def test_what_is_on_a_topic_that_the_subject_has_blocked_since_is_not_found(work
     wish = Preference(name=PreferenceName.BLOCKED_TOPIC, value="health")
 
     def is_found(*, blocked: bool) -> tuple[bool, bool]:
-        prefer(whose, wish, worker.context.catalog, policy_version="p", by="dora", now=NOW, holds=blocked)
+        set_preference(whose, wish, worker.context, by="dora", now=NOW, holds=blocked)
         walked = around(whose, [fact.entity for fact in insulin.facts], worker.context)
         searched = summaries(worker, whose, query="insulin")
         return insulin.summary in searched, any(one.memory_id == insulin.id for one in walked)

@@ -12,6 +12,7 @@ import numpy as np
 import structlog
 
 from memory.draft import Draft
+from memory.indexing import indexed_vectors
 from policies.consolidation import Pair, clusters, consolidated, may_join, told, unneeded
 from schema import Memory, MemoryType, Status, Subject
 from stores.index.base import Vector
@@ -88,12 +89,7 @@ def _join(group: Sequence[Memory], draft: Draft, context: WorkerContext) -> Iter
 
 def vectors_of(memories: Sequence[Memory], context: WorkerContext) -> dict[uuid.UUID, Vector]:
     """The vectors of summaries, from the index where it has them."""
-    if not memories:
-        return {}
-    subject = memories[0].subject
-    behind = {job.memory_id for job in context.catalog.index_jobs(subject)}
-    keys = [memory.index_key for memory in memories if memory.id not in behind]
-    vectors = {entry.memory_id: entry.vector for entry in context.index.fetch(subject, keys)}
+    vectors = indexed_vectors(memories, context)
     if missing := [memory for memory in memories if memory.id not in vectors]:
         embedded = context.embedder.embed([memory.summary for memory in missing])
         vectors |= {memory.id: vector for memory, vector in zip(missing, embedded, strict=True)}

@@ -123,10 +123,10 @@ def _promote(
     subject_state = context.catalog.subject_state(draft.subject, draft.now - timedelta(hours=1))
     items = [scored(one.candidate, context) for one in sure]
     vectors = embed(items, subject_state.unindexed, draft, context)
-    for one, item in zip(sure, items, strict=True):
+    for one, item, vector in zip(sure, items, vectors, strict=True):
         origin = Origin(None, one.pattern.episodes[-1].agent_id, draft.subject.subject_id, one.review.links)
         trial = draft.trial()
-        kept = resolve([item], vectors, {one.candidate.turn_id: origin}, trial, context)
+        kept = resolve([item], [vector], {one.candidate.turn_id: origin}, trial, context)
         if not kept or _outdone(trial) - _outdone(draft):
             continue
         draft = trial

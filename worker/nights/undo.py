@@ -5,14 +5,14 @@ from __future__ import annotations
 import uuid
 from datetime import datetime
 
+from memory.context import MemoryContext
 from memory.draft import Draft
-from memory.reviews import holding
+from memory.indexing import indexed_vectors
+from memory.leases import subject_lease
+from memory.publish import publish
 from policies.consolidation import apart
 from schema import AuditAction, Memory, Subject
 from schema.errors import Refused, UnderLegalHold
-from worker.context import WorkerContext
-from worker.nights.base import Plan, Step, drafted
-from worker.nights.visit import write
 
 
 class NothingToUndo(Refused):
@@ -20,16 +20,16 @@ class NothingToUndo(Refused):
 
 
 def take_apart(
-    subject: Subject, memory_id: uuid.UUID, context: WorkerContext, *, by: str, now: datetime
+    subject: Subject, memory_id: uuid.UUID, context: MemoryContext, *, by: str, now: datetime
 ) -> list[Memory]:
-    """Delete a consolidated memory and make its originals active again; answers them.
+    """Delete a consolidated memory and make its originals active again. Returns them.
 
     Raises:
         NothingToUndo: it is no such memory.
         UnderLegalHold: so it is; it stays.
         SubjectBusy: a worker has the subject's turns in hand for longer than one waits.
     """
-    with holding(subject, context) as lease:
+    with subject_lease(subject, context) as lease:
         whole = context.catalog.memories(subject, [memory_id]).get(memory_id)
         if whole is None or not whole.consolidated_from:
             raise NothingToUndo("it is not a consolidated memory: there is nothing to take apart")
@@ -43,5 +43,5 @@ def take_apart(
         draft.delete(whole, "taken apart by command")
         for memory in originals.values():
             draft.update(apart(memory, now), None, "taken out of a consolidated memory", AuditAction.RESTORED)
-        write(Plan((drafted(draft),), (Step.of("delete", whole, "taken apart"),)), lease.token, context)
+        publish(draft.changes(lease.token), indexed_vectors(list(originals.values()), context), context)
         return list(draft.updated())

@@ -2,26 +2,17 @@
 
 from __future__ import annotations
 
-import uuid
-from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 
-import structlog
-
-from memory.events import announce_left
-from memory.failures import is_transient
-from memory.indexing import index
+from memory.indexing import indexed_vectors
 from memory.leases import LeaseKeeper
-from schema import Memory, Subject
+from memory.publish import publish
+from schema import Subject
 from schema.errors import ConcurrentChange, StaleFence, Transient
-from stores.catalog import Changes
-from stores.index.base import Vector
 from worker.context import WorkerContext
 from worker.nights.base import Job, Plan
 from worker.nights.pace import Pace, Unhurried
-
-_log = structlog.get_logger()
 
 
 class Busy(Transient):
@@ -59,38 +50,12 @@ def _unhurried(context: WorkerContext, leases: LeaseKeeper) -> WorkerContext:
 
 
 def write(plan: Plan, fence: int, context: WorkerContext) -> None:
-    """Commit a plan under a lease's token, and tell the index and the listeners.
+    """Publish a plan under a lease's token.
 
     Raises:
         ConcurrentChange, StaleFence: that transaction of the plan, and those behind it, were not written.
     """
     for changes in plan.changes:
-        _write(replace(changes, fence=fence), plan.vectors, context)
-
-
-def _write(changes: Changes, made: Mapping[uuid.UUID, Vector], context: WorkerContext) -> None:
-    written = (*changes.created, *changes.updated)
-    vectors = {**made, **_vectors_held([memory for memory in written if memory.id not in made], context)}
-    event_ids = context.catalog.commit(
-        changes, {memory.summary: vectors[memory.id] for memory in written if memory.id in vectors}
-    )
-    try:
-        index(changes.index_jobs(), context, vectors=vectors)
-        announce_left(list(zip(event_ids, changes.events, strict=True)), context)
-    except Exception as error:
-        if not is_transient(error):
-            raise
-        _log.warning("index_or_events_behind", stage="night", error=type(error).__name__)
-
-
-def _vectors_held(memories: Sequence[Memory], context: WorkerContext) -> dict[uuid.UUID, Vector]:
-    """The vectors that the index has of memories' summaries: a night changes what becomes of a memory, not its words.
-
-    What the index has yet to be told may have other words by now, and is embedded anew.
-    """
-    if not memories:
-        return {}
-    subject = memories[0].subject
-    behind = {job.memory_id for job in context.catalog.index_jobs(subject)}
-    keys = [memory.index_key for memory in memories if memory.version > 1 and memory.id not in behind]
-    return {entry.memory_id: entry.vector for entry in context.index.fetch(subject, keys)} if keys else {}
+        # A night changes what becomes of a memory, not its words.
+        same_words = [memory for memory in changes.updated if memory.id not in plan.vectors]
+        publish(replace(changes, fence=fence), {**indexed_vectors(same_words, context), **plan.vectors}, context)
