@@ -7,8 +7,8 @@ same batch is compared with what the one before it left.
 from __future__ import annotations
 
 import uuid
-from collections.abc import Iterable
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from time import monotonic
 from typing import Any
@@ -67,21 +67,6 @@ class Draft:
     made_by: dict[str, str | int] = field(default_factory=dict)
     """What proposed what is decided here, for the audit: extractor or model, prompt, tokens of the batch's call."""
 
-    def trial(self) -> Draft:
-        """A draft that begins where this one stands; nothing that is done on it is done here."""
-        return replace(
-            self,
-            read=dict(self.read),
-            current=dict(self.current),
-            vectors=dict(self.vectors),
-            audit=list(self.audit),
-            events=list(self.events),
-            changed=dict(self.changed),
-            reviews=list(self.reviews),
-            settled=list(self.settled),
-            withdrawn=list(self.withdrawn),
-        )
-
     def time(self) -> datetime:
         """`now`, and as long as the draft has taken since: what was decided by then may have waited for a model."""
         return self.now + timedelta(seconds=monotonic() - self.begun)
@@ -93,26 +78,34 @@ class Draft:
                 self.read[memory.id] = memory
                 self.current[memory.id] = memory
 
-    def neighbours(self, type_: MemoryType, similarities: dict[uuid.UUID, float], vector: Vector) -> list[Neighbour]:
-        """Active memories of a type near a vector, best first: those that the index found, and those that it cannot
-        know yet."""
+    def neighbours(
+        self,
+        type_: MemoryType,
+        similarities: Mapping[uuid.UUID, float],
+        vector: Vector,
+        others: Sequence[tuple[Memory, Vector]] = (),
+    ) -> list[Neighbour]:
+        """Return active memories of a type near a vector, best first: those that the index found, those that it cannot
+        know yet, and `others`."""
         near = dict(similarities)
         if self.vectors:
             ids = list(self.vectors)
             cosines = np.stack([self.vectors[id_] for id_ in ids]) @ vector
             near |= {id_: float(cosine) for id_, cosine in zip(ids, cosines, strict=True)}
+        known = [(memory, cosine) for id_, cosine in near.items() if (memory := self.current.get(id_))]
         found = [
             Neighbour(memory, similarity)
-            for id_, similarity in near.items()
-            if (memory := self.current.get(id_)) and memory.type is type_ and memory.status is Status.ACTIVE
+            for memory, similarity in (*known, *((memory, float(other @ vector)) for memory, other in others))
+            if memory.type is type_ and memory.status is Status.ACTIVE
         ]
         return sorted(found, key=lambda neighbour: (-neighbour.similarity, neighbour.memory.id))
 
-    def with_attributes(self, pairs: set[tuple[str, str]]) -> list[Memory]:
-        """Active memories with a fact of one of these (entity, attribute) pairs, entities in lower case."""
+    def with_attributes(self, pairs: set[tuple[str, str]], others: Iterable[Memory] = ()) -> list[Memory]:
+        """Return active memories, of the draft and of `others`, with a fact of one of these (entity, attribute) pairs,
+        entities in lower case."""
         return [
             memory
-            for memory in self.current.values()
+            for memory in (*self.current.values(), *others)
             if memory.status is Status.ACTIVE
             and any((fact.entity.casefold(), fact.attribute) in pairs for fact in memory.facts)
         ]

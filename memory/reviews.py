@@ -11,7 +11,8 @@ from memory.context import MemoryContext
 from memory.draft import Draft
 from memory.leases import subject_lease
 from memory.publish import publish
-from memory.resolve import Origin, embed, resolve, scored
+from memory.resolve import resolve
+from memory.scoring import Origin, embed, score
 from policies.topics import is_about
 from schema import (
     Candidate,
@@ -68,11 +69,11 @@ def approve(id_: uuid.UUID, context: MemoryContext, *, by: str, now: datetime) -
             publish(draft.changes(lease.token), {}, context)
             raise NotWanted(_NOT_WANTED[reason])
         subject_state = context.catalog.subject_state(subject, now - timedelta(hours=1))
-        items = [scored(candidate, context)]
+        items = [score(candidate, context)]
         vectors = embed(items, subject_state.unindexed, draft, context)
         origin = Origin(review.conversation_id, review.agent_id, subject.subject_id, review.links)
-        resolve(items, vectors, {candidate.turn_id: origin}, draft, context)
-        memory = next((memory for id_ in draft.changed if (memory := draft.current.get(id_))), None)
+        [resolution] = resolve(items, vectors, {candidate.turn_id: origin}, draft, context)
+        memory = draft.current[resolution.memory_id] if resolution.memory_id else None
         draft.settle(review, ReviewStatus.APPROVED, memory)
         publish(draft.changes(lease.token), draft.vectors, context)
     return Approved(review, memory)

@@ -10,7 +10,8 @@ import structlog
 
 from memory.draft import Draft
 from memory.publish import publish
-from memory.resolve import Item, Origin, embed, resolve, scored
+from memory.resolve import resolve
+from memory.scoring import Item, Origin, embed, score
 from memory.screening import screened, source_of
 from memory.spoken_preferences import Wishes, wishes_of, without_withheld
 from memory.stages import stage
@@ -88,7 +89,8 @@ def process(received: Sequence[ReceivedTurn], lease: Lease, context: WorkerConte
             with stage("embed"):
                 vectors = embed(items, subject_state.unindexed, draft, context)
             with stage("resolve"):
-                effective = resolve(items, vectors, _origins(fresh), draft, context)
+                resolutions = resolve(items, vectors, _origins(fresh), draft, context)
+                effective = {one.turn_id for one in resolutions if one.is_effective}
     questions = questions_after(turns, conversation, wishes, context.policy)
     forgetting = {item.turn_id for item in items if isinstance(item, ForgetRequest)}
     changes = replace(
@@ -141,7 +143,7 @@ def _score(items: Sequence[Candidate | ForgetRequest], written: int, context: Wo
         if isinstance(item, ForgetRequest):
             yield item
             continue
-        one = scored(item, context)
+        one = score(item, context)
         if one.importance < context.policy.importance_minimum and not item.explicit:
             continue
         yield replace(one, importance=one.importance * within_rate(written, item.explicit, context.policy))

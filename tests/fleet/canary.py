@@ -109,7 +109,7 @@ MUTATIONS = (
     ),
     Mutation(
         "no catching up: what the index was not told of is not compared",
-        "memory/resolve.py",
+        "memory/scoring.py",
         "draft.vectors.update(zip((memory.id for memory in unindexed), vectors[len(items) :], strict=True))",
         "pass",
         ("tests/contract/test_pipeline_failures.py", "-k", "between_commit_and_index"),

@@ -3,14 +3,14 @@ person first."""
 
 from __future__ import annotations
 
-import uuid
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
 from memory.draft import Draft
-from memory.resolve import Origin, embed, resolve, scored
+from memory.resolve import resolve
 from memory.reviews import why_not
+from memory.scoring import Origin, embed, score
 from policies.promotion import Pattern, candidate, confidence, conflicts, patterns
 from schema import (
     Asker,
@@ -76,7 +76,7 @@ def plan(subject: Subject, context: WorkerContext, now: datetime) -> Plan:
             draft.say(EventName.MAYBE_PROMOTE, {"review": str(proposed.review.id)})
             why = f"{proposed.why}: a person decides"
             steps.append(Step("review", proposed.review.id, proposed.candidate.summary, why))
-    draft, settled, promoted = _promote(sure, draft, context)
+    settled, promoted = _promote(sure, draft, context)
     changes = replace(drafted(draft), settled=settled)
     return Plan((changes,), (*steps, *promoted), dict(draft.vectors))
 
@@ -111,44 +111,37 @@ def _proposed(pattern: Pattern, subject: Subject, now: datetime, policy: Policy)
 
 def _promote(
     sure: Sequence[_Proposed], draft: Draft, context: WorkerContext
-) -> tuple[Draft, tuple[Settlement, ...], list[Step]]:
-    """Put what is sure through dedup, one after the other; answers the draft as it is then.
+) -> tuple[tuple[Settlement, ...], list[Step]]:
+    """Put what is sure through dedup, one after the other, on the draft.
 
     What would take the place of something that is known is left alone: a night's guess does not outdo what was said.
     """
     settled: list[Settlement] = []
     steps: list[Step] = []
     if not sure:
-        return draft, (), steps
+        return (), steps
     subject_state = context.catalog.subject_state(draft.subject, draft.now - timedelta(hours=1))
-    items = [scored(one.candidate, context) for one in sure]
+    items = [score(proposed.candidate, context, is_guess=True) for proposed in sure]
     vectors = embed(items, subject_state.unindexed, draft, context)
-    for one, item, vector in zip(sure, items, vectors, strict=True):
-        origin = Origin(None, one.pattern.episodes[-1].agent_id, draft.subject.subject_id, one.review.links)
-        trial = draft.trial()
-        kept = resolve([item], [vector], {one.candidate.turn_id: origin}, trial, context)
-        if not kept or _outdone(trial) - _outdone(draft):
+    for proposed, item, vector in zip(sure, items, vectors, strict=True):
+        agent_id = proposed.pattern.episodes[-1].agent_id
+        origin = Origin(None, agent_id, draft.subject.subject_id, proposed.review.links)
+        [resolution] = resolve([item], [vector], {proposed.candidate.turn_id: origin}, draft, context)
+        if resolution.memory_id is None:
             continue
-        draft = trial
-        became = [memory for memory in draft.current.values() if one.candidate.turn_id in memory.source_turn_ids]
-        id_ = next(memory.id for memory in became if memory.type is MemoryType.SEMANTIC and memory.id in draft.changed)
-        draft.say(EventName.MAYBE_PROMOTE, {"id": str(id_), "summary": one.candidate.summary})
-        steps.append(Step("promote", id_, one.candidate.summary, one.why))
-        if one.is_open:
-            settled.append(Settlement(review_id=one.review.id, status=ReviewStatus.APPROVED, by=BY))
+        summary = proposed.candidate.summary
+        draft.say(EventName.MAYBE_PROMOTE, {"id": str(resolution.memory_id), "summary": summary})
+        steps.append(Step("promote", resolution.memory_id, summary, proposed.why))
+        if proposed.is_open:
+            settled.append(Settlement(review_id=proposed.review.id, status=ReviewStatus.APPROVED, by=BY))
         else:
-            draft.reviews.append(_settled(one.review, draft.now))
-    return draft, tuple(settled), steps
+            draft.reviews.append(_settled(proposed.review, draft.now))
+    return tuple(settled), steps
 
 
 def _settled(review: Review, now: datetime) -> Review:
     nothing = {"candidate": None, "links": (), "reason": "a pattern of episodes, sure enough"}
     return review.model_copy(update={**nothing, "status": ReviewStatus.APPROVED, "decided_at": now, "decided_by": BY})
-
-
-def _outdone(draft: Draft) -> set[uuid.UUID]:
-    """The memories that a draft has superseded."""
-    return {id_ for id_ in draft.changed if (one := draft.current.get(id_)) and one.status is Status.SUPERSEDED}
 
 
 def _episodes(subject: Subject, context: WorkerContext) -> list[Memory]:
