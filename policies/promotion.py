@@ -1,4 +1,4 @@
-"""What came up again and again: a candidate for a lasting memory, and how sure it is."""
+"""Find what came up again and again, and make it a candidate for a lasting memory."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from schema import MAX_SUMMARY_CHARS, Candidate, Fact, Kind, Memory, MemoryType,
 
 _WORDS = re.compile(r"[^\W_]+")
 _SUREST = 0.95
-_A_TAG = 0.7
+_SUREST_TAG = 0.7
 """How sure a repeated tag can be: what somebody keeps doing is not yet what they are."""
 _STATES = re.compile(
     r"(?P<verb>adores?|avoids?|collects?|dislikes?|enjoys?|fears?|hates?|likes?|loves?|owns?|plays?|prefers?|speaks?|"
@@ -24,7 +24,7 @@ _STATES = re.compile(
 )
 """A tag that says something by itself, as those of "Memory System - Mechanics", section 8: loves-black-coffee."""
 _USER = "user"
-_TOLD = 3
+_NAMED_DEEDS = 3
 """How many things that somebody did are named."""
 
 
@@ -41,7 +41,7 @@ class Pattern:
 
 
 def patterns(episodes: Iterable[Memory], now: datetime, policy: Policy) -> list[Pattern]:
-    """The facts and tags that enough trusted episodes of the last days share, each told at another time.
+    """Return the facts and tags that enough trusted episodes of the last days share, each told at another time.
 
     "Memory System - Mechanics", section 7: more than N times within P days (3 in 60), trust above 0.7. Two episodes of
     the same turns count once: a turn that was told twice is no pattern.
@@ -71,20 +71,22 @@ def patterns(episodes: Iterable[Memory], now: datetime, policy: Policy) -> list[
         for tag in memory.tags:
             by_tag[tag].append(memory)
     found = [
-        Pattern(" ".join(key), facts[key], told) for key, some in by_fact.items() if (told := _enough(some, policy))
+        Pattern(" ".join(key), facts[key], enough)
+        for key, stating in by_fact.items()
+        if (enough := _enough(stating, policy))
     ]
     explained = {memory.id for pattern in found for memory in pattern.episodes}
-    for tag, some in by_tag.items():
+    for tag, tagged in by_tag.items():
         if tag.casefold() not in GENERAL_TAGS:
-            found += _of_tag(tag, [memory for memory in some if memory.id not in explained], policy)
+            found += _of_tag(tag, [memory for memory in tagged if memory.id not in explained], policy)
     return sorted(found, key=lambda pattern: pattern.name)
 
 
 def _of_tag(tag: str, episodes: Sequence[Memory], policy: Policy) -> Iterator[Pattern]:
-    if said := _STATES.fullmatch(tag.strip()):
-        if told := _enough(episodes, policy):
-            verb, rest = said["verb"].casefold(), re.sub(r"[\s_-]+", " ", said["rest"])
-            yield Pattern(f"tag {tag}", None, told, states=(verb if verb.endswith("s") else f"{verb}s", rest))
+    if statement := _STATES.fullmatch(tag.strip()):
+        if enough := _enough(episodes, policy):
+            verb, rest = statement["verb"].casefold(), re.sub(r"[\s_-]+", " ", statement["rest"])
+            yield Pattern(f"tag {tag}", None, enough, states=(verb if verb.endswith("s") else f"{verb}s", rest))
         return
     alike: dict[tuple[str, str], list[Memory]] = defaultdict(list)
     last: dict[tuple[str, str], dict[uuid.UUID, Fact]] = defaultdict(dict)
@@ -95,14 +97,14 @@ def _of_tag(tag: str, episodes: Sequence[Memory], policy: Policy) -> Iterator[Pa
                 if memory.id not in last[key]:
                     alike[key].append(memory)
                 last[key][memory.id] = fact
-    for (who, doing), some in alike.items():
-        if told := _enough(some, policy):
-            done = tuple(last[who, doing][memory.id] for memory in told)
-            yield Pattern(f"tag {tag}: {who} {doing}", None, told, done=done)
+    for (who, doing), same in alike.items():
+        if enough := _enough(same, policy):
+            done = tuple(last[who, doing][memory.id] for memory in enough)
+            yield Pattern(f"tag {tag}: {who} {doing}", None, enough, done=done)
 
 
 def conflicts(pattern: Pattern, known: Iterable[Memory]) -> bool:
-    """Whether a fact contradicts what is known for good: another value of an attribute that has one at a time."""
+    """Say whether a fact contradicts what is known for good: another value of an attribute that has one at a time."""
     fact = pattern.fact
     if fact is None or fact.attribute is None:
         return False
@@ -117,19 +119,19 @@ def conflicts(pattern: Pattern, known: Iterable[Memory]) -> bool:
 
 
 def confidence(pattern: Pattern, policy: Policy) -> float:
-    """How sure a pattern is, 0 to 1: the mean confidence of its episodes, moved halfway to certainty by each one beyond
-    those that make a pattern; a tag never reaches what needs no review. The shape is ours: section 7 names only
+    """Return how sure a pattern is, 0 to 1: the mean confidence of its episodes, moved halfway to certainty by each one
+    beyond those that make a pattern; a tag never reaches what needs no review. The shape is ours: section 7 names only
     the 0.9 below which a person must agree.
     """
     episodes = pattern.episodes
     mean = sum(memory.confidence * memory.trust_score for memory in episodes) / len(episodes)
     more = len(episodes) - policy.promote_times
     sure = _SUREST - (_SUREST - min(mean, _SUREST)) * 0.5 ** max(0, more)
-    return sure if pattern.fact else min(sure, _A_TAG)
+    return sure if pattern.fact else min(sure, _SUREST_TAG)
 
 
 def candidate(pattern: Pattern, policy: Policy) -> Candidate:
-    """The lasting memory that a pattern proposes, in the words of its latest episode's fact."""
+    """Return the lasting memory that a pattern proposes, in the words of its latest episode's fact."""
     last = pattern.episodes[-1]
     turns = tuple(dict.fromkeys(turn for memory in pattern.episodes for turn in memory.source_turn_ids))
     return Candidate(
@@ -162,11 +164,11 @@ def _summary(pattern: Pattern) -> str:
     first, last = pattern.episodes[0].said_at, pattern.episodes[-1].said_at
     things = list(dict.fromkeys(one.object.rstrip(".") for one in pattern.done or (fact,)))
     between = f"{len(pattern.episodes)} times between {first.day} {first:%B %Y} and {last.day} {last:%B %Y}"
-    return _sentence(f"{who} {fact.verb} {', '.join(things[-_TOLD:])}, {between}")
+    return _sentence(f"{who} {fact.verb} {', '.join(things[-_NAMED_DEEDS:])}, {between}")
 
 
 def _lasts(verb: str) -> bool:
-    """Whether a verb is in the present, so that it says what is and not what once was: swims, is, has."""
+    """Say whether a verb is in the present, so that it says what is and not what once was: swims, is, has."""
     first = verb.split(maxsplit=1)[0].casefold() if verb.split() else ""
     return first.endswith("s") and first != "was"
 
@@ -176,19 +178,19 @@ def _sentence(text: str) -> str:
 
 
 def _who(pattern: Pattern) -> str:
-    """Whom the episodes begin with, if all with the same; "The user" otherwise."""
+    """Return whom the episodes begin with, if all with the same; "The user" otherwise."""
     starts = {words[0] for memory in pattern.episodes if (words := _WORDS.findall(memory.summary))}
     only = next(iter(starts)) if len(starts) == 1 else ""
     return only if only[:1].isupper() and only not in ("On", "The") else "The user"
 
 
 def _enough(episodes: Sequence[Memory], policy: Policy) -> tuple[Memory, ...]:
-    """The episodes, oldest first, one for each of their turns; none if they are too few."""
-    told: dict[str, Memory] = {}
+    """Return the episodes, oldest first, one for each of their turns; none if they are too few."""
+    by_turn: dict[str, Memory] = {}
     for memory in sorted(episodes, key=lambda memory: (memory.said_at, memory.id)):
         turn = memory.source_turn_ids[-1] if memory.source_turn_ids else str(memory.id)
-        told.setdefault(turn, memory)
-    return tuple(told.values()) if len(told) >= policy.promote_times else ()
+        by_turn.setdefault(turn, memory)
+    return tuple(by_turn.values()) if len(by_turn) >= policy.promote_times else ()
 
 
 def _key(fact: Fact) -> tuple[str, ...]:
@@ -196,5 +198,6 @@ def _key(fact: Fact) -> tuple[str, ...]:
 
 
 def _ordinal(name: str) -> int:
-    """A place among what came of a turn, far behind what was extracted from it, the same for the same pattern."""
-    return 1_000_000 + sum(ord(letter) * (place + 1) for place, letter in enumerate(name)) % 1_000_000
+    """Return a place among what came of a turn, the same for the same pattern: far behind what was extracted from the
+    turn, and within the integers that every reader of JSON keeps exact (2**53)."""
+    return 1_000_000 + (uuid.uuid5(uuid.NAMESPACE_URL, f"afterturn:pattern:{name}").int >> 76)

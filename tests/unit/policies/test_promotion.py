@@ -118,3 +118,19 @@ def test_more_of_the_same_makes_surer_and_never_certain(told: list[tuple[float, 
     lone = [episode(number, confidence=0.5) for number in range(len(told))]
     [short], [long] = patterns(lone[:3], NOW, POLICY), patterns(lone, NOW, POLICY)
     assert confidence(short, POLICY) <= confidence(long, POLICY)
+
+
+def test_no_two_patterns_of_the_same_turn_become_the_same_memory() -> None:
+    verbs, objects = (
+        ("likes", "loves", "plays", "hates", "owns"),
+        ("tea", "eat", "ate", "chess", "rock", "cork", "jazz"),
+    )
+    facts = [Fact(entity=who, verb=verb, object=what) for who in ("Ana", "Ben") for verb in verbs for what in objects]
+    tags = tuple(f"{verb}-{what}" for verb in verbs for what in (*objects, "a-long-walk", "long-walks"))
+    told = [
+        *(episode(number, facts=tuple(facts)) for number in range(3)),
+        *(episode(number, ordinal=1, facts=(), tags=tags) for number in range(3)),
+    ]
+    proposed = [candidate(pattern, POLICY) for pattern in patterns(told, NOW, POLICY)]
+    assert len(proposed) == len(facts) + len(tags)
+    assert len({(one.turn_id, one.ordinal) for one in proposed}) == len(proposed)
