@@ -2,7 +2,7 @@
 does to what a search finds.
 
 Subjects are made with memories of episodes on few themes, half a year old and younger, and the jobs are run as a worker
-runs them, by one hand. Memory is that of this process after the first and after the last chunk: it must not grow with
+runs them, by one worker. Memory is that of this process after the first and after the last chunk: it must not grow with
 the number of subjects. With `--data`, the conversations of a folder as `benchmarks.quality` reads it are lived through
 with a night each week.
 """
@@ -35,9 +35,9 @@ from schema.settings import load_settings
 from stores.catalog import NightRun
 from stores.queue import INGEST_QUEUE, NIGHTLY_QUEUE, create_celery, open_mailbox
 from worker.context import WorkerContext, open_worker_context
-from worker.nights.chunks import work
-from worker.nights.dispatch import begin, ring_for
+from worker.nights.dispatch import begin, request_pages
 from worker.nights.jobs import NIGHTLY_JOBS
+from worker.nights.page import do_page
 
 console = Console()
 _WAITING_SUBJECTS, _WAITING_MEMORIES = 600, 60
@@ -96,7 +96,7 @@ def _night(job: str, subjects: int, context: WorkerContext) -> _Cost:
         task = progress.add_task(job, total=subjects)
         started, cpu, first = time.monotonic(), time.process_time(), 0.0
         while context.catalog.nights.unfinished(job):
-            work(run_id, NIGHTLY_JOBS, context, leases)
+            do_page(run_id, NIGHTLY_JOBS, context, leases)
             first = first or _megabytes()
             progress.update(task, completed=_run(run_id, context).subjects)
     leases.stop()
@@ -145,7 +145,7 @@ def _waits(how: int, folder: Path, turns: int = 400, a_second: float = 10.0) -> 
         if how:
             for number, job in enumerate(NIGHTLY_JOBS.values()):
                 if run_id := begin(job.name, f"waits-{number}", None, context, since):
-                    ring_for(run_id, context, since)
+                    request_pages(run_id, context, since)
             wait_for(lambda: any(run.subjects for run in context.catalog.nights.runs()))
         since, started = datetime.now(UTC), time.monotonic()
         for number, turn in enumerate(said[1:]):
@@ -163,7 +163,7 @@ def _apart(how: int) -> bool:
 
 
 def _report_costs(costs: list[_Cost], subjects: int, memories: int) -> None:
-    table = Table(title=f"One hand, {subjects:,} subjects of {memories} memories", title_justify="left")
+    table = Table(title=f"One worker, {subjects:,} subjects of {memories} memories", title_justify="left")
     for column in ("job", "subjects/s", "CPU ms/subject", "MB after first chunk", "MB after last"):
         table.add_column(column, justify="right" if column != "job" else "left")
     for cost in costs:

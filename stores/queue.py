@@ -107,8 +107,8 @@ def notify(app: Celery, subject: Subject) -> None:
     _send(app, DRAIN_MAILBOX, [subject.tenant_id, subject.subject_id], INGEST_QUEUE, "one subject")
 
 
-def want_hand(app: Celery, run_id: str) -> None:
-    """Ask any worker to take a chunk of a nightly run. It waits behind whatever else waits: turns, and the sweep."""
+def request_night_page(app: Celery, run_id: str) -> None:
+    """Ask any worker to do a page of a nightly run. It waits behind whatever else waits: turns, and the sweep."""
     _send(app, NIGHT_CHUNK, [run_id], NIGHTLY_QUEUE, "", priority=_LAST)
 
 

@@ -36,21 +36,21 @@ from stores.queue import (
     NIGHT_CHUNK,
     TIDY,
     notify,
+    request_night_page,
     send_dead_letter,
-    want_hand,
 )
 from worker.app import SWEEP, app, settings
 from worker.context import WorkerContext, open_worker_context
 from worker.drain import drain
 from worker.inspection import busy
 from worker.nights.base import JobName
-from worker.nights.chunks import work
+from worker.nights.cleanup import clean_up
 from worker.nights.consolidate import AT_ONCE
 from worker.nights.dispatch import tick
-from worker.nights.hands import Hand
 from worker.nights.jobs import NIGHTLY_JOBS
-from worker.nights.tidy import tidy
-from worker.nights.visit import Busy, visit
+from worker.nights.page import do_page
+from worker.nights.throttle import SingleFlight
+from worker.nights.visit import Busy, run_for_subject
 from worker.scrape import show_worker
 
 _log = structlog.get_logger()
@@ -59,7 +59,7 @@ _SWEEP_CLAIM = "afterturn:sweep:claim"
 """Stands for half of the time between two sweeps."""
 _STALE_CLAIM = "afterturn:stale:claim"
 _STALE_SECONDS = 3600
-_hand = Hand()
+_night_flight = SingleFlight()
 _COULD_NOT_BEGIN = 2
 """The exit code, as of every command: a supervisor need not try again."""
 
@@ -94,7 +94,7 @@ def _open_at_start(**_: Any) -> None:
 
 @worker_shutting_down.connect
 def _leave_the_night(**_: Any) -> None:
-    _hand.stop()
+    _night_flight.stop()
 
 
 @worker_shutdown.connect
@@ -150,18 +150,18 @@ def drain_mailbox(tenant_id: str, subject_id: str) -> None:
 
 @app.task(name=NIGHT)
 def night(job: JobName) -> None:
-    """Begin the runs of a nightly job whose moment has come, and see that those under way have hands."""
+    """Begin the runs of a nightly job whose moment has come, and ask for pages of those under way."""
     tick(job, _context(), datetime.now(UTC))
 
 
 @app.task(name=NIGHT_CHUNK)
 def night_chunk(run_id: str) -> None:
-    """Do a nightly job for the next chunk of a run's subjects, if no other chunk is in work in this process."""
+    """Do a nightly job for the next page of a run's subjects, if no other page is in work in this process."""
     context = _context()
-    _hand.lend(
+    _night_flight.run(
         run_id,
-        partial(work, run_id, NIGHTLY_JOBS, context, _leases(), _hand.is_stopping),
-        partial(want_hand, context.celery),
+        partial(do_page, run_id, NIGHTLY_JOBS, context, _leases(), _night_flight.is_stopping),
+        partial(request_night_page, context.celery),
     )
 
 
@@ -169,13 +169,15 @@ def night_chunk(run_id: str) -> None:
 def condense(tenant_id: str, subject_id: str) -> None:
     """Condense the episodes of a subject that told too many in a day. Who is talking still is done in the night."""
     with suppress(Busy):
-        visit(Subject(tenant_id=tenant_id, subject_id=subject_id), AT_ONCE, _context(), _leases(), datetime.now(UTC))
+        run_for_subject(
+            Subject(tenant_id=tenant_id, subject_id=subject_id), AT_ONCE, _context(), _leases(), datetime.now(UTC)
+        )
 
 
 @app.task(name=TIDY)
 def tidy_up() -> None:
     """Drop what is stale. Twice in an hour does no harm."""
-    tidy(_context(), datetime.now(UTC))
+    clean_up(_context(), datetime.now(UTC))
 
 
 @app.task(name=SWEEP)

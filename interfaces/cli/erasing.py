@@ -19,7 +19,7 @@ from memory.erasure.subjects import Proof, erase_subject, erase_turns, files_wit
 from producers.erasures import drop_spooled
 from schema import Scope, Status, Subject
 from schema.settings import load_settings
-from worker.nights.undo import NothingToUndo, take_apart
+from worker.nights.unconsolidate import NothingToUndo, unconsolidate
 
 _TEXTS = 100_000
 _TELLING = 20
@@ -28,7 +28,7 @@ _TELLING = 20
 
 def add_to(app: typer.Typer) -> None:
     app.command("forget-user")(forget_user)
-    app.command("take-apart")(take_apart_command)
+    app.command("take-apart")(take_apart)
 
 
 def forget_user(
@@ -111,12 +111,12 @@ def _print(proof: Proof, *, as_json: bool) -> None:
     console.print("nothing is left" if proof.is_clean else Text("something is left: erase again, or see why", "red"))
 
 
-def take_apart_command(memory: IdArgument, as_json: JsonOption = False) -> None:
+def take_apart(memory: IdArgument, as_json: JsonOption = False) -> None:
     """Undo a consolidation: its episodes are active again, and no night joins them a second time."""
     context = open_memory(load_settings())
     try:
         whole = one_memory(memory, context.catalog)
-        found = take_apart(whole.subject, whole.id, context, by=OPERATOR, now=datetime.now(UTC))
+        found = unconsolidate(whole.subject, whole.id, context, by=OPERATOR, now=datetime.now(UTC))
     except NothingToUndo as error:
         raise typer.BadParameter(str(error)) from error
     finally:

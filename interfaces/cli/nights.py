@@ -20,9 +20,9 @@ from stores.catalog import Catalog, NightRun, open_catalog
 from stores.queue import create_celery
 from worker.context import WorkerContext, open_worker_context
 from worker.nights.base import Job, JobName, Step, preview
-from worker.nights.dispatch import begin, ring_for
+from worker.nights.dispatch import begin, request_pages
 from worker.nights.jobs import NIGHTLY_JOBS
-from worker.nights.visit import Busy, visit
+from worker.nights.visit import Busy, run_for_subject
 
 _NOT_ASKED = "the language model is not asked in a dry run: what it will write or judge is shown as the rules do it"
 _SHOWN = 200
@@ -101,7 +101,7 @@ def _done(job: Job, subject: Subject, context: WorkerContext) -> tuple[Step, ...
     settings = context.settings
     leases = LeaseKeeper(context.mailbox, settings.lease_seconds, settings.turn_deadline_seconds)
     try:
-        plan = visit(subject, job, context, leases, datetime.now(UTC))
+        plan = run_for_subject(subject, job, context, leases, datetime.now(UTC))
     except Busy:
         raise typer.BadParameter(
             f"{subject.subject_id} has turns that are not processed yet: they go first, try again in a moment"
@@ -143,7 +143,7 @@ def _begun(job: JobName, context: WorkerContext, now: datetime) -> list[str]:
     if not begun:
         raise typer.BadParameter("such a run has begun within this second; look at `afterturn nights`")
     for run_id in begun:
-        ring_for(run_id, context, now)
+        request_pages(run_id, context, now)
     return begun
 
 

@@ -6,7 +6,7 @@ from schema.settings import Settings
 from stores.catalog.catalog import Backlog, Catalog
 from stores.catalog.changes import Access, Changes, IndexJob, LedgerEntry, Outcome
 from stores.catalog.engine import create_catalog_engine
-from stores.catalog.nights import Chunk, ChunkLost, NightRun
+from stores.catalog.nights import Claim, ClaimLost, NightRun
 from stores.catalog.reviews import Reviews
 from stores.catalog.revisions import check_revision, migrate
 
@@ -15,8 +15,8 @@ __all__ = [
     "Backlog",
     "Catalog",
     "Changes",
-    "Chunk",
-    "ChunkLost",
+    "Claim",
+    "ClaimLost",
     "IndexJob",
     "LedgerEntry",
     "NightRun",

@@ -1,18 +1,18 @@
-"""The runs of the nightly jobs: which there were, how far each has come, and who works on which part of it.
+"""The runs of the nightly jobs: which there were, how far each has come, and which subjects are in work.
 
-A run goes through the subjects in the order of their ids. Its cursor says up to where they were given out, a chunk of
-them at a time; a chunk is a row for as long as somebody works on it, and its start moves along with the work. So
-nothing is ever held of all subjects, and what a worker leaves behind, another takes up where it stopped.
+A run goes through the subjects in the order of their ids: its cursor says up to where they were given out, a page at a
+time. A subject that was given out has a row in `night_subjects` until its job is done, with the moment from which
+another worker may have it. So nothing is ever held of all subjects, and what a worker leaves behind, others do.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
 
-from sqlalchemy import Connection, Engine, Table, delete, func, insert, select, tuple_, update
+from sqlalchemy import Connection, Engine, Table, delete, distinct, func, insert, select, tuple_, update
 
 import stores.catalog.tables as tables
 from schema import PreferenceName, Subject
@@ -22,22 +22,20 @@ from stores.catalog.writers import Writers
 
 _KEPT = timedelta(days=90)
 """For how long finished runs are kept."""
-_NOBODY = ""
-"""Holds a chunk that was given back."""
 _UTC = "UTC"
 _NAMES_ZONE = tables.preferences.c.name == PreferenceName.TIME_ZONE
-_runs, _chunks = tables.night_runs, tables.night_chunks
+_runs, _claimed = tables.night_runs, tables.night_subjects
 
 
-class ChunkLost(Transient):
-    """Another worker took the chunk over: what was done of it since the last checkpoint is not counted here."""
+class ClaimLost(Transient):
+    """Other workers took the subjects over: what was done since the last time is not counted here."""
 
 
 @dataclass(frozen=True)
 class NightRun:
     """One run of a job over the subjects of a time zone; None: of all whose zone is not known.
 
-    `chunks` counts those given out, `subjects` those that are done; `results` count what was done, by name.
+    `chunks` counts the pages given out, `subjects` those that are done; `results` count what was done, by name.
     """
 
     id: str
@@ -51,16 +49,14 @@ class NightRun:
 
 
 @dataclass(frozen=True)
-class Chunk:
-    """The subjects behind `after` up to `until`, in the order of their ids, given to one holder. `deaths` counts the
-    holders that fell silent at this very place."""
+class Claim:
+    """Subjects that one worker does the job of a run for: a page, in the order of their ids, or one that another worker
+    left behind. `tries` counts those who tried that one before and did not come back, or gave up."""
 
     run: NightRun
     number: int
-    holder: str
-    after: Subject | None
-    until: Subject
-    deaths: int = 0
+    subjects: tuple[Subject, ...]
+    tries: int = 0
 
 
 class NightRuns:
@@ -109,131 +105,104 @@ class NightRuns:
         with self._engine.connect() as connection:
             return [_run_of(row) for row in connection.execute(query)]
 
-    def in_work(self, run_id: str, now: datetime, silent: timedelta) -> int:
-        """On how many chunks somebody works who was heard of for no longer ago than `silent`."""
+    def at_work(self, run_id: str, now: datetime, patience: timedelta) -> int:
+        """Return how many workers do a page of a run just now."""
         with self._engine.connect() as connection:
-            return _in_work(connection, run_id, _is_heard(now, silent))
+            return _at_work(connection, run_id, now, patience)
 
-    def take(
-        self, run_id: str, holder: str, *, size: int, hands: int, now: datetime, silent: timedelta
-    ) -> Chunk | None:
-        """Take a chunk to work on: one whose holder has been silent, or the next `size` subjects.
+    def claim(self, run_id: str, *, size: int, workers: int, now: datetime, patience: timedelta) -> Claim | None:
+        """Claim a subject that somebody left behind, or else the next `size` subjects, for as long as `patience`.
 
-        None when enough hands are at work already, and when nothing is left; when nothing is in work either, the run
-        is finished.
+        None where nothing is left, and where so many `workers` are at work already. When nothing is in work either, the
+        run is finished.
         """
         with self._writers.transaction() as connection:
-            row = connection.execute(select(_runs).where(_runs.c.id == run_id).with_for_update()).one_or_none()
-            if row is None or row.finished_at is not None:
+            run = connection.execute(select(_runs).where(_runs.c.id == run_id).with_for_update()).one_or_none()
+            if run is None or run.finished_at is not None:
                 return None
-            left = connection.execute(
-                select(_chunks)
-                .where(_chunks.c.run_id == run_id, ~_is_heard(now, silent))
-                .order_by(_chunks.c.number)
+            number, until = run.chunks + 1, now + patience
+            left_behind = connection.execute(
+                select(_claimed)
+                .where(_claimed.c.run_id == run_id, ~_is_in_work(now, patience))
+                .order_by(_claimed.c.tenant_id, _claimed.c.subject_id)
                 .limit(1)
             ).one_or_none()
-            if left is not None:
-                deaths = left.deaths + (left.holder != _NOBODY)
-                connection.execute(_of(run_id, left.number).values(holder=holder, beat_at=now, deaths=deaths))
-                after, until = (
-                    _subject(left.after_tenant, left.after_subject),
-                    _named(left.until_tenant, left.until_subject),
+            if left_behind is not None:
+                subject, tries = _subject_of(left_behind), left_behind.tries
+                connection.execute(
+                    update(_claimed)
+                    .where(_claimed.c.run_id == run_id, _key(_claimed) == (subject.tenant_id, subject.subject_id))
+                    .values(claim=number, next_run_at=until, tries=tries + 1)
                 )
-                return Chunk(_run_of(row), left.number, holder, after, until, deaths)
-            if _in_work(connection, run_id, _is_heard(now, silent)) >= hands:
+                connection.execute(_of(run_id).values(chunks=number))
+                return Claim(_run_of(run), number, (subject,), tries)
+            if _at_work(connection, run_id, now, patience) >= workers:
                 return None
-            return self._next(connection, row, holder, size, now)
+            after = None if run.cursor_tenant is None else (run.cursor_tenant, run.cursor_subject)
+            page = _page(connection, run.zone, after, size)
+            if not page:
+                if not _at_work(connection, run_id):
+                    connection.execute(_of(run_id).values(finished_at=now))
+                return None
+            cursor = {"cursor_tenant": page[-1].tenant_id, "cursor_subject": page[-1].subject_id}
+            connection.execute(_of(run_id).values(chunks=number, **cursor))
+            row = {"run_id": run_id, "claim": number, "next_run_at": until, "tries": 0}
+            connection.execute(insert(_claimed), [row | subject.model_dump() for subject in page])
+            return Claim(_run_of(run), number, tuple(page))
 
-    def _next(self, connection: Connection, row: Any, holder: str, size: int, now: datetime) -> Chunk | None:
-        after = _subject(row.cursor_tenant, row.cursor_subject)
-        page = _page(connection, row.zone, after, None, size)
-        this_run = update(_runs).where(_runs.c.id == row.id)
-        if not page:
-            if not _in_work(connection, row.id):
-                connection.execute(this_run.values(finished_at=now))
-            return None
-        until, number = page[-1], row.chunks + 1
-        connection.execute(
-            this_run.values(cursor_tenant=until.tenant_id, cursor_subject=until.subject_id, chunks=number)
-        )
-        connection.execute(
-            insert(_chunks).values(
-                run_id=row.id,
-                number=number,
-                after_tenant=after.tenant_id if after else None,
-                after_subject=after.subject_id if after else None,
-                until_tenant=until.tenant_id,
-                until_subject=until.subject_id,
-                holder=holder,
-                beat_at=now,
-                deaths=0,
-            )
-        )
-        return Chunk(_run_of(row), number, holder, after, until)
-
-    def page(self, chunk: Chunk, limit: int) -> list[Subject]:
-        """The next subjects of a chunk, in the order of their ids; none when it is done."""
-        with self._engine.connect() as connection:
-            return _page(connection, chunk.run.zone, chunk.after, chunk.until, limit)
-
-    def checkpoint(
-        self, chunk: Chunk, reached: Subject, counts: Mapping[str, int], subjects: int, now: datetime
-    ) -> Chunk:
-        """Write down that a chunk is done up to a subject, and what was done: the chunk as it is then.
+    def mark_done(
+        self, claim: Claim, done: Sequence[Subject], counts: Mapping[str, int], now: datetime, patience: timedelta
+    ) -> None:
+        """Count what was done for subjects of a claim, let them go, and keep the others for as long again.
 
         Raises:
-            ChunkLost: another worker has it by now.
+            ClaimLost: others have all of them by now.
         """
         with self._writers.transaction() as connection:
-            run = connection.execute(select(_runs).where(_runs.c.id == chunk.run.id).with_for_update()).one()
-            moved = connection.execute(
-                _of(chunk.run.id, chunk.number)
-                .where(_chunks.c.holder == chunk.holder)
-                .values(after_tenant=reached.tenant_id, after_subject=reached.subject_id, beat_at=now, deaths=0)
-            )
-            if moved.rowcount != 1:
-                raise ChunkLost
-            results = dict(run.results)
-            for name, count in counts.items():
-                results[name] = results.get(name, 0) + count
-            connection.execute(
-                update(_runs)
-                .where(_runs.c.id == chunk.run.id)
-                .values(subjects=run.subjects + subjects, results=results)
-            )
-        return replace(chunk, after=reached)
+            run = connection.execute(select(_runs).where(_runs.c.id == claim.run.id).with_for_update()).one()
+            keys = [(subject.tenant_id, subject.subject_id) for subject in done]
+            gone = connection.execute(delete(_claimed).where(*_mine(claim), _key(_claimed).in_(keys)))
+            if not gone.rowcount:
+                raise ClaimLost
+            connection.execute(update(_claimed).where(*_mine(claim)).values(next_run_at=now + patience))
+            results = {name: run.results.get(name, 0) + counts.get(name, 0) for name in {**run.results, **counts}}
+            connection.execute(_of(claim.run.id).values(subjects=run.subjects + gone.rowcount, results=results))
 
-    def finish(self, chunk: Chunk) -> None:
-        """Strike a chunk that is done; one that another worker has by now stays."""
+    def give_back(self, claim: Claim, now: datetime, *, blamed: Subject | None = None) -> None:
+        """Leave what is not done of a claim to whoever comes next. `blamed` is the subject that stopped the worker: it
+        counts as a try."""
         with self._writers.transaction() as connection:
-            connection.execute(delete(_chunks).where(*_mine(chunk)))
-
-    def give_back(self, chunk: Chunk, now: datetime, silent: timedelta, *, blamed: bool = False) -> None:
-        """Leave the rest of a chunk to whoever comes next. `blamed` says that the next subject may be what stopped the
-        holder: it counts as a death."""
-        left = {"holder": _NOBODY, "beat_at": now - 2 * silent, "deaths": _chunks.c.deaths + int(blamed)}
-        with self._writers.transaction() as connection:
-            connection.execute(update(_chunks).where(*_mine(chunk)).values(left))
+            connection.execute(update(_claimed).where(*_mine(claim)).values(next_run_at=now, tries=claim.tries))
+            if blamed is not None:
+                key = _key(_claimed) == (blamed.tenant_id, blamed.subject_id)
+                connection.execute(update(_claimed).where(*_mine(claim), key).values(tries=claim.tries + 1))
 
 
-def _of(run_id: str, number: int) -> Any:
-    return update(_chunks).where(_chunks.c.run_id == run_id, _chunks.c.number == number)
+def _of(run_id: str) -> Any:
+    return update(_runs).where(_runs.c.id == run_id)
 
 
-def _mine(chunk: Chunk) -> Sequence[Any]:
-    return _chunks.c.run_id == chunk.run.id, _chunks.c.number == chunk.number, _chunks.c.holder == chunk.holder
+def _mine(claim: Claim) -> Sequence[Any]:
+    return _claimed.c.run_id == claim.run.id, _claimed.c.claim == claim.number
 
 
-def _is_heard(now: datetime, silent: timedelta) -> Any:
-    """That the holder of a chunk was heard of lately. What was heard in the future was by a clock that was set back
+def _key(table: Table) -> Any:
+    return tuple_(table.c.tenant_id, table.c.subject_id)
+
+
+def _is_in_work(now: datetime, patience: timedelta) -> Any:
+    """Match the rows whose worker still has time. A moment further ahead was written by a clock that was set back
     since, or is ahead, and may be as old."""
-    return _chunks.c.beat_at.between(now - silent, now + silent)
+    return (_claimed.c.next_run_at > now) & (_claimed.c.next_run_at <= now + 2 * patience)
 
 
-def _in_work(connection: Connection, run_id: str, condition: Any = None) -> int:
-    query = select(func.count()).select_from(_chunks).where(_chunks.c.run_id == run_id)
-    if condition is not None:
-        query = query.where(condition)
+def _at_work(
+    connection: Connection, run_id: str, now: datetime | None = None, patience: timedelta | None = None
+) -> int:
+    """Return how many claims of a run are in work; without a moment, how many there are at all."""
+    query = select(func.count(distinct(_claimed.c.claim))).where(_claimed.c.run_id == run_id)
+    if now is not None and patience is not None:
+        query = query.where(_is_in_work(now, patience))
     return connection.execute(query).scalar_one()
 
 
@@ -252,27 +221,17 @@ def _due(zone: str | None) -> tuple[Table, Any]:
     return table, known.is_(None) | (known == _UTC)
 
 
-def _page(
-    connection: Connection, zone: str | None, after: Subject | None, until: Subject | None, limit: int
-) -> list[Subject]:
+def _page(connection: Connection, zone: str | None, after: tuple[str, str] | None, limit: int) -> list[Subject]:
     table, condition = _due(zone)
-    key = tuple_(table.c.tenant_id, table.c.subject_id)
-    limits = [condition]
+    query = select(table.c.tenant_id, table.c.subject_id).where(condition)
     if after is not None:
-        limits.append(key > (after.tenant_id, after.subject_id))
-    if until is not None:
-        limits.append(key <= (until.tenant_id, until.subject_id))
-    query = select(table.c.tenant_id, table.c.subject_id).where(*limits)
+        query = query.where(_key(table) > after)
     rows = connection.execute(query.order_by(table.c.tenant_id, table.c.subject_id).limit(limit))
-    return [_named(row.tenant_id, row.subject_id) for row in rows]
+    return [_subject_of(row) for row in rows]
 
 
-def _named(tenant_id: str, subject_id: str) -> Subject:
-    return Subject(tenant_id=tenant_id, subject_id=subject_id)
-
-
-def _subject(tenant_id: str | None, subject_id: str | None) -> Subject | None:
-    return None if tenant_id is None or subject_id is None else _named(tenant_id, subject_id)
+def _subject_of(row: Any) -> Subject:
+    return Subject(tenant_id=row.tenant_id, subject_id=row.subject_id)
 
 
 def _run_of(row: Any) -> NightRun:

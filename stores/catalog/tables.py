@@ -295,6 +295,18 @@ night_runs = Table(
     Index(None, "job", "began_at"),
 )
 
+night_subjects = Table(
+    "night_subjects",
+    metadata,
+    Column("run_id", String(120), ForeignKey("night_runs.id", ondelete="CASCADE"), primary_key=True),
+    _identifier("tenant_id", primary_key=True),
+    _identifier("subject_id", primary_key=True),
+    Column("claim", Integer, nullable=False),
+    Column("next_run_at", UtcTime, nullable=False),
+    Column("tries", Integer, nullable=False),
+)
+
+# Workers of before revision 0002 keep the parts of a run that they work on here.
 night_chunks = Table(
     "night_chunks",
     metadata,

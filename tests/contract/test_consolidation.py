@@ -22,8 +22,8 @@ from tests.turns import subject
 from worker.nights.base import Plan, preview
 from worker.nights.consolidate import AT_ONCE, CONSOLIDATE
 from worker.nights.forget import FORGET
-from worker.nights.undo import NothingToUndo, take_apart
-from worker.nights.visit import visit
+from worker.nights.unconsolidate import NothingToUndo, unconsolidate
+from worker.nights.visit import run_for_subject
 
 SAID = (
     "I went hiking in the hills with my sister yesterday",
@@ -34,7 +34,7 @@ NOW = datetime.now(UTC) + timedelta(days=4)
 
 
 def night(worker: Worker, whose: Subject, now: datetime = NOW) -> Plan | None:
-    return visit(whose, CONSOLIDATE, worker.context, worker.leases, now)
+    return run_for_subject(whose, CONSOLIDATE, worker.context, worker.leases, now)
 
 
 @pytest.fixture
@@ -69,18 +69,18 @@ def test_while_consent_is_withdrawn_nothing_is_told_anew(worker: Worker, anna: s
     withdrawn = Preference(name=PreferenceName.CONSENT, value="withdrawn")
     worker.context.catalog.commit(Changes(subject=whose, at=NOW, preferred=(withdrawn,)))
     assert night(worker, whose) is None
-    assert visit(whose, AT_ONCE, worker.context, worker.leases, NOW) is None
+    assert run_for_subject(whose, AT_ONCE, worker.context, worker.leases, NOW) is None
 
 
 def test_taking_it_apart_brings_them_back_for_good(worker: Worker, hiked: tuple[Subject, Memory, list[Memory]]) -> None:
     whose, whole, before = hiked
-    take_apart(whose, whole.id, worker.context, by="dora", now=NOW)
+    unconsolidate(whose, whole.id, worker.context, by="dora", now=NOW)
     assert {memory.summary for memory in worker.known(whose)} == {memory.summary for memory in before}
     assert worker.indexed(whose) == [Status.ACTIVE, Status.ACTIVE]
     assert night(worker, whose) is None
     assert "restored" in worker.audited(whose)
     with pytest.raises(NothingToUndo):
-        take_apart(whose, before[0].id, worker.context, by="dora", now=NOW)
+        unconsolidate(whose, before[0].id, worker.context, by="dora", now=NOW)
 
 
 def test_erasing_one_of_two_brings_the_other_back_and_leaves_nothing_of_it(
@@ -224,15 +224,17 @@ def test_originals_are_kept_for_as_long_as_what_they_became_and_go_with_it(
 ) -> None:
     whose, whole, before = hiked
     part = worker.known(whose, Status.ARCHIVED)[0]
-    assert visit(whose, FORGET, worker.context, worker.leases, NOW + timedelta(days=20)) is None
+    assert run_for_subject(whose, FORGET, worker.context, worker.leases, NOW + timedelta(days=20)) is None
     far = NOW + timedelta(days=900)
-    archived = visit(whose, FORGET, worker.context, worker.leases, far)
+    archived = run_for_subject(whose, FORGET, worker.context, worker.leases, far)
     assert archived is not None
     assert [(step.action, step.memory_id) for step in archived.steps] == [("archive", whole.id)]
     hold(worker, part.id, whose, held=True)
-    assert visit(whose, FORGET, worker.context, worker.leases, far + timedelta(days=200)) is None, "one is to stay"
+    assert run_for_subject(whose, FORGET, worker.context, worker.leases, far + timedelta(days=200)) is None, (
+        "one is to stay"
+    )
     hold(worker, part.id, whose, held=False)
-    gone = visit(whose, FORGET, worker.context, worker.leases, far + timedelta(days=200))
+    gone = run_for_subject(whose, FORGET, worker.context, worker.leases, far + timedelta(days=200))
     assert gone is not None
     assert {step.memory_id for step in gone.steps} == {whole.id, *(memory.id for memory in before)}
     assert worker.state(whose) == []

@@ -26,9 +26,9 @@ from tests.contract.indexes import opened
 from tests.contract.pipeline import Worker, on_every_store
 from tests.turns import a_turn, subject
 from worker.context import WorkerContext
+from worker.nights.cleanup import clean_up
 from worker.nights.forget import FORGET
-from worker.nights.tidy import tidy
-from worker.nights.visit import visit
+from worker.nights.visit import run_for_subject
 
 pytest_generate_tests = on_every_store
 NOW = datetime(2026, 11, 3, tzinfo=UTC)
@@ -207,7 +207,7 @@ def test_a_night_that_stalled_past_its_lease_tells_nothing_of_what_was_erased_me
             erase_subject(whose, worker.context, by="dora", now=NOW)
 
     monkeypatch.setattr("memory.publish.count_searchable", stalls)
-    visit(whose, FORGET, worker.context, worker.leases, NOW)
+    run_for_subject(whose, FORGET, worker.context, worker.leases, NOW)
     assert worker.events(whose) == []
 
 
@@ -326,10 +326,10 @@ def test_an_erasure_that_was_killed_anywhere_is_known_and_the_fleet_finishes_it(
     known, events = alone.known(whose), alone.events(whose)
     assert known
 
-    assert tidy(alone.context, now + timedelta(hours=1))["erasures"] == 1
+    assert clean_up(alone.context, now + timedelta(hours=1))["erasures"] == 1
 
     assert tombstones.unfinished(10) == []
-    assert tidy(alone.context, now + timedelta(hours=2))["erasures"] == 0
+    assert clean_up(alone.context, now + timedelta(hours=2))["erasures"] == 0
     assert files_with(alone.context.settings.data_dir, texts) == []
     assert count_messages(alone.context.redis, lambda turn: is_of(turn, whose)) == 0
     assert [letter for letter in read_dead_letters(alone.context.redis) if is_of(letter.turn, whose)] == []
@@ -358,7 +358,7 @@ def test_an_erasure_of_a_conversation_that_was_killed_is_finished_for_what_was_s
     later = (now + timedelta(minutes=5)).isoformat()
     worker.hear(anna, "I have a dog", first=7, conversation_id="first", occurred_at=later)
     assert tombstones.unfinished(10) == [(whose, now)]
-    tidy(worker.context, now + timedelta(hours=1))
+    clean_up(worker.context, now + timedelta(hours=1))
     assert tombstones.unfinished(10) == []
     mine = [letter.turn for letter in read_dead_letters(worker.context.redis) if is_of(letter.turn, whose)]
     assert [turn["conversation_id"] for turn in mine] == ["second"]

@@ -19,8 +19,8 @@ from tests.contract.catalogs import a_memory
 from tests.contract.pipeline import Worker, on_every_store, only
 from tests.turns import a_turn, subject
 from worker.nights.forget import FORGET
-from worker.nights.undo import take_apart
-from worker.nights.visit import visit
+from worker.nights.unconsolidate import unconsolidate
+from worker.nights.visit import run_for_subject
 
 pytest_generate_tests = on_every_store
 NOW = datetime.now(UTC)
@@ -115,7 +115,7 @@ def test_a_held_episode_is_not_erased_with_what_it_became_nor_lost_when_that_is_
     held(worker, painted)
     with pytest.raises(UnderLegalHold, match=str(painted.id)):
         erase_memory(whole.subject, whole.id, worker.context, by="dora", now=NOW)
-    take_apart(whole.subject, whole.id, worker.context, by="dora", now=NOW)
+    unconsolidate(whole.subject, whole.id, worker.context, by="dora", now=NOW)
     erase_memory(whole.subject, home.id, worker.context, by="dora", now=NOW)
     assert [(one.id, one.legal_hold) for one in worker.known(whole.subject)] == [(painted.id, True)]
 
@@ -128,7 +128,7 @@ def test_a_held_whole_is_not_told_without_a_part_nor_taken_apart_and_survives_th
     with pytest.raises(UnderLegalHold, match=str(whole.id)):
         erase_memory(whole.subject, painted.id, worker.context, by="dora", now=NOW)
     with pytest.raises(UnderLegalHold, match=str(whole.id)):
-        take_apart(whole.subject, whole.id, worker.context, by="dora", now=NOW)
+        unconsolidate(whole.subject, whole.id, worker.context, by="dora", now=NOW)
     worker.hear(whole.subject_id, "I live in Porto", occurred_at=(NOW + timedelta(minutes=1)).isoformat())
     kept = only(worker.known(whole.subject, Status.ARCHIVED))
     assert (kept.id, kept.summary, kept.legal_hold) == (whole.id, whole.summary, True)
@@ -145,9 +145,9 @@ def test_no_night_deletes_what_is_held_with_what_was_made_of_it(worker: Worker, 
     rest = rest.model_copy(update={"merged_from": (old.id,), "status": Status.ARCHIVED})
     worker.context.catalog.commit(Changes(subject=whose, at=long_ago, created=(old, rest)))
     held(worker, old)
-    assert visit(whose, FORGET, worker.context, worker.leases, NOW) is None
+    assert run_for_subject(whose, FORGET, worker.context, worker.leases, NOW) is None
     held(worker, old, holds=False)
-    plan = visit(whose, FORGET, worker.context, worker.leases, NOW)
+    plan = run_for_subject(whose, FORGET, worker.context, worker.leases, NOW)
     assert plan is not None
     assert {step.memory_id for step in plan.steps} == {old.id, rest.id}
 

@@ -9,25 +9,26 @@ from typing import Any
 
 import pytest
 
-import worker.nights.chunks as chunks
 import worker.nights.dispatch as dispatch
 from schema import Preference, PreferenceName, Subject
 from schema.errors import IndexUnavailable, LLMUnavailable
-from stores.catalog import Changes, ChunkLost
+from stores.catalog import Changes, Claim, ClaimLost, NightRun
 from stores.queue import NIGHTLY_QUEUE
 from tests.contract.pipeline import Worker, on_every_store
 from tests.turns import subject
 from worker.nights.base import Job
 from worker.nights.forget import FORGET
+from worker.nights.page import do_page
 
 pytest_generate_tests = on_every_store
 NOW = datetime(2026, 11, 2, 4, 10, tzinfo=UTC)
 A_DAY = timedelta(days=1)
+PATIENCE = timedelta(minutes=5)
 
 
 @pytest.fixture
 def few(emptied: Worker, anna: str) -> Worker:
-    """A worker whose chunks are of 3 subjects, and who knows 8, by the names of their numbers behind Anna's."""
+    """A worker whose pages are of 3 subjects, and who knows 8, by the names of their numbers behind Anna's."""
     settings = emptied.context.settings.model_copy(update={"night_chunk_subjects": 3, "night_hands": 2})
     few = emptied.with_parts(settings=settings)
     for number in range(8):
@@ -41,7 +42,7 @@ def rings() -> list[str]:
 
 
 def waiting(worker: Worker) -> int:
-    """How many hands are asked for."""
+    """How many pages are asked for."""
     return sum(worker.context.redis.llen(queue) for queue in rings())
 
 
@@ -69,22 +70,37 @@ def a_run(worker: Worker) -> Iterator[str]:
     yield run_id
 
 
+def finished(run_id: str, jobs: dict[str, Job], worker: Worker) -> NightRun:
+    """Do pages until the run is over, as messages would ask for."""
+    for _ in range(20):
+        do_page(run_id, jobs, worker.context, worker.leases)
+        run = worker.context.catalog.nights.run(run_id)
+        assert run is not None
+        if run.finished_at is not None:
+            return run
+    pytest.fail("the run does not end")
+
+
+def claimed(worker: Worker, run_id: str, now: datetime, *, size: int = 5, workers: int = 2) -> Claim | None:
+    return worker.context.catalog.nights.claim(run_id, size=size, workers=workers, now=now, patience=PATIENCE)
+
+
 def test_a_run_sees_every_subject_once_and_says_what_it_did(few: Worker, anna: str) -> None:
     seen = Seen()
     with a_run(few) as run_id:
         for _ in range(5):
-            chunks.work(run_id, seen.job(), few.context, few.leases)
+            do_page(run_id, seen.job(), few.context, few.leases)
     run = few.context.catalog.nights.run(run_id)
     assert run is not None
     assert sorted(seen.subjects) == [f"{anna}-{number}" for number in range(8)]
     assert (run.chunks, run.subjects, run.results) == (3, 8, {"unchanged": 8})
     assert run.finished_at is not None
-    assert waiting(few) == 3, "each hand that did a chunk asks for the next"
+    assert waiting(few) == 3, "each page that is done asks for the next"
 
 
 def test_a_second_beat_begins_nothing(few: Worker) -> None:
     assert dispatch.tick("forget", few.context, NOW) == ["forget/2026-11-02T04:00/UTC"]
-    assert waiting(few) == 2, "as many hands as a run may have"
+    assert waiting(few) == 2, "as many workers as a run may have"
     assert dispatch.tick("forget", few.context, NOW + timedelta(minutes=15)) == []
     assert len(few.context.catalog.nights.runs()) == 1
 
@@ -94,18 +110,18 @@ def test_a_night_that_is_not_over_goes_on_in_the_place_of_the_next_one(few: Work
     assert dispatch.tick("forget", few.context, NOW + A_DAY) == []
     seen = Seen()
     for _ in range(4):
-        chunks.work(run_id, seen.job(), few.context, few.leases)
+        do_page(run_id, seen.job(), few.context, few.leases)
     assert len(seen.subjects) == 8
     assert dispatch.tick("forget", few.context, NOW + A_DAY) == ["forget/2026-11-03T04:00/UTC"]
 
 
-def test_the_chunk_of_a_dead_hand_whose_clock_was_ahead_is_taken_up_too(few: Worker) -> None:
-    nights = few.context.catalog.nights
+def test_what_a_dead_worker_whose_clock_was_ahead_left_is_done_too(few: Worker) -> None:
     with a_run(few) as run_id:
-        assert nights.take(run_id, "dead", size=9, hands=1, now=NOW + A_DAY, silent=A_DAY / 24) is not None
-        assert nights.in_work(run_id, NOW, A_DAY / 24) == 0
-        heir = nights.take(run_id, "heir", size=9, hands=1, now=NOW, silent=A_DAY / 24)
-        assert (heir is not None and heir.number, heir is not None and heir.deaths) == (1, 1)
+        assert claimed(few, run_id, NOW + A_DAY, size=9, workers=1) is not None
+        assert few.context.catalog.nights.at_work(run_id, NOW, PATIENCE) == 0
+        heir = claimed(few, run_id, NOW, workers=1)
+        assert heir is not None
+        assert (len(heir.subjects), heir.tries) == (1, 0)
 
 
 def test_a_model_that_is_away_interrupts_the_run_and_one_subject_over_whom_it_fails_is_left_after_some_tries(
@@ -122,14 +138,12 @@ def test_a_model_that_is_away_interrupts_the_run_and_one_subject_over_whom_it_fa
     with a_run(few) as run_id:
         few.context.redis.delete(*rings())
         for _ in range(2):
-            chunks.work(run_id, {"forget": Job("forget", fails, FORGET.plan)}, few.context, few.leases)
+            do_page(run_id, {"forget": Job("forget", fails, FORGET.plan)}, few.context, few.leases)
             assert waiting(few) == 0, "to ask at once would hammer what is away"
         assert f"{anna}-2" not in seen
-        for _ in range(6):
-            chunks.work(run_id, {"forget": Job("forget", fails, FORGET.plan)}, few.context, few.leases)
-    run = few.context.catalog.nights.run(run_id)
-    assert run is not None
-    assert (run.finished_at is None, run.subjects, run.results) == (False, 8, {"unchanged": 7, "failed": 1})
+        run = finished(run_id, {"forget": Job("forget", fails, FORGET.plan)}, few)
+    assert (run.subjects, run.results) == (8, {"unchanged": 7, "failed": 1})
+    assert seen.count(f"{anna}-1") == 3
 
 
 def test_each_time_zone_has_a_night_of_its_own(few: Worker, anna: str) -> None:
@@ -139,7 +153,7 @@ def test_each_time_zone_has_a_night_of_its_own(few: Worker, anna: str) -> None:
     seen = Seen()
     noon_in_utc = datetime(2026, 11, 1, 19, 15, tzinfo=UTC)
     assert dispatch.tick("forget", few.context, noon_in_utc) == ["forget/2026-11-02T04:00/Asia/Tokyo"]
-    chunks.work("forget/2026-11-02T04:00/Asia/Tokyo", seen.job(), few.context, few.leases)
+    do_page("forget/2026-11-02T04:00/Asia/Tokyo", seen.job(), few.context, few.leases)
     assert seen.subjects == [far.subject_id]
     for number, value in enumerate(("UTC", "Nowhere/Olympus")):
         other = Preference(name=PreferenceName.TIME_ZONE, value=value)
@@ -147,7 +161,7 @@ def test_each_time_zone_has_a_night_of_its_own(few: Worker, anna: str) -> None:
     begun = dispatch.tick("forget", few.context, NOW)
     assert begun == ["forget/2026-11-02T04:00/UTC", "forget/2026-11-02T04:00/Nowhere/Olympus"], "UTC, if none is known"
     for run_id in (*begun, *begun, *begun, *begun):
-        chunks.work(run_id, seen.job(), few.context, few.leases)
+        do_page(run_id, seen.job(), few.context, few.leases)
     assert sorted(seen.subjects) == [f"{anna}-{number}" for number in range(8)]
 
 
@@ -160,48 +174,55 @@ def test_a_job_without_a_moment_is_never_done(few: Worker) -> None:
     assert dispatch.tick("forget", few.with_parts(settings=settings).context, NOW) == []
 
 
-def test_what_a_dead_hand_left_another_takes_up_where_it_stopped(few: Worker, anna: str) -> None:
+def test_what_a_dead_worker_left_others_do_one_by_one(few: Worker, anna: str) -> None:
     nights = few.context.catalog.nights
     with a_run(few) as run_id:
-        dead = nights.take(run_id, "dead", size=5, hands=2, now=NOW, silent=A_DAY)
+        dead = claimed(few, run_id, NOW)
         assert dead is not None
-        seen = nights.page(dead, 2)
-        nights.checkpoint(dead, seen[-1], {"changed": 2}, 2, NOW)
-        assert nights.take(run_id, "b", size=5, hands=1, now=NOW, silent=A_DAY) is None, "enough hands are at work"
-        heir = nights.take(run_id, "heir", size=5, hands=1, now=NOW + 2 * A_DAY, silent=A_DAY)
-        assert heir is not None
-        assert [one.subject_id for one in nights.page(heir, 9)] == [f"{anna}-{number}" for number in (2, 3, 4)]
-        with pytest.raises(ChunkLost):
-            nights.checkpoint(dead, seen[-1], {"changed": 9}, 9, NOW)
+        nights.mark_done(dead, dead.subjects[:2], {"changed": 2}, NOW, PATIENCE)
+        assert claimed(few, run_id, NOW, workers=1) is None, "enough are at work"
+        heirs = [claimed(few, run_id, NOW + A_DAY, workers=9) for _ in range(4)]
+        got = [[one.subject_id for one in heir.subjects] for heir in heirs if heir is not None]
+        assert got == [[f"{anna}-2"], [f"{anna}-3"], [f"{anna}-4"], [f"{anna}-{number}" for number in (5, 6, 7)]]
+        with pytest.raises(ClaimLost):
+            nights.mark_done(dead, dead.subjects[2:], {"changed": 9}, NOW + A_DAY, PATIENCE)
         run = nights.run(run_id)
         assert run is not None
         assert (run.subjects, run.results) == (2, {"changed": 2})
 
 
-def test_a_run_is_over_only_when_its_last_hand_is_done(few: Worker) -> None:
+def test_a_slow_worker_keeps_what_it_has_by_what_it_gets_done(few: Worker) -> None:
+    with a_run(few) as run_id:
+        slow = claimed(few, run_id, NOW)
+        assert slow is not None
+        almost = NOW + PATIENCE * 0.9
+        few.context.catalog.nights.mark_done(slow, slow.subjects[:1], {}, almost, PATIENCE)
+        other = claimed(few, run_id, almost + PATIENCE * 0.9)
+        assert other is not None
+        assert not set(other.subjects) & set(slow.subjects)
+
+
+def test_a_run_is_over_only_when_all_that_it_gave_out_is_done(few: Worker) -> None:
     nights = few.context.catalog.nights
     with a_run(few) as run_id:
-        first = nights.take(run_id, "a", size=8, hands=2, now=NOW, silent=A_DAY)
+        first = claimed(few, run_id, NOW, size=8)
         assert first is not None
-        assert nights.take(run_id, "b", size=8, hands=2, now=NOW, silent=A_DAY) is None
+        assert claimed(few, run_id, NOW) is None
         assert [run.id for run in nights.unfinished("forget")] == [run_id]
-        nights.finish(first)
-        assert nights.take(run_id, "b", size=8, hands=2, now=NOW, silent=A_DAY) is None
+        nights.mark_done(first, first.subjects, {}, NOW, PATIENCE)
+        assert claimed(few, run_id, NOW) is None
         assert nights.unfinished("forget") == []
 
 
-def test_a_worker_that_is_to_end_leaves_the_rest_of_its_chunk_to_another_at_once(few: Worker, anna: str) -> None:
+def test_a_worker_that_is_to_end_leaves_the_rest_of_its_page_to_another_at_once(few: Worker, anna: str) -> None:
     seen = Seen()
     with a_run(few) as run_id:
         few.context.redis.delete(*rings())
-        chunks.work(run_id, seen.job(), few.context, few.leases, lambda: len(seen.subjects) == 2)
+        do_page(run_id, seen.job(), few.context, few.leases, lambda: len(seen.subjects) == 2)
         assert seen.subjects == [f"{anna}-0", f"{anna}-1"]
         assert waiting(few) == 1
-        for _ in range(4):
-            chunks.work(run_id, seen.job(), few.context, few.leases)
-    run = few.context.catalog.nights.run(run_id)
-    assert run is not None
-    assert (run.subjects, run.results, run.finished_at is None) == (8, {"unchanged": 8}, False)
+        run = finished(run_id, seen.job(), few)
+    assert (run.subjects, run.results) == (8, {"unchanged": 8})
     assert seen.subjects == [f"{anna}-{number}" for number in range(8)]
 
 
@@ -209,13 +230,13 @@ def test_one_subject_that_cannot_be_done_does_not_keep_the_others_from_their_nig
     seen = Seen(fail_at=f"{anna}-1")
     with a_run(few) as run_id:
         for _ in range(4):
-            chunks.work(run_id, seen.job(), few.context, few.leases)
+            do_page(run_id, seen.job(), few.context, few.leases)
     run = few.context.catalog.nights.run(run_id)
     assert run is not None
     assert run.results == {"unchanged": 7, "failed": 1}
 
 
-def test_a_subject_over_whom_every_hand_dies_is_left_for_the_next_night(few: Worker, anna: str) -> None:
+def test_a_subject_over_whom_every_worker_dies_is_left_for_the_next_night(few: Worker, anna: str) -> None:
     class Killed(BaseException): ...
 
     class Deadly(Seen):
@@ -230,9 +251,9 @@ def test_a_subject_over_whom_every_hand_dies_is_left_for_the_next_night(few: Wor
         settings=few.context.settings.model_copy(update={"turn_deadline_seconds": 0, "night_hands": 1})
     )
     with a_run(few) as run_id:
-        for _ in range(9):
+        for _ in range(12):
             with suppress(Killed):
-                chunks.work(run_id, seen.job(), hasty.context, few.leases)
+                do_page(run_id, seen.job(), hasty.context, few.leases)
     run = few.context.catalog.nights.run(run_id)
     assert run is not None
     assert (run.finished_at is None, run.subjects, run.results) == (False, 8, {"unchanged": 7, "failed": 1})
@@ -245,14 +266,13 @@ def test_a_store_that_is_away_interrupts_the_run_and_the_next_beat_goes_on_with_
 
     with a_run(few) as run_id:
         few.context.redis.delete(*rings())
-        chunks.work(run_id, {"forget": Job("forget", away, FORGET.plan)}, few.context, few.leases)
+        do_page(run_id, {"forget": Job("forget", away, FORGET.plan)}, few.context, few.leases)
         assert waiting(few) == 0
         no_more = few.context.settings.model_copy(update={"night_forget": ""})
         dispatch.tick("forget", few.with_parts(settings=no_more).context, datetime.now(UTC))
         assert waiting(few) == 2
         seen = Seen()
-        chunks.work(run_id, seen.job(), few.context, few.leases)
-        assert seen.subjects == [f"{anna}-{number}" for number in range(3)]
+        assert finished(run_id, seen.job(), few).results == {"unchanged": 8}
 
 
 def test_a_user_who_tells_very_much_in_a_day_is_condensed_at_once(worker: Worker, anna: str) -> None:

@@ -15,9 +15,9 @@ from tests.contract.catalogs import a_memory
 from tests.contract.pipeline import Worker, on_every_store, only
 from tests.turns import a_turn, subject
 from worker.nights.base import Job, Plan
+from worker.nights.cleanup import clean_up
 from worker.nights.forget import FORGET
-from worker.nights.tidy import tidy
-from worker.nights.visit import Busy, visit
+from worker.nights.visit import Busy, run_for_subject
 
 pytest_generate_tests = on_every_store
 NOW = datetime(2026, 11, 2, 4, 10, tzinfo=UTC)
@@ -30,7 +30,7 @@ def later(days: float) -> datetime:
 
 def forget(worker: Worker, whose: Subject, days: float) -> Plan | None:
     """One night of forgetting, some days from now."""
-    return visit(whose, FORGET, worker.context, worker.leases, later(days))
+    return run_for_subject(whose, FORGET, worker.context, worker.leases, later(days))
 
 
 def steps(plan: Plan | None) -> list[str]:
@@ -67,7 +67,7 @@ def test_an_archived_memory_is_not_found_and_its_vector_is_not_made_again(worker
         def embed(self, texts: Any) -> Any:
             pytest.fail("a night embeds nothing that the index has")
 
-    plan = visit(whose, FORGET, worker.with_parts(embedder=Silent()).context, worker.leases, later(900))
+    plan = run_for_subject(whose, FORGET, worker.with_parts(embedder=Silent()).context, worker.leases, later(900))
     assert steps(plan) == ["archive"]
     [entry] = worker.context.index.fetch(whose, [vector.key])
     assert (entry.status, entry.vector.tolist()) == (Status.ARCHIVED, vector.vector.tolist())
@@ -160,7 +160,7 @@ def test_a_turn_that_comes_in_the_night_waits_for_the_lease_and_is_rung_for_when
         return FORGET.plan(whose, context, now)
 
     before = worker.context.redis.llen("memory_ingest_queue")
-    visit(whose, Job("forget", lambda *_: True, talks), worker.context, worker.leases, later(900))
+    run_for_subject(whose, Job("forget", lambda *_: True, talks), worker.context, worker.leases, later(900))
     assert worker.context.redis.llen("memory_ingest_queue") == before + 1
     worker.work(whose)
     assert worker.outcomes(whose) == {f"{anna}-0": "kept", f"{anna}-1": "kept"}
@@ -174,9 +174,9 @@ def test_raw_turns_are_kept_for_as_long_as_the_settings_say_and_for_a_legal_hold
     whose = subject(anna)
     held = alone.known(whose)[0]
     rewrite(alone, held.model_copy(update={"legal_hold": True, "version": held.version + 1}))
-    assert tidy(alone.context, later(400))["sources"] == 0, "as long as a memory needs them"
+    assert clean_up(alone.context, later(400))["sources"] == 0, "as long as a memory needs them"
     year = alone.with_parts(settings=alone.context.settings.model_copy(update={"source_days": 365}))
-    assert tidy(year.context, later(300))["sources"] == 0
-    assert tidy(year.context, later(400))["sources"] == 1
+    assert clean_up(year.context, later(300))["sources"] == 0
+    assert clean_up(year.context, later(400))["sources"] == 1
     assert [row["turn_id"] for row in alone.rows("sources", whose)] == list(held.source_turn_ids)
     assert len(alone.known(whose)) == 2

@@ -19,7 +19,7 @@ from tests.contract.pipeline import Worker, on_every_store, only
 from tests.turns import subject
 from worker.nights.base import Plan
 from worker.nights.promote import PROMOTE
-from worker.nights.visit import visit
+from worker.nights.visit import run_for_subject
 
 pytest_generate_tests = on_every_store
 NOW = datetime(2026, 11, 20, 3, 0, tzinfo=UTC)
@@ -70,7 +70,7 @@ def lasting(worker: Worker, whose: Subject) -> list[Memory]:
 
 
 def night(worker: Worker, whose: Subject, now: datetime = NOW) -> Plan | None:
-    return visit(whose, PROMOTE, worker.context, worker.leases, now)
+    return run_for_subject(whose, PROMOTE, worker.context, worker.leases, now)
 
 
 def test_a_pattern_that_is_sure_becomes_a_lasting_memory_once(worker: Worker, anna: str) -> None:

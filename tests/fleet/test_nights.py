@@ -12,7 +12,7 @@ from stores.queue import DEAD_LETTER_QUEUE
 from tests.fleet.fleet import Fleet, wait_until
 from tests.fleet.load import names, talk
 from worker.context import open_worker_context
-from worker.nights.dispatch import begin, ring_for
+from worker.nights.dispatch import begin, request_pages
 
 ARCHIVES_ALL = {"ARCHIVE_WEIGHT": "1.0", "ARCHIVE_IDLE_DAYS": "0", "AFTERTURN_NIGHT_CHUNK_SUBJECTS": "7"}
 NIGHTS = 3
@@ -33,7 +33,7 @@ def test_nights_and_turns_of_the_same_users_do_not_race(oracle_fleet: Fleet, mon
             now = datetime.now(UTC)
             run_id = begin("forget", f"night-{number}", None, context, now)
             assert run_id is not None
-            ring_for(run_id, context, now)
+            request_pages(run_id, context, now)
 
     fleet.wait_until_idle()
     wait_until(lambda: not nights.unfinished("forget"), "the nights are over")

@@ -1,4 +1,4 @@
-"""A night lets turns go first: one chunk a process, and rests while turns are in hand."""
+"""A night lets turns go first: one page a process, and rests while turns are in hand."""
 
 from __future__ import annotations
 
@@ -11,8 +11,7 @@ import pytest
 from memory.leases import LeaseKeeper
 from schema import Subject
 from stores.mailbox import Lease, Mailbox
-from worker.nights.hands import Hand
-from worker.nights.pace import Pace
+from worker.nights.throttle import Pace, SingleFlight
 
 LEASE = Lease(Subject(tenant_id="t", subject_id="anna"), 1)
 
@@ -24,34 +23,34 @@ def leases() -> Iterator[LeaseKeeper]:
     keeper.stop()
 
 
-def test_while_a_chunk_is_in_work_others_are_turned_away_and_asked_for_again_once_each() -> None:
-    hand = Hand()
+def test_while_a_page_is_in_work_others_are_turned_away_and_asked_for_again_once_each() -> None:
+    flight = SingleFlight()
     done: list[str] = []
     asked: list[str] = []
 
     def work() -> None:
         for other in ("b", "c", "b"):
-            hand.lend(other, lambda: done.append("too early"), asked.append)
-        assert asked == [], "nobody is asked again while the hand is at work"
+            flight.run(other, lambda: done.append("too early"), asked.append)
+        assert asked == [], "nobody is asked again while the work is in flight"
         done.append("a")
 
-    hand.lend("a", work, asked.append)
+    flight.run("a", work, asked.append)
     assert (done, sorted(asked)) == (["a"], ["b", "b", "c"])
-    hand.lend("b", lambda: done.append("b"), asked.append)
+    flight.run("b", lambda: done.append("b"), asked.append)
     assert (done, sorted(asked)) == (["a", "b"], ["b", "b", "c"])
 
 
-def test_a_chunk_that_fails_frees_the_hand_and_leaves_asking_to_beat() -> None:
-    hand = Hand()
+def test_a_page_that_fails_lets_the_next_in_and_leaves_asking_to_beat() -> None:
+    flight = SingleFlight()
     asked: list[str] = []
 
     def fails() -> None:
-        hand.lend("b", lambda: asked.append("too early"), asked.append)
+        flight.run("b", lambda: asked.append("too early"), asked.append)
         raise RuntimeError
 
     with pytest.raises(RuntimeError):
-        hand.lend("a", fails, asked.append)
-    hand.lend("c", lambda: asked.append("worked"), asked.append)
+        flight.run("a", fails, asked.append)
+    flight.run("c", lambda: asked.append("worked"), asked.append)
     assert asked == ["worked"]
 
 
@@ -68,7 +67,7 @@ def test_a_rest_ends_when_the_last_turn_is_done_and_lasts_no_longer_than_asked(l
 
 def test_a_rest_is_as_long_as_the_work_before_it_three_times_over_at_most(monkeypatch: pytest.MonkeyPatch) -> None:
     clock, asked = iter([0.0, 0.1, 10.0, 11.0, 12.0, 900.0, 999.0]), list[float]()
-    monkeypatch.setattr("worker.nights.pace.time.monotonic", lambda: next(clock))
+    monkeypatch.setattr("worker.nights.throttle.time.monotonic", lambda: next(clock))
 
     class Leases:
         def wait_idle(self, seconds: float) -> bool:

@@ -1,8 +1,8 @@
-"""When a night begins, and who works on it.
+"""Begin nights when their moment has come, and ask workers for their pages.
 
 Beat asks each quarter of an hour. A job's moment is told by each subject's own clock, so a night is a run for each
 time zone whose moment has just passed, and one for the subjects whose zone nobody knows. A run's id is made of its
-job, moment and zone: however many beats ask, it begins once. A message only says that a hand is wanted for a run;
+job, moment and zone: however many beats ask, it begins once. A message only says that a page of a run wants to be done;
 how far that has come is in the catalog, so a message that is lost costs time until beat asks again, and nothing else.
 """
 
@@ -15,7 +15,7 @@ import structlog
 
 from schema.cron import Cron
 from schema.settings import Settings
-from stores.queue import want_hand
+from stores.queue import request_night_page
 from worker.context import WorkerContext
 from worker.nights.base import JobName
 
@@ -25,7 +25,7 @@ _CATCH_UP = timedelta(hours=2)
 
 
 def tick(job: JobName, context: WorkerContext, now: datetime) -> list[str]:
-    """Begin the runs whose moment has come, and ring for those that want hands. Answers the ids of those begun.
+    """Begin the runs whose moment has come, and ask for pages of all that go on. Return the ids of those begun.
 
     A night that is not over when the next one's moment comes goes on in its place: so the last subjects have their turn
     too, and nights do not heap up while a model is away.
@@ -38,20 +38,20 @@ def tick(job: JobName, context: WorkerContext, now: datetime) -> list[str]:
             moment = cron.latest(now, _clock_of(zone), _CATCH_UP)
             if moment is None:
                 continue
-            told = f"{moment:%Y-%m-%dT%H:%M}"
+            minute = f"{moment:%Y-%m-%dT%H:%M}"
             if zone in going_on:
-                if going_on[zone] != _id_of(job, told, zone):
+                if going_on[zone] != _id_of(job, minute, zone):
                     _log.warning("night_goes_on", stage="night", run=going_on[zone])
-            elif run_id := begin(job, told, zone, context, now):
+            elif run_id := begin(job, minute, zone, context, now):
                 _log.info("night_begins", stage="night", run=run_id)
                 begun.append(run_id)
     for run in context.catalog.nights.unfinished(job):
-        ring_for(run.id, context, now)
+        request_pages(run.id, context, now)
     return begun
 
 
 def _clock_of(zone: str | None) -> tzinfo:
-    """The clock of a time zone; UTC where it is not known, here or at all: a machine's list of zones may be old."""
+    """Return the clock of a time zone; UTC where none is known: a machine's list of zones may be old."""
     if zone is None:
         return UTC
     try:
@@ -62,7 +62,7 @@ def _clock_of(zone: str | None) -> tzinfo:
 
 
 def moments_of(job: JobName, settings: Settings) -> str:
-    """The setting that says when a job is done; empty if never."""
+    """Return the setting that says when a job is done; empty if never."""
     of_jobs = {
         "consolidate": settings.night_consolidate,
         "promote": settings.night_promote,
@@ -72,7 +72,7 @@ def moments_of(job: JobName, settings: Settings) -> str:
 
 
 def begin(job: JobName, moment: str, zone: str | None, context: WorkerContext, now: datetime) -> str | None:
-    """Begin one run; its id, or None if it has begun before."""
+    """Begin one run; return its id, or None if it has begun before."""
     run_id = _id_of(job, moment, zone)
     return run_id if context.catalog.nights.begin(run_id, job, zone, now) else None
 
@@ -81,13 +81,13 @@ def _id_of(job: JobName, moment: str, zone: str | None) -> str:
     return f"{job}/{moment}/{zone or 'UTC'}"
 
 
-def ring_for(run_id: str, context: WorkerContext, now: datetime) -> None:
-    """Ask for as many hands as a run may have and has not."""
-    at_work = context.catalog.nights.in_work(run_id, now, silence(context.settings))
+def request_pages(run_id: str, context: WorkerContext, now: datetime) -> None:
+    """Ask for as many workers as a run may have and has not."""
+    at_work = context.catalog.nights.at_work(run_id, now, patience(context.settings))
     for _ in range(context.settings.night_hands - at_work):
-        want_hand(context.celery, run_id)
+        request_night_page(context.celery, run_id)
 
 
-def silence(settings: Settings) -> timedelta:
-    """How long a hand may be silent before another takes over: past that it has ended its own process."""
+def patience(settings: Settings) -> timedelta:
+    """Return how long a worker may be silent before others take over: past that it has ended its own process."""
     return timedelta(seconds=settings.turn_deadline_seconds)

@@ -12,15 +12,17 @@ from schema import Subject
 from schema.errors import ConcurrentChange, StaleFence, Transient
 from worker.context import WorkerContext
 from worker.nights.base import Job, Plan
-from worker.nights.pace import Pace, Unhurried
+from worker.nights.throttle import Pace, Throttled
 
 
 class Busy(Transient):
     """The subject has turns pending or in work: they go first."""
 
 
-def visit(subject: Subject, job: Job, context: WorkerContext, leases: LeaseKeeper, now: datetime) -> Plan | None:
-    """Do a job for one subject, and answer what was done; None where there was nothing to do.
+def run_for_subject(
+    subject: Subject, job: Job, context: WorkerContext, leases: LeaseKeeper, now: datetime
+) -> Plan | None:
+    """Do a job for one subject, and return what was done; None where there was nothing to do.
 
     Raises:
         Busy: turns go first, or changed what was planned; try again later.
@@ -28,7 +30,7 @@ def visit(subject: Subject, job: Job, context: WorkerContext, leases: LeaseKeepe
     """
     if not job.needs(subject, context, now):
         return None
-    planned = job.plan(subject, _unhurried(context, leases), now) if job.ahead else None
+    planned = job.plan(subject, _throttled(context, leases), now) if job.ahead else None
     lease = context.mailbox.acquire_lease(subject, context.settings.lease_seconds, turns_first=True)
     if lease is None:
         raise Busy
@@ -45,8 +47,8 @@ def visit(subject: Subject, job: Job, context: WorkerContext, leases: LeaseKeepe
         context.mailbox.release_lease(lease)
 
 
-def _unhurried(context: WorkerContext, leases: LeaseKeeper) -> WorkerContext:
-    return replace(context, embedder=Unhurried(context.embedder, Pace(leases)))
+def _throttled(context: WorkerContext, leases: LeaseKeeper) -> WorkerContext:
+    return replace(context, embedder=Throttled(context.embedder, Pace(leases)))
 
 
 def write(plan: Plan, fence: int, context: WorkerContext) -> None:

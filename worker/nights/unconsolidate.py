@@ -1,4 +1,4 @@
-"""Undoing a consolidation: the originals are active again, and stay apart."""
+"""Undo a consolidation: the originals are active again, and stay apart."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ class NothingToUndo(Refused):
     """The memory is not made of others, or these are gone. The message says which."""
 
 
-def take_apart(
+def unconsolidate(
     subject: Subject, memory_id: uuid.UUID, context: MemoryContext, *, by: str, now: datetime
 ) -> list[Memory]:
     """Delete a consolidated memory and make its originals active again. Returns them.

@@ -1,4 +1,4 @@
-"""What needs no night of its own: each hour, what is stale is dropped."""
+"""Drop each hour what is stale, which needs no night of its own."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _PAGES = 200
 """How many pages one hour drops at most: other writers come between two."""
 
 
-def tidy(context: WorkerContext, now: datetime) -> dict[str, int]:
+def clean_up(context: WorkerContext, now: datetime) -> dict[str, int]:
     """Drop topics and questions that are stale, and raw turns that were kept for as long as the settings say; finish
     erasures that were killed on the way."""
     policy = context.policy

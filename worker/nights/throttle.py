@@ -1,0 +1,91 @@
+"""Turns go first on the processors of this machine too: one page of a night at a time, and rests while turns are in
+hand.
+
+The work of a night is done by processors more than it waits, so a second thread of the same process would win nothing,
+and turns would wait for both.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable, Sequence
+from typing import Final
+
+from memory.leases import LeaseKeeper
+from schema import Thresholds
+from stores.embedding.base import Embedder, Vectors
+
+_REST: Final = 3.0
+"""Seconds of rest for each second of work, at most, while turns are in hand: so a night gets a quarter of one thread's
+time where turns never cease, and all of it where there are none."""
+_LONGEST_SECONDS: Final = 5.0
+
+
+class SingleFlight:
+    """Lets one piece of work at a time into this process. Safe to call from many threads."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._in_flight = False
+        self._turned_away: list[str] = []
+        self._stopping = threading.Event()
+
+    def stop(self) -> None:
+        """Say that the process is to end: what is in work is left at the next subject."""
+        self._stopping.set()
+
+    def is_stopping(self) -> bool:
+        return self._stopping.is_set()
+
+    def run(self, key: str, work: Callable[[], None], ask_again: Callable[[str], None]) -> None:
+        """Do the work, or turn it away while other work is in flight.
+
+        At the end `ask_again` is called with the key of each that was turned away, so that any process of the fleet
+        may do it. If the work fails it is not: beat asks again.
+        """
+        with self._lock:
+            if self._in_flight:
+                self._turned_away.append(key)
+                return
+            self._in_flight = True
+        try:
+            work()
+        finally:
+            with self._lock:
+                self._in_flight = False
+                turned_away, self._turned_away = self._turned_away, []
+        for other in turned_away:
+            ask_again(other)
+
+
+class Pace:
+    """Rests between two steps of a night's work while this process has turns in hand.
+
+    Between two steps the night itself must hold no lease.
+    """
+
+    def __init__(self, leases: LeaseKeeper) -> None:
+        self._leases = leases
+        self._since = time.monotonic()
+
+    def rest(self) -> None:
+        """Wait until no turn is in hand, in proportion to the time since the last rest at most."""
+        worked = time.monotonic() - self._since
+        self._leases.wait_idle(min(_LONGEST_SECONDS, _REST * worked))
+        self._since = time.monotonic()
+
+
+class Throttled:
+    """An embedder that rests before each call: embedding is the longest step of a plan."""
+
+    def __init__(self, embedder: Embedder, pace: Pace) -> None:
+        self._embedder = embedder
+        self._pace = pace
+        self.name: str = embedder.name
+        self.dimensions: int = embedder.dimensions
+        self.thresholds: Thresholds | None = embedder.thresholds
+
+    def embed(self, texts: Sequence[str]) -> Vectors:
+        self._pace.rest()
+        return self._embedder.embed(texts)
