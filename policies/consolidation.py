@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import uuid
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from functools import lru_cache
@@ -18,6 +18,8 @@ from policies.language.wording import read
 from schema import MAX_SUMMARY_CHARS, Memory, MemoryType, Policy, Status, Subject, Valence
 
 T = TypeVar("T")
+WINDOW = 128
+"""Memories that are compared with each other at a time, and as many more that are left of the time before."""
 Pair = tuple[float, int, int]
 """The cosine of two memories, and their places."""
 
@@ -48,15 +50,14 @@ def company(memory: Memory) -> tuple[object, ...]:
 def clusters(
     memories: Sequence[Memory], near: Iterable[Pair], fits: Callable[[Sequence[Memory]], bool], policy: Policy
 ) -> list[list[Memory]]:
-    """The memories in groups of which all members are near each other, in cosine and in time; singles too.
+    """Return the memories in groups of which all members are near each other, in cosine and in time; singles too.
 
     `near` are the pairs whose cosine is at least the policy's; `fits` says whether a group can be told as one. The
     nearest pairs are joined first, and two groups only if every member of one is near every member of the other:
     chains of neighbours do not become one story. In each group the earliest comes first.
     """
-    pairs = sorted((-cosine, first, second) for cosine, first, second in near)
+    pairs = sorted((-cosine, min(first, second), max(first, second)) for cosine, first, second in near)
     known = {(first, second) for _, first, second in pairs}
-    known |= {(second, first) for first, second in known}
     companies = [company(memory) for memory in memories]
     span = timedelta(days=policy.consolidate_span_days)
     members = {place: [place] for place in range(len(memories))}
@@ -67,7 +68,7 @@ def clusters(
             continue
         both = members[one] + members[other]
         if len(both) > policy.consolidate_members or not all(
-            (a, b) in known for a in members[one] for b in members[other]
+            (min(a, b), max(a, b)) in known for a in members[one] for b in members[other]
         ):
             continue
         together = _in_order(memories[place] for place in both)
@@ -77,6 +78,28 @@ def clusters(
         for place in members.pop(other):
             group_of[place] = one
     return [_in_order(memories[place] for place in places) for places in members.values()]
+
+
+def clusters_over_time(
+    memories: Iterable[Memory],
+    near: Callable[[Sequence[Memory]], Iterable[Pair]],
+    fits: Callable[[Sequence[Memory]], bool],
+    policy: Policy,
+) -> Iterator[list[Memory]]:
+    """Yield the groups of `clusters`, found in windows of `WINDOW` memories in the order of time: so the cost grows
+    with the number of memories and not with its square.
+
+    Up to as many that stay alone go on into the next window. `near` finds the pairs of one window.
+    """
+    ordered, alone = _in_order(memories), list[Memory]()
+    for begin in range(0, len(ordered), WINDOW):
+        window = [*alone, *ordered[begin : begin + WINDOW]]
+        groups = clusters(window, near(window), fits, policy)
+        yield from (group for group in groups if len(group) > 1)
+        singles = [group[0] for group in groups if len(group) == 1]
+        yield from ([memory] for memory in singles[:-WINDOW])
+        alone = singles[-WINDOW:]
+    yield from ([memory] for memory in alone)
 
 
 def unneeded(memory: Memory, now: datetime, policy: Policy) -> bool:

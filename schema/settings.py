@@ -181,6 +181,9 @@ class Settings(BaseSettings):
     night_chunk_subjects: Annotated[int, Field(ge=1, le=10_000)] = Field(
         500, description="subjects that a worker takes at a time for a nightly job"
     )
+    night_memories: Annotated[int, Field(ge=10, le=100_000)] = Field(
+        2_000, description="memories of one subject that a nightly job takes up in one night at most, the latest first"
+    )
     night_hands: Annotated[int, Field(ge=1, le=1024)] = Field(
         4, description="slots of the whole fleet that one run of a nightly job may have at a time"
     )

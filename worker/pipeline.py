@@ -32,11 +32,10 @@ from schema.errors import ConflictingTurn
 from stores.catalog import LedgerEntry, Outcome
 from stores.failpoints import hit
 from stores.mailbox import Lease
-from stores.queue import request_condensing
 from worker.context import WorkerContext
 from worker.conversation import admitted, context_of, name_of, questions_after, topics_after, without_told_secrets
 from worker.extract.stated import with_stated_facts
-from worker.nights.consolidate import is_burst
+from worker.nights.consolidate import is_burst, request_condensing_once
 
 _log = structlog.get_logger()
 _WORKER = "worker"
@@ -102,7 +101,7 @@ def process(received: Sequence[ReceivedTurn], lease: Lease, context: WorkerConte
     )
     publish(changes, draft.vectors, context)
     if is_burst(subject, changes.created, context, now):
-        request_condensing(context.celery, subject)
+        request_condensing_once(subject, context)
 
 
 def _fresh(received: Sequence[ReceivedTurn], subject: Subject, context: WorkerContext) -> list[ReceivedTurn]:

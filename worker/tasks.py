@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable
-from contextlib import suppress
 from datetime import UTC, datetime, timedelta
 from functools import cache, partial
 from typing import Any
@@ -45,12 +44,11 @@ from worker.drain import drain
 from worker.inspection import busy
 from worker.nights.base import JobName
 from worker.nights.cleanup import clean_up
-from worker.nights.consolidate import AT_ONCE
+from worker.nights.consolidate import condense_at_once
 from worker.nights.dispatch import tick
 from worker.nights.jobs import NIGHTLY_JOBS
 from worker.nights.page import do_page
 from worker.nights.throttle import SingleFlight
-from worker.nights.visit import Busy, run_for_subject
 from worker.scrape import show_worker
 
 _log = structlog.get_logger()
@@ -167,11 +165,9 @@ def night_chunk(run_id: str) -> None:
 
 @app.task(name=CONDENSE)
 def condense(tenant_id: str, subject_id: str) -> None:
-    """Condense the episodes of a subject that told too many in a day. Who is talking still is done in the night."""
-    with suppress(Busy):
-        run_for_subject(
-            Subject(tenant_id=tenant_id, subject_id=subject_id), AT_ONCE, _context(), _leases(), datetime.now(UTC)
-        )
+    """Condense the episodes of a subject that told too many in a day."""
+    subject = Subject(tenant_id=tenant_id, subject_id=subject_id)
+    condense_at_once(subject, _context(), _leases(), datetime.now(UTC))
 
 
 @app.task(name=TIDY)

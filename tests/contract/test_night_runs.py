@@ -16,9 +16,11 @@ from stores.catalog import Changes, Claim, ClaimLost, NightRun
 from stores.queue import NIGHTLY_QUEUE
 from tests.contract.pipeline import Worker, on_every_store
 from tests.turns import subject
-from worker.nights.base import Job
+from worker.nights.base import Job, Plan
+from worker.nights.consolidate import condense_at_once
 from worker.nights.forget import FORGET
 from worker.nights.page import do_page
+from worker.nights.visit import Busy, run_for_subject
 
 pytest_generate_tests = on_every_store
 NOW = datetime(2026, 11, 2, 4, 10, tzinfo=UTC)
@@ -275,13 +277,53 @@ def test_a_store_that_is_away_interrupts_the_run_and_the_next_beat_goes_on_with_
         assert finished(run_id, seen.job(), few).results == {"unchanged": 8}
 
 
-def test_a_user_who_tells_very_much_in_a_day_is_condensed_at_once(worker: Worker, anna: str) -> None:
-    policy = worker.context.policy.model_copy(update={"consolidate_burst": 3})
-    eager = worker.with_parts(policy=policy)
+MANY = (
+    "I painted the kitchen yesterday",
+    "I lost my hiking boots on the coast yesterday",
+    "I met my old teacher at the market yesterday",
+    "I watched a film about whales yesterday",
+    "I planted tomatoes yesterday",
+    "I repaired the bicycle yesterday",
+)
+
+
+def eager(worker: Worker) -> Worker:
     worker.context.redis.delete(*rings())
-    eager.hear(anna, "I painted the kitchen yesterday", "I lost my hiking boots on the coast yesterday")
+    return worker.with_parts(policy=worker.context.policy.model_copy(update={"consolidate_burst": 3}))
+
+
+def test_a_user_who_tells_very_much_in_a_day_is_condensed_at_once(worker: Worker, anna: str) -> None:
+    hasty = eager(worker)
+    hasty.hear(anna, *MANY[:2])
     assert waiting(worker) == 0
-    eager.hear(anna, "I met my old teacher at the market yesterday", "I watched a film about whales yesterday", first=2)
+    hasty.hear(anna, *MANY[2:4], first=2)
     assert waiting(worker) == 1
-    eager.hear(anna, "I planted tomatoes yesterday", first=4)
+    hasty.hear(anna, MANY[4], first=4)
     assert waiting(worker) == 1
+
+
+def test_a_user_who_goes_on_and_on_is_asked_for_once_until_somebody_begins(worker: Worker, anna: str) -> None:
+    hasty = eager(worker)
+    for number, said in enumerate(MANY):
+        hasty.hear(anna, said, first=number)
+    assert waiting(worker) == 1
+    condense_at_once(subject(anna), hasty.context, hasty.leases, NOW)
+    for number, said in enumerate(MANY):
+        hasty.hear(anna, said.replace("yesterday", "two days ago"), first=10 + number)
+    assert waiting(worker) == 2
+
+
+def test_two_workers_never_plan_for_one_subject_at_a_time(worker: Worker, anna: str) -> None:
+    worker.hear(anna, MANY[0])
+    whose, tried = subject(anna), list[str]()
+
+    def plan(whose: Subject, context: Any, now: datetime) -> Plan:
+        with pytest.raises(Busy):
+            run_for_subject(whose, job, worker.context, worker.leases, now)
+        tried.append("in vain")
+        return Plan(())
+
+    job = Job("consolidate", lambda *_: True, plan, ahead=True)
+    for _ in range(2):
+        run_for_subject(whose, job, worker.context, worker.leases, NOW)
+    assert tried == ["in vain"] * 2, "and when one has ended, the next may begin"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 import uuid
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from datetime import datetime, timedelta
 from functools import partial
 
@@ -13,17 +14,18 @@ import structlog
 
 from memory.draft import Draft
 from memory.indexing import indexed_vectors
-from policies.consolidation import Pair, clusters, consolidated, may_join, told, unneeded
+from memory.leases import LeaseKeeper
+from policies.consolidation import Pair, clusters_over_time, consolidated, may_join, told, unneeded
 from schema import Memory, MemoryType, Status, Subject
 from stores.index.base import Vector
+from stores.queue import request_condensing
 from worker.context import WorkerContext
 from worker.nights.base import BY, ENOUGH, Job, Plan, Step, drafted, may_be_told
 from worker.nights.condense import condensed
+from worker.nights.visit import Busy, run_for_subject
 
 _log = structlog.get_logger()
-_A_NIGHT = 2_000
-"""Episodes of one subject that are compared in one night at most, the latest first."""
-_BLOCK = 256
+_ASKED_SECONDS = 3600
 _NEW = timedelta(days=7)
 """A subject without an episode that has become fit to be joined for so long has been done before, in a night that may
 have been missed some times."""
@@ -48,13 +50,16 @@ def plan(subject: Subject, context: WorkerContext, now: datetime, *, at_once: bo
     time has passed after which a silent hand counts as dead, for a model may be slow, the rest waits for another night.
     """
     policy, begun = context.policy, time.monotonic()
-    known = context.catalog.list_memories(subject, types=(MemoryType.EPISODIC,), limit=_A_NIGHT)
+    known = context.catalog.list_memories(subject, types=(MemoryType.EPISODIC,), limit=context.settings.night_memories)
     fit = [memory for memory in known if may_join(memory, now, policy, at_once=at_once)]
     drafts = [Draft(subject, now, policy.version, by=BY)]
     steps: list[Step] = []
     vectors = vectors_of(fit, context)
-    near = _near([vectors[memory.id] for memory in fit], policy.consolidate_similarity)
-    for group in clusters(fit, near, lambda group: told(group, policy) is not None, policy):
+
+    def near(window: Sequence[Memory]) -> Iterator[Pair]:
+        return _near([vectors[memory.id] for memory in window], policy.consolidate_similarity)
+
+    for group in clusters_over_time(fit, near, lambda group: told(group, policy) is not None, policy):
         if len(drafts[-1].changed) >= ENOUGH:
             drafts.append(Draft(subject, now, policy.version, by=BY))
         draft = drafts[-1]
@@ -97,14 +102,11 @@ def vectors_of(memories: Sequence[Memory], context: WorkerContext) -> dict[uuid.
 
 
 def _near(vectors: Sequence[Vector], least: float) -> Iterator[Pair]:
-    """The pairs whose cosine is at least so much, a block of rows at a time: never all cosines at once."""
-    if not vectors:
-        return
+    """Yield the pairs whose cosine is at least so much."""
     matrix = np.stack(vectors)
-    for begin in range(0, len(matrix), _BLOCK):
-        cosines = matrix[begin : begin + _BLOCK] @ matrix.T
-        rows, columns = np.nonzero(np.triu(cosines >= least, begin + 1))
-        yield from zip(cosines[rows, columns].tolist(), (rows + begin).tolist(), columns.tolist(), strict=True)
+    cosines = matrix @ matrix.T
+    rows, columns = np.nonzero(np.triu(cosines >= least, 1))
+    yield from zip(cosines[rows, columns].tolist(), rows.tolist(), columns.tolist(), strict=True)
 
 
 CONSOLIDATE = Job("consolidate", needs, plan, ahead=True)
@@ -122,3 +124,20 @@ def is_burst(subject: Subject, created: Sequence[Memory], context: WorkerContext
         return False
     count = context.catalog.decay.episodes(subject, now - timedelta(days=1), now + timedelta(minutes=1))
     return count // context.policy.consolidate_burst > (count - new) // context.policy.consolidate_burst
+
+
+def request_condensing_once(subject: Subject, context: WorkerContext) -> None:
+    """Ask any worker to condense a subject, unless one was asked within the hour and nobody has begun."""
+    if context.redis.set(_asked(subject), 1, nx=True, ex=_ASKED_SECONDS):
+        request_condensing(context.celery, subject)
+
+
+def condense_at_once(subject: Subject, context: WorkerContext, leases: LeaseKeeper, now: datetime) -> None:
+    """Condense a subject that tells too much to wait for its night. Who is talking still is done in the night."""
+    context.redis.delete(_asked(subject))
+    with suppress(Busy):
+        run_for_subject(subject, AT_ONCE, context, leases, now)
+
+
+def _asked(subject: Subject) -> str:
+    return f"afterturn:night:asked:{{{subject.key}}}"

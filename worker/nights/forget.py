@@ -18,8 +18,6 @@ from worker.context import WorkerContext
 from worker.nights.base import BY, ENOUGH, Job, Plan, Step, drafted
 
 _Due = tuple[Usage, Fate, str]
-_A_NIGHT = 2_000
-"""Memories of one subject that one night changes at most; the next night goes on."""
 
 
 def needs(subject: Subject, context: WorkerContext, now: datetime) -> bool:
@@ -106,7 +104,8 @@ def _due(subject: Subject, context: WorkerContext, now: datetime) -> list[_Due]:
     )
     judged = [(usage, *fate(_fading(usage), now, policy)) for usage in usages]
     due = [one for one in judged if one[1] is not Fate.KEEP or one[0].access]
-    return due[:_A_NIGHT]
+    # The next night goes on.
+    return due[: context.settings.night_memories]
 
 
 def _fading(usage: Usage) -> Fading:

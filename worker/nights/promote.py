@@ -28,8 +28,6 @@ from schema import (
 from worker.context import WorkerContext
 from worker.nights.base import BY, Job, Plan, Step, drafted, may_be_told
 
-_A_NIGHT = 2_000
-"""Memories of one subject that are read in one night at most, the latest first."""
 _NEW = timedelta(days=7)
 """A subject without a new episode for so long has no new pattern; nights may be missed."""
 
@@ -53,7 +51,9 @@ def plan(subject: Subject, context: WorkerContext, now: datetime) -> Plan:
     """
     policy = context.policy
     draft = Draft(subject, now, policy.version, by=BY)
-    lasting = context.catalog.list_memories(subject, types=(MemoryType.SEMANTIC,), limit=_A_NIGHT)
+    lasting = context.catalog.list_memories(
+        subject, types=(MemoryType.SEMANTIC,), limit=context.settings.night_memories
+    )
     wanted = context.catalog.preferences.of(subject)
     waiting = context.catalog.reviews.count_open(subject)
     steps: list[Step] = []
@@ -147,7 +147,10 @@ def _settled(review: Review, now: datetime) -> Review:
 def _episodes(subject: Subject, context: WorkerContext) -> list[Memory]:
     """Episodes, those that became a part of a consolidated memory too; the consolidated ones say them again."""
     found = context.catalog.list_memories(
-        subject, statuses=(Status.ACTIVE, Status.ARCHIVED), types=(MemoryType.EPISODIC,), limit=_A_NIGHT
+        subject,
+        statuses=(Status.ACTIVE, Status.ARCHIVED),
+        types=(MemoryType.EPISODIC,),
+        limit=context.settings.night_memories,
     )
     return [memory for memory in found if not memory.consolidated_from]
 

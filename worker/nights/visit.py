@@ -1,9 +1,13 @@
-"""One subject's night: a job is done under the lease of the subject's mailbox, so that it never races a turn."""
+"""Do a nightly job for one subject, under the lease of its mailbox, so that it never races a turn."""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from datetime import datetime
+
+from redis.exceptions import LockError
 
 from memory.indexing import indexed_vectors
 from memory.leases import LeaseKeeper
@@ -13,6 +17,8 @@ from schema.errors import ConcurrentChange, StaleFence, Transient
 from worker.context import WorkerContext
 from worker.nights.base import Job, Plan
 from worker.nights.throttle import Pace, Throttled
+
+_PLANNING = "afterturn:night:planning:"
 
 
 class Busy(Transient):
@@ -25,18 +31,27 @@ def run_for_subject(
     """Do a job for one subject, and return what was done; None where there was nothing to do.
 
     Raises:
-        Busy: turns go first, or changed what was planned; try again later.
+        Busy: turns go first, or changed what was planned, or another worker plans for the subject; try again later.
         Exception: whatever a store or a model raised; nothing was written.
     """
     if not job.needs(subject, context, now):
         return None
-    planned = job.plan(subject, _throttled(context, leases), now) if job.ahead else None
+    if not job.ahead:
+        return _under_lease(subject, lambda: job.plan(subject, context, now), context, leases)
+    with _only_one(subject, context):
+        plan = job.plan(subject, _throttled(context, leases), now)
+        return _under_lease(subject, lambda: plan, context, leases)
+
+
+def _under_lease(
+    subject: Subject, make_plan: Callable[[], Plan], context: WorkerContext, leases: LeaseKeeper
+) -> Plan | None:
     lease = context.mailbox.acquire_lease(subject, context.settings.lease_seconds, turns_first=True)
     if lease is None:
         raise Busy
     try:
         with leases.keeping(lease):
-            plan = planned or job.plan(subject, context, now)
+            plan = make_plan()
             if not plan.steps:
                 return None
             write(plan, lease.token, context)
@@ -45,6 +60,25 @@ def run_for_subject(
         raise Busy from error
     finally:
         context.mailbox.release_lease(lease)
+
+
+@contextmanager
+def _only_one(subject: Subject, context: WorkerContext) -> Iterator[None]:
+    """Let one worker of the fleet at a time plan for a subject: a plan that is made ahead may be large.
+
+    Raises:
+        Busy: another is at it.
+    """
+    key = f"{_PLANNING}{{{subject.key}}}"
+    lock = context.redis.lock(key, timeout=context.settings.turn_deadline_seconds, thread_local=False)
+    if not lock.acquire(blocking=False):
+        raise Busy
+    try:
+        yield
+    finally:
+        # Its time was up: a worker is ended by then, or another may be at it.
+        with suppress(LockError):
+            lock.release()
 
 
 def _throttled(context: WorkerContext, leases: LeaseKeeper) -> WorkerContext:

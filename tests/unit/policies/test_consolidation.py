@@ -3,13 +3,24 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator, Sequence
 from datetime import timedelta
 from typing import Any
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from policies.consolidation import clusters, consolidated, may_join, told, unneeded, without
+from policies.consolidation import (
+    WINDOW,
+    Pair,
+    clusters,
+    clusters_over_time,
+    consolidated,
+    may_join,
+    told,
+    unneeded,
+    without,
+)
 from policies.language.sentences import split_sentences
 from schema import MAX_SUMMARY_CHARS, Memory, MemoryType, Policy, Status
 from tests.unit.policies.builders import NOON, POLICY, memory
@@ -138,6 +149,24 @@ def test_every_member_of_a_cluster_is_near_every_other(days: list[int], near: se
         assert len(group) <= POLICY.consolidate_members
         assert group[-1].occurred_at - group[0].occurred_at <= timedelta(days=POLICY.consolidate_span_days)
         assert all(frozenset((a.id, b.id)) in known for a in group for b in group if a.id != b.id)
+
+
+def test_a_life_twice_as_long_costs_twice_as_much_and_nothing_of_it_is_left_out() -> None:
+    def compared(number: int) -> int:
+        asked: list[int] = []
+
+        def near(window: Sequence[Memory]) -> Iterator[Pair]:
+            pairs = [(0.9, a, b) for b in range(len(window)) for a in range(b)]
+            asked.append(len(pairs))
+            return iter(pairs)
+
+        episodes = [episode(place, days=place / 100) for place in range(number)]
+        groups = list(clusters_over_time(episodes, near, lambda group: len(group) < 3, POLICY))
+        assert sorted(one.id for group in groups for one in group) == sorted(one.id for one in episodes)
+        assert sum(len(group) == 1 for group in groups) <= 1, "what was alone in one window is joined in the next"
+        return sum(asked)
+
+    assert compared(8 * WINDOW + 1) <= 2.2 * compared(4 * WINDOW + 1)
 
 
 lives = st.lists(
