@@ -1,29 +1,30 @@
-"""How the fleet is, gathered from broker, workers, catalog and index within a bounded time, and what to do about it.
+"""Read how the fleet is from broker, workers, catalog and index, within a bounded time.
 
-Whatever does not answer leaves its fields at None; the rest is told all the same.
+Whatever does not answer leaves its fields at None; the rest is told all the same. `interfaces.fleet_checks` judges it.
 """
 
 from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from multiprocessing import TimeoutError as TookTooLong
 from multiprocessing.pool import ThreadPool
 from typing import Any
 
+from redis import Redis
 from sqlalchemy.exc import SQLAlchemyError
 
 from interfaces.local.progress import percentile
 from schema import utc_iso
 from schema.errors import AfterturnError, OperatorError
 from schema.settings import Settings, variable_of
-from stores.catalog import open_catalog
+from stores.catalog import Catalog, open_catalog
 from stores.dead_letters import count_dead_letters, latest_dead_letters
 from stores.embedding import open_embedder
 from stores.index import open_index
-from stores.queue import BEAT_LOCK, QUEUES, ask_workers, create_celery, open_mailbox
+from stores.queue import BEAT_KEYS, BEAT_LOCK, QUEUES, ask_workers, create_celery, open_mailbox
 from stores.redis import open_redis
 
 _SECONDS = 4.0
@@ -31,15 +32,7 @@ _WORKERS_SECONDS = 1.5
 _LETTERS_SHOWN = 3
 _ERASURES_SHOWN = 20
 _TURNS_MEASURED = 10_000
-_LONG_PENDING = 60.0
-_LONG_BEHIND = 120.0
-_MANY_EVENTS = 1000
-
-
-ERASURES_GO_ON = (
-    "erasures have not come to their end: the fleet finishes them within the hour (`erasure_goes_on` in a worker's log "
-    "says that something was left); `afterturn forget-user` does so at once, with what was said since"
-)
+_BEATS_SCHEDULE, _SWEEP = f"{BEAT_KEYS}:schedule", f"{BEAT_KEYS}sweep"
 
 
 class NoAnswer(OperatorError):
@@ -72,12 +65,13 @@ class FleetReport:
     waiting_events: int | None = None
     dead_letters: dict[str, Any] | None = None
     erasures_going_on: list[dict[str, str]] | None = None
-    advice: list[str] = field(default_factory=list)
+    beat_late_seconds: float | None = None
+    """For how long the sweep has been due; below 0 before it is."""
 
 
 def fleet_report(settings: Settings) -> tuple[FleetReport, Exception | None]:
-    """How the fleet is, and the failure of the first part that did not answer: its message says what to mend."""
-    told = FleetReport(broker=settings.broker_shown)
+    """Return how the fleet is, and the failure of the first part that did not answer: its message says what to mend."""
+    report = FleetReport(broker=settings.broker_shown)
     failed: Exception | None = None
     deadline = time.monotonic() + _SECONDS
     # The pool's threads are daemons: a store that hangs does not hold up the command's end.
@@ -94,36 +88,58 @@ def fleet_report(settings: Settings) -> tuple[FleetReport, Exception | None]:
             failed = failed or NoAnswer(f"the {part} cannot be read ({type(error).__name__}). {_LOOK_AT[part]}")
         else:
             for name, value in fields.items():
-                setattr(told, name, value)
-    told.advice = advice_on(told)
-    return told, failed
+                setattr(report, name, value)
+    return report, failed
 
 
 def _of_broker(settings: Settings) -> dict[str, Any]:
     with open_redis(settings, timeout=_WORKERS_SECONDS, retries=0) as redis:
-        depths = open_mailbox(settings, redis, create_celery(settings)).depths(QUEUES)
-        last = latest_dead_letters(redis, _LETTERS_SHOWN)
-        return {
-            "broker_answers": True,
-            "queues": depths.queues,
-            "pending_turns": depths.pending_turns,
-            "subjects_with_pending_turns": depths.pending_subjects,
-            "subjects_in_line": depths.waiting_subjects,
-            "oldest_pending_seconds": depths.oldest_pending_seconds,
-            "beat_leads": bool(redis.exists(BEAT_LOCK)),
-            "dead_letters": {
-                "count": count_dead_letters(redis),
-                "last": [{"turn_id": one.turn_id, "reason": one.reason, "at": utc_iso(one.at)} for one in last],
-            },
-        }
+        return {"broker_answers": True, **read_queues(redis, settings), **read_beat(redis)}
 
 
-def _of_workers(settings: Settings) -> dict[str, Any]:
+def read_queues(redis: Redis, settings: Settings) -> dict[str, Any]:
+    """Read the fields of a report that tell what waits in the broker.
+
+    Raises:
+        BrokerFailed: it does not answer, or refuses.
+    """
+    depths = open_mailbox(settings, redis, create_celery(settings)).depths(QUEUES)
+    latest = latest_dead_letters(redis, _LETTERS_SHOWN)
+    return {
+        "queues": depths.queues,
+        "pending_turns": depths.pending_turns,
+        "subjects_with_pending_turns": depths.pending_subjects,
+        "subjects_in_line": depths.waiting_subjects,
+        "oldest_pending_seconds": depths.oldest_pending_seconds,
+        "dead_letters": {
+            "count": count_dead_letters(redis),
+            "last": [{"turn_id": one.turn_id, "reason": one.reason, "at": utc_iso(one.at)} for one in latest],
+        },
+    }
+
+
+def read_beat(redis: Redis) -> dict[str, Any]:
+    """Read the fields of a report that tell of beat.
+
+    Raises:
+        BrokerFailed: the broker does not answer.
+    """
+    due = redis.zscore(_BEATS_SCHEDULE, _SWEEP)
+    late = None if due is None else redis.time()[0] - due
+    return {"beat_leads": bool(redis.exists(BEAT_LOCK)), "beat_late_seconds": late}
+
+
+def read_workers(settings: Settings, patience: float = _WORKERS_SECONDS) -> dict[str, Any]:
+    """Ask the workers what they have in hand; those count that answer within `patience` seconds.
+
+    Raises:
+        BrokerFailed: the broker does not answer.
+    """
     with open_redis(settings, timeout=_WORKERS_SECONDS, retries=0) as redis:
         # Celery's own client would try again for longer than anybody wants to wait.
         redis.ping()
-    replies = ask_workers(create_celery(settings), _WORKERS_SECONDS)
-    workers = [{"name": name, **said} for reply in replies for name, said in reply.items()]
+    replies = ask_workers(create_celery(settings), patience)
+    workers = [{"name": name, **answer} for reply in replies for name, answer in reply.items()]
     return {"workers": sorted(workers, key=lambda worker: str(worker["name"]))}
 
 
@@ -146,13 +162,16 @@ def _of_catalog(settings: Settings) -> dict[str, Any]:
             "waiting_for_the_index": backlog.index_jobs,
             "oldest_index_job_seconds": (now - (backlog.oldest_index_job or now)).total_seconds(),
             "waiting_events": backlog.events,
-            "erasures_going_on": [
-                {**subject.model_dump(), "since": utc_iso(since)}
-                for subject, since in catalog.tombstones.unfinished(_ERASURES_SHOWN)
-            ],
+            **read_erasures(catalog),
         }
     finally:
         catalog.close()
+
+
+def read_erasures(catalog: Catalog) -> dict[str, Any]:
+    """Read the field of a report that names the erasures under way."""
+    going_on = catalog.tombstones.unfinished(_ERASURES_SHOWN)
+    return {"erasures_going_on": [{**subject.model_dump(), "since": utc_iso(since)} for subject, since in going_on]}
 
 
 def _of_index(settings: Settings) -> dict[str, Any]:
@@ -165,7 +184,7 @@ def _of_index(settings: Settings) -> dict[str, Any]:
 
 _PARTS: dict[str, Callable[[Settings], dict[str, Any]]] = {
     "broker": _of_broker,
-    "workers": _of_workers,
+    "workers": read_workers,
     "catalog": _of_catalog,
     "index": _of_index,
 }
@@ -175,59 +194,3 @@ _LOOK_AT = {
     "catalog": f"Check {variable_of('catalog_url')}, and who else is writing to it",
     "index": f"Check {variable_of('index')}, and {variable_of('data_dir')} or {variable_of('index_url')}",
 }
-
-
-def advice_on(told: FleetReport) -> list[str]:
-    """What a person on call should do next, most urgent first; nothing where all is well."""
-    return [*_about_who_works(told), *_about_what_waits(told), *_about_what_failed(told)]
-
-
-def _about_who_works(told: FleetReport) -> list[str]:
-    advice = []
-    if not told.broker_answers:
-        advice.append(f"the broker at {told.broker} does not answer: start it, or set {variable_of('broker_url')}")
-    if not told.catalog_answers:
-        advice.append(f"the catalog does not answer: turns wait until it does; check {variable_of('catalog_url')}")
-    if told.workers == []:
-        advice.append("no worker answers: start one with `afterturn worker`")
-    if told.beat_leads is False:
-        advice.append("no beat leads, so nobody looks for stranded turns: start one with `afterturn beat`")
-    for worker in told.workers or ():
-        shut = [part for part, state in worker.get("breakers", {}).items() if state != "closed"]
-        if shut:
-            advice.append(
-                f"{worker['name']} does not ask its {', '.join(shut)}, which kept failing: see why in its log"
-            )
-        if worker.get("oldest_seconds", 0.0) > _LONG_PENDING:
-            advice.append(
-                f"{worker['name']} has had turns in hand for {worker['oldest_seconds']:.0f} s: what it asks hangs; "
-                f"it ends itself after {variable_of('turn_deadline_seconds')}"
-            )
-    return advice
-
-
-def _about_what_waits(told: FleetReport) -> list[str]:
-    advice = []
-    if told.workers and (told.oldest_pending_seconds or 0.0) > _LONG_PENDING:
-        busy = all(worker.get("busy", 0) >= worker.get("slots", 1) for worker in told.workers)
-        why = "all slots are busy: start more workers" if busy else "look for `retry_later` in the workers' logs"
-        advice.append(f"turns have waited for {told.oldest_pending_seconds:.0f} s: {why}")
-    if told.subjects_in_line:
-        advice.append(
-            f"{told.subjects_in_line} users wait for a seat of their tenant: one tenant has a backlog and the others "
-            f"go first; {variable_of('tenant_seats')} gives it more"
-        )
-    behind = (told.oldest_index_job_seconds or 0.0) > _LONG_BEHIND
-    if behind or (told.waiting_events or 0) > _MANY_EVENTS:
-        what = "searches do not find what is new" if behind else "listeners do not hear what is new"
-        advice.append(f"{what}: look for `index_or_events_behind` in the workers' logs; the sweep tells them later")
-    return advice
-
-
-def _about_what_failed(told: FleetReport) -> list[str]:
-    advice = []
-    if told.dead_letters and told.dead_letters["count"]:
-        advice.append("dead letters wait: `afterturn dead-letters list`, and `replay` when their cause is mended")
-    if told.erasures_going_on:
-        advice.append(ERASURES_GO_ON)
-    return advice

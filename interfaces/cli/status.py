@@ -11,6 +11,7 @@ from rich.text import Text
 
 from interfaces.cli.arguments import JsonOption
 from interfaces.cli.output import console, print_json
+from interfaces.fleet_checks import advice_on, open_circuits
 from interfaces.fleet_report import FleetReport, fleet_report
 from schema.settings import load_settings
 
@@ -26,56 +27,57 @@ def status(as_json: JsonOption = False) -> None:
 
     The exit code is 0 unless the broker, the catalog or the index does not answer; then it is 2.
     """
-    told, failed = fleet_report(load_settings())
+    report, failed = fleet_report(load_settings())
+    advice = advice_on(report)
     if as_json:
-        print_json(asdict(told))
+        print_json({**asdict(report), "advice": advice})
     else:
-        console.print(_table(told))
-        for line in told.advice:
+        console.print(_table(report))
+        for line in advice:
             console.print(Text(f"! {line}", style="yellow"), soft_wrap=True)
     if failed:
         raise failed
 
 
-def _table(told: FleetReport) -> Table:
+def _table(report: FleetReport) -> Table:
     table = Table.grid(padding=(0, 3))
     table.add_column(style="dim", no_wrap=True)
     table.add_column()
-    table.add_row("broker", f"{told.broker}{'' if told.broker_answers else ': does not answer'}")
-    table.add_row("queues", _counts(told.queues))
-    table.add_row("waiting", _waiting(told))
-    for place, line in enumerate(_workers(told)):
+    table.add_row("broker", f"{report.broker}{'' if report.broker_answers else ': does not answer'}")
+    table.add_row("queues", _counts(report.queues))
+    table.add_row("waiting", _waiting(report))
+    for place, line in enumerate(_workers(report)):
         table.add_row("" if place else "workers", line)
-    table.add_row("beat", {None: _UNKNOWN, True: "leads", False: "none leads"}[told.beat_leads])
-    table.add_row("last hour", _last_hour(told))
-    table.add_row("turns in all", _counts(told.turns))
-    table.add_row("memories", _counts(told.memories))
-    table.add_row("index", _behind(told))
-    table.add_row("events", _of(told.waiting_events, "not announced yet"))
-    for place, line in enumerate(_dead_letters(told)):
+    table.add_row("beat", {None: _UNKNOWN, True: "leads", False: "none leads"}[report.beat_leads])
+    table.add_row("last hour", _last_hour(report))
+    table.add_row("turns in all", _counts(report.turns))
+    table.add_row("memories", _counts(report.memories))
+    table.add_row("index", _behind(report))
+    table.add_row("events", _of(report.waiting_events, "not announced yet"))
+    for place, line in enumerate(_dead_letters(report)):
         table.add_row("" if place else "dead letters", line)
-    for place, one in enumerate(told.erasures_going_on or ()):
+    for place, one in enumerate(report.erasures_going_on or ()):
         whose = f"of {one['subject_id']} (tenant {one['tenant_id']})"
         table.add_row("" if place else "erasures", Text(f"{whose} goes on since {one['since']}"))
     return table
 
 
-def _waiting(told: FleetReport) -> str:
-    if told.pending_turns is None:
+def _waiting(report: FleetReport) -> str:
+    if report.pending_turns is None:
         return _UNKNOWN
-    if not told.pending_turns:
+    if not report.pending_turns:
         return "nothing"
-    in_line = f", {told.subjects_in_line} of them in line" if told.subjects_in_line else ""
+    in_line = f", {report.subjects_in_line} of them in line" if report.subjects_in_line else ""
     return (
-        f"{told.pending_turns} turns of {told.subjects_with_pending_turns} users{in_line}, "
-        f"the oldest for {_duration(told.oldest_pending_seconds)}"
+        f"{report.pending_turns} turns of {report.subjects_with_pending_turns} users{in_line}, "
+        f"the oldest for {_duration(report.oldest_pending_seconds)}"
     )
 
 
-def _workers(told: FleetReport) -> list[str]:
-    if told.workers is None:
+def _workers(report: FleetReport) -> list[str]:
+    if report.workers is None:
         return [_UNKNOWN]
-    return [_worker(worker) for worker in told.workers] or ["none answers"]
+    return [_worker(worker) for worker in report.workers] or ["none answers"]
 
 
 def _worker(worker: dict[str, Any]) -> str:
@@ -84,36 +86,36 @@ def _worker(worker: dict[str, Any]) -> str:
     text = f"{worker['name']}: {worker['busy']} of {worker['slots']} slots busy"
     if worker["oldest_seconds"]:
         text += f", the oldest turns in hand for {_duration(worker['oldest_seconds'])}"
-    shut = [f"{part} {state.replace('_', ' ')}" for part, state in worker["breakers"].items() if state != "closed"]
+    shut = [f"{part} {state.replace('_', ' ')}" for part, state in open_circuits(worker).items()]
     return text + (f"; circuits: {', '.join(shut)}" if shut else "")
 
 
-def _last_hour(told: FleetReport) -> str:
-    if told.last_hour is None:
+def _last_hour(report: FleetReport) -> str:
+    if report.last_hour is None:
         return _UNKNOWN
-    if told.last_hour["lag_p50_seconds"] is None:
+    if report.last_hour["lag_p50_seconds"] is None:
         return "no turns"
-    p50, p95 = (_duration(told.last_hour[f"lag_{name}_seconds"]) for name in ("p50", "p95"))
-    return f"{_counts(told.last_hour['turns'])}; remembered after {p50} (p50), {p95} (p95)"
+    p50, p95 = (_duration(report.last_hour[f"lag_{name}_seconds"]) for name in ("p50", "p95"))
+    return f"{_counts(report.last_hour['turns'])}; remembered after {p50} (p50), {p95} (p95)"
 
 
-def _behind(told: FleetReport) -> str:
-    if told.waiting_for_the_index is None:
+def _behind(report: FleetReport) -> str:
+    if report.waiting_for_the_index is None:
         return _UNKNOWN
-    indexed = _of(told.indexed, "memories searchable")
-    if not told.waiting_for_the_index:
+    indexed = _of(report.indexed, "memories searchable")
+    if not report.waiting_for_the_index:
         return f"{indexed}, nothing waits"
-    waiting = f"{told.waiting_for_the_index} wait, the oldest for {_duration(told.oldest_index_job_seconds)}"
+    waiting = f"{report.waiting_for_the_index} wait, the oldest for {_duration(report.oldest_index_job_seconds)}"
     return f"{indexed}, {waiting}"
 
 
-def _dead_letters(told: FleetReport) -> list[str]:
-    if told.dead_letters is None:
+def _dead_letters(report: FleetReport) -> list[str]:
+    if report.dead_letters is None:
         return [_UNKNOWN]
-    if not told.dead_letters["count"]:
+    if not report.dead_letters["count"]:
         return ["none"]
-    last = [f"{one['at']}  {one['turn_id'] or 'no turn id'}: {one['reason']}" for one in told.dead_letters["last"]]
-    return [f"{told.dead_letters['count']}, the last of them:", *last]
+    last = [f"{one['at']}  {one['turn_id'] or 'no turn id'}: {one['reason']}" for one in report.dead_letters["last"]]
+    return [f"{report.dead_letters['count']}, the last of them:", *last]
 
 
 def _counts(counts: dict[str, int] | None) -> str:

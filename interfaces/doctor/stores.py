@@ -1,4 +1,4 @@
-"""What a look at the stores finds: embedder, catalog, index, graph, and whether they agree."""
+"""Check the stores: embedder, catalog, index, graph, and whether they agree."""
 
 from __future__ import annotations
 
@@ -8,9 +8,10 @@ from contextlib import closing
 from sqlalchemy.exc import SQLAlchemyError
 
 from interfaces.doctor.models import check_embedder
-from interfaces.fleet_report import ERASURES_GO_ON
+from interfaces.fleet_checks import check_erasures
+from interfaces.fleet_report import FleetReport, read_erasures
 from memory.reindex import must_be_built, target_of
-from schema import Policy, utc_iso
+from schema import Policy
 from schema.errors import (
     CatalogOutage,
     CatalogUnavailable,
@@ -30,7 +31,6 @@ from stores.graph import RebuildableGraph, SqlGraph, open_graph
 from stores.index import HealthCheckedIndex, Index, OptimizableIndex, open_index
 from stores.open import Stores
 
-_SHOWN = 20
 _REINDEX = "run `afterturn reindex` with these settings"
 
 
@@ -140,12 +140,7 @@ def _settled(index: Index, memories: int) -> int:
 
 def _erasures(settings: Settings) -> Iterator[HealthCheck]:
     with closing(Catalog(create_catalog_engine(settings.effective_catalog_url, settings.worker_slots))) as catalog:
-        going_on = catalog.tombstones.unfinished(_SHOWN)
-    if going_on:
-        named = ", ".join(
-            f"{subject.subject_id} (tenant {subject.tenant_id}) since {utc_iso(since)}" for subject, since in going_on
-        )
-        yield warning("erasures", f"have not come to their end: {named}", ERASURES_GO_ON)
+        yield from check_erasures(FleetReport(settings.broker_shown, **read_erasures(catalog)))
 
 
 def _graph(settings: Settings) -> Iterator[HealthCheck]:

@@ -16,6 +16,7 @@ from interfaces.doctor.broker import check_broker, check_fleet
 from interfaces.doctor.machine import check_folders
 from interfaces.doctor.models import check_embedder, check_llm
 from interfaces.doctor.stores import check_stores
+from interfaces.fleet_checks import advice_on
 from interfaces.fleet_report import fleet_report
 from interfaces.local.broker import embedded_broker
 from schema import AuditAction, AuditEntry, Scope, Thresholds, Tombstone
@@ -96,7 +97,7 @@ def test_erasures_that_have_not_come_to_their_end_are_named(settings: Settings) 
         assert (found.status, "anna (tenant acme) since 2026-11-02" in found.found) == (HealthStatus.WARNING, True)
         reported, _ = fleet_report(settings.model_copy(update={"broker_url": f"redis://127.0.0.1:{free_port()}/0"}))
         assert [one["subject_id"] for one in reported.erasures_going_on or ()] == ["anna"]
-        assert any("forget-user" in line for line in reported.advice)
+        assert any("forget-user" in line for line in advice_on(reported))
         catalog.tombstones.finish(ANNA, [stone], NOW)
         assert "erasures" not in [one.part for one in check_stores(settings, tend=False)]
 

@@ -16,7 +16,8 @@ from redis import Redis
 from structlog.contextvars import merge_contextvars
 from structlog.testing import capture_logs
 
-from interfaces.fleet_report import FleetReport, NoAnswer, advice_on, fleet_report
+from interfaces.fleet_checks import advice_on
+from interfaces.fleet_report import FleetReport, NoAnswer, fleet_report
 from schema import Turn
 from schema.errors import CatalogOutage, IndexUnavailable, SettingsError, StaleFence
 from schema.settings import Settings
@@ -324,7 +325,7 @@ def test_a_report_tells_what_it_can_when_the_broker_is_away(
     assert (told.turns, told.indexed, told.waiting_for_the_index) == ({"kept": 1}, 1, 0)
     assert told.last_hour is not None
     assert told.last_hour["lag_p95_seconds"] > 0
-    assert url in told.advice[0]
+    assert url in advice_on(told)[0]
 
 
 def test_a_report_tells_what_it_can_when_the_catalog_is_away(alone: Worker, tmp_path: Any) -> None:
@@ -334,13 +335,18 @@ def test_a_report_tells_what_it_can_when_the_catalog_is_away(alone: Worker, tmp_
     assert isinstance(failed, NoAnswer)
     assert "AFTERTURN_CATALOG_URL" in str(failed)
     assert (told.broker_answers, told.catalog_answers, told.memories) == (True, False, None)
-    assert any("catalog does not answer" in line for line in told.advice)
+    assert any("catalog does not answer" in line for line in advice_on(told))
 
 
 def well() -> FleetReport:
     worker = {"name": "w", "busy": 1, "slots": 64, "oldest_seconds": 0.2, "breakers": {"index": "closed"}}
     return FleetReport(
-        broker="redis://here", broker_answers=True, catalog_answers=True, workers=[worker], beat_leads=True
+        broker="redis://here",
+        broker_answers=True,
+        catalog_answers=True,
+        workers=[worker],
+        beat_leads=True,
+        beat_late_seconds=-2.0,
     )
 
 

@@ -16,6 +16,7 @@ from prometheus_client.metrics_core import Metric
 
 import memory.metrics
 import producers.counting
+from interfaces.fleet_checks import BEHIND_SECONDS, LATE_SECONDS, MANY_EVENTS
 from schema import DecisionAction, Verdict
 from stores.breaker import State
 from stores.catalog import Backlog, Outcome
@@ -174,6 +175,20 @@ def test_every_alert_says_how_bad_it_is_and_what_to_do(rule: dict[str, Any]) -> 
     assert rule["labels"]["severity"] in {"warning", "critical"}
     assert rule["annotations"]["summary"]
     assert rule["annotations"]["description"].endswith((".", "?"))
+
+
+@pytest.mark.parametrize(
+    ("metric", "named_from"),
+    [
+        ("afterturn_oldest_pending_turn_age_seconds", LATE_SECONDS),
+        ("afterturn_oldest_turn_in_hand_seconds", LATE_SECONDS),
+        ("afterturn_oldest_index_job_age_seconds", BEHIND_SECONDS),
+        ("afterturn_outbox_events_waiting", MANY_EVENTS),
+    ],
+)
+def test_nobody_is_woken_by_an_alert_that_status_does_not_name(metric: str, named_from: float) -> None:
+    [rule] = [rule for rule in RULES if metric in rule["expr"]]
+    assert float(rule["expr"].rpartition("> ")[2]) >= named_from
 
 
 def test_alerts_have_names_of_their_own() -> None:

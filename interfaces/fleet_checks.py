@@ -1,0 +1,138 @@
+"""Judge what was read of the fleet: the health checks that `afterturn doctor` and `afterturn status` have in common.
+
+The alerts of `deploy/alerts.yaml` ask for the same numbers, later: nobody is woken by what these do not name.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from interfaces.fleet_report import FleetReport
+from schema.health import HealthCheck, HealthStatus, failed, fine, warning
+from schema.settings import variable_of
+
+LATE_SECONDS = 60.0
+"""From when on turns, workers and beat are late."""
+BEHIND_SECONDS = 120.0
+"""From when on the index is behind."""
+MANY_EVENTS = 1000
+
+
+def advice_on(report: FleetReport) -> list[str]:
+    """Return what a person on call should do next, most urgent first; nothing where all is well."""
+    checks = [
+        *_check_answers(report),
+        *check_workers(report),
+        *check_beat(report),
+        *_check_each_worker(report),
+        *check_queues(report),
+        *_check_backlog(report),
+        *check_dead_letters(report),
+        *check_erasures(report),
+    ]
+    return [f"{one.found}: {one.hint}" for one in checks if one.status is not HealthStatus.OK]
+
+
+def check_workers(report: FleetReport) -> Iterator[HealthCheck]:
+    """Check that somebody works; nothing where they could not be asked."""
+    if report.workers:
+        busy, slots = (sum(worker.get(name, 0) for worker in report.workers) for name in ("busy", "slots"))
+        yield fine("workers", f"{len(report.workers)} answer, {busy} of {slots} slots busy")
+    elif report.workers is not None:
+        hint = "start one with `afterturn worker` (or all at once: `afterturn run`)"
+        yield failed("workers", "no worker answers", hint)
+
+
+def check_beat(report: FleetReport, sweep_seconds: float = 0.0) -> Iterator[HealthCheck]:
+    """Check that a beat leads and rings for the sweep in time, every `sweep_seconds`."""
+    late = report.beat_late_seconds
+    if report.beat_leads is False:
+        found = "no beat leads, so nobody looks for stranded turns and no night begins"
+        yield failed("beat", found, "start one with `afterturn beat`")
+    elif report.beat_leads and late is None:
+        yield failed("beat", "beat leads, and has no sweep to ring", "start it again: `afterturn beat`")
+    elif report.beat_leads and late is not None and late > LATE_SECONDS:
+        yield failed("beat", f"beat leads, and has not rung for {late:.0f} s", "look at its log, and start it again")
+    elif report.beat_leads:
+        yield fine("beat", f"leads, rang {max(0.0, (late or 0.0) + sweep_seconds):.0f} s ago")
+
+
+def check_queues(report: FleetReport, most_pending: float = math.inf) -> Iterator[HealthCheck]:
+    """Check for how long turns wait, and for whom; more than `most_pending` are too many for the fleet."""
+    waiting = f"{report.pending_turns} turns of {report.subjects_with_pending_turns} users wait"
+    if (late := report.oldest_pending_seconds or 0.0) > LATE_SECONDS:
+        yield warning("queues", f"turns have waited for {late:.0f} s", _why_turns_wait(report))
+    elif (report.pending_turns or 0) > most_pending:
+        yield warning("queues", waiting, "start more workers: producers are told that the fleet is overloaded")
+    elif report.pending_turns is not None:
+        yield fine("queues", waiting)
+    if report.subjects_in_line:
+        yield warning(
+            "wait queues",
+            f"{report.subjects_in_line} users wait for a seat of their tenant",
+            f"one tenant has a backlog and the others go first; {variable_of('tenant_seats')} gives it more",
+        )
+
+
+def check_dead_letters(report: FleetReport) -> Iterator[HealthCheck]:
+    """Check that no turn became a dead letter."""
+    if report.dead_letters and (count := report.dead_letters["count"]):
+        hint = "`afterturn dead-letters list`, and `replay` when their cause is mended"
+        yield warning("dead letters", f"{count} dead letters wait", hint)
+
+
+def check_erasures(report: FleetReport) -> Iterator[HealthCheck]:
+    """Check that no erasure still goes on, and name those that do."""
+    if report.erasures_going_on:
+        named = ", ".join(
+            f"{one['subject_id']} (tenant {one['tenant_id']}) since {one['since']}" for one in report.erasures_going_on
+        )
+        yield warning(
+            "erasures",
+            f"erasures have not come to their end, of {named}",
+            "the fleet finishes them within the hour (`erasure_goes_on` in a worker's log says that something was "
+            "left); `afterturn forget-user` does so at once, with what was said since",
+        )
+
+
+def _check_answers(report: FleetReport) -> Iterator[HealthCheck]:
+    if not report.broker_answers:
+        hint = f"start it, or set {variable_of('broker_url')}"
+        yield failed("broker", f"the broker at {report.broker} does not answer", hint)
+    if not report.catalog_answers:
+        hint = f"turns wait until it does; check {variable_of('catalog_url')}"
+        yield failed("catalog", "the catalog does not answer", hint)
+
+
+def _check_each_worker(report: FleetReport) -> Iterator[HealthCheck]:
+    for worker in report.workers or ():
+        name = str(worker["name"])
+        if shut := open_circuits(worker):
+            found = f"{name} does not ask its {', '.join(shut)}, which kept failing"
+            yield warning("circuits", found, "see why in its log")
+        if (seconds := worker.get("oldest_seconds", 0.0)) > LATE_SECONDS:
+            hint = f"what it asks hangs; it ends itself after {variable_of('turn_deadline_seconds')}"
+            yield warning("stuck", f"{name} has had turns in hand for {seconds:.0f} s", hint)
+
+
+def open_circuits(worker: Mapping[str, Any]) -> dict[str, str]:
+    """Return the parts that a worker does not ask just now, each with the state of its circuit."""
+    return {part: state for part, state in worker.get("breakers", {}).items() if state != "closed"}
+
+
+def _why_turns_wait(report: FleetReport) -> str:
+    if not report.workers:
+        return "look at `afterturn status`: it says who works and what holds them up"
+    if all(worker.get("busy", 0) >= worker.get("slots", 1) for worker in report.workers):
+        return "all slots are busy: start more workers"
+    return "look for `retry_later` in the workers' logs"
+
+
+def _check_backlog(report: FleetReport) -> Iterator[HealthCheck]:
+    hint = "look for `index_or_events_behind` in the workers' logs; the sweep tells them later"
+    if (report.oldest_index_job_seconds or 0.0) > BEHIND_SECONDS:
+        yield warning("index", "searches do not find what is new", hint)
+    elif (report.waiting_events or 0) > MANY_EVENTS:
+        yield warning("events", "listeners do not hear what is new", hint)
