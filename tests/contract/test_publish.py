@@ -26,8 +26,8 @@ from tests.contract.catalogs import a_memory
 from tests.contract.pipeline import EVERYTHING, Worker, on_every_store, only
 from tests.turns import subject
 from worker.nights.forget import FORGET
-from worker.nights.undo import take_apart
-from worker.nights.visit import visit
+from worker.nights.unconsolidate import unconsolidate
+from worker.nights.visit import run_for_subject
 
 pytest_generate_tests = on_every_store
 NOW = datetime.now(UTC)
@@ -86,7 +86,7 @@ def hold(worker: Worker, user: str) -> None:
 
 def spend_a_night(worker: Worker, user: str) -> None:
     put(worker, subject(user), a_memory("t1", subject(user), created_at=NOW - timedelta(days=900)))
-    assert visit(subject(user), FORGET, worker.context, worker.leases, NOW) is not None
+    assert run_for_subject(subject(user), FORGET, worker.context, worker.leases, NOW) is not None
 
 
 def undo_a_night(worker: Worker, user: str) -> None:
@@ -98,7 +98,7 @@ def undo_a_night(worker: Worker, user: str) -> None:
     whole = consolidated(group, "She lived in two towns.", NOW, worker.context.policy, embedding_model="m")
     joined = {"status": Status.ARCHIVED, "consolidated_into": whole.id}
     put(worker, whose, whole, *(memory.model_copy(update=joined) for memory in group))
-    take_apart(whose, whole.id, worker.context, by="dora", now=NOW)
+    unconsolidate(whose, whole.id, worker.context, by="dora", now=NOW)
 
 
 def bring_in(worker: Worker, user: str) -> None:
