@@ -68,11 +68,11 @@ class Draft:
     """What proposed what is decided here, for the audit: extractor or model, prompt, tokens of the batch's call."""
 
     def time(self) -> datetime:
-        """`now`, and as long as the draft has taken since: what was decided by then may have waited for a model."""
+        """Return `now` and as long as the draft has taken since: what was decided may have waited for a model."""
         return self.now + timedelta(seconds=monotonic() - self.begun)
 
-    def learn(self, memories: Iterable[Memory]) -> None:
-        """Take note of memories as they were read."""
+    def load(self, memories: Iterable[Memory]) -> None:
+        """Take in memories as they were read; those that are known stay as they are."""
         for memory in memories:
             if memory.id not in self.read:
                 self.read[memory.id] = memory
@@ -111,6 +111,7 @@ class Draft:
         ]
 
     def create(self, memory: Memory, vector: Vector, reason: str) -> None:
+        """Add a memory with the vector of its summary."""
         self._put(memory)
         self.vectors[memory.id] = vector
         self._note(AuditAction.CREATED, memory, reason)
@@ -126,7 +127,7 @@ class Draft:
         self._note(action, memory, reason)
         self._announce(EventName.UPDATED, memory)
 
-    def retell(self, memory: Memory, reason: str) -> None:
+    def reword(self, memory: Memory, reason: str) -> None:
         """Replace a memory by what is left of it without what was forgotten: what was announced of it is void."""
         self._put(memory)
         self._note(AuditAction.UPDATED, memory, reason)
@@ -157,6 +158,7 @@ class Draft:
         self.events.append(self._event(EventName.ARCHIVED, {"id": str(memory.id)}))
 
     def delete(self, memory: Memory, reason: str) -> None:
+        """Remove a memory, and what this draft would announce of it."""
         self.current.pop(memory.id, None)
         self.vectors.pop(memory.id, None)
         self.changed[memory.id] = None
@@ -165,20 +167,24 @@ class Draft:
         self._note(AuditAction.DELETED, memory, reason)
         self.events.append(self._event(EventName.DELETED, {"id": str(memory.id)}))
 
-    def say(self, name: EventName, payload: dict[str, str]) -> None:
+    def emit(self, name: EventName, payload: dict[str, str]) -> None:
         """Announce something that is no change of a memory."""
         self.events.append(self._event(name, payload))
 
-    def refuse(self, action: AuditAction, turn_id: str, reason: str, *, memory_id: uuid.UUID | None = None) -> None:
+    def audit_refusal(
+        self, action: AuditAction, turn_id: str, reason: str, *, memory_id: uuid.UUID | None = None
+    ) -> None:
         """Leave a line that something of a turn was not kept, or not done to a memory, and by which rule."""
         self.audit.append(self._entry(action, reason, memory_id=memory_id, turn_id=turn_id))
 
-    def hold(self, review: Review) -> None:
+    def queue_review(self, review: Review) -> None:
         """Have a person decide on a candidate."""
         self.audit.append(self._entry(AuditAction.QUARANTINED, review.reason, turn_id=_turn_of(review.candidate)))
         self.reviews.append(review)
 
-    def settle(self, review: Review, status: ReviewStatus, memory: Memory | None, reason: str | None = None) -> None:
+    def close_review(
+        self, review: Review, status: ReviewStatus, memory: Memory | None, reason: str | None = None
+    ) -> None:
         """End a review, with a line of what was decided; the reason is the review's own unless another is given."""
         self.settled.append(Settlement(review_id=review.id, status=status, by=self.by))
         if status is ReviewStatus.REJECTED:
@@ -189,7 +195,7 @@ class Draft:
         )
         self.audit.append(line)
 
-    def withdraw(self, review: Review, reason: str) -> None:
+    def withdraw_review(self, review: Review, reason: str) -> None:
         """Drop what waits for a person."""
         if review in self.reviews:
             self.reviews.remove(review)
@@ -198,21 +204,22 @@ class Draft:
             self._announce_dropped(review)
         self.audit.append(self._entry(AuditAction.DELETED, reason, turn_id=_turn_of(review.candidate)))
 
-    def prefer(self, preference: Preference, turn_id: str, reason: str) -> None:
+    def set_preference(self, preference: Preference, turn_id: str, reason: str) -> None:
         """Note what the subject wants of their memory from now on."""
         if preference.stands_alone:
-            self.preferred = {one: None for one in self.preferred if one.name is not preference.name}
+            self.preferred = {known: None for known in self.preferred if known.name is not preference.name}
         self.unpreferred.pop(preference, None)
         self.preferred[preference] = None
         self.audit.append(self._entry(AuditAction.PREFERENCE, reason, turn_id=turn_id))
 
-    def prefer_no_longer(self, preference: Preference, turn_id: str, reason: str) -> None:
+    def unset_preference(self, preference: Preference, turn_id: str, reason: str) -> None:
         """Note what the subject no longer wants."""
         self.preferred.pop(preference, None)
         self.unpreferred[preference] = None
         self.audit.append(self._entry(AuditAction.PREFERENCE, reason, turn_id=turn_id))
 
     def created(self) -> tuple[Memory, ...]:
+        """Return the memories that the catalog does not have yet."""
         return tuple(
             memory.model_copy(update={"version": 1})
             for id_ in self.changed
@@ -220,6 +227,7 @@ class Draft:
         )
 
     def updated(self) -> tuple[Memory, ...]:
+        """Return the memories that were changed, at the version that the write makes."""
         # However often a batch touched a memory, the catalog sees one write of it.
         return tuple(
             memory.model_copy(update={"version": before.version + 1})
@@ -228,10 +236,11 @@ class Draft:
         )
 
     def deleted(self) -> tuple[Memory, ...]:
+        """Return the memories that were removed, as the catalog has them."""
         return tuple(self.read[id_] for id_ in self.changed if id_ in self.read and id_ not in self.current)
 
     def changes(self, fence: int | None = None) -> Changes:
-        """All that was decided, to be written under a lease's token where there is one."""
+        """Return all that was decided, to be written under a lease's token where there is one."""
         return Changes(
             subject=self.subject,
             at=self.now,

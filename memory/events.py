@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, cast
+from typing import Any
 
 from memory.context import MemoryContext
 from schema import Event, Subject
@@ -18,24 +18,25 @@ _STREAM_SECONDS = 7 * 86400
 
 
 def stream_key(subject: Subject) -> str:
-    """The Redis stream of a subject's events."""
+    """Return the key of the Redis stream of a subject's events."""
     return f"afterturn:events:{{{subject.key}}}"
 
 
 def announce(events: Sequence[tuple[int, Event]], context: MemoryContext) -> dict[int, tuple[str, bytes]]:
-    """Append events with their outbox ids to their subjects' streams, in their order.
+    """Append events with their outbox ids to their subjects' streams, in their order, and return the key of the stream
+    and the id there of each, by its outbox id.
 
-    A deletion takes the earlier events of that memory out of the stream: they carry its summary. So does what is told
-    anew. Answers where each event lies in its stream, by its outbox id.
+    A deletion takes the earlier events of that memory out of the stream: they carry its summary. So does what a memory
+    says anew.
     """
     if not events:
         return {}
-    gone: dict[Subject, set[str]] = defaultdict(set)
+    void_ids: dict[Subject, set[str]] = defaultdict(set)
     for _, event in events:
         if event.voids is not None:
-            gone[event.subject].add(event.voids)
-    for subject, ids in gone.items():
-        _take_back(subject, ids, context)
+            void_ids[event.subject].add(event.voids)
+    for subject, ids in void_ids.items():
+        _drop_events_about(subject, ids, context)
     pipeline = context.redis.pipeline(transaction=False)
     for event_id, event in events:
         fields: dict[Any, Any] = {
@@ -57,19 +58,25 @@ def announce_left(events: Sequence[tuple[int, Event]], context: MemoryContext) -
     What is no longer in the outbox afterwards was announced by somebody else, or erased meanwhile, from the stream too:
     it is taken out again.
     """
-    told = announce(events, context)
-    take_back(told, told.keys() - context.catalog.mark_done(event_ids=list(told)).events, context)
+    announced = announce(events, context)
+    take_back(announced, announced.keys() - context.catalog.mark_done(event_ids=list(announced)).events, context)
 
 
-def take_back(told: Mapping[int, tuple[str, bytes]], event_ids: Iterable[int], context: MemoryContext) -> None:
-    """Take events that were just told out of their streams again: what they tell of was erased meanwhile."""
+def announce_all(subject: Subject, context: MemoryContext) -> None:
+    """Announce all that waits in the outbox of one subject."""
+    while waiting := context.catalog.outbox(subject):
+        announce_left(waiting, context)
+
+
+def take_back(announced: Mapping[int, tuple[str, bytes]], event_ids: Iterable[int], context: MemoryContext) -> None:
+    """Take some of the events that were just announced out of their streams again."""
     for event_id in event_ids:
-        stream, entry = told[event_id]
+        stream, entry = announced[event_id]
         context.redis.xdel(stream, entry)
 
 
-def _take_back(subject: Subject, ids: set[str], context: MemoryContext) -> None:
-    entries: list[tuple[bytes, dict[bytes, bytes]]] = cast(Any, context.redis.xrange(stream_key(subject)))
-    told = [entry for entry, fields in entries if ids & set(map(str, json.loads(fields[b"payload"]).values()))]
-    if told:
-        context.redis.xdel(stream_key(subject), *told)
+def _drop_events_about(subject: Subject, ids: set[str], context: MemoryContext) -> None:
+    entries: Any = context.redis.xrange(stream_key(subject))
+    about = [entry for entry, fields in entries if ids & set(map(str, json.loads(fields[b"payload"]).values()))]
+    if about:
+        context.redis.xdel(stream_key(subject), *about)

@@ -40,22 +40,22 @@ class Imported:
 
 
 def export(stores: Stores, *, subject: Subject | None = None, vectors: bool = False) -> Iterator[str]:
-    """One line of what this is, then one for each memory, whatever its status, with the raw turns that it came from,
-    and its vector if asked for; of one subject or of all."""
+    """Yield one line of what this is, then one for each memory, whatever its status, with the raw turns that it came
+    from, and its vector if asked for; of one subject or of all."""
     yield _line({"afterturn": FORMAT, "model": stores.embedder.name if vectors else None})
     for whose in [subject] if subject else _everybody(stores):
         memories = stores.catalog.list_memories(whose, statuses=tuple(Status), limit=_ALL)
         for start in range(0, len(memories), _MEMORIES_AT_A_TIME):
-            some = memories[start : start + _MEMORIES_AT_A_TIME]
-            held = {entry.memory_id: entry.vector for entry in _entries(whose, some, stores)} if vectors else {}
-            turns = {turn.turn_id: turn for turn in stores.catalog.sources(whose, _turn_ids(some))}
-            for memory in some:
+            page = memories[start : start + _MEMORIES_AT_A_TIME]
+            vector_of = {entry.memory_id: entry.vector for entry in _entries(whose, page, stores)} if vectors else {}
+            turns = {turn.turn_id: turn for turn in stores.catalog.sources(whose, _turn_ids(page))}
+            for memory in page:
                 sources = [turns[id_] for id_ in memory.source_turn_ids if id_ in turns]
                 yield _line(
                     {
                         "memory": memory.model_dump(mode="json", exclude_defaults=True),
                         "sources": [turn.model_dump(mode="json", exclude_none=True) for turn in sources],
-                        "vector": _encoded(held[memory.id]) if memory.id in held else None,
+                        "vector": _encoded(vector_of[memory.id]) if memory.id in vector_of else None,
                     }
                 )
 
@@ -172,8 +172,8 @@ def _encoded(vector: Vector) -> str:
     return base64.b64encode(vector.astype("<f4").tobytes()).decode()
 
 
-def _decoded(said: str) -> Vector:
-    return np.frombuffer(base64.b64decode(said, validate=True), dtype="<f4").astype(np.float32)
+def _decoded(encoded: str) -> Vector:
+    return np.frombuffer(base64.b64decode(encoded, validate=True), dtype="<f4").astype(np.float32)
 
 
 def _line(value: dict[str, Any]) -> str:

@@ -31,10 +31,10 @@ def forget(
         if memory.status in FORGETTABLE and is_meant(request.what, memory, similarities.get(id_), context.policy)
     ]
     if meant:
-        draft.learn(family(context.catalog, draft.subject, [memory.id for memory in meant]).values())
+        draft.load(family(context.catalog, draft.subject, [memory.id for memory in meant]).values())
         aftermath = remove(_narrowed(meant, request, draft, context), draft, context, _ASKED)
         for id_ in aftermath.held:
-            draft.refuse(AuditAction.REFUSED, request.turn_id, _UNDER_LEGAL_HOLD, memory_id=id_)
+            draft.audit_refusal(AuditAction.REFUSED, request.turn_id, _UNDER_LEGAL_HOLD, memory_id=id_)
         if aftermath.held:
             return False
     waiting = [
@@ -43,12 +43,12 @@ def forget(
         if review.candidate and is_meant(request.what, review.candidate, None, context.policy)
     ]
     for review in waiting:
-        draft.withdraw(review, _ASKED)
+        draft.withdraw_review(review, _ASKED)
     return bool(meant or waiting)
 
 
 def _narrowed(meant: Sequence[Memory], request: ForgetRequest, draft: Draft, context: MemoryContext) -> set[uuid.UUID]:
-    """The memories that are meant; of a consolidated one only the originals that are, if any is by itself."""
+    """Return the memories that are meant; of a consolidated one only the originals that are, if any is by itself."""
     ids = set()
     for memory in meant:
         originals = [draft.current[id_] for id_ in memory.consolidated_from if id_ in draft.current]

@@ -20,9 +20,9 @@ def index(jobs: Sequence[IndexJob], stores: Stores, *, vectors: Mapping[uuid.UUI
     `vectors` are those of memories' summaries that are known already, by memory; the others are embedded.
     """
     while jobs:
-        told = _reconcile(jobs, stores, vectors or {})
+        indexed = _reconcile(jobs, stores, vectors or {})
         vectors = None
-        jobs = overtaken(jobs, told, stores.catalog.mark_done(jobs).versions)
+        jobs = overtaken(jobs, indexed, stores.catalog.mark_done(jobs).versions)
 
 
 def index_all(subject: Subject, stores: Stores) -> None:
@@ -44,13 +44,15 @@ def indexed_vectors(memories: Sequence[Memory], stores: Stores) -> dict[uuid.UUI
     return {entry.memory_id: entry.vector for entry in stores.index.fetch(subject, keys)} if keys else {}
 
 
-def overtaken(jobs: Sequence[IndexJob], told: Mapping[uuid.UUID, int], now: Mapping[uuid.UUID, int]) -> list[IndexJob]:
-    """The jobs whose memories are `now` at other versions than the index was `told`.
+def overtaken(
+    jobs: Sequence[IndexJob], indexed: Mapping[uuid.UUID, int], now: Mapping[uuid.UUID, int]
+) -> list[IndexJob]:
+    """Return the jobs whose memories are `now` at other versions than the index was told of.
 
     Somebody wrote between the reading and the telling, and may have told the index first: then ours is the older
     state, and must not stay, least of all that of a memory that was deleted.
     """
-    return [job for job in jobs if now.get(job.memory_id) != told.get(job.memory_id)]
+    return [job for job in jobs if now.get(job.memory_id) != indexed.get(job.memory_id)]
 
 
 def _reconcile(jobs: Sequence[IndexJob], stores: Stores, known: Mapping[uuid.UUID, Vector]) -> dict[uuid.UUID, int]:
@@ -58,7 +60,7 @@ def _reconcile(jobs: Sequence[IndexJob], stores: Stores, known: Mapping[uuid.UUI
     by_subject: dict[Subject, list[IndexJob]] = defaultdict(list)
     for job in jobs:
         by_subject[job.subject].append(job)
-    told = {}
+    indexed = {}
     for subject, of_subject in by_subject.items():
         memories = stores.catalog.memories(subject, [job.memory_id for job in of_subject])
         gone = [job.index_key for job in of_subject if job.memory_id not in memories]
@@ -69,5 +71,5 @@ def _reconcile(jobs: Sequence[IndexJob], stores: Stores, known: Mapping[uuid.UUI
             stores.index.upsert([Entry.of(memory, vectors[id_]) for id_, memory in memories.items()])
         if gone:
             stores.index.delete(subject, gone)
-        told.update({memory.id: memory.version for memory in memories.values()})
-    return told
+        indexed.update({memory.id: memory.version for memory in memories.values()})
+    return indexed

@@ -85,12 +85,12 @@ class LeaseKeeper:
                     self._lock.notify_all()
 
     def oldest(self) -> float:
-        """For how many seconds the oldest batch is in hand; 0 where none is."""
+        """Return for how many seconds the oldest batch is in hand; 0 where none is."""
         with self._lock:
             return time.monotonic() - min(self._held.values()) if self._held else 0.0
 
     def wait_idle(self, seconds: float) -> bool:
-        """Wait until nothing is in hand, for so long at most; whether it is."""
+        """Wait until nothing is in hand, for so long at most. Returns whether nothing is."""
         with self._lock:
             return self._lock.wait_for(lambda: not self._held, seconds)
 

@@ -41,7 +41,7 @@ def set_legal_hold(
         if missing := set(memory_ids) - known.keys():
             raise KeyError(missing.pop())
         draft = Draft(subject, now, context.policy.version, by=by)
-        draft.learn(known.values())
+        draft.load(known.values())
         for memory in known.values():
             if memory.legal_hold is not holds:
                 draft.set_legal_hold(memory, holds, why[:MAX_WHY_CHARS])

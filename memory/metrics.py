@@ -161,7 +161,7 @@ def show_breaker(part: str, state: State) -> None:
 
 
 def breaker_states() -> dict[str, State]:
-    """The states of this worker's circuit breakers, by part."""
+    """Return the states of this worker's circuit breakers, by part."""
     return {
         sample.labels["part"]: State(int(sample.value))
         for metric in BREAKER_STATE.collect()

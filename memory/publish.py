@@ -102,7 +102,7 @@ def _or_by_the_sweep() -> Iterator[None]:
 def _completed(
     vectors: Mapping[uuid.UUID, Vector], memories: Sequence[Memory], context: MemoryContext
 ) -> dict[uuid.UUID, Vector]:
-    """The vectors, with those of the memories that have none yet."""
+    """Return the vectors, with those of the memories that have none yet."""
     missing = [memory for memory in memories if memory.id not in vectors]
     embedded = context.embedder.embed([memory.summary for memory in missing]) if missing else ()
     return {**vectors, **{memory.id: vector for memory, vector in zip(missing, embedded, strict=True)}}

@@ -23,13 +23,13 @@ _LOOKED_AT = 32
 
 
 def target_of(stores: Stores) -> str:
-    """The index of the settings, as the catalog knows it by name."""
+    """Return the index of the settings, as the catalog knows it by name."""
     return f"{stores.settings.index}:{stores.settings.index_name}"
 
 
 def reindex(stores: Stores, progress: Callable[[int], None] = lambda _: None) -> int:
-    """Put all memories into the index of the settings, and then what was written meanwhile; answers how many the first
-    was. Begins where an earlier call to the same index and model was broken off. `progress` hears the number so far.
+    """Put all memories into the index of the settings, and then what was written meanwhile. Returns how many the first
+    were. Begins where an earlier call to the same index and model was broken off. `progress` hears the number so far.
 
     The fleet may work on, with these settings or with others.
     """
@@ -89,35 +89,39 @@ def must_be_built(stores: Stores) -> None:
 
 
 def _has_nothing(stores: Stores) -> bool:
-    """Whether there are memories that it was told of, and the index has none of them."""
-    some = stores.catalog.reindex_jobs.some_memories(_LOOKED_AT)
+    """Return whether there are memories that it was told of, and the index has none of them."""
+    sample = stores.catalog.reindex_jobs.some_memories(_LOOKED_AT)
     by_subject: dict[Subject, list[uuid.UUID]] = defaultdict(list)
-    for subject, type_, id_ in some:
+    for subject, type_, id_ in sample:
         by_subject[subject].append(index_key(subject.subject_id, type_, id_))
-    return bool(some) and not any(stores.index.fetch(subject, keys) for subject, keys in by_subject.items())
+    return bool(sample) and not any(stores.index.fetch(subject, keys) for subject, keys in by_subject.items())
 
 
 def catch_up(stores: Stores) -> int:
     """Tell the index of the settings what was written since the job began, and answer how much that was."""
-    told = 0
+    count = 0
     while written := stores.catalog.reindex_jobs.written():
         for subject, of_subject in _by_subject(written):
             _tell(subject, of_subject, stores)
         stores.catalog.reindex_jobs.mark_done(written)
-        told += len(written)
-    return told
+        count += len(written)
+    return count
 
 
 def _by_subject(written: Sequence[LoggedWrite]) -> list[tuple[Subject, list[LoggedWrite]]]:
     found: dict[Subject, list[LoggedWrite]] = defaultdict(list)
-    for one in written:
-        found[one.subject].append(one)
+    for write in written:
+        found[write.subject].append(write)
     return list(found.items())
 
 
 def _tell(subject: Subject, written: Sequence[LoggedWrite], stores: Stores) -> None:
-    memories = stores.catalog.memories(subject, {one.memory_id for one in written})
-    gone = {index_key(subject.subject_id, one.type, one.memory_id) for one in written if one.memory_id not in memories}
+    memories = stores.catalog.memories(subject, {write.memory_id for write in written})
+    gone = {
+        index_key(subject.subject_id, write.type, write.memory_id)
+        for write in written
+        if write.memory_id not in memories
+    }
     _upsert(list(memories.values()), stores)
     if gone:
         stores.index.delete(subject, sorted(gone))
@@ -131,6 +135,6 @@ def _index_all_of(subject: Subject, stores: Stores) -> int:
 
 def _upsert(memories: Sequence[Memory], stores: Stores) -> None:
     for start in range(0, len(memories), _MEMORIES_A_CALL):
-        some = memories[start : start + _MEMORIES_A_CALL]
-        vectors = stores.embedder.embed([memory.summary for memory in some])
-        stores.index.upsert([Entry.of(*pair) for pair in zip(some, vectors, strict=True)])
+        page = memories[start : start + _MEMORIES_A_CALL]
+        vectors = stores.embedder.embed([memory.summary for memory in page])
+        stores.index.upsert([Entry.of(*pair) for pair in zip(page, vectors, strict=True)])

@@ -39,7 +39,7 @@ class Resolution:
 
 
 @dataclass(frozen=True)
-class _Compared:
+class _Comparison:
     """An item with the vector of its text, and the cosines of known memories to it."""
 
     item: Item
@@ -61,20 +61,20 @@ def resolve(
 
     `vectors` are those of the items' texts, in their order; `origins` are those of the batch's turns by their ids.
     """
-    compared = [
-        _Compared(item, vector, _search(item, vector, draft, context))
+    comparisons = [
+        _Comparison(item, vector, _search(item, vector, draft, context))
         for item, vector in zip(items, vectors, strict=True)
     ]
-    found = {id_ for one in compared for id_ in one.similarities}
-    draft.learn(context.catalog.memories(draft.subject, found - draft.read.keys()).values())
+    found = {id_ for comparison in comparisons for id_ in comparison.similarities}
+    draft.load(context.catalog.memories(draft.subject, found - draft.read.keys()).values())
     pairs = {pair for item in items if isinstance(item, Scored) for pair in item.attributes}
-    draft.learn(context.catalog.with_attributes(draft.subject, pairs))
+    draft.load(context.catalog.with_attributes(draft.subject, pairs))
     verdicts: Verdicts = {}
     if context.judge is not None:
-        verdicts = context.judge.judge(_doubts(compared, origins, draft, context))
+        verdicts = context.judge.judge(_doubts(comparisons, origins, draft, context))
         if verdicts:
             draft.made_by |= {"check_model": context.judge.name, "check_prompt_version": SAME_FACT_PROMPT}
-    return [_resolved(one, verdicts, origins, draft, context) for one in compared]
+    return [_resolved(comparison, verdicts, origins, draft, context) for comparison in comparisons]
 
 
 def _search(item: Item, vector: Vector, draft: Draft, context: MemoryContext) -> dict[uuid.UUID, float]:
@@ -87,22 +87,22 @@ def _search(item: Item, vector: Vector, draft: Draft, context: MemoryContext) ->
 
 
 def _doubts(
-    compared: Sequence[_Compared], origins: Mapping[str, Origin], draft: Draft, context: MemoryContext
+    comparisons: Sequence[_Comparison], origins: Mapping[str, Origin], draft: Draft, context: MemoryContext
 ) -> list[Check]:
     """Return the candidates that words do not settle, each with the memory that it may tell again: one that is known,
     or one that a candidate before it in the batch would become. Nothing is done."""
     checks: list[Check] = []
     earlier: list[tuple[Memory, Vector]] = []
-    for one in compared:
-        if isinstance(one.item, ForgetRequest):
+    for comparison in comparisons:
+        if isinstance(comparison.item, ForgetRequest):
             continue
-        candidate = one.item.candidate
-        neighbours = draft.neighbours(candidate.type, one.similarities, one.vector, earlier)
-        decision = _decide(one.item, neighbours, draft, context, [memory for memory, _ in earlier])
+        candidate = comparison.item.candidate
+        neighbours = draft.neighbours(candidate.type, comparison.similarities, comparison.vector, earlier)
+        decision = _decide(comparison.item, neighbours, draft, context, [memory for memory, _ in earlier])
         if decision.action is DecisionAction.CHECK:
             checks.append(_check(candidate, decision, neighbours))
         if decision.action not in (DecisionAction.UPDATE, DecisionAction.SKIP):
-            earlier.append((new_memory(one.item, origins[candidate.turn_id], draft, context), one.vector))
+            earlier.append((new_memory(comparison.item, origins[candidate.turn_id], draft, context), comparison.vector))
     return checks
 
 
@@ -118,18 +118,18 @@ def _decide(
 
 
 def _check(candidate: Candidate, decision: Decision, neighbours: Sequence[Neighbour]) -> Check:
-    return Check(candidate, next(one.memory for one in neighbours if one.memory.id == decision.targets[0]))
+    return Check(candidate, next(near.memory for near in neighbours if near.memory.id == decision.targets[0]))
 
 
 def _resolved(
-    compared: _Compared, verdicts: Verdicts, origins: Mapping[str, Origin], draft: Draft, context: MemoryContext
+    comparison: _Comparison, verdicts: Verdicts, origins: Mapping[str, Origin], draft: Draft, context: MemoryContext
 ) -> Resolution:
     """Decide an item, and do it on the draft."""
-    item = compared.item
+    item = comparison.item
     if isinstance(item, ForgetRequest):
-        return Resolution(item.turn_id, forget(item, compared.similarities, draft, context))
+        return Resolution(item.turn_id, forget(item, comparison.similarities, draft, context))
     candidate = item.candidate
-    neighbours = draft.neighbours(candidate.type, compared.similarities, compared.vector)
+    neighbours = draft.neighbours(candidate.type, comparison.similarities, comparison.vector)
     decision = _decide(item, neighbours, draft, context)
     DECISIONS.labels(decision.action).inc()
     if decision.action is DecisionAction.CHECK:
@@ -141,15 +141,15 @@ def _resolved(
         case DecisionAction.SKIP:
             return Resolution(candidate.turn_id, is_effective=False)
         case DecisionAction.UPDATE:
-            memory = _update(item, decision, compared.vector, draft, context)
+            memory = _update(item, decision, comparison.vector, draft, context)
         case _:
             new = new_memory(item, origins[candidate.turn_id], draft, context)
-            memory = _create(new, candidate, decision, neighbours, compared.vector, draft, context)
+            memory = _create(new, candidate, decision, neighbours, comparison.vector, draft, context)
     return Resolution(candidate.turn_id, is_effective=True, memory_id=memory.id)
 
 
 def _by_verdict(decision: Decision, check: Check, verdict: SameFact | None) -> Decision:
-    """The decision that a model's verdict makes of a check; a check stays one where there is none."""
+    """Return the decision that a model's verdict makes of a check; a check stays one where there is none."""
     if verdict is None:
         return decision
     if verdict is SameFact.SAME:
@@ -193,14 +193,14 @@ def _create(
 
 
 def _outdated(ids: Iterable[uuid.UUID], candidate: Candidate, draft: Draft, context: MemoryContext) -> list[Memory]:
-    """What a candidate outdates of these memories.
+    """Return what a candidate outdates of these memories.
 
     Of a consolidated one that are the originals that it contradicts: it is taken apart, and the others stand by
     themselves again. Under legal hold it is archived as it is.
     """
     outdated: list[Memory] = []
     for memory in [draft.current[id_] for id_ in ids]:
-        draft.learn(family(context.catalog, draft.subject, [memory.id]).values() if memory.consolidated_from else ())
+        draft.load(family(context.catalog, draft.subject, [memory.id]).values() if memory.consolidated_from else ())
         originals = [draft.current[id_] for id_ in memory.consolidated_from if id_ in draft.current]
         changed = {original.id for original in originals if contradicts(candidate, original, context.policy)}
         if not 0 < len(changed) < len(originals):
@@ -223,7 +223,7 @@ def _supersede(replaced: Sequence[Memory], by: Memory, reason: str, draft: Draft
         draft.supersede(supersede(old, by.id, draft.now), by, reason)
     for old in replaced:
         pairs = {(fact.entity.casefold(), fact.attribute) for fact in old.facts if fact.attribute}
-        draft.learn(context.catalog.with_attributes(draft.subject, pairs))
+        draft.load(context.catalog.with_attributes(draft.subject, pairs))
         still_true = remains(old, by, draft.with_attributes(pairs), draft.name, draft.now, draft.policy_version)
         if still_true:
             vectors = context.embedder.embed([memory.summary for memory in still_true])

@@ -35,7 +35,7 @@ class NotOpen(Refused):
 
 
 class NotWanted(Refused):
-    """The subject wants nothing of that kind kept any more: it was dropped. The message says which wish it is."""
+    """The subject wants nothing of that kind kept any more: it was dropped. The message says which preference it is."""
 
 
 @dataclass(frozen=True)
@@ -65,7 +65,7 @@ def approve(id_: uuid.UUID, context: MemoryContext, *, by: str, now: datetime) -
         candidate = review.candidate
         draft = Draft(subject, now, context.policy.version, by=by)
         if reason := why_not(candidate, context.catalog.preferences.of(subject)):
-            draft.settle(review, ReviewStatus.REJECTED, None, reason)
+            draft.close_review(review, ReviewStatus.REJECTED, None, reason)
             publish(draft.changes(lease.token), {}, context)
             raise NotWanted(_NOT_WANTED[reason])
         subject_state = context.catalog.subject_state(subject, now - timedelta(hours=1))
@@ -74,13 +74,13 @@ def approve(id_: uuid.UUID, context: MemoryContext, *, by: str, now: datetime) -
         origin = Origin(review.conversation_id, review.agent_id, subject.subject_id, review.links)
         [resolution] = resolve(items, vectors, {candidate.turn_id: origin}, draft, context)
         memory = draft.current[resolution.memory_id] if resolution.memory_id else None
-        draft.settle(review, ReviewStatus.APPROVED, memory)
+        draft.close_review(review, ReviewStatus.APPROVED, memory)
         publish(draft.changes(lease.token), draft.vectors, context)
     return Approved(review, memory)
 
 
 def why_not(candidate: Candidate, wanted: Preferences) -> str | None:
-    """Which wish of the subject's a candidate is against, if any."""
+    """Return which preference of the subject a candidate is against, if any."""
     if wanted.consent == "withdrawn":
         return "consent_withdrawn"
     if is_about(candidate.summary, wanted.blocked_topics, (*candidate.tags, candidate.category)):
@@ -97,7 +97,7 @@ def reject(id_: uuid.UUID, context: MemoryContext, *, by: str, now: datetime) ->
     """
     review = _open_review(id_, context.catalog)
     draft = Draft(review.subject, now, context.policy.version, by=by)
-    draft.settle(review, ReviewStatus.REJECTED, None)
+    draft.close_review(review, ReviewStatus.REJECTED, None)
     publish(draft.changes(), {}, context)
     return review
 

@@ -46,7 +46,7 @@ def _text(value: object) -> str:
 
 
 def _objects(value: object) -> object:
-    return [one for one in value if isinstance(one, dict)] if isinstance(value, list) else value
+    return [item for item in value if isinstance(item, dict)] if isinstance(value, list) else value
 
 
 class _Verdict(BaseModel):
@@ -76,7 +76,7 @@ class Judge:
         return self._llm.name
 
     def judge(self, checks: Sequence[Check]) -> Verdicts:
-        """What the model says of each pair; those of which it says nothing are left out.
+        """Return what the model says of each pair; those of which it says nothing are left out.
 
         Raises:
             LLMUnavailable, LLMBusy, CircuitOpen: try again later.
@@ -90,15 +90,15 @@ class Judge:
             _log.warning("checks_unanswered", error=type(error).__name__, checks=len(checks))
             LLM_CHECKS.labels("unanswered").inc(len(checks))
             return {}
-        said = {
-            asked[one.pair].key: _VERDICTS[one.verdict]
-            for one in completion.answer.verdicts
-            if one.pair in asked and one.verdict in _VERDICTS
+        verdicts = {
+            asked[answer.pair].key: _VERDICTS[answer.verdict]
+            for answer in completion.answer.verdicts
+            if answer.pair in asked and answer.verdict in _VERDICTS
         }
-        for verdict in said.values():
+        for verdict in verdicts.values():
             LLM_CHECKS.labels(verdict.value).inc()
-        LLM_CHECKS.labels("unanswered").inc(len(checks) - len(said))
-        return said
+        LLM_CHECKS.labels("unanswered").inc(len(checks) - len(verdicts))
+        return verdicts
 
 
 def _written(asked: Mapping[str, Check]) -> str:

@@ -66,7 +66,7 @@ def embed(items: Sequence[Item], unindexed: Sequence[Memory], draft: Draft, cont
     by_text = dict(zip(texts, context.embedder.embed(texts), strict=True))
     vectors = [by_text[text] for text in wanted]
     # What the index was not told yet it cannot find: these are compared by their vectors here.
-    draft.learn(unindexed)
+    draft.load(unindexed)
     draft.vectors.update(zip((memory.id for memory in unindexed), vectors[len(items) :], strict=True))
     return vectors[: len(items)]
 

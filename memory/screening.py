@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from memory.context import MemoryContext
 from memory.draft import Draft
 from memory.metrics import SCREENINGS
-from memory.spoken_preferences import Wishes
+from memory.spoken_preferences import SpokenPreferences
 from policies.privacy.prompts import is_prompt
 from policies.privacy.screen import screen
 from policies.privacy.third_parties import told_of, without_names
@@ -16,7 +16,6 @@ from policies.topics import without
 from schema import (
     MAX_SUMMARY_CHARS,
     Asker,
-    Attachment,
     AuditAction,
     Candidate,
     Extraction,
@@ -42,44 +41,51 @@ _SHORTEST_HIDDEN = 4
 
 
 def screened(
-    extraction: Extraction, turns: Mapping[str, Turn], wishes: Wishes, draft: Draft, context: MemoryContext
+    extraction: Extraction,
+    turns: Mapping[str, Turn],
+    preferences: SpokenPreferences,
+    draft: Draft,
+    context: MemoryContext,
 ) -> Iterator[Candidate | ForgetRequest]:
-    """What may go on, masked; of all else a line goes onto the draft, or a review."""
+    """Yield what may go on, masked; of all else a line goes onto the draft, or a review."""
     seen = {turn_id: screen(turn.text_of("user"), context.policy) for turn_id, turn in turns.items()}
     planted = {turn_id for turn_id, screening in seen.items() if screening.verdict is Verdict.QUARANTINE}
-    hidden = {turn_id: _hidden_numbers(turns[turn_id].text_of("user"), one.text) for turn_id, one in seen.items()}
+    hidden = {
+        turn_id: _hidden_numbers(turns[turn_id].text_of("user"), screening.text) for turn_id, screening in seen.items()
+    }
     prompts = {turn_id for turn_id, turn in turns.items() if is_prompt(turn.text_of("user"))}
     for item in extraction.items:
         if isinstance(item, ForgetRequest):
             yield item
             continue
-        if item.turn_id in wishes.withheld:
+        if item.turn_id in preferences.withheld:
             continue
         labels = (*item.tags, item.category)
-        screening = screen(item.summary, context.policy, blocked_topics=wishes.topics(item.turn_id), labels=labels)
+        screening = screen(item.summary, context.policy, blocked_topics=preferences.topics(item.turn_id), labels=labels)
         kept = _masked(item, screening, context.policy)
         SCREENINGS.labels(Verdict.QUARANTINE if item.turn_id in planted else screening.verdict).inc()
         if screening.verdict is Verdict.REFUSE:
-            draft.refuse(AuditAction.REFUSED, item.turn_id, ", ".join(screening.reasons))
+            draft.audit_refusal(AuditAction.REFUSED, item.turn_id, ", ".join(screening.reasons))
         elif any(word in kept.summary for word in hidden[item.turn_id]):
-            draft.refuse(AuditAction.REFUSED, item.turn_id, ", ".join(seen[item.turn_id].reasons))
+            draft.audit_refusal(AuditAction.REFUSED, item.turn_id, ", ".join(seen[item.turn_id].reasons))
         elif item.turn_id in prompts - planted:
-            draft.refuse(AuditAction.REFUSED, item.turn_id, _PROMPT)
+            draft.audit_refusal(AuditAction.REFUSED, item.turn_id, _PROMPT)
         elif item.turn_id in planted or screening.verdict is Verdict.QUARANTINE:
             _quarantine(kept, turns[item.turn_id], draft, context)
-        elif (told := _without_others(kept, turns, draft, context.policy)) is not None:
-            yield told
+        elif (candidate := _without_others(kept, turns, draft, context.policy)) is not None:
+            yield candidate
 
 
 def _without_others(candidate: Candidate, turns: Mapping[str, Turn], draft: Draft, policy: Policy) -> Candidate | None:
-    """The candidate without the names of others of whom it tells something sensitive; None if it is not to be kept."""
+    """Return the candidate without the names of others of whom it tells something sensitive; None if it must not be
+    kept."""
     if policy.others_sensitive_data == "keep":
         return candidate
     names = told_of(candidate, (turns[candidate.turn_id].user_name() or "",))
     if not names:
         return candidate
     if policy.others_sensitive_data == "drop":
-        draft.refuse(AuditAction.REFUSED, candidate.turn_id, _OTHERS)
+        draft.audit_refusal(AuditAction.REFUSED, candidate.turn_id, _OTHERS)
         return None
     draft.hidden.setdefault(candidate.turn_id, set()).update(names)
     return candidate.model_copy(
@@ -93,17 +99,17 @@ def _without_others(candidate: Candidate, turns: Mapping[str, Turn], draft: Draf
 
 
 def _names_none(fact: Fact, names: Sequence[str]) -> bool:
-    said = f"{fact.entity} {fact.verb} {fact.object}".casefold()
-    return not any(name.casefold() in said for name in names)
+    text = f"{fact.entity} {fact.verb} {fact.object}".casefold()
+    return not any(name.casefold() in text for name in names)
 
 
 def _quarantine(candidate: Candidate, turn: Turn, draft: Draft, context: MemoryContext) -> None:
     """Have a person decide on a candidate. Past a number of them, all that is left is the line in the audit."""
     waiting = len(draft.reviews) + context.catalog.reviews.count_open(draft.subject)
     if waiting >= context.policy.open_reviews_per_subject:
-        draft.refuse(AuditAction.QUARANTINED, candidate.turn_id, _PLANTED)
+        draft.audit_refusal(AuditAction.QUARANTINED, candidate.turn_id, _PLANTED)
         return
-    draft.hold(
+    draft.queue_review(
         Review.of(
             draft.subject,
             candidate,
@@ -116,14 +122,14 @@ def _quarantine(candidate: Candidate, turn: Turn, draft: Draft, context: MemoryC
     )
 
 
-def _hidden_numbers(said: str, kept: str) -> set[str]:
-    """The words with digits that screening took out of what the user said: told in the third person, a secret may stand
-    where no rule knows it ("the code of Maya's lock")."""
-    return {word for word in _hidden_words(said, kept) if _DIGIT.search(word)}
+def _hidden_numbers(original: str, kept: str) -> set[str]:
+    """Return the words with digits that screening took out of what the user said: told in the third person, a secret
+    may stand where no rule knows it ("the code of Maya's lock")."""
+    return {word for word in _hidden_words(original, kept) if _DIGIT.search(word)}
 
 
 def _masked(candidate: Candidate, screening: Screening, policy: Policy) -> Candidate:
-    """The candidate with nothing in any field that its summary may not have: out of its sentence no rule knows a
+    """Return the candidate with nothing in any field that its summary may not have: out of its sentence no rule knows a
     password, so what was masked there is looked for in the rest."""
     if screening.verdict is Verdict.ALLOW and not _says_more(candidate):
         return candidate
@@ -143,7 +149,7 @@ def _masked(candidate: Candidate, screening: Screening, policy: Policy) -> Candi
 
 
 def _says_more(candidate: Candidate) -> bool:
-    """Whether another field has something that may be an identifier or a key and is not in the summary."""
+    """Return whether another field has something that may be an identifier or a key and is not in the summary."""
     fields = (
         *candidate.tags,
         *(entity.text for entity in candidate.entities),
@@ -152,16 +158,16 @@ def _says_more(candidate: Candidate) -> bool:
     return any(text not in candidate.summary and _IDENTIFYING.search(text) for text in fields)
 
 
-def _hidden_words(said: str, kept: str) -> set[str]:
-    """The words of a text that screening took out of it, long enough to be looked for elsewhere."""
-    if said == kept:
+def _hidden_words(original: str, kept: str) -> set[str]:
+    """Return the words of a text that screening took out of it, long enough to be looked for elsewhere."""
+    if original == kept:
         return set()
-    words = (word.strip(_PUNCTUATION) for word in set(said.split()) - set(kept.split()))
+    words = (word.strip(_PUNCTUATION) for word in set(original.split()) - set(kept.split()))
     return {word for word in words if len(word) >= _SHORTEST_HIDDEN}
 
 
 def source_of(turn: Turn, blocked_topics: Sequence[str], names: Iterable[str], policy: Policy) -> Turn:
-    """The turn as it may be kept for provenance: with everything masked that no memory may hold.
+    """Return the turn as it may be kept for provenance: with everything masked that no memory may hold.
 
     What is masked where one side says it is masked where the other repeats it without saying what it is. The hot
     path's candidate is not kept: what became of it is a memory. `names` are those of others that are left out.
@@ -184,8 +190,13 @@ def source_of(turn: Turn, blocked_topics: Sequence[str], names: Iterable[str], p
         for message, text in zip(turn.messages, texts, strict=True)
     )
     attachments = tuple(
-        Attachment(uri=kept(one.uri) or _MASK, media_type=one.media_type, title=kept(one.title) if one.title else None)
-        for one in turn.attachments
+        attachment.model_copy(
+            update={
+                "uri": kept(attachment.uri) or _MASK,
+                "title": kept(attachment.title) if attachment.title else None,
+            }
+        )
+        for attachment in turn.attachments
     )
     return turn.model_copy(update={"messages": messages, "attachments": attachments, "candidate": None})
 

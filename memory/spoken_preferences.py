@@ -1,4 +1,4 @@
-"""What a subject wants of their memory, turn by turn of a batch: blocked topics and consent."""
+"""What a subject says that they want of their memory, turn by turn of a batch: blocked topics and consent."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ from schema import (
     Preferences,
 )
 
-_WISHES = ("block", "unblock")
+_VERBS = ("block", "unblock")
 _WITHHELD = "consent_withdrawn"
 
 
 @dataclass
-class Wishes:
+class SpokenPreferences:
     """`blocked` are the topics of which nothing may be kept, by the id of each turn; `withheld` the turns of which
     nothing at all may be."""
 
@@ -32,56 +32,58 @@ class Wishes:
     withheld: set[str] = field(default_factory=set)
 
     def topics(self, turn_id: str) -> tuple[str, ...]:
+        """Return the topics of which nothing of a turn may be kept."""
         return self.blocked.get(turn_id, ())
 
 
-def wishes_of(turns: Sequence[AdmittedTurn], kept: Preferences, draft: Draft) -> Wishes:
-    """What holds for each of the turns, oldest first: what was wanted before, and what they say themselves.
+def spoken_preferences(turns: Sequence[AdmittedTurn], known: Preferences, draft: Draft) -> SpokenPreferences:
+    """Return what holds for each of the turns, oldest first: what was wanted before, and what they say themselves.
 
-    A wish holds for the turn that says it and all after it. It goes onto the draft.
+    A preference holds for the turn that says it and all after it. It goes onto the draft.
     """
-    wishes = Wishes()
-    topics, consent = dict.fromkeys(kept.blocked_topics), kept.consent != "withdrawn"
-    for one in turns:
-        turn_id = one.turn.turn_id
-        for topic, blocked in _said(one):
+    preferences = SpokenPreferences()
+    topics, consent = dict.fromkeys(known.blocked_topics), known.consent != "withdrawn"
+    for admitted in turns:
+        turn_id = admitted.turn.turn_id
+        for topic, is_blocked in _topics_said(admitted):
             if is_everything(topic):
-                consent = not blocked
+                consent = not is_blocked
                 granted = Preference(name=PreferenceName.CONSENT, value="granted" if consent else "withdrawn")
-                draft.prefer(granted, turn_id, f"consent_{granted.value}")
+                draft.set_preference(granted, turn_id, f"consent_{granted.value}")
                 continue
             preference = Preference(name=PreferenceName.BLOCKED_TOPIC, value=topic)
-            if not blocked and topic in topics:
+            if not is_blocked and topic in topics:
                 del topics[topic]
-                draft.prefer_no_longer(preference, turn_id, "topic_unblocked")
-            elif blocked and topic not in topics and len(topics) < MAX_BLOCKED_TOPICS:
+                draft.unset_preference(preference, turn_id, "topic_unblocked")
+            elif is_blocked and topic not in topics and len(topics) < MAX_BLOCKED_TOPICS:
                 topics[topic] = None
-                draft.prefer(preference, turn_id, "topic_blocked")
-        wishes.blocked[turn_id] = tuple(topics)
+                draft.set_preference(preference, turn_id, "topic_blocked")
+        preferences.blocked[turn_id] = tuple(topics)
         if not consent:
-            wishes.withheld.add(turn_id)
-    return wishes
+            preferences.withheld.add(turn_id)
+    return preferences
 
 
-def without_withheld(turns: Sequence[AdmittedTurn], wishes: Wishes) -> list[AdmittedTurn]:
-    """The turns, with those skipped that may not be looked at. What asks for something to be forgotten still is."""
+def without_withheld(turns: Sequence[AdmittedTurn], preferences: SpokenPreferences) -> list[AdmittedTurn]:
+    """Return the turns, with those skipped that may not be looked at. What asks for something to be forgotten still
+    is."""
     return [
-        AdmittedTurn(one.turn, Admission(action=AdmissionAction.SKIP, reasons=(_WITHHELD,)))
-        if one.turn.turn_id in wishes.withheld and "command_forget" not in one.admission.reasons
-        else one
-        for one in turns
+        AdmittedTurn(admitted.turn, Admission(action=AdmissionAction.SKIP, reasons=(_WITHHELD,)))
+        if admitted.turn.turn_id in preferences.withheld and "command_forget" not in admitted.admission.reasons
+        else admitted
+        for admitted in turns
     ]
 
 
-def _said(one: AdmittedTurn) -> list[tuple[str, bool]]:
-    """The topics that the user wants blocked (True) or not any more (False), in the order in which they are said."""
-    if not any(f"command_{verb}" in one.admission.reasons for verb in _WISHES):
+def _topics_said(admitted: AdmittedTurn) -> list[tuple[str, bool]]:
+    """Return the topics that the user wants blocked (True) or not any more (False), in the order of the words."""
+    if not any(f"command_{verb}" in admitted.admission.reasons for verb in _VERBS):
         return []
     return [
         (topic, command.verb == "block")
-        for message in one.turn.messages
+        for message in admitted.turn.messages
         if message.role == "user"
         for command in find_commands(own_words(message.content))
-        if command.verb in _WISHES
+        if command.verb in _VERBS
         for topic in named_in(command.object_text)
     ]

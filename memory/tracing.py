@@ -27,7 +27,7 @@ _spans: list[Callable[[str, Attributes], AbstractContextManager[None]]] = []
 
 
 def span(name: str, attributes: Attributes | None = None) -> AbstractContextManager[None]:
-    """A span around a block; nothing while tracing is off."""
+    """Return a span around a block; nothing while tracing is off."""
     return _spans[0](f"afterturn.{name}", attributes or {}) if _spans else _nothing
 
 

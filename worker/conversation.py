@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from datetime import datetime, timedelta
 from itertools import islice
 
-from memory.spoken_preferences import Wishes
+from memory.spoken_preferences import SpokenPreferences
 from policies.admission import admit
 from policies.privacy.asked import without_answers
 from policies.privacy.screen import screen
@@ -31,7 +31,7 @@ _NOT_KEPT = {"consent_withdrawn", "off_the_record"}
 
 
 def context_of(subject: Subject, turns: Sequence[Turn], context: WorkerContext, now: datetime) -> Context:
-    """What earlier batches left for these turns, as long as it is fresh."""
+    """Return what earlier batches left for these turns, as long as it is fresh."""
     return context.catalog.context(
         subject,
         {turn.conversation_id for turn in turns},
@@ -41,68 +41,75 @@ def context_of(subject: Subject, turns: Sequence[Turn], context: WorkerContext, 
 
 
 def admitted(turns: Sequence[Turn], context: Context) -> list[AdmittedTurn]:
-    """The turns with what admission says of each, which knows what was asked before it in its conversation."""
+    """Return the turns with what admission says of each, which knows what was asked before it in its conversation."""
     asked = {conversation: question.text for conversation, question in context.questions.items()}
-    found = []
+    with_admission = []
     for turn in turns:
-        found.append(AdmittedTurn(turn, admit(turn, asked.pop(turn.conversation_id, ""))))
-        if text := _said_last(turn):
+        with_admission.append(AdmittedTurn(turn, admit(turn, asked.pop(turn.conversation_id, ""))))
+        if text := _last_words(turn):
             asked[turn.conversation_id] = text
-    return found
+    return with_admission
 
 
 def name_of(turns: Sequence[Turn], context: Context) -> str | None:
-    """What the user is called: as the latest message that says so has it, or as they once said."""
+    """Return what the user is called: as the latest message that says so has it, or as they once said."""
     return next((name for turn in reversed(turns) if (name := turn.user_name())), context.name)
 
 
-def without_told_secrets(turns: Sequence[Turn], context: Context) -> list[Turn]:
-    """The turns without the secrets that only what was said before them tells from other words."""
-    said: dict[str, list[Turn]] = {}
+def without_answered_secrets(turns: Sequence[Turn], context: Context) -> list[Turn]:
+    """Return the turns without the secrets that only what was said before them tells from other words."""
+    by_conversation: dict[str, list[Turn]] = {}
     for turn in turns:
-        said.setdefault(turn.conversation_id, []).append(turn)
-    kept: dict[str, Turn] = {}
-    for conversation, some in said.items():
+        by_conversation.setdefault(turn.conversation_id, []).append(turn)
+    masked: dict[str, Turn] = {}
+    for conversation, of_conversation in by_conversation.items():
         question = context.questions.get(conversation)
-        messages = iter(without_answers([m for t in some for m in t.messages], question.text if question else ""))
-        for turn in some:
-            told = tuple(islice(messages, len(turn.messages)))
-            kept[turn.turn_id] = turn if told == turn.messages else turn.model_copy(update={"messages": told})
-    return [kept[turn.turn_id] for turn in turns]
+        messages = [message for turn in of_conversation for message in turn.messages]
+        without = iter(without_answers(messages, question.text if question else ""))
+        for turn in of_conversation:
+            kept = tuple(islice(without, len(turn.messages)))
+            masked[turn.turn_id] = turn if kept == turn.messages else turn.model_copy(update={"messages": kept})
+    return [masked[turn.turn_id] for turn in turns]
 
 
 def questions_after(
-    turns: Sequence[AdmittedTurn], context: Context, wishes: Wishes, policy: Policy
+    turns: Sequence[AdmittedTurn], context: Context, preferences: SpokenPreferences, policy: Policy
 ) -> dict[str, Question | None]:
-    """What changes of what is still to be answered in the conversations of these turns."""
-    left = {one.turn.conversation_id: _question(one, wishes, policy) for one in turns}
+    """Return what changes of what is still to be answered in the conversations of these turns."""
+    latest = {admitted.turn.conversation_id: _question(admitted, preferences, policy) for admitted in turns}
     return {
         conversation: question
-        for conversation, question in left.items()
+        for conversation, question in latest.items()
         if question is not None or conversation in context.questions
     }
 
 
 def topics_after(
-    extraction: Extraction, turns: Sequence[AdmittedTurn], context: Context, wishes: Wishes, policy: Policy
+    extraction: Extraction,
+    turns: Sequence[AdmittedTurn],
+    context: Context,
+    preferences: SpokenPreferences,
+    policy: Policy,
 ) -> dict[str | None, OpenTopic | None]:
-    """What changes of what is open with the agents of these turns.
+    """Return what changes of what is open with the agents of these turns.
 
     Whatever is open is closed when the user asks for something to be forgotten: it may be of that.
     """
     if any(isinstance(item, ForgetRequest) for item in extraction.items):
         return dict.fromkeys(context.open_topics)
-    agents = {one.turn.agent_id for one in turns if one.admission.action is not AdmissionAction.SKIP}
-    said = {one.turn.turn_id: one.turn.text_of("user") for one in turns}
-    left = {
+    looked_at = [admitted.turn for admitted in turns if admitted.admission.action is not AdmissionAction.SKIP]
+    user_texts = {admitted.turn.turn_id: admitted.turn.text_of("user") for admitted in turns}
+    latest = {
         topic.agent_id: topic
         for topic in extraction.open_topics
-        if topic.turn_id not in wishes.withheld
-        and _may_keep(topic.text, wishes.topics(topic.turn_id), policy)
-        and screen(said.get(topic.turn_id, ""), policy).verdict is not Verdict.QUARANTINE
+        if topic.turn_id not in preferences.withheld
+        and _may_keep(topic.text, preferences.topics(topic.turn_id), policy)
+        and screen(user_texts.get(topic.turn_id, ""), policy).verdict is not Verdict.QUARANTINE
     }
     return {
-        agent: left.get(agent) for agent in agents if _text(left.get(agent)) != _text(context.open_topics.get(agent))
+        agent: latest.get(agent)
+        for agent in {turn.agent_id for turn in looked_at}
+        if _text(latest.get(agent)) != _text(context.open_topics.get(agent))
     }
 
 
@@ -114,18 +121,18 @@ def _text(topic: OpenTopic | None) -> str | None:
     return topic.text if topic else None
 
 
-def _said_last(turn: Turn) -> str:
-    """What the assistant said last, if the user did not speak after it."""
+def _last_words(turn: Turn) -> str:
+    """Return what the assistant said last, if the user did not speak after it."""
     last = next((m for m in reversed(turn.messages) if m.role in ("user", "assistant")), None)
     return last.content if last is not None and last.role == "assistant" else ""
 
 
-def _question(one: AdmittedTurn, wishes: Wishes, policy: Policy) -> Question | None:
-    question = question_of(_said_last(one.turn))
-    if question is None or len(question) > MAX_QUESTION_CHARS or _NOT_KEPT & set(one.admission.reasons):
+def _question(admitted: AdmittedTurn, preferences: SpokenPreferences, policy: Policy) -> Question | None:
+    question = question_of(_last_words(admitted.turn))
+    if question is None or len(question) > MAX_QUESTION_CHARS or _NOT_KEPT & set(admitted.admission.reasons):
         return None
     # The assistant may repeat in its own words what the user had better not said: then nothing of the turn stays.
-    topics = wishes.topics(one.turn.turn_id)
-    if not all(_may_keep(message.content, topics, policy) for message in one.turn.messages):
+    topics = preferences.topics(admitted.turn.turn_id)
+    if not all(_may_keep(message.content, topics, policy) for message in admitted.turn.messages):
         return None
-    return Question(conversation_id=one.turn.conversation_id, text=question, turn_id=one.turn.turn_id)
+    return Question(conversation_id=admitted.turn.conversation_id, text=question, turn_id=admitted.turn.turn_id)

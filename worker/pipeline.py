@@ -13,7 +13,7 @@ from memory.publish import publish
 from memory.resolve import resolve
 from memory.scoring import Item, Origin, embed, score
 from memory.screening import screened, source_of
-from memory.spoken_preferences import Wishes, wishes_of, without_withheld
+from memory.spoken_preferences import SpokenPreferences, spoken_preferences, without_withheld
 from memory.stages import stage
 from policies.limits import within_rate
 from schema import (
@@ -33,7 +33,7 @@ from stores.catalog import LedgerEntry, Outcome
 from stores.failpoints import hit
 from stores.mailbox import Lease
 from worker.context import WorkerContext
-from worker.conversation import admitted, context_of, name_of, questions_after, topics_after, without_told_secrets
+from worker.conversation import admitted, context_of, name_of, questions_after, topics_after, without_answered_secrets
 from worker.extract.stated import with_stated_facts
 from worker.nights.consolidate import is_burst, request_condensing_once
 
@@ -63,25 +63,26 @@ def process(received: Sequence[ReceivedTurn], lease: Lease, context: WorkerConte
         fresh = _fresh(received, subject, context)
         if not fresh:
             return
-        conversation = context_of(subject, [one.turn for one in fresh], context, now)
-        said = without_told_secrets([one.turn for one in fresh], conversation)
-        fresh = [replace(one, turn=turn) for one, turn in zip(fresh, said, strict=True)]
-        turns = admitted(said, conversation)
-        draft = Draft(subject, now, context.policy.version, by=_WORKER, name=name_of(said, conversation))
-        wishes = wishes_of(turns, conversation.preferences, draft)
-        turns = without_withheld(turns, wishes)
+        original = [arrived.turn for arrived in fresh]
+        conversation = context_of(subject, original, context, now)
+        masked = without_answered_secrets(original, conversation)
+        fresh = [replace(arrived, turn=turn) for arrived, turn in zip(fresh, masked, strict=True)]
+        turns = admitted(masked, conversation)
+        draft = Draft(subject, now, context.policy.version, by=_WORKER, name=name_of(masked, conversation))
+        preferences = spoken_preferences(turns, conversation.preferences, draft)
+        turns = without_withheld(turns, preferences)
     items: list[Item] = []
     effective: set[str] = set()
     topics: dict[str | None, OpenTopic | None] = {}
-    if any(one.admission.action is not AdmissionAction.SKIP for one in turns):
+    if any(turn.admission.action is not AdmissionAction.SKIP for turn in turns):
         with stage("extract"):
             subject_state = context.catalog.subject_state(subject, now - timedelta(hours=1))
             extraction = with_stated_facts(context.extractor.extract(turns, conversation), turns, conversation.name)
             hit("after_extract")
             draft.made_by = _made_by(extraction)
         with stage("screen"):
-            kept = list(screened(extraction, _turns_by_id(fresh), wishes, draft, context))
-            topics = topics_after(extraction, turns, conversation, wishes, context.policy)
+            kept = list(screened(extraction, _turns_by_id(fresh), preferences, draft, context))
+            topics = topics_after(extraction, turns, conversation, preferences, context.policy)
         with stage("score"):
             items = list(_score(kept, subject_state.writes, context))
         if items:
@@ -89,12 +90,12 @@ def process(received: Sequence[ReceivedTurn], lease: Lease, context: WorkerConte
                 vectors = embed(items, subject_state.unindexed, draft, context)
             with stage("resolve"):
                 resolutions = resolve(items, vectors, _origins(fresh), draft, context)
-                effective = {one.turn_id for one in resolutions if one.is_effective}
-    questions = questions_after(turns, conversation, wishes, context.policy)
+                effective = {resolution.turn_id for resolution in resolutions if resolution.is_effective}
+    questions = questions_after(turns, conversation, preferences, context.policy)
     forgetting = {item.turn_id for item in items if isinstance(item, ForgetRequest)}
     changes = replace(
         draft.changes(lease.token),
-        sources=tuple(_sources(fresh, wishes, draft, context.policy)),
+        sources=tuple(_sources(fresh, preferences, draft, context.policy)),
         ledger=tuple(_ledger(fresh, turns, effective, forgetting, draft)),
         topics=topics,
         questions=dict.fromkeys(questions) if forgetting else questions,
@@ -105,24 +106,24 @@ def process(received: Sequence[ReceivedTurn], lease: Lease, context: WorkerConte
 
 
 def _fresh(received: Sequence[ReceivedTurn], subject: Subject, context: WorkerContext) -> list[ReceivedTurn]:
-    """Those of the turns that were neither processed nor erased."""
-    processed = context.catalog.processed(subject, [one.turn.turn_id for one in received])
-    for one in received:
-        if processed.get(one.turn.turn_id, one.digest) != one.digest:
-            raise ConflictingTurn(one.turn.turn_id)
+    """Return those of the turns that were neither processed nor erased."""
+    processed = context.catalog.processed(subject, [arrived.turn.turn_id for arrived in received])
+    for arrived in received:
+        if processed.get(arrived.turn.turn_id, arrived.digest) != arrived.digest:
+            raise ConflictingTurn(arrived.turn.turn_id)
     erased = context.catalog.tombstones.of(subject)
     return [
-        one
-        for one in received
-        if one.turn.turn_id not in processed and not any(stone.covers(one.turn) for stone in erased)
+        arrived
+        for arrived in received
+        if arrived.turn.turn_id not in processed and not any(tombstone.covers(arrived.turn) for tombstone in erased)
     ]
 
 
 def _made_by(extraction: Extraction) -> dict[str, str | int]:
-    said: dict[str, str | int] = {"model": extraction.model}
+    made_by: dict[str, str | int] = {"model": extraction.model}
     if extraction.prompt_version is None:
-        return said
-    return said | {
+        return made_by
+    return made_by | {
         "prompt_version": extraction.prompt_version,
         "batch_prompt_tokens": extraction.prompt_tokens,
         "batch_completion_tokens": extraction.completion_tokens,
@@ -130,11 +131,12 @@ def _made_by(extraction: Extraction) -> dict[str, str | int]:
 
 
 def _turns_by_id(received: Sequence[ReceivedTurn]) -> dict[str, Turn]:
-    return {one.turn.turn_id: one.turn for one in received}
+    return {arrived.turn.turn_id: arrived.turn for arrived in received}
 
 
 def _origins(received: Sequence[ReceivedTurn]) -> dict[str, Origin]:
-    return {one.turn.turn_id: Origin(one.turn.conversation_id, one.turn.agent_id, one.turn.user_id) for one in received}
+    turns = [arrived.turn for arrived in received]
+    return {turn.turn_id: Origin(turn.conversation_id, turn.agent_id, turn.user_id) for turn in turns}
 
 
 def _score(items: Sequence[Candidate | ForgetRequest], written: int, context: WorkerContext) -> Iterator[Item]:
@@ -142,19 +144,21 @@ def _score(items: Sequence[Candidate | ForgetRequest], written: int, context: Wo
         if isinstance(item, ForgetRequest):
             yield item
             continue
-        one = score(item, context)
-        if one.importance < context.policy.importance_minimum and not item.explicit:
+        scored = score(item, context)
+        if scored.importance < context.policy.importance_minimum and not item.explicit:
             continue
-        yield replace(one, importance=one.importance * within_rate(written, item.explicit, context.policy))
+        yield replace(scored, importance=scored.importance * within_rate(written, item.explicit, context.policy))
         written += 1
 
 
-def _sources(fresh: Sequence[ReceivedTurn], wishes: Wishes, draft: Draft, policy: Policy) -> Iterator[Turn]:
-    """The raw turns that memories of the draft came of, as they may be kept."""
+def _sources(
+    fresh: Sequence[ReceivedTurn], preferences: SpokenPreferences, draft: Draft, policy: Policy
+) -> Iterator[Turn]:
+    """Yield the raw turns that memories of the draft came of, as they may be kept."""
     needed = {turn_id for memory in (*draft.created(), *draft.updated()) for turn_id in memory.source_turn_ids}
-    for turn in (one.turn for one in fresh):
+    for turn in (arrived.turn for arrived in fresh):
         if turn.turn_id in needed:
-            yield source_of(turn, wishes.topics(turn.turn_id), draft.hidden.get(turn.turn_id, ()), policy)
+            yield source_of(turn, preferences.topics(turn.turn_id), draft.hidden.get(turn.turn_id, ()), policy)
 
 
 def _ledger(
@@ -164,12 +168,14 @@ def _ledger(
     forgetting: set[str],
     draft: Draft,
 ) -> Iterator[LedgerEntry]:
-    """What became of each turn. `effective` are the ids of those of which something was kept or forgotten."""
+    """Yield what became of each turn. `effective` are the ids of those of which something was kept or forgotten."""
     refused = {entry.turn_id for entry in draft.audit if entry.action in (AuditAction.REFUSED, AuditAction.QUARANTINED)}
-    for one, said in zip(fresh, turns, strict=True):
-        turn_id = one.turn.turn_id
+    for arrived, admitted_turn in zip(fresh, turns, strict=True):
+        turn_id = arrived.turn.turn_id
         if turn_id in effective:
             outcome = Outcome.FORGOTTEN if turn_id in forgetting else Outcome.KEPT
         else:
             outcome = Outcome.REFUSED if turn_id in refused else Outcome.SKIPPED
-        yield LedgerEntry(turn_id, one.digest, outcome, said.admission.reasons, one.arrived_at, draft.time())
+        yield LedgerEntry(
+            turn_id, arrived.digest, outcome, admitted_turn.admission.reasons, arrived.arrived_at, draft.time()
+        )

@@ -62,17 +62,17 @@ def remove(memory_ids: Collection[uuid.UUID], draft: Draft, stores: Stores, reas
     Raises:
         KeyError: the subject has no such memory.
     """
-    draft.learn(family(stores.catalog, draft.subject, memory_ids).values())
+    draft.load(family(stores.catalog, draft.subject, memory_ids).values())
     if missing := set(memory_ids) - draft.current.keys():
         raise KeyError(missing.pop())
     patterns = patterns_of(stores.catalog, draft.subject, [draft.current[id_] for id_ in memory_ids])
-    draft.learn(patterns.values())
+    draft.load(patterns.values())
     aftermath = without({*memory_ids, *patterns}, draft.current, draft.now, stores.policy)
     if not aftermath.held:
         for memory in aftermath.deleted:
             draft.delete(memory, reason)
         for memory in aftermath.changed:
-            draft.retell(memory, "told without what was forgotten")
+            draft.reword(memory, "told without what was forgotten")
     return aftermath
 
 

@@ -19,7 +19,7 @@ class Prompt:
     text: str
 
     def filled(self, **values: str) -> str:
-        """The prompt with every blank filled, once: what looks like a blank in a value stays as it is.
+        """Return the prompt with every blank filled, once: what looks like a blank in a value stays as it is.
 
         Raises:
             KeyError: a blank has no value.
@@ -29,5 +29,5 @@ class Prompt:
 
 @cache
 def prompt(version: str) -> Prompt:
-    """The prompt of a version such as `extract-1`."""
+    """Return the prompt of a version such as `extract-1`."""
     return Prompt(version, (Path(__file__).parent / f"{version}.md").read_text(encoding="utf-8"))

@@ -46,7 +46,7 @@ MUTATIONS = (
     Mutation(
         "no ledger: a turn that comes again is processed again",
         "worker/pipeline.py",
-        "if one.turn.turn_id not in processed and not any(",
+        "if arrived.turn.turn_id not in processed and not any(",
         "if not any(",
         ("tests/contract/test_pipeline_failures.py", "-k", "crash_between_the_catalogs_commit"),
     ),

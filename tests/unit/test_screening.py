@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from memory.draft import Draft
 from memory.screening import screened, source_of
-from memory.spoken_preferences import Wishes
+from memory.spoken_preferences import SpokenPreferences
 from schema import Candidate, Entity, Extraction, Fact, Message, Subject, Turn
 from tests.unit.policies.builders import NOON, POLICY, candidate
 
@@ -44,7 +44,7 @@ def _kept(said: Candidate, turn: Turn) -> list[Any]:
     )
     draft = Draft(Subject(tenant_id="acme", subject_id="ana"), NOON, POLICY.version, by="worker")
     extraction = Extraction(items=(said,), model="test")
-    passed = list(screened(extraction, {turn.turn_id: turn}, Wishes(), draft, parts))
+    passed = list(screened(extraction, {turn.turn_id: turn}, SpokenPreferences(), draft, parts))
     return [*passed, *draft.reviews, *draft.audit]
 
 

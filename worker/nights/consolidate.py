@@ -63,7 +63,7 @@ def plan(subject: Subject, context: WorkerContext, now: datetime, *, at_once: bo
         if len(drafts[-1].changed) >= ENOUGH:
             drafts.append(Draft(subject, now, policy.version, by=BY))
         draft = drafts[-1]
-        draft.learn(group)
+        draft.load(group)
         if len(group) > 1:
             steps += _join(group, draft, context)
             if time.monotonic() - begun > context.settings.turn_deadline_seconds / 2:

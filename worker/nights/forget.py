@@ -43,7 +43,7 @@ def _some(
 ) -> tuple[Changes, list[Step]]:
     """What becomes of some of the memories, but for those that are gone already."""
     draft = Draft(subject, now, context.policy.version, by=BY)
-    draft.learn(context.catalog.memories(subject, [usage.id for usage, _, _ in due]).values())
+    draft.load(context.catalog.memories(subject, [usage.id for usage, _, _ in due]).values())
     steps: list[Step] = []
     folded, doomed = [], set()
     known = family(context.catalog, subject, [usage.id for usage, what, _ in due if what is Fate.DELETE])
@@ -65,7 +65,7 @@ def _some(
             draft.delete(memory, why)
             doomed.add(memory.id)
         steps.append(Step.of("refresh" if what is Fate.KEEP else what.value, memory, why))
-    draft.learn(known.values())
+    draft.load(known.values())
     for memory in without(doomed, draft.read, now, context.policy).deleted:
         if memory.id not in doomed:
             draft.delete(memory, "it was a part of a memory that is gone")

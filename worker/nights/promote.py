@@ -72,8 +72,8 @@ def plan(subject: Subject, context: WorkerContext, now: datetime) -> Plan:
             sure.append(replace(proposed, is_open=known is not None))
         elif known is None and waiting < policy.open_reviews_per_subject:
             waiting += 1
-            draft.hold(proposed.review)
-            draft.say(EventName.MAYBE_PROMOTE, {"review": str(proposed.review.id)})
+            draft.queue_review(proposed.review)
+            draft.emit(EventName.MAYBE_PROMOTE, {"review": str(proposed.review.id)})
             why = f"{proposed.why}: a person decides"
             steps.append(Step("review", proposed.review.id, proposed.candidate.summary, why))
     settled, promoted = _promote(sure, draft, context)
@@ -130,7 +130,7 @@ def _promote(
         if resolution.memory_id is None:
             continue
         summary = proposed.candidate.summary
-        draft.say(EventName.MAYBE_PROMOTE, {"id": str(resolution.memory_id), "summary": summary})
+        draft.emit(EventName.MAYBE_PROMOTE, {"id": str(resolution.memory_id), "summary": summary})
         steps.append(Step("promote", resolution.memory_id, summary, proposed.why))
         if proposed.is_open:
             settled.append(Settlement(review_id=proposed.review.id, status=ReviewStatus.APPROVED, by=BY))

@@ -39,7 +39,7 @@ def unconsolidate(
         if whole.legal_hold:
             raise UnderLegalHold([whole.id])
         draft = Draft(subject, now, context.policy.version, by=by)
-        draft.learn([whole, *originals.values()])
+        draft.load([whole, *originals.values()])
         draft.delete(whole, "taken apart by command")
         for memory in originals.values():
             draft.update(apart(memory, now), None, "taken out of a consolidated memory", AuditAction.RESTORED)
