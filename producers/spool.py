@@ -7,8 +7,9 @@ loss can take the turns of the last three seconds or so with it, and leaves the 
 from __future__ import annotations
 
 import fcntl
+import json
 import sqlite3
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -24,6 +25,7 @@ _OPEN_SECONDS = 5.0
 _BACKGROUND_SECONDS = 5.0
 _VACUUM_PAGES = 4000
 _CUT_WAIT_MS = 10
+_ALL = 1_000_000_000
 _PAGE_BYTES = 1024
 """Each turn writes some pages anew into the log: with SQLite's 4,096 bytes that is two and a half times as much."""
 _BALLAST = "ballast"
@@ -205,6 +207,23 @@ class Spool:
                     db.execute(
                         "UPDATE totals SET rejected = rejected - 1, rejected_bytes = rejected_bytes - ?", (size,)
                     )
+
+    def erase(self, is_meant: Callable[[Any], bool]) -> tuple[int, int]:
+        """Drop the turns that are meant, rejected ones too, each asked about as it came, a JSON value. Returns how many
+        went, and how many stay, because a producer is flushing just now.
+
+        Raises:
+            SpoolUnavailable: the spool cannot be read or written.
+        """
+        waiting = [turn for turn in self.oldest(_ALL) if is_meant(json.loads(turn.body))]
+        rejected = [turn for turn, _ in self.rejected(_ALL) if is_meant(json.loads(turn.body))]
+        with self.locked() as is_locked:
+            if is_locked:
+                self.remove(waiting)
+                self.forget(rejected)
+                self.shrink()
+        found = len(waiting) + len(rejected)
+        return (found, 0) if is_locked else (0, found)
 
     def write_through(self) -> None:
         """Write the log through to the file. `put` leaves that to a thread which may wait for the disk.

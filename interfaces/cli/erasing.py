@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from contextlib import closing
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 from rich.table import Table
@@ -15,13 +17,16 @@ from interfaces.cli.arguments import JsonOption, TenantOption, UserArgument, ide
 from interfaces.cli.knowledge import OPERATOR, IdArgument, one_memory
 from interfaces.cli.output import console, errors, memory_json, memory_table, print_json
 from memory.context import MemoryContext, open_memory
-from memory.erasure.subjects import Proof, erase_subject, erase_turns, files_with, is_of
-from producers.erasures import drop_spooled
+from memory.erasure.proof import Proof, files_with
+from memory.erasure.queue import is_turn_of
+from memory.erasure.subjects import erase_subject, erase_turns
+from producers.spool import Spool
 from schema import Scope, Status, Subject
-from schema.settings import load_settings
+from schema.settings import Settings, load_settings
 from worker.nights.unconsolidate import NothingToUndo, unconsolidate
 
 _TEXTS = 100_000
+_SPOOL = "spool of this machine"
 _TELLING = 20
 """Characters from which on a text is taken for somebody's own words."""
 
@@ -78,11 +83,18 @@ def _erase(subject: Subject, scope: Scope, key: str, context: MemoryContext) -> 
         proof = erase_subject(subject, context, by=OPERATOR, now=now)
     else:
         proof, _ = erase_turns(subject, scope, key, context, by=OPERATOR, now=now)
-    is_meant = partial(is_of, subject=subject, scope=scope, key=key)
-    removed, left = drop_spooled(context.settings, is_meant)
-    proof.removed["spool of this machine"], proof.left["spool of this machine"] = removed, left
+    is_meant = partial(is_turn_of, subject=subject, scope=scope, key=key)
+    proof.removed[_SPOOL], proof.left[_SPOOL] = _erase_spooled(context.settings, is_meant)
     proof.notes.append("spools of other machines are theirs: what lies there is refused when it comes")
     return proof
+
+
+def _erase_spooled(settings: Settings, is_meant: Callable[[Any], bool]) -> tuple[int, int]:
+    if not settings.effective_spool_dir.exists():
+        return 0, 0
+    spool = Spool(settings.effective_spool_dir, max_turns=settings.spool_max_turns, max_bytes=settings.spool_max_bytes)
+    with closing(spool):
+        return spool.erase(is_meant)
 
 
 def _texts(subject: Subject, context: MemoryContext) -> set[str]:

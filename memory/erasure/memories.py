@@ -9,6 +9,7 @@ from datetime import datetime
 
 from memory.context import MemoryContext
 from memory.draft import Draft
+from memory.erasure.proof import Proof, left_of_memories
 from memory.publish import publish
 from policies.consolidation import Aftermath, without
 from schema import Kind, Memory, MemoryType, Subject, Tombstone
@@ -16,6 +17,8 @@ from schema.errors import ConcurrentChange, UnderLegalHold
 from stores.catalog import Catalog
 from stores.open import Stores
 
+ERASED = "erased by command"
+"""Why, in the audit."""
 _ATTEMPTS = 5
 
 
@@ -53,6 +56,26 @@ def erase_memories(
     raise ConcurrentChange
 
 
+def erase_memory(subject: Subject, memory_id: uuid.UUID, context: MemoryContext, *, by: str, now: datetime) -> Proof:
+    """Erase one memory with all that says the same.
+
+    Raises:
+        KeyError, ConcurrentChange, UnderLegalHold: as `erase_memories`.
+    """
+    aftermath = erase_memories(subject, [memory_id], context, by=by, reason=ERASED, now=now)
+    gone = {memory.id for memory in aftermath.deleted}
+    turns = {turn_id for memory in aftermath.deleted for turn_id in memory.source_turn_ids}
+    unneeded = [turn_id for turn_id in sorted(turns) if not context.catalog.erasures.made_of(subject, [turn_id])]
+    return Proof(
+        removed={"memories": len(gone)},
+        left={
+            "memories": len(context.catalog.memories(subject, gone)),
+            "sources": len(context.catalog.sources(subject, unneeded)),
+            **left_of_memories(subject, aftermath, context),
+        },
+    )
+
+
 def remove(memory_ids: Collection[uuid.UUID], draft: Draft, stores: Stores, reason: str) -> Aftermath:
     """Remove memories on a draft, unless any that would go, or be told otherwise, is under legal hold.
 
@@ -77,29 +100,29 @@ def remove(memory_ids: Collection[uuid.UUID], draft: Draft, stores: Stores, reas
 
 
 def family(catalog: Catalog, subject: Subject, memory_ids: Iterable[uuid.UUID]) -> dict[uuid.UUID, Memory]:
-    """Memories with what they were made of, what was made of them, and what else that was made of; and the subject's
-    memories under legal hold."""
+    """Return memories with what they were made of, what was made of them, and what else that was made of; and the
+    subject's memories under legal hold."""
     known = catalog.memories(subject, memory_ids)
-    parts = {id_ for memory in known.values() for id_ in memory.consolidated_from}
-    known |= catalog.memories(subject, parts - known.keys())
+    originals = {id_ for memory in known.values() for id_ in memory.consolidated_from}
+    known |= catalog.memories(subject, originals - known.keys())
     superseded = {id_ for memory in known.values() for id_ in memory.merged_from}
     known |= catalog.memories(subject, superseded - known.keys())
     wholes = {memory.consolidated_into for memory in known.values() if memory.consolidated_into}
     known |= catalog.memories(subject, wholes - known.keys())
     others = {id_ for memory in known.values() for id_ in memory.consolidated_from}
-    held = {memory.id: memory for memory in catalog.legal_holds(subject)}
-    return held | known | catalog.memories(subject, others - known.keys())
+    under_hold = {memory.id: memory for memory in catalog.legal_holds(subject)}
+    return under_hold | known | catalog.memories(subject, others - known.keys())
 
 
 def patterns_of(catalog: Catalog, subject: Subject, memories: Iterable[Memory]) -> dict[uuid.UUID, Memory]:
-    """The lasting memories that tell what several episodes had in common, one of these among them: they may name what
-    was done in it."""
+    """Return the lasting memories that tell what several episodes had in common, one of these among them: they may name
+    what was done in it."""
     episodes = [memory for memory in memories if memory.type is MemoryType.EPISODIC]
     turns = {turn_id for memory in episodes for turn_id in memory.source_turn_ids}
     ids = {id_ for memory in episodes for id_ in (memory.id, *memory.consolidated_from)}
-    told = catalog.memories(subject, catalog.erasures.made_of(subject, turns)) if turns else {}
+    of_turns = catalog.memories(subject, catalog.erasures.made_of(subject, turns)) if turns else {}
     return {
         id_: memory
-        for id_, memory in told.items()
+        for id_, memory in of_turns.items()
         if memory.kind is Kind.EVENT_PATTERN and memory.type is MemoryType.SEMANTIC and ids & set(memory.related_ids)
     }

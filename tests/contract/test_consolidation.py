@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from pydantic import BaseModel
 
-from memory.erasure.subjects import erase_memory
+from memory.erasure.memories import erase_memory
 from policies.consolidation import consolidated
 from schema import Fact, Memory, MemoryType, Preference, PreferenceName, Status, Subject
 from schema.errors import LLMAnswerInvalid, LLMUnavailable

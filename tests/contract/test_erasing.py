@@ -10,7 +10,10 @@ from typing import Any
 
 import pytest
 
-from memory.erasure.subjects import Proof, erase_memory, erase_subject, erase_turns, files_with, is_of
+from memory.erasure.memories import erase_memory
+from memory.erasure.proof import Proof, files_with
+from memory.erasure.queue import is_turn_of
+from memory.erasure.subjects import erase_subject, erase_turns
 from memory.events import announce_left, stream_key
 from recall.search import search
 from schema import Event, EventName, OpenTopic, Scope, Subject, Turn
@@ -165,11 +168,11 @@ def test_what_was_said_in_it_and_kept_nowhere_but_for_a_person_goes_with_an_eras
 def test_a_dead_letter_that_is_no_turn_goes_with_whom_it_names_and_with_no_other(user: str) -> None:
     numbered = a_turn(user, 1, SECRET) | {"user_id": int(user) if user.isdigit() else user}
     for letter in (broken(user), {"args": [broken(user)], "kwargs": {}}, numbered):
-        assert is_of(letter, subject(user))
-        assert not is_of(letter, subject("zo"))
-    assert is_of(broken(user), subject(user), Scope.TURN, f"{user}-8")
-    assert not is_of(broken(user), subject(user), Scope.TURN, f"{user}-9")
-    assert not is_of([user], subject(user), Scope.CONVERSATION, "c")
+        assert is_turn_of(letter, subject(user))
+        assert not is_turn_of(letter, subject("zo"))
+    assert is_turn_of(broken(user), subject(user), Scope.TURN, f"{user}-8")
+    assert not is_turn_of(broken(user), subject(user), Scope.TURN, f"{user}-9")
+    assert not is_turn_of([user], subject(user), Scope.CONVERSATION, "c")
 
 
 def test_however_much_is_known_of_a_subject_all_of_it_goes(worker: Worker, anna: str) -> None:
@@ -271,7 +274,7 @@ def test_a_second_look_sees_what_an_erasure_left(
         def check_health(self) -> Iterator[HealthCheck]:
             return iter(())
 
-    monkeypatch.setattr("memory.erasure.subjects._rewrite", put_back)
+    monkeypatch.setattr("memory.erasure.subjects.rewrite_broker_file", put_back)
     graph = Leaky() if where == "graph" else worker.context.graph
     proof = erase_subject(whose, worker.with_parts(graph=graph).context, by="dora", now=NOW)
     assert {name for name, count in proof.left.items() if count} == {where}
@@ -299,7 +302,14 @@ class Killed(BaseException):
     """As if the process had died here."""
 
 
-STEPS = ("stores.catalog.writers.Writers.leave_no_trace", "memory.indexing.index", "drop_messages", "_told", "_end")
+STEPS = (
+    "stores.catalog.writers.Writers.leave_no_trace",
+    "memory.indexing.index",
+    "memory.erasure.subjects.events_of_erased",
+    "memory.erasure.queue.drop_messages",
+    "memory.erasure.subjects.look_again",
+    "memory.erasure.subjects._finish",
+)
 
 
 @pytest.mark.parametrize("step", STEPS)
@@ -316,7 +326,7 @@ def test_an_erasure_that_was_killed_anywhere_is_known_and_the_fleet_finishes_it(
         raise Killed
 
     with monkeypatch.context() as deadly:
-        deadly.setattr(step if "." in step else f"memory.erasure.subjects.{step}", dies)
+        deadly.setattr(step, dies)
         with pytest.raises(Killed):
             erase_subject(whose, alone.context, by="dora", now=now)
     assert tombstones.unfinished(10) == [(whose, now)]
@@ -331,8 +341,8 @@ def test_an_erasure_that_was_killed_anywhere_is_known_and_the_fleet_finishes_it(
     assert tombstones.unfinished(10) == []
     assert clean_up(alone.context, now + timedelta(hours=2))["erasures"] == 0
     assert files_with(alone.context.settings.data_dir, texts) == []
-    assert count_messages(alone.context.redis, lambda turn: is_of(turn, whose)) == 0
-    assert [letter for letter in read_dead_letters(alone.context.redis) if is_of(letter.turn, whose)] == []
+    assert count_messages(alone.context.redis, lambda turn: is_turn_of(turn, whose)) == 0
+    assert [letter for letter in read_dead_letters(alone.context.redis) if is_turn_of(letter.turn, whose)] == []
     assert all(text not in str(alone.events(whose)) for text in texts)
     assert alone.known(whose) == known, "what was said since stays"
     assert alone.context.mailbox.parked(whose).keys() == {f"{anna}-10"}
@@ -352,7 +362,7 @@ def test_an_erasure_of_a_conversation_that_was_killed_is_finished_for_what_was_s
         raise Killed
 
     with monkeypatch.context() as deadly:
-        deadly.setattr("memory.erasure.subjects.drop_messages", dies)
+        deadly.setattr("memory.erasure.queue.drop_messages", dies)
         with pytest.raises(Killed):
             erase_turns(whose, Scope.CONVERSATION, "first", worker.context, by="dora", now=now)
     later = (now + timedelta(minutes=5)).isoformat()
@@ -360,7 +370,7 @@ def test_an_erasure_of_a_conversation_that_was_killed_is_finished_for_what_was_s
     assert tombstones.unfinished(10) == [(whose, now)]
     clean_up(worker.context, now + timedelta(hours=1))
     assert tombstones.unfinished(10) == []
-    mine = [letter.turn for letter in read_dead_letters(worker.context.redis) if is_of(letter.turn, whose)]
+    mine = [letter.turn for letter in read_dead_letters(worker.context.redis) if is_turn_of(letter.turn, whose)]
     assert [turn["conversation_id"] for turn in mine] == ["second"]
     assert [memory.source_turn_ids for memory in worker.known(whose)] == [(f"{anna}-7",)]
     assert all("Lisbon" not in event["payload"] for event in worker.events(whose))

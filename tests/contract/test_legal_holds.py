@@ -8,7 +8,8 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from memory.erasure.subjects import erase_memory, erase_subject, erase_turns
+from memory.erasure.memories import erase_memory
+from memory.erasure.subjects import erase_subject, erase_turns
 from memory.legal_holds import set_legal_hold
 from policies.consolidation import consolidated
 from policies.merge import supersede

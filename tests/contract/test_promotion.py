@@ -8,7 +8,7 @@ from datetime import UTC, datetime, timedelta
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from memory.erasure.subjects import erase_memory
+from memory.erasure.memories import erase_memory
 from memory.indexing import index_all
 from memory.reviews import approve, reject
 from policies.promotion import confidence, patterns

@@ -9,7 +9,8 @@ from typing import Any
 
 import pytest
 
-from memory.erasure.subjects import erase_memory, erase_turns
+from memory.erasure.memories import erase_memory
+from memory.erasure.subjects import erase_turns
 from memory.events import announce_left
 from memory.export import import_lines
 from memory.indexing import index

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from interfaces.local.broker import embedded_broker
-from memory.erasure.subjects import files_with
+from memory.erasure.proof import files_with
 from producers.spool import Spool
 from schema import OpenTopic, Preference, PreferenceName, Status, Subject, Turn
 from schema.settings import Settings

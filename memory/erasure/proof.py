@@ -1,0 +1,132 @@
+"""The proof of an erasure: what was removed where, and what a second look still finds."""
+
+from __future__ import annotations
+
+import json
+import uuid
+from collections.abc import Collection, Iterable
+from contextlib import suppress
+from dataclasses import dataclass, field
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+from memory.context import MemoryContext
+from memory.erasure.queue import Erasure, count_waiting
+from memory.events import stream_key
+from policies.consolidation import Aftermath
+from schema import Status, Subject
+from schema.errors import BrokerRejected
+from stores.graph import RebuildableGraph
+from stores.index.base import Where
+
+_EVERY_STATUS = tuple(Status)
+_PAGE = 1000
+_BLOCK = 1024 * 1024
+
+
+@dataclass
+class Proof:
+    """What was removed where, and what a second look still found there: nothing, if all is well.
+
+    `notes` say what this process cannot remove, or not yet. No field holds what was said.
+    """
+
+    removed: dict[str, int] = field(default_factory=dict)
+    left: dict[str, int] = field(default_factory=dict)
+    notes: list[str] = field(default_factory=list)
+
+    @property
+    def is_clean(self) -> bool:
+        """Whether nothing is left."""
+        return not any(self.left.values())
+
+
+def look_again(erasure: Erasure, context: MemoryContext, proof: Proof, aftermath: Aftermath | None = None) -> None:
+    """Count what is left of what was meant, and of the memories that went for it, where these are known."""
+    if erasure.whole:
+        proof.left["index"] = len(stray_entries(erasure.subject, context))
+        proof.left["events"] = len(events_of_erased(erasure, context))
+        if not erasure.is_late:
+            proof.left |= graph_facts(erasure.subject, context)
+    if aftermath is not None:
+        proof.left |= left_of_memories(erasure.subject, aftermath, context)
+    proof.left |= count_waiting(erasure, context)
+
+
+def left_of_memories(subject: Subject, aftermath: Aftermath, context: MemoryContext) -> dict[str, int]:
+    """Count what is left of erased memories in the index, the graph and the events."""
+    return {
+        "index": len(context.index.fetch(subject, [memory.index_key for memory in aftermath.deleted])),
+        **graph_facts(subject, context, {memory.id for memory in aftermath.deleted}),
+        "events": _telling_events(subject, aftermath, context),
+    }
+
+
+def stray_entries(subject: Subject, context: MemoryContext) -> list[uuid.UUID]:
+    """Return the keys of index entries of the subject that no memory accounts for, a page at most."""
+    [anywhere] = context.embedder.embed(["anything"])
+    hits = context.index.query(anywhere, Where(subject, statuses=_EVERY_STATUS), _PAGE)
+    known = context.catalog.memories(subject, [hit.memory_id for hit in hits])
+    return [hit.key for hit in hits if hit.memory_id not in known]
+
+
+def events_of_erased(erasure: Erasure, context: MemoryContext) -> list[bytes]:
+    """Return the entries of the subject's stream that are from before the erasure; all of them where it is not late."""
+    entries: Any = context.redis.xrange(stream_key(erasure.subject))
+    until = erasure.whole.at if erasure.is_late and erasure.whole else None
+    return [id_ for id_, fields in entries if until is None or datetime.fromisoformat(fields[b"at"].decode()) <= until]
+
+
+def graph_facts(subject: Subject, context: MemoryContext, ids: Collection[uuid.UUID] | None = None) -> dict[str, int]:
+    """Count the facts that a graph of its own still has, of some memories or of all."""
+    if not isinstance(context.graph, RebuildableGraph):
+        return {}
+    return {"graph": sum(ids is None or fact.memory_id in ids for fact in context.graph.facts(subject))}
+
+
+def _telling_events(subject: Subject, aftermath: Aftermath, context: MemoryContext) -> int:
+    """Count the events that still tell more of erased memories than that they are gone, or what was said with them."""
+    entries: Any = context.redis.xrange(stream_key(subject))
+    announced = [(fields[b"event"], json.loads(fields[b"payload"])) for _, fields in entries]
+    gone = {str(memory.id) for memory in aftermath.deleted}
+    reworded = {str(memory.id) for memory in aftermath.changed if memory.consolidated_from}
+    return sum(
+        event != b"memory.deleted"
+        and (bool(gone & set(map(str, payload.values()))) or (payload.get("id") in reworded and "anew" not in payload))
+        for event, payload in announced
+    )
+
+
+def rewrite_broker_file(context: MemoryContext, proof: Proof) -> None:
+    """Have Redis write its append-only file anew: it holds what was deleted until then. Note what else may hold it."""
+    if context.settings.effective_catalog_url.startswith("postgres"):
+        proof.notes.append(
+            "Postgres keeps deleted rows in its files until VACUUM FULL, and in its log until that is recycled"
+        )
+    with suppress(BrokerRejected):
+        # Refused while it is under way already, or where there is no such file.
+        context.redis.bgrewriteaof()
+    proof.notes.append(
+        "the broker rewrites its append-only file now; until it is done that still holds what was erased"
+    )
+
+
+def files_with(folder: Path, texts: Iterable[str]) -> list[str]:
+    """Return the names of the files under a folder in which any of these texts still stands: stores, logs, spools.
+
+    Reads all of them, a megabyte at a time. Not while this process has SQLite files among them open: who closes any
+    handle of a file gives up all locks that its process has on it (sqlite.org/howtocorrupt.html, 2.2).
+    """
+    wanted = sorted({form for text in texts for form in (text.encode(), json.dumps(text)[1:-1].encode())})
+    longest = max(map(len, wanted), default=0)
+    found = []
+    for path in sorted(path for path in folder.rglob("*") if path.is_file()) if wanted else ():
+        with path.open("rb") as file:
+            tail = b""
+            while block := file.read(_BLOCK):
+                if any(text in tail + block for text in wanted):
+                    found.append(str(path))
+                    break
+                tail = block[-longest:]
+    return found
