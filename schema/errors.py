@@ -122,6 +122,10 @@ class CatalogOutage(Outage):
     """The catalog's database does not answer, is locked, or ended the transaction for a reason of its own."""
 
 
+class CatalogRefused(CatalogOutage, CatalogUnavailable):
+    """The database is there and does not let us in. Turns wait until somebody mends it."""
+
+
 class ConcurrentChange(Outage):
     """What is changed was changed by somebody else since it was read: nothing was written; read it again."""
 

@@ -98,6 +98,11 @@ def explain(error: DBAPIError, url: URL) -> str:
     return f"the Postgres of AFTERTURN_CATALOG_URL ({shown}) cannot be used: {_first_line(error)}; {remedy}"
 
 
+def has_remedy(error: DBAPIError) -> bool:
+    """Return whether a person can mend what the server refused for: its user, its rights, its limits."""
+    return state_of(error) in _REMEDIES
+
+
 def state_of(error: DBAPIError) -> str | None:
     """The SQLSTATE of an error, where the server gave one; None for one that the driver found by itself.
 

@@ -10,8 +10,8 @@ from sqlalchemy.engine import ExceptionContext
 from sqlalchemy.exc import ArgumentError, DBAPIError
 from sqlalchemy.pool import ConnectionPoolEntry
 
-from schema.errors import CatalogOutage, CatalogUnavailable
-from stores.postgres import create_postgres_engine, explain, is_passing, is_postgres
+from schema.errors import CatalogOutage, CatalogRefused, CatalogUnavailable
+from stores.postgres import create_postgres_engine, explain, has_remedy, is_passing, is_postgres
 
 BUSY_SECONDS = 10.0
 _SUCH_AS = (
@@ -64,11 +64,14 @@ def _translating(engine: Engine) -> Engine:
     return engine
 
 
-def _translate(context: ExceptionContext) -> None:
-    """Raise what passes as the outage that it is; a ping's failure only says that a connection is to be replaced."""
+def _translate(context: ExceptionContext) -> CatalogOutage | None:
+    """Return what is to be raised in the place of a failure that passes. One of a ping only says that a connection is
+    to be replaced."""
     error = context.sqlalchemy_exception
     if isinstance(error, DBAPIError) and is_passing(error) and not context.is_pre_ping and context.engine is not None:
-        context.chained_exception = CatalogOutage(explain(error, context.engine.url))
+        kind = CatalogRefused if has_remedy(error) else CatalogOutage
+        return kind(explain(error, context.engine.url))
+    return None
 
 
 def _prepare_sqlite(connection: sqlite3.Connection, _record: ConnectionPoolEntry) -> None:

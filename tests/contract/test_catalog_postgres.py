@@ -175,7 +175,7 @@ def test_processes_that_migrate_at_once_all_find_the_tables(postgres: PostgresSe
 
 
 def refusal(url: str) -> str:
-    with pytest.raises(CatalogUnavailable) as refused:
+    with pytest.raises((CatalogUnavailable, CatalogOutage)) as refused:
         open_catalog(Settings(catalog_url=url))
     return str(refused.value)
 

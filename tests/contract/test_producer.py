@@ -19,7 +19,6 @@ from typing import Any, cast
 import pytest
 from prometheus_client import REGISTRY
 from redis import Redis
-from redis.exceptions import RedisError
 
 from interfaces.local.broker import embedded_broker
 from producers import Accepted, Producer
@@ -329,7 +328,7 @@ def test_a_broker_that_failed_is_let_alone_and_then_tried_by_one_turn(away: Sett
     handover = Handover(spool, broker)
     attempt = handover.begin(turn)
     assert attempt is not None
-    assert isinstance(attempt.parked.exception(), RedisError)
+    assert isinstance(attempt.parked.exception(), BrokerOutage)
     assert handover.settle(attempt) is None
     assert handover.begin(turn) is None
     wait_until(lambda: handover.begin(turn) is not None, "one turn tries the broker")
