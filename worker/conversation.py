@@ -25,7 +25,7 @@ from schema import (
     Verdict,
 )
 from worker.context import WorkerContext
-from worker.extract.answers import question_of
+from worker.extract.utterances import question_of
 
 _NOT_KEPT = {"consent_withdrawn", "off_the_record"}
 
@@ -46,7 +46,7 @@ def admitted(turns: Sequence[Turn], context: Context) -> list[AdmittedTurn]:
     with_admission = []
     for turn in turns:
         with_admission.append(AdmittedTurn(turn, admit(turn, asked.pop(turn.conversation_id, ""))))
-        if text := _last_words(turn):
+        if text := question_of(_last_words(turn)):
             asked[turn.conversation_id] = text
     return with_admission
 

@@ -77,7 +77,9 @@ def process(received: Sequence[ReceivedTurn], lease: Lease, context: WorkerConte
     if any(turn.admission.action is not AdmissionAction.SKIP for turn in turns):
         with stage("extract"):
             subject_state = context.catalog.subject_state(subject, now - timedelta(hours=1))
-            extraction = with_stated_facts(context.extractor.extract(turns, conversation), turns, conversation.name)
+            extraction = context.extractor.extract(turns, conversation)
+            if extraction.prompt_version is not None:
+                extraction = with_stated_facts(extraction, turns, conversation.name)
             hit("after_extract")
             draft.made_by = _made_by(extraction)
         with stage("screen"):

@@ -53,6 +53,20 @@ class Parsed:
                     grown = True
         return sorted(wanted)
 
+    def slice(self, begin: int, end: int) -> Parsed:
+        """The words from `begin` to before `end` as a sentence: what hung on a word outside hangs on none."""
+
+        def moved(place: int, token: Token) -> Token:
+            inside = begin <= token.head < end
+            head = token.head - begin if inside else place - begin
+            return Token(token.text, token.space, token.tag, token.dep if inside else "ROOT", head)
+
+        names = (n for n in self.names if begin <= n.start and n.end <= end)
+        return Parsed(
+            tuple(moved(i, self.tokens[i]) for i in range(begin, end)),
+            tuple(Name(n.text, n.label, n.start - begin, n.end - begin) for n in names),
+        )
+
     def is_past(self) -> bool:
         """Whether the main verb is in the past or the perfect tense."""
         root = next((i for i, token in enumerate(self.tokens) if token.dep == "ROOT"), None)

@@ -23,6 +23,9 @@ _CODE_LINE = re.compile(
     r"[$>] ?(?:sudo|pip|npm|git|cd|ls|docker|kubectl|python|curl)\b|(?:>+ |\+{3} |-{3} |@@ ))"
 )
 _SYMBOLS = re.compile(r"[|{}<>=;$\\#\t_]")
+_QUOTED = re.compile(
+    r'"[^"\n]{1,600}"|“[^“”\n]{1,600}”|«[^«»\n]{1,600}»|„[^„“”\n]{1,600}[“”]|(?<![\w.,!?])\'(?=\w)[^\n"]{6,600}?(?<=[\w.,!?…])\'(?!\w)'
+)
 _BOUNDARY = re.compile(r"([.!?…]{1,4})[\"')\]’”]{0,2}\s+|\n+|\s(?=\(?\d{1,2}\)\s)|\s(?=[\U0001F300-\U0001FAFF☀-➿])")
 _ABBREVIATION = re.compile(
     r"(?:\b(?:mr|mrs|ms|dr|prof|st|jr|sr|vs|etc|e\.g|i\.e|approx|no|dept|inc|ltd|a\.m|p\.m|u\.s|"
@@ -75,6 +78,20 @@ def prose_of(text: str) -> str:
         pasted = looks_pasted(line) or (pasted and line[:1] in (" ", "\t"))
         lines.append(" " * len(line) if pasted else line)
     return "\n".join(lines)
+
+
+def without_quotes(prose: str) -> tuple[str, tuple[tuple[int, int], ...]]:
+    """The prose with what it quotes of others blanked out, every character else in its place, and where that stood.
+
+    One or two words in quotation marks are a title or a nickname and stay.
+    """
+    spans = tuple(match.span() for match in _QUOTED.finditer(prose) if len(match.group().split()) > 2)
+    pieces: list[str] = []
+    at = 0
+    for start, end in spans:
+        pieces += (prose[at:start], " " * (end - start))
+        at = end
+    return "".join((*pieces, prose[at:])), spans
 
 
 def _bounded(text: str, start: int) -> Sentence | None:

@@ -135,4 +135,4 @@ def test_the_rules_stand_in_for_a_model_that_fails_where_the_settings_say_so(wor
     asked.work(subject(anna))
     memory = only(worker.known(subject(anna)))
     [entry] = worker.context.catalog.audit_of(subject(anna), memory.id)
-    assert entry.details == {"model": "rules-1"}
+    assert entry.details == {"model": "rules-2"}

@@ -30,7 +30,7 @@ def open_extractor(settings: Settings, llm: LLM | None, policy: Policy) -> Extra
     if settings.extractor == "llm":
         if llm is None:
             raise SettingsError(f"{variable_of('extractor')} is llm: {variable_of('llm')} must say which one")
-        hints = WithHotPath(RulesExtractor(settings.categories, as_hints=True), settings.categories)
+        hints = WithHotPath(RulesExtractor(settings.categories), settings.categories)
         return ModelExtractor(
             llm,
             rules,

@@ -1,14 +1,16 @@
-"""The named things in a sentence."""
+"""The named things in a sentence, off its parse."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Final
 
+from policies.language.annotation import Note
 from policies.language.parse import Parsed
+from policies.language.people import people_in
+from policies.language.sentences import words
 from schema import Entity, EntityType
-from worker.extract.dates import Moment
 
 _TYPES: Final[dict[str, EntityType]] = {
     "PERSON": "PERSON",
@@ -20,67 +22,33 @@ _TYPES: Final[dict[str, EntityType]] = {
     "WORK_OF_ART": "PRODUCT",
     "MONEY": "MONEY",
 }
-_PRODUCT = re.compile(
-    r"\b(?:iPhone|iPad|MacBook|iMac|AirPods|Apple Watch|Pixel|Galaxy|Kindle|PlayStation|PS[45]|"
-    r"Xbox|Nintendo Switch|Switch|Tesla|"
-    r"Toyota|Honda|Ford|BMW|Audi|Volvo|Prius|Mustang|Civic|Corolla|Netflix|Spotify|YouTube|"
-    r"Instagram|TikTok|Facebook|Twitter|"
-    r"Fitbit|Garmin|Duolingo|Photoshop|Excel|Notion|Slack|Minecraft|Fortnite|Zelda|Python|"
-    r"JavaScript|Rust|Linux|Windows|Android|"
-    r"ChatGPT|Bitcoin|Ethereum)\b(?: (?:Pro|Max|Air|Mini|Ultra|Plus|Model [A-Z0-9]|[A-Z]?\d{1,3}[A-Za-z]?)\b){0,2}"
+_PRODUCTS: Final = words(
+    "iphone ipad macbook imac airpods pixel galaxy kindle playstation ps4 ps5 xbox nintendo tesla toyota honda ford "
+    "bmw audi volvo prius mustang civic corolla netflix spotify youtube instagram tiktok facebook twitter fitbit "
+    "garmin duolingo photoshop excel notion slack minecraft fortnite zelda python javascript rust linux windows "
+    "android chatgpt bitcoin ethereum"
 )
 _MONEY = re.compile(
-    r"[$€£]\s?\d[\d,.]*\d?(?:\s?(?:k|m|million|thousand|billion))?\b|"
-    r"\b\d[\d,.]*\s?(?:k\s)?(?:dollars|bucks|euros|pounds|USD|EUR|GBP)\b"
+    r"[$€£]\s?\d[\d,.]{0,15}\d?(?:\s?(?:k|m|million|thousand|billion))?\b|"
+    r"\b\d[\d,.]{0,15}\s?(?:k\s)?(?:dollars|bucks|euros|pounds|USD|EUR|GBP)\b"
 )
-_RELATIVE = re.compile(
-    r"\b(?:[Mm]y|[Oo]ur) (?:\w+ )?(?:sister|brother|mom|mum|mother|dad|father|wife|husband|"
-    r"partner|girlfriend|boyfriend|fianc[ée]+|son|"
-    r"daughter|friend|best friend|cousin|aunt|uncle|niece|nephew|boss|manager|colleague|coworker|"
-    r"roommate|neighbou?r|therapist|"
-    r"doctor|teacher|coach|mentor|grandmother|grandma|grandfather|grandpa|dog|cat|puppy|kitten|"
-    r"horse|ex)(?:'s name is|,| is named| is called|'s called| named| called)? ([A-Z][a-z]+)\b"
+_JUNK: Final = words(
+    "i lol haha wow yeah yes thanks ok okay hey hi omg congrats christmas mom dad mum tv diy monday easter sorry btw"
 )
-_EMPLOYER = re.compile(
-    r"\b(?:work(?:s|ed|ing)?|job|position|intern(?:ed|ing|ship)?|started|interview(?:ed|ing)?) "
-    r"(?:at|for|with) ((?:[A-Z][\w&.-]*)(?: [A-Z][\w&.-]*){0,3})"
+_AT_WORK: Final = words(
+    "work works worked working job position intern interned internship started interview joined join"
 )
-_RESIDENCE = re.compile(
-    r"\b(?:live[sd]?|living|moved|moving|move|based|relocated|grew up|born|fly(?:ing)?|flew|"
-    r"travel(?:l?ed|l?ing)?|trip|been|going|went) (?:back )?(?:in|to|from) ((?:[A-Z][\w.-]*)(?: "
-    r"[A-Z][\w.-]*){0,2})"
+_AT_A_PLACE: Final = words(
+    "live lives lived living moved moving move based relocated grew born fly flying flew travel traveled travelled "
+    "trip been going went back"
 )
-_JUNK: Final = frozenset(
-    (
-        "i",
-        "lol",
-        "haha",
-        "wow",
-        "yeah",
-        "yes",
-        "thanks",
-        "ok",
-        "okay",
-        "hey",
-        "hi",
-        "omg",
-        "congrats",
-        "christmas",
-        "the user",
-        "mom",
-        "dad",
-        "tv",
-        "diy",
-        "monday",
-    )
-)
+_MOST: Final = 12
 
 
-def entities_of(text: str, parsed: Parsed, moments: Sequence[Moment]) -> tuple[Entity, ...]:
-    """People, organisations, places, products, sums of money and dates of a sentence, first come first.
+def entities_of(parsed: Parsed, notes: Sequence[Note] = ()) -> tuple[Entity, ...]:
+    """Return people, organisations, places, products, sums of money and dates of a sentence, first come first.
 
-    Rules for money, products, employers, places and named relations go before spaCy's recogniser, which is weak
-    on all of these in chat (measured on WNUT17).
+    What the words around a name say of it goes before spaCy's recogniser, which is weak in chat (measured on WNUT17).
     """
     found: dict[str, EntityType] = {}
 
@@ -89,22 +57,38 @@ def entities_of(text: str, parsed: Parsed, moments: Sequence[Moment]) -> tuple[E
         if 1 < len(name) <= 200 and name.lower() not in _JUNK:
             found.setdefault(name, kind)
 
-    for match in _RELATIVE.finditer(text):
-        add(match.group(1), "PERSON")
+    for person in people_in(parsed):
+        if person.name is not None:
+            add(person.name, "PERSON")
+    text = parsed.text_of(range(len(parsed.tokens)))
     for match in _MONEY.finditer(text):
         add(match.group(), "MONEY")
-    if any(char.isupper() for char in text[1:]):
-        for match in _PRODUCT.finditer(text):
-            add(match.group(), "PRODUCT")
-        for match in _EMPLOYER.finditer(text):
-            add(match.group(1), "ORG")
-        for match in _RESIDENCE.finditer(text):
-            add(match.group(1), "LOCATION")
+    for place, token in enumerate(parsed.tokens):
+        if token.lower in _PRODUCTS and token.text != token.lower:
+            add(token.text, "PRODUCT")
+        elif token.dep == "pobj" and token.text[:1].isupper() and token.tag.startswith("NNP"):
+            _placed(parsed, place, add)
     for name in parsed.names:
         kind = _TYPES.get(name.label)
         known = any(name.text in other or other in name.text for other in found)
         if kind is not None and not known and any(char.isupper() or char.isdigit() for char in name.text):
             add(name.text, kind)
-    for moment in moments:
-        add(moment.text, "DATE")
-    return tuple(Entity(text=name, type=kind) for name, kind in list(found.items())[:12])
+    for note in notes:
+        if note.when is not None:
+            add(note.when.span.text, "DATE")
+    return tuple(Entity(text=name, type=kind) for name, kind in list(found.items())[:_MOST])
+
+
+def _placed(parsed: Parsed, place: int, add: Callable[[str, EntityType], None]) -> None:
+    """Add what one works at as an organisation, what one lives in as a place."""
+    tokens = parsed.tokens
+    preposition = tokens[place].head
+    verb = tokens[tokens[preposition].head].lower
+    begin = place
+    while begin and tokens[begin - 1].head == place and tokens[begin - 1].tag == "NNP":
+        begin -= 1
+    name = parsed.text_of(range(begin, place + 1))
+    if verb in _AT_WORK and tokens[preposition].lower in ("at", "for", "with"):
+        add(name, "ORG")
+    elif verb in _AT_A_PLACE and tokens[preposition].lower in ("in", "to", "from"):
+        add(name, "LOCATION")

@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 from typing import Final
 
+from policies.language.narration import inflected
 from policies.language.parse import Parsed
 from schema import Fact
 from worker.extract.attributes import USER
-from worker.extract.third_person import inflected
 
 _OBJECTS: Final = ("dobj", "attr", "acomp", "oprd", "xcomp", "ccomp", "prep", "advmod", "npadvmod")
 _OWN: Final = frozenset({"i", "we"})

@@ -10,6 +10,8 @@ from functools import cached_property
 from typing import Final
 
 from policies.language.commands import Command, find_commands
+from policies.language.spans import MONTHS
+from policies.language.spelling import mended
 from schema import (
     MAX_SUMMARY_CHARS,
     MAX_TOPIC_CHARS,
@@ -26,8 +28,6 @@ from worker.extract.dates import resolve_dates
 from worker.extract.evidence import is_quoted, is_supported, plain, stems
 from worker.extract.rules import SOURCE_CONFIDENCE
 from worker.extract.shown import ShownTurn
-from worker.extract.spans import MONTHS
-from worker.extract.third_person import mended
 
 MAX_ITEMS_A_TURN: Final = 10
 _ASKED_FOR: Final = {"remember", "remind", "pin"}

@@ -105,8 +105,19 @@ def parse(texts: Sequence[str], wanted: Sequence[bool] | None = None) -> tuple[P
         return tuple(_copied(doc) for doc in docs)
 
 
+_VERBS_TOO = frozenset(
+    {"work", "study", "play", "drive", "run", "cook", "bike", "walk", "dance", "dream", "paint", "volunteer"}
+)
+
+
+def _tag(token: Any) -> str:
+    """The tagger's word; "work" beside a verb in the present is one, too: "I live in Ghent and work at Initech"."""
+    beside = token.tag_ == "NN" and token.dep_ == "conj" and token.head.tag_ == "VBP" and token.lower_ in _VERBS_TOO
+    return "VBP" if beside else str(token.tag_)
+
+
 def _copied(doc: Any) -> Parsed:
     return Parsed(
-        tuple(Token(t.text, bool(t.whitespace_), t.tag_, t.dep_, t.head.i) for t in doc),
+        tuple(Token(t.text, bool(t.whitespace_), _tag(t), t.dep_, t.head.i) for t in doc),
         tuple(Name(e.text, e.label_, e.start, e.end) for e in doc.ents),
     )

@@ -1,109 +1,57 @@
-"""The extractor that needs no language model: rules over a parse."""
+"""The extractor that needs no language model: what is said is told of its speaker where the parse carries it, and
+quoted where it does not."""
 
 from __future__ import annotations
 
-import re
-from collections.abc import Sequence
-from dataclasses import replace
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Final
 
 import worker.extract.affect as affect
 import worker.extract.language as language
+from policies.language.annotation import Note, notes_of, with_notes
+from policies.language.fidelity import is_faithful
+from policies.language.leaning import pointer_of
+from policies.language.narration import Narrator, narrated
 from policies.language.parse import Parsed
+from policies.language.people import Person, introduced_in
 from schema import (
     MAX_SUMMARY_CHARS,
     AdmissionAction,
     AdmittedTurn,
     Candidate,
     Context,
+    Entity,
     Extraction,
     Fact,
     ForgetRequest,
     Kind,
     MemoryType,
+    Question,
     Turn,
 )
 from worker.extract.attributes import USER, attribute_facts
 from worker.extract.classify import category_of, is_hedged, kind_of, topics_of, type_of
-from worker.extract.dates import Dated, resolve_dates
 from worker.extract.entities import entities_of
 from worker.extract.facts import triple_of
+from worker.extract.orders import called_in, instruction, name_told, reminder
 from worker.extract.statements import Forgetting, Statement, statements_of
-from worker.extract.third_person import Narrator, mended, told_of
+from worker.extract.utterances import Utterance, heard_in
 
-VERSION: Final = "rules-1"
+VERSION: Final = "rules-2"
 NAMELESS: Final = "The user"
-_NAME = re.compile(
-    r"\b[Mm]y (?:first )?name(?:'s|s| is) ([A-Z][\w'-]{1,40})|"
-    r"(?:^|[.!?;,] |\b(?:[Pp]lease|just|can|may|to|and|so|on) )[Cc]all me ([A-Z][\w'-]{1,40})"
-)
-_INTRODUCTION = re.compile(
-    r"^(?:(?:hi|hello|hey)\b[\s,!]{0,3}(?:there\b[\s,!]{0,3})?)?"
-    r"(?:(?:i'm|i am|my (?:first )?name(?:'s| is)|this is) (?P<name>[^\W\d_][\w'-]{1,40})|"
-    r"(?P<here>[^\W\d_][\w'-]{1,40}) (?:here|this side))"
-    r"(?: and (?=i\b|my\b)|[,.!;]\s{0,3}(?=i\b|i'm\b|my\b|\d{1,2}\b|an? )|[.! ]{0,3}$)",
-    re.IGNORECASE,
-)
-_NO_WORD = re.compile(r"[^\s\d_]{0,40}[\d_]")
-"""How a sentence begins with a key, an address or a number: these are known by their letters as they stand."""
-_OF_SELF = re.compile(r"(?:i|i'm|i've|my)\b", re.IGNORECASE)
 _STATED: Final = 0.92
 _ANSWERED: Final = 0.75
 _HEDGED: Final = 0.7
+_MAX_ITEMS_A_TURN: Final = 40
 SOURCE_CONFIDENCE: Final = {"chat": 1.0, "system": 0.95, "bank_api": 1.0, "external": 0.75, "instagram": 0.75}
 
 
-def _name_in(turns: Sequence[AdmittedTurn], known: str | None) -> str:
-    told = next((name for t in reversed(turns) if (name := t.turn.user_name())), None)
-    if told:
-        return told
-    for admitted in turns:
-        if match := _NAME.search(admitted.turn.text_of("user")[:4000]):
-            return match.group(1) or match.group(2)
-    return known or NAMELESS
-
-
-def _sentence(text: str) -> str:
-    text = text.strip(" ,;:-")
-    if not text:
-        return text
-    if not _NO_WORD.match(text):
-        text = text[0].upper() + text[1:]
-    if text[-1] not in ".!?\"'":
-        text += "."
-    return text[:MAX_SUMMARY_CHARS]
-
-
-def _introduces(said: Statement | Forgetting, name: str) -> bool:
-    match = _INTRODUCTION.match(said.text)
-    return match is not None and (match["name"] or match["here"]) == name
-
-
-def _without_introduction(said: Statement | Forgetting, name: str) -> Statement | Forgetting | None:
-    """What is left of a statement once its speaker, whose name is known anyway, has introduced themself; None if
-    nothing is. A name that no message carries is worth a memory of its own."""
-    if not isinstance(said, Statement) or not (match := _INTRODUCTION.match(said.text)):
-        return said
-    if (match["name"] or match["here"]).casefold() != name.casefold():
-        return said
-    rest = said.text[match.end() :]
-    if rest:
-        more = rest if _OF_SELF.match(rest) else f"I am {rest}"
-        return replace(said, text=more[0].upper() + more[1:])
-    return None if said.turn.user_name() else said
-
-
 class RulesExtractor:
-    """Makes candidates by rules: a parse for grammar, patterns for what matters. Safe for many threads.
+    """Makes candidates by rules. Safe for many threads; what a batch holds together changes nothing."""
 
-    With `as_hints` most candidates are only read by a language model: then the recogniser of names, which costs as much
-    as the rest, looks only at what the user ordered to be kept, for that is kept as it stands.
-    """
-
-    def __init__(self, categories: Sequence[str], *, as_hints: bool = False) -> None:
+    def __init__(self, categories: Sequence[str]) -> None:
         self._categories = tuple(categories)
-        self._as_hints = as_hints
 
     def prepare(self) -> None:
         """Load the models now rather than with the first turn (about two seconds)."""
@@ -115,110 +63,96 @@ class RulesExtractor:
 
         Rules keep no topic open: what is said is taken as it stands.
         """
-        name = _name_in(turns, context.name)
-        asked = context.questions
-        statements = [s for said in statements_of(turns, asked) if (s := _without_introduction(said, name)) is not None]
-        dated = [resolve_dates(mended(s.text), s.turn.occurred_at) for s in statements]
-        wanted = [isinstance(s, Statement) and (s.explicit or not self._as_hints) for s in statements]
-        parses = language.parse([d.text for d in dated], wanted)
-        by_turn: dict[str, list[Candidate | ForgetRequest]] = {}
-        for statement, when, parsed in zip(statements, dated, parses, strict=True):
-            items = by_turn.setdefault(statement.turn.turn_id, [])
-            if isinstance(statement, Forgetting):
-                what = _sentence(told_of(parsed, Narrator(name))).rstrip(".")
-                items.append(ForgetRequest(turn_id=statement.turn.turn_id, ordinal=len(items), what=what))
-                continue
-            spoken_of = NAMELESS if _introduces(statement, name) else name
-            candidate = self._candidate(statement, when, parsed, spoken_of, len(items))
-            if not any(isinstance(c, Candidate) and c.summary == candidate.summary for c in items):
-                items.append(candidate)
+        questions: Mapping[str, Question] = context.questions
+        by_turn: dict[str, list[Statement | Forgetting]] = {}
+        for heard in heard_in(turns, questions):
+            by_turn.setdefault(heard.turn.turn_id, []).extend(statements_of(heard))
+        name = context.name
         found: list[Candidate | ForgetRequest] = []
         for admitted in turns:
-            items = by_turn.get(admitted.turn.turn_id, [])
+            turn = admitted.turn
+            stated = by_turn.get(turn.turn_id, [])
+            told = next((n for item in stated if (n := name_told(item))), None)
+            called = turn.user_name() or told or name or NAMELESS
+            items = self._items(_not_introducing(stated, turn), called)
             if admitted.admission.action is not AdmissionAction.SKIP:
-                items += self._pointers(admitted.turn, name, len(items))
+                items += self._pointers(turn, called, len(items))
             found += items
+            name = _name_kept(items) or name
         return Extraction(items=tuple(found), model=VERSION)
 
-    def _candidate(self, said: Statement, when: Dated, parsed: Parsed, name: str, ordinal: int) -> Candidate:
-        assistant = next((m.name for m in said.turn.messages if m.role == "assistant" and m.name), None)
-        told = told_of(parsed, Narrator(name, assistant))
-        summary, kind, type_ = (
-            _sentence(told),
-            kind_of(when.text),
-            type_of(when.text, dated=bool(when.moments), past=parsed.is_past()),
-        )
+    def _items(self, stated: Sequence[Statement | Forgetting], name: str) -> list[Candidate | ForgetRequest]:
+        items: list[Candidate | ForgetRequest] = []
+        for one in stated[:_MAX_ITEMS_A_TURN]:
+            item = (
+                self._forgetting(one, name, len(items))
+                if isinstance(one, Forgetting)
+                else self._candidate(one, name, len(items))
+            )
+            if isinstance(item, Candidate) and any(
+                isinstance(i, Candidate) and i.summary == item.summary for i in items
+            ):
+                continue
+            items.append(item)
+        return items
+
+    def _forgetting(self, said: Forgetting, name: str, ordinal: int) -> ForgetRequest:
+        (parsed,) = language.parse([said.text])
+        what = narrated(parsed, Narrator(name)) or said.text
+        turn_id = said.utterance.turn.turn_id
+        return ForgetRequest(turn_id=turn_id, ordinal=ordinal, what=_sentence(what).rstrip("."))
+
+    def _candidate(self, said: Statement, name: str, ordinal: int) -> Candidate:
+        turn = said.last.turn
+        if introduced_in(said.last.part) == name:
+            name = NAMELESS
+        parts = _parts(said)
+        notes = [_notes(said, one, part) for one, part in parts]
+        text = " ".join(part.text_of(range(len(part.tokens))) for _, part in parts)
+        told = _told(said, parts, notes, name)
+        summary = _with_note(told or _quoted(said, name), said.shared)
+        moments = [note.when.at for some in notes for note in some if note.when is not None]
+        past = any(part.is_past() for _, part in parts)
+        kind, type_ = kind_of(text), type_of(text, dated=bool(moments), past=past)
         if said.manner == "answer":
-            summary = f'Asked "{said.question}", {_inside(name)} said: {said.text.rstrip(".! ")}.'
-            summary, type_ = summary[0].upper() + summary[1:MAX_SUMMARY_CHARS], MemoryType.SEMANTIC
-        elif said.manner == "instruction":
-            summary, kind, type_ = self._instruction(when.text, parsed, name)
-        elif said.manner == "reminder":
-            rest = told_of(parsed, Narrator(name, named=True))
-            rest = re.sub(r"^(?:to|about|that|of) ", "", rest)
-            joint = "to" if parsed.tokens and parsed.tokens[0].tag.startswith("VB") else "of"
-            summary = _sentence(f"{name} wants to be reminded {joint} {rest[:1].lower() + rest[1:]}")
-            kind, type_ = Kind.PROACTIVE_ACTION, MemoryType.EPISODIC
-        if said.heard:
-            summary = _with_note(summary, f'asked "{said.heard}"')
-        if said.shared:
-            summary = _with_note(summary, f"sent {said.shared}")
-        topics = topics_of(when.text + (" " + said.question if said.question else ""))
-        valence, intensity = affect.affect_of(said.text)
-        facts = self._facts(said, when.text, parsed)
-        if any(fact.attribute for fact in facts) and type_ is MemoryType.EPISODIC and not when.moments:
             type_ = MemoryType.SEMANTIC
-        confidence = _ANSWERED if said.answered else _HEDGED if is_hedged(when.text) else _STATED
+        elif said.manner == "instruction":
+            kind, type_ = (
+                (Kind.USER_PREFERENCE, MemoryType.SEMANTIC)
+                if "wants to be called" in summary
+                else (Kind.AGENT_PROCEDURE, MemoryType.PROCEDURAL)
+            )
+        elif said.manner == "reminder":
+            kind, type_ = Kind.PROACTIVE_ACTION, MemoryType.EPISODIC
+        facts = _facts(said, parts, text)
+        if any(fact.attribute for fact in facts) and type_ is MemoryType.EPISODIC and not moments:
+            type_ = MemoryType.SEMANTIC
+        topics = topics_of(text + (" " + said.asked.text if said.asked else ""))
+        valence, intensity = affect.affect_of(text)
+        confidence = _ANSWERED if said.manner == "answer" else _HEDGED if is_hedged(text) else _STATED
         return Candidate(
-            turn_id=said.turn.turn_id,
+            turn_id=turn.turn_id,
             ordinal=ordinal,
-            context_turn_ids=(said.asked_in,) if said.asked_in else (),
+            context_turn_ids=(said.asked.turn_id,) if said.asked and said.asked.turn_id else (),
             type=type_,
             kind=kind,
             category=category_of(topics, self._categories),
             summary=summary,
             tags=topics or ("personal",),
-            entities=tuple(e for e in entities_of(when.text, parsed, when.moments) if e.text not in (name, assistant)),
+            entities=_entities(parts, notes, name),
             facts=facts,
-            source=said.turn.source,
+            source=turn.source,
             valence=valence,
             intensity=intensity,
-            confidence=round(confidence * SOURCE_CONFIDENCE[said.turn.source], 3),
-            occurred_at=_moment(when, said.turn.occurred_at),
-            said_at=said.turn.occurred_at,
+            confidence=round(confidence * SOURCE_CONFIDENCE[turn.source], 3),
+            occurred_at=moments[0] if len(moments) == 1 else turn.occurred_at,
+            said_at=turn.occurred_at,
             explicit=said.explicit,
             private=said.private,
             pinned=said.pinned,
         )
 
-    def _facts(self, said: Statement, text: str, parsed: Parsed) -> tuple[Fact, ...]:
-        if said.manner == "answer":
-            return ()
-        if said.manner == "reminder":
-            return (Fact(entity=USER, verb="wants to be reminded", object=text[:300]),)
-        facts = attribute_facts(text)
-        if facts:
-            return facts
-        triple = triple_of(parsed)
-        return (triple,) if triple else ()
-
-    def _instruction(self, text: str, parsed: Parsed, name: str) -> tuple[str, Kind, MemoryType]:
-        if match := re.search(r"\b[Cc]all me ([\w'-]+)", text):
-            return f"{name} wants to be called {match.group(1)}.", Kind.USER_PREFERENCE, MemoryType.SEMANTIC
-        rest = told_of(parsed, Narrator(name, named=True))
-        rest = re.sub(r"^(?:please,? |and )+", "", rest, flags=re.IGNORECASE)
-        rest = re.sub(r",? please(?=[.!]?$)", "", rest, flags=re.IGNORECASE)
-        rest = re.sub(
-            r"^(from now on|going forward|in (?:the )?future),? (.*?)[.!]*$", r"\2 \1", rest, flags=re.IGNORECASE
-        )
-        rest = re.sub(r"^(?:don't|do not) ", "not to ", rest, flags=re.IGNORECASE)
-        rest = re.sub(r"\byour\b", "its", rest)
-        joint = "" if rest.startswith("not to ") else "to "
-        summary = _sentence(f"{name} wants the assistant {joint}{rest[:1].lower() + rest[1:]}")
-        return summary, Kind.AGENT_PROCEDURE, MemoryType.PROCEDURAL
-
     def _pointers(self, turn: Turn, name: str, ordinal: int) -> list[Candidate]:
-        day = f"{turn.occurred_at.day} {turn.occurred_at:%B %Y}"
         found = []
         for number, attachment in enumerate(turn.attachments[:10]):
             sort = {"image": "an image", "audio": "a recording", "video": "a video"}.get(
@@ -232,7 +166,7 @@ class RulesExtractor:
                     type=MemoryType.EPISODIC,
                     kind=Kind.CONVERSATION_CONTEXT,
                     category=self._categories[-1],
-                    summary=_sentence(f"{name} shared {sort}{title} on {day}"),
+                    summary=_sentence(f"{name} shared {sort}{title} on {_day(turn.occurred_at)}"),
                     tags=("attachment", sort.split()[-1]),
                     source=turn.source,
                     confidence=round(_STATED * SOURCE_CONFIDENCE[turn.source], 3),
@@ -243,15 +177,143 @@ class RulesExtractor:
         return found
 
 
-def _with_note(summary: str, note: str) -> str:
-    """A summary with what it goes with in brackets, as long as there is room for it."""
-    longer = f"{summary.rstrip('.! ')} ({note})."
-    return longer if len(longer) <= MAX_SUMMARY_CHARS else summary
+def _name_kept(items: Sequence[Candidate | ForgetRequest]) -> str | None:
+    """The name that later turns know the user by, whichever batch they are in: the one that is remembered."""
+    facts = (fact for item in reversed(items) if isinstance(item, Candidate) for fact in item.facts)
+    return next((f.object for f in facts if f.entity == USER and f.attribute in ("name", "preferred_name")), None)
 
 
-def _inside(name: str) -> str:
-    return "the user" if name == NAMELESS else name
+def _not_introducing(stated: Sequence[Statement | Forgetting], turn: Turn) -> list[Statement | Forgetting]:
+    """What was stated but for an introduction by the name that the messages carry anyway."""
+    known = turn.user_name()
+    return [
+        one
+        for one in stated
+        if known is None or not isinstance(one, Statement) or introduced_in(one.last.part, known) != known
+    ]
 
 
-def _moment(when: Dated, spoken: datetime) -> datetime:
-    return when.moments[0].at if len(when.moments) == 1 else spoken
+Parts = list[tuple[Utterance, Parsed]]
+
+
+def _parts(said: Statement) -> Parts:
+    """The utterances of a statement, each with what of its parse is to be told; of an order, what it is about."""
+    if said.words is not None:
+        (parsed,) = language.parse([said.words])
+        return [(said.last, parsed)]
+    return [(one, part) for one in said.utterances if (part := one.part) is not None]
+
+
+def _notes(said: Statement, one: Utterance, part: Parsed) -> tuple[Note, ...]:
+    if said.words is not None:
+        return notes_of(part, part.text_of(range(len(part.tokens))), one.turn.occurred_at)
+    return one.notes
+
+
+def _told(said: Statement, parts: Parts, notes: Sequence[tuple[Note, ...]], name: str) -> str | None:
+    """A statement told of its speaker, None where it is to be quoted."""
+    if said.manner == "instruction":
+        return instruction(parts[0][1], notes[0], name)
+    if said.manner == "reminder":
+        return reminder(parts[0][1], notes[0], name)
+    if said.manner == "answer" or said.quote or any(one.of_others for one, _ in parts) or not parts:
+        return None
+    assistant = next((m.name for m in said.last.turn.messages if m.role == "assistant" and m.name), None)
+    narrator = Narrator(name, assistant)
+    pieces = []
+    for place, ((_, parsed), some) in enumerate(zip(parts, notes, strict=True)):
+        piece = narrated(parsed, narrator, some, _reference(parsed, said.refers.get(place), name))
+        if piece is None:
+            return None
+        pieces.append(_ended(piece))
+    summary = _sentence(" ".join(pieces))
+    heard = " ".join(one.spelt.plain for one, _ in parts)
+    names = (
+        name,
+        assistant or "",
+        *(person.phrase for person in said.refers.values()),
+        *(n.text for some in notes for n in some),
+    )
+    if not is_faithful(summary, f"{heard} {said.words or ''}", names):
+        return None
+    return f'{summary.rstrip(".! ")} (asked "{said.asked.text}").' if said.asked else summary
+
+
+def _reference(parsed: Parsed, person: Person | None, name: str) -> dict[int, str]:
+    """By place: the name of whom a pronoun stands for."""
+    pointer = pointer_of(parsed)
+    if person is None or pointer is None:
+        return {}
+    phrase = person.told_of(name)
+    if parsed.tokens[pointer].tag == "PRP$":
+        phrase += "'" if phrase.endswith("s") else "'s"
+    return {pointer: phrase}
+
+
+def _with_note(summary: str, shared: str | None) -> str:
+    """The summary with what was sent along, as long as there is room for it."""
+    quoted = summary.endswith('"')
+    longer = f"{summary if quoted else summary.rstrip('.! ')} (sent {shared})."
+    return longer if shared and len(longer) <= MAX_SUMMARY_CHARS else summary
+
+
+def _quoted(said: Statement, name: str) -> str:
+    """A statement in the speaker's own words, with its dates in brackets and the question that it answers."""
+    words = said.words or _as_typed(said)
+    who = "the user" if name == NAMELESS and said.asked else name
+    opening = f'Asked "{said.asked.text}", {who} said: ' if said.asked else f"{who}: "
+    summary = f'{opening}"{_ended(words.strip())}"'
+    summary = summary[:1].upper() + summary[1:]
+    return summary if len(summary) <= MAX_SUMMARY_CHARS else summary[: MAX_SUMMARY_CHARS - 2].rsplit(" ", 1)[0] + '…"'
+
+
+def _as_typed(said: Statement) -> str:
+    pieces = []
+    for one in said.utterances:
+        text = " ".join(one.text.split())
+        moved = {note.end: one.spelt.typed(note.end + one.shift) for note in one.notes}
+        text = with_notes(text, one.notes, moved)
+        pieces.append(text)
+    return " ".join(_ended(piece) if number < len(pieces) - 1 else piece for number, piece in enumerate(pieces))
+
+
+def _facts(said: Statement, parts: Parts, text: str) -> tuple[Fact, ...]:
+    if said.manner == "reminder":
+        return (Fact(entity=USER, verb="wants to be reminded", object=text[:300]),)
+    if said.manner == "instruction":
+        called = called_in(parts[0][1]) if parts else None
+        return (
+            (Fact(entity=USER, verb="wants to be called", object=called, attribute="preferred_name"),) if called else ()
+        )
+    if said.manner == "answer" or any(one.of_others for one, _ in parts):
+        return ()
+    found: list[Fact] = []
+    for _, parsed in parts:
+        found += attribute_facts(parsed.text_of(range(len(parsed.tokens))))
+    if not found and parts and (triple := triple_of(parts[0][1])):
+        found.append(triple)
+    return tuple(found[:8])
+
+
+def _entities(parts: Parts, notes: Sequence[tuple[Note, ...]], name: str) -> tuple[Entity, ...]:
+    found: dict[str, Entity] = {}
+    for (_, parsed), some in zip(parts, notes, strict=True):
+        for entity in entities_of(parsed, some):
+            if entity.text != name:
+                found.setdefault(entity.text, entity)
+    return tuple(found.values())[:12]
+
+
+def _ended(text: str) -> str:
+    return text if text[-1:] in ".!?…\"'”)" else f"{text}."
+
+
+def _sentence(text: str) -> str:
+    text = text.strip(" ,;:-")
+    if not text:
+        return text
+    return _ended(text[0].upper() + text[1:])[:MAX_SUMMARY_CHARS]
+
+
+def _day(moment: datetime) -> str:
+    return f"{moment.day} {moment:%B %Y}"

@@ -13,7 +13,7 @@ from policies.language.sentences import prose_of
 from policies.privacy.quoted_text import own_words
 from policies.privacy.screen import screen
 from schema import AdmissionAction, AdmittedTurn, Context, Policy, Turn, Verdict
-from worker.extract.answers import question_of
+from worker.extract.utterances import question_of
 
 MAX_SAID_CHARS: Final = 24_000
 """Of all turns of one call together."""

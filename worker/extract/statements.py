@@ -1,288 +1,244 @@
-"""The statements in a turn that are worth a memory, still in the user's own first person."""
+"""What a user stated: utterances that belong together, in the manner in which they are to be kept."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
-from typing import Final, TypeGuard
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Final
 
-from policies.admission import is_english
-from policies.language.beside import told_beside
-from policies.language.commands import Command, find_commands
-from policies.language.relevance import WORTH_KEEPING, asks, asks_about_user, is_instruction, relevance_of
-from policies.language.sentences import MAX_SENTENCE_CHARS, MAX_SENTENCES, Sentence, prose_of, split_sentences
-from schema import AdmissionAction, AdmittedTurn, Question, Turn
-from worker.extract.answers import answer_of, question_of
-from worker.extract.clauses import clauses_of, is_chitchat, whole, without_asides
-from worker.extract.corrections import corrects
-from worker.extract.kin import kin_in, kin_resolved
-from worker.extract.leaning import elaborates, heard_in, leans, shared_in, support_of, takes_up
-from worker.extract.third_person import mended
+from policies.language.clauses import main_clauses
+from policies.language.commands import Command
+from policies.language.leaning import is_elliptical, leans, pointer_of
+from policies.language.narration import may_be_told
+from policies.language.people import Person, introduced_in, people_in, referent
+from policies.language.relevance import asks_about_user, is_instruction
+from policies.language.sentences import words
+from policies.language.splitting import statements_in
+from worker.extract.utterances import Asked, Heard, Utterance, with_part
+from worker.extract.worth import is_remark, is_worth_keeping
 
 _MAX_JOINED_CHARS: Final = 320
 """How long sentences may be together that are one memory because the later ones lean on the first."""
-_LAST_REPLY: Final = 1
-"""The last sentence, from 0, that may be what answers a question: the first is often "Thanks!"."""
+_SHORT_REPLY_CHARS: Final = 240
+_OPENING: Final = 3
+"""Places, from 0, of the words that open a sentence, and of the sentences that may take up a question."""
+_OFFER: Final = re.compile(
+    r"\b(?:(?:how|what|where|when) (?:else )?(?:can|may|could|shall|should|would|do) (?:i|we)|anything else|"
+    r"(?:can|may|shall|should|could) i|(?:would you|do you|you) (?:like|want) me to|want me to|"
+    r"would you like (?:some|more|a|to)|what's up|what's new|how (?:are|have) you|need (?:any |more )?help|make sense|"
+    r"sound good|let me know|does (?:that|this)|is (?:that|this) (?:ok|right|clear))\b",
+    re.IGNORECASE,
+)
+"""What a side asks that is no question about the user: the reply says what it is about by itself."""
+_TAKES_BACK: Final = re.compile(
+    r"(?:\*|(?:oh |oops,? |well,? |actually,? )?"
+    r"(?:no|nope|wait|sorry|scratch that|correction|i mean|i meant|make that)\b)",
+    re.IGNORECASE,
+)
+_TAKEN_BACK: Final = re.compile(
+    r"\b(?:no no|no wait|wait no|i mean(?:t)?|scratch that|sorry,? i meant|correction|make that)\b", re.IGNORECASE
+)
+"""Where something is put right that was said just before."""
+_FILLERS: Final = words(
+    "yes yeah yep yup no nope nah ok okay sure thanks please great cool right thank you not really maybe hmm idk never "
+    "mind good fine lol haha"
+)
 
 
-@dataclass(frozen=True)
+@dataclass
 class Statement:
-    """One thing that a user said: a sentence, with those that lean on it.
+    """What is to be one memory: its utterances, the words of an order if it is one, the question that it answers.
 
-    `sentence` is the place in the message of the last of them, `heard` a question of the other side's to which it
-    replies, `shared` what was sent along.
+    `refers` says whom the first pronoun of an utterance stands for (by its place among them); `quote` that it is to
+    be kept in the speaker's words whatever the parse carries.
     """
 
-    turn: Turn
-    place: int
-    text: str
+    utterances: list[Utterance]
+    manner: str = "said"
     explicit: bool = False
     pinned: bool = False
     private: bool = False
-    answered: bool = False
-    manner: str = "said"
-    asked_in: str | None = None
-    question: str | None = None
-    sentence: int = -1
-    heard: str | None = None
+    asked: Asked | None = None
+    words: str | None = None
     shared: str | None = None
+    quote: bool = False
+    refers: dict[int, Person] = field(default_factory=dict)
+
+    @property
+    def last(self) -> Utterance:
+        return self.utterances[-1]
+
+    def has_room_for(self, one: Utterance) -> bool:
+        return sum(len(u.text) for u in self.utterances) + len(one.text) <= _MAX_JOINED_CHARS
+
+    def is_quoted(self) -> bool:
+        """Whether it is surely to be quoted."""
+        return self.quote or any(u.of_others or u.part is None or not may_be_told(u.part) for u in self.utterances)
 
 
 @dataclass(frozen=True)
 class Forgetting:
-    """What a user wants forgotten, in the first person."""
+    """What a user wants forgotten, in their own words."""
 
-    turn: Turn
-    place: int
+    utterance: Utterance
     text: str
 
 
-@dataclass
-class _Asked:
-    question: str | None = None
-    turn_id: str | None = None
-    of_user: bool = False
-    heard: str | None = None
-    anything: bool = False
-
-
-def _asked_in(turn_id: str, text: str) -> _Asked:
-    return _Asked(question_of(text), turn_id, asks_about_user(text), heard_in(text), asks(text))
-
-
-def _ordered(
-    command: Command, turn: Turn, place: int, sentence: Sentence, number: int, assistant: str | None
-) -> list[Statement | Forgetting]:
-    """What an order asks to be kept or forgotten, and what its sentence says beside what is to be forgotten."""
-    if command.verb == "forget":
-        rest = sentence.text[max(command.end - sentence.start, 0) :].strip(" ,;:-.")
-        beside = _from_sentence(turn, rest, _Asked(), assistant, place, number) if rest else []
-        return [*([Forgetting(turn, place, command.object_text)] if command.object_text else []), *beside]
-    text = mended(command.object_text)[:MAX_SENTENCE_CHARS]
-    if not text:
-        return []
-    manner = "reminder" if command.verb == "remind" else "said"
-    return [Statement(turn, place, text, explicit=True, pinned=command.verb == "pin", manner=manner)]
-
-
-def _statements_of(
-    turn: Turn, message: str, asked: _Asked, assistant: str | None, place: int
-) -> list[Statement | Forgetting]:
-    commands = find_commands(message)
-    private = any(command.verb == "private" for command in commands)
-    orders = [c for c in commands if c.verb in ("remember", "remind", "pin", "forget")]
-    wishes = [c.start for c in commands if c.verb in ("block", "unblock")]
+def statements_of(heard: Heard) -> list[Statement | Forgetting]:
+    """All that a message states, orders to the memory among it, in the order in which it was said."""
+    if reply := _reply(heard):
+        return [reply]
     found: list[Statement | Forgetting] = []
-    used: set[int] = set()
-    sentences = split_sentences(prose_of(message))
-    kin = [kin_in(asked.question or ""), []]
-    for number, sentence in enumerate(sentences):
-        end = sentence.start + len(sentence.text)
-        hit = next((i for i, c in enumerate(orders) if sentence.start <= c.start < max(end, sentence.start + 1)), None)
-        if hit is not None:
-            if hit not in used:
-                used.add(hit)
-                found += _ordered(orders[hit], turn, place, sentence, number, assistant)
+    people: list[Person] = []
+    before: Utterance | None = None
+    for one in heard.utterances:
+        if one.order is not None and one.order.verb in (
+            "remember",
+            "remind",
+            "pin",
+            "forget",
+            "block",
+            "unblock",
+            "private",
+        ):
+            found += _ordered(one, one.order)
+            before = None
             continue
-        ordered = any(c.start <= sentence.start and end <= c.end for c in orders)
-        if ordered or any(sentence.start <= start < end for start in wishes) or not is_english(sentence.text):
-            continue
-        said = kin_resolved(sentence.text, [*kin[-2], *kin[-1]] if kin[-1] == [] else kin[-1])
-        kin.append(kin_in(said))
-        for command in commands:
-            if command.verb == "private" and sentence.start <= command.start < end and command.object_text:
-                said = command.object_text
-        if found and isinstance(last := found[-1], Statement) and (right := corrects(said, last.text)):
-            found[-1] = replace(last, text=right, sentence=number)
-            continue
-        said_so = _from_sentence(turn, said, asked if number < 2 else _Asked(), assistant, place, number)
-        found = _with_more(found, said_so, said, number, assistant)
-    found = _standing(found, _without_commands(sentences, commands), asked, assistant)
-    found = _with_shared(found, shared_in(message))
-    if private:
-        found = [_private(item) for item in found]
-    return found
+        for piece in _pieces(one):
+            _take(piece, found, people, before)
+        if one.part is not None:
+            people = people_in(one.part) or people
+        before = None if one.asks else one
+    private = any(command.verb == "private" for command in heard.commands)
+    joined = _joined(found, heard.utterances)
+    for item in joined:
+        if isinstance(item, Statement):
+            item.private = private
+    if joined and isinstance(last := joined[-1], Statement) and not last.explicit and last.manner == "said":
+        last.shared = heard.shared
+    return joined
 
 
-def _private(item: Statement | Forgetting) -> Statement | Forgetting:
-    return item if isinstance(item, Forgetting) else replace(item, private=True)
+def _pieces(one: Utterance) -> list[Utterance]:
+    """The statements of an utterance, where each is worth keeping by itself; otherwise the whole."""
+    if one.part is None or one.of_others or one.asks or not may_be_told(one.part) or _TAKEN_BACK.search(one.text):
+        return [one]
+    pieces = [with_part(one, piece) for piece in statements_in(one.part)]
+    known = one.turn.user_name()
+    stand = all(is_worth_keeping(piece) or introduced_in(piece.part, known) for piece in pieces)
+    return pieces if len(pieces) > 1 and stand else [one]
 
 
-def _standing(
-    found: Sequence[Statement | Forgetting], sentences: Sequence[str], asked: _Asked, assistant: str | None
-) -> list[Statement | Forgetting]:
-    """Statements that can be understood by themselves.
+def _take(
+    one: Utterance, found: list[Statement | Forgetting], people: Sequence[Person], before: Utterance | None
+) -> None:
+    part = one.part
+    if part is None or is_elliptical(part):
+        return
+    if is_instruction(one.spelt.plain):
+        found.append(Statement([one], "instruction"))
+        return
+    last = found[-1] if found and isinstance(found[-1], Statement) and found[-1].last is before else None
+    if last is not None and (last.manner != "said" or last.explicit or not last.has_room_for(one)):
+        last = None
+    if last is not None and _TAKES_BACK.match(one.text) and len(one.text.split()) < 12 and not one.asks:
+        last.utterances.append(one)
+        last.quote = True
+        return
+    pointer = pointer_of(part)
+    goes_on = pointer is not None and len(part.tokens) > 4 and not one.asks and not is_remark(one)
+    if not goes_on and not is_worth_keeping(one):
+        return
+    if pointer is None:
+        found.append(Statement([one], quote=_TAKEN_BACK.search(one.text) is not None))
+    elif person := referent(part.tokens[pointer].lower, people) if pointer < _OPENING else None:
+        found.append(Statement([one], refers={0: person}))
+    elif last is not None:
+        last.utterances.append(one)
+    elif is_worth_keeping(one) and (supported := _supported(one, before)):
+        found.append(supported)
 
-    One that leans on what was said before it is joined to that; the first after a question names the question.
-    """
-    standing: list[Statement | Forgetting] = []
+
+def _supported(one: Utterance, before: Utterance | None) -> Statement | None:
+    """A sentence that leans on what was said before it, with that; None if nothing holds it."""
+    if before is not None and before.part is not None and not is_remark(before) and not before.order:
+        return Statement([before, one])
+    if one.asked is not None and one.number < _OPENING and not _OFFER.search(one.asked.text):
+        return Statement([one], asked=one.asked)
+    return None
+
+
+def _joined(found: Sequence[Statement | Forgetting], utterances: Sequence[Utterance]) -> list[Statement | Forgetting]:
+    """Statements that can only be quoted, with the fragments and the quotations right beside them."""
+    place = {id(one): number for number, one in enumerate(utterances)}
+    taken = {id(one) for item in found if isinstance(item, Statement) for one in item.utterances}
+    joined: list[Statement | Forgetting] = []
     for item in found:
-        if not isinstance(item, Statement) or item.manner != "said" or item.explicit:
-            standing.append(item)
+        if not isinstance(item, Statement) or item.manner != "said" or item.explicit or not item.is_quoted():
+            joined.append(item)
             continue
-        text, replies = item.text, not standing and not item.answered and item.sentence <= _LAST_REPLY
-        if leans(text):
-            if standing and _tells_more(last := standing[-1], text, item.sentence):
-                standing[-1] = replace(last, text=f"{_ended(last.text)} {text}", sentence=item.sentence)
-                continue
-            before = sentences[item.sentence - 1] if 0 < item.sentence < len(sentences) else ""
-            if support := support_of(before, assistant):
-                text = f"{_ended(mended(support))} {text}"
-        if replies and asked.heard and (asked.of_user or takes_up(item.text, asked.heard)):
-            standing.append(replace(item, text=text, heard=asked.heard, asked_in=asked.turn_id))
+        for step in (-1, 1):
+            at = place.get(id(item.utterances[0 if step < 0 else -1]), -2) + step
+            while 0 <= at < len(utterances) and id(utterances[at]) not in taken and _is_fragment(one := utterances[at]):
+                if not item.has_room_for(one):
+                    break
+                item.utterances.insert(0 if step < 0 else len(item.utterances), one)
+                taken.add(id(one))
+                at += step
+        last = joined[-1] if joined else None
+        if (
+            isinstance(last, Statement) and last.manner == "said" and not last.explicit and last.is_quoted()
+            and place.get(id(last.last), -9) + 1 == place.get(id(item.utterances[0]), -2)
+            and all(last.has_room_for(one) for one in item.utterances[-1:])
+            and not (last.asked or item.asked)
+        ):  # fmt: skip
+            last.utterances += item.utterances
+            last.quote = True
         else:
-            standing.append(replace(item, text=text))
-    return standing
+            joined.append(item)
+    return joined
 
 
-def _with_more(
-    found: list[Statement | Forgetting],
-    said_so: Sequence[Statement | Forgetting],
-    said: str,
-    number: int,
-    assistant: str | None,
-) -> list[Statement | Forgetting]:
-    """What was found so far with what came of one more sentence; one that only goes on with the last is added to it."""
-    if said_so:
-        return found + [replace(one, sentence=number) if isinstance(one, Statement) else one for one in said_so]
-    if found and elaborates(said) and _tells_more(last := found[-1], said, number):
-        text = f"{_ended(last.text)} {mended(without_asides(said, assistant))}"
-        return [*found[:-1], replace(last, text=text, sentence=number)]
-    return found
+def _is_fragment(one: Utterance) -> bool:
+    """Whether an utterance tells something without a clause of its own: "52k, start 3 aug, hybrid"."""
+    if one.part is None or one.asks or one.order is not None or one.within_request or is_remark(one):
+        return False
+    words = [token for token in one.part.tokens if token.text[:1].isalnum()]
+    return len(words) > 1 and not any(clause.owns_subject for clause in main_clauses(one.part))
 
 
-def _without_commands(sentences: Sequence[Sentence], commands: Sequence[Command]) -> list[str]:
-    """The sentences of a message, "" for one that tells the memory what to do or is in another language: it explains
-    no other."""
-
-    def explains(one: Sentence) -> bool:
-        told = any(one.start <= command.end and command.start < one.start + len(one.text) for command in commands)
-        return not told and is_english(one.text)
-
-    return [one.text if explains(one) else "" for one in sentences]
-
-
-def _with_shared(found: list[Statement | Forgetting], what: str | None) -> list[Statement | Forgetting]:
-    """Statements of a message of which the last names what was sent with it."""
-    last = found[-1] if found else None
-    if what is None or not isinstance(last, Statement) or last.explicit:
-        return found
-    return [*found[:-1], replace(last, shared=what)]
+def _ordered(one: Utterance, command: Command) -> Iterator[Statement | Forgetting]:
+    """What an order asks to be kept or forgotten."""
+    if command.verb in ("block", "unblock") or not command.object_text:
+        return
+    if command.verb == "forget":
+        yield Forgetting(one, command.object_text)
+        rest = one.text[max(command.end - one.start, 0) :].strip(" ,;:-.")
+        if len(rest.split()) > _OPENING:
+            yield Statement([one], words=rest)
+        return
+    if command.verb == "private":
+        yield Statement([one], words=command.object_text)
+        return
+    manner = "reminder" if command.verb == "remind" else "said"
+    yield Statement([one], manner, explicit=True, pinned=command.verb == "pin", words=command.object_text)
 
 
-def _tells_more(last: Statement | Forgetting, text: str, number: int) -> TypeGuard[Statement]:
-    """Whether a sentence may go on with the statement before it."""
-    return (
-        isinstance(last, Statement)
-        and last.manner == "said"
-        and not last.explicit
-        and 0 <= number - last.sentence <= 1
-        and len(last.text) + len(text) <= _MAX_JOINED_CHARS
-    )
-
-
-def _ended(text: str) -> str:
-    return text if text[-1:] in ".!?" else f"{text}."
-
-
-def _stands(clause: str, asked: _Asked) -> bool:
-    judged = relevance_of(clause, after_question=asked.of_user, replying=asked.anything)
-    return judged.points >= WORTH_KEEPING - 0.5 and "impersonal" not in judged.reasons
-
-
-def _answered(turn: Turn, text: str, asked: _Asked, place: int) -> list[Statement | Forgetting] | None:
-    """The statement made by answering, None when the sentence answers nothing by itself."""
-    if asked.question is None or (answer := answer_of(asked.question, mended(text))) is None:
+def _reply(heard: Heard) -> Statement | None:
+    """The message as an answer, where it does not say by itself what it is about."""
+    asked = heard.asked
+    if asked is None or not heard.utterances or heard.commands or len(heard.content) > _SHORT_REPLY_CHARS:
         return None
-    if not answer.reply:
-        return []
-    manner = "said" if answer.statement else "answer"
-    said = mended(answer.statement) if answer.statement else answer.reply
-    return [
-        Statement(turn, place, said, answered=True, manner=manner, asked_in=asked.turn_id, question=answer.question)
-    ]
-
-
-def _quoted(turn: Turn, text: str, asked: _Asked, reasons: Sequence[str], place: int) -> list[Statement | Forgetting]:
-    """A bare answer with its question, unless it only reacts."""
-    told = {"name", "number"} & set(reasons)
-    if {"reaction", "suggestion", "about_you"} & set(reasons) or ("exclamation" in reasons and not told):
-        return []
-    return [
-        Statement(turn, place, text, answered=True, manner="answer", asked_in=asked.turn_id, question=asked.question)
-    ]
-
-
-def _from_sentence(
-    turn: Turn, text: str, asked: _Asked, assistant: str | None, place: int, number: int
-) -> list[Statement | Forgetting]:
-    if number == 0 and (answered := _answered(turn, text, asked, place)) is not None:
-        return answered
-    if is_instruction(text):
-        return [Statement(turn, place, text, manner="instruction")]
-    if turn.source != "chat":
-        return [Statement(turn, place, mended(text))] if text[-1] != "?" and len(text.split()) > 2 else []
-    judged = relevance_of(text, after_question=asked.of_user, replying=asked.anything)
-    if "task" in judged.reasons or "question" in judged.reasons:
-        pieces = told_beside(text)
-        return [one for piece in pieces for one in _clauses(turn, piece, asked, assistant, place)]
-    if judged.worth_keeping and "bare_answer" in judged.reasons and asked.question is not None:
-        return _quoted(turn, without_asides(text, assistant), asked, judged.reasons, place)
-    return _clauses(turn, text, asked, assistant, place) if judged.worth_keeping else []
-
-
-def _clauses(turn: Turn, text: str, asked: _Asked, assistant: str | None, place: int) -> list[Statement | Forgetting]:
-    clean = mended(without_asides(text, assistant))
-    bodies = [whole(without_asides(clause, assistant)) for clause in clauses_of(whole(clean))]
-    bodies = [body for body in bodies if len(body.split()) > 1 and not is_chitchat(body)]
-    if len(bodies) > 1:
-        bodies = [body for body in bodies if _stands(body, asked)] or bodies[:1]
-    return [Statement(turn, place, body) for body in bodies]
-
-
-def statements_of(turns: Sequence[AdmittedTurn], questions: Mapping[str, Question]) -> list[Statement | Forgetting]:
-    """All that is worth keeping of some turns, in the order in which it was said.
-
-    A question that the assistant asks, in this turn or in the one before it in the conversation, is answered by
-    the user's next words; `questions` are those that earlier batches left, by conversation. Skipped turns and text in
-    another language give nothing.
-    """
-    found: list[Statement | Forgetting] = []
-    asked = {conversation: _asked_in(one.turn_id, one.text) for conversation, one in questions.items()}
-    for admitted in turns:
-        turn = admitted.turn
-        assistant = next((m.name for m in turn.messages if m.role == "assistant" and m.name), None)
-        mine: list[Statement | Forgetting] = []
-        for message in turn.messages:
-            if message.role == "assistant":
-                asked[turn.conversation_id] = _asked_in(turn.turn_id, message.content)
-            if message.role != "user":
-                continue
-            before = asked.pop(turn.conversation_id, _Asked())
-            if before.turn_id == turn.turn_id:
-                before.turn_id = None
-            if admitted.admission.action is AdmissionAction.SKIP or not is_english(prose_of(message.content)):
-                continue
-            mine += _statements_of(turn, message.content, before, assistant, len(mine))
-        found += mine[:MAX_SENTENCES]
-    return found
+    telling = [one for one in heard.utterances if not one.asks]
+    if _OFFER.search(asked.text) or not telling or telling[0] is not heard.utterances[0] or telling[0].parsed is None:
+        return None
+    of_user = asks_about_user(asked.text)
+    words = [word.strip(".,!?").lower() for word in heard.content.split()]
+    if (all(word in _FILLERS for word in words) or is_remark(telling[0])) and not of_user:
+        return None
+    first = telling[0].part
+    says_itself = first is not None and any(c.owns_subject for c in main_clauses(first)[:1]) and not leans(first)
+    if says_itself and words[0] not in ("yes", "no", "yeah", "nope", "yep", "nah"):
+        return None
+    return Statement(telling, "answer", asked=asked)

@@ -7,14 +7,14 @@ from collections.abc import Sequence
 from datetime import UTC, datetime
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from policies.admission import admit
+from policies.language.leaning import leans
 from schema import Candidate, Context, Message, Policy, Turn
 from schema.settings import Settings
 from worker.extract import AdmittedTurn, Extractor, open_extractor
-from worker.extract.leaning import elaborates, heard_in, leans, shared_in
+from worker.extract.language import parse
+from worker.extract.utterances import question_of
 
 WHEN = datetime(2026, 11, 21, 18, 0, tzinfo=UTC)
 
@@ -50,7 +50,7 @@ def _summaries(extractor: Extractor, *said: tuple[str, str]) -> Sequence[str]:
     ],
 )
 def test_a_sentence_that_points_back_leans(text: str) -> None:
-    assert leans(text)
+    assert leans(*parse([text]))
 
 
 @pytest.mark.parametrize(
@@ -66,7 +66,7 @@ def test_a_sentence_that_points_back_leans(text: str) -> None:
     ],
 )
 def test_a_sentence_that_says_what_it_means_does_not(text: str) -> None:
-    assert not leans(text)
+    assert not leans(*parse([text]))
 
 
 @pytest.mark.parametrize(
@@ -82,11 +82,7 @@ def test_a_sentence_that_says_what_it_means_does_not(text: str) -> None:
         ),
         (
             "The old harbour boat was rotting. I restored it with two friends.",
-            ["The old harbour boat was rotting. Maya restored it with two friends."],
-        ),
-        (
-            "So many neighbours came to my concert.",
-            ["So many neighbours came to Maya's concert."],
+            ['Maya: "The old harbour boat was rotting. I restored it with two friends."'],
         ),
     ],
 )
@@ -94,28 +90,20 @@ def test_what_leans_on_a_sentence_is_one_memory_with_it(extractor: Extractor, sa
     assert _summaries(extractor, ("user", said)) == kept
 
 
-def test_a_reply_names_the_question(extractor: Extractor) -> None:
-    said = (("assistant", "Where did you learn pottery?"), ("user", "I took an evening class at the community centre."))
-    assert _summaries(extractor, *said) == [
-        'Maya took an evening class at the community centre (asked "Where did you learn pottery?").'
-    ]
-
-
-def test_a_reply_about_other_things_than_oneself_is_kept_with_its_question(extractor: Extractor) -> None:
+def test_a_reply_that_leans_on_the_question_is_kept_with_it(extractor: Extractor) -> None:
     said = (
         ("assistant", "What do the tortoises eat?"),
         ("user", "They mostly eat dandelions, clover and squash from the garden."),
     )
     assert _summaries(extractor, *said) == [
-        'Asked "What do the tortoises eat?", Maya said: They mostly eat dandelions, clover and squash from the garden.'
+        'Asked "What do the tortoises eat?", Maya said: '
+        '"They mostly eat dandelions, clover and squash from the garden."'
     ]
 
 
 def test_what_the_assistant_states_is_never_quoted(extractor: Extractor) -> None:
     said = (("assistant", "You live in Paris with a dog called Rex."), ("user", "I really love it here in my flat."))
-    (summary,) = _summaries(extractor, *said)
-    assert "Paris" not in summary
-    assert "Rex" not in summary
+    assert all("Paris" not in summary and "Rex" not in summary for summary in _summaries(extractor, *said))
 
 
 def test_what_the_memory_was_told_to_forget_explains_nothing(extractor: Extractor) -> None:
@@ -134,44 +122,22 @@ def test_what_a_transcript_says_was_sent_is_kept_with_the_memory(extractor: Extr
 
 
 @pytest.mark.parametrize(
-    ("message", "what"),
-    [
-        ("look [shares a photo of a red barn]", "a photo of a red barn"),
-        ("[image: a receipt]", "a receipt"),
-        ("[sic] and [1]", None),
-        ("no brackets", None),
-    ],
-)
-def test_what_was_sent_is_read_out_of_brackets(message: str, what: str | None) -> None:
-    assert shared_in(message) == what
-
-
-@pytest.mark.parametrize(
     ("text", "question"),
     [
         ("Lovely! Where was the picnic?", "Where was the picnic?"),
-        ("That plate is lovely. Did you make it?", "That plate is lovely. Did you make it?"),
+        ("Where was the picnic? Tell me all.", "Where was the picnic?"),
         ("I know you like tea.", None),
         ("", None),
     ],
 )
-def test_only_a_question_is_heard(text: str, question: str | None) -> None:
-    assert heard_in(text) == question
-
-
-@given(st.text(max_size=400))
-def test_any_text_leans_or_does_not(text: str) -> None:
-    assert leans(text) in (True, False)
-    assert elaborates(text) in (True, False)
+def test_only_a_question_is_answered(text: str, question: str | None) -> None:
+    assert question_of(text) == question
 
 
 @pytest.mark.parametrize("piece", ["it ", "[shares ", "that that ", "it is so ", "a b, It ", "what? "])
 def test_the_longest_text_is_read_in_bounded_time(piece: str) -> None:
-    text = piece * (16_000 // len(piece))
     began = time.process_time()
-    shared_in(text)
-    heard_in(text)
-    leans(text[:400])
+    question_of(piece * (16_000 // len(piece)))
     assert time.process_time() - began < 1.0
 
 
@@ -197,12 +163,10 @@ def test_a_question_that_the_reply_does_not_take_up_is_not_noted(
     ("said", "told"),
     [
         ("Big news: I got a job at Initech.", ["Maya got a job at Initech."]),
-        ("Long story short, I quit my job.", ["Maya quit their job."]),
-        ("So here's the deal: I sold my car.", ["Maya sold their car."]),
-        ("I prefer window seats, use that for the booking.", ["Maya prefers window seats."]),
-        ("My new e-mail works; please send the offers there.", ["Maya's new e-mail works."]),
         ("I live in Ghent and work at Initech.", ["Maya lives in Ghent.", "Maya works at Initech."]),
+        ("My sister had a baby and I got promoted.", ["Maya got promoted.", "Maya's sister had a baby."]),
+        ("I bought a bike and it rattles.", ["Maya bought a bike and it rattles."]),
     ],
 )
-def test_a_memory_has_one_fact_and_no_glue(extractor: Extractor, said: str, told: list[str]) -> None:
+def test_a_memory_has_one_fact_and_all_that_it_leans_on(extractor: Extractor, said: str, told: list[str]) -> None:
     assert sorted(_summaries(extractor, ("user", said))) == told

@@ -65,7 +65,10 @@ def _summaries(extractor: Extractor, *said: tuple[str, str]) -> list[str]:
     [
         ("I'm moving to Lisbon next month", ["Maya is moving to Lisbon in December 2026."]),
         ("Thanks! I love hiking, and I bake bread on Sundays.", ["Maya loves hiking.", "Maya bakes bread on Sundays."]),
-        ("Just adopted two cats last week!", ["Maya just adopted two cats in the week of 9 November 2026!"]),
+        (
+            "Just adopted two cats last week!",
+            ['Maya: "Just adopted two cats last week [the week of 9 November 2026]!"'],
+        ),
         ("Remember that my sister Anna is allergic to nuts.", ["Maya's sister Anna is allergic to nuts."]),
         (
             "Remind me to pay rent on Friday at 5pm",
@@ -90,13 +93,10 @@ def test_what_is_said_is_kept_in_the_third_person_one_fact_each(
 @pytest.mark.parametrize(
     ("asked", "said", "kept"),
     [
-        ("Do you have any pets?", "Yes, two cats", "Maya has two cats as pets."),
-        ("Do you have any pets?", "No", "Maya does not have any pets."),
-        ("Where do you live?", "Berlin", "Maya lives in Berlin."),
-        ("What's your favorite color?", "Green", "Maya's favorite color is Green."),
-        ("How many kids do you have?", "Three", "Maya has three kids."),
-        ("Are you married?", "Yes, I am.", "Maya is married."),
-        ("Do you prefer tea or coffee?", "Coffee", 'Asked "Do you prefer tea or coffee?", Maya said: Coffee.'),
+        ("Do you have any pets?", "Yes, two cats", 'Asked "Do you have any pets?", Maya said: "Yes, two cats."'),
+        ("Do you have any pets?", "No", 'Asked "Do you have any pets?", Maya said: "No."'),
+        ("Where do you live?", "Berlin", 'Asked "Where do you live?", Maya said: "Berlin."'),
+        ("Are you married?", "Yes, I am.", 'Asked "Are you married?", Maya said: "Yes, I am."'),
     ],
 )
 def test_an_answer_is_kept_with_what_was_asked(extractor: Extractor, asked: str, said: str, kept: str) -> None:
@@ -107,7 +107,7 @@ def test_an_answer_in_the_next_turn_names_the_turn_of_the_question(extractor: Ex
     asking = _turn(("user", "hello"), ("assistant", "Hi! Where do you live?"), turn_id="t1")
     answering = _turn(("user", "Berlin"), ("assistant", "Lovely."), turn_id="t2")
     (candidate,) = _kept(extractor, asking, answering)
-    assert candidate.summary == "Maya lives in Berlin."
+    assert candidate.summary == 'Asked "Where do you live?", Maya said: "Berlin."'
     assert (candidate.turn_id, candidate.context_turn_ids) == ("t2", ("t1",))
 
 
@@ -263,7 +263,7 @@ def test_a_turn_of_full_size_takes_bounded_time(extractor: Extractor, piece: str
     ("said", "name", "kept"),
     [
         ("Hi, I'm Tom and I work at Nordbank.", "Tom", ["Tom works at Nordbank."]),
-        ("My name is Bob and I live in Porto.", None, ["The user's name is Bob.", "Bob lives in Porto."]),
+        ("My name is Bob. I live in Porto.", None, ["The user's name is Bob.", "Bob lives in Porto."]),
         ("My name is Bob.", None, ["The user's name is Bob."]),
         ("I'm Bob.", "Bob", []),
     ],

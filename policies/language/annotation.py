@@ -1,0 +1,168 @@
+"""The dates of a sentence beside its words: in place of a whole adverbial, in brackets after anything else."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Final
+
+from policies.language.clauses import Tense, clause_of, governor, is_verb, tense_at
+from policies.language.dates import Looks, When, find_dates
+from policies.language.parse import Parsed
+from policies.language.sentences import words
+from policies.language.spans import MONTHS, Span, shifted
+
+_LOOKS_OF: Final = {
+    Tense.PAST: Looks.BACK,
+    Tense.PERFECT: Looks.EITHER,
+    Tense.PRESENT: Looks.AHEAD,
+    Tense.FUTURE: Looks.AHEAD,
+    Tense.NONE: Looks.UNKNOWN,
+}
+_AHEAD: Final = words(
+    "due effective starting beginning moving leaving joining flying travelling traveling coming returning heading by "
+    "starts begins ends opens closes next"
+)
+_ARRANGED: Final = words(
+    "signed booked registered scheduled reserved planned arranged moved postponed rescheduled pushed delayed extended "
+    "changed put set confirmed approved accepted enrolled enroled entered"
+)
+_BACK: Final = frozenset({"since", "ago", "back"})
+_WHOLE: Final = frozenset(
+    {"npadvmod", "advmod", "pobj", "tmod", "ROOT", "dep", "attr", "nsubj", "pcomp", "dobj", "oprd"}
+)
+_PARTS_OF_NOUN: Final = frozenset({"compound", "amod", "nmod", "poss", "nummod", "appos"})
+_FOR_SO_LONG = re.compile(
+    r"\bfor (?:about |around |over |almost |nearly |like )?(?:the (?:last|past) )?"
+    r"(?P<n>\d{1,2}|an?|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|fifteen|twenty|thirty) "
+    r"(?P<unit>years?|months?)\b(?! from| old)"
+)
+_COUNTED: Final = {
+    "a": 1, "an": 1, "one": 1, "two": 2, "three": 3, "four": 4, "five": 5, "six": 6, "seven": 7, "eight": 8, "nine": 9,
+    "ten": 10, "eleven": 11, "twelve": 12, "fifteen": 15, "twenty": 20, "thirty": 30,
+}  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Note:
+    """What is written beside the words from `start` to `end` (characters): in their place if they are a `whole`
+    adverbial, which begins at `lead` with its preposition, else in brackets after them; nothing if `text` is "",
+    because the words say it all."""
+
+    start: int
+    end: int
+    lead: int
+    text: str
+    preposition: str
+    whole: bool
+    when: When | None
+
+
+def offsets_of(parsed: Parsed) -> list[int]:
+    """Where each word of a sentence begins, in characters."""
+    places, at = [], 0
+    for token in parsed.tokens:
+        places.append(at)
+        at += len(token.text) + token.space
+    return places
+
+
+def looks_of(parsed: Parsed, place: int) -> Looks:
+    """Where the clause of a word looks: what is arranged, due or begins on a day lies ahead of who speaks of it."""
+    tokens = parsed.tokens
+    if is_verb(tokens[place]):  # the parser took "sept" for one
+        return Looks.UNKNOWN
+    verb = governor(parsed, place)
+    path, at = {tokens[place].lower}, place
+    while at != verb and tokens[at].head != at:
+        at = tokens[at].head
+        path.add(tokens[at].lower)
+    before = tokens[place - 1] if place else None
+    rose = path & {"from"} and any(token.lower in ("up", "down") for token in tokens[:place])
+    if rose or (before is not None and before.lower in _BACK):
+        return Looks.BACK
+    until = before is not None and before.lower in ("by", "until", "till")
+    if path & _AHEAD or (until and before is not None and (_holds(parsed, verb) or before.head != verb)):
+        return Looks.AHEAD
+    if verb is not None and tokens[verb].lower in _ARRANGED:
+        attached = tokens[place].head
+        if tokens[attached].lower in ("to", "until", "till", "from", "for") or tokens[attached].head != verb:
+            return Looks.AHEAD
+        return Looks.EITHER
+    return _LOOKS_OF[tense_at(parsed, place)]
+
+
+def _holds(parsed: Parsed, verb: int | None) -> bool:
+    return verb is None or clause_of(parsed, verb).tense is not Tense.PAST
+
+
+def notes_of(parsed: Parsed, text: str, moment: datetime, earlier: Span | None = None) -> tuple[Note, ...]:
+    """The dates of a sentence and how each is to be written. `text` is that of `parsed`, `earlier` the last date that
+    was named before it."""
+    starts = offsets_of(parsed)
+
+    def token_at(place: int) -> int:
+        return max((i for i, begin in enumerate(starts) if begin <= place), default=0)
+
+    def looks(place: int) -> Looks:
+        return looks_of(parsed, token_at(place)) if parsed.tokens else Looks.UNKNOWN
+
+    notes: list[Note] = []
+    for when in find_dates(text, moment, looks, earlier):
+        if when.span.granularity == "year" and any(when.span.text in note.text for note in notes):
+            continue
+        first, last = token_at(when.start), token_at(max(when.start, when.end - 1))
+        whole = _is_whole(parsed, first, last)
+        said = str(when.span.first.year) in text[when.start : when.end]
+        notes.append(
+            Note(when.start, when.end, when.lead, "" if said else when.span.text, when.span.preposition, whole, when)
+        )
+    if since := _since(parsed, text, moment, token_at):
+        notes.append(since)
+    return tuple(sorted(notes, key=lambda note: note.start))
+
+
+def _since(parsed: Parsed, text: str, moment: datetime, token_at: Callable[[int], int]) -> Note | None:
+    match = _FOR_SO_LONG.search(text)
+    if match is None or tense_at(parsed, token_at(match.start())) is not Tense.PERFECT:
+        return None
+    word = match["n"].lower()
+    count = int(word) if word.isdigit() else _COUNTED[word]
+    if match["unit"].startswith("year"):
+        since = str(max(1, moment.year - count))
+    else:
+        year, month = shifted(moment.date(), -count)
+        since = f"{MONTHS[month - 1]} {year}"
+    return Note(match.start(), match.end(), match.start(), f"since about {since}", "", False, None)
+
+
+def _is_whole(parsed: Parsed, first: int, last: int) -> bool:
+    """Whether the words from `first` to `last` are all of an adverbial, and no part of another phrase."""
+    tokens = parsed.tokens
+    inside = range(first, last + 1)
+    heads = [i for i in inside if tokens[i].head not in inside or tokens[i].head == i]
+    if len(heads) != 1 or tokens[heads[0]].dep in _PARTS_OF_NOUN:
+        return False
+    after = tokens[last + 1] if last + 1 < len(tokens) else None
+    if after is not None and after.tag == "POS":
+        return False
+    outside = [c for c in parsed.children(heads[0]) if c not in inside and tokens[c].tag not in (".", ",", ":", "IN")]
+    before = tokens[first - 1] if first else None
+    determined = before is not None and before.tag in ("PRP$", "DT", "JJ", "NN", "POS", "CD") and before.head in inside
+    return not outside and not determined
+
+
+def with_notes(text: str, notes: Sequence[Note], moved: Mapping[int, int] | None = None) -> str:
+    """The words letter by letter, with each date in brackets after its own. `moved` says where a place of the text
+    that was parsed stands in this one."""
+    pieces: list[str] = []
+    at = 0
+    for note in notes:
+        end = moved.get(note.end, note.end) if moved is not None else note.end
+        if not note.text or end < at or end > len(text) or note.text.lower() in text.lower():
+            continue
+        pieces += (text[at:end], f" [{note.text}]")
+        at = end
+    return "".join((*pieces, text[at:]))

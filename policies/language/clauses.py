@@ -1,0 +1,217 @@
+"""The clauses of a parsed sentence: who, does what, when, and whether it is told, asked, ordered or supposed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Final
+
+from policies.language.parse import Parsed, Token
+from policies.language.sentences import words
+
+
+class Tense(StrEnum):
+    PAST = "past"
+    PERFECT = "perfect"
+    PRESENT = "present"
+    FUTURE = "future"
+    NONE = "none"
+
+
+class Mood(StrEnum):
+    TELLING = "telling"
+    ASKING = "asking"
+    ORDER = "order"
+    SUPPOSING = "supposing"
+    WISHING = "wishing"
+
+
+SUBJECTS: Final = frozenset({"nsubj", "nsubjpass", "expl", "csubj", "csubjpass"})
+AUXILIARIES: Final = frozenset({"aux", "auxpass"})
+FIRST_PERSON: Final = frozenset({"i", "we"})
+OF_SPEAKER: Final = frozenset({"i", "me", "my", "mine", "myself", "we", "us", "our", "ours", "ourselves"})
+_CLAUSE_LINKS: Final = frozenset({"ROOT", "conj", "ccomp", "advcl", "relcl", "parataxis", "acl", "csubj", "dep"})
+_HAVE: Final = frozenset({"have", "has", "'ve", "'s", "had", "'d", "having"})
+_TO_COME: Final = frozenset({"will", "'ll", "wo", "shall", "gonna"})
+_WISHES: Final = frozenset({"wish", "hope", "hoping", "dream", "dreaming", "want", "would", "'d", "wanna"})
+_SUPPOSES: Final = frozenset({"suppose", "imagine", "pretend", "say", "hypothetically"})
+_PAST_TOO: Final = words("hurt quit hit split beat cut shut broke let")
+"""Verbs that read alike in the present: people say them of themselves once they have happened."""
+
+
+@dataclass(frozen=True, slots=True)
+class Clause:
+    """A finite or bare predicate. `head` is the place of its main word, `subject` that of its subject's main word
+    (the one it shares if it has none of its own), `finite` that of the verb that agrees with the subject."""
+
+    head: int
+    subject: int | None
+    finite: int | None
+    tense: Tense
+    mood: Mood
+    negated: bool = False
+    owns_subject: bool = False
+
+
+def is_verb(token: Token) -> bool:
+    return token.tag.startswith("VB") or token.tag == "MD" or token.lower in ("'m", "'re", "'ve", "'ll")
+
+
+def root_of(parsed: Parsed) -> int | None:
+    """The place of the sentence's main word."""
+    return next((i for i, token in enumerate(parsed.tokens) if token.dep == "ROOT"), None)
+
+
+def governor(parsed: Parsed, place: int) -> int | None:
+    """The verb of the clause in which a word stands."""
+    tokens = parsed.tokens
+    for _ in range(len(tokens)):
+        if is_verb(tokens[place]) and tokens[place].dep not in AUXILIARIES:
+            return place
+        if tokens[place].head == place:
+            return None
+        place = tokens[place].head
+    return None
+
+
+def clause_of(parsed: Parsed, head: int) -> Clause:
+    """The clause whose main word stands at `head`."""
+    tokens = parsed.tokens
+    children = parsed.children(head)
+    own = next((c for c in children if tokens[c].dep in SUBJECTS), None)
+    helpers = [c for c in children if tokens[c].dep in AUXILIARIES]
+    negated = any(tokens[c].dep == "neg" or tokens[c].lower in ("never", "no") for c in children)
+    subject = own if own is not None else _shared(parsed, head)
+    finite = next((c for c in helpers if tokens[c].tag != "TO"), None)
+    if finite is None and is_verb(tokens[head]) and tokens[head].tag not in ("VBG",):
+        finite = head
+    if any(tokens[c].tag == "TO" for c in helpers):
+        finite = None
+    tense = _tense(tokens, head, helpers)
+    mood = _mood(parsed, head, own, subject, finite, helpers)
+    return Clause(head, subject, finite, tense, mood, negated, own is not None)
+
+
+def clauses(parsed: Parsed) -> Iterator[Clause]:
+    """The clauses of a sentence, in order."""
+    for place, token in enumerate(parsed.tokens):
+        if token.dep in _CLAUSE_LINKS and is_verb(token) and token.dep not in AUXILIARIES:
+            yield clause_of(parsed, place)
+
+
+def main_clauses(parsed: Parsed) -> list[Clause]:
+    """The clauses that stand beside each other at the top: the main one and those coordinated with it."""
+    tokens = parsed.tokens
+    root = root_of(parsed)
+    if root is None:
+        return []
+    return [
+        clause_of(parsed, place)
+        for place in range(len(tokens))
+        if is_verb(tokens[place]) and (place == root or _top(tokens, place, root) or _is_beside(parsed, place, root))
+    ]
+
+
+def tense_at(parsed: Parsed, place: int) -> Tense:
+    """The tense of the clause in which a word stands, NONE where no verb says it."""
+    verb = governor(parsed, place)
+    for _ in range(4):
+        if verb is None:
+            return Tense.NONE
+        tense = clause_of(parsed, verb).tense
+        if tense is not Tense.NONE or parsed.tokens[verb].head == verb:
+            return tense
+        verb = governor(parsed, parsed.tokens[verb].head)
+    return Tense.NONE
+
+
+def is_of_speaker(parsed: Parsed, place: int | None) -> bool:
+    """Whether a subject is the speaker, alone or with others."""
+    if place is None:
+        return False
+    tokens = parsed.tokens
+    return tokens[place].lower in FIRST_PERSON or any(
+        tokens[c].dep == "conj" and tokens[c].lower in ("i", "me", "myself") for c in parsed.children(place)
+    )
+
+
+def _top(tokens: tuple[Token, ...], place: int, root: int) -> bool:
+    while tokens[place].dep in ("conj", "parataxis") and tokens[place].head != place:
+        place = tokens[place].head
+        if place == root:
+            return True
+    return False
+
+
+def _is_beside(parsed: Parsed, place: int, root: int) -> bool:
+    """Whether what the parser calls a complement before the verb is a sentence of its own: "I fell, it hurts"."""
+    token = parsed.tokens[place]
+    if token.dep != "ccomp" or token.head != root or place > root:
+        return False
+    return any(parsed.tokens[c].dep in SUBJECTS for c in parsed.children(place))
+
+
+def _shared(parsed: Parsed, head: int) -> int | None:
+    tokens = parsed.tokens
+    place = head
+    for _ in range(8):
+        if tokens[place].dep not in ("conj", "xcomp", "advcl") or tokens[place].head == place:
+            return None
+        place = tokens[place].head
+        for child in parsed.children(place):
+            if tokens[child].dep in SUBJECTS:
+                return child
+    return None
+
+
+def _tense(tokens: tuple[Token, ...], head: int, helpers: list[int]) -> Tense:  # noqa: PLR0911 (a table)
+    words = {tokens[h].lower for h in helpers}
+    tag, lower = tokens[head].tag, tokens[head].lower
+    if words & _TO_COME:
+        return Tense.FUTURE
+    if "did" in words:
+        return Tense.PAST
+    if tag == "VBN" and words & _HAVE:
+        return Tense.PERFECT if not words & {"had", "'d"} else Tense.PAST
+    if words & {"was", "were", "got", "had"}:
+        return Tense.PAST
+    if tag == "VBG" and (words & {"'m", "am", "is", "are", "'re", "'s"} or not helpers):
+        return Tense.FUTURE if words else Tense.NONE
+    if lower == "going" and words:
+        return Tense.FUTURE
+    if tag == "VBD" or (lower in _PAST_TOO and tag in ("VBP", "VB") and not helpers):
+        return Tense.PAST
+    if tag == "VBN" and not helpers:
+        return Tense.PAST
+    if tag == "VB" and not helpers and tokens[head].dep in ("xcomp", "ccomp"):
+        return Tense.NONE
+    if tag in ("VBP", "VBZ", "VB", "MD", "VBN") or lower in ("'m", "'re", "'s"):
+        return Tense.PRESENT if not any(tokens[h].tag == "TO" for h in helpers) else Tense.FUTURE
+    return Tense.NONE
+
+
+def _mood(
+    parsed: Parsed, head: int, own: int | None, subject: int | None, finite: int | None, helpers: list[int]
+) -> Mood:
+    tokens = parsed.tokens
+    children = parsed.children(head)
+    if any(tokens[c].dep == "mark" and tokens[c].lower in ("if", "unless", "whether") for c in children):
+        return Mood.SUPPOSING
+    if own is not None and finite is not None and finite < own and tokens[own].dep != "expl":
+        return Mood.ASKING
+    if tokens[head].lower in _SUPPOSES and subject is None:
+        return Mood.SUPPOSING
+    is_top = tokens[head].dep == "ROOT"
+    if (
+        is_top
+        and subject is None
+        and tokens[head].tag in ("VB", "VBP")
+        and not helpers
+        and head <= 3
+        and (tokens[head].lower not in _PAST_TOO)
+    ):
+        return Mood.ORDER
+    if any(tokens[h].lower in _WISHES for h in helpers) or tokens[head].lower in _WISHES:
+        return Mood.WISHING
+    return Mood.TELLING

@@ -1,0 +1,155 @@
+"""The forms in which people type dates in English, each with its name and examples."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import Final
+
+MONTH: Final = (
+    r"(?:jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?|sept?(?:ember)?|oct(?:ober)?|"
+    r"nov(?:ember)?|dec(?:ember)?)"
+)
+DAY: Final = r"(?:mon|tues|wednes|thurs|fri|satur|sun)day"
+_SHORT_DAY = (
+    r"(?:tues?|weds?|thurs?|thu|fri|(?<=on )sat|(?<=this )sat|(?<=next )sat|(?<=on )sun|(?<=this )sun|(?<=on )mon)"
+)
+_N = (
+    r"(?:about |around |like |just |exactly |almost |over |roughly )?(?:a |the )?(?P<n>\d{1,3}|an?|one|two|three|four|"
+    r"five|six|seven|eight|nine|ten|eleven|twelve|fifteen|twenty|thirty|forty|fifty|couple|few|several)(?: of)?"
+)
+_PART = r"(?: (?P<part>morning|afternoon|evening|night|arvo))?"
+_DOM = r"(?:3[01]|[12]\d|0?[1-9])"
+_TH = r"(?:st|nd|rd|th)"
+_Y = r"(?P<y>(?:19|20)\d\d)"
+_TO = rf"(?: ?(?:-|–|to|until|till|and|&) ?(?:the )?(?P<d2>{_DOM}){_TH}?)?"
+_UNITS = r"(?P<unit>days?|weeks?|fortnights?|months?|years?)"
+_ANY_UNIT = r"(?P<unit>minutes?|mins?|hours?|hrs?|days?|weeks?|fortnights?|months?|years?|decades?)"
+_SEASON = r"spring|summer|autumn|fall|winter"
+
+HINT: Final = re.compile(
+    r"\d|yesterday|today|tonight|tomorrow|morning|afternoon|evening|night|week|month|year|day\b|spring|summer|autumn|"
+    rf"fall|winter|fortnight|ago\b|\b(?:{MONTH}|{DAY}|{_SHORT_DAY})\b",
+    re.IGNORECASE,
+)
+"""What a text without which has no date."""
+
+
+@dataclass(frozen=True)
+class Form:
+    """A form of date: its name, its pattern and texts in which it stands."""
+
+    name: str
+    pattern: re.Pattern[str]
+    examples: tuple[str, ...]
+
+
+def _form(name: str, pattern: str, *examples: str) -> Form:
+    return Form(name, re.compile(r"(?<!\w)" + pattern, re.IGNORECASE), examples)
+
+
+FORMS: Final = (
+    _form("iso", rf"{_Y}-(?P<mn>\d\d)-(?P<d>\d\d)\b", "2027-01-14"),
+    _form(
+        "digits",
+        r"(?P<a>\d{1,2})(?P<sep>[./])(?P<b>\d{1,2})"
+        r"(?:(?P=sep)(?P<y>(?:20)?\d\d)\b|\.(?!\d)|(?=[\s,;!?)]|$))(?! ?(?:am|pm|km|kg|%|eur|x|cm|of|tbsp|cup))",
+        "14/7",
+        "4.1.",
+        "31/12/2026",
+    ),
+    _form(
+        "nth_of_month",
+        rf"(?:the )?(?P<nth>first|second|third|fourth|last) (?P<unit>weekend|{DAY}) (?:in|of) (?P<m>{MONTH})\b(?! \d)",
+        "the last weekend in October",
+        "the first Monday of June",
+    ),
+    _form(
+        "day_month",
+        rf"(?:the )?(?P<d>{_DOM}|first){_TH}?{_TO}(?: of)? (?P<m>{MONTH})\b(?:\.?,? {_Y})?(?!\d)",
+        "the 20th of Feb",
+        "7th to 11th November",
+        "first of May",
+    ),
+    _form(
+        "month_day",
+        rf"(?P<m>{MONTH})\.? (?:the )?(?P<d>{_DOM}){_TH}?{_TO}\b(?:,? {_Y})?"
+        r"(?![\d:]|\.\d| ?(?:am|pm|miles|km|people)\b)",
+        "June 5",
+        "aug 11-12",
+        "Jan 4th, 2027",
+    ),
+    _form("month_year", rf"(?P<m>{MONTH}),? (?:of )?{_Y}\b", "June 2019"),
+    _form(
+        "beyond",
+        r"(?:the )?(?P<unit>weekend|week|month|year) (?P<which>before last|after next)\b",
+        "the weekend before last",
+    ),
+    _form(
+        "from_day",
+        rf"(?:{_N} {_UNITS} (?:from|on|after) (?:this |next )?(?P<anchor>today|now|tomorrow|{DAY})|"
+        rf"(?P<short>{DAY}) (?P<unit2>week|fortnight))\b(?!s| of\b|end)",
+        "a week from today",
+        "two weeks on Thursday",
+        "Saturday week",
+    ),
+    _form(
+        "deictic",
+        r"(?:the )?(?P<word>day before yesterday|day after tomorrow|yesterday|tomorrow|today|tonight|last night|"
+        rf"this (?:morning|afternoon|evening)){_PART}\b(?! and age)",
+        "tomorrow morning",
+        "the day after tomorrow",
+    ),
+    _form(
+        "ago",
+        rf"{_N} {_ANY_UNIT} (?:ago|back)(?:,? (?:this |last |in |come )?(?P<anchor>today|week|month|{MONTH}))?\b",
+        "three years ago",
+        "five years ago today",
+        "a couple of months back",
+    ),
+    _form(
+        "off_before",
+        rf"(?:{_N} (?P<unit>days?|weeks?) (?P<side>earlier|before|later|after)\b|"
+        r"(?:the )?(?P<unit_>day|weekend) (?P<side_>before|after)\b)(?! (?:my|the|that|i|we|last|next)\b)",
+        "two days earlier",
+        "the day after",
+        "the weekend before",
+    ),
+    _form(
+        "within",
+        rf"(?<=in ){_N} {_UNITS}(?:'? time)?\b(?! of| for the first| flat)",
+        "in two weeks",
+        "in a month's time",
+    ),
+    _form(
+        "weekday",
+        rf"(?:(?P<which>this past|last|past|next|this coming|this|coming) )?(?P<wd>{DAY}|{_SHORT_DAY}){_PART}"
+        rf"(?:,? the (?P<dom>{_DOM}){_TH})?\b(?!s\b| (?:is|are) (?:my|our) (?!last|first)|ay)",
+        "on Friday",
+        "next wednesday the 8th",
+    ),
+    _form(
+        "ends", r"(?:the )?end of (?:(?:the|this) )?(?P<unit>month|year|week)\b", "by end of month", "end of the year"
+    ),
+    _form(
+        "unit",
+        r"(?P<which>this past|the coming|this coming|coming|last|past|next|this) "
+        rf"(?P<unit>weekend|week|month|year|{_SEASON})\b(?! of the)",
+        "next month",
+        "last summer",
+    ),
+    _form(
+        "month",
+        r"(?:(?P<edge>early|late|mid|(?:the )?end of)[ -])?(?P<which>last |next |this coming |coming |this )?"
+        rf"(?P<m>{MONTH})\b(?!\.\w|'[a-z])",
+        "in March",
+        "this coming May",
+        "late October",
+    ),
+    _form(
+        "day_alone",
+        rf"(?<=\bthe )(?P<d>{_DOM}){_TH}\b(?! (?:floor|time|century|grade|place|birthday|anniversary|street|avenue|"
+        r"edition|of|year|one|day|in)\b)",
+        "on the 3rd",
+    ),
+)

@@ -1,0 +1,367 @@
+"""What a date means, seen from a day: each form of `date_grammar` read as a span of the calendar."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from datetime import date, timedelta
+from enum import Enum
+from typing import Final
+
+from policies.language.date_grammar import DAY
+from policies.language.spans import (
+    MONTHS,
+    Span,
+    of_day,
+    of_month,
+    of_week,
+    of_weekend,
+    of_year,
+    season_of,
+    shifted,
+    written_day,
+)
+
+
+class Looks(Enum):
+    """Where the clause of a date looks. `EITHER` takes what is nearer, `UNKNOWN` what is to come."""
+
+    BACK = "back"
+    AHEAD = "ahead"
+    EITHER = "either"
+    UNKNOWN = "unknown"
+
+
+_WEEKDAYS: Final = ("mon", "tue", "wed", "thu", "fri", "sat", "sun")
+_NUMBERS: Final = {
+    "a": 1, "an": 1, "one": 1, "two": 2, "three": 3, "four": 4, "five": 5, "six": 6, "seven": 7, "eight": 8,
+    "nine": 9, "ten": 10, "eleven": 11, "twelve": 12, "couple": 2, "few": 3, "several": 4, "fifteen": 15,
+    "twenty": 20, "thirty": 30, "forty": 40, "fifty": 50,
+}  # fmt: skip
+_VAGUE: Final = frozenset({"few", "couple", "several"})
+_ORDINALS: Final = {"first": 1, "second": 2, "third": 3, "fourth": 4, "last": -1}
+_YEARLY = re.compile(r"\b(?:birthday|bday|b-day|anniversary|born)\b", re.IGNORECASE)
+_ROW = re.compile(rf" ?(?:to|through|thru|till|until|-|–) ?{DAY}\b", re.IGNORECASE)
+_BY = re.compile(r"\b(?:by|before) the $", re.IGNORECASE)
+_ROW_BEFORE = re.compile(rf"\b{DAY} ?(?:to|through|thru|till|until|-|–) ?$", re.IGNORECASE)
+
+Resolve = Callable[["Found"], Span | None]
+
+
+@dataclass(frozen=True)
+class Found:
+    """A match, the day from which it is seen, where its clause looks, and the dates found before it."""
+
+    match: re.Match[str]
+    today: date
+    looks: Looks
+    before: Span | None
+
+    def __getitem__(self, group: str) -> str:
+        groups = self.match.groupdict()
+        return (groups.get(group) or groups.get(f"{group}_") or "").lower()
+
+    @property
+    def text(self) -> str:
+        return self.match.string
+
+    def count(self, group: str = "n") -> int:
+        word = self[group] or "a"
+        return int(word) if word.isdigit() else _NUMBERS[word]
+
+
+def month_number(name: str) -> int:
+    return next(i for i, month in enumerate(MONTHS, 1) if month.lower().startswith(name.lower()[:3]))
+
+
+def _weekday_number(name: str) -> int:
+    return _WEEKDAYS.index(name[:3])
+
+
+def _chosen(back: date, ahead: date, found: Found) -> date:
+    if found.looks is Looks.BACK:
+        return back
+    if found.looks is Looks.EITHER:
+        return back if found.today - back < ahead - found.today else ahead
+    return ahead
+
+
+def _yearly(month: int, day: int, found: Found) -> date | None:
+    """The day of the year that is meant: the one behind or the one ahead; None where no year near has it."""
+    days = []
+    for year in range(found.today.year - 4, found.today.year + 5):
+        try:
+            days.append(date(year, month, day))
+        except ValueError:
+            continue
+    back = [one for one in days if one <= found.today]
+    ahead = [one for one in days if one >= found.today]
+    if not back or not ahead:
+        return None
+    return _chosen(back[-1], ahead[0], found)
+
+
+def _iso(found: Found) -> Span | None:
+    return of_day(date(int(found["y"]), int(found["mn"]), int(found["d"])))
+
+
+def _digits(found: Found) -> Span | None:
+    """ "14/7" and "4.1." by which of the numbers can be a month; a slash between two that both can is left."""
+    first, second, dotted = int(found["a"]), int(found["b"]), found["sep"] == "."
+    if not dotted and first <= 12 and second <= 12:
+        return None
+    day, month = (first, second) if dotted or first > 12 else (second, first)
+    if not 1 <= month <= 12:
+        return None
+    if found["y"]:
+        year = int(found["y"])
+        return of_day(date(year + 2000 if year < 100 else year, month, day))
+    meant = _yearly(month, day, found)
+    return of_day(meant) if meant else None
+
+
+def _day_of_month_named(found: Found) -> Span | None:
+    """ "June 5", "the 5th of June", "7th to 11th November": the first day, written with the last."""
+    if _YEARLY.search(found.text) and not found["y"]:
+        return None
+    number = found["d"]
+    day = int(number) if number.isdigit() else _ORDINALS[number]
+    if found["y"]:
+        meant: date | None = date(int(found["y"]), month_number(found["m"]), day)
+    else:
+        meant = _yearly(month_number(found["m"]), day, found)
+    if meant is None or not found["d2"]:
+        return of_day(meant) if meant else None
+    last = meant.replace(day=int(found["d2"]))
+    return replace(of_day(meant), text=f"{meant.day}-{written_day(last)}")
+
+
+def _month_and_year(found: Found) -> Span | None:
+    return of_month(int(found["y"]), month_number(found["m"]))
+
+
+def _month(found: Found) -> Span | None:
+    month, which = month_number(found["m"]), found["which"].strip()
+    this = date(found.today.year, month, 1)
+    here = (found.today.year, found.today.month)
+    ahead = this if (this.year, this.month) >= here else this.replace(year=this.year + 1)
+    back = this if (this.year, this.month) <= here else this.replace(year=this.year - 1)
+    if which == "last":
+        back = back if back.month != found.today.month else back.replace(year=back.year - 1)
+        meant = back
+    elif which in ("next", "coming", "this coming"):
+        meant = ahead if ahead.month != found.today.month else ahead.replace(year=ahead.year + 1)
+    else:
+        meant = _chosen(back, ahead, found)
+    if found["edge"] == "end":
+        return _end(of_month(meant.year, meant.month), date(*shifted(meant, 1), 1))
+    span = of_month(meant.year, meant.month)
+    return replace(span, text=f"{found['edge']} {span.text}") if found["edge"] else span
+
+
+def _end(whole: Span, after: date) -> Span:
+    return Span(after - timedelta(days=1), f"the end of {whole.text}", "at", whole.granularity)
+
+
+def _deictic(found: Found) -> Span:
+    word, part, today = found["word"], found["part"], found.today
+    if word in ("tonight", "last night", "this morning", "this afternoon", "this evening"):
+        day = today - timedelta(days=word == "last night")
+        name = "evening" if word == "tonight" else word.rsplit(" ", 1)[1]
+        return Span(day, f"the {name} of {written_day(day)}", "on", "day")
+    offset = {"today": 0, "yesterday": -1, "tomorrow": 1}.get(word, -2 if "yesterday" in word else 2)
+    day = today + timedelta(days=offset)
+    return Span(day, f"the {part} of {written_day(day)}", "on", "day") if part else of_day(day)
+
+
+def _comes_weekly(found: Found) -> bool:
+    """Whether a weekday stands in a row of them, "Monday to Wednesday", and is not what something moved from or to."""
+    before = found.text[: found.match.start()][-24:]
+    row = _ROW.match(found.text, found.match.end("wd")) and not before.endswith("from ")
+    return bool(row or (_ROW_BEFORE.search(before) and "from " not in before))
+
+
+def _weekday(found: Found) -> Span | None:
+    which, today = found["which"], found.today
+    if not which and _comes_weekly(found):
+        return None
+    target = _weekday_number(found["wd"])
+    back = today - timedelta(days=(today.weekday() - target) % 7 or 7)
+    ahead = today + timedelta(days=(target - today.weekday()) % 7 or 7)
+    if which in ("last", "past", "this past"):
+        day = back
+    elif which in ("coming", "this coming"):
+        day = ahead
+    elif which == "next":
+        day = today + timedelta(days=7 - today.weekday() + target)
+    else:
+        day = back if found.looks is Looks.BACK else ahead
+    if found["dom"]:
+        days = (day + timedelta(weeks=n) for n in (0, -1, 1, 2, 3, 4))
+        day = next((one for one in days if one.day == int(found["dom"])), day)
+    return Span(day, f"the {found['part']} of {written_day(day)}", "on", "day") if found["part"] else of_day(day)
+
+
+def _unit(found: Found) -> Span:
+    which, unit, today = found["which"], found["unit"], found.today
+    step = {"next": 1, "coming": 1, "the coming": 1, "this coming": 1, "this": 0}.get(which, -1)
+    if unit == "week":
+        return of_week(today + timedelta(weeks=step))
+    if unit == "weekend":
+        saturday = today + timedelta(days=5 - today.weekday())
+        if step == -1 or (step == 0 and found.looks is Looks.BACK and today.weekday() < 5):
+            saturday -= timedelta(weeks=1)
+        elif which == "next":
+            saturday += timedelta(weeks=1)
+        return of_weekend(saturday)
+    if unit == "month":
+        return of_month(*shifted(today, step))
+    return of_year(today.year + step) if unit == "year" else season_of(unit, today, step)
+
+
+def _beyond(found: Found) -> Span:
+    """The weekend before last, the week after next."""
+    unit, step = found["unit"], -2 if found["which"] == "before last" else 2
+    if unit == "week":
+        return of_week(found.today + timedelta(weeks=step))
+    if unit == "weekend":
+        return of_weekend(found.today + timedelta(days=5 - min(found.today.weekday(), 6), weeks=step))
+    return of_month(*shifted(found.today, step)) if unit == "month" else of_year(found.today.year + step)
+
+
+def _counted(found: Found, sign: int, start: date | None = None) -> Span | None:
+    today = start or found.today
+    count, unit, word = sign * found.count(), found["unit"].rstrip("s"), found["n"]
+    if unit in ("minute", "hour", "min", "hr"):
+        return of_day(today)
+    if unit in ("day", "week", "fortnight"):
+        days = {"day": 1, "week": 7, "fortnight": 14}[unit] * count
+        span = of_day(today + timedelta(days=days))
+        loose = word in _VAGUE or (unit != "day" and start is None)
+    elif unit == "month":
+        span, loose = of_month(*shifted(today, count)), word in _VAGUE
+        if start is not None:
+            year, month = shifted(today, count)
+            span, loose = of_day(date(year, month, min(today.day, 28))), False
+    elif found["anchor"]:
+        return _year_ago_at(found)
+    else:
+        span = of_year(max(1, today.year + count * (10 if unit == "decade" else 1)))
+        loose = word in _VAGUE
+    return replace(span, text=f"around {span.text}", preposition="") if loose else span
+
+
+def _year_ago_at(found: Found) -> Span:
+    """ "five years ago today", "two years ago this May"."""
+    year, anchor = found.today.year - found.count(), found["anchor"]
+    if anchor == "today":
+        return of_day(
+            found.today.replace(year=year, day=min(found.today.day, 28) if found.today.month == 2 else found.today.day)
+        )
+    if anchor == "week":
+        return of_month(year, found.today.month)
+    return of_month(year, found.today.month if anchor == "month" else month_number(anchor))
+
+
+def _ago(found: Found) -> Span | None:
+    return _counted(found, -1)
+
+
+_ONCE = re.compile(r"\b(?:first|only|once|time|done|finished)\b", re.IGNORECASE)
+
+
+def _within(found: Found) -> Span | None:
+    """ "in three days" ahead; in the past it is how long a thing took."""
+    if found.looks is Looks.BACK or _ONCE.search(found.text, 0, found.match.start()):
+        return None
+    return _counted(found, 1)
+
+
+def _from_day(found: Found) -> Span | None:
+    """ "a week from today", "ten days after tomorrow", "a week on Thursday", "Saturday week"."""
+    if found["short"]:
+        target, weeks = _weekday_number(found["short"]), 2 if found["unit2"].startswith("fortnight") else 1
+        return of_day(found.today + timedelta(days=(target - found.today.weekday()) % 7 or 7, weeks=weeks))
+    anchor = found["anchor"]
+    if anchor in ("today", "now", "tomorrow"):
+        return _counted(found, 1, found.today + timedelta(days=anchor == "tomorrow"))
+    target = _weekday_number(anchor)
+    return _counted(found, 1, found.today + timedelta(days=(target - found.today.weekday()) % 7 or 7))
+
+
+def _off_before(found: Found) -> Span | None:
+    """ "two days earlier", "the day after", "the weekend before": seen from the day named just before."""
+    if found.before is None or found.before.granularity != "day":
+        return None
+    sign = -1 if found["side"] in ("before", "earlier") else 1
+    if found["unit"] == "weekend":
+        saturday = found.before.first + timedelta(days=5 - found.before.first.weekday())
+        if sign * (saturday - found.before.first).days <= 0:
+            saturday += timedelta(weeks=sign)
+        return of_weekend(saturday)
+    return _counted(found, sign, found.before.first)
+
+
+def _ends(found: Found) -> Span:
+    today = found.today
+    if found["unit"] == "month":
+        return _end(of_month(today.year, today.month), date(*shifted(today, 1), 1))
+    if found["unit"] == "week":
+        return of_day(today + timedelta(days=4 - today.weekday() if today.weekday() < 5 else 6 - today.weekday()))
+    return _end(of_year(today.year), date(today.year + 1, 1, 1))
+
+
+def _nth_of_month(found: Found) -> Span | None:
+    """ "the last weekend in October", "the first Monday of June"."""
+    month = month_number(found["m"])
+    anchor = _yearly(month, 28, found)
+    if anchor is None:
+        return None
+    wanted = 5 if found["unit"] == "weekend" else _weekday_number(found["unit"])
+    days = [date(anchor.year, month, d) for d in range(1, 29) if date(anchor.year, month, d).weekday() == wanted]
+    if (later := days[-1] + timedelta(weeks=1)).month == month:
+        days.append(later)
+    nth = _ORDINALS[found["nth"]]
+    day = days[nth if nth < 0 else nth - 1]
+    return of_weekend(day) if found["unit"] == "weekend" else of_day(day)
+
+
+def _day_alone(found: Found) -> Span | None:
+    """ "the 20th": of the month named just before, else the next one after the day named, else the nearest."""
+    number = int(found["d"])
+    if _YEARLY.search(found.text) and found.before is None:
+        return None
+    begin, back = found.today, found.looks is Looks.BACK
+    limit = _BY.search(found.text, 0, found.match.start())
+    if found.before is not None and found.before.granularity in ("day", "month") and not limit:
+        begin, back = found.before.first, False
+    for months in range(3):
+        try:
+            day = date(*shifted(begin, -months if back else months), number)
+        except ValueError:
+            continue
+        if day == begin or (day < begin) is back:
+            return of_day(day)
+    return None
+
+
+RESOLVED: Final[Mapping[str, Resolve]] = {
+    "iso": _iso,
+    "digits": _digits,
+    "nth_of_month": _nth_of_month,
+    "day_month": _day_of_month_named,
+    "month_day": _day_of_month_named,
+    "month_year": _month_and_year,
+    "beyond": _beyond,
+    "from_day": _from_day,
+    "deictic": _deictic,
+    "ago": _ago,
+    "off_before": _off_before,
+    "within": _within,
+    "weekday": _weekday,
+    "ends": _ends,
+    "unit": _unit,
+    "month": _month,
+    "day_alone": _day_alone,
+}

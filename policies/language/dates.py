@@ -1,0 +1,124 @@
+"""The dates in a text, and what each means seen from a moment.
+
+A date is found in the words as they stand; which year or week is meant hangs on whether its clause looks back or
+ahead (`Looks`).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import datetime, time
+
+from policies.language.date_grammar import FORMS, HINT
+from policies.language.date_meanings import RESOLVED, Found, Looks
+from policies.language.spans import Span
+
+__all__ = ["Looks", "When", "find_dates"]
+
+
+@dataclass(frozen=True, slots=True)
+class When:
+    """A date in a text: where its words stand, what they mean, and its first moment.
+
+    `lead` is where a preposition that belongs to it begins ("on" of "on Friday"), else the same as `start`.
+    """
+
+    start: int
+    end: int
+    lead: int
+    span: Span
+    at: datetime
+
+
+_LEAD = re.compile(r"\b(?:in|on|at)(?: the)? \Z", re.IGNORECASE)
+_RECURS = re.compile(
+    r"\b(?:every|each|another|except|most|all|any|same|per|my|first|whole|days?(?: off)? (?:is|are))"
+    r"(?: other| second| third| single| last)? $",
+    re.IGNORECASE,
+)
+_CLOCK = re.compile(
+    r"[ ,]{0,2}(?:at )?(\d{1,2})(?::(\d\d))? ?(am|pm|a\.m|p\.m|o'clock)\b|[ ,]{0,2}at (\d{1,2})(?::(\d\d))?\b", re.I
+)
+_BEFORE_MONTH = re.compile(
+    r"\b(?:in|since|until|till?|by|during|from|early|late|mid|around|before|after|of|last|next|this|come|end|"
+    r"through)[ -]$",
+    re.IGNORECASE,
+)
+
+
+def find_dates(
+    text: str,
+    moment: datetime,
+    looks: Callable[[int], Looks] = lambda _place: Looks.UNKNOWN,
+    earlier: Span | None = None,
+) -> tuple[When, ...]:
+    """The dates in a text that have one meaning seen from `moment` in its own zone, in order.
+
+    `looks` says where the clause looks in which a character stands, `earlier` the date named before the
+    text. Recurring times ("every Friday") and dates that no calendar has are none.
+    """
+    if not HINT.search(text):
+        return ()
+    today = moment.date()
+    matches: list[tuple[int, int, str, re.Match[str]]] = []
+    for form in FORMS:
+        for match in form.pattern.finditer(text):
+            start, end = match.span()
+            if any(start < e and s < end for s, e, *_ in matches) or not _is_meant(form.name, match, text):
+                continue
+            matches.append((start, end, form.name, match))
+    found: list[When] = []
+    for start, end, name, match in sorted(matches, key=lambda one: one[0]):
+        before = next((one.span for one in reversed(found) if one.span.granularity in ("day", "month")), earlier)
+        try:
+            span = RESOLVED[name](Found(match, today, looks(start), before))
+        except (ValueError, OverflowError):
+            continue
+        if span is None:
+            continue
+        lead = _LEAD.search(text, max(0, start - 8), start)
+        at = _moment(span, text, end, moment)
+        found.append(When(start, end, lead.start() if lead else start, span, at))
+    return tuple(found)
+
+
+def _moment(span: Span, text: str, end: int, moment: datetime) -> datetime:
+    clock = _CLOCK.match(text, end)
+    if span.first == moment.date() and span.granularity == "day" and not clock:
+        return moment
+    hour = time(12)
+    if clock:
+        number, minute = int(clock[1] or clock[4]), int(clock[2] or clock[5] or 0)
+        number += 12 if (clock[3] or "").lower().startswith("p") and number < 12 else 0
+        hour = time(number, minute) if number < 24 and minute < 60 else hour
+    return datetime.combine(span.first, hour, moment.tzinfo)
+
+
+def _is_meant(name: str, match: re.Match[str], text: str) -> bool:
+    """Whether words that look like a date are one."""
+    before = text[: match.start()][-40:]
+    if _RECURS.search(before) and name not in ("day_month", "month_day", "iso", "digits"):
+        return False
+    if name == "digits":
+        dotted = match["sep"] == "."
+        return (
+            bool(match["y"])
+            or match.group().endswith(".")
+            or (not dotted and max(int(match["a"]), int(match["b"])) > 12)
+        )
+    if name in ("month", "month_day", "day_month"):
+        return _reads_as_month(name, match, before)
+    return True
+
+
+def _reads_as_month(name: str, match: re.Match[str], before: str) -> bool:
+    word = match["m"]
+    placed = bool(_BEFORE_MONTH.search(before)) or (name == "month" and bool(match["which"] or match["edge"]))
+    ambiguous = word.lower() in ("may", "march", "mar", *(("jan", "dec", "sep", "sept") if name == "month" else ()))
+    if name == "month":
+        return (placed and (not ambiguous or word[0].isupper() or not before.endswith("to "))) or (
+            word[0].isupper() and not ambiguous
+        )
+    return not ambiguous or word[0].isupper() or placed or name == "day_month" or match[0][-2:].isalpha()

@@ -1,0 +1,76 @@
+"""What a sentence needs beside it to be understood: whether something in it stands for what was said before."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from policies.language.clauses import OF_SPEAKER, SUBJECTS
+from policies.language.parse import Parsed
+from policies.language.sentences import words
+
+_POINTERS: Final = words(
+    "it its itself they them their theirs he him his she her hers these those this that one ones both another such "
+    "there similar same some any others"
+)
+_TIMES: Final = words(
+    "morning afternoon evening night week weekend month year summer winter spring autumn fall time day "
+    "monday tuesday wednesday thursday friday saturday sunday january february march april may june july august "
+    "september october november december christmas"
+)
+_ALONE: Final = words("do did does have has am was will would can is are were too")
+
+
+def leans(parsed: Parsed) -> bool:
+    """Whether a word of the sentence refers to something that the sentence does not name."""
+    return pointer_of(parsed) is not None
+
+
+def pointer_of(parsed: Parsed) -> int | None:
+    """The place of the first word that stands for something said before."""
+    tokens = parsed.tokens
+    named = False
+    for place, token in enumerate(tokens):
+        lower = token.lower
+        if lower in _POINTERS and not named and _points(parsed, place):
+            return place
+        if token.tag.startswith("NN") and lower not in OF_SPEAKER and lower not in _TIMES:
+            named = True
+    return len(tokens) - 1 if is_elliptical(parsed) else None
+
+
+def is_elliptical(parsed: Parsed) -> bool:
+    """Whether the sentence has a helping verb and nothing that it helps: "I did too"."""
+    words = [t.lower for t in parsed.tokens if t.tag not in (".", ",", "UH", "CC", "RB")]
+    return 0 < len(words) <= 3 and words[-1] in _ALONE
+
+
+def _points(parsed: Parsed, place: int) -> bool:
+    token = parsed.tokens[place]
+    lower = token.lower
+    following = parsed.tokens[place + 1] if place + 1 < len(parsed.tokens) else None
+    if token.dep in ("expl", "mark", "advmod") and lower != "there":
+        points = False
+    elif lower in ("similar", "same"):
+        points = not any(t.lower in ("to", "as") for t in parsed.tokens[place + 1 : place + 4])
+    elif lower in ("some", "any", "others"):
+        alone = following is None or not following.text[:1].isalpha()
+        points = alone and token.dep in ("dobj", "pobj", *SUBJECTS)
+    elif lower == "there":
+        points = token.tag in ("RB", "EX") and token.dep != "expl" and place > 0
+    elif lower not in ("that", "this", "these", "those", "such", "another", "both", "one"):
+        points = not (lower == "it" and token.dep in SUBJECTS and _is_empty(parsed, place))
+    elif token.dep == "det" or (following is not None and following.tag.startswith("NN")):
+        points = following is None or (following.lower not in _TIMES and lower not in ("one", "another", "both"))
+    else:
+        points = token.tag in ("DT", "NN", "PRP")
+    return points
+
+
+def _is_empty(parsed: Parsed, place: int) -> bool:
+    """Whether an "it" stands for nothing: "it is hard to wait", "it's been two years since", "it rained"."""
+    head = parsed.tokens[place].head
+    below = {parsed.tokens[c].dep for c in parsed.children(head)}
+    weather = parsed.tokens[head].lower in ("raining", "snowing", "rained", "snowed", "rains", "snows")
+    adjective = next((c for c in parsed.children(head) if parsed.tokens[c].dep in ("acomp", "attr")), None)
+    deeper = {parsed.tokens[c].dep for c in parsed.children(adjective)} if adjective is not None else set()
+    return weather or bool({"xcomp", "ccomp", "csubj"} & (below | deeper))

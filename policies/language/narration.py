@@ -1,0 +1,451 @@
+"""What a speaker says of themselves, told of them: "I've two cats" -> "Maya has two cats".
+
+Told only where the parse carries it: a clause with its own subject and finite verb, every word of the speaker found
+again or inflected. What is not told so is for its caller to quote.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Final
+
+from policies.language.annotation import Note, offsets_of
+from policies.language.clauses import FIRST_PERSON, OF_SPEAKER, SUBJECTS, Mood, main_clauses
+from policies.language.parse import Parsed, Token
+from policies.language.people import NAMELIKE, people_in
+from policies.language.sentences import words
+
+_IRREGULAR: Final = {"be": "is", "have": "has", "do": "does", "go": "goes", "am": "is", "are": "is", "were": "was"}
+_NEVER_INFLECTED: Final = words("can could will would shall should may might must 'll 'd ca wo ought better")
+_PAST_TOO: Final = words("hurt quit hit split beat cut put set let cost shut broke read")
+"""Verbs that read alike in the present: people say them of themselves once they have happened."""
+_I: Final = {"i": "subject", "me": "object", "my": "possessive", "mine": "mine", "myself": "self"}
+_WE: Final = {"we": "subject", "us": "object", "our": "possessive", "ours": "mine", "ourselves": "self"}
+_LATER: Final = {"subject": "they", "object": "them", "possessive": "their", "mine": "theirs", "self": "themself"}
+_OTHERS: Final = frozenset({"they", "them", "their", "theirs", "themselves", "they're", "they've"})
+_FULL_STOPS: Final = frozenset({".", "!", "?", "...", ";"})
+_BETWEEN: Final = frozenset({"RB", "RBR", "RBS", ",", "UH"})
+_BESIDE_SUBJECT: Final = frozenset({"both", "all", "personally", "myself", "ourselves", "each", "n't"})
+_CLITICS: Final = frozenset({"'m", "'ve", "'d", "'ll", "'re"})
+_CUT_OFF: Final = frozenset({"d", "ll", "m", "ve", "re", "nt"})
+"""What a parser cuts from "wed" and "well" as if it were "we'd" and "we'll"."""
+_QUOTES: Final = frozenset({'"', "``", "''", "“", "”", "'", "‘"})
+_ANYONE: Final = words("if when you whenever how once as thank")
+_LEADING: Final = words(
+    "so well anyway anyways also btw actually honestly oh ah yeah yes yep yup no nope ok okay sure and but plus hey hi "
+    "hello haha lol wow um uh basically unfortunately sadly luckily plus because cos cause though hm hmm "
+    "thanks ya then"
+)
+_INTERJECTIONS: Final = words("btw lol omg haha lmao wow ugh yay hey hi hello oh ok okay yeah yep nope um uh")
+_ANNOUNCEMENT: Final = 6
+"""How many words may announce what is told."""
+_TRAILING: Final = words("lol haha hahaha lmao btw tbh though tho rip")
+
+
+@dataclass
+class Narrator:
+    """Who is spoken of, what the other side is called, and whether the text at hand has named the first yet."""
+
+    name: str
+    assistant: str | None = None
+    named: bool = False
+    by_name: bool = field(default=False)
+    """Whether "they" would be taken for others that the text speaks of."""
+
+    def mention(self, case: str) -> str:
+        """How to refer to the speaker here: by name the first time, as "they" afterwards."""
+        if not self.named or (self.by_name and case != "self"):
+            self.named = True
+            return f"{self.name}'s" if case in ("possessive", "mine") else self.name
+        return _LATER[case]
+
+
+def inflected(verb: str) -> str:
+    """The third person singular of a verb's base form: "bake" -> "bakes", "have" -> "has"."""
+    lower = verb.lower()
+    if verb.isupper() and len(verb) > 1:
+        return inflected(lower).upper()
+    if lower in _IRREGULAR:
+        return _IRREGULAR[lower]
+    if lower.endswith(("s", "x", "z", "ch", "sh", "o")):
+        return verb + "es"
+    if lower.endswith("y") and lower[-2:-1] not in "aeiou":
+        return verb[:-1] + "ies"
+    return verb + "s"
+
+
+def narrated(
+    parsed: Parsed, narrator: Narrator, notes: Sequence[Note] = (), refers: Mapping[int, str] | None = None
+) -> str | None:
+    """The sentence told of its speaker with its dates, None where it cannot be told surely.
+
+    `refers` says, by place, whom a pronoun stands for.
+    """
+    if not may_be_told(parsed, narrator.assistant is not None):
+        return None
+    writer = _Writer(parsed, narrator)
+    for place, mention in (refers or {}).items():
+        writer.words[place] = mention
+        writer.known.add(place)
+    writer.date(notes)
+    told = writer.told()
+    return told if narrator.named or refers or any(one.is_subject and one.name for one in people_in(parsed)) else None
+
+
+def dated(parsed: Parsed, notes: Sequence[Note]) -> str:
+    """The sentence as it was said, with its dates."""
+    writer = _Writer(parsed, Narrator(""))
+    writer.date(notes)
+    return writer.text()
+
+
+def retold(parsed: Parsed, narrator: Narrator, notes: Sequence[Note] = ()) -> str:
+    """An order told as what its speaker wants: no subject of its own is asked for."""
+    writer = _Writer(parsed, narrator)
+    writer.date(notes)
+    return writer.told() or parsed.text_of(range(len(parsed.tokens)))
+
+
+def speaks_of_self(parsed: Parsed) -> bool:
+    """Whether the speaker is in a sentence at all."""
+    return any(token.lower in OF_SPEAKER and token.text != "US" for token in parsed.tokens)
+
+
+def fringe_of(parsed: Parsed) -> tuple[int, int]:
+    """From where to where a sentence is more than what only opens or ends it: "well, ...", "... lol", smileys."""
+    tokens = parsed.tokens
+    begin, end = _announced(tokens), len(tokens)
+    while begin < end and (
+        tokens[begin].tag in ("UH", ",", ":", ".", "-RRB-", "NFP", "_SP", "HYPH")
+        or (
+            tokens[begin].lower in _LEADING
+            and (tokens[begin].lower in _INTERJECTIONS or not tokens[begin].tag.startswith(("VB", "NN", "IN", "DT")))
+            and (tokens[begin].lower != "no" or (begin + 1 < end and tokens[begin + 1].text in ",.!"))
+        )
+    ):
+        begin += 1
+    while end > begin and (
+        tokens[end - 1].lower in _TRAILING
+        or tokens[end - 1].tag in ("UH", ",", ":", "_SP", "NFP", "HYPH")
+        or not any(c.isalnum() or c in ".!?)$€£%\"'”" for c in tokens[end - 1].text)
+    ):
+        end -= 1
+    return begin, end
+
+
+def _announced(tokens: tuple[Token, ...]) -> int:
+    """Where a sentence begins after what only says that something is told: "Big news: ", "1) "."""
+    for place, token in enumerate(tokens[:_ANNOUNCEMENT]):
+        if token.text in (":", ")") and place + 1 < len(tokens):
+            return place + 1
+        if token.tag.startswith("PRP") or token.text in "(,.":
+            break
+    return 0
+
+
+def may_be_told(parsed: Parsed, you_have_a_name: bool = False) -> bool:
+    """Whether the parse carries a telling: a main clause with its own subject and finite verb, nothing doubtful."""
+    tokens = parsed.tokens
+    tops = main_clauses(parsed)
+    whole = [c for c in tops if c.subject is not None and c.finite is not None and c.mood is not Mood.ASKING]
+    if not whole or not whole[0].owns_subject or any(c.mood in (Mood.ASKING, Mood.ORDER) for c in tops):
+        return False
+    root = next((c for c in tops if tokens[c.head].dep == "ROOT"), None)
+    if root is None or root.subject is None or root.finite is None:
+        return False
+    if tokens[0].tag in ("VBN", "VBD", "VBG") and tokens[0].dep not in (*SUBJECTS, "amod", "csubj", "pcomp"):
+        return False
+    return not any(
+        _is_doubtful(tokens, place, you_have_a_name) or _runs_on(tokens, place) for place in range(len(tokens))
+    )
+
+
+def _runs_on(tokens: tuple[Token, ...], place: int) -> bool:
+    """Whether a new sentence begins at an "I" without a mark: "I'm new here I live in Leeds"."""
+    if not place or tokens[place].lower not in FIRST_PERSON or tokens[place].dep not in SUBJECTS:
+        return False
+    before = tokens[place - 1]
+    head = tokens[tokens[place].head]
+    if not any(token.tag in ("VBP", "VBD", "VBZ", "MD") for token in tokens[:place]):
+        return False
+    follows = before.tag.startswith(("NN", "CD", "JJ")) or before.lower in ("here", "there", "too", "it", "them")
+    return follows and head.dep in ("ROOT", "conj", "parataxis", "ccomp")
+
+
+def _is_doubtful(tokens: tuple[Token, ...], place: int, you_have_a_name: bool) -> bool:
+    """Whether a word may be other than it looks: of a quotation, cut in two by the parser, said to the other side."""
+    token = tokens[place]
+    if token.text in _QUOTES and (token.text != "'" or token.tag in ("``", "''")):
+        return True
+    if token.lower in ("you", "your", "yours", "u"):
+        return not you_have_a_name and not _is_anyone(tokens, place)
+    glued = token.lower in _CUT_OFF and place > 0 and not tokens[place - 1].space
+    return glued or (token.lower in FIRST_PERSON and token.tag not in ("PRP", "CD", "NNP"))
+
+
+def _is_anyone(tokens: tuple[Token, ...], place: int) -> bool:
+    before = tokens[place - 1].lower if place else ""
+    return before in _ANYONE
+
+
+def _finite(tokens: tuple[Token, ...], subject: int) -> int | None:
+    """The place of the verb that agrees with the subject at `subject`."""
+    for place in range(subject + 1, min(subject + 8, len(tokens))):
+        token = tokens[place]
+        if token.tag in ("MD", "VBP", "VBD", "VBZ", "VB", "VBN") or token.lower in _CLITICS:
+            return place
+        if token.tag not in _BETWEEN and token.lower not in _BESIDE_SUBJECT:
+            return None
+    return None
+
+
+class UnsureError(Exception):
+    """What the parse does not carry."""
+
+
+class _Writer:
+    def __init__(self, parsed: Parsed, narrator: Narrator) -> None:
+        self.parsed = parsed
+        self.tokens = parsed.tokens
+        self.narrator = narrator
+        self.words = [token.text for token in self.tokens]
+        self.known: set[int] = set()
+        self.spaces = [token.space for token in self.tokens]
+        narrator.by_name = narrator.by_name or any(token.lower in _OTHERS for token in self.tokens)
+
+    def told(self) -> str | None:
+        was_named = self.narrator.named
+        try:
+            for place in range(self._open_with_companions(), len(self.tokens)):
+                self._tell(place)
+        except UnsureError:
+            self.narrator.named = was_named
+            return None
+        return self.text()
+
+    def text(self) -> str:
+        """The words as they stand now."""
+        pieces = [word + " " * space for word, space in zip(self.words, self.spaces, strict=True) if word]
+        return " ".join("".join(pieces).split())
+
+    def date(self, notes: Sequence[Note]) -> None:
+        """Write the dates in place of their adverbials, or in brackets after their words."""
+        starts = offsets_of(self.parsed)
+        for note in notes:
+            places = [i for i, begin in enumerate(starts) if note.start <= begin < note.end]
+            if not places or not note.text:
+                continue
+            if not note.whole:
+                self.words[places[-1]] += f" [{note.text}]"
+                continue
+            lead = [i for i, begin in enumerate(starts) if note.lead <= begin < note.start]
+            first = (lead or places)[0]
+            text = f"{note.preposition} {note.text}".strip()
+            before = self.tokens[first - 1] if first else None
+            if before is not None and (
+                (before.tag in ("IN", "TO") and before.dep != "prt")
+                or before.lower in ("around", "about", "last", "than")
+            ):
+                text = note.text.removeprefix("around ") if before.lower in ("around", "about") else note.text
+            elif self.tokens[places[-1]].dep in SUBJECTS:
+                text = note.text
+            if first == 0:
+                text = text[:1].upper() + text[1:]
+            self.words[first] = text
+            for place in (*lead, *places):
+                if place != first:
+                    self.words[place] = ""
+            self.spaces[first] = self.tokens[places[-1]].space
+
+    def _tell(self, place: int) -> None:
+        token = self.tokens[place]
+        lower = token.lower
+        if token.text == "US" or not self.words[place]:
+            return
+        if place in self.known:
+            self._expand_after(place)
+            return
+        if place and self.tokens[place - 1].text in _FULL_STOPS and lower in FIRST_PERSON:
+            self.narrator.named = False
+        if lower in _I and not (lower == "i" and self._is_no_word(place)):
+            self._refer(place, _I[lower])
+        elif lower in _WE:
+            self._refer(place, _WE[lower])
+        elif lower in ("you", "your", "yours") and self.narrator.assistant is not None:
+            self._second_person(place, self.narrator.assistant)
+        elif lower in NAMELIKE and self._is_own(place):
+            self.words[place] = f"{self.narrator.mention('possessive')} {lower}"
+            if place == 0:
+                self.words[place] = self.words[place][:1].upper() + self.words[place][1:]
+
+    def _is_own(self, place: int) -> bool:
+        """Whether "mum" is the speaker's own: named as if there were one, and neither spoken to nor somebody's."""
+        before = self.tokens[place - 1] if place else None
+        after = self.tokens[place + 1] if place + 1 < len(self.tokens) else None
+        owned = before is not None and (before.tag in ("PRP$", "DT", "POS", "CD", "JJ") or before.tag.startswith("NN"))
+        named = after is not None and (after.tag == "NNP" or (after.tag.startswith("NN") and after.text[:1].isalpha()))
+        return (
+            self.tokens[place].tag.startswith("NN") and not owned and not named and self.tokens[place].dep != "compound"
+        )
+
+    def _refer(self, place: int, case: str) -> None:
+        plural = self.tokens[place].lower in _WE
+        if plural and case == "subject" and self._are_several(place):
+            raise UnsureError
+        by_name = not self.narrator.named or self.narrator.by_name
+        if case == "self" and not self.narrator.named:
+            case = "object"
+        mention = self.narrator.mention(case)
+        begins = place == 0 or self.tokens[place - 1].text in _FULL_STOPS
+        if begins:
+            mention = mention[:1].upper() + mention[1:]
+        elif mention.startswith("The user"):
+            mention = "t" + mention[1:]
+        self.words[place] = mention
+        if case == "subject":
+            self._agree(place, singular=by_name)
+            for beside in (place + 1, place + 2):
+                if plural and by_name and beside < len(self.tokens) and self.tokens[beside].lower in ("all", "both"):
+                    self.words[beside] = ""
+
+    def _are_several(self, subject: int) -> bool:
+        """Whether "we" are said to be what one alone is not: "we are friends", "we're 20 now", "we met"."""
+        verb = _finite(self.tokens, subject)
+        if verb is None or self.tokens[verb].lower not in ("are", "'re", "were", "'ve", "have", "met"):
+            return False
+        heads = {verb, self.tokens[verb].head}
+        return self.tokens[verb].lower == "met" or any(
+            token.dep == "attr" and token.head in heads and token.tag in ("NN", "NNS", "CD")
+            for token in self.tokens[verb + 1 :]
+        )
+
+    def _agree(self, subject: int, *, singular: bool) -> None:
+        tokens = self.tokens
+        finite = _finite(tokens, subject)
+        if finite is None:
+            if tokens[subject].dep in SUBJECTS and tokens[tokens[subject].head].tag not in ("VBG", "VBN"):
+                raise UnsureError
+            return
+        self._turn(finite, singular)
+        for place in _conjuncts(self.parsed, finite, subject) if singular else ():
+            self._turn(place, singular)
+
+    def _turn(self, place: int, singular: bool) -> None:
+        """Put a finite verb into the third person, a clitic as a word of its own."""
+        token = self.tokens[place]
+        lower = token.lower
+        if lower in _CLITICS:
+            word = self._written_out(place, singular)
+            self.words[place] = word if not place or self.tokens[place - 1].space else f" {word}"
+        elif lower in ("am", "are"):
+            self.words[place] = "is" if singular else "are"
+        elif lower in ("was", "were"):
+            self.words[place] = "was" if singular else "were"
+        elif lower in ("ca", "wo", "sha"):
+            self.words[place] = {"ca": "can", "wo": "will", "sha": "shall"}[lower]
+        elif singular and token.tag in ("VBP", "VB") and lower not in _NEVER_INFLECTED and lower not in _PAST_TOO:
+            self.words[place] = inflected(token.text)
+        following = place + 1
+        if following < len(self.tokens) and self.tokens[following].lower in ("n't", "nt", "n’t"):
+            can = lower in ("ca", "can") and not token.space
+            self.words[following] = "not" if can or token.space else " not"
+        elif token.lower == "can" and following < len(self.tokens) and self.tokens[following].lower == "not":
+            self.words[following] = "not"
+
+    def _written_out(self, place: int, singular: bool) -> str:
+        lower = self.tokens[place].lower
+        if lower in ("'m", "'re"):
+            return "is" if singular else "are"
+        if lower == "'ve":
+            return "has" if singular else "have"
+        if lower == "'ll":
+            return "will"
+        after = next((t for t in self.tokens[place + 1 : place + 4] if t.tag not in _BETWEEN), None)
+        return "had" if after is not None and (after.tag == "VBN" or after.lower == "better") else "would"
+
+    def _open_with_companions(self) -> int:
+        """Tell a subject such as "my wife and I" at the very start; where to go on from."""
+        lowers = [token.lower for token in self.tokens[:9]]
+        if lowers[:1] == ["my"]:
+            for place in range(2, len(lowers) - 1):
+                if self.tokens[place].tag.startswith("VB"):
+                    break
+                if lowers[place] == "and" and lowers[place + 1] in ("i", "me", "myself"):
+                    others = self.parsed.text_of(range(1, place))
+                    self.words[0] = f"{self.narrator.mention('subject')} and their {others}"
+                    self.words[1 : place + 2] = [""] * (place + 1)
+                    self.words[0] += "" if self.tokens[0].space else " "
+                    self._agree(place + 1, singular=False)
+                    return place + 2
+        if len(lowers) > 3 and lowers[0] in ("me", "i", "myself") and lowers[1] == "and":
+            self.words[0] = self.narrator.mention("subject")
+            verb = next((i for i in range(2, len(lowers)) if self.tokens[i].tag.startswith(("VB", "MD"))), None)
+            if verb is None:
+                raise UnsureError
+            self._agree(verb - 1, singular=False)
+            return 1
+        return 0
+
+    def _expand_after(self, place: int) -> None:
+        """Write out the clitic after a pronoun that gave way to a name: "he's" -> "Tom is"."""
+        following = place + 1
+        if following < len(self.tokens) and not self.tokens[place].space:
+            clitic = self.tokens[following].lower
+            if clitic == "'s":
+                head = self.tokens[following].head
+                self.words[following] = " has" if self.tokens[head].tag == "VBN" and head != following else " is"
+            elif clitic in _CLITICS:
+                self.words[following] = f" {self._written_out(following, singular=clitic != chr(39) + 're')}"
+
+    def _second_person(self, place: int, other: str) -> None:
+        token = self.tokens[place]
+        if _is_anyone(self.tokens, place):
+            return
+        if token.lower in ("your", "yours"):
+            self.words[place] = f"{other}'s"
+        elif token.dep in ("dobj", "pobj", "dative", "iobj"):
+            self.words[place] = other
+        elif token.dep in SUBJECTS:
+            self.words[place] = other
+            self._agree(place, singular=True)
+        else:
+            raise UnsureError
+
+    def _is_no_word(self, place: int) -> bool:
+        """Whether an "i" is a number or a letter: "World War I", "i-pad"."""
+        token = self.tokens[place]
+        spelt = any(
+            0 <= beside < len(self.tokens) and len(self.tokens[beside].text) == 1 and self.tokens[beside].text.isupper()
+            for beside in (place - 1, place + 1)
+        )
+        hyphen = place + 1 < len(self.tokens) and self.tokens[place + 1].text in ("-", ".") and not token.space
+        return token.tag == "CD" or hyphen or spelt
+
+
+def _conjuncts(parsed: Parsed, finite: int, subject: int) -> list[int]:
+    """The places of further present verbs that share the subject: "I love and bake"."""
+    tokens = parsed.tokens
+    head = tokens[finite].head if tokens[finite].dep in ("aux", "auxpass") else finite
+    found: list[int] = []
+    frontier = [head]
+    while frontier:
+        place = frontier.pop()
+        for child in parsed.children(place):
+            if tokens[child].dep != "conj" or child <= subject:
+                continue
+            own = parsed.children(child)
+            if any(tokens[c].dep in SUBJECTS for c in own):
+                continue
+            frontier.append(child)
+            helpers = [c for c in own if tokens[c].dep in ("aux", "auxpass")]
+            if helpers and tokens[helpers[0]].tag == "VBP":
+                found.append(helpers[0])
+            elif not helpers and tokens[child].tag in ("VBP", "VB") and tokens[finite].tag in ("VBD", "MD"):
+                if tokens[finite].tag == "VBD" and tokens[child].lower not in _PAST_TOO:
+                    raise UnsureError
+            elif not helpers and (tokens[child].tag == "VBP" or (tokens[child].tag == "VB" and head == finite)):
+                if not any(tokens[c].tag == "CC" for c in parsed.children(place)):
+                    raise UnsureError
+                found.append(child)
+    return found

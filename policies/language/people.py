@@ -1,0 +1,141 @@
+"""The people whom a sentence names: relatives, friends, pets, and those called by name."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from policies.language.clauses import SUBJECTS
+from policies.language.parse import Parsed
+from policies.language.sentences import words
+
+_SHE: Final = words(
+    "sister mom mum mother mama mam wife girlfriend daughter aunt auntie niece grandmother grandma nan nana granny "
+    "fiancee stepmom stepmother stepsister goddaughter missus"
+)
+_HE: Final = words(
+    "brother dad father papa husband boyfriend son uncle nephew grandfather grandpa granddad grandad fiance stepdad "
+    "stepfather stepbrother godson hubby"
+)
+_SEVERAL: Final = words("parents grandparents in-laws kids children twins sisters brothers sons daughters friends")
+_ANYONE: Final = words(
+    "friend partner spouse boss manager cousin roommate roomie flatmate colleague coworker teacher doctor therapist "
+    "dentist vet coach mentor neighbour neighbor ex baby kid child nanny landlord landlady apprentice tutor student "
+    "godfather godmother dog cat puppy kitten horse rabbit hamster parrot bird tortoise inspector"
+)
+PETS: Final = words("dog cat puppy kitten horse rabbit hamster parrot bird tortoise pony")
+KIN: Final = _SHE | _HE | _SEVERAL | _ANYONE
+NAMELIKE: Final = words("mum mom mam mummy mommy dad daddy grandma grandpa granny grandad nan nana gran")
+"""Relatives who are named as if there were one of each."""
+
+
+@dataclass(frozen=True, slots=True)
+class Person:
+    """Somebody in a sentence: the place of the main word, from where to where they are named, what they are to the
+    speaker ("sister"), and their own name."""
+
+    place: int
+    begin: int
+    end: int
+    noun: str | None
+    name: str | None
+    of_speaker: bool
+    is_subject: bool
+    phrase: str
+    """The words that name them, without "my"."""
+
+    @property
+    def gender(self) -> str:
+        if self.noun in _SEVERAL:
+            return "they"
+        return "she" if self.noun in _SHE else "he" if self.noun in _HE else ""
+
+    def told_of(self, name: str) -> str:
+        """How they are named in what is told of the user of that name: "Maya's brother Tom"."""
+        own = f"{name}'s" if self.of_speaker else "the"
+        return self.phrase if self.noun is None else f"{own} {self.phrase}"
+
+    @property
+    def canonical(self) -> str:
+        """How facts name them: by their name, else by what they are to the user."""
+        return self.name or f"user's {self.noun}"
+
+
+def people_in(parsed: Parsed) -> list[Person]:
+    """The people that a sentence names, in order."""
+    found: list[Person] = []
+    taken: set[int] = set()
+    for place in range(len(parsed.tokens)):
+        if place in taken:
+            continue
+        person = _relative(parsed, place) or _named(parsed, place)
+        if person is not None:
+            found.append(person)
+            taken.update(range(person.begin, person.end))
+    return found
+
+
+def referent(pronoun: str, people: Sequence[Person]) -> Person | None:
+    """Whom "he", "she" or "they" stands for, if of those named before it is surely one."""
+    gender = {"his": "he", "him": "he", "her": "she", "hers": "she", "them": "they", "their": "they"}.get(
+        pronoun, pronoun
+    )
+    may_be = {one.canonical: one for one in people if one.gender == gender or (not one.gender and gender != "they")}
+    person = next(iter(may_be.values()), None)
+    return person if len(may_be) == 1 and person is not None and person.noun is not None else None
+
+
+def _relative(parsed: Parsed, place: int) -> Person | None:
+    tokens = parsed.tokens
+    lower = tokens[place].lower
+    noun = lower if lower in KIN else None
+    if noun is None or not tokens[place].tag.startswith("NN"):
+        return None
+    begin = place
+    while (
+        begin
+        and tokens[begin - 1].tag in ("PRP$", "JJ", "JJR", "JJS", "NN", "DT", "HYPH")
+        and tokens[begin - 1].lower != "a"
+    ):
+        begin -= 1
+    if not (tokens[begin].lower in ("my", "our", "the") or noun in NAMELIKE):
+        return None
+    end = place + 1
+    while end + 1 < len(tokens) and tokens[end].text == "-" and tokens[end + 1].lower in ("in", "law", "to", "be"):
+        end += 2
+    name_at = end + 1 if end < len(tokens) and tokens[end].text == "," else end
+    name = None
+    stop = name_at
+    while stop < len(tokens) and tokens[stop].tag == "NNP" and stop - name_at < 3 and tokens[stop].text[:1].isupper():
+        stop += 1
+    closes = name_at == end or (stop < len(tokens) and tokens[stop].text in (",", "."))
+    if stop > name_at and closes:
+        name, end = parsed.text_of(range(name_at, stop)), stop
+    mine = tokens[begin].lower in ("my", "our") or noun in NAMELIKE
+    first = begin + 1 if tokens[begin].lower in ("my", "our", "the") else begin
+    phrase = parsed.text_of(range(first, end))
+    return Person(place, begin, end, noun, name, mine, tokens[place].dep in SUBJECTS, phrase)
+
+
+def _named(parsed: Parsed, place: int) -> Person | None:
+    name = next((n for n in parsed.names if n.start == place and n.label == "PERSON"), None)
+    if name is None or not name.text[:1].isupper():
+        return None
+    head = name.end - 1
+    text = name.text.removesuffix("'s")
+    return Person(head, name.start, name.end, None, text, False, parsed.tokens[head].dep in SUBJECTS, text)
+
+
+def introduced_in(parsed: Parsed | None, known: str | None = None) -> str | None:
+    """The name by which speakers introduce themselves: "my name is Bob"; "I'm Bob" where that name is known."""
+    tokens = parsed.tokens if parsed is not None else ()
+    said = [token.lower for token in tokens]
+    if said[:2] == ["my", "name"] and said[2:3] in (["is"], ["'s"]):
+        at = 3
+    elif said[:1] in (["i"], ["this"]) and said[2:3] == [(known or "").lower()] and said[1] in ("am", "'m", "is"):
+        at = 2
+    else:
+        return None
+    alone = at < len(tokens) and all(not token.text[:1].isalnum() for token in tokens[at + 1 :])
+    return tokens[at].text if alone and tokens[at].text[:1].isupper() else None

@@ -1,0 +1,87 @@
+"""The spellings of chat that mislead a parser, put right word by word, with the way back to what was typed."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import Final
+
+_WORDS: Final = {
+    "im": "I'm", "i'm": "I'm", "ive": "I've", "i've": "I've", "i'll": "I'll", "i'd": "I'd", "i": "I",
+    "dont": "don't", "doesnt": "doesn't", "didnt": "didn't", "isnt": "isn't", "wasnt": "wasn't", "arent": "aren't",
+    "werent": "weren't", "havent": "haven't", "hasnt": "hasn't", "hadnt": "hadn't", "wouldnt": "wouldn't",
+    "couldnt": "couldn't", "shouldnt": "shouldn't", "cant": "can't", "wont": "won't", "gonna": "going to",
+    "wanna": "want to", "gotta": "have to", "u": "you", "ur": "your", "theyre": "they're", "youre": "you're",
+    "thats": "that's", "whats": "what's", "tmrw": "tomorrow", "tmr": "tomorrow", "tomoz": "tomorrow",
+    "tommorow": "tomorrow", "tomorow": "tomorrow", "2day": "today", "2nite": "tonight", "2moro": "tomorrow",
+    "bday": "birthday", "yr": "year", "yrs": "years", "wk": "week", "wks": "weeks", "nxt": "next",
+    "saterday": "Saturday",
+    "wensday": "Wednesday", "thurs": "Thursday", "tues": "Tuesday", "weds": "Wednesday", "cos": "because",
+    "cuz": "because", "bc": "because", "pls": "please", "hes": "he's", "shes": "she's",
+}  # fmt: skip
+_AMBIGUOUS: Final = {
+    "ill": ("I'll", "be have go get do see take need start never probably just make call pay move miss let"),
+    "id": ("I'd", "be have like love rather prefer never do want say"),
+    "well": ("we'll", "be have go get see need"),
+    "wed": ("we'd", "like love rather been"),
+}
+_WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)?")
+_UNSAID: Final = frozenset({"um", "umm", "uh", "uhh", "uhm", "erm", "er"})
+
+
+@dataclass(frozen=True, slots=True)
+class Spelt:
+    """A text as a parser reads it. `edges` are pairs of places that stand for each other: in it, and as typed."""
+
+    plain: str
+    edges: tuple[tuple[int, int], ...] = ((0, 0),)
+
+    def typed(self, place: int) -> int:
+        """Where a place of the plain text stands in what was typed."""
+        plain, typed = max((edge for edge in self.edges if edge[0] <= place), default=(0, 0))
+        return typed + place - plain
+
+
+def spelt(text: str) -> Spelt:
+    """The text with the spellings of chat put right ("im" -> "I'm"); no word is touched inside."""
+    pieces: list[str] = []
+    edges = [(0, 0)]
+    at = made = 0
+    words = list(_WORD.finditer(text))
+    for number, match in enumerate(words):
+        word = match.group()
+        better = _better(word, words[number + 1].group().lower() if number + 1 < len(words) else "", text, match)
+        if better is None:
+            continue
+        kept = text[at : match.start()]
+        pieces += (kept, better)
+        made += len(kept) + len(better)
+        at = match.end()
+        if not better and text[at : at + 2] in (", ", ". "):
+            at += 1
+        if not better and text[at : at + 1] == " ":
+            at += 1
+        edges.append((made, at))
+    return Spelt("".join((*pieces, text[at:])), tuple(edges))
+
+
+def mended(text: str) -> str:
+    """The text with the spellings of chat put right."""
+    return spelt(text).plain
+
+
+def _better(word: str, following: str, text: str, match: re.Match[str]) -> str | None:
+    lower = word.lower().replace("’", "'")
+    if lower in _UNSAID and not word.isupper():
+        return ""
+    if lower in _AMBIGUOUS:
+        better, before = _AMBIGUOUS[lower]
+        return better if following in before.split() else None
+    better_word = _WORDS.get(lower)
+    if better_word is None or better_word == word or (word.isupper() and len(word) > 1):
+        return None
+    if lower in ("i", "u") and (
+        text[match.end() : match.end() + 1] in (".", "-") and text[match.end() + 1 : match.end() + 2].isalpha()
+    ):
+        return None
+    return better_word

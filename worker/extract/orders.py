@@ -1,0 +1,74 @@
+"""How an order to the assistant or its memory is written down."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final
+
+from policies.language.annotation import Note
+from policies.language.narration import Narrator, retold
+from policies.language.parse import Parsed
+from policies.language.people import introduced_in
+from worker.extract.statements import Forgetting, Statement
+
+_LASTING: Final = ("from now on", "going forward", "in the future", "in future")
+_POLITE: Final = frozenset({"please", "pls", "and", ",", "just"})
+
+
+def reminder(parsed: Parsed, notes: Sequence[Note], name: str) -> str | None:
+    """What the user is to be reminded of: "Maya wants to be reminded to pay the rent"."""
+    rest = retold(parsed, Narrator(name, named=True), notes)
+    first = parsed.tokens[0].lower if parsed.tokens else ""
+    if first in ("to", "about", "of", "that"):
+        rest = rest.split(" ", 1)[-1]
+    joint = "to" if first == "to" or (parsed.tokens and parsed.tokens[0].tag.startswith("VB")) else "of"
+    return _finished(f"{name} wants to be reminded {joint} {rest[:1].lower() + rest[1:]}")
+
+
+def instruction(parsed: Parsed, notes: Sequence[Note], name: str) -> str | None:
+    """How the user wants the assistant to behave: "Maya wants the assistant to answer in French"."""
+    called = called_in(parsed)
+    if called:
+        return f"{name} wants to be called {called}."
+    rest = retold(parsed, Narrator(name, named=True), notes).rstrip(".! ")
+    words = rest.split()
+    while words and words[0].lower().strip(",") in _POLITE:
+        words.pop(0)
+    while words and words[-1].lower().strip(",") in _POLITE:
+        words.pop()
+    rest = " ".join(words).rstrip(",")
+    for lasting in _LASTING:
+        if rest.lower().startswith(lasting):
+            rest = f"{rest[len(lasting) :].strip(' ,')} {lasting}"
+    lower = rest.lower()
+    for no in ("don't ", "do not "):
+        if lower.startswith(no):
+            return _finished(f"{name} wants the assistant not to {rest[len(no) :]}")
+    return _finished(f"{name} wants the assistant to {rest[:1].lower() + rest[1:]}")
+
+
+def called_in(parsed: Parsed) -> str | None:
+    """The name in "call me Max"."""
+    tokens = parsed.tokens
+    for place in range(len(tokens) - 2):
+        if tokens[place].lower == "call" and tokens[place + 1].lower == "me" and tokens[place + 2].text[:1].isupper():
+            return tokens[place + 2].text
+    return None
+
+
+def name_told(item: Statement | Forgetting) -> str | None:
+    """What the user says that they are called."""
+    if not isinstance(item, Statement):
+        return None
+    for one in item.utterances:
+        if one.parsed is None or one.of_others:
+            continue
+        if item.manner == "instruction" and (called := called_in(one.parsed)):
+            return called
+        if name := introduced_in(one.part):
+            return name
+    return None
+
+
+def _finished(text: str) -> str:
+    return text if text[-1:] in ".!?" else f"{text}."

@@ -1,0 +1,231 @@
+"""From turns to utterances: prose without code and pasted text, cut into sentences, each with its parse.
+
+All that the rules know of a sentence they read off its `Utterance`; turns of a batch are parsed together, and nothing
+of one changes how another is read but the question that it leaves.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Final
+
+import worker.extract.language as language
+from policies.admission import is_english
+from policies.language.annotation import Note, notes_of, offsets_of
+from policies.language.clauses import Mood, main_clauses
+from policies.language.commands import Command, find_commands
+from policies.language.narration import fringe_of
+from policies.language.parse import Parsed
+from policies.language.sentences import MAX_SENTENCES, Sentence, prose_of, split_sentences, without_quotes
+from policies.language.spans import Span
+from policies.language.spelling import Spelt, spelt
+from schema import AdmissionAction, AdmittedTurn, Question, Turn
+
+_REQUESTS: Final = re.compile(
+    r"(?:(?:ok|okay|hey|hi|so|and|now|also|please|pls|plz),? ){0,3}(?:can|could|would|will|should|do|does|did|is|are|"
+    r"was|what|what's|where|when|who|which|why|how|how's|tell me|give me|write|make|draft|plan|suggest|recommend|"
+    r"explain|help|find|show|list|compare|translate|summari[sz]e|proofread|rewrite|rephrase|convert|calculate|create|generate|"
+    r"fix|book|order|remind|quiz|teach|describe|pretend|let's|lets)\b",
+    re.IGNORECASE,
+)
+_TEXT_GIVEN: Final = re.compile(
+    r"\b(?:translate|proofread|rewrite|rephrase|paraphrase|summari[sz]e|polish|shorten|continue|edit|correct|reply to|"
+    r"respond to|spell-?check)\b[^:\n]{0,80}:",
+    re.IGNORECASE,
+)
+"""Before a text that the other side is to work on: whose it is, it does not say."""
+_PIECE: Final = re.compile(r", | - | – |: |; |\s(?=(?:because|since|as|cause|cos) (?:I|i|im|we|my|our)\b)")
+_SHARED: Final = re.compile(
+    r"\[(?:i |you )?(?:shares?|shared|sends?|sent|attach(?:es|ed)|posts?|posted|uploads?|uploaded|image|photo|picture|"
+    r"video)(?:[:,] ?| )(?P<what>[^\[\]\n]{3,200})\]",
+    re.IGNORECASE,
+)
+_MADE_UP: Final = re.compile(
+    r"\b(?:role-?play|let's pretend|pretend (?:you|that|to|i)|imagine (?:you|that|i|we|a)|act as|"
+    r"suppose (?:i|my|that|you|we)|hypothetical(?:ly)?|once upon a time|you(?:'re| are) (?:now )?(?:an?|my) (?:\w+ )?"
+    r"(?:pirate|character|wizard|detective|therapist|coach|interviewer|teacher|chef|expert|poet|king|queen|robot|"
+    r"narrator|dm|dungeon))\b",
+    re.IGNORECASE,
+)
+"""Where make-believe begins: nothing after it in the message is told of anybody."""
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What the other side asked last, and the turn in which it did if it was an earlier one."""
+
+    text: str
+    turn_id: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Utterance:
+    """A sentence of the user's: as typed, where it begins in its message, as a parser reads it, and its parse.
+
+    `number` counts the sentences of the message, `asked` is the question to which its message replies, `order` what
+    it tells the memory to do, `within_request` says that it stands in a question or a task, `of_others` that it
+    repeats words of somebody else in quotation marks. `parsed` is None outside English; `part` is what of it is left
+    without what only opens or ends it, `shift` where that begins (characters), and `notes` are its dates.
+    """
+
+    turn: Turn
+    message: int
+    number: int
+    start: int
+    text: str
+    spelt: Spelt
+    asked: Asked | None = None
+    order: Command | None = None
+    within_request: bool = False
+    of_others: bool = False
+    parsed: Parsed | None = None
+    part: Parsed | None = None
+    shift: int = 0
+    notes: tuple[Note, ...] = ()
+
+    @property
+    def end(self) -> int:
+        return self.start + len(self.text)
+
+    @property
+    def asks(self) -> bool:
+        """Whether it asks or orders and tells nothing."""
+        if self.text.rstrip(" )\"'!").endswith("?"):
+            return True
+        if self.parsed is None:
+            return False
+        tops = main_clauses(self.parsed)
+        return bool(tops) and tops[0].mood in (Mood.ASKING, Mood.ORDER)
+
+
+@dataclass
+class Heard:
+    """A user's message: its sentences, and the orders to the memory that stand in it."""
+
+    turn: Turn
+    content: str
+    asked: Asked | None
+    commands: tuple[Command, ...]
+    utterances: list[Utterance] = field(default_factory=list)
+
+    @property
+    def shared(self) -> str | None:
+        """What a transcript says in brackets that was sent with the message: "[sends a photo of a red barn]"."""
+        match = _SHARED.search(self.content[:16_000]) if "[" in self.content else None
+        return match["what"].strip(" .") if match else None
+
+
+def question_of(text: str) -> str | None:
+    """The question with which a text ends, if it ends with one."""
+    sentences = [one.text for one in split_sentences(prose_of(text[-1_000:]))]
+    for place in range(len(sentences) - 1, max(-1, len(sentences) - 3), -1):
+        question = sentences[place]
+        if question.endswith("?") and 3 <= len(question) <= 300:
+            return question
+    return None
+
+
+def heard_in(turns: Sequence[AdmittedTurn], questions: Mapping[str, Question]) -> list[Heard]:
+    """The user's messages of some turns, read; those of skipped turns are left out but for the question they answer."""
+    asked = {conversation: Asked(one.text, one.turn_id) for conversation, one in questions.items()}
+    found: list[Heard] = []
+    for admitted in turns:
+        turn = admitted.turn
+        for place, message in enumerate(turn.messages):
+            if message.role == "assistant":
+                question = question_of(message.content)
+                asked.pop(turn.conversation_id, None)
+                if question is not None:
+                    asked[turn.conversation_id] = Asked(question, turn.turn_id)
+            if message.role != "user":
+                continue
+            before = asked.pop(turn.conversation_id, None)
+            if admitted.admission.action is AdmissionAction.SKIP:
+                continue
+            if before is not None and before.turn_id == turn.turn_id:
+                before = Asked(before.text, None)
+            heard = Heard(turn, message.content, before, find_commands(message.content))
+            heard.utterances = list(_cut(heard, place))
+            found.append(heard)
+    _parse([one for heard in found for one in heard.utterances], found)
+    return found
+
+
+def _cut(heard: Heard, place: int) -> Iterator[Utterance]:
+    content = heard.content
+    unquoted, quotes = without_quotes(prose_of(content))
+    if made_up := _MADE_UP.search(unquoted):
+        unquoted = unquoted[: made_up.start()]
+    number = -1
+    for sentence in split_sentences(unquoted):
+        number += 1
+        end = sentence.start + len(sentence.text)
+        given = _TEXT_GIVEN.search(sentence.text)
+        order = next((c for c in heard.commands if sentence.start <= c.start < end), None)
+        over = next((c for c in heard.commands if c.start <= sentence.start and end <= c.end and c is not order), None)
+        if over is not None:
+            continue
+        asks = order is None and (sentence.text.endswith("?") or _REQUESTS.match(sentence.text) is not None)
+        for piece in _pieces(sentence, given.end() if given else None) if asks else (sentence,):
+            typed = content[piece.start : piece.start + len(piece.text)]
+            others = any(start < piece.start + len(piece.text) and piece.start < stop for start, stop in quotes)
+            yield Utterance(
+                heard.turn, place, number, piece.start, typed, spelt(" ".join(piece.text.split())),
+                heard.asked, order, asks, others,
+            )  # fmt: skip
+        if given:
+            return
+
+
+def _pieces(sentence: Sentence, until: int | None) -> Iterator[Sentence]:
+    """The parts of a question or a task, of which some may tell something: "We're off to Japan, what do I pack?"."""
+    text, begin = sentence.text[:until], 0
+    for cut in (*_PIECE.finditer(text), None):
+        piece = text[begin : cut.start() if cut else len(text)]
+        kept = piece.lstrip()
+        for joint in ("and ", "but ", "so ", "because ", "since ", "as ", "cause ", "cos "):
+            if kept.lower().startswith(joint):
+                kept = kept[len(joint) :]
+        if len(kept.split()) > 1:
+            yield Sentence(kept.rstrip(), sentence.start + begin + len(piece) - len(kept))
+        begin = cut.end() if cut else len(text)
+
+
+def _parse(utterances: Sequence[Utterance], messages: Sequence[Heard]) -> None:
+    """Put a parse to each English utterance, all in one call."""
+    english = [one for one in utterances if is_english(one.spelt.plain)][: MAX_SENTENCES * max(1, len(messages))]
+    parses = dict(zip(map(id, english), language.parse([one.spelt.plain for one in english]), strict=True))
+    for heard in messages:
+        earlier: Span | None = None
+        for place, one in enumerate(heard.utterances):
+            heard.utterances[place] = read = _with_parse(one, parses.get(id(one)), earlier)
+            days = [
+                n.when.span for n in read.notes if n.when is not None and n.when.span.granularity in ("day", "month")
+            ]
+            earlier = days[-1] if days else earlier
+
+
+def with_part(one: Utterance, part: Parsed) -> Utterance:
+    """An utterance of which only a part is told; where it is quoted after all, that part is."""
+    text = part.text_of(range(len(part.tokens)))
+    whole = one.part.text_of(range(len(one.part.tokens))) if one.part is not None else ""
+    at = whole.find(text)
+    if at < 0:
+        notes = notes_of(part, text, one.turn.occurred_at)
+    else:
+        inside = (note for note in one.notes if at <= note.start and note.end <= at + len(text))
+        notes = tuple(replace(n, start=n.start - at, end=n.end - at, lead=max(0, n.lead - at)) for n in inside)
+    return replace(one, text=text, spelt=Spelt(text), part=part, shift=0, notes=notes)
+
+
+def _with_parse(one: Utterance, parsed: Parsed | None, earlier: Span | None) -> Utterance:
+    if parsed is None:
+        return one
+    begin, end = fringe_of(parsed)
+    if begin == end:
+        return replace(one, parsed=parsed)
+    part = parsed.slice(begin, end)
+    notes = notes_of(part, part.text_of(range(len(part.tokens))), one.turn.occurred_at, earlier)
+    return replace(one, parsed=parsed, part=part, shift=offsets_of(parsed)[begin], notes=notes)

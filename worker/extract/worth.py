@@ -1,0 +1,87 @@
+"""The gate: whether an utterance tells something that is welcome in a month."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from policies.language.clauses import Mood, is_of_speaker, main_clauses
+from policies.language.narration import speaks_of_self
+from policies.language.parse import Parsed
+from policies.language.people import people_in
+from policies.language.relevance import asks, asks_about_user, relevance_of
+from policies.language.sentences import words
+from worker.extract.utterances import Utterance
+
+_IDLE: Final = frozenset({"task", "question", "pure_question"})
+_REMARKS: Final = frozenset({"reaction", "about_you", "suggestion", "exclamation", "polite_state"})
+_LASTING_STATES: Final = words(
+    "vegan vegetarian pescatarian pregnant diabetic allergic asthmatic coeliac celiac intolerant married single "
+    "engaged divorced separated widowed retired unemployed freelance jobless gay lesbian bisexual straight trans "
+    "autistic dyslexic deaf blind colorblind colourblind left-handed right-handed bald sober religious catholic "
+    "muslim jewish christian buddhist hindu atheist sick ill depressed anxious burnt"
+)
+_THOUGHT: Final = words("think thinks guess guesses bet hope hopes wonder know knows mean means sound sounds")
+
+
+def is_worth_keeping(one: Utterance) -> bool:
+    """Whether an utterance of the user's tells something of them or their people."""
+    if one.parsed is None or one.asks:
+        return False
+    text = one.spelt.plain
+    if one.turn.source != "chat":
+        return text[-1:] != "?" and len(text.split()) > 2
+    first = one.number < 2 and one.asked is not None
+    question = one.asked.text if one.asked is not None and first else ""
+    judged = relevance_of(text, after_question=asks_about_user(question), replying=asks(question))
+    reasons = set(judged.reasons)
+    if reasons & _IDLE:
+        return False
+    if one.within_request and not _tells(one.parsed):
+        return False
+    if one.part is not None and passes_with_the_moment(one.part):
+        return False
+    return judged.worth_keeping or (not reasons & _REMARKS and _is_of_life(one))
+
+
+def passes_with_the_moment(parsed: Parsed) -> bool:
+    """Whether somebody says how they are just now, or what they think of what lies before them: "I'm hungry", "I love
+    this song"."""
+    tokens = parsed.tokens
+    tops = main_clauses(parsed)
+    if len(tops) != 1 or not is_of_speaker(parsed, tops[0].subject):
+        return False
+    below = parsed.children(tops[0].head)
+    state = next((tokens[c].lower for c in below if tokens[c].dep == "acomp" and tokens[c].tag == "JJ"), None)
+    if state is not None and state not in _LASTING_STATES:
+        return not any(token.tag.startswith("NN") and token.lower not in ("rn", "today", "tonight") for token in tokens)
+    things = [c for c in below if tokens[c].dep == "dobj"]
+    return any(
+        tokens[c].lower in ("this", "that", "your") and tokens[c].dep in ("det", "poss")
+        for thing in things
+        for c in parsed.children(thing)
+    )
+
+
+def is_remark(one: Utterance) -> bool:
+    """Whether an utterance only reacts to the other side."""
+    return bool(({*_REMARKS, *_IDLE} - {"exclamation"}) & set(relevance_of(one.spelt.plain).reasons))
+
+
+def _tells(parsed: Parsed) -> bool:
+    return any(c.mood is Mood.TELLING and c.subject is not None and c.finite is not None for c in main_clauses(parsed))
+
+
+def _is_of_life(one: Utterance) -> bool:
+    """Whether it tells of a day that is named, or says something of one of the user's people."""
+    parsed = one.part
+    if parsed is None:
+        return False
+    tops = main_clauses(parsed)
+    if tops and (tops[0].mood is not Mood.TELLING or parsed.tokens[tops[0].head].lower in _THOUGHT):
+        return False
+    if any(token.lower in ("you", "your") for token in parsed.tokens):
+        return False
+    if any(note.when is not None for note in one.notes):
+        return True
+    people = [who for who in people_in(parsed) if who.is_subject and (who.of_speaker or who.name)]
+    return bool(people) and bool(tops) and (len(parsed.tokens) > 4 or speaks_of_self(parsed))
