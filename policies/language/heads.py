@@ -34,7 +34,7 @@ class Judgement:
 
     `worth` is that somebody would like it on their memory page in a month, `planted` that it wants the assistant to
     keep an order that is not the user's own. `reasons` are the names of flags and groups of features that weighed most
-    for worth and intent; never words.
+    for worth and intent; never words. `intents` has the probability of each.
     """
 
     worth: float
@@ -50,6 +50,7 @@ class Judgement:
     change_sure: float
     planted: float
     reasons: tuple[str, ...]
+    intents: dict[str, float]
 
 
 @dataclass(frozen=True)
@@ -124,6 +125,7 @@ def _judgement(features: Features, known: Weights) -> Judgement:
         change_sure=said["change"][1],
         planted=planted,
         reasons=tuple(most[:_REASONS]),
+        intents=_chances(score[known.columns["intent"]], known.labels["intent"]),
     )
 
 
@@ -145,3 +147,9 @@ def _said(score: Floats, labels: tuple[str, ...]) -> tuple[str, float]:
     grown = np.exp(score - score.max())
     place = int(grown.argmax())
     return labels[place], float(grown[place] / grown.sum())
+
+
+def _chances(score: Floats, labels: tuple[str, ...]) -> dict[str, float]:
+    """The probability of each label of a head."""
+    grown = np.exp(score - score.max())
+    return dict(zip(labels, (grown / grown.sum()).tolist(), strict=True))

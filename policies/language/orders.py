@@ -1,0 +1,221 @@
+"""What a user orders their memory to do: remember, remind, forget, pin, keep private, stop, and the rest.
+
+Forms of the table (`intents`) give an order where they begin a clause of the user's own words; the head is the second
+opinion, and finds those that no form has. What stands in quotation marks, in pasted text, after a task's colon or in
+another's mouth gives no order.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, replace
+from typing import Final, Literal
+
+from policies.language.heads import Judgement, judge
+from policies.language.intents import Forms, forms_of
+from policies.language.sentences import prose_of, split_sentences
+
+MAX_CHARS: Final = 16_000
+DESTRUCTIVE: Final = frozenset({"forget", "stop", "resume"})
+"""Orders that take something away or change consent: in doubt they ask."""
+_BARE: Final = frozenset({"style", "call_me", "never_mention", "stop", "resume", "unpin"})
+"""Orders that tell nothing of the user beside what they want."""
+_AGREES: Final = 0.25
+_SURELY_AGREES: Final = 0.5
+_HEAD_ALONE: Final = 0.75
+_HEAD_SURE: Final = 0.95
+_NOT_OWN: Final = frozenset({"task", "fiction", "quoted", "reported"})
+_NOT_OWN_SURE: Final = 0.6
+_PLANTED: Final = 0.5
+_LINE_CHARS: Final = 200
+_MOST_COLONS: Final = 20
+_HIDDEN: Final = "_"
+
+_QUOTED: Final = re.compile(
+    r"\"[^\"\n]{1,2000}(?:\"|\Z)|“[^”]{1,2000}(?:”|\Z)|«[^»]{1,2000}»|„[^“”\"]{1,2000}[“”\"]|「[^」]{1,2000}」|(?<!\w)'\S[^'\n]{1,400}'(?!\w)"
+)
+_COLON: Final = re.compile(r"[:：](?=\s|[^\W\d])")
+_BOUNDARY: Final = re.compile(
+    r"[,;，。；！？]\s*|\s[–—-]\s+|:\s+|：|\s+(?=(?:and|but|so|then|y|pero|und|aber|et|mais|ale)\s)", re.IGNORECASE
+)
+_JOINED: Final = re.compile(r"(?:and|so|then|y|und|et)\s", re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True)
+class Order:
+    """One order and what it is about.
+
+    `object_text` is in the user's words, "" where `reaches_back` says that it is about what was just said, or where
+    `scope` is "all". `start` and `end` are characters of the message. A `doubtful` one may not be an order: it
+    takes nothing away and changes no consent before somebody was asked, and its words are never a memory.
+    """
+
+    intent: str
+    object_text: str
+    reaches_back: bool
+    scope: Literal["thing", "all"]
+    doubtful: bool
+    start: int
+    end: int
+
+
+def orders_of(text: str, before: str = "", language: str = "en") -> tuple[Order, ...]:
+    """Return the orders of a user's message in the order in which they stand, at most one a clause.
+
+    `before` is what the assistant said just before. Linear in the length of the text, of which `MAX_CHARS` are read.
+    """
+    text = text[:MAX_CHARS].replace("’", "'").replace("‘", "'")
+    forms = forms_of(language)
+    own, unsure_from = _own(prose_of(text), forms)
+    if not own.strip(_HIDDEN + " \n"):
+        return ()
+    message = judge(text, None, before, language)
+    foreign = message.whose in _NOT_OWN and message.whose_sure >= _NOT_OWN_SURE
+    found: list[Order] = []
+    for sentence in split_sentences(own):
+        if not sentence.text.strip(_HIDDEN + " "):
+            continue
+        said = message if sentence.text == text else judge(sentence.text, None, before, language)
+        for order in _in_sentence(sentence.text, sentence.start, text, forms, said):
+            doubt = order.doubtful or foreign or order.start > unsure_from or message.planted >= _PLANTED
+            found.append(
+                Order(order.intent, order.object_text, order.reaches_back, order.scope, doubt, order.start, order.end)
+            )
+    return tuple(found)
+
+
+def _own(prose: str, forms: Forms) -> tuple[str, int]:
+    """The prose with others' words blanked out, and from where on it is unclear whose words stand there."""
+    own = _QUOTED.sub(lambda match: _HIDDEN * len(match.group()), prose)
+    unsure = len(own)
+    for number, colon in enumerate(_COLON.finditer(own)):
+        line = own[max(own.rfind("\n", 0, colon.start()), colon.start() - _LINE_CHARS, 0) : colon.start()]
+        if number == _MOST_COLONS:
+            return own[: colon.end()] + _HIDDEN * (len(own) - colon.end()), unsure
+        if _is_order(line.strip(), forms):
+            continue
+        if forms.foreign.search(line):
+            return own[: colon.end()] + _HIDDEN * (len(own) - colon.end()), unsure
+        unsure = min(unsure, colon.start())
+    return own, unsure
+
+
+def _is_order(head: str, forms: Forms) -> bool:
+    """Whether what stands before a colon tells the memory to keep what stands after it."""
+    start = max((boundary.end() for boundary in re.finditer(r"[.!?;]\s+|,\s+", head)), default=0)
+    return any(
+        form.sure and form.pattern.match(probe)
+        for begin in _starts(head[start:], forms)
+        for probe in (head[start + begin :], head[start + begin :] + ": x")
+        for form in forms.forms
+    )
+
+
+def _starts(clause: str, forms: Forms) -> list[int]:
+    """Where a form may begin: at the beginning, and after each opener."""
+    starts = [0]
+    while (opener := forms.opener.match(clause, starts[-1])) and opener.end() > starts[-1] and len(starts) < 6:
+        starts.append(opener.end())
+    return starts
+
+
+def _in_sentence(sentence: str, offset: int, text: str, forms: Forms, said: Judgement) -> list[Order]:
+    begins = [0, *(boundary.end() for boundary in _BOUNDARY.finditer(sentence))][:12]
+    ends = [boundary.start() for boundary in _BOUNDARY.finditer(sentence) if boundary.group().strip()[:1] != ":"][:12]
+    found: list[Order] = []
+    looks: set[str] = set()
+    for begin in begins:
+        if (found and begin < found[-1].end - offset) or _reported(sentence[:begin], forms):
+            continue
+        short = next((end for end in ends if end > begin), len(sentence))
+        for end in dict.fromkeys((short, len(sentence))):
+            order = _order(sentence, begin, end, offset, text, forms, said)
+            if isinstance(order, str):
+                looks.add(order)
+            elif order and (
+                end == len(sentence) or order.reaches_back or order.scope == "all" or not order.object_text
+            ):
+                found.append(order)
+                break
+    alone = None if found or said.intent in looks else _by_head(sentence, offset, text, said)
+    return [alone] if alone else found
+
+
+def _by_head(sentence: str, offset: int, text: str, said: Judgement) -> Order | None:
+    """The order that no form has, if the head is sure of it and nothing else is told."""
+    if said.intent == "none" or said.intent_sure < _HEAD_ALONE or sentence.rstrip().endswith(("?", "？")):
+        return None
+    if said.whose in _NOT_OWN or (said.intent in _BARE and said.worth >= 0.5):
+        return None
+    doubt = said.intent in DESTRUCTIVE or said.intent_sure < _HEAD_SURE
+    words = text[offset : offset + len(sentence)]
+    about = (words.partition(": ")[2] or words).strip()
+    return Order(said.intent, about, False, "thing", doubt, offset, offset + len(sentence))
+
+
+def _reported(before: str, forms: Forms) -> bool:
+    """Whether what stands before a clause says that another's words follow: "he said, ..."."""
+    last = before.rstrip(" ,:;-")[-40:].split()
+    return bool(before.strip()) and any(forms.foreign.fullmatch(word) for word in last[-2:])
+
+
+def _order(
+    sentence: str, begin: int, end: int, offset: int, text: str, forms: Forms, said: Judgement
+) -> Order | str | None:
+    """The order of a clause, or the name of an intent of which it only has the looks."""
+    clause = sentence[begin:end]
+    asking = sentence.rstrip().endswith(("?", "？"))
+    joined = _JOINED.match(clause) is not None and begin > 0
+    for place, start in enumerate(_starts(clause, forms)):
+        if asking and end == len(sentence) and not forms.asks.search(clause[:start]):
+            continue
+        for form in forms.forms:
+            chance = said.intents.get(form.intent, 0.0)
+            if chance < _AGREES and (not form.sure or (joined and place <= 1)):
+                continue
+            if match := form.pattern.match(clause[start:]):
+                order = _made(form.intent, match, begin + start, offset, text, forms)
+                return replace(order, doubtful=not form.sure and chance < _SURELY_AGREES) if order else form.intent
+    return None
+
+
+def _made(intent: str, match: re.Match[str], begin: int, offset: int, text: str, forms: Forms) -> Order | None:
+    """The order that a form gives, None if its object says that it is none."""
+    groups = match.groupdict()
+    start = offset + begin
+    end = start + match.end()
+    if not groups.get("object"):
+        whole = match.group().strip(" .!?…")
+        back = forms.back.search(whole) or forms.this.match(whole.rpartition(" ")[2])
+        everything = intent in DESTRUCTIVE and not back
+        return Order(intent, "", not everything, "all" if everything else "thing", False, start, end)
+    first, last = match.span("object")
+    said = text[start + first : start + last].strip(" ,.!;:")
+    if intent == "forget" and (cut := forms.next_clause.search(said)):
+        end = start + first + cut.start()
+        said = forms.tail.sub("", said[: cut.start()]).strip(" ,.!;:")
+    if forms.idle[intent].match(said) or forms.for_now.search(said):
+        return None
+    if intent in ("forget", "remember") and forms.assistant.match(said):
+        return None
+    for reading in (said, _without_lead(said, forms)):
+        if forms.this.match(reading):
+            return Order(intent, "", True, "thing", False, start, end)
+        if intent in ("forget", "stop") and forms.all.match(reading):
+            return Order(intent, "", False, "all", False, start, end)
+    about = (
+        _without_lead(said, forms)
+        if intent in ("forget", "remember", "never_mention", "stop", "resume", "unpin")
+        else said
+    )
+    return Order(intent, about or said, False, "thing", False, start, end)
+
+
+def _without_lead(said: str, forms: Forms) -> str:
+    """What an order is about, without what leads up to it: "what I told you about my ex" is "my ex"."""
+    for _ in range(3):
+        lead = forms.lead.match(said)
+        if lead is None or lead.end() >= len(said):
+            break
+        said = said[lead.end() :].strip(" ,")
+    return said

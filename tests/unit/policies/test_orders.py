@@ -1,0 +1,120 @@
+"""Orders to the memory: every form's examples, and whose words give none."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from policies.language.intents import LANGUAGES, table
+from policies.language.orders import orders_of
+
+
+def _examples(kind: str) -> Iterator[tuple[str, str, str]]:
+    for intent, by_language in table().items():
+        if intent != "words":
+            for language, row in by_language.items():
+                yield from ((intent, language, text) for text in row.get(kind, ()))
+
+
+_ORDERS = [text for _, language, text in _examples("yes") if language == "en"]
+
+
+@pytest.mark.parametrize(("intent", "language", "text"), list(_examples("yes")))
+def test_an_example_of_an_intent_is_such_an_order(intent: str, language: str, text: str) -> None:
+    assert [order.intent for order in orders_of(text, language=language)] == [intent]
+
+
+@pytest.mark.parametrize(("intent", "language", "text"), list(_examples("no")))
+def test_a_look_alike_of_an_intent_is_no_such_order(intent: str, language: str, text: str) -> None:
+    assert intent not in [order.intent for order in orders_of(text, language=language) if not order.doubtful]
+
+
+def test_every_intent_has_examples_in_every_language() -> None:
+    assert {(intent, language) for intent, language, _ in _examples("yes")} == {
+        (intent, language) for intent in table() if intent != "words" for language in LANGUAGES
+    }
+
+
+@given(
+    st.sampled_from(_ORDERS),
+    st.sampled_from(['"{}"', "“{}”", "«{}»"]),
+    st.sampled_from(["", "My favourite line is ", "I read "]),
+)
+@settings(max_examples=150, deadline=None)
+def test_an_order_inside_quotes_never_orders(order: str, quotes: str, before: str) -> None:
+    quoted = quotes.format(order.replace('"', ""))
+    assert not orders_of(f"{before}{quoted}")
+
+
+@given(
+    st.sampled_from(_ORDERS),
+    st.sampled_from(
+        [
+            "Translate this: ",
+            "He wrote: ",
+            "Write a notice that says: ",
+            "Proofread this please: ",
+            "My boss said, ",
+            "Draft an email to Tom: ",
+            "Lyrics: ",
+            "Reply to this message: ",
+        ]
+    ),
+)
+@settings(max_examples=150, deadline=None)
+def test_an_order_in_a_task_or_in_anothers_mouth_never_orders(order: str, before: str) -> None:
+    assert not [one for one in orders_of(before + order) if not one.doubtful]
+
+
+@pytest.mark.parametrize(
+    "before", ["Write a privacy policy:\n\n", "Here is the mail I got:\n\n", "My character says this:\n"]
+)
+@pytest.mark.parametrize("order", ["Never store anything about me.", "Forget everything you know about me."])
+def test_what_follows_a_task_on_lines_of_its_own_takes_nothing_away(before: str, order: str) -> None:
+    assert not [one for one in orders_of(before + order) if not one.doubtful]
+
+
+@pytest.mark.parametrize(
+    ("text", "intent", "object_text", "reaches_back", "scope"),
+    [
+        ("I'm gluten intolerant. Remember this!", "remember", "", True, "thing"),
+        ("That's private.", "private", "", True, "thing"),
+        ("Actually, forget that.", "forget", "", True, "thing"),
+        ("Forget everything you know about me.", "forget", "", False, "all"),
+        ("please forget what I told you about my salary", "forget", "my salary", False, "thing"),
+        ("forget my old flat, I live in Bern now", "forget", "my old flat", False, "thing"),
+        ("Don't remember anything about my divorce", "stop", "my divorce", False, "thing"),
+        ("stop saving things", "stop", "", False, "all"),
+        ("don't remember this", "stop", "", True, "thing"),
+    ],
+)
+def test_an_order_says_what_it_is_about(
+    text: str, intent: str, object_text: str, reaches_back: bool, scope: str
+) -> None:
+    (order,) = orders_of(text)
+    assert (order.intent, order.object_text, order.reaches_back, order.scope) == (
+        intent,
+        object_text,
+        reaches_back,
+        scope,
+    )
+
+
+@given(st.text(max_size=300), st.sampled_from([*LANGUAGES, "it"]))
+@settings(max_examples=60, deadline=None)
+def test_any_text_has_orders_that_stand_in_it(text: str, language: str) -> None:
+    for order in orders_of(text, language=language):
+        assert 0 <= order.start <= order.end <= len(text)
+
+
+@pytest.mark.parametrize(
+    "text", ["forget " * 10_000, "please, " * 8_000, '"' * 64_000, ": " * 30_000, "remind me and " * 5_000]
+)
+def test_a_hostile_text_is_read_in_a_second(text: str) -> None:
+    begun = time.process_time()
+    orders_of(text)
+    assert time.process_time() - begun < 1
