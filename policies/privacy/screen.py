@@ -10,14 +10,14 @@ from itertools import accumulate
 from typing import Final
 
 from policies.language.lexicon import word_set
-from policies.privacy import columns, credentials, identifiers, passwords, planted
+from policies.privacy import addresses, identifiers, planted, secrets, tables
 from policies.privacy import seed_phrases as seeds
-from policies.privacy.finding import Finding
+from policies.privacy.rules import Finding, find_all
 from policies.privacy.unicode_fold import Plain, plain
 from policies.topics import is_about
 from schema import MAX_TURN_BYTES, Policy, Screening, Verdict
 
-_SECRETS: Final = (credentials, passwords, seeds, columns)
+_PERSONAL: Final = (*identifiers.RULES, *addresses.RULES)
 _ROUNDS: Final = 4
 _WORD: Final = re.compile(r"[^\W\d_]{2,}")
 _PLACEHOLDER: Final = re.compile(r"\[[a-z_]{2,12}\]")
@@ -69,14 +69,14 @@ def _settle(text: str, policy: Policy) -> tuple[str, tuple[str, ...], bool, bool
     identified = False
     for _ in range(_ROUNDS):
         seen = plain(text)
-        secrets = [one for kind in _SECRETS for one in kind.find(seen.text)]
-        personal = [] if policy.personal_identifiers == "keep" else list(identifiers.find(seen.text))
-        found = [_as_written(one, seen) for one in secrets + _apart_from(secrets, personal)]
+        hidden = [*find_all(seen.text, secrets.RULES), *seeds.find(seen.text), *tables.find(seen.text)]
+        personal = [] if policy.personal_identifiers == "keep" else find_all(seen.text, _PERSONAL)
+        found = [_as_written(one, seen) for one in hidden + _apart_from(hidden, personal)]
         if not found:
             return text, tuple(reasons), identified, False
         masked, rules = _mask(text, _with_whole_sentences(found, text))
         reasons |= dict.fromkeys(rules)
-        if len(masked) > MAX_TURN_BYTES or (secrets and _is_hollow(masked)):
+        if len(masked) > MAX_TURN_BYTES or (hidden and _is_hollow(masked)):
             return "", tuple(reasons), identified, True
         identified = identified or bool(personal)
         text = masked
@@ -88,9 +88,9 @@ def _as_written(finding: Finding, seen: Plain) -> Finding:
     return replace(finding, start=start, end=end)
 
 
-def _apart_from(secrets: list[Finding], personal: list[Finding]) -> list[Finding]:
+def _apart_from(hidden: list[Finding], personal: list[Finding]) -> list[Finding]:
     """The personal identifiers that no secret overlaps: a card's digits are no phone number."""
-    taken = sorted((f.start, f.end) for f in secrets)
+    taken = sorted((f.start, f.end) for f in hidden)
     furthest = list(accumulate((end for _, end in taken), max))
     starts = [start for start, _ in taken]
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from policies.language.lexicon import word_set
-from policies.privacy.finding import Finding
+from policies.privacy.rules import Finding
 
 _LENGTHS: Final = frozenset({12, 15, 18, 21, 24})
 """How many words a phrase has (BIP 39, "Generating the mnemonic")."""

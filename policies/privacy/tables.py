@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
-from policies.privacy.finding import Finding
+from policies.privacy.rules import Finding
 
 _HEADING: Final = re.compile(
     r"[\s*_\"'`]*(?:\w{1,16}[ _-])?(?:password|passwort|passcode|passphrase|pwd|pin|puk|cvv2?|cvc|secret|api[ _-]?key|"

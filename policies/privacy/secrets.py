@@ -1,0 +1,199 @@
+"""The table of secrets: keys and tokens of machines, cards and accounts, passwords, PINs and codes."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from policies.language.lexicon import word_set
+from policies.privacy import checks, vendor_keys
+from policies.privacy.rules import Rule, shape
+
+EASTERN: Final = ("密码", "密碼", "暗証番号", "パスワード", "비밀번호", "סיסמה", "كلمة السر", "كلمة المرور", "पासवर्ड")
+PASSWORDS: Final = (
+    "password", "passwords", "passw0rd", "p@ssword", "passcode", "passcodes", "passphrase", "passwd", "passkey", "pass word", "pass phrase", "pass code", "pwd",
+    "kennwort", "passwort", "contraseña", "contrasena", "mot de passe", "senha", "wachtwoord", "hasło", "haslo",
+    "lösenord", "losenord", "adgangskode", "passord", "salasana", "heslo", "jelszó", "parola", "şifrem", "şifre",
+    "пароль", *EASTERN, "db_password", "user_password", "root_password", "admin_password", "smtp_password",
+)  # fmt: skip
+WEAK_PASSWORDS: Final = ("pw", "pass", "wifi", "wi-fi", "wifi key", "wifi code", "wi-fi key", "clave", "schlüssel",
+                         "db_pass", "user_pass", "root_pass", "admin_pass", "network key")  # fmt: skip
+"""Words that also mean other things: what follows must have a digit."""
+PINS: Final = ("pin", "puk", "pin code", "pin number", "tan", "otp", "passcode", "geheimzahl", "código pin")
+_WHICH = """one-time verification security confirmation authentication auth 2fa mfa access door gate alarm entry unlock
+    backup recovery safe lock garage building sms login sign-in entrance keypad elevator house locker bike gym mailbox
+    phone iphone ipad card sim parking office vault suitcase front-door apartment""".split()
+CODES: Final = (
+    *(f"{which.replace('-', ' ')} {noun}" for which in _WHICH for noun in ("code", "codes", "passcode")),
+    "combination", "türcode", "code d'accès", "código de acceso", "kod do drzwi", "toegangscode",
+)  # fmt: skip
+LOGINS: Final = ("login", "log in", "logs in", "logged in", "log on", "sign in", "signed in", "signs in", "username", "user name", "user id", "credentials", "creds", "unlock", "unlocks")
+_LOCKED: Final = ("lock", "padlock", "locker", "safe", "alarm", "keypad", "gate", "garage", "door", "vault", "phone", "laptop",
+                  "tablet", "ipad", "iphone", "screen", "computer")  # fmt: skip
+_NUMBER_WORDS: Final = word_set(
+    """zero oh one two three four five six seven eight nine null eins zwei drei vier fünf sechs sieben acht neun
+    cero uno dos tres cuatro cinco seis siete ocho nueve zéro un deux trois quatre cinq sept huit neuf
+    zero jeden dwa trzy cztery pięć sześć siedem osiem dziewięć"""
+)
+_DIGIT_WORD: Final = rf"(?:(?:double|triple)\s)?(?:{'|'.join(sorted(_NUMBER_WORDS, key=len, reverse=True))})"
+_LINK: Final = r"(?:\s+(?:for|of|on|to|at|in|used|von|für|de|del|do|da|du|di)\b[^\n.!?:=]{1,48}?|,[^,\n.!?]{1,32},)?"
+IS: Final = shape(
+    rf"{_LINK}[\"'’\]>]{{0,2}}(?:\s{{0,3}}(?:(?:is|was|are|equals|reads|remains|stays|will be|used to be|has been|ist|war|"
+    r"lautet|es|est|è|é|är|er|on|(?<=hasło\s)to|(?<=haslo\s)to|to je|je|это|has (?:not|n't) changed|hasn['’]t changed|starts with|ends with|"
+    r"begins with|contains)\b(?:[\s:]{1,2}(?:now|still|always|currently|set to|just|actually|simply)\b){0,2}\s{0,2}:?|"
+    r"[:=-]{1,2}>|→|[=:]{1,2}|(?<=[^\x00-\u05ff])[是为為は은는]?)\s{0,3}|\s{1,3}-{1,2}\s{1,3})[\"'“‘`<(]{0,2}"
+)
+"""From a label to its value: "for the router is now:"."""
+_NEXT: Final = shape(r"\s{1,3}(?:number |no\.? |is |: ?|[\"'“‘`(])?")
+_TOKEN: Final = shape(r"(?P<value>[^\s\"“”`<>]{2,128})")
+_MIXED: Final = shape(
+    r"(?<![\w@/.-])(?<!\bfor )(?<!\bof )(?<!\bon )(?<!\bin )(?<!\bto )(?<!\bat )(?<!\bmy )(?<!\bthe )"
+    r"(?P<value>(?=[^\s\d]{0,40}\d)[^\s\"“”`<>,;|/]{6,64})(?!\w)"
+)
+_WORDS: Final = shape(
+    r"(?P<value>[a-z]{2,16}(?:[ -][a-z]{2,16}){1,7})(?=[\"'”’`.,;!?)\n]|$)", exact=True
+)  # fmt: skip
+_DIGITS: Final = shape(r"(?<![\w$€£])(?<!\bin )(?<!since )(?P<value>\d(?:[ -]?\d){3,7})(?![\w%]|[.,:]\d|[ \t]+[a-z]{3,16}s\b)")
+SPOKEN: Final = shape(rf"\b(?P<value>{_DIGIT_WORD}(?:[ ,-]{{1,2}}{_DIGIT_WORD}){{2,18}})\b")
+_CODE: Final = shape(r"(?P<value>(?=[A-Z]{0,8}[ -]?\d)[A-Z0-9](?:[ -]?[A-Z0-9]){3,15})(?!\w)", exact=True)
+_CODE_LIST: Final = shape(
+    r"\b(?P<value>(?:(?=[a-z]{0,11}\d)[a-z0-9]{4,12}|[A-Z0-9]{4,12})(?:[-\s,;/]{1,3}(?:(?:and|or) )?"
+    r"(?:(?=[a-z]{0,11}\d)[a-z0-9]{4,12}|[A-Z0-9]{4,12})\b){0,24})", exact=True
+)  # fmt: skip
+_BACK: Final = shape(
+    r"(?<![\w\[])(?P<value>[^\s\"“”`<>]{3,64}?)[\"'”’`]?,?\s+(?:(?:it|that|which|this)(?:'s|’s|\s)\s?)?(?:is|was|as|for)?"
+    r"\s?(?:(?:also|still|now)\s)?(?:my|the|our|his|her|their|your)\s+(?:[\w-]{1,20}\s+){0,3}\Z"
+)
+_CARD_DIGITS: Final = r"\d(?:[ \t\n._/*-]{0,3}\d){11,18}"
+
+RULES: Final = (
+    Rule("private_key", shape(
+        r"(?P<value>-----BEGIN [A-Z ]{0,40}PRIVATE KEY(?: BLOCK)?-----(?:[A-Za-z0-9+/=\s:,]{0,8000}"
+        r"(?:-----END [A-Z ]{0,40}KEY(?: BLOCK)?-----)?)?|\bPrivate-(?:Lines|MAC): ?[A-Za-z0-9+/=\s]{1,8000})",
+        exact=True),
+        ("-----BEGIN RSA PRIVATE KEY-----\nMIIabc\n-----END RSA PRIVATE KEY-----", "Private-Lines: 4\nAAAAgQ=="),
+        "BEGIN the day with a private key change.", point=True),
+    Rule("private_key", shape(r"(?P<value>\b(?:0x)?[0-9a-f]{32,128})\b"),
+        ("my wallet key is 0x5f0c2b1a9d8e7f6a5b4c3d2e1f0a9b8c", "private key: 5f0c2b1a9d8e7f6a5b4c3d2e1f0a9b8c"),
+        "The private key of the song is D minor.", labels=("private key", "secret key", "wallet key"), point=True),
+    Rule("api_key", vendor_keys.SHAPE,
+        ("ghp_abcdefghijklmnopqrstuvwxyz0123456789", "AKIAABCDEFGHIJKLMNOP is the one"),
+        "The flight pk-123 was late."),
+    Rule("authorization", shape(
+        r"\b(?:bearer\s{1,3}(?P<bearer>(?=[^\s\d]{0,200}\d)[A-Za-z0-9._~+/=-]{16,2000})|"
+        r"authorization[\"']?:\s{0,3}[\"']?basic\s{1,3}[A-Za-z0-9+/]{6,500}={0,2})"),
+        ("Authorization: Bearer abcdef0123456789abcdef", "authorization: basic bWF5YTpzZWNyZXQ="),
+        "The flag bearer of the team was proud."),
+    Rule("connection_string", shape(r"\b[a-z][a-z0-9+]{1,20}://[^\s/:@]{0,64}:(?P<value>[^\s/@\[]{1,128})@"),
+        ("https://ana:pa55@db.example.org/x", "postgres://u:p4ss@h/db"), "See https://example.org/a:b for it."),
+    Rule("secret_in_link", shape(
+        r"[?&;](?:access_?|refresh_?|id_?|auth_?|api_?|client_?|x-amz-)?(?:token|key|secret|sig|signature|password|pwd|"
+        r"passwd|auth|otp|security-token)=(?P<value>[^\s&#\"'<>\[\]]{4,2000})"),
+        ("https://example.org/reset?user=maya&token=Vq7zebra4", "https://x.org/?api_key=abcd1234"),
+        "https://example.org/?page=12&sort=name"),
+    Rule("secret_in_context", shape(r"(?<![A-Za-z0-9_/+-])(?P<value>[A-Za-z0-9_/+=-]{20,256})(?![A-Za-z0-9_/+-])"),
+        ("The api key: Zx81kQpL0vTr55WmNc27",
+         "AWS: AKIAABCDEFGHIJKLMNOP with wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY9"),
+        "The key to the pneumonoultramicroscopic essay is patience.",
+        labels=("key", "api_key", "token", "secret", "credentials", "credential", "password", "passphrase", "api", "auth", "aws", "[secret]"),
+        check=checks.is_random),
+    Rule("card", shape(rf"(?<![\d.,])(?<!\d[ -])(?P<value>{_CARD_DIGITS})(?![\w]|[.,-]\d)"),
+        ("I pay with 4111 1111 1111 1111", "4111.1111.1111.1111 mostly"), "The years 2019 2020 2021 2022 were hard.",
+        "[card]", check=checks.is_card),
+    Rule("card", shape(rf"(?P<value>{_CARD_DIGITS})(?!\d)"),
+        ("My card is 4111 1111 1111 1112", "visa 411111111111111"), "I lost my card 12 days ago.", "[card]",
+        labels=("card", "cards", "cc", "visa", "mastercard", "amex", "maestro", "karte", "tarjeta", "carte", "karta"),
+        reach=24, check=checks.is_card_length),
+    Rule("card", shape(rf"\b(?P<value>{_DIGIT_WORD}(?:[ ,-]{{1,2}}{_DIGIT_WORD}){{11,18}})\b"),
+        ("four two four two four two four two four two four two four two four two",
+         "it goes five five, five five, five five, four four, four four, four four"),
+        "One two three four, off we go.", "[card]"),
+    Rule("iban", shape(
+        r"(?<![A-Za-z0-9])(?P<value>[A-Z]{2}\d{2}(?:[ .-]?[A-Z0-9]{4}){2,7}(?:[ .-]?[A-Z0-9]{1,3})?|"
+        r"[A-Za-z]{2}\d{2}[A-Za-z0-9]{11,30}|[a-z]{2}\d{2}(?: [a-z0-9]{4}){2,7}(?: [a-z0-9]{1,3})?)(?![A-Za-z0-9])",
+        exact=True),
+        ("GB82 WEST 1234 5698 7654 32 gets my salary", "DE89370400440532013000"), "ES12 was the bus we took.",
+        "[iban]", check=checks.is_iban),
+    Rule("iban", shape(r"(?P<value>\b[A-Z]{2}\d{2}(?: ?[A-Z0-9]{2,4}){2,8})(?!\w)", exact=True),
+        ("My IBAN is GB82 WEST 1234 5698 7654 33", "IBAN: PT50000201231234567890154"), "My IBAN is long.", "[iban]",
+        labels=("iban",), reach=16),
+    Rule("account_number", shape(r"\b(?P<value>\d(?:[ -]?\d){5,19})(?![\d,.]*\d|\s*(?:dollars|euros|pounds|usd|eur))"),
+        ("The user's account number is 12345678", "routing 021000021"), "My account has 120000 dollars.", "[account]",
+        labels=("account", "acct", "a/c", "account number", "routing", "aba", "sort code", "bsb", "swift", "ifsc",
+                "clabe", "konto", "kontonummer", "cuenta", "compte", "conto", "rekening", "rekeningnummer")),
+    Rule("account_number", shape(r"(?P<value>[\w.-]{2,64}@[a-z]{2,20})\b(?!\.)"),
+        ("My Google Pay is maya.reno@okbank", "upi: ana@okhdfc"), "I use Google Pay at the shop.", "[account]",
+        labels=("upi", "gpay", "google pay", "phonepe", "paytm", "vpa"), reach=24),
+    Rule("password", _TOKEN, ("My password is hunter2.", "Mon mot de passe est Vq7zebra4"),
+        "My password is not working.", labels=PASSWORDS, gap=IS, check=checks.is_password, point=True),
+    Rule("password", _TOKEN, ("My pw is Vq7zebra4", "the wifi: Vq7zebra4"), "The wifi is terrible.",
+        labels=WEAK_PASSWORDS, gap=IS, check=checks.is_mixed, point=True),
+    Rule("password", _MIXED, ("I have one password for all of it, kettle-River-73", "Мой пароль Vq7zebra4"),
+        "My office365 password expired yesterday.", labels=(*PASSWORDS, "pw"), reach=60, check=checks.is_mixed,
+        point=True),
+    Rule("password", _WORDS, ("My passphrase is wooden kettle flies east", "password: correct-horse-battery"),
+        "My password is too easy to guess.", labels=PASSWORDS, gap=IS, check=checks.is_phrase, point=True),
+    Rule("password", shape(r"[^\n.!?]{0,40}?\s(?:back\s)?(?:to|a|zu|in|auf)\s[\"'“‘`]?(?P<value>[^\s\"“”`<>]{3,128})"),
+        ("I changed the password of the router to Vq7zebra4", "We reset the wifi password to blue.bird"),
+        "I changed my password to something better.", labels=PASSWORDS, gap=shape(""), check=checks.is_odd_password, point=True),
+    Rule("password", _BACK, ("Use hunter2 for my wifi password", "Vq7zebra4, it is my mail password"),
+        "The new one is my password manager.", labels=PASSWORDS, look="back", reach=100, check=checks.is_odd_password,
+        point=True),
+    Rule("password", shape(r"[\s:：是为為は은는=]{0,4}(?P<value>[A-Za-z0-9!#$%&*@^_.-]{4,64})"),
+        ("我的密码是Vq7zebra4", "パスワードはVq7zebra4です"), "我的密码是错的", labels=EASTERN, gap=shape(""), point=True),
+    Rule("password", shape(r"(?P<value>(?=\d|[A-Z]*[a-z]*\d)[^\s\"'“”‘’`()]{4,64})"),
+        ("the wifi password's bluebird99", "passcode 730591"), "The password \"thing\" again.",
+        labels=PASSWORDS, gap=_NEXT, check=checks.is_password, point=True),
+    Rule("login", shape(
+        r"\s*[:=]\s{0,2}\S{1,64}?\s{0,3}(?:/|,|;|\||\band\b|\n)\s{0,3}(?:pass(?:word|wd|code)?|pwd|pw)?"
+        r"\s{0,2}[:=]?\s{0,2}(?P<value>[^\s\"<>]{3,64})"),
+        ("login: ana / s3cret!x", "username: ana, password: s3cret!x"), "Login: press the green button",
+        labels=LOGINS, gap=shape(""), check=checks.is_odd_password, point=True),
+    Rule("login", _MIXED, ("I log in to the portal with maya and Vq7zebra4", "To unlock my laptop type Vq7zebra4"),
+        "I log in to office365 every day.", labels=LOGINS, reach=60, check=checks.is_well_mixed, point=True),
+    Rule("command_line", shape(
+        r"(?:\bcurl\b[^\n]{0,200}?\s(?:-u|--user)\s{1,3}[\"']?[^\s:]{1,64}:|\bsshpass\s{1,3}-p\s{0,3}|"
+        r"\b(?:mysql|mysqldump|mariadb|psql|mongo|redis-cli|sqlcmd)\b[^\n]{0,120}?\s(?:-p|-a|--password[= ])\s?)"
+        r"(?P<value>[^\s\"']{3,128})"),
+        ("curl -u maya:Vq7zebra4 https://api.example.org", "mysql -u root -pVq7zebra4 shop"), "I like curl and mysql."),
+    Rule("pin", _DIGITS, ("My PIN is 4821.", "My passcode for the tablet is my house number twice 7373"),
+        "The user pinned 2000 photos to a board.", labels=(*PINS, *CODES, "password"), reach=48, point=True),
+    Rule("pin", SPOKEN, ("My PIN is seven three zero five", "the gate code is one two double four"),
+        "The pin broke in two or three places.", labels=(*PINS, *CODES, *PASSWORDS, "code", "combination", "pincode"), point=True),
+    Rule("code", _CODE, ("The entry code is A4 77 B2", "My door code is 77B21"), "The dress code is BLACK TIE.",
+        labels=CODES, gap=IS, check=checks.has_digit, point=True),
+    Rule("code", shape(
+        r"(?:\s(?:to|for|of|from)\s(?:the|my|our|his|her|their)(?:\s[\w'-]{1,20}){1,3}?)?(?:\s(?:is|was|are|now))?[\s:=]{1,3}"
+        r"(?P<value>\d{4,8})(?![\w%]|[.,:]\d|[ \t]+[a-z]{3,16}s\b)"),
+        ("The code to my building is 7305", "I got the code 730591."), "I got a discount code 20261122.",
+        labels=("code",), gap=shape(""), point=True,
+        unless=("zip", "area", "error", "postal", "country", "status", "dress", "promo", "discount", "source", "exit", "voucher", "product")),
+    Rule("code", _BACK, ("7305 is our gate code", "B-730591 is your sign-in code"), "2048 is the name of my game.",
+        labels=(*PINS, "code", "otp", "codes"), look="back", reach=60, point=True,
+        check=lambda value: sum(map(str.isdigit, value)) >= 4,
+        unless=("zip", "area", "error", "postal", "country", "status", "promo", "discount", "post")),
+    Rule("code", shape(r"\s(?:(?:is|are|opens?|unlock(?:s|ed)?|code|set|combination)\s){1,3}(?:with|to|at)?\s?"
+        r"(?P<value>\d(?:[ -]?\d){3,7})(?=\s*(?:[.,;!?\n]|$))"),
+        ("My garage opens with 7305", "My phone unlocks with 730591"), "My bike lock is 4 years old.",
+        labels=_LOCKED, gap=shape(""), point=True),
+    Rule("code", shape(r"\b(?P<value>[A-Z2-7]{16,64})\b", exact=True),
+        ("my 2FA secret is MZXW6YTBOI7DKNRW", "totp seed MZXW6YTBOI7DKNRW"), "I set up 2FA today.",
+        labels=("2fa", "mfa", "totp", "otp", "authenticator"), point=True),
+    Rule("code", _CODE_LIST, ("backup codes: 7305-9182 6473-1029", "Recovery code: QWMX-RTYV-ZXCB"),
+        "I printed my backup codes in 2024 and hid them.", reach=24, point=True,
+        labels=tuple(f"{which} {noun}" for which in ("backup", "back-up", "recovery", "2fa", "mfa", "scratch", "rescue",
+                     "emergency") for noun in ("code", "codes", "key", "keys")),
+        check=lambda value: any(map(str.isdigit, value)) != value.isdigit() or len(value) > 5),
+    Rule("card_code", shape(r"\b(?P<value>\d{3,4})(?!\d|[.,:]\d)"), ("My CVV is 913", "digits on the back: 730"),
+        "The CVV is on the back.", labels=("cvv", "cvv2", "cvc", "cvc2", "csc", "security code", "digits on the back"),
+        reach=24, point=True),
+    Rule("security_answer", shape(
+        r"[^\n.!?]{0,80}?(?:\?\s{0,2}|\bis\b|:|=)\s{0,3}(?P<value>(?!\s|\b(?:a|an|the|not|too|what|about|how|who|where|"
+        r"when|why|same|asked|used|if|which|wrong|so|required|needed|hard|easy)\b)[^\n.!?]{3,80})"),
+        ("My security question: first pet? Rover", "The security answer is Lisbon"),
+        "I answered the security questions wrong.", gap=shape(""), point=True,
+        labels=("security question", "security questions", "security answer", "security answers")),
+    # Last, so that what one of the rules above knows by name is called by it.
+    Rule("secret", shape(r"(?<![A-Za-z0-9_/.=+-])(?P<value>[A-Za-z0-9_+=-]{24,256})(?![A-Za-z0-9_/.+-])"),
+        ("Qm7Rt2Yw9Ze4Xc6Vb1Nn8Kj3Hg5Fd0Sa", "we use Qm7Rt2Yw9Ze4Xc6Vb1Nn8Kj3 there"),
+        "My AntidisestablishmentarianismAndMore post went well.", check=checks.is_key),
+)  # fmt: skip

@@ -1,0 +1,38 @@
+"""Every row of the tables says by examples what it finds, and what none of them does; and each is linear."""
+
+from __future__ import annotations
+
+import time
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from policies.privacy import addresses, identifiers, secrets
+from policies.privacy.rules import Rule, find_all
+from policies.privacy.screen import screen
+from schema import MAX_TURN_BYTES, Verdict
+from tests.unit.policies.builders import POLICY
+
+RULES = (*secrets.RULES, *identifiers.RULES, *addresses.RULES)
+ROWS = [pytest.param(rule, id=f"{number}-{rule.name}") for number, rule in enumerate(RULES)]
+
+
+@pytest.mark.parametrize("rule", ROWS)
+def test_a_row_finds_its_examples_and_no_row_its_counter_example(rule: Rule) -> None:
+    for example in rule.examples:
+        assert find_all(example, (rule,)), example
+        assert screen(f"We talked of it: {example}", POLICY).verdict is not Verdict.ALLOW
+    assert find_all(rule.counter, RULES) == []
+
+
+PIECES = [piece for rule in RULES for example in rule.examples for piece in (example, example[: len(example) // 2])]
+
+
+@settings(max_examples=8, deadline=None)
+@given(st.sampled_from(PIECES), st.sampled_from(["", " ", "\n", ", ", "1", "a"]))
+def test_the_longest_text_of_one_piece_over_and_over_takes_less_than_a_second(piece: str, between: str) -> None:
+    text = ((piece + between) * MAX_TURN_BYTES)[:MAX_TURN_BYTES]
+    start = time.process_time()
+    find_all(text, RULES)
+    assert time.process_time() - start < 1.0
