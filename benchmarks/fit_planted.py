@@ -22,18 +22,15 @@ from policies.privacy.unicode_fold import plain
 
 _STEPS: Final = 300
 _RATE: Final = 0.03
-_SPARSE: Final = 1e-3
-_WEIGHT_OF_PLANTED: Final = 6.0
+_SPARSE: Final = 3e-4
+_WEIGHT_OF_PLANTED: Final = 4.0
 _LEAST: Final = 0.05
 
 
 def instances(text: str) -> list[list[str]]:
     """Return the names of the weights that count, for each sentence and each two in a row, as `planted` reads them."""
-    seen = plain(text).text
-    marks = {name for name in planted._marks(seen)}
-    found = [planted.concepts(one) | marks for one in planted._SENTENCE.findall(seen) if one.strip()] or [frozenset(marks)]
-    both = [(one | two) - {"BARE", "TELLS"} for one, two in pairwise(found)]
-    return [[" ".join(pair) for pair in combinations_with_replacement(sorted(one), 2)] for one in (*found, *both)]
+    found = planted.instances(plain(text).text) or [frozenset()]
+    return [[" ".join(pair) for pair in combinations_with_replacement(sorted(one), 2)] for one in found]
 
 
 def read(path: Path) -> list[tuple[str, int]]:
@@ -42,7 +39,10 @@ def read(path: Path) -> list[tuple[str, int]]:
     if rows and "said" in rows[0]:
         return [(turn["text"], 0) for row in rows for turn in row["said"]]
     texts = (
-        (row.get("text") or "\n".join([*row["turns"], row.get("title") or ""]), row.get("planted", row.get("attack", 0)))
+        (
+            row.get("text") or "\n".join([*row["turns"], row.get("title") or ""]),
+            row.get("planted", row.get("attack", 0)),
+        )
         for row in rows
         if row.get("half", "seen") == "seen"
     )
@@ -62,7 +62,7 @@ def fit(rows: list[tuple[str, int]]) -> dict[str, float]:
     truth = np.array([label for _, label in rows], np.float32)
     costs = np.where(truth == 1, _WEIGHT_OF_PLANTED, 1.0)
     weights = np.zeros(table.shape[1])
-    weights[-1] = -3
+    weights[-1] = -4
     mean, square = np.zeros_like(weights), np.zeros_like(weights)
     for step in range(1, _STEPS + 1):
         scores = table @ weights
@@ -77,7 +77,9 @@ def fit(rows: list[tuple[str, int]]) -> dict[str, float]:
 
 def rates(rows: list[tuple[str, int]], weights: dict[str, float]) -> str:
     """Say which share of planted texts is found, and which of the others is held."""
-    scores = [max(weights["bias"] + sum(weights.get(name, 0) for name in one) for one in instances(text)) for text, _ in rows]
+    scores = [
+        max(weights["bias"] + sum(weights.get(name, 0) for name in one) for one in instances(text)) for text, _ in rows
+    ]
     shares = []
     for label, said in ((1, "found"), (0, "held")):
         of_label = [score > 0 for score, (_, truth) in zip(scores, rows, strict=True) if truth == label]
@@ -99,7 +101,9 @@ def main() -> None:
         print(f"{path.name}:", rates(read(path), weights))
     if given.out:
         lines = [f"{' '.join(dict.fromkeys(name.split()))}\t{weight}" for name, weight in weights.items()]
-        given.out.write_text("# Fitted by benchmarks.fit_planted: concepts, log-odds.\n" + "\n".join(lines) + "\n", encoding="utf-8")
+        given.out.write_text(
+            "# Fitted by benchmarks.fit_planted: concepts, log-odds.\n" + "\n".join(lines) + "\n", encoding="utf-8"
+        )
 
 
 if __name__ == "__main__":

@@ -9,6 +9,7 @@ from memory.context import MemoryContext
 from memory.draft import Draft
 from memory.metrics import SCREENINGS
 from memory.spoken_preferences import SpokenPreferences
+from policies.privacy import planted
 from policies.privacy.prompts import is_prompt
 from policies.privacy.screen import screen
 from policies.privacy.third_parties import told_of, without_names
@@ -30,6 +31,7 @@ from schema import (
 )
 
 _MASK = "[masked]"
+_UNKNOWN_TYPE = "application/octet-stream"
 _PLANTED = "planted_instruction"
 _OTHERS = "others_sensitive_data"
 _PROMPT = "written_for_a_model"
@@ -49,7 +51,8 @@ def screened(
 ) -> Iterator[Candidate | ForgetRequest]:
     """Yield what may go on, masked; of all else a line goes onto the draft, or a review."""
     seen = {turn_id: screen(turn.text_of("user"), context.policy) for turn_id, turn in turns.items()}
-    planted = {turn_id for turn_id, screening in seen.items() if screening.verdict is Verdict.QUARANTINE}
+    beside = {turn_id for turn_id, turn in turns.items() if _is_planted_beside(turn)}
+    orders = beside | {turn_id for turn_id, screening in seen.items() if screening.verdict is Verdict.QUARANTINE}
     hidden = {
         turn_id: _hidden_numbers(turns[turn_id].text_of("user"), screening.text) for turn_id, screening in seen.items()
     }
@@ -63,17 +66,24 @@ def screened(
         labels = (*item.tags, item.category)
         screening = screen(item.summary, context.policy, blocked_topics=preferences.topics(item.turn_id), labels=labels)
         kept = _masked(item, screening, context.policy)
-        SCREENINGS.labels(Verdict.QUARANTINE if item.turn_id in planted else screening.verdict).inc()
+        SCREENINGS.labels(Verdict.QUARANTINE if item.turn_id in orders else screening.verdict).inc()
         if screening.verdict is Verdict.REFUSE:
             draft.audit_refusal(AuditAction.REFUSED, item.turn_id, ", ".join(screening.reasons))
         elif any(word in kept.summary for word in hidden[item.turn_id]):
             draft.audit_refusal(AuditAction.REFUSED, item.turn_id, ", ".join(seen[item.turn_id].reasons))
-        elif item.turn_id in prompts - planted:
+        elif item.turn_id in prompts - orders:
             draft.audit_refusal(AuditAction.REFUSED, item.turn_id, _PROMPT)
-        elif item.turn_id in planted or screening.verdict is Verdict.QUARANTINE:
+        elif item.turn_id in orders or screening.verdict is Verdict.QUARANTINE:
             _quarantine(kept, turns[item.turn_id], draft, context)
         elif (candidate := _without_others(kept, turns, draft, context.policy)) is not None:
             yield candidate
+
+
+def _is_planted_beside(turn: Turn) -> bool:
+    """Whether what comes with the words has orders: a name of a writer, the title of an attachment."""
+    names = (message.name for message in turn.messages)
+    titles = (attachment.title for attachment in turn.attachments)
+    return any(any(planted.find(text)) for text in (*names, *titles) if text)
 
 
 def _without_others(candidate: Candidate, turns: Mapping[str, Turn], draft: Draft, policy: Policy) -> Candidate | None:
@@ -178,6 +188,9 @@ def source_of(turn: Turn, blocked_topics: Sequence[str], names: Iterable[str], p
     def kept(text: str) -> str:
         return without_names(screen(without(text, blocked_topics), masking).text, others)
 
+    def name_kept(name: str | None) -> str | None:
+        return name if name is None or (kept(name) == name and name not in hidden) else _MASK
+
     texts = [kept(message.content) for message in turn.messages]
     hidden = {
         word
@@ -186,7 +199,7 @@ def source_of(turn: Turn, blocked_topics: Sequence[str], names: Iterable[str], p
         for word in _hidden_words(without(message.content, blocked_topics), text)
     }
     messages = tuple(
-        Message(role=message.role, name=message.name, content=_hiding(hidden, text))
+        Message(role=message.role, name=name_kept(message.name), content=_hiding(hidden, text))
         for message, text in zip(turn.messages, texts, strict=True)
     )
     attachments = tuple(

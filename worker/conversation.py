@@ -8,7 +8,7 @@ from itertools import islice
 
 from memory.spoken_preferences import SpokenPreferences
 from policies.admission import admit
-from policies.privacy.asked import without_answers
+from policies.privacy.asked import asking_sentence, is_begun, without_answers
 from policies.privacy.screen import screen
 from schema import (
     MAX_QUESTION_CHARS,
@@ -27,6 +27,8 @@ from schema import (
 from worker.context import WorkerContext
 from worker.extract.utterances import question_of
 
+_BEGUN = "The secret is"
+"""What stands for a secret that was begun, until the next turn."""
 _NOT_KEPT = {"consent_withdrawn", "off_the_record"}
 
 
@@ -127,9 +129,26 @@ def _last_words(turn: Turn) -> str:
     return last.content if last is not None and last.role == "assistant" else ""
 
 
+<<<<<<< HEAD
 def _question(admitted: AdmittedTurn, preferences: SpokenPreferences, policy: Policy) -> Question | None:
     question = question_of(_last_words(admitted.turn))
     if question is None or len(question) > MAX_QUESTION_CHARS or _NOT_KEPT & set(admitted.admission.reasons):
+=======
+def _secret_left_open(turn: Turn) -> str | None:
+    """What asks for a secret, or begins one, at the end of a turn: its last words, without any of the secret."""
+    if asked := asking_sentence(_said_last(turn)):
+        return asked[:MAX_QUESTION_CHARS]
+    spoken = [message.content for message in turn.messages if message.role == "user"]
+    return _BEGUN if spoken and is_begun(spoken[-1]) else None
+
+
+def _question(one: AdmittedTurn, wishes: Wishes, policy: Policy) -> Question | None:
+    secret = _secret_left_open(one.turn)
+    if secret is not None and not _NOT_KEPT & set(one.admission.reasons):
+        return Question(conversation_id=one.turn.conversation_id, text=secret, turn_id=one.turn.turn_id)
+    question = question_of(_said_last(one.turn))
+    if question is None or len(question) > MAX_QUESTION_CHARS or _NOT_KEPT & set(one.admission.reasons):
+>>>>>>> dcbeb38 (Mask whole names, unfinished secrets, names and titles; fit planted orders)
         return None
     # The assistant may repeat in its own words what the user had better not said: then nothing of the turn stays.
     topics = preferences.topics(admitted.turn.turn_id)

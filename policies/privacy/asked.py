@@ -1,4 +1,4 @@
-"""Secrets that one message asks for, or begins, and the next one tells: "What is your PIN?" - "4821"."""
+"""Secrets that one message asks for, or begins, and a later one tells: "What is your PIN?" - "4821"."""
 
 from __future__ import annotations
 
@@ -7,64 +7,94 @@ from collections.abc import Sequence
 from typing import Final
 
 from policies.language.commands import find_commands
+from policies.privacy.rules import label_pattern
+from policies.privacy.secrets import CODES, PASSWORDS, PINS
 from schema import Message
 
 _MASK: Final = "[secret]"
 _READ_CHARS: Final = 400
+_SHORT_CLAUSE: Final = 60
+"""What completes a secret is short; a longer clause is a new statement."""
 _NAMED: Final = (
-    r"(?:pass(?:word|code|phrase|key)s?|pwd|pin(?:\s(?:code|number))?|puk|passwort|kennwort|contraseña|mot de passe|"
-    r"senha|"
-    r"(?:one[- ]time|verification|security|confirmation|access|door|gate|alarm|entry|backup|recovery|unlock|safe|login|"
-    r"2fa|sms)\s(?:pass)?codes?|otp|cvv2?|cvc|(?:seed|recovery|secret)\s(?:phrase|words?)|(?:private|secret|api|"
-    r"access)\skey|"
-    r"(?:card|account|routing|iban)\snumber|iban|credentials|log-?in details)"
-)
-_ASKS: Final = re.compile(
-    r"\b(?:what(?:['’]s| is| was| are)|which|tell me|give me|send (?:me )?|share|enter|type|provide|confirm|repeat|"
-    rf"may i have|can i have|need)\b[^\n.!?]{{0,60}}\b{_NAMED}\b[^\n.!?]{{0,60}}[?.!:\s]{{0,4}}\Z",
+    *PASSWORDS, *PINS, *CODES, "the secret", "cvv", "cvc", "seed phrase", "recovery phrase", "secret words",
+        "private key", "secret key",
+    "api key", "access key", "card number", "account number", "routing number", "iban", "credentials",
+    "login details", "digits", "number on your card",
+)  # fmt: skip
+_CARDS: Final = ("card", "visa", "mastercard", "amex", "iban", "account", "card number", "account number")
+_ASKING: Final = re.compile(
+    r"\b(?:what(?:['’]s| is| was| are)|which|(?:may|can|could) (?:i|we) (?:have|get)|(?:i|we)(?:['’]ll| will)? need "
+    r"(?:your|the))\b|"
+    r"(?<!not )(?<!n't )(?<!n’t )(?<!never )(?<!ever )(?<!to )\b(?:tell me|give me|send(?: me)?|share|enter|type|"
+    r"provide|"
+    r"confirm|repeat|read out|go on|continue)\b",
     re.IGNORECASE,
 )
-_ASKS_FOR_IT: Final = re.compile(r"\bwhat(?:['’]s| is| was) it\b[^\n.!?]{0,30}[?.!\s]{0,4}\Z", re.IGNORECASE)
-_SPOKEN_OF: Final = re.compile(rf"\b{_NAMED}\b", re.IGNORECASE)
-_BEGINS: Final = re.compile(
-    rf"\b{_NAMED}\b(?:\s(?:for|of|to|at)\s[^\n.!?]{{1,40}}?)?\s{{0,2}}(?:is|was|are|:|=|ist|es|"
-    rf"est)\s{{0,2}}:?[\s.…]{{0,4}}\Z|"
-    r"\b(?:card|iban|account)\b[^\n\d]{0,24}\d(?:[ -]?\d){5,14}[\s,.…-]{0,4}\Z",
+_WHAT_IS_IT: Final = re.compile(r"\bwhat(?:['’]s| is| was) it\b[^\n.!?]{0,30}[?.!\s]{0,4}\Z", re.IGNORECASE)
+_OTHER_THINGS: Final = re.compile(
+    r"\s?(?:manager|policy|strength|hint|reset|generator|protected|rules?|for (?:a|the) (?:game|film))", re.IGNORECASE
+)
+_LAST_SENTENCE: Final = re.compile(r"[^\n.!?]{1,300}[?.!:\s]{0,4}\Z")
+_UNFINISHED: Final = re.compile(
+    r"(?:(?:\s(?:for|of|to|at)\s[^\n.!?]{1,40}?)?\s{0,2}(?:is|was|are|:|=|ist|es|est|starts with|begins "
+    r"with)\s{0,2}:?[\s.…]{0,4}|"
+    r"[^\n\d]{0,24}\d(?:[ -]?\d){3,14}[\s,.…-]{0,4}|(?:(?:[\s,]|is|starts|with|double)+(?:zero|oh|one|two|three|"
+    r"four|five|six|seven|"
+    r"eight|nine)){3,14}[\s,.…-]{0,4})\Z",
     re.IGNORECASE,
 )
-_NO_ANSWER: Final = frozenset({"forget", "block", "off_the_record"})
 _SENTENCE: Final = re.compile(r"\s*[^\s]+[^\n.!?]*")
 _CLAUSE: Final = re.compile(r"\s*[^\s]+(?:(?!\s(?:and|but|so|because)\s)[^\n.!?,;])*")
+_NO_ANSWER: Final = frozenset({"forget", "block", "off_the_record"})
 
 
 def without_answers(messages: Sequence[Message], question: str = "") -> tuple[Message, ...]:
-    """The messages without what answers a question for a secret, or completes what the message before it began.
+    """Return the messages without what answers a question for a secret, or completes what one before it began.
 
-    `question` is what was asked last in the turn before. Of an answer its first sentence is taken out, of a
+    `question` is what was asked, or begun, last in the turn before. Of an answer its first sentence is taken out, of a
     completion its first clause: which word of them is the secret no rule can tell. Linear in the length of the text.
     """
-    asked, begun, before = _asks(question, ""), False, ""
+    asked, begun, before = _asks(question, ""), is_begun(question), ""
     kept = []
     for message in messages:
-        text, told = message.content, message
+        text, masked = message.content, message
         if message.role == "user":
             if asked or begun:
-                told = message.model_copy(update={"content": _masked(text, _SENTENCE if asked else _CLAUSE)})
-            asked, begun, before = False, _BEGINS.search(text[-_READ_CHARS:]) is not None, text
+                masked = message.model_copy(update={"content": _masked(text, asked=asked)})
+            asked, begun, before = False, is_begun(text), text
         elif message.role == "assistant":
-            asked, begun = _asks(text, before), False
-        kept.append(told)
+            asked = _asks(text, before)
+        kept.append(masked)
     return tuple(kept)
 
 
-def _asks(text: str, before: str) -> bool:
+def asking_sentence(text: str) -> str | None:
+    """Return the sentence with which a message ends by asking for a secret; None if it does not."""
+    last = _LAST_SENTENCE.search(text[-_READ_CHARS:])
+    if last is None or not (asking := _ASKING.search(last[0])):
+        return None
+    named = label_pattern(_NAMED).search(last[0])
+    if named is None or asking.start() > named.end() or _OTHER_THINGS.match(last[0], named.end()):
+        return None
+    return last[0].strip()
+
+
+def is_begun(text: str) -> bool:
+    """Tell whether a message ends where a secret begins: "My password is", "my card is 4111 1111"."""
     end = text[-_READ_CHARS:]
-    return _ASKS.search(end) is not None or (
-        _ASKS_FOR_IT.search(end) is not None and _SPOKEN_OF.search(before[-_READ_CHARS:]) is not None
-    )
+    names = (*label_pattern(_NAMED).finditer(end), *label_pattern(_CARDS).finditer(end))
+    return any(_UNFINISHED.match(end, name.end()) for name in names[-12:])
 
 
-def _masked(text: str, part: re.Pattern[str]) -> str:
+def _asks(text: str, before: str) -> bool:
+    spoken_of = label_pattern(_NAMED).search(before[-_READ_CHARS:]) is not None
+    return asking_sentence(text) is not None or (spoken_of and _WHAT_IS_IT.search(text[-_READ_CHARS:]) is not None)
+
+
+def _masked(text: str, *, asked: bool) -> str:
     if any(command.verb in _NO_ANSWER for command in find_commands(text)):
         return text
-    return part.sub(_MASK, text, count=1) if part.match(text) else text
+    part = (_SENTENCE if asked else _CLAUSE).match(text)
+    if part is None or (not asked and len(part[0]) > _SHORT_CLAUSE):
+        return text
+    return _MASK + text[part.end() :]

@@ -144,7 +144,7 @@ def is_phone(value: str) -> bool:
     groups = re.findall(r"\d+", value)
     if len(groups) < 2 or len(groups) > 6 or digits < 9 or _is_thousands(value, groups):
         return False
-    return len(groups) > 2 or any(map(lambda region: _rings(value, region), _REGIONS))
+    return len(groups) > 2 or any(_rings(value, region) for region in _REGIONS)
 
 
 def _is_thousands(value: str, groups: list[str]) -> bool:

@@ -10,7 +10,8 @@ from policies.privacy.rules import Rule, shape
 
 EASTERN: Final = ("密码", "密碼", "暗証番号", "パスワード", "비밀번호", "סיסמה", "كلمة السر", "كلمة المرور", "पासवर्ड")
 PASSWORDS: Final = (
-    "password", "passwords", "passw0rd", "p@ssword", "passcode", "passcodes", "passphrase", "passwd", "passkey", "pass word", "pass phrase", "pass code", "pwd",
+    "password", "passwords", "passw0rd", "p@ssword", "passcode", "passcodes", "passphrase", "passwd", "passkey",
+    "pass word", "pass phrase", "pass code", "pwd",
     "kennwort", "passwort", "contraseña", "contrasena", "mot de passe", "senha", "wachtwoord", "hasło", "haslo",
     "lösenord", "losenord", "adgangskode", "passord", "salasana", "heslo", "jelszó", "parola", "şifrem", "şifre",
     "пароль", *EASTERN, "db_password", "user_password", "root_password", "admin_password", "smtp_password",
@@ -19,15 +20,73 @@ WEAK_PASSWORDS: Final = ("pw", "pass", "wifi", "wi-fi", "wifi key", "wifi code",
                          "db_pass", "user_pass", "root_pass", "admin_pass", "network key")  # fmt: skip
 """Words that also mean other things: what follows must have a digit."""
 PINS: Final = ("pin", "puk", "pin code", "pin number", "tan", "otp", "passcode", "geheimzahl", "código pin")
-_WHICH = """one-time verification security confirmation authentication auth 2fa mfa access door gate alarm entry unlock
-    backup recovery safe lock garage building sms login sign-in entrance keypad elevator house locker bike gym mailbox
-    phone iphone ipad card sim parking office vault suitcase front-door apartment""".split()
+_WHICH = [
+    "one-time",
+    "verification",
+    "security",
+    "confirmation",
+    "authentication",
+    "auth",
+    "2fa",
+    "mfa",
+    "access",
+    "door",
+    "gate",
+    "alarm",
+    "entry",
+    "unlock",
+    "backup",
+    "recovery",
+    "safe",
+    "lock",
+    "garage",
+    "building",
+    "sms",
+    "login",
+    "sign-in",
+    "entrance",
+    "keypad",
+    "elevator",
+    "house",
+    "locker",
+    "bike",
+    "gym",
+    "mailbox",
+    "phone",
+    "iphone",
+    "ipad",
+    "card",
+    "sim",
+    "parking",
+    "office",
+    "vault",
+    "suitcase",
+    "front-door",
+    "apartment",
+]
 CODES: Final = (
     *(f"{which.replace('-', ' ')} {noun}" for which in _WHICH for noun in ("code", "codes", "passcode")),
     "combination", "türcode", "code d'accès", "código de acceso", "kod do drzwi", "toegangscode",
 )  # fmt: skip
-LOGINS: Final = ("login", "log in", "logs in", "logged in", "log on", "sign in", "signed in", "signs in", "username", "user name", "user id", "credentials", "creds", "unlock", "unlocks")
-_LOCKED: Final = ("lock", "padlock", "locker", "safe", "alarm", "keypad", "gate", "garage", "door", "vault", "phone", "laptop",
+LOGINS: Final = (
+    "login",
+    "log in",
+    "logs in",
+    "logged in",
+    "log on",
+    "sign in",
+    "signed in",
+    "signs in",
+    "username",
+    "user name",
+    "user id",
+    "credentials",
+    "creds",
+    "unlock",
+    "unlocks",
+)
+_LOCKED: Final = ("lock", "padlock", "locker", "safe", "alarm", "keypad", "gate", "garage", "door", "vault", "phone",
+    "laptop",
                   "tablet", "ipad", "iphone", "screen", "computer")  # fmt: skip
 _NUMBER_WORDS: Final = word_set(
     """zero oh one two three four five six seven eight nine null eins zwei drei vier fünf sechs sieben acht neun
@@ -37,8 +96,10 @@ _NUMBER_WORDS: Final = word_set(
 _DIGIT_WORD: Final = rf"(?:(?:double|triple)\s)?(?:{'|'.join(sorted(_NUMBER_WORDS, key=len, reverse=True))})"
 _LINK: Final = r"(?:\s+(?:for|of|on|to|at|in|used|von|für|de|del|do|da|du|di)\b[^\n.!?:=]{1,48}?|,[^,\n.!?]{1,32},)?"
 IS: Final = shape(
-    rf"{_LINK}[\"'’\]>]{{0,2}}(?:\s{{0,3}}(?:(?:is|was|are|equals|reads|remains|stays|will be|used to be|has been|ist|war|"
-    r"lautet|es|est|è|é|är|er|on|(?<=hasło\s)to|(?<=haslo\s)to|to je|je|это|has (?:not|n't) changed|hasn['’]t changed|starts with|ends with|"
+    rf"{_LINK}[\"'’\]>]{{0,2}}(?:\s{{0,3}}(?:(?:is|was|are|equals|reads|remains|stays|will be|used to be|has been|"
+    rf"ist|war|"
+    r"lautet|es|est|è|é|är|er|on|(?<=hasło\s)to|(?<=haslo\s)to|to je|je|это|has (?:not|n't) changed|hasn['’]t "
+    r"changed|starts with|ends with|"
     r"begins with|contains)\b(?:[\s:]{1,2}(?:now|still|always|currently|set to|just|actually|simply)\b){0,2}\s{0,2}:?|"
     r"[:=-]{1,2}>|→|[=:]{1,2}|(?<=[^\x00-\u05ff])[是为為は은는]?)\s{0,3}|\s{1,3}-{1,2}\s{1,3})[\"'“‘`<(]{0,2}"
 )
@@ -52,7 +113,9 @@ _MIXED: Final = shape(
 _WORDS: Final = shape(
     r"(?P<value>[a-z]{2,16}(?:[ -][a-z]{2,16}){1,7})(?=[\"'”’`.,;!?)\n]|$)", exact=True
 )  # fmt: skip
-_DIGITS: Final = shape(r"(?<![\w$€£])(?<!\bin )(?<!since )(?P<value>\d(?:[ -]?\d){3,7})(?![\w%]|[.,:]\d|[ \t]+[a-z]{3,16}s\b)")
+_DIGITS: Final = shape(
+    r"(?<![\w$€£])(?<!\bin )(?<!since )(?P<value>\d(?:[ -]?\d){3,7})(?![\w%]|[.,:]\d|[ \t]+[a-z]{3,16}s\b)"
+)
 SPOKEN: Final = shape(rf"\b(?P<value>{_DIGIT_WORD}(?:[ ,-]{{1,2}}{_DIGIT_WORD}){{2,18}})\b")
 _CODE: Final = shape(r"(?P<value>(?=[A-Z]{0,8}[ -]?\d)[A-Z0-9](?:[ -]?[A-Z0-9]){3,15})(?!\w)", exact=True)
 _CODE_LIST: Final = shape(
@@ -60,7 +123,8 @@ _CODE_LIST: Final = shape(
     r"(?:(?=[a-z]{0,11}\d)[a-z0-9]{4,12}|[A-Z0-9]{4,12})\b){0,24})", exact=True
 )  # fmt: skip
 _BACK: Final = shape(
-    r"(?<![\w\[])(?P<value>[^\s\"“”`<>]{3,64}?)[\"'”’`]?,?\s+(?:(?:it|that|which|this)(?:'s|’s|\s)\s?)?(?:is|was|as|for)?"
+    r"(?<![\w\[])(?P<value>[^\s\"“”`<>]{3,64}?)[\"'”’`]?,?\s+(?:(?:it|that|which|this)(?:'s|’s|\s)\s?)?(?:is|was|as|"
+    r"for)?"
     r"\s?(?:(?:also|still|now)\s)?(?:my|the|our|his|her|their|your)\s+(?:[\w-]{1,20}\s+){0,3}\Z"
 )
 _CARD_DIGITS: Final = r"\d(?:[ \t\n._/*-]{0,3}\d){11,18}"
@@ -94,7 +158,8 @@ RULES: Final = (
         ("The api key: Zx81kQpL0vTr55WmNc27",
          "AWS: AKIAABCDEFGHIJKLMNOP with wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY9"),
         "The key to the pneumonoultramicroscopic essay is patience.",
-        labels=("key", "api_key", "token", "secret", "credentials", "credential", "password", "passphrase", "api", "auth", "aws", "[secret]"),
+        labels=("key", "api_key", "token", "secret", "credentials", "credential", "password", "passphrase", "api",
+            "auth", "aws", "[secret]"),
         check=checks.is_random),
     Rule("card", shape(rf"(?<![\d.,])(?<!\d[ -])(?P<value>{_CARD_DIGITS})(?![\w]|[.,-]\d)"),
         ("I pay with 4111 1111 1111 1111", "4111.1111.1111.1111 mostly"), "The years 2019 2020 2021 2022 were hard.",
@@ -134,12 +199,14 @@ RULES: Final = (
         "My password is too easy to guess.", labels=PASSWORDS, gap=IS, check=checks.is_phrase, point=True),
     Rule("password", shape(r"[^\n.!?]{0,40}?\s(?:back\s)?(?:to|a|zu|in|auf)\s[\"'“‘`]?(?P<value>[^\s\"“”`<>]{3,128})"),
         ("I changed the password of the router to Vq7zebra4", "We reset the wifi password to blue.bird"),
-        "I changed my password to something better.", labels=PASSWORDS, gap=shape(""), check=checks.is_odd_password, point=True),
+        "I changed my password to something better.", labels=PASSWORDS, gap=shape(""), check=checks.is_odd_password,
+        point=True),
     Rule("password", _BACK, ("Use hunter2 for my wifi password", "Vq7zebra4, it is my mail password"),
         "The new one is my password manager.", labels=PASSWORDS, look="back", reach=100, check=checks.is_odd_password,
         point=True),
     Rule("password", shape(r"[\s:：是为為は은는=]{0,4}(?P<value>[A-Za-z0-9!#$%&*@^_.-]{4,64})"),
-        ("我的密码是Vq7zebra4", "パスワードはVq7zebra4です"), "我的密码是错的", labels=EASTERN, gap=shape(""), point=True),
+        ("我的密码是Vq7zebra4", "パスワードはVq7zebra4です"), "我的密码是错的", labels=EASTERN,
+        gap=shape(""), point=True),
     Rule("password", shape(r"(?P<value>(?=\d|[A-Z]*[a-z]*\d)[^\s\"'“”‘’`()]{4,64})"),
         ("the wifi password's bluebird99", "passcode 730591"), "The password \"thing\" again.",
         labels=PASSWORDS, gap=_NEXT, check=checks.is_password, point=True),
@@ -158,15 +225,18 @@ RULES: Final = (
     Rule("pin", _DIGITS, ("My PIN is 4821.", "My passcode for the tablet is my house number twice 7373"),
         "The user pinned 2000 photos to a board.", labels=(*PINS, *CODES, "password"), reach=48, point=True),
     Rule("pin", SPOKEN, ("My PIN is seven three zero five", "the gate code is one two double four"),
-        "The pin broke in two or three places.", labels=(*PINS, *CODES, *PASSWORDS, "code", "combination", "pincode"), point=True),
+        "The pin broke in two or three places.", labels=(*PINS, *CODES, *PASSWORDS, "code", "combination", "pincode"),
+        point=True),
     Rule("code", _CODE, ("The entry code is A4 77 B2", "My door code is 77B21"), "The dress code is BLACK TIE.",
         labels=CODES, gap=IS, check=checks.has_digit, point=True),
     Rule("code", shape(
-        r"(?:\s(?:to|for|of|from)\s(?:the|my|our|his|her|their)(?:\s[\w'-]{1,20}){1,3}?)?(?:\s(?:is|was|are|now))?[\s:=]{1,3}"
+        r"(?:\s(?:to|for|of|from)\s(?:the|my|our|his|her|their)(?:\s[\w'-]{1,20}){1,3}?)?(?:\s(?:is|was|are|"
+        r"now))?[\s:=]{1,3}"
         r"(?P<value>\d{4,8})(?![\w%]|[.,:]\d|[ \t]+[a-z]{3,16}s\b)"),
         ("The code to my building is 7305", "I got the code 730591."), "I got a discount code 20261122.",
         labels=("code",), gap=shape(""), point=True,
-        unless=("zip", "area", "error", "postal", "country", "status", "dress", "promo", "discount", "source", "exit", "voucher", "product")),
+        unless=("zip", "area", "error", "postal", "country", "status", "dress", "promo", "discount", "source", "exit",
+            "voucher", "product")),
     Rule("code", _BACK, ("7305 is our gate code", "B-730591 is your sign-in code"), "2048 is the name of my game.",
         labels=(*PINS, "code", "otp", "codes"), look="back", reach=60, point=True,
         check=lambda value: sum(map(str.isdigit, value)) >= 4,

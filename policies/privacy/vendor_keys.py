@@ -1,4 +1,4 @@
-"""Keys that their issuers have given a shape of their own; the list is data, with its source and licence in its head."""
+"""Keys that their issuers have given a shape of their own; the list is data, its source and licence in its head."""
 
 from __future__ import annotations
 

@@ -50,10 +50,21 @@ def test_a_secret_begun_in_one_message_is_not_completed_in_the_next(begun: str) 
         ("What is your favourite song?", "Passenger's first one."),
         ("What is your password?", "Forget that I live in Lisbon."),
         ("Passwords should be long.", "Mine is, I live in Lisbon."),
+        ("Please do not share passwords with me.", "I moved to Lisbon."),
+        ("Never tell anybody your PIN.", "I moved to Lisbon."),
+        ("Which password manager do you use?", "One that my sister wrote."),
+        ("You can enter the code at home.", "I moved to Lisbon in May."),
     ],
 )
 def test_other_answers_are_kept(question: str, answer: str) -> None:
     assert kept(question, answer) == answer
+
+
+@pytest.mark.parametrize("begun", ["My card starts with four two four two", "My card is 4111 1111", "my PIN is"])
+def test_a_secret_begun_in_one_turn_is_not_completed_after_the_answer_to_it(begun: str) -> None:
+    told = "4242 4242, that is all"
+    assert kept(begun, "Got it.", told) == "[secret], that is all"
+    assert kept(told, question=begun) == "[secret], that is all"
 
 
 @pytest.mark.parametrize("piece", ["What is your ", "password is ", "card 1 ", "a ", "what is it "])

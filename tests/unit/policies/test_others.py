@@ -51,3 +51,25 @@ def test_a_pet_is_nobody_who_could_agree() -> None:
     assert names_in("Maya's cat Biscuit has diabetes.", "Biscuit") == ()
     assert names_in("Maya has a dog named Rex who has cancer.", "Rex") == ()
     assert names_in("Maya's dog Rex bit Karin, who has epilepsy.", "Rex", "Karin") == ("Karin",)
+
+
+@pytest.mark.parametrize(
+    ("summary", "people", "left"),
+    [
+        ("Eva Novak has HIV.", ("Eva",), "[person] has HIV."),
+        ("Novak has HIV.", (), "[person] has HIV."),
+        ("Maya's aunt rosa has breast cancer.", (), "Maya's aunt [person] has breast cancer."),
+        ("Anna Kowalska-Nowak was diagnosed with diabetes.", ("Nowak",), "[person] was diagnosed with diabetes."),
+        ("Maya said that Dr Ana Maria Lopes suffers from depression.", ("Ana Maria",), "suffers from depression."),
+        ("Yesterday Karin had an abortion.", ("Karin",), "Yesterday [person] had an abortion."),
+    ],
+)
+def test_a_name_goes_as_a_whole_with_or_without_a_parse(summary: str, people: tuple[str, ...], left: str) -> None:
+    masked = without_names(summary, names_in(summary, *people))
+    assert masked.endswith(left)
+    assert "Lopes" not in masked
+
+
+def test_the_users_own_name_is_never_masked() -> None:
+    assert names_in("Maya has asthma.") == ()
+    assert names_in("The user has asthma. It has got worse.") == ()
