@@ -48,7 +48,7 @@ def admitted(turns: Sequence[Turn], context: Context) -> list[AdmittedTurn]:
     with_admission = []
     for turn in turns:
         with_admission.append(AdmittedTurn(turn, admit(turn, asked.pop(turn.conversation_id, ""))))
-        if text := question_of(_last_words(turn)):
+        if text := _last_words(turn):
             asked[turn.conversation_id] = text
     return with_admission
 
@@ -129,26 +129,21 @@ def _last_words(turn: Turn) -> str:
     return last.content if last is not None and last.role == "assistant" else ""
 
 
-<<<<<<< HEAD
-def _question(admitted: AdmittedTurn, preferences: SpokenPreferences, policy: Policy) -> Question | None:
-    question = question_of(_last_words(admitted.turn))
-    if question is None or len(question) > MAX_QUESTION_CHARS or _NOT_KEPT & set(admitted.admission.reasons):
-=======
 def _secret_left_open(turn: Turn) -> str | None:
-    """What asks for a secret, or begins one, at the end of a turn: its last words, without any of the secret."""
-    if asked := asking_sentence(_said_last(turn)):
+    """Return what asks for a secret, or stands for one that was begun, at the end of a turn; nothing of the secret."""
+    if asked := asking_sentence(_last_words(turn)):
         return asked[:MAX_QUESTION_CHARS]
     spoken = [message.content for message in turn.messages if message.role == "user"]
     return _BEGUN if spoken and is_begun(spoken[-1]) else None
 
 
-def _question(one: AdmittedTurn, wishes: Wishes, policy: Policy) -> Question | None:
-    secret = _secret_left_open(one.turn)
-    if secret is not None and not _NOT_KEPT & set(one.admission.reasons):
-        return Question(conversation_id=one.turn.conversation_id, text=secret, turn_id=one.turn.turn_id)
-    question = question_of(_said_last(one.turn))
-    if question is None or len(question) > MAX_QUESTION_CHARS or _NOT_KEPT & set(one.admission.reasons):
->>>>>>> dcbeb38 (Mask whole names, unfinished secrets, names and titles; fit planted orders)
+def _question(admitted: AdmittedTurn, preferences: SpokenPreferences, policy: Policy) -> Question | None:
+    if _NOT_KEPT & set(admitted.admission.reasons):
+        return None
+    if secret := _secret_left_open(admitted.turn):
+        return Question(conversation_id=admitted.turn.conversation_id, text=secret, turn_id=admitted.turn.turn_id)
+    question = question_of(_last_words(admitted.turn))
+    if question is None or len(question) > MAX_QUESTION_CHARS:
         return None
     # The assistant may repeat in its own words what the user had better not said: then nothing of the turn stays.
     topics = preferences.topics(admitted.turn.turn_id)

@@ -52,7 +52,7 @@ def _candidates(texts: Sequence[str], now: datetime) -> Iterator[Candidate]:
             kind=Kind.USER_FACT,
             category="Other",
             summary=text[:600],
-            entities=entities_of(when.text, parsed, when.moments),
+            entities=entities_of(parsed),
             facts=attribute_facts(when.text) or ((triple,) if triple else ()),
             confidence=1.0,
             occurred_at=now,

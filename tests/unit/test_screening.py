@@ -11,13 +11,8 @@ from hypothesis import strategies as st
 
 from memory.draft import Draft
 from memory.screening import screened, source_of
-<<<<<<< HEAD
 from memory.spoken_preferences import SpokenPreferences
-from schema import Candidate, Entity, Extraction, Fact, Message, Subject, Turn
-=======
-from memory.spoken_preferences import Wishes
 from schema import Attachment, Candidate, Entity, Extraction, Fact, Message, Review, Subject, Turn
->>>>>>> dcbeb38 (Mask whole names, unfinished secrets, names and titles; fit planted orders)
 from tests.unit.policies.builders import NOON, POLICY, candidate
 
 SECRETS = (
