@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import uuid
-from collections import OrderedDict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from threading import Lock
 
 from schema import Policy, Subject
 from stores.catalog import Catalog
 from stores.catalog.summaries import Summary
 from stores.fulltext.postings import Postings, best
 from stores.fulltext.terms import terms_of
+from stores.lru import ByteLRU
 
 CACHE_BYTES = 64 * 1024 * 1024
 
@@ -73,40 +72,18 @@ class FullText:
 
     def __init__(self, catalog: Catalog, cache_bytes: int = CACHE_BYTES) -> None:
         self._catalog = catalog
-        self._capacity = cache_bytes
-        self._snapshots: OrderedDict[Subject, _Snapshot] = OrderedDict()
-        self._bytes = 0
-        self._lock = Lock()
+        self._snapshots: ByteLRU[Subject, _Snapshot] = ByteLRU(cache_bytes)
 
     def read(self, subjects: Sequence[Subject]) -> Words:
         """The words of these subjects' memories as the catalog has them now."""
         return Words(tuple(block for subject in subjects for block in self._current(subject).blocks))
 
     def _current(self, subject: Subject) -> _Snapshot:
-        with self._lock:
-            known = self._snapshots.get(subject)
+        known = self._snapshots.get(subject)
         read = self._catalog.summaries(subject, known.revision if known else None)
         if known is not None and read.revision == known.revision:
-            with self._lock:
-                if subject in self._snapshots:
-                    self._snapshots.move_to_end(subject)
             return known
         before = known if known is not None and not read.whole else _Snapshot(0, ())
         snapshot = before.after(read.revision, read.summaries)
-        self._put(subject, snapshot)
+        self._snapshots.put(subject, snapshot)
         return snapshot
-
-    def _put(self, subject: Subject, snapshot: _Snapshot) -> None:
-        with self._lock:
-            self._drop(subject)
-            if snapshot.size > self._capacity:
-                return
-            self._snapshots[subject] = snapshot
-            self._bytes += snapshot.size
-            while self._bytes > self._capacity:
-                self._drop(next(iter(self._snapshots)))
-
-    def _drop(self, subject: Subject) -> None:
-        gone = self._snapshots.pop(subject, None)
-        if gone is not None:
-            self._bytes -= gone.size
