@@ -206,6 +206,9 @@ def source_of(turn: Turn, blocked_topics: Sequence[str], names: Iterable[str], p
         attachment.model_copy(
             update={
                 "uri": kept(attachment.uri) or _MASK,
+                "media_type": attachment.media_type
+                if kept(attachment.media_type) == attachment.media_type
+                else _UNKNOWN_TYPE,
                 "title": kept(attachment.title) if attachment.title else None,
             }
         )
