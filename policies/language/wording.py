@@ -1,4 +1,4 @@
-"""What a sentence says, as far as words show: content, numbers, names, polarity."""
+"""What a sentence says, as far as words show: content, numbers, names, polarity, and cues of change."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ import unicodedata
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import lru_cache
-from itertools import pairwise
 from typing import Final
 
 from policies.language import lexicon
@@ -18,15 +17,17 @@ MAX_CHARS: Final = 2_000
 _TOKEN = re.compile(r"[$€£¥₹]?\d+(?:[.,:]\d+)*(?:%|[^\W\d_]+)?|[^\W\d_]+(?:['’][^\W\d_]+)?|[.!?](?=\s)")
 _NUMBER = re.compile(r"([$€£¥₹]?)(\d+(?:[.,:]\d+)*)(%|[^\W\d_]*)$")
 _THOUSANDS = re.compile(r",(?=\d{3}(?!\d))")
+_QUOTATION = re.compile(r'[^\n:"“]{1,80}: ["“](?P<words>.*)["”]\s*$', re.DOTALL)
+"""`Maya: "I see the dentist."`: who said it is no part of what was said."""
+_LOATHED = re.compile(r"\b(?:can['’]?t|cannot|can not|couldn['’]t) (?:stand|bear|abide)\b", re.IGNORECASE)
+"""Reads as a denial and is none: who cannot stand flying hates it."""
 _SCALES: Final = {"k": 1e3, "m": 1e6, "mn": 1e6, "bn": 1e9, "b": 1e9}
 _SCALE_WORDS: Final = {"hundred": 1e2, "thousand": 1e3, "million": 1e6, "billion": 1e9}
 _ORDINALS: Final = frozenset({"st", "nd", "rd", "th"})
-_LOATHED = re.compile(r"\b(?:can['’]?t|cannot|can not|couldn['’]t) (?:stand|bear|abide)\b", re.IGNORECASE)
-"""Reads as a denial and is none: who cannot stand flying hates it."""
-_STOPPED = re.compile(
-    r"\b(?:stop(?:s|ped)?|quits?|gave up|given up) (?P<what>[a-z]+ing\b[^,.;!?]{0,80})", re.IGNORECASE
-)
-_VOWEL = re.compile(r"[aeiouy]")
+_DAYS: Final = frozenset(f"{lexicon.RIVALS['weekday']} {lexicon.RIVALS['month']}".split())
+_PRONOUNS: Final = frozenset({"he", "she", "him", "her", "his", "hers"})
+_LONGEST_CUE: Final = max(map(len, lexicon.CUES))
+_HEADLINE_WORDS, _HEADLINE_SHARE = 5, 0.8
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,28 +42,20 @@ class Quantity:
 class Wording:
     """A sentence taken apart. All words are stems, with synonyms made one.
 
-    `order` holds the content words as they come; `names` those that were written as names; `negations` counts;
-    `opening` is the first word but for articles, or "" after a preposition; `left` holds what the statement says was
-    left: "switched from tea"; `stopped` what somebody does no more: "quit smoking"; `past` says that it tells of what
-    used to be, `further` that it is of another one beside one known; `whose` is the one close to somebody of whom it
-    tells: "the user's sister" gives sister.
+    `order` holds the content words as they come; `names` those that were written as names; `bearers` those of whom it
+    may tell beside the user, `pronouns` whether a pronoun may mean one of them; `negations` counts; `cues` are the classes of words of change that it has (ends, moves,
+    replaces, corrects, further, past, weak); `particles` its small words that have an opposite.
     """
 
     order: tuple[str, ...]
     words: frozenset[str]
     names: frozenset[str]
+    bearers: frozenset[str]
+    pronouns: bool
     quantities: frozenset[Quantity]
     negations: int
-    ended: bool
     cues: frozenset[str]
     particles: frozenset[str]
-    opening: str
-    passive: bool
-    left: frozenset[str]
-    stopped: frozenset[str]
-    past: bool
-    further: bool
-    whose: str
 
 
 @lru_cache(maxsize=16_384)
@@ -89,7 +82,7 @@ def _without_ending(word: str) -> str:
         word = word[:-1]
     for ending in ("ing", "ied", "ed"):
         rest = word[: -len(ending)]
-        if word.endswith(ending) and len(rest) >= 3 and _VOWEL.search(rest):
+        if word.endswith(ending) and len(rest) >= 3 and not frozenset("aeiouy").isdisjoint(rest):
             return rest + "y" if ending == "ied" else rest
     return word
 
@@ -113,6 +106,7 @@ def content(word: str) -> str:
 
 
 def contents(words: Iterable[str]) -> frozenset[str]:
+    """Several lower-case words as their stems."""
     return frozenset(content(word) for word in words)
 
 
@@ -127,89 +121,59 @@ def deed(verb: str) -> str:
 
 _STOPS: Final = lexicon.STOP_WORDS
 _PARTICLES: Final = frozenset(word for pair in lexicon.PARTICLES for word in pair)
-_DAYS: Final = frozenset(f"{lexicon.RIVALS['weekday']} {lexicon.RIVALS['month']}".split())
-_HEADLINE_WORDS: Final = 5
-_HEADLINE_SHARE: Final = 0.8
-_FURTHER: Final = frozenset({"other", "another", "second", "third"})
-_ARTICLES: Final = frozenset({"a", "an", "the"})
-_PREPOSITIONS: Final = frozenset({"in", "on", "at", "since", "for", "by", "from", "during", "as"})
+_BEARERS: Final = contents(lexicon.BEARERS)
 _MEASURES: Final = contents(
     ["$", "€", "£", "%", "km", "kg", "mile", "hour", "minute", "day", "week", "month", "meter", "gram", "pound"]
 )
-BEARERS: Final = contents(lexicon.RELATED) | contents(lexicon.RIVALS["relation"].split())
-"""Those of whom a statement may tell, where not of the user."""
-_CUES: Final = {content(word): cue for cue, words in lexicon.SINGLE_VALUED.items() for word in words.split()}
 
 
-@lru_cache(maxsize=1_024)
+@lru_cache(maxsize=4_096)
 def read(text: str) -> Wording:
-    """Take a sentence apart. Never raises; reads the first `MAX_CHARS` characters."""
+    """Take a sentence apart; of a quotation, the words said. Never raises; reads the first `MAX_CHARS` characters."""
     text = unicodedata.normalize("NFKC", text[:MAX_CHARS])[:MAX_CHARS].replace("’", "'")
+    if quoted := _QUOTATION.match(text):
+        text = quoted["words"]
     text = _LOATHED.sub("hate", text)
     tokens = _TOKEN.findall(text)
     lowered = [token.lower() for token in tokens]
     order: list[str] = []
     names: set[str] = set()
     quantities: set[Quantity] = set()
-    left: set[str] = set()
-    # "At home" says where something is done, not where home is.
-    idle = contents(lexicon.PAST.intersection(lowered) | ({"home"} if ("at", "home") in pairwise(lowered) else set()))
-    negations, ended, leaving, at_start = 0, False, "", True
-    for place, token in enumerate(tokens):
+    negations, at_start = 0, True
+    for place, (token, lower) in enumerate(zip(tokens, lowered, strict=True)):
         if token in ".!?":
             at_start = True
             continue
-        lower = token.lower()
         plain = lower.removesuffix("'s")
         quantity = _quantity(lower, tokens, place)
         if quantity is not None:
             quantities.add(quantity)
         elif lower.endswith("n't") or lower in lexicon.NEGATIONS:
             negations += lower != "nor"
-        elif lower in lexicon.DENIALS and lowered[place - 1] in lexicon.DENIED_BY:
-            negations += 1
         elif plain not in _STOPS and lower.replace("'", "") not in _STOPS:
             word = content(plain.replace("'", ""))
             order.append(word)
-            if leaving == "from":
-                left.add(word)
-            leaving = "verb" if plain in lexicon.LEAVING else ""
-            ended = ended or (plain in lexicon.ENDINGS and not _halts(plain, lowered[place + 1 : place + 2]))
             if token[0].isupper() and not at_start and len(token) > 1 and lower not in _DAYS:
                 names.add(word)
-        elif lower == "from" and leaving == "verb":
-            leaving = "from"
         at_start = False
     words = frozenset(order)
     return Wording(
         order=tuple(order),
         words=words,
-        particles=frozenset(lowered) & _PARTICLES,
-        opening=_opening(lowered),
-        passive="by" in lowered,
-        left=frozenset(left),
-        stopped=_stopped(text),
-        past=("used", "to") in pairwise(lowered) and "now" not in lowered,
-        further=not _FURTHER.isdisjoint(lowered),
-        whose=_whose(lowered),
         names=frozenset() if _is_headline(tokens) else frozenset(names),
+        bearers=words & _BEARERS,
+        pronouns=not _PRONOUNS.isdisjoint(part for token in lowered for part in token.split("'")),
         quantities=frozenset(quantities),
         negations=negations,
-        ended=ended,
-        cues=frozenset(_CUES[word] for word in words - idle if word in _CUES),
+        cues=_cues(lowered),
+        particles=frozenset(lowered) & _PARTICLES,
     )
 
 
-def _halts(verb: str, following: list[str]) -> bool:
-    """Whether "stopped" tells of a halt ("stopped at the bakery") and of nothing that is no more."""
-    return verb in ("stopped", "stops") and bool(following) and not following[0].endswith("ing")
-
-
-def _stopped(text: str) -> frozenset[str]:
-    match = _STOPPED.search(text)
-    return (
-        contents(w for w in re.findall(r"[a-z]+", match["what"].lower()) if w not in _STOPS) if match else frozenset()
-    )
+def _cues(lowered: list[str]) -> frozenset[str]:
+    plain = [part for token in lowered for part in token.replace("'", " '").split()]
+    grams = (tuple(plain[at : at + size]) for size in range(1, _LONGEST_CUE + 1) for at in range(len(plain)))
+    return frozenset(cue for gram in grams if (cue := lexicon.CUES.get(gram)))
 
 
 def _is_headline(tokens: list[str]) -> bool:
@@ -218,37 +182,21 @@ def _is_headline(tokens: list[str]) -> bool:
     return len(words) >= _HEADLINE_WORDS and sum(word[0].isupper() for word in words) >= _HEADLINE_SHARE * len(words)
 
 
-def _whose(lowered: list[str]) -> str:
-    owned = next((place for place, word in enumerate(lowered[:3]) if word.endswith("'s")), None)
-    if owned is None or owned + 1 >= len(lowered):
-        return ""
-    word = content(lowered[owned + 1].removesuffix("'s"))
-    return word if word in BEARERS else ""
-
-
-def _opening(lowered: list[str]) -> str:
-    first = next((word for word in lowered if word not in _ARTICLES), "")
-    return "" if first in _PREPOSITIONS else first
-
-
 def _quantity(token: str, tokens: list[str], place: int) -> Quantity | None:
     """The number at a place, or None. "twelve", "12", "12k", "$12,000.00", "7:30pm", "twenty five" are read."""
     following = _noun_at(tokens, place + 1)
-    before = tokens[place - 1].lower() if place else ""
     match = _NUMBER.match(token)
     if match is None:
-        value = _word_value(token, before, following)
-        return None if value is None else Quantity(_plain(value), _unit("", "", following, value))
+        value = _word_value(token, tokens[place - 1].lower() if place else "", following)
+        return None if value is None else Quantity(f"{value:.6g}", _unit("", following, value))
     sign, digits, suffix = match.groups()
     if ":" in digits or digits.count(".") > 1:
         return Quantity(digits, suffix or (following if following in {"am", "pm"} else "time"))
     value = float(_THOUSANDS.sub("", digits).replace(",", ".") if digits.count(",") < 2 else digits.replace(",", ""))
     value *= _SCALES.get(suffix, 1.0) * _SCALE_WORDS.get(following, 1.0)
-    if suffix in _SCALES or suffix in _ORDINALS:
-        suffix = ""
-    if following in _SCALE_WORDS:
-        following = _noun_at(tokens, place + 2)
-    return Quantity(_plain(value), _unit(sign, suffix, following, value))
+    suffix = "" if suffix in _SCALES or suffix in _ORDINALS else suffix
+    following = _noun_at(tokens, place + 2) if following in _SCALE_WORDS else following
+    return Quantity(f"{value:.6g}", _unit(sign or suffix, following, value))
 
 
 def _noun_at(tokens: list[str], place: int) -> str:
@@ -259,23 +207,17 @@ def _noun_at(tokens: list[str], place: int) -> str:
 
 def _word_value(token: str, before: str, following: str) -> float | None:
     value = lexicon.NUMBER_WORDS.get(token)
-    if value is None or (0 < value < 10 and before in lexicon.TENS):
-        return None
-    if value == 1 and following in _STOPS:
+    if value is None or (0 < value < 10 and before in lexicon.TENS) or (value == 1 and following in _STOPS):
         return None
     if token in lexicon.TENS and 0 < lexicon.NUMBER_WORDS.get(following, 0) < 10:
         value += lexicon.NUMBER_WORDS[following]
     return value * _SCALE_WORDS.get(following, 1.0)
 
 
-def _unit(sign: str, suffix: str, following: str, value: float) -> str:
-    if sign or suffix:
-        return sign or content(suffix)
+def _unit(sign: str, following: str, value: float) -> str:
+    if sign:
+        return content(sign)
     noun = content(following) if following and following[0].isalpha() and following not in _STOPS else ""
     if 1900 <= value < 2100 and value == int(value) and noun not in _MEASURES:
         return "year"
     return "" if following in _SCALE_WORDS else noun
-
-
-def _plain(value: float) -> str:
-    return f"{value:.6g}"

@@ -1,0 +1,170 @@
+"""Fit the weights by which two statements are compared: `policies/pairs.json`.
+
+    python -m benchmarks.fit_pairs --data DIR --cases FILE
+
+The head "same" is fitted on the labelled pairs of DIR (`pairs.jsonl.gz`), "changed" on `benchmarks/data/changes.jsonl` and on
+the cases of FILE of two turns whose second changes the first (kind update) or does not (control). Each is first fitted on
+a half, or on one author, and judged on the other; what is written is fitted on all.
+"""
+
+from __future__ import annotations
+
+import gzip
+import json
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Any, Final
+
+import numpy as np
+import typer
+from numpy.typing import NDArray
+from rich.console import Console
+
+from policies.language.attributes import ATTRIBUTES, Prototypes, attribute_shares
+from policies.language.wording import read
+from policies.pairs import CHANGED_FROM, SAME_FROM, features_of
+from schema.settings import load_settings
+from stores.embedding import open_embedder
+from stores.embedding.base import Embedder
+
+Numbers = NDArray[np.float64]
+_WEIGHTS: Final = Path(__file__).parents[1] / "policies" / "pairs.json"
+_CHANGES: Final = Path(__file__).parent / "data" / "changes.jsonl"
+_OF_SET: Final = {"sick": 8.0, "stsb": 3.0, "mrpc": 6.0, "snli": 0.15, "prosecco": 6.0, "decode_pairs": 0.05}
+"""How much a pair of each set counts, so that the small ones are heard."""
+_OF_CONTRADICTION: Final = 3.0
+_ONLY_CHANGED: Final = ("new ", "old ", "news ", "both ")
+_STRANGERS: Final = 400
+"""Pairs of statements of two people a set, which change nothing."""
+console = Console()
+
+
+@dataclass(frozen=True)
+class Pair:
+    """Two statements, the later one second, with the right answer (0 or 1), its weight and where it is from."""
+
+    old: str
+    new: str
+    label: int
+    weight: float
+    source: str
+    contradicts: bool = False
+
+
+def main(
+    data: Annotated[Path, typer.Option(help="The folder with pairs.jsonl.gz.", exists=True, file_okay=False)],
+    cases: Annotated[Path, typer.Option(help="Everyday cases, JSON lines.", exists=True, dir_okay=False)],
+) -> None:
+    """Fit both heads, say how good they are on what they did not see, and write the weights."""
+    embedder = open_embedder(load_settings())
+    same, changed = list(_same_pairs(data)), [*_changes(), *_cases(cases)]
+    weights = {
+        "same": _fitted("same", same, embedder, SAME_FROM),
+        "changed": _fitted("changed", changed, embedder, CHANGED_FROM),
+    }
+    _WEIGHTS.write_text(json.dumps(weights, indent=1) + "\n", encoding="utf-8")
+
+
+def _same_pairs(data: Path) -> Iterator[Pair]:
+    with gzip.open(data / "pairs.jsonl.gz", "rt", encoding="utf-8") as lines:
+        for row in map(json.loads, lines):
+            same, contradicts = row["label"] == "same", row["label"] == "contradiction"
+            # What one SNLI sentence follows from is not the same statement.
+            if row["a"].strip() and row["b"].strip() and not (row["ds"] == "snli" and same):
+                weight = _OF_SET.get(row["ds"], 1.0) * (_OF_CONTRADICTION if contradicts else 1.0)
+                yield Pair(row["a"][:600], row["b"][:600], int(same), weight, row["ds"], contradicts)
+
+
+def _changes() -> list[Pair]:
+    rows = [json.loads(line) for line in _CHANGES.read_text(encoding="utf-8").splitlines()]
+    found = [Pair(row["old"], row["new"], row["change"], 1.0, "changes") for row in rows]
+    return found + _strangers(found)
+
+
+def _cases(file: Path) -> list[Pair]:
+    found = []
+    for case in map(json.loads, file.read_text(encoding="utf-8").splitlines()):
+        first, second, *more = [one["text"] for one in case["said"]] + [""] * 2
+        if second and (case["kind"] == "forget" or (case["kind"] in ("update", "control") and not any(more))):
+            found.append(Pair(first, second, int(case["kind"] == "update"), 1.0, "cases"))
+    return found + _strangers(found)
+
+
+def _strangers(pairs: Sequence[Pair]) -> list[Pair]:
+    chance = np.random.default_rng(1)
+    drawn = chance.integers(0, len(pairs), (_STRANGERS, 2))
+    return [Pair(pairs[i].old, pairs[j].new, 0, 1.0, f"{pairs[i].source}, strangers") for i, j in drawn if i != j]
+
+
+def _fitted(head: str, pairs: Sequence[Pair], embedder: Embedder, least: float) -> dict[str, float]:
+    names, seen = _seen(head, pairs, embedder)
+    labels = np.array([pair.label for pair in pairs], dtype=np.float64)
+    weights = np.array([pair.weight for pair in pairs])
+    kept = np.array([not row.any() for row in seen["guards"]])
+    rows = seen["rows"]
+    groups = np.array([pair.source.split(",")[0] for pair in pairs])
+    halves = np.random.default_rng(0).integers(0, 2, len(pairs)) if head == "same" else groups == "cases"
+    for half in (0, 1):
+        fit, judged = (halves == half) & kept, halves != half
+        raw = rows[judged] @ _logistic(rows[fit], labels[fit], weights[fit])
+        _report(head, [pair for pair, one in zip(pairs, judged, strict=True) if one], kept[judged] & (_share(raw) >= least))
+    found = _logistic(rows[kept], labels[kept], weights[kept])
+    return {name: round(float(weight), 3) for name, weight in zip(names, found, strict=True) if abs(weight) >= 0.0005}
+
+
+def _seen(head: str, pairs: Sequence[Pair], embedder: Embedder) -> tuple[list[str], dict[str, Any]]:
+    texts = list(dict.fromkeys(text for pair in pairs for text in (pair.old, pair.new)))
+    vectors = dict(zip(texts, embedder.embed(texts), strict=True))
+    prototypes = Prototypes(embedder.embed(Prototypes.texts()))
+    single = np.array([one.single for one in ATTRIBUTES.values()], dtype=np.float64)
+    about: dict[str, Numbers] = {}
+    if head == "changed":
+        about = {text: np.array(list(attribute_shares(vectors[text], prototypes).values())) for text in texts}
+    found = []
+    for pair in pairs:
+        both = about[pair.old] * about[pair.new] if about else np.zeros(1)
+        cosine = float(vectors[pair.old] @ vectors[pair.new])
+        one = float(both @ single) if about else 0.0
+        found.append(features_of(read(pair.old), read(pair.new), cosine, float(both.sum()), one))
+    wanted = [name for name in found[0] if head == "changed" or not name.startswith(_ONLY_CHANGED)]
+    guards = ("polarity", "opposed", "numbers clash", "particles") if head == "same" else ()
+    return wanted, {
+        "rows": np.array([[one[name] for name in wanted] for one in found]),
+        "guards": np.array([[one[name] for name in guards] for one in found]),
+    }
+
+
+def _logistic(rows: Numbers, labels: Numbers, weights: Numbers, penalty: float = 1.0) -> Numbers:
+    """The weights of a logistic regression, by Newton's method."""
+    found = np.zeros(rows.shape[1])
+    for _ in range(40):
+        share = _share(rows @ found)
+        gradient = rows.T @ (weights * (share - labels)) + penalty * found
+        curvature = (rows * (weights * share * (1 - share))[:, None]).T @ rows + penalty * np.eye(rows.shape[1])
+        step: Numbers = np.linalg.solve(curvature, gradient)
+        found -= step
+        if np.abs(step).max() < 1e-6:
+            break
+    return found
+
+
+def _share(raw: Numbers) -> Numbers:
+    share: Numbers = 1.0 / (1.0 + np.exp(-np.clip(raw, -30, 30)))
+    return share
+
+
+def _report(head: str, pairs: Sequence[Pair], said: NDArray[np.bool_]) -> None:
+    for source in dict.fromkeys(pair.source for pair in pairs):
+        mine = [(pair, bool(yes)) for pair, yes in zip(pairs, said, strict=True) if pair.source == source]
+        right, called = sum(pair.label for pair, _ in mine), sum(yes for _, yes in mine)
+        hit = sum(yes for pair, yes in mine if pair.label)
+        against = [yes for pair, yes in mine if (pair.contradicts if head == "same" else not pair.label)]
+        wrong = f"{sum(against) / len(against):.3f} of {len(against)}" if against else "-"
+        f1 = f"{2 * hit / (right + called):.3f}" if right else "-"
+        recall = f"{hit / right:.3f}" if right else "-"
+        console.print(f"{head:>8}  {source:<20} F1 {f1}  recall {recall}  wrongly {wrong}")
+
+
+if __name__ == "__main__":
+    typer.run(main)

@@ -1,0 +1,156 @@
+"""Two statements side by side: whether they are one fact, and whether the later one takes the place of the other.
+
+The weights in `pairs.json` are fitted by `python -m benchmarks.fit_pairs`.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Callable, Mapping
+from functools import cache
+from importlib.resources import files
+from itertools import pairwise
+from typing import Final
+
+from policies.language import lexicon
+from policies.language.wording import Quantity, Wording, content, contents
+
+Features = Mapping[str, float]
+_Sides = tuple[frozenset[str], frozenset[str]]
+SAME_FROM: Final = 0.52
+"""Share from which two statements are one fact: of contradictions fewer than two in a hundred pass for it."""
+CHANGED_FROM: Final = 0.5
+"""Share from which the later statement takes the place of the other."""
+NEWS: Final = frozenset({"ends", "moves", "replaces", "corrects"})
+"""Cues that something is otherwise than it was."""
+
+
+def same_share(features: Features) -> float:
+    """Return how likely two statements say the same, 0 to 1; 0 where a number, a denial or an opposite stands between."""
+    if any(features[name] for name in _GUARDS):
+        return 0.0
+    return _share("same", features)
+
+
+def changed_share(features: Features) -> float:
+    """Return how likely the later of two statements takes the place of the other, 0 to 1."""
+    return _share("changed", features)
+
+
+def features_of(old: Wording, new: Wording, cosine: float, attribute: float = 0.0, single: float = 0.0) -> Features:
+    """Return what is seen of two statements, the later one second; each feature is about 0 to 1.
+
+    `cosine` is on the scale of MiniLM, `attribute` how likely both speak of one attribute, `single` of one that has one
+    value at a time.
+    """
+    here, there, shared = old.words - new.words, new.words - old.words, old.words & new.words
+    smaller, larger = sorted((len(old.words), len(new.words)))
+    jaccard, contained = len(shared) / (len(old.words | new.words) or 1), len(shared) / (smaller or 1)
+    names_here, names_there = old.names - new.words, new.names - old.words
+    values_here, values_there = ({q.value for q in one.quantities} for one in (old, new))
+    news = bool(new.cues & NEWS)
+    seen: dict[str, float] = {
+        "one": 1.0,
+        "cosine": cosine,
+        "cosine squared": cosine * abs(cosine),
+        "contained": contained,
+        "cosine and jaccard": cosine * jaccard,
+        "size ratio": smaller / (larger or 1),
+        "size": math.log1p(smaller) / 3,
+        "numbers clash": numbers_clash(old.quantities, new.quantities),
+        "numbers shared": bool(values_here & values_there),
+        "numbers of one": bool(values_here) != bool(values_there),
+        "polarity": old.negations % 2 != new.negations % 2,
+        "opposed": _opposed(here, there),
+        "state": _oppose(old.words, new.words, _STATES),
+        "rivals": bool(_classes(here) & _classes(there)),
+        "particles": _oppose(old.particles - new.particles, new.particles - old.particles, _PARTICLES),
+        "names clash": bool(names_here) and bool(names_there),
+        "name of one": bool(names_here) != bool(names_there),
+        "name shared": bool((old.names | new.names | old.bearers) & shared),
+        "bearers clash": bool(old.bearers ^ new.bearers),
+        "bearers apart": another_bearer(old, new),
+        "bearer shared": bool(old.bearers & new.bearers),
+        "kind clash": _another_kind(old, new),
+        "stance": bool((here | there) & _STANCES),
+        "same words": not here and not there,
+        "both ended": "ends" in old.cues & new.cues,
+        "news and contained": news * contained,
+        "news and cosine": news * cosine,
+        "news and attribute": news * attribute,
+        "news and single": news * single,
+    }
+    seen |= {f"new {cue}": cue in new.cues for cue in _CUES} | {f"old {cue}": cue in old.cues for cue in _CUES}
+    return {name: float(value) for name, value in seen.items()}
+
+
+def another_bearer(old: Wording, new: Wording) -> bool:
+    """Whether one statement tells of somebody beside the user whom the other does not name, nor means by a pronoun."""
+    if old.bearers == new.bearers or (old.names | new.names) & old.words & new.words:
+        return False
+    if old.bearers and new.bearers:
+        return not old.bearers & new.bearers
+    return not (old if new.bearers else new).pronouns
+
+
+def numbers_clash(a: frozenset[Quantity], b: frozenset[Quantity]) -> bool:
+    """Whether each counts something otherwise than the other; a number without a unit may count anything but years."""
+    here = {q for q in a if q.value not in {p.value for p in b}}
+    there = {q for q in b if q.value not in {p.value for p in a}}
+    return any(
+        one.unit == other.unit or ("" in (one.unit, other.unit) and "year" not in (one.unit, other.unit))
+        for one in here
+        for other in there
+    )
+
+
+def _another_kind(old: Wording, new: Wording) -> bool:
+    """Whether the same thing is called after another kind of it: a chemistry exam and a physics exam."""
+    here, there = ({word: kind for kind, word in pairwise(one.order)} for one in (old, new))
+    return any(here[word] not in new.words and there[word] not in old.words for word in here.keys() & there.keys())
+
+
+def _sides(
+    pairs: tuple[tuple[str, str], ...], form: Callable[[list[str]], frozenset[str]] = contents
+) -> tuple[_Sides, ...]:
+    return tuple((form(left.split()), form(right.split())) for left, right in pairs)
+
+
+_GUARDS: Final = ("polarity", "opposed", "numbers clash", "particles")
+_CUES: Final = tuple(sorted(set(lexicon.CUES.values())))
+_OPPOSITES: Final = _sides(lexicon.OPPOSITES)
+_STATES: Final = _sides(lexicon.STATES)
+_PARTICLES: Final = _sides(lexicon.PARTICLES, frozenset)
+_STANCES: Final = contents(lexicon.STANCES)
+_CLASSES: Final = {content(word): name for name, words in lexicon.RIVALS.items() for word in words.split()}
+
+
+def _classes(words: frozenset[str]) -> set[str]:
+    return {_CLASSES[word] for word in words if word in _CLASSES}
+
+
+def _opposed(here: frozenset[str], there: frozenset[str]) -> bool:
+    return _oppose(here, there, _OPPOSITES) or _turned(here, there) or _turned(there, here)
+
+
+def _oppose(a: frozenset[str], b: frozenset[str], pairs: tuple[_Sides, ...]) -> bool:
+    return any((a & left and b & right) or (a & right and b & left) for left, right in pairs)
+
+
+def _turned(a: frozenset[str], b: frozenset[str]) -> bool:
+    """Whether a word stands against itself with a prefix: happy, unhappy."""
+    return any(prefix + word in b for word in a if len(word) > 3 for prefix in lexicon.PREFIXES)
+
+
+@cache
+def _weights() -> Mapping[str, Mapping[str, float]]:
+    loaded: Mapping[str, Mapping[str, float]] = json.loads(
+        files(__package__).joinpath("pairs.json").read_text(encoding="utf-8")
+    )
+    return loaded
+
+
+def _share(head: str, features: Features) -> float:
+    raw = sum(weight * features[name] for name, weight in _weights()[head].items())
+    return 1.0 / (1.0 + math.exp(-max(-30.0, min(30.0, raw))))
