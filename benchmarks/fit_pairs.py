@@ -2,17 +2,20 @@
 
     python -m benchmarks.fit_pairs --data DIR --cases FILE
 
-The head "same" is fitted on the labelled pairs of DIR (`pairs.jsonl.gz`), "changed" on `benchmarks/data/changes.jsonl` and on
-the cases of FILE of two turns whose second changes the first (kind update) or does not (control). Each is first fitted on
-a half, or on one author, and judged on the other; what is written is fitted on all.
+The head "same" is fitted on the labelled pairs of DIR (`pairs.jsonl.gz`); "changed" on
+`benchmarks/data/changes.jsonl`, on the cases of FILE of two turns whose second changes the first (kind update) or
+does not (control), and on what the people of DIR's `locomo_turns.jsonl.gz` say, which hardly ever changes what they
+said before. Each is first fitted on a half, or on one author, and judged on the other; what is written is fitted on
+all.
 """
 
 from __future__ import annotations
 
 import gzip
 import json
+import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Annotated, Any, Final
 
@@ -23,7 +26,7 @@ from rich.console import Console
 
 from policies.language.attributes import ATTRIBUTES, Prototypes, attribute_shares
 from policies.language.wording import read
-from policies.pairs import CHANGED_FROM, SAME_FROM, features_of
+from policies.pairs import CHANGED_FROM, GUARDS, SAME_FROM, features_of
 from schema.settings import load_settings
 from stores.embedding import open_embedder
 from stores.embedding.base import Embedder
@@ -34,7 +37,23 @@ _CHANGES: Final = Path(__file__).parent / "data" / "changes.jsonl"
 _OF_SET: Final = {"sick": 8.0, "stsb": 3.0, "mrpc": 6.0, "snli": 0.15, "prosecco": 6.0, "decode_pairs": 0.05}
 """How much a pair of each set counts, so that the small ones are heard."""
 _OF_CONTRADICTION: Final = 3.0
-_ONLY_CHANGED: Final = ("new ", "old ", "news ", "both ")
+_ONLY_CHANGED: Final = ("new ", "old ", "news ", "both ", "only ", "anchor", "unanchor", "behind", "fresh ")
+_NAME: Final = "Maya"
+_TOLD: Final = (
+    ("I'm", "Maya is"),
+    ("I've", "Maya has"),
+    ("I'd", "Maya would"),
+    ("I", "Maya"),
+    ("my", "Maya's"),
+    ("me", "Maya"),
+)
+"""How a statement is told of somebody, roughly: so do most memories read."""
+_OF_CHATTER: Final = 3_000.0
+_OF_ALIKE: Final = 1.5
+"""How much a pair counts that only looks like a change."""
+_NEAREST: Final = 10
+_SENTENCE: Final = re.compile(r"[^.!?\n]+[.!?]*")
+_TELLS: Final = re.compile(r"\b(?:I|my|we|our)\b.*\w+ \w+ \w+", re.IGNORECASE)
 _STRANGERS: Final = 400
 """Pairs of statements of two people a set, which change nothing."""
 console = Console()
@@ -50,6 +69,8 @@ class Pair:
     weight: float
     source: str
     contradicts: bool = False
+    name: str = _NAME
+    behind: float = 0.0
 
 
 def main(
@@ -58,7 +79,7 @@ def main(
 ) -> None:
     """Fit both heads, say how good they are on what they did not see, and write the weights."""
     embedder = open_embedder(load_settings())
-    same, changed = list(_same_pairs(data)), [*_changes(), *_cases(cases)]
+    same, changed = list(_same_pairs(data)), [*_changes(), *_cases(cases), *_chatter(data, embedder)]
     weights = {
         "same": _fitted("same", same, embedder, SAME_FROM),
         "changed": _fitted("changed", changed, embedder, CHANGED_FROM),
@@ -78,8 +99,10 @@ def _same_pairs(data: Path) -> Iterator[Pair]:
 
 def _changes() -> list[Pair]:
     rows = [json.loads(line) for line in _CHANGES.read_text(encoding="utf-8").splitlines()]
-    found = [Pair(row["old"], row["new"], row["change"], 1.0, "changes") for row in rows]
-    return found + _strangers(found)
+    found = [
+        Pair(row["old"], row["new"], row["change"], 1.0 if row["change"] else _OF_ALIKE, "changes") for row in rows
+    ]
+    return _with_told(found + _strangers(found))
 
 
 def _cases(file: Path) -> list[Pair]:
@@ -87,8 +110,53 @@ def _cases(file: Path) -> list[Pair]:
     for case in map(json.loads, file.read_text(encoding="utf-8").splitlines()):
         first, second, *more = [one["text"] for one in case["said"]] + [""] * 2
         if second and (case["kind"] == "forget" or (case["kind"] in ("update", "control") and not any(more))):
-            found.append(Pair(first, second, int(case["kind"] == "update"), 1.0, "cases"))
-    return found + _strangers(found)
+            change = case["kind"] == "update"
+            found.append(Pair(first, second, int(change), 1.0 if change else _OF_ALIKE, "cases"))
+    return _with_told(found + _strangers(found))
+
+
+def _chatter(data: Path, embedder: Embedder) -> list[Pair]:
+    """Sentences of people who talk for months, each beside the nearest that they said before: hardly any changes
+    another.
+
+    All of them together count as much as `_OF_CHATTER` pairs.
+    """
+    said: dict[tuple[str, str], list[str]] = {}
+    with gzip.open(data / "locomo_turns.jsonl.gz", "rt", encoding="utf-8") as lines:
+        for row in map(json.loads, lines):
+            sentences = (one.strip() for one in _SENTENCE.findall(row["text"]))
+            said.setdefault((row["conv"], row["speaker"]), []).extend(one for one in sentences if _TELLS.search(one))
+    found = []
+    for (_, speaker), sentences in said.items():
+        vectors = embedder.embed(sentences)
+        for place in range(_NEAREST, len(sentences)):
+            cosines = vectors[:place] @ vectors[place]
+            near = np.argsort(cosines)[-_NEAREST:]
+            found += [
+                Pair(
+                    sentences[i],
+                    sentences[place],
+                    0,
+                    1.0,
+                    "chatter, strangers",
+                    name=speaker,
+                    behind=float(cosines.max() - cosines[i]),
+                )
+                for i in near.tolist()
+                if sentences[i] != sentences[place]
+            ]
+    return [replace(pair, weight=_OF_CHATTER / len(found)) for pair in found]
+
+
+def _with_told(pairs: Sequence[Pair]) -> list[Pair]:
+    """The pairs as they were said, and as they are told of somebody."""
+    return [*pairs, *(replace(pair, old=_told(pair.old), new=_told(pair.new)) for pair in pairs)]
+
+
+def _told(text: str) -> str:
+    for said, told in _TOLD:
+        text = re.sub(rf"\b{said}\b", told, text, flags=re.IGNORECASE)
+    return text if text.startswith(_NAME) else f"{_NAME}: {text}"
 
 
 def _strangers(pairs: Sequence[Pair]) -> list[Pair]:
@@ -104,11 +172,17 @@ def _fitted(head: str, pairs: Sequence[Pair], embedder: Embedder, least: float) 
     kept = np.array([not row.any() for row in seen["guards"]])
     rows = seen["rows"]
     groups = np.array([pair.source.split(",")[0] for pair in pairs])
-    halves = np.random.default_rng(0).integers(0, 2, len(pairs)) if head == "same" else groups == "cases"
+    halves = (
+        np.random.default_rng(0).integers(0, 2, len(pairs))
+        if head == "same"
+        else (groups == "cases") | ((groups == "chatter") & (np.arange(len(pairs)) % 2 == 0))
+    )
     for half in (0, 1):
         fit, judged = (halves == half) & kept, halves != half
         raw = rows[judged] @ _logistic(rows[fit], labels[fit], weights[fit])
-        _report(head, [pair for pair, one in zip(pairs, judged, strict=True) if one], kept[judged] & (_share(raw) >= least))
+        _report(
+            head, [pair for pair, one in zip(pairs, judged, strict=True) if one], kept[judged] & (_share(raw) >= least)
+        )
     found = _logistic(rows[kept], labels[kept], weights[kept])
     return {name: round(float(weight), 3) for name, weight in zip(names, found, strict=True) if abs(weight) >= 0.0005}
 
@@ -126,9 +200,15 @@ def _seen(head: str, pairs: Sequence[Pair], embedder: Embedder) -> tuple[list[st
         both = about[pair.old] * about[pair.new] if about else np.zeros(1)
         cosine = float(vectors[pair.old] @ vectors[pair.new])
         one = float(both @ single) if about else 0.0
-        found.append(features_of(read(pair.old), read(pair.new), cosine, float(both.sum()), one))
-    wanted = [name for name in found[0] if head == "changed" or not name.startswith(_ONLY_CHANGED)]
-    guards = ("polarity", "opposed", "numbers clash", "particles") if head == "same" else ()
+        found.append(
+            features_of(
+                read(pair.old, pair.name), read(pair.new, pair.name), cosine, float(both.sum()), one, pair.behind
+            )
+        )
+    wanted = [
+        name for name in found[0] if head == "changed" or (name != "repeated" and not name.startswith(_ONLY_CHANGED))
+    ]
+    guards = GUARDS if head == "same" else ()
     return wanted, {
         "rows": np.array([[one[name] for name in wanted] for one in found]),
         "guards": np.array([[one[name] for name in guards] for one in found]),
@@ -140,10 +220,12 @@ def _logistic(rows: Numbers, labels: Numbers, weights: Numbers, penalty: float =
     found = np.zeros(rows.shape[1])
     for _ in range(40):
         share = _share(rows @ found)
-        gradient = rows.T @ (weights * (share - labels)) + penalty * found
-        curvature = (rows * (weights * share * (1 - share))[:, None]).T @ rows + penalty * np.eye(rows.shape[1])
+        gradient: Numbers = rows.T @ (weights * (share - labels)) + penalty * found
+        curvature: Numbers = (rows * (weights * share * (1 - share))[:, None]).T @ rows + penalty * np.eye(
+            rows.shape[1]
+        )
         step: Numbers = np.linalg.solve(curvature, gradient)
-        found -= step
+        found = found - step
         if np.abs(step).max() < 1e-6:
             break
     return found

@@ -7,7 +7,7 @@ same batch is compared with what the one before it left.
 from __future__ import annotations
 
 import uuid
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from time import monotonic
@@ -80,12 +80,12 @@ class Draft:
 
     def neighbours(
         self,
-        type_: MemoryType,
+        types: Collection[MemoryType],
         similarities: Mapping[uuid.UUID, float],
         vector: Vector,
         others: Sequence[tuple[Memory, Vector]] = (),
     ) -> list[Neighbour]:
-        """Return active memories of a type near a vector, best first: those that the index found, those that it cannot
+        """Return active memories of some types near a vector, best first: those that the index found, those that it cannot
         know yet, and `others`."""
         near = dict(similarities)
         if self.vectors:
@@ -96,7 +96,7 @@ class Draft:
         found = [
             Neighbour(memory, similarity)
             for memory, similarity in (*known, *((memory, float(other @ vector)) for memory, other in others))
-            if memory.type is type_ and memory.status is Status.ACTIVE
+            if memory.type in types and memory.status is Status.ACTIVE
         ]
         return sorted(found, key=lambda neighbour: (-neighbour.similarity, neighbour.memory.id))
 

@@ -6,6 +6,7 @@ import uuid
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
+from memory.attributes import prototypes_of, with_attributes
 from memory.context import MemoryContext
 from memory.draft import Draft
 from memory.erasure.memories import family
@@ -15,7 +16,7 @@ from memory.same_fact import PROMPT as SAME_FACT_PROMPT
 from memory.same_fact import Check, Verdicts
 from memory.scoring import Item, Origin, Scored, new_memory
 from policies.consolidation import apart
-from policies.dedup import Neighbour, contradicts, decide
+from policies.dedup import Neighbour, contradicts, decide, tells_news
 from policies.language.remains import remains
 from policies.merge import merge, supersede
 from schema import AuditAction, Candidate, Decision, DecisionAction, ForgetRequest, Memory, MemoryType, SameFact
@@ -45,6 +46,8 @@ class _Comparison:
     item: Item
     vector: Vector
     similarities: dict[uuid.UUID, float]
+    vectors: dict[uuid.UUID, Vector]
+    """Those of the known memories, where the item may be news of one of them."""
 
 
 def resolve(
@@ -61,12 +64,13 @@ def resolve(
 
     `vectors` are those of the items' texts, in their order; `origins` are those of the batch's turns by their ids.
     """
-    comparisons = [
-        _Comparison(item, vector, _search(item, vector, draft, context))
-        for item, vector in zip(items, vectors, strict=True)
-    ]
-    found = {id_ for comparison in comparisons for id_ in comparison.similarities}
+    searched = [_search(item, vector, draft, context) for item, vector in zip(items, vectors, strict=True)]
+    found = {id_ for similarities in searched for id_ in similarities}
     draft.load(context.catalog.memories(draft.subject, found - draft.read.keys()).values())
+    comparisons = [
+        _Comparison(item, vector, similarities, _vectors_of(item, similarities, draft, context))
+        for item, vector, similarities in zip(items, vectors, searched, strict=True)
+    ]
     pairs = {pair for item in items if isinstance(item, Scored) for pair in item.attributes}
     draft.load(context.catalog.with_attributes(draft.subject, pairs))
     verdicts: Verdicts = {}
@@ -81,9 +85,36 @@ def _search(item: Item, vector: Vector, draft: Draft, context: MemoryContext) ->
     if isinstance(item, ForgetRequest):
         where = Where(draft.subject, statuses=FORGETTABLE)
     else:
-        where = Where(draft.subject, types=(item.candidate.type,))
+        where = Where(draft.subject, types=_comparable(item.candidate.type))
     hits = context.index.query(vector, where, context.policy.memory_neighbors_k)
     return {hit.memory_id: hit.similarity for hit in hits}
+
+
+def _comparable(type_: MemoryType) -> tuple[MemoryType, ...]:
+    """Return the types of memories whose place a candidate may take: an event can end a fact, and a fact an event."""
+    return (type_,) if type_ is MemoryType.PROCEDURAL else (MemoryType.SEMANTIC, MemoryType.EPISODIC)
+
+
+def _vectors_of(item: Item, found: Iterable[uuid.UUID], draft: Draft, context: MemoryContext) -> dict[uuid.UUID, Vector]:
+    if isinstance(item, ForgetRequest) or not tells_news(item.candidate):
+        return {}
+    keys = [memory.index_key for id_ in found if (memory := draft.current.get(id_))]
+    return {entry.memory_id: entry.vector for entry in context.index.fetch(draft.subject, keys)} if keys else {}
+
+
+def _neighbours(
+    comparison: _Comparison,
+    candidate: Candidate,
+    draft: Draft,
+    context: MemoryContext,
+    earlier: Sequence[tuple[Memory, Vector]] = (),
+) -> list[Neighbour]:
+    vector = comparison.vector
+    near = draft.neighbours(_comparable(candidate.type), comparison.similarities, vector, earlier)
+    if not near or not tells_news(candidate):
+        return near
+    vectors = {**comparison.vectors, **draft.vectors, **{memory.id: other for memory, other in earlier}}
+    return with_attributes(near, vector, vectors, prototypes_of(context.embedder))
 
 
 def _doubts(
@@ -97,7 +128,7 @@ def _doubts(
         if isinstance(comparison.item, ForgetRequest):
             continue
         candidate = comparison.item.candidate
-        neighbours = draft.neighbours(candidate.type, comparison.similarities, comparison.vector, earlier)
+        neighbours = _neighbours(comparison, candidate, draft, context, earlier)
         decision = _decide(comparison.item, neighbours, draft, context, [memory for memory, _ in earlier])
         if decision.action is DecisionAction.CHECK:
             checks.append(_check(candidate, decision, neighbours))
@@ -114,7 +145,7 @@ def _decide(
     earlier: Iterable[Memory] = (),
 ) -> Decision:
     same_attribute = draft.with_attributes(scored.attributes, earlier)
-    return decide(scored.candidate, neighbours, same_attribute, context.policy, draft.now)
+    return decide(scored.candidate, neighbours, same_attribute, context.policy, draft.now, draft.name)
 
 
 def _check(candidate: Candidate, decision: Decision, neighbours: Sequence[Neighbour]) -> Check:
@@ -129,7 +160,7 @@ def _resolved(
     if isinstance(item, ForgetRequest):
         return Resolution(item.turn_id, forget(item, comparison.similarities, draft, context))
     candidate = item.candidate
-    neighbours = draft.neighbours(candidate.type, comparison.similarities, comparison.vector)
+    neighbours = _neighbours(comparison, candidate, draft, context)
     decision = _decide(item, neighbours, draft, context)
     DECISIONS.labels(decision.action).inc()
     if decision.action is DecisionAction.CHECK:
@@ -202,7 +233,7 @@ def _outdated(ids: Iterable[uuid.UUID], candidate: Candidate, draft: Draft, cont
     for memory in [draft.current[id_] for id_ in ids]:
         draft.load(family(context.catalog, draft.subject, [memory.id]).values() if memory.consolidated_from else ())
         originals = [draft.current[id_] for id_ in memory.consolidated_from if id_ in draft.current]
-        changed = {original.id for original in originals if contradicts(candidate, original, context.policy)}
+        changed = {original.id for original in originals if contradicts(candidate, original, context.policy, draft.name)}
         if not 0 < len(changed) < len(originals):
             outdated.append(memory)
             continue

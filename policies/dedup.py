@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Final
 
-from policies.language.wording import read
-from policies.merge import says_more
-from policies.sameness import Statement, compare, compare_facts, weighed
+from policies.facts import compare_facts
+from policies.language.wording import Wording, read
+from policies.merge import would_lose
+from policies.pairs import CHANGED_FROM, NEWS, SAME_FROM, another_bearer, changed_share, features_of, same_share
 from schema import (
     Candidate,
+    Certainty,
+    Change,
     Decision,
     DecisionAction,
     Memory,
@@ -23,16 +26,33 @@ from schema import (
 )
 
 _PLAIN_ATTRIBUTE: Final = re.compile(r"[a-z][a-z_]{0,39}")
-_IMPLIED: Final = frozenset({"marital_status"})
-"""Attributes that another one of the same sentence says: who has a wife is married."""
+_MAYBE_SAME, _MAYBE_CHANGED = 0.25, 0.25
+"""Shares from which a model is asked, where there is one."""
+_SCALE: Final = (0.65, 0.9)
+"""MiniLM's check and automatic thresholds: cosines of other embedders are brought to its scale by their own."""
+_FAR: Final = 0.4
+"""The cosine, on that scale, that is taken where none is known."""
+_WEAK: Final = frozenset({Certainty.SUPPOSITION, Certainty.WISH, Certainty.JOKE})
+_SPOKEN: Final = {
+    Change.ENDS: "ends",
+    Change.MOVES: "moves",
+    Change.REPLACES: "replaces",
+    Change.CORRECTS: "corrects",
+}
 
 
 @dataclass(frozen=True, slots=True)
 class Neighbour:
-    """An active memory near a candidate, of the same subject and type. `similarity` is their cosine."""
+    """An active memory near a candidate, of the same subject.
+
+    `similarity` is their cosine; `attribute` how likely both speak of one attribute, and `single` of one that has one
+    value at a time, as far as their vectors show.
+    """
 
     memory: Memory
     similarity: float
+    attribute: float = 0.0
+    single: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,108 +68,122 @@ def decide(
     same_attribute: Sequence[Memory],
     policy: Policy,
     now: datetime,
+    name: str | None = None,
 ) -> Decision:
-    """What to do with a candidate.
+    """Return what to do with a candidate.
 
-    `neighbours` are active memories of the same subject and type, best first; `same_attribute` are the subject's
-    active memories with a fact of the same (entity, attribute), whatever their cosine. The same fact updates, also
-    when it is only probably the same (UNSURE) but the cosine is at the type's auto threshold; a changed one
-    supersedes every memory that it contradicts; one that words cannot settle in the check range is asked about.
-    What says one memory again and contradicts another does both: it updates the one and outdates the other, so that
-    never two memories that contradict each other outlive a statement about them.
+    `neighbours` are active memories of the same subject, best first; `same_attribute` are the subject's active
+    memories with a fact of the same (entity, attribute), whatever their cosine; `name` is what the user is called.
+    The same fact of the same type updates; a later statement supersedes every memory whose place it takes, of
+    whatever type; what words and cosine cannot settle is asked about. What says one memory again and changes another
+    does both.
     Source: "S3 Vectors Memory Implementation Plan (V1)", "Create vs Update decision policy".
 
-    An earlier statement never replaces a later one: when a contradicting memory was said later, the candidate is
-    skipped. The same candidate again updates what it made, or is skipped once that was superseded.
+    An earlier statement never replaces a later one, nor a weaker one (a wish, a question) a stronger one: it is
+    skipped, or stands beside it. The same candidate again updates what it made, or is skipped once that was
+    superseded.
     """
-    judged = _judge(candidate, neighbours, same_attribute, policy, now)
-    auto, low = _thresholds(candidate.type, policy)
-    same = [j for j in judged if j.said is SameFact.SAME]
+    known = {n.memory.id for n in neighbours}
+    nearest = max((n.similarity for n in neighbours), default=1.0)
+    found = [*neighbours, *(Neighbour(m, _unscaled(candidate, policy)) for m in same_attribute if m.id not in known)]
+    judged = [
+        _Judged(
+            n.memory,
+            n.similarity if n.memory.id in known else None,
+            _judge(candidate, n, policy, now, name or "", nearest),
+        )
+        for n in found
+    ]
     changed = [j for j in judged if j.said is SameFact.CHANGED]
-    if changed and (reason := _why_not(candidate, changed)):
+    if reason := _why_not(candidate, [n.memory for n in found], changed):
         return Decision(action=DecisionAction.SKIP, reason=reason)
+    same = [j for j in judged if j.said is SameFact.SAME]
     if same:
         return _on_one(DecisionAction.UPDATE, same[0], "the same fact", outdated=changed)
     if changed:
-        return _change(candidate, changed)
-    unsure = [j for j in judged if j.said is SameFact.UNSURE and j.similarity is not None and j.similarity >= low]
-    near = [j for j in unsure if (j.similarity or 0.0) >= auto]
-    if near:
-        return _on_one(
-            DecisionAction.UPDATE, near[0], "nothing conflicts and the similarity is above the automatic one"
+        return Decision(
+            action=DecisionAction.SUPERSEDE,
+            reason=f"{_what_changed(candidate, changed)} changed",
+            targets=tuple(j.memory.id for j in changed),
+            similarity=max((j.similarity for j in changed if j.similarity is not None), default=None),
         )
+    unsure = [j for j in judged if j.said is SameFact.UNSURE]
     if unsure:
         return _on_one(DecisionAction.CHECK, unsure[0], "similar, and the words do not tell")
     reason = "nothing similar" if not judged else "similar memories say something else"
     return Decision(action=DecisionAction.CREATE, reason=reason)
 
 
-def contradicts(candidate: Candidate, memory: Memory, policy: Policy) -> bool:
-    """Whether a candidate and a memory cannot both hold now, by their words and facts."""
-    return compare(Statement.of(candidate), Statement.of(memory), policy) is SameFact.CHANGED
+def contradicts(candidate: Candidate, memory: Memory, policy: Policy, name: str | None = None) -> bool:
+    """Return whether a candidate takes the place of a memory, by their words and facts."""
+    near = Neighbour(memory, _unscaled(candidate, policy, _SCALE[0]))
+    return _judge(candidate, near, policy, memory.created_at, name or "") is SameFact.CHANGED
+
+
+def tells_news(candidate: Candidate) -> bool:
+    """Return whether a candidate says that something is otherwise than it was."""
+    return bool(_spoken(candidate).cues & NEWS)
 
 
 def _judge(
-    candidate: Candidate,
-    neighbours: Sequence[Neighbour],
-    same_attribute: Sequence[Memory],
-    policy: Policy,
-    now: datetime,
-) -> list[_Judged]:
-    """The memories that may be the candidate's, with what the test says of each, most similar first."""
-    statement = Statement.of(candidate)
-    auto, low = _thresholds(candidate.type, policy)
-    judged = []
-    for neighbour in neighbours:
-        memory = neighbour.memory
-        if neighbour.similarity < low and memory.summary != candidate.summary:
-            continue
-        if not _within_window(candidate, memory, policy, now):
-            continue
-        other = Statement.of(memory)
-        said = compare(statement, other, policy)
-        if memory.category != candidate.category and said is not SameFact.SAME:
-            said = _across_categories(candidate, memory)
-        said = weighed(said, statement, other, neighbour.similarity, auto)
-        if said is not SameFact.CHANGED and _would_lose(candidate, memory):
-            said = SameFact.DIFFERENT
-        judged.append(_Judged(memory, neighbour.similarity, said))
-    seen = {j.memory.id for j in judged}
-    similarity = {n.memory.id: n.similarity for n in neighbours}
-    for memory in same_attribute:
-        if memory.id in seen:
-            continue
-        said = compare_facts(candidate.facts, memory.facts)
-        if said is SameFact.SAME and memory.type is candidate.type:
-            said = compare(statement, Statement.of(memory), policy)
-            if said is not SameFact.CHANGED and _would_lose(candidate, memory):
-                said = SameFact.DIFFERENT
-        elif said is SameFact.SAME:
-            said = SameFact.DIFFERENT
-        if said is not SameFact.UNSURE:
-            judged.append(_Judged(memory, similarity.get(memory.id), said))
-    return judged
-
-
-def _would_lose(candidate: Candidate, memory: Memory) -> bool:
-    """Whether a memory that the candidate is merged into would not say a value that the candidate states: the memory's
-    own words stay, unless the candidate has all of them."""
-    if candidate.summary == memory.summary or says_more(memory.summary, candidate.summary):
-        return False
-    known = {(fact.entity.casefold(), fact.attribute) for fact in memory.facts}
-    words = read(memory.summary)
-    for fact in candidate.facts:
-        if not fact.attribute or fact.attribute in _IMPLIED or (fact.entity.casefold(), fact.attribute) in known:
-            continue
-        value = read(fact.object)
-        if not (value.words <= words.words and value.quantities <= words.quantities):
-            return True
-    return False
-
-
-def _across_categories(candidate: Candidate, memory: Memory) -> SameFact:
+    candidate: Candidate, neighbour: Neighbour, policy: Policy, now: datetime, name: str, nearest: float = -1.0
+) -> SameFact:
+    """What a candidate is to a memory; `nearest` is the cosine of the nearest of all."""
+    memory = neighbour.memory
+    alike = memory.type is candidate.type and _within_window(candidate, memory, policy, now)
+    if memory.summary == candidate.summary:
+        return SameFact.SAME if alike else SameFact.DIFFERENT
+    said = _spoken(candidate, name)
+    known = read(memory.summary, name)
+    weaker = _is_weaker(candidate, said, known)
     by_facts = compare_facts(candidate.facts, memory.facts)
-    return by_facts if by_facts is SameFact.CHANGED else SameFact.DIFFERENT
+    if by_facts is SameFact.CHANGED and not weaker and _takes_place(candidate, said):
+        return SameFact.CHANGED
+    if by_facts is SameFact.DIFFERENT:
+        return by_facts
+    old, new = (said, known) if candidate.said_at < memory.said_at else (known, said)
+    cosine = _scaled(neighbour.similarity, candidate, policy)
+    behind = max(0.0, _scaled(nearest, candidate, policy) - cosine)
+    features = features_of(old, new, cosine, neighbour.attribute, neighbour.single, behind)
+    mergeable = alike and not weaker and not another_bearer(old, new) and not would_lose(candidate, memory)
+    same = same_share(features) if mergeable and cosine >= _SCALE[0] else 0.0
+    if mergeable and by_facts is SameFact.SAME and not features["numbers clash"]:
+        return SameFact.SAME
+    changed = changed_share(features) if _may_change(candidate, memory, new) else 0.0
+    if max(same - SAME_FROM, changed - CHANGED_FROM) >= 0:
+        return SameFact.SAME if same >= changed else SameFact.CHANGED
+    return SameFact.UNSURE if same >= _MAYBE_SAME or changed >= _MAYBE_CHANGED else SameFact.DIFFERENT
+
+
+def _spoken(candidate: Candidate, name: str = "") -> Wording:
+    """A candidate's words, with the change that the extractor saw as one of their cues."""
+    words = read(candidate.summary, name)
+    cue = _SPOKEN.get(candidate.change)
+    return replace(words, cues=words.cues | {cue}) if cue else words
+
+
+def _is_weaker(candidate: Candidate, said: Wording, known: Wording) -> bool:
+    """Whether a candidate is less sure than what is known: wondering about an allergy is not having one."""
+    if "weak" in known.cues:
+        return False
+    return candidate.certainty in _WEAK or ("weak" in said.cues and candidate.change is Change.NONE)
+
+
+def _takes_place(candidate: Candidate, said: Wording) -> bool:
+    """Whether another value takes the place of the one that is known: not what is planned, past, or one more."""
+    if candidate.certainty is Certainty.PLAN:
+        return bool(said.cues & NEWS)
+    if candidate.certainty is Certainty.PAST:
+        return "ends" in said.cues
+    return "further" not in said.cues
+
+
+def _may_change(candidate: Candidate, memory: Memory, new: Wording) -> bool:
+    """Whether words may tell that a memory no longer holds: of two events, only if one is moved, ended or corrected."""
+    if candidate.certainty in _WEAK:
+        return False
+    events = candidate.type is memory.type is MemoryType.EPISODIC
+    return not events or bool(new.cues & NEWS)
 
 
 def _within_window(candidate: Candidate, memory: Memory, policy: Policy, now: datetime) -> bool:
@@ -161,11 +195,11 @@ def _within_window(candidate: Candidate, memory: Memory, policy: Policy, now: da
     return now - memory.created_at <= window and abs(candidate.occurred_at - memory.occurred_at) <= window
 
 
-def _why_not(candidate: Candidate, changed: list[_Judged]) -> str | None:
+def _why_not(candidate: Candidate, known: Iterable[Memory], changed: Sequence[_Judged]) -> str | None:
     """Why what contradicts the candidate stays as it is, if it does."""
     if any(
-        memory_id(j.memory.subject, candidate.type, candidate.turn_id, candidate.ordinal) in j.memory.supersedes
-        for j in changed
+        memory_id(memory.subject, candidate.type, candidate.turn_id, candidate.ordinal) in memory.supersedes
+        for memory in known
     ):
         return "this statement was superseded before"
     if any(candidate.said_at < j.memory.said_at for j in changed):
@@ -173,17 +207,7 @@ def _why_not(candidate: Candidate, changed: list[_Judged]) -> str | None:
     return None
 
 
-def _change(candidate: Candidate, changed: list[_Judged]) -> Decision:
-    similarities = [j.similarity for j in changed if j.similarity is not None]
-    return Decision(
-        action=DecisionAction.SUPERSEDE,
-        reason=f"{_what_changed(candidate, changed)} changed",
-        targets=tuple(j.memory.id for j in changed),
-        similarity=max(similarities, default=None),
-    )
-
-
-def _what_changed(candidate: Candidate, changed: list[_Judged]) -> str:
+def _what_changed(candidate: Candidate, changed: Sequence[_Judged]) -> str:
     for fact in candidate.facts:
         if fact.attribute and _PLAIN_ATTRIBUTE.fullmatch(fact.attribute):
             for j in changed:
@@ -204,5 +228,15 @@ def _on_one(action: DecisionAction, judged: _Judged, reason: str, outdated: Sequ
 
 def _thresholds(type_: MemoryType, policy: Policy) -> tuple[float, float]:
     if type_ is MemoryType.EPISODIC:
-        return policy.episodic_auto_update, policy.episodic_check_low
-    return policy.semantic_auto_update, policy.semantic_check_low
+        return policy.episodic_check_low, policy.episodic_auto_update
+    return policy.semantic_check_low, policy.semantic_auto_update
+
+
+def _scaled(cosine: float, candidate: Candidate, policy: Policy) -> float:
+    low, auto = _thresholds(candidate.type, policy)
+    return _SCALE[0] + (cosine - low) * (_SCALE[1] - _SCALE[0]) / max(auto - low, 0.01)
+
+
+def _unscaled(candidate: Candidate, policy: Policy, cosine: float = _FAR) -> float:
+    low, auto = _thresholds(candidate.type, policy)
+    return low + (cosine - _SCALE[0]) * max(auto - low, 0.01) / (_SCALE[1] - _SCALE[0])

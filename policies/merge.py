@@ -11,6 +11,8 @@ from policies.language.wording import read
 from schema import MAX_SUMMARY_CHARS, Candidate, Entity, Fact, Memory, MemoryType, Status
 
 SUPERSEDED_TAG: Final = "superseded"
+_IMPLIED: Final = frozenset({"marital_status", "relationship_status"})
+"""Attributes that another one of the same sentence says: who has a wife is married."""
 
 
 def merge(existing: Memory, candidate: Candidate, importance: float, now: datetime, policy_version: str) -> Memory:
@@ -59,6 +61,22 @@ def says_more(old: str, new: str) -> bool:
     was, is_ = read(old), read(new)
     keeps_all = was.words <= is_.words and was.quantities <= is_.quantities
     return keeps_all and (was.words, was.quantities) != (is_.words, is_.quantities)
+
+
+def would_lose(candidate: Candidate, memory: Memory) -> bool:
+    """Return whether a memory that the candidate is merged into would not say a value that the candidate states: the
+    memory's own words stay, unless the candidate has all of them."""
+    if candidate.summary == memory.summary or says_more(memory.summary, candidate.summary):
+        return False
+    known = {(fact.entity.casefold(), fact.attribute) for fact in memory.facts}
+    words = read(memory.summary)
+    for fact in candidate.facts:
+        if not fact.attribute or fact.attribute in _IMPLIED or (fact.entity.casefold(), fact.attribute) in known:
+            continue
+        value = read(fact.object)
+        if not (value.words <= words.words and value.quantities <= words.quantities):
+            return True
+    return False
 
 
 def supersede(old: Memory, by: uuid.UUID, now: datetime) -> Memory:

@@ -20,35 +20,40 @@ Features = Mapping[str, float]
 _Sides = tuple[frozenset[str], frozenset[str]]
 SAME_FROM: Final = 0.52
 """Share from which two statements are one fact: of contradictions fewer than two in a hundred pass for it."""
-CHANGED_FROM: Final = 0.5
+CHANGED_FROM: Final = 0.4
 """Share from which the later statement takes the place of the other."""
 NEWS: Final = frozenset({"ends", "moves", "replaces", "corrects"})
 """Cues that something is otherwise than it was."""
 
 
 def same_share(features: Features) -> float:
-    """Return how likely two statements say the same, 0 to 1; 0 where a number, a denial or an opposite stands between."""
-    if any(features[name] for name in _GUARDS):
+    """Return how likely two statements say the same, 0 to 1; 0 where a number or an opposite stands between."""
+    if any(features[name] for name in GUARDS):
         return 0.0
+    if features["repeated"]:
+        return 1.0
     return _share("same", features)
 
 
 def changed_share(features: Features) -> float:
     """Return how likely the later of two statements takes the place of the other, 0 to 1."""
-    return _share("changed", features)
+    return 0.0 if features["repeated"] else _share("changed", features)
 
 
-def features_of(old: Wording, new: Wording, cosine: float, attribute: float = 0.0, single: float = 0.0) -> Features:
+def features_of(
+    old: Wording, new: Wording, cosine: float, attribute: float = 0.0, single: float = 0.0, behind: float = 0.0
+) -> Features:
     """Return what is seen of two statements, the later one second; each feature is about 0 to 1.
 
     `cosine` is on the scale of MiniLM, `attribute` how likely both speak of one attribute, `single` of one that has one
-    value at a time.
+    value at a time; `behind` is how much nearer than the old one another statement is to the new one.
     """
     here, there, shared = old.words - new.words, new.words - old.words, old.words & new.words
     smaller, larger = sorted((len(old.words), len(new.words)))
     jaccard, contained = len(shared) / (len(old.words | new.words) or 1), len(shared) / (smaller or 1)
     names_here, names_there = old.names - new.words, new.names - old.words
     values_here, values_there = ({q.value for q in one.quantities} for one in (old, new))
+    anchors = len(shared - _COMMON)
     news = bool(new.cues & NEWS)
     seen: dict[str, float] = {
         "one": 1.0,
@@ -59,6 +64,9 @@ def features_of(old: Wording, new: Wording, cosine: float, attribute: float = 0.
         "size ratio": smaller / (larger or 1),
         "size": math.log1p(smaller) / 3,
         "numbers clash": numbers_clash(old.quantities, new.quantities),
+        "only numbers": not here and not there and numbers_clash(old.quantities, new.quantities),
+        "one for another": len(here) == len(there) == 1,
+        "rival for rival": len(here) == len(there) == 1 and bool(_classes(here) & _classes(there)),
         "numbers shared": bool(values_here & values_there),
         "numbers of one": bool(values_here) != bool(values_there),
         "polarity": old.negations % 2 != new.negations % 2,
@@ -75,6 +83,14 @@ def features_of(old: Wording, new: Wording, cosine: float, attribute: float = 0.
         "kind clash": _another_kind(old, new),
         "stance": bool((here | there) & _STANCES),
         "same words": not here and not there,
+        "repeated": old.order == new.order and old.quantities == new.quantities and bool(old.order),
+        "anchored": min(anchors, 3) / 3,
+        "unanchored": not anchors,
+        "news and anchored": news * min(anchors, 3) / 3,
+        "fresh and contained": ("fresh" in new.cues) * contained,
+        "fresh and single": ("fresh" in new.cues) * single,
+        "fresh and anchored": ("fresh" in new.cues) * min(anchors, 3) / 3,
+        "behind": behind,
         "both ended": "ends" in old.cues & new.cues,
         "news and contained": news * contained,
         "news and cosine": news * cosine,
@@ -117,8 +133,10 @@ def _sides(
     return tuple((form(left.split()), form(right.split())) for left, right in pairs)
 
 
-_GUARDS: Final = ("polarity", "opposed", "numbers clash", "particles")
-_CUES: Final = tuple(sorted(set(lexicon.CUES.values())))
+GUARDS: Final = ("polarity", "opposed", "numbers clash", "rival for rival", "particles")
+"""Features of which one is enough for two statements not to be the same."""
+_CUES: Final = tuple(sorted(set(lexicon.CUES.values()) - {"nothing"}))
+_COMMON: Final = contents(lexicon.COMMON | lexicon.LIGHT_VERBS)
 _OPPOSITES: Final = _sides(lexicon.OPPOSITES)
 _STATES: Final = _sides(lexicon.STATES)
 _PARTICLES: Final = _sides(lexicon.PARTICLES, frozenset)

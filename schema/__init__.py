@@ -2,7 +2,7 @@
 
 from schema.admitted import AdmittedTurn
 from schema.audit import AuditAction, AuditEntry
-from schema.candidate import Candidate, Extraction, ForgetRequest
+from schema.candidate import Candidate, Certainty, Change, Extraction, ForgetRequest
 from schema.context import MAX_QUESTION_CHARS, MAX_TOPIC_CHARS, Context, OpenTopic, Question
 from schema.decision import (
     Admission,
@@ -51,6 +51,8 @@ __all__ = [
     "AuditAction",
     "AuditEntry",
     "Candidate",
+    "Certainty",
+    "Change",
     "Context",
     "Decision",
     "DecisionAction",

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+import uuid
+from enum import StrEnum
+from typing import Annotated, Literal
 
 from pydantic import AwareDatetime, Field
 
@@ -12,13 +14,36 @@ from schema.memory import Category, Entity, Fact, Kind, MemoryType, Share, Summa
 from schema.turn import Identifier, TurnSource
 
 
+class Certainty(StrEnum):
+    """How sure what somebody says is, strongest first."""
+
+    FACT = "fact"
+    PAST = "past"
+    PLAN = "plan"
+    SUPPOSITION = "supposition"
+    WISH = "wish"
+    JOKE = "joke"
+
+
+class Change(StrEnum):
+    """What a statement does to what was so before."""
+
+    NONE = "none"
+    NEW = "new"
+    REPLACES = "replaces"
+    ENDS = "ends"
+    CORRECTS = "corrects"
+    MOVES = "moves"
+
+
 class Candidate(Value):
     """A memory that an extractor proposes, not yet decided.
 
     `turn_id` is the turn that states it and `ordinal` its place among all that came of that turn, from 0;
     `occurred_at` is when what it tells happened or will, `said_at` when the user said so;
     `context_turn_ids` are earlier turns without which the statement could not be understood. `explicit` says
-    that the user asked for it to be remembered, `private` that the user called it private.
+    that the user asked for it to be remembered, `private` that the user called it private. `replaces` names known
+    memories whose place it takes as far as the extractor saw; `quoted` says that the summary is a quotation.
     """
 
     turn_id: Identifier
@@ -40,14 +65,29 @@ class Candidate(Value):
     explicit: bool = False
     private: bool = False
     pinned: bool = False
+    certainty: Certainty = Certainty.FACT
+    change: Change = Change.NONE
+    replaces: tuple[uuid.UUID, ...] = ()
+    quoted: bool = False
+    language: Annotated[str, Field(min_length=2, max_length=10)] = "en"
 
 
 class ForgetRequest(Value):
-    """The user asked that something be forgotten. `what` is the thing in the user's words, third person."""
+    """The user asked that something be forgotten. `what` is the thing in the user's words, third person.
+
+    `scope` is "all" where all that is known is meant; `known` are memories that the extractor says are meant; of what
+    is `doubtful` nothing is erased: it is hidden, and a person asked. `attribute` and `entity` say what is meant of
+    whom.
+    """
 
     turn_id: Identifier
     ordinal: Annotated[int, Field(ge=0)]
     what: Summary
+    scope: Literal["thing", "all"] = "thing"
+    known: tuple[uuid.UUID, ...] = ()
+    doubtful: bool = False
+    attribute: Annotated[str, Field(min_length=1, max_length=60)] | None = None
+    entity: Annotated[str, Field(min_length=1, max_length=200)] | None = None
 
 
 class Extraction(Value):

@@ -13,6 +13,7 @@ from celery.exceptions import Reject
 from celery.signals import worker_init, worker_shutdown, worker_shutting_down
 from pydantic import ValidationError
 
+from memory.attributes import prototypes_of
 from memory.events import announce_left
 from memory.failures import is_transient
 from memory.indexing import index
@@ -82,6 +83,7 @@ def _open_at_start(**_: Any) -> None:
     try:
         must_be_built(_context())
         _context().extractor.prepare()
+        prototypes_of(_context().embedder)
         show_worker(_context(), _leases(), busy)
         _tracing()
     except (OperatorError, Outage) as error:

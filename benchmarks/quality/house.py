@@ -13,6 +13,7 @@ from typing import Any, Final
 from sqlalchemy import Engine, select
 
 from benchmarks.quality.vectors import KeptVectors
+from memory.attributes import prototypes_of
 from memory.metrics import STAGE_CPU
 from schema import Memory, Message, Status, Subject, Turn
 from schema.settings import Settings, load_settings
@@ -116,6 +117,7 @@ def open_house(settings: Settings, vectors: Path | None) -> House:
     if vectors is not None:
         context = replace(context, embedder=KeptVectors(context.embedder, vectors))
     context.extractor.prepare()
+    prototypes_of(context.embedder)
     return House(context, create_catalog_engine(settings.effective_catalog_url))
 
 

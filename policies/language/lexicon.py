@@ -17,6 +17,7 @@ _TABLE: Final[dict[str, Any]] = tomllib.loads(files(__package__).joinpath("words
 STOP_WORDS: Final = word_set(_TABLE["stop_words"])
 GENERAL_TAGS: Final = word_set(_TABLE["general_tags"])
 LIGHT_VERBS: Final = word_set(_TABLE["light_verbs"])
+COMMON: Final = word_set(_TABLE["common"])
 NEGATIONS: Final = word_set(_TABLE["negations"])
 BEARERS: Final = word_set(_TABLE["bearers"])
 STANCES: Final = word_set(_TABLE["stances"])
@@ -30,6 +31,8 @@ STATES: Final = tuple((left, right) for left, right in _TABLE["states"])
 PARTICLES: Final = tuple((left, right) for left, right in _TABLE["particles"])
 RIVALS: Final[dict[str, str]] = _TABLE["rivals"]
 CUES: Final = {
-    tuple(phrase.replace("_", " ").replace("'", " '").split()): name for name, phrases in _TABLE["cues"].items() for phrase in phrases.split()
+    tuple(phrase.replace("_", " ").replace("n't", " n't").replace("'", " '").split()): name
+    for name, phrases in _TABLE["cues"].items()
+    for phrase in phrases.split()
 }
 """Of each phrase that tells of a change, or that there is none, which one."""

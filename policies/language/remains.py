@@ -8,8 +8,8 @@ from collections.abc import Iterable
 from datetime import datetime
 from typing import Final
 
+from policies.facts import compare_facts
 from policies.language.wording import read
-from policies.sameness import compare_facts
 from schema import MAX_SUMMARY_CHARS, Fact, Memory, SameFact
 
 _OF_USER: Final = re.compile(r"^user(?='s |$)", re.IGNORECASE)

@@ -43,8 +43,8 @@ class Wording:
     """A sentence taken apart. All words are stems, with synonyms made one.
 
     `order` holds the content words as they come; `names` those that were written as names; `bearers` those of whom it
-    may tell beside the user, `pronouns` whether a pronoun may mean one of them; `negations` counts; `cues` are the classes of words of change that it has (ends, moves,
-    replaces, corrects, further, past, weak); `particles` its small words that have an opposite.
+    may tell beside the user, `pronouns` whether a pronoun may mean one of them; `negations` counts; `cues` are the
+    classes of words of change that it has (see `words.toml`); `particles` its small words that have an opposite.
     """
 
     order: tuple[str, ...]
@@ -128,8 +128,12 @@ _MEASURES: Final = contents(
 
 
 @lru_cache(maxsize=4_096)
-def read(text: str) -> Wording:
-    """Take a sentence apart; of a quotation, the words said. Never raises; reads the first `MAX_CHARS` characters."""
+def read(text: str, name: str = "") -> Wording:
+    """Take a sentence apart; of a quotation, the words said. Never raises; reads the first `MAX_CHARS` characters.
+
+    `name` is what the user is called: as every memory may name them, that says nothing of what it is about.
+    """
+    nameless = _STOPS.union(name.lower().split())
     text = unicodedata.normalize("NFKC", text[:MAX_CHARS])[:MAX_CHARS].replace("’", "'")
     if quoted := _QUOTATION.match(text):
         text = quoted["words"]
@@ -150,7 +154,7 @@ def read(text: str) -> Wording:
             quantities.add(quantity)
         elif lower.endswith("n't") or lower in lexicon.NEGATIONS:
             negations += lower != "nor"
-        elif plain not in _STOPS and lower.replace("'", "") not in _STOPS:
+        elif plain not in nameless and lower.replace("'", "") not in _STOPS:
             word = content(plain.replace("'", ""))
             order.append(word)
             if token[0].isupper() and not at_start and len(token) > 1 and lower not in _DAYS:
@@ -171,9 +175,16 @@ def read(text: str) -> Wording:
 
 
 def _cues(lowered: list[str]) -> frozenset[str]:
-    plain = [part for token in lowered for part in token.replace("'", " '").split()]
-    grams = (tuple(plain[at : at + size]) for size in range(1, _LONGEST_CUE + 1) for at in range(len(plain)))
-    return frozenset(cue for gram in grams if (cue := lexicon.CUES.get(gram)))
+    """The classes of the words of change, the longest phrase first: "can't wait" corrects nothing."""
+    plain = tuple(part for token in lowered for part in token.replace("n't", " n't").replace("'", " '").split())
+    found, at = set(), 0
+    while at < len(plain):
+        sizes = range(min(_LONGEST_CUE, len(plain) - at), 0, -1)
+        size = next((size for size in sizes if plain[at : at + size] in lexicon.CUES), 0)
+        if size:
+            found.add(lexicon.CUES[plain[at : at + size]])
+        at += size or 1
+    return frozenset(found - {"nothing"})
 
 
 def _is_headline(tokens: list[str]) -> bool:

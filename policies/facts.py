@@ -1,0 +1,66 @@
+"""What two facts say of each other: the same, that one changed, or nothing."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from policies.language.attributes import ATTRIBUTES, has_one_value
+from policies.language.wording import contents, read
+from policies.pairs import numbers_clash
+from schema import Fact, SameFact
+
+_HAVING: Final = contents(["has", "keeps", "favourite", "is", "named", "called"])
+
+
+def compare_facts(a: tuple[Fact, ...], b: tuple[Fact, ...]) -> SameFact:
+    """Return what two statements' triples alone say: CHANGED, SAME, DIFFERENT or UNSURE; their order does not matter.
+
+    CHANGED: another value of what somebody has one of at a time, or a thing that the one says has ended and the other
+    has. DIFFERENT: one thing has ended, and another holds. Who is told of must be the same.
+    """
+    found = SameFact.UNSURE
+    for one in a:
+        for other in b:
+            if one.entity.casefold() != other.entity.casefold():
+                continue
+            same_object = _same_object(one.object, other.object)
+            if same_object and _is_over(one) != _is_over(other):
+                return SameFact.CHANGED
+            if not _of_one_slot(one, other):
+                continue
+            if same_object:
+                found = SameFact.SAME
+            elif not (_is_over(one) or _is_over(other)):
+                return SameFact.CHANGED
+            elif found is SameFact.UNSURE:
+                found = SameFact.DIFFERENT
+    return found
+
+
+def _of_one_slot(one: Fact, other: Fact) -> bool:
+    """Whether two facts of one entity give values of what it has one of at a time."""
+    name = one.attribute
+    if not name or not other.attribute or name.casefold() != other.attribute.casefold() or not has_one_value(name):
+        return False
+    row = ATTRIBUTES.get(name)
+    return row is None or row.per == "person" or _thing(one) == _thing(other)
+
+
+def _thing(fact: Fact) -> frozenset[str]:
+    return read(fact.verb).words - _HAVING
+
+
+def _same_object(a: str, b: str) -> bool:
+    if a.casefold() == b.casefold():
+        return True
+    one, other = read(a), read(b)
+    if numbers_clash(one.quantities, other.quantities) or not (one.words or one.quantities):
+        return False
+    if not one.words or not other.words:
+        return one.words == other.words and one.quantities == other.quantities
+    return one.words <= other.words or other.words <= one.words
+
+
+def _is_over(fact: Fact) -> bool:
+    said = read(fact.verb)
+    return bool(said.negations % 2) or "ends" in said.cues
