@@ -26,7 +26,7 @@ from schema import (
 )
 
 _PLAIN_ATTRIBUTE: Final = re.compile(r"[a-z][a-z_]{0,39}")
-_MAYBE_SAME, _MAYBE_CHANGED = 0.25, 0.25
+_MAYBE_SAME, _MAYBE_CHANGED = 0.1, 0.25
 """Shares from which a model is asked, where there is one."""
 _SCALE: Final = (0.65, 0.9)
 """MiniLM's check and automatic thresholds: cosines of other embedders are brought to its scale by their own."""
