@@ -13,6 +13,7 @@ from redis.exceptions import (
     AuthorizationError,
     BusyLoadingError,
     ClusterDownError,
+    InvalidResponse,
     MasterDownError,
     NoPermissionError,
     NoScriptError,
@@ -58,7 +59,7 @@ def translated(error: Exception, shown: str) -> Exception:
             return BrokerOutage(
                 f"no broker answers at {shown}. Start one (`afterturn run` brings its own) or set AFTERTURN_BROKER_URL"
             )
-        case ResponseError():
+        case ResponseError() | InvalidResponse():
             return BrokerRejected(f"the broker at {shown} refuses: {error}. Check AFTERTURN_BROKER_URL and its rights")
     return error
 

@@ -178,7 +178,7 @@ def test_turns_of_many_tasks_go_straight_in_while_the_broker_is_well(broker: Bad
 
 SAY = """
 import json, sys
-from memory.settings import load_settings
+from schema.settings import load_settings
 from producers import Producer
 
 producer = Producer(load_settings())

@@ -1,4 +1,4 @@
-"""Alembic's entry: runs the migrations on the connection that `memory.catalog.revisions` hands over."""
+"""Alembic's entry: runs the migrations on the connection that `stores.catalog.revisions` hands over."""
 
 from alembic import context
 
