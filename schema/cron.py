@@ -1,4 +1,7 @@
-"""Moments that come back, as five fields of cron."""
+"""Moments that come back, as five fields of cron.
+
+Our own lines and not croniter: it reads more than the settings promise, and its messages do not name the wrong field.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,8 @@
-"""A circuit breaker: stops asking a part that keeps failing, and asks it again now and then."""
+"""A circuit breaker: stops asking a part that keeps failing, and asks it again now and then.
+
+Our own lines and not pybreaker (or aiobreaker, which came of it): that one holds its lock for as long as a call takes,
+so that the threads of a worker would ask a model one after the other.
+"""
 
 from __future__ import annotations
 

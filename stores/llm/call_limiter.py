@@ -1,4 +1,7 @@
-"""How many calls of a language model the whole fleet has under way, and how many it starts a minute."""
+"""How many calls of a language model the whole fleet has under way, and how many it starts a minute.
+
+Our own script and not the library `limits`: its windows count what was started, and know nothing of what is under way.
+"""
 
 from __future__ import annotations
 
