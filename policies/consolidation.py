@@ -1,4 +1,4 @@
-"""Which episodes become one memory, what it says, and what is left of it when one of them is erased."""
+"""Choose which episodes become one memory, what it says, and what is left of it when one of them is erased."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ Pair = tuple[float, int, int]
 
 
 def may_join(memory: Memory, now: datetime, policy: Policy, *, at_once: bool = False) -> bool:
-    """Whether an episode may become a part of a consolidated memory.
+    """Say whether an episode may become a part of a consolidated memory.
 
     Not what a person pinned, asked to be remembered, holds or took out of one before; not what is yet to happen; and,
     unless there are too many `at_once`, not what is so fresh that it may still be told again, which dedup would want to
@@ -43,7 +43,7 @@ def may_join(memory: Memory, now: datetime, policy: Policy, *, at_once: bool = F
 
 
 def company(memory: Memory) -> tuple[object, ...]:
-    """What two memories must have in common to be told as one: who may see them, and whose words they are."""
+    """Return what two memories must have in common to be told as one: who may see them, and whose words they are."""
     return memory.visibility, memory.private, memory.agent_id, memory.author_id
 
 
@@ -103,15 +103,15 @@ def clusters_over_time(
 
 
 def unneeded(memory: Memory, now: datetime, policy: Policy) -> bool:
-    """Whether an episode that belongs to no other is unimportant and old enough to be archived ("Memory System -
+    """Say whether an episode that belongs to no other is unimportant and old enough to be archived ("Memory System -
     Mechanics", section 4: dropped after a grace period)."""
     grace = timedelta(days=policy.consolidate_grace_days)
     unused = now - max(memory.created_at, memory.last_accessed)
     return memory.importance < policy.consolidate_low_importance and unused > grace
 
 
-def told(memories: Sequence[Memory], policy: Policy) -> str | None:
-    """What a group says, in its members' own sentences, each day named once; None if that is too much for one memory.
+def retell(memories: Sequence[Memory], policy: Policy) -> str | None:
+    """Return what a group says, in its members' own sentences, each day named once; None if that is too much.
 
     What another one says with all its words is left out. Nothing is put into other words, so nothing is made up.
     """
@@ -134,7 +134,7 @@ def told(memories: Sequence[Memory], policy: Policy) -> str | None:
 def consolidated(
     memories: Sequence[Memory], summary: str, now: datetime, policy: Policy, *, embedding_model: str
 ) -> Memory:
-    """One memory that says what several say, with all that they were made of.
+    """Return one memory that says what several say, with all that they were made of.
 
     It is as important as the most important of them, or more where their use together makes it so ("Memory System -
     Mechanics", section 3). Made again of the same memories, it has the same id.
@@ -192,7 +192,7 @@ def consolidated(
 
 
 def consolidated_id(subject: Subject, ids: Iterable[uuid.UUID]) -> uuid.UUID:
-    """The id of a memory that is made of these."""
+    """Return the id of a memory that is made of these."""
     made_of = ",".join(sorted(map(str, ids)))
     return uuid.uuid5(uuid.NAMESPACE_URL, f"afterturn:{subject.key}:consolidated:{made_of}")
 
@@ -211,7 +211,7 @@ class Aftermath:
 def without(
     doomed: Collection[uuid.UUID], known: Mapping[uuid.UUID, Memory], now: datetime, policy: Policy
 ) -> Aftermath:
-    """What becomes of consolidated memories and their originals when some memories are erased.
+    """Return what becomes of consolidated memories and their originals when some memories are erased.
 
     `known` are the doomed ones, what they were made of, what was made of them, and what else that was made of; and what
     is under legal hold, which stays as it is. With a
@@ -228,7 +228,7 @@ def without(
     changed: list[Memory] = []
     for whole in (known[id_] for id_ in sorted(wholes) if id_ in known):
         left = _in_order(known[id_] for id_ in whole.consolidated_from if id_ in known and id_ not in gone)
-        if anew := _told_anew(whole, left, now, policy):
+        if anew := _retold(whole, left, now, policy):
             changed.append(anew)
         else:
             gone[whole.id] = whole
@@ -239,7 +239,7 @@ def without(
 
 
 def apart(memory: Memory, now: datetime) -> Memory:
-    """An original as it was before it became a part of another memory; it is not made a part again."""
+    """Return an original as it was before it became a part of another memory; it is not made a part again."""
     return memory.model_copy(
         update={
             "status": Status.ACTIVE,
@@ -251,11 +251,11 @@ def apart(memory: Memory, now: datetime) -> Memory:
     )
 
 
-def _told_anew(whole: Memory, left: Sequence[Memory], now: datetime, policy: Policy) -> Memory | None:
-    """A consolidated memory without one of its originals, in the sentences of the others: as many of the most important
-    as fit."""
+def _retold(whole: Memory, left: Sequence[Memory], now: datetime, policy: Policy) -> Memory | None:
+    """Return a consolidated memory without one of its originals, in the sentences of the others: as many of the most
+    important as fit."""
     chosen = list(left)
-    while len(chosen) > 1 and (summary := told(chosen, policy)) is None:
+    while len(chosen) > 1 and (summary := retell(chosen, policy)) is None:
         chosen.remove(min(chosen, key=lambda memory: (memory.importance, memory.occurred_at)))
     if len(left) < 2 or len(chosen) < 2 or summary is None:
         return None
@@ -267,7 +267,7 @@ def _told_anew(whole: Memory, left: Sequence[Memory], now: datetime, policy: Pol
 
 @lru_cache(maxsize=4_096)
 def sentences_in(text: str) -> int:
-    """How many sentences a summary has."""
+    """Return how many sentences a summary has."""
     return len(split_sentences(text))
 
 

@@ -56,8 +56,6 @@ _log = structlog.get_logger()
 _SUBJECTS_A_SWEEP = 500
 _SWEEP_CLAIM = "afterturn:sweep:claim"
 """Stands for half of the time between two sweeps."""
-_STALE_CLAIM = "afterturn:stale:claim"
-_STALE_SECONDS = 3600
 _night_flight = SingleFlight()
 _COULD_NOT_BEGIN = 2
 """The exit code, as of every command: a supervisor need not try again."""
@@ -197,9 +195,3 @@ def sweep() -> None:
     jobs = context.catalog.index_jobs(besides=in_work)
     index(jobs, context)
     observe_searchable([at.timestamp() for at in context.catalog.arrivals([job.memory_id for job in jobs])])
-    if context.redis.set(_STALE_CLAIM, 1, nx=True, ex=_STALE_SECONDS):
-        # Nobody is told of them any more; they are not to lie about either.
-        context.catalog.drop_stale_context(
-            topics_before=now - timedelta(hours=context.policy.open_topic_hours),
-            questions_before=now - timedelta(hours=context.policy.question_hours),
-        )

@@ -1,23 +1,23 @@
-"""What a nightly job is: whether a subject needs it, and what it would change there."""
+"""Describe a nightly job: whether a subject needs it, and what it would change there."""
 
 from __future__ import annotations
 
 import uuid
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Literal
 
-from memory.draft import Draft
 from schema import Memory, Subject
-from stores.catalog import Access, Changes
+from stores.catalog import Changes
 from stores.index.base import Vector
 from worker.context import WorkerContext
 
 JobName = Literal["consolidate", "promote", "forget"]
 BY = "night"
 """Who did it, in the audit."""
-ENOUGH = 100
+CHANGES_A_TRANSACTION = 100
 """From so many changed memories on, the rest goes into another transaction: on SQLite, whoever writes for another
 subject waits for one of them."""
 
@@ -46,8 +46,8 @@ class Plan:
     vectors: Mapping[uuid.UUID, Vector] = field(default_factory=dict)
 
     def counts(self) -> dict[str, int]:
-        """How many steps there are of each action."""
-        return count(step.action for step in self.steps)
+        """Return how many steps there are of each action."""
+        return dict(Counter(step.action for step in self.steps))
 
 
 @dataclass(frozen=True)
@@ -66,25 +66,12 @@ class Job:
 
 
 def preview(job: Job, subject: Subject, context: WorkerContext, now: datetime) -> tuple[Step, ...]:
-    """What a job would do to a subject now. No language model is asked, for it costs money: what it would write is told
-    by the rules, and what it would judge is as if it did not know."""
+    """Return what a job would do to a subject now. No language model is asked, for it costs: what it would write is
+    told by the rules, and what it would judge is as if it did not know."""
     frugal = replace(context, llm=None, judge=None)
     return job.plan(subject, frugal, now).steps if job.needs(subject, frugal, now) else ()
 
 
-def may_be_told(subject: Subject, context: WorkerContext) -> bool:
-    """Whether a night may tell anything of a subject anew. While consent is withdrawn it only forgets."""
+def has_consent(subject: Subject, context: WorkerContext) -> bool:
+    """Say whether a night may make memories of a subject's episodes. While consent is withdrawn it only forgets."""
     return context.catalog.preferences.of(subject).consent != "withdrawn"
-
-
-def drafted(draft: Draft, folded: Sequence[Access] = ()) -> Changes:
-    """What a draft of a night changes."""
-    return replace(draft.changes(), folded=tuple(folded))
-
-
-def count(names: Iterable[str]) -> dict[str, int]:
-    """How often each name comes."""
-    counts: dict[str, int] = {}
-    for name in names:
-        counts[name] = counts.get(name, 0) + 1
-    return counts

@@ -1,4 +1,4 @@
-"""What a group of episodes says in one memory: by a language model where one is configured, by the rules otherwise."""
+"""Write what a group of episodes says as one memory: by a language model where one is set, by the rules otherwise."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Annotated, Final
 import structlog
 from pydantic import BaseModel, StringConstraints
 
-from policies.consolidation import sentences_in, told
+from policies.consolidation import retell, sentences_in
 from policies.language.wording import read
 from policies.privacy.screen import screen
 from schema import MAX_SUMMARY_CHARS, Memory, Policy, Verdict
@@ -32,7 +32,7 @@ class Condensed(BaseModel):
 
 
 def condensed(group: Sequence[Memory], context: WorkerContext) -> tuple[str, str]:
-    """A summary of a group that `told` can tell, and who made it.
+    """Return a summary of a group that `retell` can tell, and who made it.
 
     What a model wrote is taken only if it has something of each of them and adds no number, date, name or denial, is
     no longer than the rules may be, and may be kept; otherwise, and when the model answers nonsense, the rules tell it.
@@ -41,7 +41,7 @@ def condensed(group: Sequence[Memory], context: WorkerContext) -> tuple[str, str
         LLMUnavailable, LLMBusy, CircuitOpen: the model may answer later; the first and the last not where the settings
             take what the rules make of it.
     """
-    by_rules = told(group, context.policy)
+    by_rules = retell(group, context.policy)
     if by_rules is None:
         raise ValueError("the group is too much for one memory")
     if context.llm is None:
@@ -61,7 +61,7 @@ def condensed(group: Sequence[Memory], context: WorkerContext) -> tuple[str, str
 
 
 def _fault(summary: str, by_rules: str, group: Sequence[Memory], policy: Policy) -> str | None:
-    """Why a model's summary of a group is not taken, if it is not."""
+    """Return why a model's summary of a group is not taken, if it is not."""
     originals = [memory.summary for memory in group]
     if sentences_in(summary) > policy.consolidate_sentences:
         return "it is too long"
@@ -75,8 +75,8 @@ def _fault(summary: str, by_rules: str, group: Sequence[Memory], policy: Policy)
 
 
 def adds_something(summary: str, originals: Sequence[str]) -> bool:
-    """Whether a text has numbers, dates or names that none of the others has, denies more than they do, or is mostly
-    in words of its own."""
+    """Say whether a text has numbers, dates or names that none of the others has, denies more than they do, or is
+    mostly in words of its own."""
     said, known = read(summary), [read(text) for text in originals]
     quantities = {quantity for one in known for quantity in one.quantities}
     words = {word for one in known for word in one.words}
@@ -89,7 +89,7 @@ def adds_something(summary: str, originals: Sequence[str]) -> bool:
 
 
 def leaves_out(summary: str, originals: Sequence[str]) -> bool:
-    """Whether a text has none of the words that one of the others has and not all of them have."""
+    """Say whether a text has none of the words that one of the others has and not all of them have."""
     said, known = read(summary).words, [read(text).words for text in originals]
     common = frozenset.intersection(*known)
     return any(one - common and not said & (one - common) for one in known)

@@ -1,4 +1,4 @@
-"""Consolidation: episodes that belong together become one memory, and what nobody needs of the rest is archived."""
+"""Consolidate: episodes that belong together become one memory, and what nobody needs of the rest is archived."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ import structlog
 from memory.draft import Draft
 from memory.indexing import indexed_vectors
 from memory.leases import LeaseKeeper
-from policies.consolidation import Pair, clusters_over_time, consolidated, may_join, told, unneeded
+from policies.consolidation import Pair, clusters_over_time, consolidated, may_join, retell, unneeded
 from schema import Memory, MemoryType, Status, Subject
 from stores.index.base import Vector
 from stores.queue import request_condensing
 from worker.context import WorkerContext
-from worker.nights.base import BY, ENOUGH, Job, Plan, Step, drafted, may_be_told
+from worker.nights.base import BY, CHANGES_A_TRANSACTION, Job, Plan, Step, has_consent
 from worker.nights.condense import condensed
 from worker.nights.visit import Busy, run_for_subject
 
@@ -32,7 +32,7 @@ have been missed some times."""
 
 
 def needs(subject: Subject, context: WorkerContext, now: datetime) -> bool:
-    """Whether there are episodes that lately became fit to be joined, or old ones that nobody needs."""
+    """Say whether there are episodes that lately became fit to be joined, or old ones that nobody needs."""
     policy = context.policy
     settled = now - timedelta(hours=policy.episodic_merge_window_hours)
     grace = now - timedelta(days=policy.consolidate_grace_days)
@@ -40,14 +40,14 @@ def needs(subject: Subject, context: WorkerContext, now: datetime) -> bool:
     return (
         decay.episodes(subject, settled - _NEW, settled) > 0
         or decay.episodes(subject, grace - _NEW, grace, below=policy.consolidate_low_importance) > 0
-    ) and may_be_told(subject, context)
+    ) and has_consent(subject, context)
 
 
 def plan(subject: Subject, context: WorkerContext, now: datetime, *, at_once: bool = False) -> Plan:
     """Join what belongs together and archive what is alone, unimportant and old.
 
     `at_once` takes in what was said just now: for a subject that tells too much to wait for its night. Once half of the
-    time has passed after which a silent hand counts as dead, for a model may be slow, the rest waits for another night.
+    time has passed after which a silent worker counts as dead, for a model may be slow, the rest waits a night.
     """
     policy, begun = context.policy, time.monotonic()
     known = context.catalog.list_memories(subject, types=(MemoryType.EPISODIC,), limit=context.settings.night_memories)
@@ -59,8 +59,8 @@ def plan(subject: Subject, context: WorkerContext, now: datetime, *, at_once: bo
     def near(window: Sequence[Memory]) -> Iterator[Pair]:
         return _near([vectors[memory.id] for memory in window], policy.consolidate_similarity)
 
-    for group in clusters_over_time(fit, near, lambda group: told(group, policy) is not None, policy):
-        if len(drafts[-1].changed) >= ENOUGH:
+    for group in clusters_over_time(fit, near, lambda group: retell(group, policy) is not None, policy):
+        if len(drafts[-1].changed) >= CHANGES_A_TRANSACTION:
             drafts.append(Draft(subject, now, policy.version, by=BY))
         draft = drafts[-1]
         draft.load(group)
@@ -75,7 +75,7 @@ def plan(subject: Subject, context: WorkerContext, now: datetime, *, at_once: bo
             steps.append(Step.of("archive", group[0], why))
     for draft in drafts:
         vectors |= draft.vectors
-    return Plan(tuple(drafted(draft) for draft in drafts), tuple(steps), vectors)
+    return Plan(tuple(draft.changes() for draft in drafts), tuple(steps), vectors)
 
 
 def _join(group: Sequence[Memory], draft: Draft, context: WorkerContext) -> Iterator[Step]:
@@ -93,7 +93,7 @@ def _join(group: Sequence[Memory], draft: Draft, context: WorkerContext) -> Iter
 
 
 def vectors_of(memories: Sequence[Memory], context: WorkerContext) -> dict[uuid.UUID, Vector]:
-    """The vectors of summaries, from the index where it has them."""
+    """Return the vectors of summaries, from the index where it has them."""
     vectors = indexed_vectors(memories, context)
     if missing := [memory for memory in memories if memory.id not in vectors]:
         embedded = context.embedder.embed([memory.summary for memory in missing])
@@ -111,14 +111,14 @@ def _near(vectors: Sequence[Vector], least: float) -> Iterator[Pair]:
 
 CONSOLIDATE = Job("consolidate", needs, plan, ahead=True)
 AT_ONCE = Job(
-    "consolidate", lambda subject, context, _: may_be_told(subject, context), partial(plan, at_once=True), ahead=True
+    "consolidate", lambda subject, context, _: has_consent(subject, context), partial(plan, at_once=True), ahead=True
 )
 """Consolidation of a subject that tells too much to wait for its night."""
 
 
 def is_burst(subject: Subject, created: Sequence[Memory], context: WorkerContext, now: datetime) -> bool:
-    """Whether the memories that were just created take a subject past the number of episodes within 24 hours from which
-    it is condensed at once, or past twice that, and so on."""
+    """Say whether the memories that were just created take a subject past the number of episodes within 24 hours from
+    which it is condensed at once, or past twice that, and so on."""
     new = sum(memory.type is MemoryType.EPISODIC and memory.status is Status.ACTIVE for memory in created)
     if not new:
         return False

@@ -1,9 +1,10 @@
-"""Forgetting: memories that nobody used for long are archived, and after a while deleted."""
+"""Forget: memories that nobody used for long are archived, and after a while deleted."""
 
 from __future__ import annotations
 
 import uuid
 from collections.abc import Collection, Mapping, Sequence
+from dataclasses import replace
 from datetime import datetime, timedelta
 
 from memory.draft import Draft
@@ -15,13 +16,13 @@ from schema import Memory, Policy, Status, Subject
 from stores.catalog import Changes
 from stores.catalog.decay import Usage
 from worker.context import WorkerContext
-from worker.nights.base import BY, ENOUGH, Job, Plan, Step, drafted
+from worker.nights.base import BY, CHANGES_A_TRANSACTION, Job, Plan, Step
 
 _Due = tuple[Usage, Fate, str]
 
 
 def needs(subject: Subject, context: WorkerContext, now: datetime) -> bool:
-    """Whether any memory was used, or has faded enough."""
+    """Say whether any memory was used, or has faded enough."""
     return bool(_due(subject, context, now))
 
 
@@ -30,58 +31,58 @@ def plan(subject: Subject, context: WorkerContext, now: datetime) -> Plan:
     due = _due(subject, context, now)
     gone: set[uuid.UUID] = set()
     changes, steps = [], []
-    for begin in range(0, len(due), ENOUGH):
-        some, done = _some(due[begin : begin + ENOUGH], gone, subject, context, now)
-        changes.append(some)
-        gone |= {memory.id for memory in some.deleted}
+    for begin in range(0, len(due), CHANGES_A_TRANSACTION):
+        written, done = _forget(due[begin : begin + CHANGES_A_TRANSACTION], gone, subject, context, now)
+        changes.append(written)
+        gone |= {memory.id for memory in written.deleted}
         steps += done
     return Plan(tuple(changes), tuple(steps))
 
 
-def _some(
+def _forget(
     due: Sequence[_Due], gone: Collection[uuid.UUID], subject: Subject, context: WorkerContext, now: datetime
 ) -> tuple[Changes, list[Step]]:
-    """What becomes of some of the memories, but for those that are gone already."""
+    """Return what becomes of a part of the memories, but for those that are gone already."""
     draft = Draft(subject, now, context.policy.version, by=BY)
     draft.load(context.catalog.memories(subject, [usage.id for usage, _, _ in due]).values())
     steps: list[Step] = []
     folded, doomed = [], set()
-    known = family(context.catalog, subject, [usage.id for usage, what, _ in due if what is Fate.DELETE])
-    for usage, what, why in due:
+    known = family(context.catalog, subject, [usage.id for usage, its_fate, _ in due if its_fate is Fate.DELETE])
+    for usage, its_fate, why in due:
         memory = draft.current.get(usage.id)
         if (
             memory is None
             or memory.id in gone
-            or (what is Fate.DELETE and _takes_what_stays(memory, known, context, now))
+            or (its_fate is Fate.DELETE and _takes_what_stays(memory, known, context, now))
         ):
             continue
         if usage.access:
             folded.append(usage.access)
             memory = used(memory, usage.access.times, usage.access.last_at, context.policy)
             draft.refresh(memory)
-        if what is Fate.ARCHIVE:
+        if its_fate is Fate.ARCHIVE:
             draft.archive(memory, why)
-        elif what is Fate.DELETE:
+        elif its_fate is Fate.DELETE:
             draft.delete(memory, why)
             doomed.add(memory.id)
-        steps.append(Step.of("refresh" if what is Fate.KEEP else what.value, memory, why))
+        steps.append(Step.of("refresh" if its_fate is Fate.KEEP else its_fate.value, memory, why))
     draft.load(known.values())
     for memory in without(doomed, draft.read, now, context.policy).deleted:
         if memory.id not in doomed:
             draft.delete(memory, "it was a part of a memory that is gone")
             steps.append(Step.of("delete", memory, "it was a part of a memory that is gone"))
-    return drafted(draft, folded), steps
+    return replace(draft.changes(), folded=tuple(folded)), steps
 
 
 def _takes_what_stays(memory: Memory, known: Mapping[uuid.UUID, Memory], context: WorkerContext, now: datetime) -> bool:
-    """Whether what is to stay would go with a memory: with a consolidated one go its originals, which were kept for it,
-    and with what was left of a superseded one that."""
-    what = without([memory.id], known, now, context.policy)
-    return bool(what.held) or any(one.pinned for one in what.deleted)
+    """Say whether what is to stay would go with a memory: with a consolidated one go its originals, which were kept for
+    it, and with what was left of a superseded one that."""
+    aftermath = without([memory.id], known, now, context.policy)
+    return bool(aftermath.held) or any(deleted.pinned for deleted in aftermath.deleted)
 
 
 def used(memory: Memory, times: int, last_at: datetime, policy: Policy) -> Memory:
-    """A memory with accesses counted: its importance grows by what use adds to it ("Memory System - Mechanics",
+    """Return a memory with accesses counted: its importance grows by what use adds to it ("Memory System - Mechanics",
     section 3)."""
     count = memory.access_count + times
     grown = policy.importance_access_weight * (use(count) - use(memory.access_count))

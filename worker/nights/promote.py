@@ -1,4 +1,4 @@
-"""Promotion: what several episodes say becomes a lasting memory, by the ordinary decision of dedup, or is put before a
+"""Promote: what several episodes say becomes a lasting memory, by the ordinary decision of dedup, or is put before a
 person first."""
 
 from __future__ import annotations
@@ -26,20 +26,20 @@ from schema import (
     Subject,
 )
 from worker.context import WorkerContext
-from worker.nights.base import BY, Job, Plan, Step, drafted, may_be_told
+from worker.nights.base import BY, Job, Plan, Step, has_consent
 
 _NEW = timedelta(days=7)
 """A subject without a new episode for so long has no new pattern; nights may be missed."""
 
 
 def needs(subject: Subject, context: WorkerContext, now: datetime) -> bool:
-    """Whether there are new episodes, and enough of them for a pattern."""
+    """Say whether there are new episodes, and enough of them for a pattern."""
     decay = context.catalog.decay
     return (
         bool(decay.episodes(subject, now - _NEW, now, whatever=True))
         and decay.episodes(subject, now - timedelta(days=context.policy.promote_days), now, whatever=True)
         >= context.policy.promote_times
-        and may_be_told(subject, context)
+        and has_consent(subject, context)
     )
 
 
@@ -77,7 +77,7 @@ def plan(subject: Subject, context: WorkerContext, now: datetime) -> Plan:
             why = f"{proposed.why}: a person decides"
             steps.append(Step("review", proposed.review.id, proposed.candidate.summary, why))
     settled, promoted = _promote(sure, draft, context)
-    changes = replace(drafted(draft), settled=settled)
+    changes = replace(draft.changes(), settled=settled)
     return Plan((changes,), (*steps, *promoted), dict(draft.vectors))
 
 
@@ -145,7 +145,7 @@ def _settled(review: Review, now: datetime) -> Review:
 
 
 def _episodes(subject: Subject, context: WorkerContext) -> list[Memory]:
-    """Episodes, those that became a part of a consolidated memory too; the consolidated ones say them again."""
+    """Return the episodes, those that became a part of a consolidated memory too: the consolidated ones repeat them."""
     found = context.catalog.list_memories(
         subject,
         statuses=(Status.ACTIVE, Status.ARCHIVED),
@@ -156,7 +156,7 @@ def _episodes(subject: Subject, context: WorkerContext) -> list[Memory]:
 
 
 def _is_known(pattern: Pattern, lasting: list[Memory]) -> bool:
-    """Whether a lasting memory was made of this pattern before, or says the fact already."""
+    """Say whether a lasting memory was made of this pattern before, or says the fact already."""
     proposed = {memory.id for memory in pattern.episodes}
     fact = pattern.fact
     for memory in lasting:

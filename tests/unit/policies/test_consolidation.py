@@ -17,7 +17,7 @@ from policies.consolidation import (
     clusters_over_time,
     consolidated,
     may_join,
-    told,
+    retell,
     unneeded,
     without,
 )
@@ -48,7 +48,7 @@ def episode(number: int, summary: str | None = None, days: float = 0, **changes:
 
 def joined(group: list[Memory]) -> tuple[Memory, dict[object, Memory]]:
     """A consolidated memory of a group, and all of them as they are afterwards."""
-    summary = told(group, POLICY)
+    summary = retell(group, POLICY)
     assert summary is not None
     whole = consolidated(group, summary, LATER, POLICY, embedding_model="test")
     archived = [one.model_copy(update={"status": Status.ARCHIVED, "consolidated_into": whole.id}) for one in group]
@@ -62,7 +62,7 @@ groups = st.lists(
 
 def test_a_group_is_told_in_its_own_sentences_with_their_days() -> None:
     group = [episode(0), episode(1), episode(2, days=1)]
-    assert told(group, POLICY) == (
+    assert retell(group, POLICY) == (
         "On 2 March 2026: Ana went to the beach with her sister. Ana painted the kitchen. "
         "On 3 March 2026: Ana ran 10 km."
     )
@@ -70,20 +70,20 @@ def test_a_group_is_told_in_its_own_sentences_with_their_days() -> None:
 
 def test_what_one_of_them_says_whole_is_not_said_twice() -> None:
     group = [episode(0, "Ana ran."), episode(1, "Ana ran 10 km on 2 March 2026.")]
-    assert told(group, POLICY) == "Ana ran 10 km on 2 March 2026."
+    assert retell(group, POLICY) == "Ana ran 10 km on 2 March 2026."
 
 
 def test_too_much_for_one_memory_is_not_told() -> None:
-    assert told([episode(0, "Ana saw " + "a very long film " * 34), episode(1)], POLICY) is None
-    assert told([episode(number) for number in range(4)], POLICY) is None
+    assert retell([episode(0, "Ana saw " + "a very long film " * 34), episode(1)], POLICY) is None
+    assert retell([episode(number) for number in range(4)], POLICY) is None
     two = "Ana saw a whale. It was grey."
-    assert told([episode(0, two), episode(1, "Ana ate an ice cream. It was blue.")], POLICY) is None
-    assert told([episode(0, two), episode(1)], POLICY) is not None
+    assert retell([episode(0, two), episode(1, "Ana ate an ice cream. It was blue.")], POLICY) is None
+    assert retell([episode(0, two), episode(1)], POLICY) is not None
 
 
 def test_a_day_is_named_even_where_another_one_ends_like_it() -> None:
     group = [episode(0, "Ana booked a flight for 12 March 2026."), episode(1, "Ana booked a room for 22 March 2026.")]
-    summary = told(group, POLICY)
+    summary = retell(group, POLICY)
     assert summary is not None
     assert summary.startswith("On 2 March 2026: Ana booked a flight for 12 March 2026.")
 
@@ -189,12 +189,12 @@ def test_of_any_life_each_episode_is_told_once_by_its_own_words(
 ) -> None:
     fit = [one for one in life if may_join(one, NOON + timedelta(days=64), POLICY)]
     pairs = [pair for pair in near if pair[1] < pair[2] < len(fit)]
-    found = clusters(fit, pairs, lambda group: told(group, POLICY) is not None, POLICY)
+    found = clusters(fit, pairs, lambda group: retell(group, POLICY) is not None, POLICY)
     assert sorted(one.id for group in found for one in group) == sorted(one.id for one in fit)
     for group in (group for group in found if len(group) > 1):
         assert len({one.private for one in group}) == 1
         assert not any(one.pinned or one.explicit or one.legal_hold or one.apart for one in group)
-        summary = told(group, POLICY)
+        summary = retell(group, POLICY)
         assert summary is not None
         assert len(summary) <= MAX_SUMMARY_CHARS
         said = [re.sub(r"^On \d+ \w+ 2026: ", "", sentence.text) for sentence in split_sentences(summary)]
