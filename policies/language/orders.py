@@ -125,8 +125,10 @@ def _in_sentence(sentence: str, offset: int, text: str, forms: Forms, said: Judg
     found: list[Order] = []
     looks: set[str] = set()
     for begin in begins:
-        if (found and begin < found[-1].end - offset) or _reported(sentence[:begin], forms):
+        if found and begin < found[-1].end - offset:
             continue
+        if _reported(sentence[:begin], forms):
+            return found
         short = next((end for end in ends if end > begin), len(sentence))
         for end in dict.fromkeys((short, len(sentence))):
             order = _order(sentence, begin, end, offset, text, forms, said)
