@@ -95,7 +95,9 @@ def _comparable(type_: MemoryType) -> tuple[MemoryType, ...]:
     return (type_,) if type_ is MemoryType.PROCEDURAL else (MemoryType.SEMANTIC, MemoryType.EPISODIC)
 
 
-def _vectors_of(item: Item, found: Iterable[uuid.UUID], draft: Draft, context: MemoryContext) -> dict[uuid.UUID, Vector]:
+def _vectors_of(
+    item: Item, found: Iterable[uuid.UUID], draft: Draft, context: MemoryContext
+) -> dict[uuid.UUID, Vector]:
     if isinstance(item, ForgetRequest) or not tells_news(item.candidate):
         return {}
     keys = [memory.index_key for id_ in found if (memory := draft.current.get(id_))]
@@ -233,7 +235,9 @@ def _outdated(ids: Iterable[uuid.UUID], candidate: Candidate, draft: Draft, cont
     for memory in [draft.current[id_] for id_ in ids]:
         draft.load(family(context.catalog, draft.subject, [memory.id]).values() if memory.consolidated_from else ())
         originals = [draft.current[id_] for id_ in memory.consolidated_from if id_ in draft.current]
-        changed = {original.id for original in originals if contradicts(candidate, original, context.policy, draft.name)}
+        changed = {
+            original.id for original in originals if contradicts(candidate, original, context.policy, draft.name)
+        }
         if not 0 < len(changed) < len(originals):
             outdated.append(memory)
             continue
