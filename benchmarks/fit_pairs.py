@@ -124,8 +124,9 @@ def _chatter(data: Path, embedder: Embedder) -> list[Pair]:
     said: dict[tuple[str, str], list[str]] = {}
     with gzip.open(data / "locomo_turns.jsonl.gz", "rt", encoding="utf-8") as lines:
         for row in map(json.loads, lines):
-            sentences = (one.strip() for one in _SENTENCE.findall(row["text"]))
-            said.setdefault((row["conv"], row["speaker"]), []).extend(one for one in sentences if _TELLS.search(one))
+            stripped = (sentence.strip() for sentence in _SENTENCE.findall(row["text"]))
+            telling = [sentence for sentence in stripped if _TELLS.search(sentence)]
+            said.setdefault((row["conv"], row["speaker"]), []).extend(telling)
     found = []
     for (_, speaker), sentences in said.items():
         vectors = embedder.embed(sentences)
@@ -217,14 +218,14 @@ def _seen(head: str, pairs: Sequence[Pair], embedder: Embedder) -> tuple[list[st
 
 def _logistic(rows: Numbers, labels: Numbers, weights: Numbers, penalty: float = 1.0) -> Numbers:
     """The weights of a logistic regression, by Newton's method."""
-    found = np.zeros(rows.shape[1])
+    found: Numbers = np.zeros(rows.shape[1])
     for _ in range(40):
         share = _share(rows @ found)
         gradient: Numbers = rows.T @ (weights * (share - labels)) + penalty * found
         curvature: Numbers = (rows * (weights * share * (1 - share))[:, None]).T @ rows + penalty * np.eye(
             rows.shape[1]
         )
-        step: Numbers = np.linalg.solve(curvature, gradient)
+        step = np.linalg.solve(curvature, gradient).astype(np.float64)
         found = found - step
         if np.abs(step).max() < 1e-6:
             break
