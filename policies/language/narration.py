@@ -15,6 +15,7 @@ from policies.language.clauses import FIRST_PERSON, OF_SPEAKER, SUBJECTS, Mood, 
 from policies.language.parse import Parsed, Token
 from policies.language.people import NAMELIKE, people_in
 from policies.language.sentences import words
+from schema.errors import AfterturnError
 
 _IRREGULAR: Final = {"be": "is", "have": "has", "do": "does", "go": "goes", "am": "is", "are": "is", "were": "was"}
 _NEVER_INFLECTED: Final = words("can could will would shall should may might must 'll 'd ca wo ought better")
@@ -200,7 +201,7 @@ def _finite(tokens: tuple[Token, ...], subject: int) -> int | None:
     return None
 
 
-class UnsureError(Exception):
+class UnsureError(AfterturnError):
     """What the parse does not carry."""
 
 
