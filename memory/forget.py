@@ -3,48 +3,82 @@
 from __future__ import annotations
 
 import uuid
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 
+from memory.attributes import prototypes_of
 from memory.context import MemoryContext
 from memory.draft import Draft
 from memory.erasure.memories import family, remove
-from policies.forgetting import is_meant
+from memory.indexing import indexed_vectors
+from policies.forgetting import Known, meant_by
+from policies.language.attributes import attribute_shares
 from schema import AuditAction, ForgetRequest, Memory, Status
+from stores.index.base import Vector
 
 FORGETTABLE = (Status.ACTIVE, Status.PROVISIONAL, Status.SUPERSEDED, Status.ARCHIVED)
 """The statuses of what a wish to forget may mean."""
+_LOOKED_THROUGH = 5_000
+"""How many memories of a subject are looked through, the latest change first."""
 _ASKED = "the user asked for it to be forgotten"
+_IN_DOUBT = "the user asked for something like it to be forgotten: hidden until somebody says more"
 _UNDER_LEGAL_HOLD = "it is under legal hold: nothing was forgotten of what the user asked for"
 
 
-def forget(
-    request: ForgetRequest, similarities: Mapping[uuid.UUID, float], draft: Draft, context: MemoryContext
-) -> bool:
-    """Remove on the draft what a request means, of the memories and of what waits for a person.
+def forget(request: ForgetRequest, vector: Vector, draft: Draft, context: MemoryContext) -> bool:
+    """Remove on the draft what a request surely means, of the memories and of what waits for a person, and hide what it
+    may mean.
 
-    `similarities` are the cosines of known memories to the request, by their ids. Returns whether anything was removed;
-    under legal hold nothing is, and the audit says so.
+    `vector` is the request's. Returns whether anything was removed or hidden; under legal hold nothing is, and
+    the audit says so.
     """
-    meant = [
-        memory
-        for id_, memory in list(draft.current.items())
-        if memory.status in FORGETTABLE and is_meant(request.what, memory, similarities.get(id_), context.policy)
-    ]
-    if meant:
-        draft.load(family(context.catalog, draft.subject, [memory.id for memory in meant]).values())
-        aftermath = remove(_narrowed(meant, request, draft, context), draft, context, _ASKED)
+    draft.load(context.catalog.list_memories(draft.subject, statuses=FORGETTABLE, limit=_LOOKED_THROUGH))
+    memories = [memory for memory in draft.current.values() if memory.status in FORGETTABLE]
+    known = _known(memories, vector, draft, context)
+    name = draft.name or ""
+    meant = meant_by(request, known, context.policy, name)
+    hidden = _hide([memories[place] for place in meant.perhaps], draft)
+    sure = [memories[place] for place in meant.surely]
+    if sure:
+        draft.load(family(context.catalog, draft.subject, [memory.id for memory in sure]).values())
+        aftermath = remove(_narrowed(sure, request, draft, context), draft, context, _ASKED)
         for id_ in aftermath.held:
             draft.audit_refusal(AuditAction.REFUSED, request.turn_id, _UNDER_LEGAL_HOLD, memory_id=id_)
         if aftermath.held:
-            return False
-    waiting = [
-        review
-        for review in (*draft.reviews, *context.catalog.reviews.page(draft.subject))
-        if review.candidate and is_meant(request.what, review.candidate, None, context.policy)
+            return hidden
+    return _withdraw(request, draft, context) or hidden or bool(sure)
+
+
+def _known(memories: Sequence[Memory], vector: Vector, draft: Draft, context: MemoryContext) -> list[Known]:
+    """Return the memories with their cosines to a request and the attributes that they speak of."""
+    vectors: Mapping[uuid.UUID, Vector] = {
+        **indexed_vectors([memory for memory in memories if memory.id not in draft.vectors], context),
+        **draft.vectors,
+    }
+    prototypes = prototypes_of(context.embedder)
+    return [
+        Known(memory, float(known @ vector), attribute_shares(known, prototypes))
+        if (known := vectors.get(memory.id)) is not None
+        else Known(memory)
+        for memory in memories
     ]
-    for review in waiting:
-        draft.withdraw_review(review, _ASKED)
-    return bool(meant or waiting)
+
+
+def _hide(memories: Collection[Memory], draft: Draft) -> bool:
+    """Archive what may be meant: it is not told any more, and nothing is lost. Returns whether anything was."""
+    shown = [memory for memory in memories if memory.status is Status.ACTIVE]
+    for memory in shown:
+        draft.archive(memory, _IN_DOUBT)
+    return bool(shown)
+
+
+def _withdraw(request: ForgetRequest, draft: Draft, context: MemoryContext) -> bool:
+    """Withdraw what waits for a person and is surely meant. Returns whether anything was."""
+    waiting = [review for review in (*draft.reviews, *context.catalog.reviews.page(draft.subject)) if review.candidate]
+    known = [Known(review.candidate) for review in waiting if review.candidate]
+    meant = meant_by(request, known, context.policy, draft.name or "").surely
+    for place in meant:
+        draft.withdraw_review(waiting[place], _ASKED)
+    return bool(meant)
 
 
 def _narrowed(meant: Sequence[Memory], request: ForgetRequest, draft: Draft, context: MemoryContext) -> set[uuid.UUID]:
@@ -52,8 +86,6 @@ def _narrowed(meant: Sequence[Memory], request: ForgetRequest, draft: Draft, con
     ids = set()
     for memory in meant:
         originals = [draft.current[id_] for id_ in memory.consolidated_from if id_ in draft.current]
-        meant_originals = {
-            original.id for original in originals if is_meant(request.what, original, None, context.policy)
-        }
-        ids |= meant_originals or {memory.id}
+        found = meant_by(request, [Known(original) for original in originals], context.policy, draft.name or "").surely
+        ids |= {originals[place].id for place in found} or {memory.id}
     return ids

@@ -160,7 +160,7 @@ def _resolved(
     """Decide an item, and do it on the draft."""
     item = comparison.item
     if isinstance(item, ForgetRequest):
-        return Resolution(item.turn_id, forget(item, comparison.similarities, draft, context))
+        return Resolution(item.turn_id, forget(item, comparison.vector, draft, context))
     candidate = item.candidate
     neighbours = _neighbours(comparison, candidate, draft, context)
     decision = _decide(item, neighbours, draft, context)
