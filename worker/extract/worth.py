@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import Final
 
 from policies.language.clauses import Mood, is_of_speaker, main_clauses
+from policies.language.heads import Judgement, judge
 from policies.language.narration import speaks_of_self
 from policies.language.parse import Parsed
 from policies.language.people import people_in
@@ -12,6 +14,11 @@ from policies.language.relevance import asks, asks_about_user, relevance_of
 from policies.language.sentences import words
 from worker.extract.utterances import Utterance
 
+_WORTH: Final = 0.5
+"""From where on the head is believed where the rules' points say that it is not worth it."""
+_WORTH_OF_OTHERS: Final = 0.6
+"""The same where the speaker is not in the sentence: what people say of the world looks like it."""
+_SURE: Final = 0.9
 _IDLE: Final = frozenset({"task", "question", "pure_question"})
 _REMARKS: Final = frozenset({"reaction", "about_you", "suggestion", "exclamation", "polite_state"})
 _LASTING_STATES: Final = words(
@@ -25,22 +32,34 @@ _THOUGHT: Final = words("think thinks guess guesses bet hope hopes wonder know k
 
 def is_worth_keeping(one: Utterance) -> bool:
     """Whether an utterance of the user's tells something of them or their people."""
-    if one.parsed is None or one.asks:
-        return False
     text = one.spelt.plain
+    if one.parsed is None or one.asks or (one.part is not None and passes_with_the_moment(one.part)):
+        return False
     if one.turn.source != "chat":
-        return text[-1:] != "?" and len(text.split()) > 2
-    first = one.number < 2 and one.asked is not None
-    question = one.asked.text if one.asked is not None and first else ""
-    judged = relevance_of(text, after_question=asks_about_user(question), replying=asks(question))
-    reasons = set(judged.reasons)
-    if reasons & _IDLE:
+        return len(text.split()) > 2
+    said = judged(one)
+    if said.whose in ("quoted", "fiction", "task") and said.whose_sure > _SURE:
         return False
-    if one.within_request and not _tells(one.parsed):
+    question = one.asked.text if one.asked is not None and one.number < 2 else ""
+    by_rules = relevance_of(text, after_question=asks_about_user(question), replying=asks(question))
+    reasons = set(by_rules.reasons)
+    if by_rules.worth_keeping and not reasons & _IDLE:
+        return True
+    if reasons & (_IDLE | _REMARKS) or len(text.split()) < 3:
         return False
-    if one.part is not None and passes_with_the_moment(one.part):
-        return False
-    return judged.worth_keeping or (not reasons & _REMARKS and _is_of_life(one))
+    return _is_of_life(one) or said.worth >= (_WORTH if speaks_of_self(one.parsed) else _WORTH_OF_OTHERS)
+
+
+@lru_cache(maxsize=512)
+def _judgement(text: str, parsed: Parsed, before: str) -> Judgement:
+    return judge(text, parsed, before)
+
+
+def judged(one: Utterance) -> Judgement:
+    """What the heads say of an utterance."""
+    before = one.asked.text if one.asked is not None and one.number < 2 else ""
+    assert one.parsed is not None
+    return _judgement(one.spelt.plain, one.part or one.parsed, before)
 
 
 def passes_with_the_moment(parsed: Parsed) -> bool:
