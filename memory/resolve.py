@@ -133,7 +133,8 @@ def _doubts(
         neighbours = _neighbours(comparison, candidate, draft, context, earlier)
         decision = _decide(comparison.item, neighbours, draft, context, [memory for memory, _ in earlier])
         if decision.action is DecisionAction.CHECK:
-            checks.append(_check(candidate, decision, neighbours))
+            known = draft.current | {memory.id: memory for memory, _ in earlier}
+            checks.append(Check(candidate, known[decision.targets[0]]))
         if decision.action not in (DecisionAction.UPDATE, DecisionAction.SKIP):
             earlier.append((new_memory(comparison.item, origins[candidate.turn_id], draft, context), comparison.vector))
     return checks
@@ -150,10 +151,6 @@ def _decide(
     return decide(scored.candidate, neighbours, same_attribute, context.policy, draft.now, draft.name)
 
 
-def _check(candidate: Candidate, decision: Decision, neighbours: Sequence[Neighbour]) -> Check:
-    return Check(candidate, next(near.memory for near in neighbours if near.memory.id == decision.targets[0]))
-
-
 def _resolved(
     comparison: _Comparison, verdicts: Verdicts, origins: Mapping[str, Origin], draft: Draft, context: MemoryContext
 ) -> Resolution:
@@ -166,7 +163,7 @@ def _resolved(
     decision = _decide(item, neighbours, draft, context)
     DECISIONS.labels(decision.action).inc()
     if decision.action is DecisionAction.CHECK:
-        check = _check(candidate, decision, neighbours)
+        check = Check(candidate, draft.current[decision.targets[0]])
         decision = _by_verdict(decision, check, verdicts.get(check.key))
     if item.is_guess and (decision.action is DecisionAction.SUPERSEDE or decision.outdated):
         decision = Decision(action=DecisionAction.SKIP, reason=_GUESS)

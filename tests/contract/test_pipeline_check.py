@@ -3,13 +3,22 @@
 from __future__ import annotations
 
 import re
+from datetime import timedelta
 from typing import Any
 
 import pytest
 
+from memory.draft import Draft
+from memory.publish import publish
+from memory.resolve import resolve
 from memory.same_fact import PROMPT, Judge
-from schema import Status
+from memory.scoring import Origin, Scored
+from schema import Candidate, Fact, Status
+from schema.candidate import Certainty, Change
 from schema.errors import LLMUnavailable
+from stores.catalog import Changes
+from stores.index import Entry, Hit
+from tests.contract.catalogs import NOW, a_memory
 from tests.contract.pipeline import EVERYTHING, Worker, only
 from tests.scripted import Scripted, answer, guarded, told
 from tests.turns import subject
@@ -111,3 +120,45 @@ def test_a_model_that_is_away_is_not_waited_for_where_the_settings_say_so(worker
     asked, _ = judged(worker, LLMUnavailable("throttled"), waits=False)
     asked.hear(anna, *SAID)
     assert len(worker.known(subject(anna))) == 2
+
+
+class FindsNothing:
+    """An index that finds nothing near."""
+
+    def query(self, *_: Any) -> list[Hit]:
+        return []
+
+    def fetch(self, *_: Any) -> list[Entry]:
+        return []
+
+
+def test_what_only_a_shared_attribute_brings_up_is_asked_about_too(worker: Worker, anna: str) -> None:
+    asked, provider = judged(worker, verdicts(p1="same"))
+    whose, context = subject(anna), asked.with_parts(index=FindsNothing()).context
+
+    def home(city: str) -> tuple[Fact, ...]:
+        return (Fact(entity="user", verb="lives in", object=city, attribute="home_city"),)
+
+    owns = {"summary": "The user owns a flat in Lisbon.", "facts": home("Lisbon")}
+    known = a_memory("t0", whose).model_copy(update=owns)
+    publish(Changes(subject=whose, at=NOW, created=(known,)), {}, worker.context)
+    moved = Candidate(
+        turn_id="t1",
+        ordinal=0,
+        type=known.type,
+        kind=known.kind,
+        category=known.category,
+        summary="The user bought a flat in Porto.",
+        facts=home("Porto"),
+        certainty=Certainty.PAST,
+        change=Change.REPLACES,
+        confidence=0.9,
+        occurred_at=NOW + timedelta(days=1),
+        said_at=NOW + timedelta(days=1),
+    )
+    [vector] = context.embedder.embed([moved.summary])
+    draft = Draft(whose, NOW + timedelta(days=1), context.policy.version, by="worker")
+    origins = {"t1": Origin("c", None, anna)}
+    [resolution] = resolve([Scored(moved, 0.5)], [vector], origins, draft, context)
+    assert len(provider.prompts) == 1
+    assert resolution.memory_id == known.id

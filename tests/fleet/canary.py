@@ -102,9 +102,9 @@ MUTATIONS = (
     Mutation(
         "no dedup: every candidate is a new memory",
         "policies/dedup.py",
-        "    judged = _judge(candidate, neighbours, same_attribute, policy, now)\n",
+        "    same = [j for j in judged if j.said is SameFact.SAME]\n",
         "    return Decision(action=DecisionAction.CREATE, reason='mutated')\n"
-        "    judged = _judge(candidate, neighbours, same_attribute, policy, now)\n",
+        "    same = [j for j in judged if j.said is SameFact.SAME]\n",
         ("tests/contract/test_pipeline.py",),
     ),
     Mutation(
