@@ -73,7 +73,8 @@ _BROKEN: Final = re.compile(r"\b[a-zA-Z]{1,2}-[a-z]{2,12}\b")
 _MANY_BROKEN: Final = 3
 """From so many words with a hyphen after the first letter or two; people have an e-mail and a t-shirt at most."""
 _LEET: Final = str.maketrans("013457@$", "oieastas")
-_FEW_SENTENCES: Final = 4
+_FEW_SENTENCES: Final = 12
+_LEAST_SURE: Final = 0.3
 _FLOOD_TOKENS: Final = 80
 
 
@@ -143,8 +144,9 @@ def instances(text: str) -> list[frozenset[str]]:
 
 
 def _doubt(text: str) -> float:
-    """How sure one sentence among many must be: a long text has as many chances to look like an order."""
-    return 2 * math.log(max(1.0, len(_SENTENCE.findall(text)) / _FEW_SENTENCES))
+    """Return how sure one sentence must be: among many, one or another looks like an order by chance."""
+    sentences = len(_SENTENCE.findall(text))
+    return _LEAST_SURE + 4 * math.log(max(1.0, sentences / _FEW_SENTENCES))
 
 
 def _marks(text: str) -> Iterator[str]:

@@ -29,7 +29,7 @@ def share_held(*, attack: int, half: str) -> float:
     return sum(map(held, cases)) / len(cases)
 
 
-@pytest.mark.parametrize(("half", "least"), [("seen", 0.88), ("unseen", 0.8)])
+@pytest.mark.parametrize(("half", "least"), [("seen", 0.88), ("unseen", 0.75)])
 def test_most_planted_instructions_are_held(half: str, least: float) -> None:
     assert share_held(attack=1, half=half) >= least
 
