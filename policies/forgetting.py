@@ -13,8 +13,30 @@ from schema import Candidate, ForgetRequest, Memory, MemoryType, Policy
 
 _WHOSE: Final = re.compile(r"^(?:the user|my|our|i|i'm|i've)(?:['’]s)?\s+", re.IGNORECASE)
 _IDLE: Final = contents(
-    ["thing", "stuff", "information", "info", "detail", "data", "story", "topic", "matter", "memory", "note", "part"]
-    + ["bit", "whole", "entire", "everything", "anything", "all", "something", "said", "told", "mentioned"]
+    [
+        "thing",
+        "stuff",
+        "information",
+        "info",
+        "detail",
+        "data",
+        "story",
+        "topic",
+        "matter",
+        "memory",
+        "note",
+        "part",
+        "bit",
+        "whole",
+        "entire",
+        "everything",
+        "anything",
+        "all",
+        "something",
+        "said",
+        "told",
+        "mentioned",
+    ]
 )
 """Words of a wish to forget that name nothing."""
 _MOST_WORDS: Final = 0.5
