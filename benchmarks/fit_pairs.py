@@ -124,19 +124,18 @@ def _chatter(data: Path, embedder: Embedder) -> list[Pair]:
     said: dict[tuple[str, str], list[str]] = {}
     with gzip.open(data / "locomo_turns.jsonl.gz", "rt", encoding="utf-8") as lines:
         for row in map(json.loads, lines):
-            stripped = (sentence.strip() for sentence in _SENTENCE.findall(row["text"]))
-            telling = [sentence for sentence in stripped if _TELLS.search(sentence)]
-            said.setdefault((row["conv"], row["speaker"]), []).extend(telling)
+            sentences = (one.strip() for one in _SENTENCE.findall(row["text"]))
+            said.setdefault((row["conv"], row["speaker"]), []).extend(one for one in sentences if _TELLS.search(one))
     found = []
-    for (_, speaker), sentences in said.items():
-        vectors = embedder.embed(sentences)
-        for place in range(_NEAREST, len(sentences)):
+    for (_, speaker), spoken in said.items():
+        vectors = embedder.embed(spoken)
+        for place in range(_NEAREST, len(spoken)):
             cosines = vectors[:place] @ vectors[place]
             near = np.argsort(cosines)[-_NEAREST:]
             found += [
                 Pair(
-                    sentences[i],
-                    sentences[place],
+                    spoken[i],
+                    spoken[place],
                     0,
                     1.0,
                     "chatter, strangers",
@@ -144,7 +143,7 @@ def _chatter(data: Path, embedder: Embedder) -> list[Pair]:
                     behind=float(cosines.max() - cosines[i]),
                 )
                 for i in near.tolist()
-                if sentences[i] != sentences[place]
+                if spoken[i] != spoken[place]
             ]
     return [replace(pair, weight=_OF_CHATTER / len(found)) for pair in found]
 
@@ -218,15 +217,13 @@ def _seen(head: str, pairs: Sequence[Pair], embedder: Embedder) -> tuple[list[st
 
 def _logistic(rows: Numbers, labels: Numbers, weights: Numbers, penalty: float = 1.0) -> Numbers:
     """The weights of a logistic regression, by Newton's method."""
-    found: Numbers = np.zeros(rows.shape[1])
+    found: Numbers = np.zeros(rows.shape[1], dtype=np.float64)
     for _ in range(40):
         share = _share(rows @ found)
-        gradient: Numbers = rows.T @ (weights * (share - labels)) + penalty * found
-        curvature: Numbers = (rows * (weights * share * (1 - share))[:, None]).T @ rows + penalty * np.eye(
-            rows.shape[1]
-        )
-        step = np.linalg.solve(curvature, gradient).astype(np.float64)
-        found = found - step
+        gradient = rows.T @ (weights * (share - labels)) + penalty * found
+        curvature = (rows * (weights * share * (1 - share))[:, None]).T @ rows + penalty * np.eye(rows.shape[1])
+        step = np.asarray(np.linalg.solve(curvature, gradient), dtype=np.float64)
+        found = np.subtract(found, step, dtype=np.float64)
         if np.abs(step).max() < 1e-6:
             break
     return found

@@ -179,11 +179,15 @@ def _takes_place(candidate: Candidate, said: Wording) -> bool:
 
 
 def _may_change(candidate: Candidate, memory: Memory, new: Wording) -> bool:
-    """Whether words may tell that a memory no longer holds: of two events, only if one is moved, ended or corrected."""
+    """Whether words may tell that a memory no longer holds: what has happened can only be corrected, and of what will,
+    another event only tells if it is moved, ended or corrected."""
     if candidate.certainty in _WEAK:
         return False
-    events = candidate.type is memory.type is MemoryType.EPISODIC
-    return not events or bool(new.cues & NEWS)
+    if memory.type is not MemoryType.EPISODIC:
+        return True
+    if memory.occurred_at <= memory.said_at:
+        return "corrects" in new.cues
+    return candidate.type is not MemoryType.EPISODIC or bool(new.cues & NEWS)
 
 
 def _within_window(candidate: Candidate, memory: Memory, policy: Policy, now: datetime) -> bool:
