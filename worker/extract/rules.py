@@ -225,7 +225,7 @@ def _told(said: Statement, parts: Parts, notes: Sequence[tuple[Note, ...]], name
         piece = narrated(parsed, narrator, some, _reference(parsed, said.refers.get(place), name))
         if piece is None:
             return None
-        pieces.append(_ended(piece))
+        pieces.append(_ended(piece[:1].upper() + piece[1:]))
     summary = _sentence(" ".join(pieces))
     heard = " ".join(one.spelt.plain for one, _ in parts)
     names = (
