@@ -12,12 +12,12 @@ from typing import Final
 
 from policies.language.annotation import Note, offsets_of
 from policies.language.clauses import FIRST_PERSON, OF_SPEAKER, SUBJECTS, Mood, main_clauses
+from policies.language.inflection import inflected
 from policies.language.parse import Parsed, Token
 from policies.language.people import NAMELIKE, people_in
 from policies.language.sentences import words
 from schema.errors import AfterturnError
 
-_IRREGULAR: Final = {"be": "is", "have": "has", "do": "does", "go": "goes", "am": "is", "are": "is", "were": "was"}
 _NEVER_INFLECTED: Final = words("can could will would shall should may might must 'll 'd ca wo ought better")
 _PAST_TOO: Final = words("hurt quit hit split beat cut put set let cost shut broke read")
 """Verbs that read alike in the present: people say them of themselves once they have happened."""
@@ -33,15 +33,6 @@ _CUT_OFF: Final = frozenset({"d", "ll", "m", "ve", "re", "nt"})
 """What a parser cuts from "wed" and "well" as if it were "we'd" and "we'll"."""
 _QUOTES: Final = frozenset({'"', "``", "''", "“", "”", "'", "‘"})
 _ANYONE: Final = words("if when you whenever how once as thank")
-_LEADING: Final = words(
-    "so well anyway anyways also btw actually honestly oh ah yeah yes yep yup no nope ok okay sure and but plus hey hi "
-    "hello haha lol wow um uh basically unfortunately sadly luckily plus because cos cause though hm hmm "
-    "thanks ya then"
-)
-_INTERJECTIONS: Final = words("btw lol omg haha lmao wow ugh yay hey hi hello oh ok okay yeah yep nope um uh")
-_ANNOUNCEMENT: Final = 6
-"""How many words may announce what is told."""
-_TRAILING: Final = words("lol haha hahaha lmao btw tbh though tho rip")
 
 
 @dataclass
@@ -60,20 +51,6 @@ class Narrator:
             self.named = True
             return f"{self.name}'s" if case in ("possessive", "mine") else self.name
         return _LATER[case]
-
-
-def inflected(verb: str) -> str:
-    """The third person singular of a verb's base form: "bake" -> "bakes", "have" -> "has"."""
-    lower = verb.lower()
-    if verb.isupper() and len(verb) > 1:
-        return inflected(lower).upper()
-    if lower in _IRREGULAR:
-        return _IRREGULAR[lower]
-    if lower.endswith(("s", "x", "z", "ch", "sh", "o")):
-        return verb + "es"
-    if lower.endswith("y") and lower[-2:-1] not in "aeiou":
-        return verb[:-1] + "ies"
-    return verb + "s"
 
 
 def narrated(
@@ -111,38 +88,6 @@ def retold(parsed: Parsed, narrator: Narrator, notes: Sequence[Note] = ()) -> st
 def speaks_of_self(parsed: Parsed) -> bool:
     """Whether the speaker is in a sentence at all."""
     return any(token.lower in OF_SPEAKER and token.text != "US" for token in parsed.tokens)
-
-
-def fringe_of(parsed: Parsed) -> tuple[int, int]:
-    """From where to where a sentence is more than what only opens or ends it: "well, ...", "... lol", smileys."""
-    tokens = parsed.tokens
-    begin, end = _announced(tokens), len(tokens)
-    while begin < end and (
-        tokens[begin].tag in ("UH", ",", ":", ".", "-RRB-", "NFP", "_SP", "HYPH")
-        or (
-            tokens[begin].lower in _LEADING
-            and (tokens[begin].lower in _INTERJECTIONS or not tokens[begin].tag.startswith(("VB", "NN", "IN", "DT")))
-            and (tokens[begin].lower != "no" or (begin + 1 < end and tokens[begin + 1].text in ",.!"))
-        )
-    ):
-        begin += 1
-    while end > begin and (
-        tokens[end - 1].lower in _TRAILING
-        or tokens[end - 1].tag in ("UH", ",", ":", "_SP", "NFP", "HYPH")
-        or not any(c.isalnum() or c in ".!?)$€£%\"'”" for c in tokens[end - 1].text)
-    ):
-        end -= 1
-    return begin, end
-
-
-def _announced(tokens: tuple[Token, ...]) -> int:
-    """Where a sentence begins after what only says that something is told: "Big news: ", "1) "."""
-    for place, token in enumerate(tokens[:_ANNOUNCEMENT]):
-        if token.text in (":", ")") and place + 1 < len(tokens):
-            return place + 1
-        if token.tag.startswith("PRP") or token.text in "(,.":
-            break
-    return 0
 
 
 def may_be_told(parsed: Parsed, you_have_a_name: bool = False) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from policies.language.narration import inflected
+from policies.language.inflection import inflected
 from policies.language.parse import Parsed
 from schema import Fact
 from worker.extract.attributes import USER

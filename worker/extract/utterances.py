@@ -16,7 +16,7 @@ from policies.admission import is_english
 from policies.language.annotation import Note, notes_of, offsets_of
 from policies.language.clauses import Mood, main_clauses
 from policies.language.commands import Command, find_commands
-from policies.language.narration import fringe_of
+from policies.language.fringe import fringe_of
 from policies.language.parse import Parsed
 from policies.language.sentences import MAX_SENTENCES, Sentence, prose_of, split_sentences, without_quotes
 from policies.language.spans import Span

@@ -7,7 +7,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from policies.language.fidelity import is_faithful, strange_words
-from policies.language.narration import Narrator, inflected, narrated
+from policies.language.inflection import inflected
+from policies.language.narration import Narrator, narrated
 from policies.language.spelling import mended, spelt
 from worker.extract.language import parse
 

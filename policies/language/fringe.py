@@ -1,0 +1,50 @@
+"""What only opens or ends a sentence, and tells nothing: "well, ...", "... lol", smileys."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from policies.language.parse import Parsed, Token
+from policies.language.sentences import words
+
+_LEADING: Final = words(
+    "so well anyway anyways also btw actually honestly oh ah yeah yes yep yup no nope ok okay sure and but plus hey hi "
+    "hello haha lol wow um uh basically unfortunately sadly luckily plus because cos cause though hm hmm "
+    "thanks ya then"
+)
+_INTERJECTIONS: Final = words("btw lol omg haha lmao wow ugh yay hey hi hello oh ok okay yeah yep nope um uh")
+_ANNOUNCEMENT: Final = 6
+"""How many words may announce what is told."""
+_TRAILING: Final = words("lol haha hahaha lmao btw tbh though tho rip")
+
+
+def fringe_of(parsed: Parsed) -> tuple[int, int]:
+    """From where to where a sentence is more than what only opens or ends it: "well, ...", "... lol", smileys."""
+    tokens = parsed.tokens
+    begin, end = _announced(tokens), len(tokens)
+    while begin < end and (
+        tokens[begin].tag in ("UH", ",", ":", ".", "-RRB-", "NFP", "_SP", "HYPH")
+        or (
+            tokens[begin].lower in _LEADING
+            and (tokens[begin].lower in _INTERJECTIONS or not tokens[begin].tag.startswith(("VB", "NN", "IN", "DT")))
+            and (tokens[begin].lower != "no" or (begin + 1 < end and tokens[begin + 1].text in ",.!"))
+        )
+    ):
+        begin += 1
+    while end > begin and (
+        tokens[end - 1].lower in _TRAILING
+        or tokens[end - 1].tag in ("UH", ",", ":", "_SP", "NFP", "HYPH")
+        or not any(c.isalnum() or c in ".!?)$€£%\"'”" for c in tokens[end - 1].text)
+    ):
+        end -= 1
+    return begin, end
+
+
+def _announced(tokens: tuple[Token, ...]) -> int:
+    """Where a sentence begins after what only says that something is told: "Big news: ", "1) "."""
+    for place, token in enumerate(tokens[:_ANNOUNCEMENT]):
+        if token.text in (":", ")") and place + 1 < len(tokens):
+            return place + 1
+        if token.tag.startswith("PRP") or token.text in "(,.":
+            break
+    return 0
