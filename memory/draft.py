@@ -85,10 +85,8 @@ class Draft:
         vector: Vector,
         others: Sequence[tuple[Memory, Vector]] = (),
     ) -> list[Neighbour]:
-        """Return active memories of some types near a vector, best first.
-
-        They are those that the index found, those that it cannot know yet, and `others`.
-        """
+        """Return active memories of some types near a vector, best first: those that the index found, those that it
+        cannot know yet, and `others`."""
         near = dict(similarities)
         if self.vectors:
             ids = list(self.vectors)
