@@ -48,7 +48,7 @@ _TOLD: Final = (
     ("me", "Maya"),
 )
 """How a statement is told of somebody, roughly: so do most memories read."""
-_OF_CHATTER: Final = 3_000.0
+_OF_CHATTER: Final = 5_000.0
 _OF_ALIKE: Final = 1.5
 """How much a pair counts that only looks like a change."""
 _NEAREST: Final = 10
@@ -124,7 +124,7 @@ def _chatter(data: Path, embedder: Embedder) -> list[Pair]:
     said: dict[tuple[str, str], list[str]] = {}
     with gzip.open(data / "locomo_turns.jsonl.gz", "rt", encoding="utf-8") as lines:
         for row in map(json.loads, lines):
-            sentences = (one.strip() for one in _SENTENCE.findall(row["text"]))
+            sentences = (one.strip() for one in (*_SENTENCE.findall(row["text"]), row["text"][:400]))
             said.setdefault((row["conv"], row["speaker"]), []).extend(one for one in sentences if _TELLS.search(one))
     found = []
     for (_, speaker), spoken in said.items():

@@ -11,7 +11,16 @@ from typing import Final
 from policies.facts import compare_facts
 from policies.language.wording import Wording, read
 from policies.merge import would_lose
-from policies.pairs import CHANGED_FROM, NEWS, SAME_FROM, another_bearer, changed_share, features_of, same_share
+from policies.pairs import (
+    CHANGED_FROM,
+    NEWS,
+    SAME_FROM,
+    another_bearer,
+    changed_share,
+    cues_about,
+    features_of,
+    same_share,
+)
 from schema import (
     Candidate,
     Certainty,
@@ -186,7 +195,7 @@ def _may_change(candidate: Candidate, memory: Memory, new: Wording) -> bool:
     if memory.type is not MemoryType.EPISODIC:
         return True
     if memory.occurred_at <= memory.said_at:
-        return "corrects" in new.cues
+        return "corrects" in cues_about(new, read(memory.summary))
     return candidate.type is not MemoryType.EPISODIC or bool(new.cues & NEWS)
 
 

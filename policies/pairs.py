@@ -17,10 +17,12 @@ from policies.language import lexicon
 from policies.language.wording import Quantity, Wording, content, contents
 
 Features = Mapping[str, float]
+_BRIEF, _FEW = 2, 14
+"""Sentences and content words up to which a statement is of one thing."""
 _Sides = tuple[frozenset[str], frozenset[str]]
 SAME_FROM: Final = 0.52
 """Share from which two statements are one fact: of contradictions fewer than two in a hundred pass for it."""
-CHANGED_FROM: Final = 0.4
+CHANGED_FROM: Final = 0.45
 """Share from which the later statement takes the place of the other."""
 NEWS: Final = frozenset({"ends", "moves", "replaces", "corrects"})
 """Cues that something is otherwise than it was."""
@@ -48,13 +50,14 @@ def features_of(
     `cosine` is on the scale of MiniLM, `attribute` how likely both speak of one attribute, `single` of one that has one
     value at a time; `behind` is how much nearer than the old one another statement is to the new one.
     """
+    cues = cues_about(new, old)
     here, there, shared = old.words - new.words, new.words - old.words, old.words & new.words
     smaller, larger = sorted((len(old.words), len(new.words)))
     jaccard, contained = len(shared) / (len(old.words | new.words) or 1), len(shared) / (smaller or 1)
     names_here, names_there = old.names - new.words, new.names - old.words
     values_here, values_there = ({q.value for q in one.quantities} for one in (old, new))
     anchors = len(shared - _COMMON)
-    news = bool(new.cues & NEWS)
+    news = bool(cues & NEWS)
     seen: dict[str, float] = {
         "one": 1.0,
         "cosine": cosine,
@@ -87,18 +90,27 @@ def features_of(
         "anchored": min(anchors, 3) / 3,
         "unanchored": not anchors,
         "news and anchored": news * min(anchors, 3) / 3,
-        "fresh and contained": ("fresh" in new.cues) * contained,
-        "fresh and single": ("fresh" in new.cues) * single,
-        "fresh and anchored": ("fresh" in new.cues) * min(anchors, 3) / 3,
+        "fresh and contained": ("fresh" in cues) * contained,
+        "fresh and single": ("fresh" in cues) * single,
+        "fresh and anchored": ("fresh" in cues) * min(anchors, 3) / 3,
         "behind": behind,
-        "both ended": "ends" in old.cues & new.cues,
+        "both ended": "ends" in old.cues & cues,
         "news and contained": news * contained,
         "news and cosine": news * cosine,
         "news and attribute": news * attribute,
         "news and single": news * single,
     }
-    seen |= {f"new {cue}": cue in new.cues for cue in _CUES} | {f"old {cue}": cue in old.cues for cue in _CUES}
+    seen |= {f"new {cue}": cue in cues for cue in _CUES} | {f"old {cue}": cue in old.cues for cue in _CUES}
     return {name: float(value) for name, value in seen.items()}
+
+
+def cues_about(new: Wording, old: Wording) -> frozenset[str]:
+    """Return the cues of change in a statement that may be of what another one says: of several sentences, those in one
+    that shares a telling word with it."""
+    if len(new.told) <= _BRIEF and len(new.words) <= _FEW:
+        return new.cues
+    telling = old.words - _COMMON
+    return frozenset(cue for words, cues in new.told if words & telling for cue in cues)
 
 
 def another_bearer(old: Wording, new: Wording) -> bool:

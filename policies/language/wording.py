@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Final
@@ -17,8 +17,10 @@ MAX_CHARS: Final = 2_000
 _TOKEN = re.compile(r"[$€£¥₹]?\d+(?:[.,:]\d+)*(?:%|[^\W\d_]+)?|[^\W\d_]+(?:['’][^\W\d_]+)?|[.!?](?=\s)")
 _NUMBER = re.compile(r"([$€£¥₹]?)(\d+(?:[.,:]\d+)*)(%|[^\W\d_]*)$")
 _THOUSANDS = re.compile(r",(?=\d{3}(?!\d))")
-_QUOTATION = re.compile(r'[^\n:"“]{1,80}: ["“](?P<words>.*)["”]\s*$', re.DOTALL)
-"""`Maya: "I see the dentist."`: who said it is no part of what was said."""
+_QUOTATION = re.compile(
+    r'(?:Asked ["“].{1,400}?["”], [^\n:"“]{1,80} said|[^\n:"“]{1,80}): ["“](?P<words>.*)["”]\s*$', re.DOTALL
+)
+"""`Maya: "I see the dentist."`: who said it, and what was asked, are no part of what was said."""
 _LOATHED = re.compile(r"\b(?:can['’]?t|cannot|can not|couldn['’]t) (?:stand|bear|abide)\b", re.IGNORECASE)
 """Reads as a denial and is none: who cannot stand flying hates it."""
 _SCALES: Final = {"k": 1e3, "m": 1e6, "mn": 1e6, "bn": 1e9, "b": 1e9}
@@ -44,7 +46,8 @@ class Wording:
 
     `order` holds the content words as they come; `names` those that were written as names; `bearers` those of whom it
     may tell beside the user, `pronouns` whether a pronoun may mean one of them; `negations` counts; `cues` are the
-    classes of words of change that it has (see `words.toml`); `particles` its small words that have an opposite.
+    classes of words of change that it has (see `words.toml`), `told` the words and cues of each sentence; `particles`
+    its small words that have an opposite.
     """
 
     order: tuple[str, ...]
@@ -55,6 +58,7 @@ class Wording:
     quantities: frozenset[Quantity]
     negations: int
     cues: frozenset[str]
+    told: tuple[tuple[frozenset[str], frozenset[str]], ...]
     particles: frozenset[str]
 
 
@@ -161,6 +165,7 @@ def read(text: str, name: str = "") -> Wording:
                 names.add(word)
         at_start = False
     words = frozenset(order)
+    told = tuple(_told(tokens, lowered))
     return Wording(
         order=tuple(order),
         words=words,
@@ -169,9 +174,20 @@ def read(text: str, name: str = "") -> Wording:
         pronouns=not _PRONOUNS.isdisjoint(part for token in lowered for part in token.split("'")),
         quantities=frozenset(quantities),
         negations=negations,
-        cues=_cues(lowered),
+        cues=frozenset(cue for _, cues in told for cue in cues),
+        told=told,
         particles=frozenset(lowered) & _PARTICLES,
     )
+
+
+def _told(tokens: list[str], lowered: list[str]) -> Iterator[tuple[frozenset[str], frozenset[str]]]:
+    """The content words of each sentence, with its cues."""
+    start = 0
+    for at in [*(at for at, token in enumerate(tokens) if token in ".!?"), len(tokens)]:
+        sentence = lowered[start:at]
+        plain = (token.removesuffix("'s").replace("'", "") for token in sentence)
+        yield frozenset(content(token) for token in plain if token not in _STOPS), _cues(sentence)
+        start = at + 1
 
 
 def _cues(lowered: list[str]) -> frozenset[str]:
