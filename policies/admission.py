@@ -74,6 +74,7 @@ _REQUEST: Final = re.compile(
 _SAID: Final = re.compile(r"[^\W_]")
 _YES_OR_NO: Final = re.compile(r"(?:yes|yeah|yep|yup|no|nope|nah|not really|of course|never|always)\b", re.IGNORECASE)
 _MAY_ANSWER_CHARS: Final = 60
+_STATEMENT_WORDS: Final = 3
 
 
 @dataclass
@@ -84,6 +85,7 @@ class _Heard:
     commands: dict[str, None] = field(default_factory=dict)
     foreign: bool = False
     answered: bool = False
+    states: bool = False
 
 
 def _may_answer(prose: str, *, asked: bool) -> bool:
@@ -94,6 +96,17 @@ def _may_answer(prose: str, *, asked: bool) -> bool:
     if asked and _YES_OR_NO.match(said):
         return True
     return not _ACKNOWLEDGEMENT.match(said) and not _REQUEST.match(said)
+
+
+def _states(sentence: str) -> bool:
+    """Whether a sentence may state something: it asks nothing, orders nothing and is more than a reaction."""
+    said = sentence.strip()
+    return (
+        len(said.split()) >= _STATEMENT_WORDS
+        and said[-1:] != "?"
+        and not _REQUEST.match(said)
+        and not _ACKNOWLEDGEMENT.match(said)
+    )
 
 
 def _hear(turn: Turn, question: str) -> _Heard:
@@ -124,6 +137,7 @@ def _weigh(heard: _Heard, prose: str, *, asked: bool, replying: bool) -> None:
             heard.foreign = True
             continue
         first = place < 2
+        heard.states = heard.states or _states(sentence.text)
         relevance = relevance_of(sentence.text, after_question=asked and first, replying=replying and first)
         beside = told_beside(sentence.text) if {"task", "question"} & set(relevance.reasons) else ()
         for one in (relevance, *map(relevance_of, beside)):
@@ -158,6 +172,8 @@ def admit(turn: Turn, question: str = "") -> Admission:
         reasons += ("may_answer",)
     if turn.source != "chat" and heard.best is not None:
         reasons += ("external_source",)
+    if not reasons and heard.states:
+        reasons = ("statement",)
     if reasons:
         return Admission(action=AdmissionAction.ASK, reasons=reasons)
     return Admission(action=AdmissionAction.SKIP, reasons=("nothing_personal" if heard.best else "no_prose",))

@@ -27,6 +27,12 @@ _LASTING_STATES: Final = words(
     "autistic dyslexic deaf blind colorblind colourblind left-handed right-handed bald sober religious catholic "
     "muslim jewish christian buddhist hindu atheist sick ill depressed anxious burnt"
 )
+_OF_THE_TALK: Final = words(
+    "think thinks thought guess bet hope wonder know knew mean see hear heard agree understand suppose imagine need want "
+    "like love appreciate thank ask asked asking wondering looking trying try mean question questions idea doubt doubts "
+    "favor favour request minute second moment problem issue help clue point"
+)
+"""Verbs and objects of what is said about this conversation, its wishes and views."""
 _THOUGHT: Final = words("think thinks guess guesses bet hope hopes wonder know knows mean means sound sounds")
 
 
@@ -47,7 +53,9 @@ def is_worth_keeping(one: Utterance) -> bool:
         return True
     if reasons & (_IDLE | _REMARKS) or len(text.split()) < 3:
         return False
-    return _is_of_life(one) or said.worth >= (_WORTH if speaks_of_self(one.parsed) else _WORTH_OF_OTHERS)
+    if _is_of_life(one) or _tells_of_speaker(one.part or one.parsed):
+        return True
+    return said.worth >= (_WORTH if speaks_of_self(one.parsed) else _WORTH_OF_OTHERS)
 
 
 @lru_cache(maxsize=512)
@@ -88,6 +96,36 @@ def is_remark(one: Utterance) -> bool:
 
 def _tells(parsed: Parsed) -> bool:
     return any(c.mood is Mood.TELLING and c.subject is not None and c.finite is not None for c in main_clauses(parsed))
+
+
+def _tells_of_speaker(parsed: Parsed) -> bool:
+    """Whether a clause says plainly what the speaker or somebody of theirs is, has or does: "I have diabetes", "my son
+    is 4", "we moved the shop"; what they think, ask for or have to say in this conversation is nothing of the kind."""
+    if any(token.lower in ("you", "your", "u") for token in parsed.tokens):
+        return False
+    for clause in main_clauses(parsed):
+        if clause.mood is not Mood.TELLING or clause.finite is None or not _is_theirs(parsed, clause.subject):
+            continue
+        said = {clause.head, *parsed.children(clause.head)}
+        if any(parsed.tokens[place].lower in _OF_THE_TALK for place in said):
+            continue
+        if any(_is_content(parsed, place) for place in parsed.subtree(clause.head) if place != clause.subject):
+            return True
+    return False
+
+
+def _is_theirs(parsed: Parsed, subject: int | None) -> bool:
+    """Whether a subject is the speaker, or something or somebody of theirs."""
+    if subject is None:
+        return False
+    return is_of_speaker(parsed, subject) or any(
+        parsed.tokens[child].lower in ("my", "our") for child in parsed.children(subject)
+    )
+
+
+def _is_content(parsed: Parsed, place: int) -> bool:
+    token = parsed.tokens[place]
+    return token.tag.startswith("NN") or token.tag == "CD"
 
 
 def _is_of_life(one: Utterance) -> bool:
