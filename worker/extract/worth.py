@@ -28,9 +28,9 @@ _LASTING_STATES: Final = words(
     "muslim jewish christian buddhist hindu atheist sick ill depressed anxious burnt"
 )
 _OF_THE_TALK: Final = words(
-    "think thinks thought guess bet hope wonder know knew mean see hear heard agree understand suppose imagine need want "
-    "like love appreciate thank ask asked asking wondering looking trying try mean question questions idea doubt doubts "
-    "favor favour request minute second moment problem issue help clue point"
+    "think thinks thought guess bet hope wonder know knew mean see hear heard agree understand suppose imagine need "
+    "want like love appreciate thank ask asked asking wondering looking trying try mean question questions idea doubt "
+    "doubts favor favour request minute second moment problem issue help clue point"
 )
 """Verbs and objects of what is said about this conversation, its wishes and views."""
 _THOUGHT: Final = words("think thinks guess guesses bet hope hopes wonder know knows mean means sound sounds")
@@ -53,9 +53,8 @@ def is_worth_keeping(one: Utterance) -> bool:
         return True
     if reasons & (_IDLE | _REMARKS) or len(text.split()) < 3:
         return False
-    if _is_of_life(one) or _tells_of_speaker(one.part or one.parsed):
-        return True
-    return said.worth >= (_WORTH if speaks_of_self(one.parsed) else _WORTH_OF_OTHERS)
+    sure = said.worth >= (_WORTH if speaks_of_self(one.parsed) else _WORTH_OF_OTHERS)
+    return sure or _is_of_life(one) or _tells_of_speaker(one.part or one.parsed)
 
 
 @lru_cache(maxsize=512)
