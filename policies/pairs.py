@@ -86,7 +86,7 @@ def features_of(
         "kind clash": _another_kind(old, new),
         "stance": bool((here | there) & _STANCES),
         "same words": not here and not there,
-        "repeated": old.order == new.order and old.quantities == new.quantities and bool(old.order),
+        "repeated": _is_repeated(old, new),
         "anchored": min(anchors, 3) / 3,
         "unanchored": not anchors,
         "news and anchored": news * min(anchors, 3) / 3,
@@ -111,6 +111,17 @@ def cues_about(new: Wording, old: Wording) -> frozenset[str]:
         return new.cues
     telling = old.words - _COMMON
     return frozenset(cue for words, cues in new.told if words & telling for cue in cues)
+
+
+def _is_repeated(old: Wording, new: Wording) -> bool:
+    """Whether both say the same in the same words: for or against it, and of the same numbers."""
+    return (
+        bool(old.order)
+        and old.order == new.order
+        and old.quantities == new.quantities
+        and old.negations % 2 == new.negations % 2
+        and old.cues == new.cues
+    )
 
 
 def another_bearer(old: Wording, new: Wording) -> bool:

@@ -11,7 +11,7 @@ from schema import OpenTopic, Question, Subject
 from stores.catalog import Changes, Outcome
 from tests.contract.pipeline import Worker, only
 from tests.turns import a_turn, subject
-from worker import tasks
+from worker.nights.cleanup import clean_up
 
 
 def exchange(user: str, number: int, *said: tuple[str, str], name: str | None = None, **fields: Any) -> dict[str, Any]:
@@ -76,17 +76,14 @@ def test_a_question_is_stale_after_its_hours(worker: Worker, anna: str) -> None:
     assert (list(fresh.questions), list(stale.questions)) == (["c"], [])
 
 
-def test_what_is_stale_is_dropped_from_the_catalog(worker: Worker, anna: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_is_stale_is_dropped_from_the_catalog(worker: Worker, anna: str) -> None:
     stale = datetime.now(UTC) - timedelta(hours=worker.context.policy.open_topic_hours + 1)
     fresh, whose = datetime.now(UTC), subject(anna)
     for agent, at in (("planner", stale), ("coach", fresh)):
         topic = OpenTopic(agent_id=agent, text="a trip to Japan", turn_id="t")
         asked = Question(conversation_id=agent, text="When?", turn_id="t")
         worker.context.catalog.commit(Changes(subject=whose, at=at, topics={agent: topic}, questions={agent: asked}))
-    monkeypatch.setattr(tasks, "_context", lambda: worker.context)
-    for _ in range(2):
-        worker.context.redis.delete("afterturn:sweep:claim")
-        tasks.sweep()
+    clean_up(worker.context, fresh)
     assert [row["agent_id"] for row in worker.rows("open_topics", whose)] == ["coach"]
     assert [row["conversation_id"] for row in worker.rows("questions", whose)] == ["coach"]
 
