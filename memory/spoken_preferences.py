@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from memory.draft import Draft
-from policies.language.commands import find_commands
+from policies.language.orders import Order, orders_of
 from policies.privacy.quoted_text import own_words
-from policies.topics import is_everything, named_in
+from policies.topics import EVERYTHING, is_everything, named_in
 from schema import (
     MAX_BLOCKED_TOPICS,
     Admission,
@@ -19,7 +19,7 @@ from schema import (
     Preferences,
 )
 
-_VERBS = ("block", "unblock")
+_INTENTS = ("stop", "resume")
 _WITHHELD = "consent_withdrawn"
 
 
@@ -77,13 +77,20 @@ def without_withheld(turns: Sequence[AdmittedTurn], preferences: SpokenPreferenc
 
 def _topics_said(admitted: AdmittedTurn) -> list[tuple[str, bool]]:
     """Return the topics that the user wants blocked (True) or not any more (False), in the order of the words."""
-    if not any(f"command_{verb}" in admitted.admission.reasons for verb in _VERBS):
+    if not any(f"command_{intent}" in admitted.admission.reasons for intent in _INTENTS):
         return []
     return [
-        (topic, command.verb == "block")
+        (topic, order.intent == "stop")
         for message in admitted.turn.messages
         if message.role == "user"
-        for command in find_commands(own_words(message.content))
-        if command.verb in _VERBS
-        for topic in named_in(command.object_text)
+        for order in orders_of(own_words(message.content))
+        if order.intent in _INTENTS and not order.doubtful
+        for topic in _topics_of(order)
     ]
+
+
+def _topics_of(order: Order) -> tuple[str, ...]:
+    """Return what an order is about; nothing where it is about what was just said, which is off the record."""
+    if order.scope == "all":
+        return (EVERYTHING,)
+    return () if order.reaches_back else named_in(order.object_text)

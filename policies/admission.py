@@ -7,50 +7,12 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from policies.language.beside import told_beside
-from policies.language.commands import find_commands
+from policies.language.heads import judge
+from policies.language.languages import ENGLISH, OTHER, language_of
+from policies.language.orders import orders_of
 from policies.language.relevance import SURELY, WORTH_KEEPING, Relevance, asks, asks_about_user, relevance_of
 from policies.language.sentences import prose_of, split_sentences, words
 from schema import Admission, AdmissionAction, Turn
-
-_LETTER_RUN = re.compile(r"[^\W\d_]+")
-_ENGLISH: Final = words(
-    "the a an and or but if of to in on at for with from by about as is are was were be been am do does "
-    "did have has had i you he she it we they me my your his her our their this that these those what "
-    "which who when where why how not no yes so just like can will would could should there here i'm it's "
-    "don't up out more some all new really very good im ive love hi hello hey thanks thank ok okay please "
-    "remember forget"
-)
-_FOREIGN: Final = words(
-    "el los las una que por para con mi es soy estoy muy pero como tengo vivo hola gracias quiero der die "
-    "das und ich bin ist nicht ein eine mein meine habe wir sie zu mit auf für wohne danke le les une et "
-    "je suis est pas mon ma mes nous vous avec pour dans j'ai j'habite merci bonjour il lo gli che sono "
-    "non ho mio mia per di vivo grazie ciao o os eu não uma meu minha tenho sou com você obrigado moro de "
-    "het een ik ben niet mijn en van woon heb dank jag är och inte min mitt har jeg og ikke ve bir benim "
-    "için ben nie jest mam się na"
-)
-_MIXED: Final = frozenset({"die", "a", "me", "i", "no", "in", "on", "he", "so", "do", "is", "was", "as", "an", "at"})
-_LATIN_LIMIT = 0x250
-
-
-def is_english(text: str) -> bool:
-    """Whether prose is in English, by the alphabet and the share of the commonest words.
-
-    Fewer than four words of the Latin alphabet are given the benefit of the doubt unless one of them is a
-    common word of another language.
-    """
-    said = _LETTER_RUN.findall(text[:2000].lower().replace("'", ""))
-    if not said:
-        return True
-    letters = sum(map(len, said))
-    latin = sum(1 for word in said for char in word if ord(char) < _LATIN_LIMIT)
-    if latin < letters * 0.6:
-        return False
-    english = sum(word in _ENGLISH for word in said)
-    foreign = sum(word in _FOREIGN and word not in _MIXED for word in said)
-    if len(said) < 4:
-        return foreign <= english
-    return foreign <= max(english, 1) or foreign * 8 < len(said)
-
 
 _TELLING: Final = words(
     "possession relation answers_question first_person my_thing number time preference name money "
@@ -75,15 +37,29 @@ _SAID: Final = re.compile(r"[^\W_]")
 _YES_OR_NO: Final = re.compile(r"(?:yes|yeah|yep|yup|no|nope|nah|not really|of course|never|always)\b", re.IGNORECASE)
 _MAY_ANSWER_CHARS: Final = 60
 _STATEMENT_WORDS: Final = 3
+_BEFORE_CHARS: Final = 400
+_READ_CHARS: Final = 16_000
+_SENTENCES: Final = 20
+"""How many sentences of a message the head reads."""
+_WORTH: Final = 0.5
+_WORTH_ELSEWHERE: Final = 0.2
+"""Of what is not in English and in somebody's own words: the head has seen little of it, and errs on this side."""
+_OWN: Final = "own"
+_NOT_OWN: Final = frozenset({"task", "fiction", "quoted", "reported"})
+_NOT_OWN_SURE: Final = 0.6
+_PLANTED: Final = 0.5
+_CLOSING: Final = " )\"'!”»"
 
 
 @dataclass
 class _Heard:
-    """What the user's messages of a turn came to."""
+    """What the user's messages of a turn came to. `worth` says that the head found something in them."""
 
     best: Relevance | None = None
-    commands: dict[str, None] = field(default_factory=dict)
+    orders: dict[str, None] = field(default_factory=dict)
+    off_the_record: bool = False
     foreign: bool = False
+    worth: bool = False
     answered: bool = False
     states: bool = False
 
@@ -117,23 +93,55 @@ def _hear(turn: Turn, question: str) -> _Heard:
             question, spoken = message.content, True
         if message.role != "user":
             continue
-        for command in find_commands(message.content):
-            heard.commands[f"command_{command.verb}"] = None
         prose = prose_of(message.content)
-        if not is_english(prose):
+        language = language_of(prose)
+        for order in orders_of(message.content, question[-_BEFORE_CHARS:], language):
+            if not order.doubtful or order.intent == "forget":
+                heard.orders[f"command_{order.intent}"] = None
+            heard.off_the_record |= order.intent == "stop" and order.reaches_back and not order.doubtful
+        if language == OTHER:
             heard.foreign = True
             continue
-        asked = asks_about_user(question)
-        heard.answered = heard.answered or ((asked or not spoken) and _may_answer(prose, asked=asked))
-        _weigh(heard, prose, asked=asked, replying=asks(question))
+        if language == ENGLISH:
+            asked = asks_about_user(question)
+            heard.answered = heard.answered or ((asked or not spoken) and _may_answer(prose, asked=asked))
+            _weigh(heard, prose, asked=asked, replying=asks(question))
+        else:
+            heard.foreign = True
+        heard.worth = heard.worth or tells_of_self(prose, question[-_BEFORE_CHARS:], language)
         question = ""
     return heard
+
+
+def tells_of_self(prose: str, before: str, language: str) -> bool:
+    """Whether the head finds a sentence of somebody's own among the first of a text that is worth a memory.
+
+    `before` is what the other side said just before.
+    """
+    sentences = [one.text for one in split_sentences(prose[:_READ_CHARS])][:_SENTENCES]
+    return any(is_own_news(sentence, before, language) for sentence in sentences)
+
+
+def is_own_news(sentence: str, before: str, language: str) -> bool:
+    """Whether the head finds a sentence worth a memory: told by its speaker, and no question."""
+    if (
+        not _SAID.search(sentence)
+        or _ACKNOWLEDGEMENT.match(sentence)
+        or sentence.rstrip(_CLOSING).endswith(("?", "？"))
+    ):
+        return False
+    said = judge(sentence, None, before, language)
+    own = said.whose not in _NOT_OWN or said.whose_sure < _NOT_OWN_SURE
+    worth = said.worth >= _WORTH
+    if language != ENGLISH and said.whose == _OWN:
+        worth = said.worth >= _WORTH_ELSEWHERE
+    return worth and own and said.planted < _PLANTED
 
 
 def _weigh(heard: _Heard, prose: str, *, asked: bool, replying: bool) -> None:
     """Take note of the best sentence of a message. The first two may answer what was asked."""
     for place, sentence in enumerate(split_sentences(prose)):
-        if not is_english(sentence.text):
+        if language_of(sentence.text) != ENGLISH:
             heard.foreign = True
             continue
         first = place < 2
@@ -150,20 +158,22 @@ def admit(turn: Turn, question: str = "") -> Admission:
 
     `question` is what the assistant asked last in the turn before it in the conversation, if it ended by asking.
 
-    KEEP: a rule is sure that the user said something to remember, or gave an order to the memory. ASK: there may
-    be something, it may answer a question, it is not in English, or it comes from another source than the chat.
+    KEEP: a rule or the head is sure that the user said something to remember, or gave an order to the memory. ASK:
+    there may be something, it may answer a question, it is not in English, or it comes from another source.
     SKIP: nothing, withdrawn consent, or said off the record.
     """
     if turn.consent == "withdrawn":
         return Admission(action=AdmissionAction.SKIP, reasons=("consent_withdrawn",))
     heard = _hear(turn, question)
-    if "command_off_the_record" in heard.commands:
+    if heard.off_the_record:
         return Admission(action=AdmissionAction.SKIP, reasons=("off_the_record",))
     points = heard.best.points if heard.best else 0.0
-    reasons = tuple(heard.commands) + (("attachment",) if turn.attachments else ())
-    sure = bool(reasons) or points >= SURELY
+    reasons = tuple(heard.orders) + (("attachment",) if turn.attachments else ())
+    sure = bool(reasons) or points >= SURELY or heard.worth
     if heard.best is not None and points >= WORTH_KEEPING:
         reasons += tuple(reason for reason in heard.best.reasons if reason in _TELLING)
+    if heard.worth:
+        reasons += ("worth",)
     if heard.foreign:
         reasons += ("not_english",)
     if sure:

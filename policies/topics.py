@@ -16,7 +16,9 @@ _WHOSE: Final = re.compile(
 )
 _TAIL: Final = re.compile(r"[\s.,!?]*(?:\b(?:anymore|any more|please|ever|again|from now on|thanks?)\b[\s.,!?]*)*$")
 _SENTENCE: Final = re.compile(r"[^.!?\n]*[.!?\n]*")
-_ONESELF: Final = frozenset({"me", "us", "myself"})
+EVERYTHING: Final = "me"
+"""The topic that is the user as a whole."""
+_ONESELF: Final = frozenset({EVERYTHING, "us", "myself"})
 _SHORTEST: Final = 2
 _LONGEST: Final = 60
 

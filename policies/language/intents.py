@@ -44,6 +44,7 @@ class Forms:
     foreign: re.Pattern[str]
     idle: Mapping[str, re.Pattern[str]]
     back: re.Pattern[str]
+    about: re.Pattern[str]
 
 
 @lru_cache(maxsize=1)
@@ -94,6 +95,7 @@ def forms_of(language: str) -> Forms:
         ),
         idle=idle,
         back=re.compile("|".join(known["stop"].get(language, {}).get("back", ())) or "(?!)", re.IGNORECASE),
+        about=re.compile(rf"(?:{_either(words, 'about')})\s*\Z", re.IGNORECASE),
     )
 
 

@@ -13,6 +13,7 @@ from typing import Final, Literal
 
 from policies.language.heads import Judgement, judge
 from policies.language.intents import Forms, forms_of
+from policies.language.languages import language_of
 from policies.language.sentences import prose_of, split_sentences
 
 MAX_CHARS: Final = 16_000
@@ -20,6 +21,7 @@ DESTRUCTIVE: Final = frozenset({"forget", "stop", "resume"})
 """Orders that take something away or change consent: in doubt they ask."""
 _BARE: Final = frozenset({"style", "call_me", "never_mention", "stop", "resume", "unpin"})
 """Orders that tell nothing of the user beside what they want."""
+_OF_A_THING: Final = frozenset({"forget", "remember", "never_mention", "stop", "resume", "unpin"})
 _AGREES: Final = 0.25
 _SURELY_AGREES: Final = 0.5
 _HEAD_ALONE: Final = 0.75
@@ -47,7 +49,8 @@ class Order:
 
     `object_text` is in the user's words, "" where `reaches_back` says that it is about what was just said, or where
     `scope` is "all". `start` and `end` are characters of the message. A `doubtful` one may not be an order: it
-    takes nothing away and changes no consent before somebody was asked, and its words are never a memory.
+    takes nothing away and changes no consent before somebody was asked, and its words are never a memory. `sure` says
+    that a form gave it that needs no second opinion.
     """
 
     intent: str
@@ -57,14 +60,17 @@ class Order:
     doubtful: bool
     start: int
     end: int
+    sure: bool = False
 
 
-def orders_of(text: str, before: str = "", language: str = "en") -> tuple[Order, ...]:
+def orders_of(text: str, before: str = "", language: str | None = None) -> tuple[Order, ...]:
     """Return the orders of a user's message in the order in which they stand, at most one a clause.
 
-    `before` is what the assistant said just before. Linear in the length of the text, of which `MAX_CHARS` are read.
+    `before` is what the assistant said just before, `language` that of the message: what it looks like where nothing is
+    said. Linear in the length of the text, of which `MAX_CHARS` are read.
     """
     text = text[:MAX_CHARS].replace("’", "'").replace("‘", "'")
+    language = language or language_of(text)
     forms = forms_of(language)
     own, unsure_from = _own(prose_of(text), forms)
     if not own.strip(_HIDDEN + " \n"):
@@ -78,9 +84,7 @@ def orders_of(text: str, before: str = "", language: str = "en") -> tuple[Order,
         said = message if sentence.text == text else judge(sentence.text, None, before, language)
         for order in _in_sentence(sentence.text, sentence.start, text, forms, said):
             doubt = order.doubtful or foreign or order.start > unsure_from or message.planted >= _PLANTED
-            found.append(
-                Order(order.intent, order.object_text, order.reaches_back, order.scope, doubt, order.start, order.end)
-            )
+            found.append(replace(order, doubtful=doubt))
     return tuple(found)
 
 
@@ -157,8 +161,7 @@ def _by_head(sentence: str, offset: int, text: str, said: Judgement) -> Order | 
 
 def _reported(before: str, forms: Forms) -> bool:
     """Whether what stands before a clause says that another's words follow: "he said, ..."."""
-    last = before.rstrip(" ,:;-")[-40:].split()
-    return bool(before.strip()) and any(forms.foreign.fullmatch(word) for word in last[-2:])
+    return any(forms.foreign.fullmatch(word.strip(",:;-")) for word in before[-_LINE_CHARS:].split()[-2:])
 
 
 def _order(
@@ -177,7 +180,11 @@ def _order(
                 continue
             if match := form.pattern.match(clause[start:]):
                 order = _made(form.intent, match, begin + start, offset, text, forms)
-                return replace(order, doubtful=not form.sure and chance < _SURELY_AGREES) if order else form.intent
+                reported = (
+                    "object" in match.groupdict() and match.start("object") == 0 and _reported(match["object"], forms)
+                )
+                doubt = not form.sure and (chance < _SURELY_AGREES or reported)
+                return replace(order, doubtful=doubt, sure=form.sure) if order else form.intent
     return None
 
 
@@ -193,23 +200,22 @@ def _made(intent: str, match: re.Match[str], begin: int, offset: int, text: str,
         return Order(intent, "", not everything, "all" if everything else "thing", False, start, end)
     first, last = match.span("object")
     said = text[start + first : start + last].strip(" ,.!;:")
-    if intent == "forget" and (cut := forms.next_clause.search(said)):
+    if intent in ("forget", "stop") and (cut := forms.next_clause.search(said)):
         end = start + first + cut.start()
         said = forms.tail.sub("", said[: cut.start()]).strip(" ,.!;:")
     if forms.idle[intent].match(said) or forms.for_now.search(said):
         return None
     if intent in ("forget", "remember") and forms.assistant.match(said):
         return None
-    for reading in (said, _without_lead(said, forms)):
-        if forms.this.match(reading):
-            return Order(intent, "", True, "thing", False, start, end)
-        if intent in ("forget", "stop") and forms.all.match(reading):
-            return Order(intent, "", False, "all", False, start, end)
-    about = (
-        _without_lead(said, forms)
-        if intent in ("forget", "remember", "never_mention", "stop", "resume", "unpin")
-        else said
-    )
+    bare = _without_lead(said, forms)
+    everything = intent in ("forget", "stop") and any(forms.all.match(reading) for reading in (said, bare))
+    points_back = any(forms.this.match(reading) for reading in (said, bare))
+    if intent == "stop" and not everything:
+        # What names no topic means what is being said.
+        points_back = points_back or not forms.about.search(text[start : start + first + said.find(bare)])
+    if points_back or everything:
+        return Order(intent, "", points_back, "thing" if points_back else "all", False, start, end)
+    about = bare if intent in _OF_A_THING else said
     return Order(intent, about or said, False, "thing", False, start, end)
 
 

@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 from typing import Final
 
-from policies.language.commands import find_commands
+from policies.language.orders import orders_of
 from policies.privacy.rules import label_pattern
 from policies.privacy.secrets import CODES, PASSWORDS, PINS
 from schema import Message
@@ -45,7 +45,7 @@ _UNFINISHED: Final = re.compile(
 )
 _SENTENCE: Final = re.compile(r"\s*[^\s]+[^\n.!?]*")
 _CLAUSE: Final = re.compile(r"\s*[^\s]+(?:(?!\s(?:and|but|so|because)\s)[^\n.!?,;])*")
-_NO_ANSWER: Final = frozenset({"forget", "block", "off_the_record"})
+_NO_ANSWER: Final = frozenset({"forget", "stop"})
 
 
 def without_answers(messages: Sequence[Message], question: str = "") -> tuple[Message, ...]:
@@ -92,7 +92,7 @@ def _asks(text: str, before: str) -> bool:
 
 
 def _masked(text: str, *, asked: bool) -> str:
-    if any(command.verb in _NO_ANSWER for command in find_commands(text)):
+    if any(order.intent in _NO_ANSWER and not order.doubtful for order in orders_of(text)):
         return text
     part = (_SENTENCE if asked else _CLAUSE).match(text)
     if part is None or (not asked and len(part[0]) > _SHORT_CLAUSE):

@@ -9,7 +9,7 @@ from datetime import date, datetime, time, timedelta
 from functools import cached_property
 from typing import Final
 
-from policies.language.commands import Command, find_commands
+from policies.language.orders import Order, orders_of
 from policies.language.spans import MONTHS
 from policies.language.spelling import mended
 from schema import (
@@ -137,8 +137,8 @@ class Reading:
     def _taken(self, told: ToldMemory, one: ShownTurn) -> Candidate:
         at, said = one.turn.occurred_at, one.in_own_words()
         summary = _dated(told.summary, at)
-        commands = find_commands(said)
-        ordered = [command for command in commands if command.verb in _ASKED_FOR and _is_of(command, told.evidence)]
+        orders = [order for order in orders_of(said) if not order.doubtful]
+        ordered = [order for order in orders if order.intent in _ASKED_FOR and _is_of(order, told.evidence, said)]
         certainty = min(told.confidence, _STATED if one.question is None else _ANSWERED)
         moments = resolve_dates(mended(told.evidence), at).moments
         return Candidate(
@@ -159,8 +159,8 @@ class Reading:
             occurred_at=moments[0].at if len(moments) == 1 else _moment(told.occurred_at, at) or at,
             said_at=at,
             explicit=bool(ordered),
-            pinned=any(command.verb == "pin" for command in ordered),
-            private=any(command.verb == "private" for command in commands),
+            pinned=any(order.intent == "pin" for order in ordered),
+            private=any(order.intent == "private" for order in orders),
         )
 
     def _understood_by(self, one: ShownTurn, summary: str) -> tuple[str, ...]:
@@ -217,7 +217,8 @@ class Reading:
         if one is None or not told.what:
             return None
         said = one.in_own_words()
-        heard = any(command.verb == "forget" for command in find_commands(said)) or not one.is_english
+        wishes = [order for order in orders_of(said) if order.intent == "forget"]
+        heard = bool(wishes) or not one.is_english
         by_rules = any(isinstance(hint, ForgetRequest) for hint in self.hints.get(one.turn.turn_id, ()))
         if by_rules or not heard or not is_quoted(told.evidence, said):
             self.dropped("nothing_to_forget")
@@ -225,7 +226,12 @@ class Reading:
         if len(by_turn[one.turn.turn_id]) >= MAX_ITEMS_A_TURN:
             self.dropped("too_many")
             return None
-        return ForgetRequest(turn_id=one.turn.turn_id, ordinal=0, what=told.what[:MAX_SUMMARY_CHARS])
+        return ForgetRequest(
+            turn_id=one.turn.turn_id,
+            ordinal=0,
+            what=told.what[:MAX_SUMMARY_CHARS],
+            doubtful=bool(wishes) and all(wish.doubtful for wish in wishes),
+        )
 
     def _ordered(self, turn_id: str, items: Sequence[Candidate | ForgetRequest]) -> Iterator[Candidate | ForgetRequest]:
         done = any(isinstance(item, Candidate) and item.explicit for item in items)
@@ -235,9 +241,11 @@ class Reading:
                 yield hint
 
 
-def _is_of(command: Command, evidence: str) -> bool:
-    """Whether a quotation is of what a command is about."""
-    about, quoted = plain(command.object_text), plain(evidence)
+def _is_of(order: Order, evidence: str, said: str) -> bool:
+    """Whether a quotation is of what an order is about: its object, or what was said before it."""
+    if order.reaches_back:
+        return 0 <= said.find(evidence) < order.start
+    about, quoted = plain(order.object_text), plain(evidence)
     return quoted in about or (bool(about) and about in quoted) or len(stems(about) & stems(quoted)) > 1
 
 

@@ -60,6 +60,8 @@ def name_told(item: Statement | Forgetting) -> str | None:
     """What the user says that they are called."""
     if not isinstance(item, Statement):
         return None
+    if item.manner == "called":
+        return item.words
     for one in item.utterances:
         if one.parsed is None or one.of_others:
             continue

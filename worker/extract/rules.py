@@ -11,6 +11,7 @@ import worker.extract.affect as affect
 import worker.extract.language as language
 from policies.language.annotation import Note, notes_of, with_notes
 from policies.language.fidelity import is_faithful
+from policies.language.languages import ENGLISH
 from policies.language.leaning import pointer_of
 from policies.language.narration import Narrator, narrated
 from policies.language.parse import Parsed
@@ -97,10 +98,17 @@ class RulesExtractor:
         return items
 
     def _forgetting(self, said: Forgetting, name: str, ordinal: int) -> ForgetRequest:
-        (parsed,) = language.parse([said.text])
-        what = narrated(parsed, Narrator(name)) or said.text
-        turn_id = said.utterance.turn.turn_id
-        return ForgetRequest(turn_id=turn_id, ordinal=ordinal, what=_sentence(what).rstrip("."))
+        what: str | None = None
+        if said.utterance.language == ENGLISH and not said.is_all:
+            (parsed,) = language.parse([said.text])
+            what = narrated(parsed, Narrator(name))
+        return ForgetRequest(
+            turn_id=said.utterance.turn.turn_id,
+            ordinal=ordinal,
+            what=_sentence(what or said.text).rstrip("."),
+            scope="all" if said.is_all else "thing",
+            doubtful=said.is_doubtful,
+        )
 
     def _candidate(self, said: Statement, name: str, ordinal: int) -> Candidate:
         turn = said.last.turn
@@ -108,7 +116,7 @@ class RulesExtractor:
             name = NAMELESS
         parts = _parts(said)
         notes = [_notes(said, one, part) for one, part in parts]
-        text = " ".join(part.text_of(range(len(part.tokens))) for _, part in parts)
+        text = " ".join(part.text_of(range(len(part.tokens))) for _, part in parts) or said.words or said.last.text
         told = _told(said, parts, notes, name)
         summary = _with_note(told or _quoted(said, name), said.shared)
         moments = [note.when.at for some in notes for note in some if note.when is not None]
@@ -116,12 +124,10 @@ class RulesExtractor:
         kind, type_ = kind_of(text), type_of(text, dated=bool(moments), past=past)
         if said.manner == "answer":
             type_ = MemoryType.SEMANTIC
+        elif said.manner == "called" or (said.manner == "instruction" and "wants to be called" in summary):
+            kind, type_ = Kind.USER_PREFERENCE, MemoryType.SEMANTIC
         elif said.manner == "instruction":
-            kind, type_ = (
-                (Kind.USER_PREFERENCE, MemoryType.SEMANTIC)
-                if "wants to be called" in summary
-                else (Kind.AGENT_PROCEDURE, MemoryType.PROCEDURAL)
-            )
+            kind, type_ = Kind.AGENT_PROCEDURE, MemoryType.PROCEDURAL
         elif said.manner == "reminder":
             kind, type_ = Kind.PROACTIVE_ACTION, MemoryType.EPISODIC
         facts = _facts(said, parts, text)
@@ -150,6 +156,8 @@ class RulesExtractor:
             explicit=said.explicit,
             private=said.private,
             pinned=said.pinned,
+            quoted=told is None,
+            language=said.last.language,
         )
 
     def _pointers(self, turn: Turn, name: str, ordinal: int) -> list[Candidate]:
@@ -198,6 +206,8 @@ Parts = list[tuple[Utterance, Parsed]]
 
 def _parts(said: Statement) -> Parts:
     """The utterances of a statement, each with what of its parse is to be told; of an order, what it is about."""
+    if said.last.language != ENGLISH:
+        return []
     if said.words is not None:
         (parsed,) = language.parse([said.words])
         return [(said.last, parsed)]
@@ -212,10 +222,8 @@ def _notes(said: Statement, one: Utterance, part: Parsed) -> tuple[Note, ...]:
 
 def _told(said: Statement, parts: Parts, notes: Sequence[tuple[Note, ...]], name: str) -> str | None:
     """A statement told of its speaker, None where it is to be quoted."""
-    if said.manner == "instruction":
-        return instruction(parts[0][1], notes[0], name)
-    if said.manner == "reminder":
-        return reminder(parts[0][1], notes[0], name)
+    if said.manner in ("called", "instruction", "reminder"):
+        return _order_told(said, parts, notes, name)
     if said.manner == "answer" or said.quote or any(one.of_others for one, _ in parts) or not parts:
         return None
     assistant = next((m.name for m in said.last.turn.messages if m.role == "assistant" and m.name), None)
@@ -237,6 +245,15 @@ def _told(said: Statement, parts: Parts, notes: Sequence[tuple[Note, ...]], name
     if not is_faithful(summary, f"{heard} {said.words or ''}", names):
         return None
     return f'{summary.rstrip(".! ")} (asked "{said.asked.text}").' if said.asked else summary
+
+
+def _order_told(said: Statement, parts: Parts, notes: Sequence[tuple[Note, ...]], name: str) -> str | None:
+    if said.manner == "called":
+        return f"{name} wants to be called {said.words}."
+    if said.quote or not parts:
+        return None
+    written = instruction if said.manner == "instruction" else reminder
+    return written(parts[0][1], notes[0], name)
 
 
 def _reference(parsed: Parsed, person: Person | None, name: str) -> dict[int, str]:
@@ -280,8 +297,10 @@ def _as_typed(said: Statement) -> str:
 def _facts(said: Statement, parts: Parts, text: str) -> tuple[Fact, ...]:
     if said.manner == "reminder":
         return (Fact(entity=USER, verb="wants to be reminded", object=text[:300]),)
-    if said.manner == "instruction":
-        called = called_in(parts[0][1]) if parts else None
+    if said.last.language != ENGLISH:
+        return ()
+    if said.manner in ("instruction", "called"):
+        called = said.words if said.manner == "called" else called_in(parts[0][1]) if parts and not said.quote else None
         return (
             (Fact(entity=USER, verb="wants to be called", object=called, attribute="preferred_name"),) if called else ()
         )
@@ -305,7 +324,7 @@ def _entities(parts: Parts, notes: Sequence[tuple[Note, ...]], name: str) -> tup
 
 
 def _ended(text: str) -> str:
-    return text if text[-1:] in ".!?…\"'”)" else f"{text}."
+    return text if text[-1:] in ".!?…\"'”)。！？" else f"{text}."
 
 
 def _sentence(text: str) -> str:

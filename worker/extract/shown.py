@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Final
 
-from policies.admission import is_english
+from policies.language.languages import ENGLISH, language_of
 from policies.language.sentences import prose_of
 from policies.privacy.quoted_text import own_words
 from policies.privacy.screen import screen
@@ -61,7 +61,7 @@ class ShownTurn:
 
     @property
     def is_english(self) -> bool:
-        return is_english(prose_of(self.said_by("user")))
+        return language_of(prose_of(self.said_by("user"))) == ENGLISH
 
 
 def show(turns: Sequence[AdmittedTurn], context: Context, policy: Policy) -> list[ShownTurn]:

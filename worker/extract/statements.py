@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
-from policies.language.clauses import main_clauses
-from policies.language.commands import Command
+from policies.admission import is_own_news
+from policies.language.clauses import Mood, main_clauses
+from policies.language.languages import ENGLISH, OTHER
 from policies.language.leaning import is_elliptical, leans, pointer_of
 from policies.language.narration import may_be_told
+from policies.language.orders import Order
 from policies.language.people import Person, introduced_in, people_in, referent
 from policies.language.relevance import asks_about_user, is_instruction
 from policies.language.sentences import words
 from policies.language.splitting import statements_in
-from worker.extract.utterances import Asked, Heard, Utterance, with_part
+from worker.extract.utterances import Asked, Heard, Utterance, with_part, without_order
 from worker.extract.worth import is_remark, is_worth_keeping
 
 _MAX_JOINED_CHARS: Final = 320
@@ -40,6 +42,14 @@ _TAKEN_BACK: Final = re.compile(
     r"\b(?:no no|no wait|wait no|i mean(?:t)?|scratch that|sorry,? i meant|correction|make that)\b", re.IGNORECASE
 )
 """Where something is put right that was said just before."""
+_ASKED_FOR: Final = frozenset({"remember", "remind", "pin"})
+_KEEPING: Final = frozenset({"remember", "pin", "private"})
+_EVERYTHING: Final = "everything"
+_JUST_SAID: Final = "what was just said"
+_TO_DO: Final = re.compile(r"\bto\W*\Z", re.IGNORECASE)
+_NAME_END: Final = re.compile(r"[,.;:!?(]| - | – |\b(?:and|but|please|not|instead|because|from)\b", re.IGNORECASE)
+_LONGEST_NAME: Final = 4
+"""Words."""
 _FILLERS: Final = words(
     "yes yeah yep yup no nope nah ok okay sure thanks please great cool right thank you not really maybe hmm idk never "
     "mind good fine lol haha"
@@ -79,10 +89,12 @@ class Statement:
 
 @dataclass(frozen=True)
 class Forgetting:
-    """What a user wants forgotten, in their own words."""
+    """What a user wants forgotten, in their own words; everything if `is_all`. In doubt somebody is asked."""
 
     utterance: Utterance
     text: str
+    is_all: bool = False
+    is_doubtful: bool = False
 
 
 def statements_of(heard: Heard) -> list[Statement | Forgetting]:
@@ -93,16 +105,8 @@ def statements_of(heard: Heard) -> list[Statement | Forgetting]:
     people: list[Person] = []
     before: Utterance | None = None
     for one in heard.utterances:
-        if one.order is not None and one.order.verb in (
-            "remember",
-            "remind",
-            "pin",
-            "forget",
-            "block",
-            "unblock",
-            "private",
-        ):
-            found += _ordered(one, one.order)
+        if one.orders:
+            _obey(one, found, people, before)
             before = None
             continue
         for piece in _pieces(one):
@@ -110,11 +114,11 @@ def statements_of(heard: Heard) -> list[Statement | Forgetting]:
         if one.part is not None:
             people = people_in(one.part) or people
         before = None if one.asks else one
-    private = any(command.verb == "private" for command in heard.commands)
+    private = any(order.intent == "private" and order.reaches_back for order in heard.orders)
     joined = _joined(found, heard.utterances)
     for item in joined:
         if isinstance(item, Statement):
-            item.private = private
+            item.private = item.private or private
     if joined and isinstance(last := joined[-1], Statement) and not last.explicit and last.manner == "said":
         last.shared = heard.shared
     return joined
@@ -134,6 +138,9 @@ def _take(
     one: Utterance, found: list[Statement | Forgetting], people: Sequence[Person], before: Utterance | None
 ) -> None:
     part = one.part
+    if one.language != ENGLISH:
+        _take_foreign(one, found)
+        return
     if part is None or is_elliptical(part):
         return
     if is_instruction(one.spelt.plain):
@@ -162,7 +169,7 @@ def _take(
 
 def _supported(one: Utterance, before: Utterance | None) -> Statement | None:
     """A sentence that leans on what was said before it, with that; None if nothing holds it."""
-    if before is not None and before.part is not None and not is_remark(before) and not before.order:
+    if before is not None and before.part is not None and not is_remark(before) and not before.orders:
         return Statement([before, one])
     if one.asked is not None and one.number < _OPENING and not _OFFER.search(one.asked.text):
         return Statement([one], asked=one.asked)
@@ -202,33 +209,113 @@ def _joined(found: Sequence[Statement | Forgetting], utterances: Sequence[Uttera
 
 def _is_fragment(one: Utterance) -> bool:
     """Whether an utterance tells something without a clause of its own: "52k, start 3 aug, hybrid"."""
-    if one.part is None or one.asks or one.order is not None or one.within_request or is_remark(one):
+    if one.part is None or one.asks or one.orders or one.within_request or is_remark(one):
         return False
     words = [token for token in one.part.tokens if token.text[:1].isalnum()]
     return len(words) > 1 and not any(clause.owns_subject for clause in main_clauses(one.part))
 
 
-def _ordered(one: Utterance, command: Command) -> Iterator[Statement | Forgetting]:
-    """What an order asks to be kept or forgotten."""
-    if command.verb in ("block", "unblock") or not command.object_text:
-        return
-    if command.verb == "forget":
-        yield Forgetting(one, command.object_text)
-        rest = one.text[max(command.end - one.start, 0) :].strip(" ,;:-.")
-        if len(rest.split()) > _OPENING:
-            yield Statement([one], words=rest)
-        return
-    if command.verb == "private":
-        yield Statement([one], words=command.object_text)
-        return
-    manner = "reminder" if command.verb == "remind" else "said"
-    yield Statement([one], manner, explicit=True, pinned=command.verb == "pin", words=command.object_text)
+def _take_foreign(one: Utterance, found: list[Statement | Forgetting]) -> None:
+    """Of what is not in English the head alone says whether it is worth keeping; it is quoted as it stands."""
+    asked = one.asked.text if one.asked is not None and one.number < _OPENING else ""
+    if one.language != OTHER and not one.of_others and is_own_news(one.text, asked, one.language):
+        found.append(Statement([one], quote=True))
+
+
+def _obey(
+    one: Utterance, found: list[Statement | Forgetting], people: Sequence[Person], before: Utterance | None
+) -> None:
+    """Take what the orders of an utterance ask to be kept or forgotten, and what is told beside them."""
+    begin, waiting = one.start, None
+    for order in (*one.orders, None):
+        told = without_order(one, begin, order.start if order else one.end)
+        if told is not None:
+            kept = len(found)
+            if waiting is None:
+                _take(told, found, people, None)
+            else:
+                found.append(_marked(Statement([told]), waiting))
+            waiting, before = None, told if len(found) == kept else None
+        if order is None:
+            break
+        if order.reaches_back and order.intent in _KEEPING and not found and before is None:
+            waiting = order  # What it is about follows: "This is between us, I failed".
+        ordered = _reaching_back(one, order, found, before) if order.reaches_back else _ordered(one, order)
+        if ordered is not None:
+            found.append(ordered)
+            before = None
+        begin = order.end
+
+
+def _reaching_back(
+    one: Utterance, order: Order, found: list[Statement | Forgetting], before: Utterance | None
+) -> Statement | Forgetting | None:
+    """What an order makes of what was said just before it: "Remember this!", "Actually, forget that."."""
+    last = found[-1] if found and isinstance(found[-1], Statement) else None
+    if order.intent == "forget":
+        if last is not None and not order.doubtful:
+            found.pop()
+            return None
+        return None if last is not None or before is not None else Forgetting(one, _JUST_SAID, is_doubtful=True)
+    if order.intent not in _KEEPING:
+        return None
+    if before is not None and not before.asks:
+        found.append(last := Statement([before], quote=before.language != ENGLISH))
+    if last is not None:
+        _marked(last, order)
+    return None
+
+
+def _marked(said: Statement, order: Order) -> Statement:
+    said.explicit = said.explicit or order.intent != "private"
+    said.pinned = said.pinned or order.intent == "pin"
+    said.private = said.private or order.intent == "private"
+    return said
+
+
+def _ordered(one: Utterance, order: Order) -> Statement | Forgetting | None:
+    """What an order asks to be kept or forgotten, None if that is nothing."""
+    if order.intent == "forget":
+        is_all = order.scope == "all"
+        if is_all and order.doubtful:
+            return None  # Hiding all that is known for what may be another's words would be worse than to wait.
+        return Forgetting(one, _EVERYTHING if is_all else order.object_text, is_all, order.doubtful)
+    if not order.object_text:
+        return None
+    said = Statement([one], explicit=order.intent in _ASKED_FOR, words=order.object_text)
+    said.quote = foreign = one.language != ENGLISH
+    match order.intent:
+        case "remember" if _TO_DO.search(one.text[: max(one.text.find(order.object_text), 0)]):
+            said.manner, said.words = "reminder", f"to {order.object_text}"
+        case "remember" | "pin":
+            said.pinned = order.intent == "pin"
+        case "remind":
+            said.manner, said.words = "reminder", one.text if foreign else order.object_text
+        case "private":
+            said.private, said.words = True, order.object_text if order.sure else None
+        case "call_me":
+            called = _NAME_END.split(order.object_text)[0].strip(" \"'")
+            is_name = bool(called) and len(called.split()) <= _LONGEST_NAME and not foreign
+            said.manner, said.words = ("called", called) if is_name else ("instruction", one.text)
+            said.quote = not is_name
+        case "style" | "never_mention":
+            said.manner = "instruction"
+            said.words = one.text if order is one.orders[0] else one.text[order.start - one.start :]
+            said.quote = foreign or not _is_imperative(one)
+        case _:
+            return None
+    return said
+
+
+def _is_imperative(one: Utterance) -> bool:
+    tops = main_clauses(one.parsed) if one.parsed is not None else []
+    return len(tops) == 1 and tops[0].mood is Mood.ORDER
 
 
 def _reply(heard: Heard) -> Statement | None:
     """The message as an answer, where it does not say by itself what it is about."""
     asked = heard.asked
-    if asked is None or not heard.utterances or heard.commands or len(heard.content) > _SHORT_REPLY_CHARS:
+    if asked is None or not heard.utterances or heard.orders or len(heard.content) > _SHORT_REPLY_CHARS:
         return None
     telling = [one for one in heard.utterances if not one.asks]
     if _OFFER.search(asked.text) or not telling or telling[0] is not heard.utterances[0] or telling[0].parsed is None:

@@ -7,16 +7,16 @@ of one changes how another is read but the question that it leaves.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Final
 
 import worker.extract.language as language
-from policies.admission import is_english
 from policies.language.annotation import Note, notes_of, offsets_of
 from policies.language.clauses import Mood, main_clauses
-from policies.language.commands import Command, find_commands
 from policies.language.fringe import fringe_of
+from policies.language.languages import ENGLISH, language_of
+from policies.language.orders import Order, orders_of
 from policies.language.parse import Parsed
 from policies.language.sentences import MAX_SENTENCES, Sentence, prose_of, split_sentences, without_quotes
 from policies.language.spans import Span
@@ -52,6 +52,12 @@ _MADE_UP: Final = re.compile(
 """Where make-believe begins: nothing after it in the message is told of anybody."""
 
 
+_IS_JOINT: Final = frozenset({",", ";", ":", "-", "–", "—", "and", "but", "so", "."}).__contains__
+_FEWEST_WORDS: Final = 3
+_LEAVES_WORDS: Final = frozenset({"remember", "remind", "pin", "private", "style", "never_mention"})
+_ORDINAL_END: Final = re.compile(r"(?<!\d)\d{1,2}\.\Z")
+
+
 @dataclass(frozen=True, slots=True)
 class Asked:
     """What the other side asked last, and the turn in which it did if it was an earlier one."""
@@ -64,10 +70,11 @@ class Asked:
 class Utterance:
     """A sentence of the user's: as typed, where it begins in its message, as a parser reads it, and its parse.
 
-    `number` counts the sentences of the message, `asked` is the question to which its message replies, `order` what
-    it tells the memory to do, `within_request` says that it stands in a question or a task, `of_others` that it
-    repeats words of somebody else in quotation marks. `parsed` is None outside English; `part` is what of it is left
-    without what only opens or ends it, `shift` where that begins (characters), and `notes` are its dates.
+    `number` counts the sentences of the message, `asked` is the question to which its message replies, `orders` what
+    it tells the memory to do, `language` the code of its language; `within_request` says that it stands in a question
+    or a task, `of_others` that it repeats words of somebody else in quotation marks. `parsed` is None outside English;
+    `part` is what of it is left without what only opens or ends it, `shift` where that begins (characters), and
+    `notes` are its dates.
     """
 
     turn: Turn
@@ -77,9 +84,10 @@ class Utterance:
     text: str
     spelt: Spelt
     asked: Asked | None = None
-    order: Command | None = None
+    orders: tuple[Order, ...] = ()
     within_request: bool = False
     of_others: bool = False
+    language: str = ENGLISH
     parsed: Parsed | None = None
     part: Parsed | None = None
     shift: int = 0
@@ -107,7 +115,8 @@ class Heard:
     turn: Turn
     content: str
     asked: Asked | None
-    commands: tuple[Command, ...]
+    language: str
+    orders: tuple[Order, ...]
     utterances: list[Utterance] = field(default_factory=list)
 
     @property
@@ -146,11 +155,38 @@ def heard_in(turns: Sequence[AdmittedTurn], questions: Mapping[str, Question]) -
                 continue
             if before is not None and before.turn_id == turn.turn_id:
                 before = Asked(before.text, None)
-            heard = Heard(turn, message.content, before, find_commands(message.content))
+            spoken = language_of(prose_of(message.content))
+            orders = orders_of(message.content, before.text if before else "", spoken)
+            heard = Heard(turn, message.content, before, spoken, tuple(filter(_is_obeyed, orders)))
             heard.utterances = list(_cut(heard, place))
             found.append(heard)
     _parse([one for heard in found for one in heard.utterances], found)
     return found
+
+
+def _is_obeyed(order: Order) -> bool:
+    """Whether an order counts. In doubt only a wish to forget does, of which somebody is asked; where no sure form has
+    it, only one that leaves a memory of all that is said."""
+    if order.intent == "forget":
+        return True
+    return not order.doubtful and (order.sure or order.intent in _LEAVES_WORDS)
+
+
+def _glued(sentences: Iterable[Sentence], content: str, language: str) -> Iterator[Sentence]:
+    """Sentences that were cut where none ends: after an ordinal in German, after three dots before a small letter."""
+    last: Sentence | None = None
+    for sentence in sentences:
+        if last is not None and (
+            (language == "de" and _ORDINAL_END.search(last.text))
+            or (last.text.endswith(("...", "…")) and sentence.text[:1].islower())
+        ):
+            last = Sentence(content[last.start : sentence.start + len(sentence.text)], last.start)
+            continue
+        if last is not None:
+            yield last
+        last = sentence
+    if last is not None:
+        yield last
 
 
 def _cut(heard: Heard, place: int) -> Iterator[Utterance]:
@@ -159,21 +195,21 @@ def _cut(heard: Heard, place: int) -> Iterator[Utterance]:
     if made_up := _MADE_UP.search(unquoted):
         unquoted = unquoted[: made_up.start()]
     number = -1
-    for sentence in split_sentences(unquoted):
+    for sentence in _glued(split_sentences(unquoted), unquoted, heard.language):
         number += 1
         end = sentence.start + len(sentence.text)
         given = _TEXT_GIVEN.search(sentence.text)
-        order = next((c for c in heard.commands if sentence.start <= c.start < end), None)
-        over = next((c for c in heard.commands if c.start <= sentence.start and end <= c.end and c is not order), None)
-        if over is not None:
+        orders = tuple(order for order in heard.orders if sentence.start <= order.start < end)
+        if any(order.start < sentence.start and end <= order.end for order in heard.orders):
             continue
-        asks = order is None and (sentence.text.endswith("?") or _REQUESTS.match(sentence.text) is not None)
+        asks = not orders and (sentence.text.endswith("?") or _REQUESTS.match(sentence.text) is not None)
         for piece in _pieces(sentence, given.end() if given else None) if asks else (sentence,):
             typed = content[piece.start : piece.start + len(piece.text)]
+            spoken = language_of(piece.text, heard.language)
             others = any(start < piece.start + len(piece.text) and piece.start < stop for start, stop in quotes)
             yield Utterance(
                 heard.turn, place, number, piece.start, typed, spelt(" ".join(piece.text.split())),
-                heard.asked, order, asks, others,
+                heard.asked, orders, asks, others, spoken,
             )  # fmt: skip
         if given:
             return
@@ -195,7 +231,7 @@ def _pieces(sentence: Sentence, until: int | None) -> Iterator[Sentence]:
 
 def _parse(utterances: Sequence[Utterance], messages: Sequence[Heard]) -> None:
     """Put a parse to each English utterance, all in one call."""
-    english = [one for one in utterances if is_english(one.spelt.plain)][: MAX_SENTENCES * max(1, len(messages))]
+    english = [one for one in utterances if one.language == ENGLISH][: MAX_SENTENCES * max(1, len(messages))]
     parses = dict(zip(map(id, english), language.parse([one.spelt.plain for one in english]), strict=True))
     for heard in messages:
         earlier: Span | None = None
@@ -218,6 +254,22 @@ def with_part(one: Utterance, part: Parsed) -> Utterance:
         inside = (note for note in one.notes if at <= note.start and note.end <= at + len(text))
         notes = tuple(replace(n, start=n.start - at, end=n.end - at, lead=max(0, n.lead - at)) for n in inside)
     return replace(one, text=text, spelt=Spelt(text), part=part, shift=0, notes=notes)
+
+
+def without_order(one: Utterance, start: int, end: int) -> Utterance | None:
+    """What of an utterance stands between two places of its message (characters), None if that is next to nothing."""
+    if one.parsed is None:
+        return None
+    typed = [one.start + one.spelt.typed(offset) for offset in offsets_of(one.parsed)]
+    inside = [place for place, at in enumerate(typed) if start <= at < end]
+    while inside and _IS_JOINT(one.parsed.tokens[inside[0]].lower):
+        inside.pop(0)
+    while inside and _IS_JOINT(one.parsed.tokens[inside[-1]].lower):
+        inside.pop()
+    if len(inside) < _FEWEST_WORDS:
+        return None
+    whole = replace(one, part=one.parsed, shift=0, orders=())
+    return with_part(whole, one.parsed.slice(inside[0], inside[-1] + 1))
 
 
 def _with_parse(one: Utterance, parsed: Parsed | None, earlier: Span | None) -> Utterance:

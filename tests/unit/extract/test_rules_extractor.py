@@ -79,7 +79,10 @@ def _summaries(extractor: Extractor, *said: tuple[str, str]) -> list[str]:
         ("My brother Tom lives in Oslo. He works at a bank.", None),
         ("What is the capital of France?", []),
         ("ok great, thanks!", []),
-        ("Hola, me llamo Juan y vivo en Madrid con mi familia", []),
+        (
+            "Hola, me llamo Juan y vivo en Madrid con mi familia",
+            ['Maya: "Hola, me llamo Juan y vivo en Madrid con mi familia."'],
+        ),
     ],
 )
 def test_what_is_said_is_kept_in_the_third_person_one_fact_each(
@@ -277,23 +280,37 @@ def test_an_introduction_is_no_memory_of_a_name_that_is_known_anyway(
 @pytest.mark.parametrize(
     "said",
     [
-        "Recuerda que mi hermana vive en Madrid con sus dos hijos",
-        "Ich wohne mit meiner Frau in Leipzig und habe eine Katze",
         "Я живу в Казани и работаю учителем",
         "אני גר בחיפה עם אשתי",
         "私は大阪で働いています",
-        "Remember: meine Schwester wohnt in Köln und hat zwei Katzen und ich habe keine",
     ],
 )
-def test_another_language_is_marked_and_never_mangled(extractor: Extractor, said: str) -> None:
+def test_a_language_without_tables_is_marked_and_never_mangled(extractor: Extractor, said: str) -> None:
     admitted = _turn(("user", said))
     assert "not_english" in admitted.admission.reasons
     assert _kept(extractor, admitted) == []
 
 
-def test_of_two_languages_in_one_message_english_is_kept_and_the_other_marked(extractor: Extractor) -> None:
+@pytest.mark.parametrize(
+    ("said", "kept", "explicit", "language"),
+    [
+        ("Recuerda que mi hermana vive en Madrid", "mi hermana vive en Madrid.", True, "es"),
+        ("Mein Mann ist Vegetarier und isst keinen Fisch", None, False, "de"),
+        ("Mam dwa koty i mieszkam w Krakowie", None, False, "pl"),
+    ],
+)
+def test_another_language_is_quoted_letter_by_letter(
+    extractor: Extractor, said: str, kept: str | None, explicit: bool, language: str
+) -> None:
+    (candidate,) = _kept(extractor, _turn(("user", said)))
+    assert candidate.summary == f'Maya: "{kept or said + "."}"'
+    assert (candidate.quoted, candidate.explicit, candidate.language) == (True, explicit, language)
+    assert not candidate.facts
+
+
+def test_of_two_languages_in_one_message_english_is_told_and_the_other_quoted(extractor: Extractor) -> None:
     admitted = _turn(("user", "I moved to Madrid in May. Mi hermana vive en Sevilla con sus gatos."))
     assert "not_english" in admitted.admission.reasons
-    (candidate,) = _kept(extractor, admitted)
-    assert candidate.summary.startswith("Maya moved to Madrid")
-    assert "hermana" not in candidate.summary
+    told, quoted = _kept(extractor, admitted)
+    assert told.summary.startswith("Maya moved to Madrid")
+    assert quoted.summary == 'Maya: "Mi hermana vive en Sevilla con sus gatos."'

@@ -9,7 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from policies.admission import admit, is_english
+from policies.admission import admit
+from policies.language.languages import language_of
 from schema import AdmissionAction, Attachment, Message, Turn
 
 WHEN = datetime(2026, 11, 21, 18, 0, tzinfo=UTC)
@@ -100,20 +101,35 @@ def test_what_is_said_off_the_record_is_skipped(text: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "text",
-    [
-        "Hola, me llamo Juan y vivo en Madrid con mi familia",
-        "Ich wohne in Berlin und habe eine Katze",
-        "Je suis infirmière et j'habite à Lyon avec ma sœur",
-        "Меня зовут Иван и я живу в Москве",
-        "私は東京に住んでいます",
-        "אני גר בתל אביב עם אשתי",
-    ],
+    "text", ["Меня зовут Иван и я живу в Москве", "私は東京に住んでいます", "אני גר בתל אביב עם אשתי"]
 )
-def test_another_language_is_asked_about_and_named_as_such(text: str) -> None:
+def test_a_language_without_tables_is_asked_about_and_named_as_such(text: str) -> None:
     admission = admit(_turn(("user", text)))
     assert admission.action is AdmissionAction.ASK
     assert "not_english" in admission.reasons
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Hola, me llamo Juan y vivo en Madrid con mi familia",
+        "Mein Mann ist Vegetarier und isst keinen Fisch",
+        "Ma fille a eu son permis hier",
+        "Mam dwa koty i mieszkam w Krakowie",
+        "我对芒果过敏，住在上海",
+    ],
+)
+def test_what_another_language_tells_of_its_speaker_is_kept_and_named_as_such(text: str) -> None:
+    admission = admit(_turn(("user", text)))
+    assert admission.action is AdmissionAction.KEEP
+    assert set(admission.reasons) >= {"worth", "not_english"}
+
+
+@pytest.mark.parametrize(
+    "text", ["¿Cuál es la capital de Francia?", "Wie hoch ist der Eiffelturm?", "Merci beaucoup !"]
+)
+def test_a_question_about_the_world_in_another_language_is_not_kept(text: str) -> None:
+    assert _of_user(text) is not AdmissionAction.KEEP
 
 
 @pytest.mark.parametrize(
@@ -127,7 +143,7 @@ def test_another_language_is_asked_about_and_named_as_such(text: str) -> None:
     ],
 )
 def test_english_with_foreign_names_is_english(text: str) -> None:
-    assert is_english(text)
+    assert language_of(text) == "en"
 
 
 def test_an_attachment_is_kept_even_when_nothing_is_said() -> None:

@@ -4,7 +4,7 @@ import time
 
 import pytest
 
-from policies.language.commands import find_commands
+from policies.language.orders import orders_of
 from policies.topics import is_about, named_in, without
 from schema import MAX_TURN_BYTES
 
@@ -74,16 +74,16 @@ def test_the_longest_text_takes_bounded_time(piece: str) -> None:
 @pytest.mark.parametrize(
     ("said", "verb", "about"),
     [
-        ("Don't remember anything about my health.", "block", "my health"),
-        ("Please never store information about my salary!", "block", "my salary"),
-        ("I love tea. And don't log anything about my religion.", "block", "my religion"),
-        ("Stop tracking things about my weight", "block", "my weight"),
-        ("You can remember things about my health again.", "unblock", "my health"),
+        ("Don't remember anything about my health.", "stop", "my health"),
+        ("Please never store information about my salary!", "stop", "my salary"),
+        ("I love tea. And don't log anything about my religion.", "stop", "my religion"),
+        ("Stop tracking things about my weight", "stop", "my weight"),
+        ("You can remember things about my health again.", "resume", "my health"),
     ],
 )
 def test_a_topic_is_blocked_and_unblocked_by_an_order(said: str, verb: str, about: str) -> None:
-    [command] = find_commands(said)
-    assert (command.verb, command.object_text) == (verb, about)
+    [order] = orders_of(said)
+    assert (order.intent, order.object_text) == (verb, about)
 
 
 @pytest.mark.parametrize(
@@ -97,4 +97,4 @@ def test_a_topic_is_blocked_and_unblocked_by_an_order(said: str, verb: str, abou
     ],
 )
 def test_what_is_no_standing_order_blocks_nothing(said: str) -> None:
-    assert not [command for command in find_commands(said) if command.verb in ("block", "unblock")]
+    assert not [order for order in orders_of(said) if order.object_text and not order.doubtful]

@@ -1,0 +1,88 @@
+"""In which language somebody writes, by its alphabet and its commonest words (data/languages.toml)."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from functools import lru_cache
+from importlib.resources import files
+from typing import Final
+
+ENGLISH: Final = "en"
+OTHER: Final = "und"
+"""A language that the tables do not have."""
+_READ_CHARS: Final = 2_000
+_LATIN_LIMIT: Final = 0x250
+_SHORT: Final = 4
+_ENOUGH: Final = 2
+_WORD: Final = re.compile(r"[^\W\d_]+")
+_WITH_APOSTROPHE: Final = re.compile(r"[^\W\d_]+(?:'[^\W\d_]+)?")
+_HAN: Final = re.compile(r"[\u3400-\u9fff]")
+_KANA: Final = re.compile(r"[\u3040-\u30ff]")
+_MIXED: Final = frozenset(
+    ["die", "a", "me", "i", "no", "in", "on", "he", "so", "do", "is", "was", "as", "an", "at", "or", "son", "on"]
+)
+"""Words that are common in English and elsewhere, and tell nothing."""
+
+
+def language_of(text: str, otherwise: str = ENGLISH) -> str:
+    """Return the code of the language of a text: "en", "es", "de", "fr", "pl", "zh", or `OTHER`.
+
+    A text that gives nothing away is in the language `otherwise`. The first `_READ_CHARS` characters are read.
+    """
+    text = text[:_READ_CHARS].lower().replace("’", "'")
+    letters = "".join(_WORD.findall(text))
+    if not letters:
+        return otherwise
+    if sum(char < chr(_LATIN_LIMIT) for char in letters) < len(letters) * 0.6:
+        return "zh" if _HAN.search(letters) and not _KANA.search(letters) else OTHER
+    said = _WITH_APOSTROPHE.findall(text)
+    english = sum(word in _words()[ENGLISH] for word in said)
+    scores = {
+        language: sum(max(word in known, _ENOUGH * (word in _strong(language))) for word in said)
+        + any(mark in text for mark in _marks(language))
+        for language, known in _words().items()
+        if language not in (ENGLISH, OTHER)
+    }
+    best = max(scores, key=lambda language: scores[language])
+    if scores[best] >= _ENOUGH and scores[best] > english:
+        return best
+    if not _reads_as_english(said, english):
+        return OTHER
+    return otherwise if english == 0 else ENGLISH
+
+
+def _reads_as_english(said: list[str], english: int) -> bool:
+    """Fewer than four words are given the benefit of the doubt unless one is a common word of another language."""
+    known = _words()
+    foreign = sum(
+        word not in _MIXED and any(word in known[language] for language in known if language != ENGLISH)
+        for word in said
+    )
+    if len(said) < _SHORT:
+        return foreign <= english
+    return foreign <= max(english, 1) or foreign * 8 < len(said)
+
+
+@lru_cache(maxsize=1)
+def _tables() -> dict[str, dict[str, str]]:
+    return tomllib.loads((files("policies.language") / "data" / "languages.toml").read_text("utf-8"))
+
+
+@lru_cache(maxsize=1)
+def _words() -> dict[str, frozenset[str]]:
+    english = frozenset(_tables()[ENGLISH]["words"].split())
+    return {
+        language: frozenset(row["words"].split()) - (frozenset() if language == ENGLISH else english | _MIXED)
+        for language, row in _tables().items()
+    }
+
+
+@lru_cache(maxsize=8)
+def _strong(language: str) -> frozenset[str]:
+    return frozenset(_tables()[language].get("strong", "").split()) - _MIXED - _words()[ENGLISH]
+
+
+@lru_cache(maxsize=8)
+def _marks(language: str) -> str:
+    return _tables()[language].get("marks", "")
