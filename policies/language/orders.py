@@ -83,7 +83,9 @@ def orders_of(text: str, before: str = "", language: str | None = None) -> tuple
             continue
         said = message if sentence.text == text else judge(sentence.text, None, before, language)
         for order in _in_sentence(sentence.text, sentence.start, text, forms, said):
-            doubt = order.doubtful or foreign or order.start > unsure_from or message.planted >= _PLANTED
+            # What is planted to be kept is the screen's to hold; what it would take away is not taken.
+            planted = message.planted >= _PLANTED and order.intent in DESTRUCTIVE
+            doubt = order.doubtful or foreign or order.start > unsure_from or planted
             found.append(replace(order, doubtful=doubt))
     return tuple(found)
 
