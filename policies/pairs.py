@@ -38,7 +38,10 @@ def same_share(features: Features) -> float:
 
 
 def changed_share(features: Features) -> float:
-    """Return how likely the later of two statements takes the place of the other, 0 to 1."""
+    """Return how likely the later of two statements takes the place of the other, 0 to 1; 1 where it denies the other
+    in its own words."""
+    if features["same words"] and features["polarity"]:
+        return 1.0
     return 0.0 if features["repeated"] else _share("changed", features)
 
 

@@ -296,7 +296,7 @@ def _as_typed(said: Statement) -> str:
 
 def _facts(said: Statement, parts: Parts, text: str) -> tuple[Fact, ...]:
     if said.manner == "reminder":
-        return (Fact(entity=USER, verb="wants to be reminded", object=text[:300]),)
+        return (Fact(entity=USER, verb="wants to be reminded", object=text[:300]),) if text.strip() else ()
     if said.last.language != ENGLISH:
         return ()
     if said.manner in ("instruction", "called"):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from itertools import takewhile
 from typing import Final
 
 from policies.admission import is_own_news
@@ -13,6 +14,7 @@ from policies.language.languages import ENGLISH, OTHER
 from policies.language.leaning import is_elliptical, leans, pointer_of
 from policies.language.narration import may_be_told
 from policies.language.orders import Order
+from policies.language.parse import Parsed
 from policies.language.people import Person, introduced_in, people_in, referent
 from policies.language.relevance import asks_about_user, is_instruction
 from policies.language.sentences import words
@@ -99,12 +101,11 @@ class Forgetting:
 
 def statements_of(heard: Heard) -> list[Statement | Forgetting]:
     """All that a message states, orders to the memory among it, in the order in which it was said."""
-    if reply := _reply(heard):
-        return [reply]
-    found: list[Statement | Forgetting] = []
+    reply = _reply(heard)
+    found: list[Statement | Forgetting] = [] if reply is None else [reply]
     people: list[Person] = []
     before: Utterance | None = None
-    for one in heard.utterances:
+    for one in heard.utterances if reply is None else _after(reply, heard.utterances):
         if one.orders:
             _obey(one, found, people, before)
             before = None
@@ -325,7 +326,23 @@ def _reply(heard: Heard) -> Statement | None:
     if (all(word in _FILLERS for word in words) or is_remark(telling[0])) and not of_user:
         return None
     first = telling[0].part
-    says_itself = first is not None and any(c.owns_subject for c in main_clauses(first)[:1]) and not leans(first)
-    if says_itself and words[0] not in ("yes", "no", "yeah", "nope", "yep", "nah"):
+    if first is not None and _says_itself(first) and words[0] not in ("yes", "no", "yeah", "nope", "yep", "nah"):
         return None
-    return Statement(telling, "answer", asked=asked)
+    leaning = takewhile(lambda one: not _stands_alone(one), telling[1:])
+    return Statement([telling[0], *leaning], "answer", asked=asked)
+
+
+def _stands_alone(one: Utterance) -> bool:
+    """Whether a sentence behind an answer tells something of its own."""
+    part = one.part
+    return part is not None and _says_itself(part) and is_worth_keeping(one)
+
+
+def _says_itself(part: Parsed) -> bool:
+    return any(clause.owns_subject for clause in main_clauses(part)[:1]) and not leans(part)
+
+
+def _after(reply: Statement, utterances: Sequence[Utterance]) -> Sequence[Utterance]:
+    """The sentences of a message behind those of its answer."""
+    last = next(place for place, one in enumerate(utterances) if one is reply.last)
+    return utterances[last + 1 :]
