@@ -260,7 +260,8 @@ def _reaching_back(
         return None if last is not None or before is not None else Forgetting(one, _JUST_SAID, is_doubtful=True)
     if order.intent not in _KEEPING:
         return None
-    if before is not None and not before.asks:
+    is_taken = last is not None and before is not None and last.last.start == before.start
+    if before is not None and not before.asks and not is_taken:
         found.append(last := Statement([before], quote=before.language != ENGLISH))
     if last is not None:
         _marked(last, order)

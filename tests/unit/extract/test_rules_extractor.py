@@ -314,3 +314,42 @@ def test_of_two_languages_in_one_message_english_is_told_and_the_other_quoted(ex
     told, quoted = _kept(extractor, admitted)
     assert told.summary.startswith("Maya moved to Madrid")
     assert quoted.summary == 'Maya: "Mi hermana vive en Sevilla con sus gatos."'
+
+
+@pytest.mark.parametrize(
+    ("said", "kept"),
+    [
+        ("I'm gluten intolerant. Remember this!", [("Maya is gluten intolerant.", True, False, False)]),
+        ("I'm seeing a therapist. That's private.", [("Maya is seeing a therapist.", False, False, True)]),
+        ("My blood type is O negative. Pin that.", [("Maya's blood type is O negative.", True, True, False)]),
+        ("I moved to Bern in May. Actually, forget that.", []),
+        ("Between you and me: I'm quitting my job", [("Maya is quitting their job.", False, False, True)]),
+        ("Remember to water the plants", [("Maya wants to be reminded to water the plants.", True, False, False)]),
+        ("Call me Bea, please.", [("Maya wants to be called Bea.", False, False, False)]),
+        (
+            "don't bring up my dad again",
+            [('Maya: "don\'t bring up my dad again."', False, False, False)],
+        ),
+        ("Please start remembering things again", []),
+        ("unpin that", []),
+    ],
+)
+def test_an_order_leaves_what_it_asks_for(
+    extractor: Extractor, said: str, kept: list[tuple[str, bool, bool, bool]]
+) -> None:
+    found = _kept(extractor, _turn(("user", said)))
+    assert [(one.summary, one.explicit, one.pinned, one.private) for one in found] == kept
+
+
+@pytest.mark.parametrize(
+    ("said", "wish"),
+    [
+        ("Forget everything you know about me.", ("Everything", "all", False)),
+        ("Vergiss alles, was du über mich weißt.", ("Everything", "all", False)),
+        ("Forget what I said about my ex, I live in Bern now", ("My ex", "thing", False)),
+    ],
+)
+def test_a_wish_to_forget_says_how_much_it_means(extractor: Extractor, said: str, wish: tuple[str, str, bool]) -> None:
+    items = extractor.extract([_turn(("user", said))], Context()).items
+    (request,) = [item for item in items if isinstance(item, ForgetRequest)]
+    assert (request.what, request.scope, request.doubtful) == wish
