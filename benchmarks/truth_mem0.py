@@ -45,7 +45,7 @@ class _Model:
 
     def generate_response(self, messages: list[dict[str, str]], **_: Any) -> str:
         prompt = "\n".join(message["content"] for message in messages)
-        return self._oracle.answer(prompt, answer_to_mem0(messages[-1]["content"]))
+        return self._oracle.answer(len(prompt), answer_to_mem0(messages[-1]["content"]))
 
 
 def _open(folder: Path, oracle: Oracle) -> Any:

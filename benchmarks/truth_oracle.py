@@ -29,7 +29,7 @@ class Throttled(Exception):
 
 @dataclass
 class Oracle:
-    """Takes `seconds` for a call and leaves a line of each in `log`: its outcome and the characters of its prompt."""
+    """Takes `seconds` for a call and leaves a line of each in `log`: its outcome and the characters sent."""
 
     seconds: float
     faulty: bool
@@ -39,8 +39,8 @@ class Oracle:
         self._chance = random.Random(17)
         self._lock = threading.Lock()
 
-    def answer(self, prompt: str, said: str) -> str:
-        """The answer to a prompt, which may be cut off. `said` is what is right to say.
+    def answer(self, characters: int, said: str) -> str:
+        """The answer to a prompt of so many characters, which may be cut off. `said` is what is right to say.
 
         Raises:
             Throttled: as often as is usual, if faulty.
@@ -48,16 +48,16 @@ class Oracle:
         with self._lock:
             throttled, truncated = (self._chance.random() < share for share in (_THROTTLED, _TRUNCATED))
         if self.faulty and throttled:
-            self._note("throttled", prompt)
+            self._note("throttled", characters)
             raise Throttled
         time.sleep(self.seconds)
         cut = self.faulty and truncated
-        self._note("truncated" if cut else "answered", prompt)
+        self._note("truncated" if cut else "answered", characters)
         return said[: len(said) // 2] if cut else said
 
-    def _note(self, outcome: str, prompt: str) -> None:
+    def _note(self, outcome: str, characters: int) -> None:
         descriptor = os.open(self.log, os.O_WRONLY | os.O_APPEND | os.O_CREAT)
-        os.write(descriptor, f"{outcome},{len(prompt)}\n".encode())
+        os.write(descriptor, f"{outcome},{characters}\n".encode())
         os.close(descriptor)
 
 

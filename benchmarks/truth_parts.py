@@ -13,17 +13,19 @@ from benchmarks.truth_sayings import MEANING, SLOTS
 from schema.errors import LLMUnavailable
 from schema.settings import Settings
 from stores.llm import Reply
+from stores.llm.schema import characters_sent
 
 SECONDS, FAULTY, LOG = "BENCH_TRUTH_SECONDS", "BENCH_TRUTH_FAULTY", "BENCH_TRUTH_LOG"
 _TURN: Final = re.compile(r"^(?P<label>T\d+), (?P<about>.*)$")
 _SAID: Final = re.compile(r"^user(?: \"[^\"]*\")?: (?P<text>\".*\")$")
+_KNOWN: Final = re.compile(r'^(?P<label>K\d+), said [^"]*: (?P<text>".*")$')
 _PAIR: Final = re.compile(r'^\{"pair": ')
 _ONE_AT_A_TIME: Final = {slot.name for slot in SLOTS if slot.change}
 
 
 class OracleProvider:
-    """Knows what is right to say of every turn, and of every pair of memories. It names no facts or attributes: to
-    see that a fact changed is left to the memory."""
+    """Knows what is right to say of every turn, of what is known that it changes, and of every pair of memories. It
+    names no facts or attributes, nor what an earlier turn of the same call said."""
 
     name = "oracle"
 
@@ -33,10 +35,10 @@ class OracleProvider:
     def reply(self, prompt: str, schema: dict[str, Any]) -> Reply:
         right = _verdicts(prompt) if "verdicts" in schema["properties"] else _memories(prompt)
         try:
-            text = self._oracle.answer(prompt, json.dumps(right))
+            text = self._oracle.answer(characters_sent(prompt, schema), json.dumps(right))
         except Throttled as error:
             raise LLMUnavailable("throttled") from error
-        return Reply(text, prompt_tokens=len(prompt) // 4)
+        return Reply(text, prompt_tokens=characters_sent(prompt, schema) // 4)
 
 
 def open_provider(_settings: Settings) -> OracleProvider:
@@ -45,13 +47,21 @@ def open_provider(_settings: Settings) -> OracleProvider:
 
 
 def _memories(prompt: str) -> dict[str, Any]:
-    told, label = [], ""
+    told: list[dict[str, Any]] = []
+    known: dict[str, str] = {}
+    label = ""
     for line in prompt.splitlines():
-        if turn := _TURN.match(line):
+        if one := _KNOWN.match(line):
+            known[one["label"]] = json.loads(one["text"])
+        elif turn := _TURN.match(line):
             label = "" if "context only" in turn["about"] else turn["label"]
         elif label and (said := _SAID.match(line)):
             for evidence, summary in kept_of(json.loads(said["text"])):
-                told.append({"turn": label, "evidence": evidence, "summary": summary, "category": "Personal"})
+                verdicts = {name: _verdict(text, summary) for name, text in known.items()}
+                if "same" in (*verdicts.values(), *(_verdict(one["summary"], summary) for one in told)):
+                    continue
+                replaces = [name for name, verdict in verdicts.items() if verdict == "changed"]
+                told.append({"turn": label, "evidence": evidence, "summary": summary, "replaces": replaces})
     return {"memories": told}
 
 

@@ -48,6 +48,7 @@ SCRAPE_ERRORS = Counter("afterturn_scrape_errors", "Stores that a scrape could n
 # -- the language model
 LLM_CALLS = Counter("afterturn_llm_calls", "Calls of the language model, by how they ended.", ["outcome"])
 LLM_SECONDS = Histogram("afterturn_llm_call_duration_seconds", "How long a call of the language model took.")
+LLM_CHARACTERS = Counter("afterturn_llm_characters", "Characters sent to the language model, with the schema.")
 LLM_TOKENS = Counter("afterturn_llm_tokens", "Tokens of the language model.", ["kind"])
 LLM_COST = Counter("afterturn_llm_cost", "What the tokens cost, in the currency of the settings.")
 LLM_DROPPED = Counter("afterturn_llm_dropped", "What of the model's answers was not taken, and why.", ["reason"])
@@ -145,6 +146,7 @@ def count_llm_call(call: Call, prices: tuple[float, float] = (0.0, 0.0)) -> None
     """Count one call of the language model; `prices` are of a million prompt and completion tokens."""
     LLM_CALLS.labels(call.outcome).inc()
     LLM_SECONDS.observe(call.seconds)
+    LLM_CHARACTERS.inc(call.characters)
     LLM_TOKENS.labels("prompt").inc(call.prompt_tokens)
     LLM_TOKENS.labels("completion").inc(call.completion_tokens)
     LLM_COST.inc((call.prompt_tokens * prices[0] + call.completion_tokens * prices[1]) / 1e6)

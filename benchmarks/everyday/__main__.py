@@ -1,6 +1,6 @@
 """Measure what the pipeline makes of everyday cases.
 
-    python -m benchmarks.everyday --cases FILE --out FILE
+    python -m benchmarks.everyday --cases FILE --out FILE [--llm record DIR | --llm replay DIR]
 
 Each case is a new user whose turns go, in order and one by one, through the same code that the worker runs, in
 process, into stores of its own. The summaries of the memories that are active afterwards are the answer.
@@ -17,6 +17,7 @@ import typer
 from rich.console import Console
 
 from benchmarks.everyday.cases import Case, Cases, read_cases
+from benchmarks.everyday.recorded import sizes, use
 from benchmarks.everyday.score import Score, Tally, table, unheard_words
 from benchmarks.quality.processes import run_all
 
@@ -32,7 +33,14 @@ def main(
     kinds: Annotated[str, typer.Option(help="Kinds of cases to run, with commas between; all unless said.")] = "",
     show: Annotated[str, typer.Option(help='List the wrong cases of a kind, or of "all".')] = "",
     llm: Annotated[
-        bool, typer.Option("--llm", help="Use AFTERTURN_EXTRACTOR and AFTERTURN_LLM as they are set, not the rules.")
+        tuple[str, Path] | None,
+        typer.Option(
+            help="Ask a language model: `record DIR` answers from *.jsonl in DIR and writes what it cannot answer to "
+            "DIR/prompts, `replay DIR` answers only."
+        ),
+    ] = None,
+    live: Annotated[
+        bool, typer.Option("--live", help="Use AFTERTURN_EXTRACTOR and AFTERTURN_LLM as they are set, not the rules.")
     ] = False,
     processes: Annotated[int, typer.Option(min=1, help="How many processes share the work.")] = 2,
 ) -> None:
@@ -44,12 +52,21 @@ def main(
     chosen = read_cases(cases, [kind.strip() for kind in kinds.split(",") if kind.strip()])
     if not chosen:
         raise typer.BadParameter(f"{cases} has no case of the kinds {kinds}", param_hint="--kinds")
+    if llm and llm[0] not in ("record", "replay"):
+        raise typer.BadParameter("say `record DIR` or `replay DIR`", param_hint="--llm")
+    if llm:
+        use(llm[1], record=llm[0] == "record")
     pieces = [Cases(tuple(chosen[at : at + _CASES_A_PIECE])) for at in range(0, len(chosen), _CASES_A_PIECE)]
-    answered = run_all({"cases": pieces}, llm=llm, processes=processes, vectors=None, console=console)["cases"]
-    answers = {row["id"]: row["active"] for one in answered for row in one.rows["everyday"]}
-    rows = ({"id": case.id, "active": answers[case.id]} for case in chosen)
+    answered = run_all(
+        {"cases": pieces}, llm=live or llm is not None, processes=processes, vectors=None, console=console
+    )["cases"]
+    found = {row["id"]: row for one in answered for row in one.rows["everyday"]}
+    answers = {id_: row["active"] for id_, row in found.items()}
+    rows = (found[case.id] for case in chosen)
     out.write_text("".join(f"{json.dumps(row, ensure_ascii=False)}\n" for row in rows), encoding="utf-8")
     _report(chosen, answers, show)
+    if llm:
+        _report_calls(llm[1], chosen, [row["unanswered"] for row in found.values() if "unanswered" in row])
 
 
 def _report(cases: Sequence[Case], answers: Mapping[str, Sequence[str]], show: str) -> None:
@@ -59,6 +76,18 @@ def _report(cases: Sequence[Case], answers: Mapping[str, Sequence[str]], show: s
         if not found.right and show in (case.kind, "all"):
             _show(case, answers[case.id], found)
     console.print(table(tallies), soft_wrap=True)
+
+
+def _report_calls(folder: Path, cases: Sequence[Case], unanswered: Sequence[str]) -> None:
+    sent = list(sizes(folder))
+    turns = sum(len(case.said) for case in cases)
+    console.print(
+        f"{len(sent):,} calls of {turns:,} turns; characters sent with the schema: "
+        f"{sum(sent) / max(1, len(sent)):,.0f} a call, {max(sent, default=0):,} at most, "
+        f"{sum(sent) / max(1, turns):,.0f} a turn."
+    )
+    if unanswered:
+        console.print(f"{len(unanswered):,} cases wait for an answer to a prompt:", ", ".join(sorted(set(unanswered))))
 
 
 def _show(case: Case, active: Sequence[str], found: Score) -> None:

@@ -11,6 +11,7 @@ from typing import Annotated, Final
 
 from pydantic import AwareDatetime, BaseModel, Field, ValidationError
 
+from benchmarks.everyday.recorded import Unanswered
 from benchmarks.quality.house import House, spending, subject_of
 from benchmarks.quality.runs import Answers, subject_fields
 from schema import Message, Status, Turn
@@ -77,13 +78,24 @@ class Cases:
         answers = Answers({"everyday": []})
         with spending(sum(len(case.said) for case in self.cases)) as spent:
             for case in self.cases:
-                for turn in case.turns():
-                    house.hear([turn])
+                waits_for = _hear(case, house)
                 active = house.memories(subject_of("everyday", case.id), (Status.ACTIVE,))
                 answers.rows["everyday"].append({"id": case.id, "active": sorted(one.summary for one in active)})
+                if waits_for:
+                    answers.rows["everyday"][-1]["unanswered"] = waits_for
                 answers.memories += len(active)
         answers.spent = spent
         return answers
+
+
+def _hear(case: Case, house: House) -> str:
+    """Have the turns of a case heard, up to the first prompt that nobody has answered: its name, or ""."""
+    for turn in case.turns():
+        try:
+            house.hear([turn])
+        except Unanswered as prompt:
+            return str(prompt)
+    return ""
 
 
 def read_cases(file: Path, kinds: Sequence[str] = ()) -> list[Case]:

@@ -16,6 +16,7 @@ from schema.errors import LLMAnswerInvalid
 from stores.breaker import CircuitBreaker
 from stores.llm.base import Provider, Reply
 from stores.llm.call_limiter import CallLimiter
+from stores.llm.schema import characters_sent
 
 Answer = TypeVar("Answer", bound=BaseModel)
 _MAX_ANSWER_CHARS = 100_000
@@ -35,10 +36,12 @@ class Completion(Generic[Answer]):
 
 @dataclass(frozen=True)
 class Call:
-    """One call of the provider, for the metrics: how it ended, how long it took in seconds, its tokens."""
+    """One call of the provider, for the metrics: how it ended, how long it took in seconds, the characters that were
+    sent, with the schema, and its tokens."""
 
     outcome: str
     seconds: float
+    characters: int = 0
     prompt_tokens: int = 0
     completion_tokens: int = 0
 
@@ -88,6 +91,7 @@ class LLM:
 
     def _ask(self, prompt: str, response_model: type[BaseModel]) -> Reply:
         schema = _schema_of(response_model)
+        characters = len(prompt) + _schema_size(response_model)
         # What is not asked takes no place of those that are.
         self._breaker.raise_if_open()
         with self._call_limiter.slot(_PATIENCE_SECONDS):
@@ -95,10 +99,10 @@ class LLM:
             try:
                 reply = self._breaker.call(self._provider.reply, prompt, schema)
             except Exception as error:
-                self._on_call(Call(type(error).__name__, time.monotonic() - started))
+                self._on_call(Call(type(error).__name__, time.monotonic() - started, characters))
                 raise
         seconds = time.monotonic() - started
-        self._on_call(Call("answered", seconds, reply.prompt_tokens, reply.completion_tokens))
+        self._on_call(Call("answered", seconds, characters, reply.prompt_tokens, reply.completion_tokens))
         return reply
 
 
@@ -106,6 +110,11 @@ class LLM:
 def _schema_of(response_model: type[BaseModel]) -> dict[str, Any]:
     # To make one costs a millisecond.
     return response_model.model_json_schema()
+
+
+@cache
+def _schema_size(response_model: type[BaseModel]) -> int:
+    return characters_sent("", _schema_of(response_model))
 
 
 def _parse(reply: Reply, response_model: type[Answer]) -> Answer:

@@ -24,6 +24,11 @@ def plain(schema: dict[str, Any]) -> dict[str, Any]:
     return {key: value for key, value in inlined.items() if key != "$defs"}
 
 
+def characters_sent(prompt: str, schema: dict[str, Any]) -> int:
+    """Return how many characters a provider is sent: of the prompt, and of the JSON schema beside it."""
+    return len(prompt) + len(json.dumps(plain(schema), ensure_ascii=False, separators=(",", ":")))
+
+
 def strict(schema: dict[str, Any]) -> dict[str, Any]:
     """The schema as OpenAI's strict mode wants it: every field required, no others allowed, few keywords.
 
