@@ -10,7 +10,7 @@ from memory.context import MemoryContext
 from memory.draft import Draft
 from memory.erasure.memories import family, remove
 from memory.indexing import indexed_vectors
-from policies.forgetting import Known, meant_by
+from policies.forgetting import Known, Meant, meant_by
 from policies.language.attributes import attribute_shares
 from schema import AuditAction, ForgetRequest, Memory, Status
 from stores.index.base import Vector
@@ -35,7 +35,7 @@ def forget(request: ForgetRequest, vector: Vector, draft: Draft, context: Memory
     memories = [memory for memory in draft.current.values() if memory.status in FORGETTABLE]
     known = _known(memories, vector, draft, context)
     name = draft.name or ""
-    meant = meant_by(request, known, context.policy, name)
+    meant = _named(request, memories) if request.known else meant_by(request, known, context.policy, name)
     hidden = _hide([memories[place] for place in meant.perhaps], draft)
     sure = [memories[place] for place in meant.surely]
     if sure:
@@ -46,6 +46,18 @@ def forget(request: ForgetRequest, vector: Vector, draft: Draft, context: Memory
         if aftermath.held:
             return hidden
     return _withdraw(request, draft, context) or hidden or bool(sure)
+
+
+def _named(request: ForgetRequest, memories: Sequence[Memory]) -> Meant:
+    """Return the places of the memories that a request names, with all that they took the place of, and no other."""
+    named = set(request.known)
+    before = {memory.id: memory.supersedes for memory in memories}
+    latest = named
+    while latest:
+        latest = {old for id_ in latest for old in before.get(id_, ())} - named
+        named |= latest
+    places = tuple(place for place, memory in enumerate(memories) if memory.id in named)
+    return Meant(perhaps=places) if request.doubtful else Meant(surely=places)
 
 
 def _known(memories: Sequence[Memory], vector: Vector, draft: Draft, context: MemoryContext) -> list[Known]:

@@ -19,6 +19,7 @@ from policies.consolidation import apart
 from policies.dedup import Neighbour, contradicts, decide, tells_news
 from policies.language.remains import remains
 from policies.merge import merge, supersede
+from policies.replaced import as_told
 from schema import AuditAction, Candidate, Decision, DecisionAction, ForgetRequest, Memory, MemoryType, SameFact
 from stores.index.base import Vector, Where
 
@@ -66,6 +67,7 @@ def resolve(
     """
     searched = [_search(item, vector, draft, context) for item, vector in zip(items, vectors, strict=True)]
     found = {id_ for similarities in searched for id_ in similarities}
+    found |= {id_ for item in items if isinstance(item, Scored) for id_ in item.candidate.replaces}
     draft.load(context.catalog.memories(draft.subject, found - draft.read.keys()).values())
     comparisons = [
         _Comparison(item, vector, similarities, _vectors_of(item, similarities, draft, context))
@@ -145,10 +147,14 @@ def _decide(
     neighbours: Sequence[Neighbour],
     draft: Draft,
     context: MemoryContext,
-    earlier: Iterable[Memory] = (),
+    earlier: Sequence[Memory] = (),
 ) -> Decision:
     same_attribute = draft.with_attributes(scored.attributes, earlier)
-    return decide(scored.candidate, neighbours, same_attribute, context.policy, draft.now, draft.name)
+    decision = decide(scored.candidate, neighbours, same_attribute, context.policy, draft.now, draft.name)
+    if scored.candidate.by_model:
+        known = draft.current | {memory.id: memory for memory in earlier}
+        return as_told(scored.candidate, decision, known, shown=draft.read)
+    return decision
 
 
 def _resolved(
@@ -218,7 +224,8 @@ def _create(
     outdated = _outdated(targets, candidate, draft, context)
     memory = memory.model_copy(update={"supersedes": tuple(old.id for old in outdated)})
     draft.create(_linked(memory, neighbours, context), vector, decision.reason)
-    _supersede(outdated, memory, decision.reason, draft, context)
+    # A model tells the new state whole: nothing is to be rescued of what it replaces.
+    _supersede(outdated, memory, decision.reason, draft, context, keeps_remains=not candidate.by_model)
     return memory
 
 
@@ -250,10 +257,18 @@ def _outdated(ids: Iterable[uuid.UUID], candidate: Candidate, draft: Draft, cont
     return outdated
 
 
-def _supersede(replaced: Sequence[Memory], by: Memory, reason: str, draft: Draft, context: MemoryContext) -> None:
+def _supersede(
+    replaced: Sequence[Memory],
+    by: Memory,
+    reason: str,
+    draft: Draft,
+    context: MemoryContext,
+    *,
+    keeps_remains: bool = True,
+) -> None:
     for old in replaced:
         draft.supersede(supersede(old, by.id, draft.now), by, reason)
-    for old in replaced:
+    for old in replaced if keeps_remains else ():
         pairs = {(fact.entity.casefold(), fact.attribute) for fact in old.facts if fact.attribute}
         draft.load(context.catalog.with_attributes(draft.subject, pairs))
         still_true = remains(old, by, draft.with_attributes(pairs), draft.name, draft.now, draft.policy_version)

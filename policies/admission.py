@@ -33,6 +33,17 @@ _REQUEST: Final = re.compile(
     r"translate|summari[sz]e|list|make|help|find|search|compare|define|create|generate|fix|solve|calculate|convert)\b",
     re.IGNORECASE,
 )
+_OF_ONESELF: Final = re.compile(
+    r"\b(?:i|i'?m|i'?ve|i'?ll|i'?d|me|my|mine|myself|we|we'?re|we'?ve|we'?ll|us|our|ours|forget|remember|remind|memory)\b",
+    re.IGNORECASE,
+)
+_WORLDLY: Final = re.compile(
+    r"(?:and |so |ok |okay |hey |hi |but )?"
+    r"(?:who|what|when|where|why|how|which|is|are|does|do|did|can|could|will|would)\b[^\n]{0,200}\?",
+    re.IGNORECASE,
+)
+"""A question, which with no word of whoever asks it is about the world."""
+MAY_TELL: Final = "may_tell"
 _SAID: Final = re.compile(r"[^\W_]")
 _YES_OR_NO: Final = re.compile(r"(?:yes|yeah|yep|yup|no|nope|nah|not really|of course|never|always)\b", re.IGNORECASE)
 _MAY_ANSWER_CHARS: Final = 60
@@ -151,6 +162,39 @@ def _weigh(heard: _Heard, prose: str, *, asked: bool, replying: bool) -> None:
         for one in (relevance, *map(relevance_of, beside)):
             if heard.best is None or one.points > heard.best.points:
                 heard.best = one
+
+
+def admit_for_model(turn: Turn, question: str = "") -> Admission:
+    """What to do with a turn where a language model reads what is admitted: as `admit`, but a turn is skipped only if
+    it cannot tell or order anything. What is let through on top has the reason `may_tell`.
+
+    Skipped are withdrawn consent, what is off the record, turns without prose, acknowledgements that answer nothing,
+    and questions about the world that speak of nobody's life.
+    """
+    by_rules = admit(turn, question)
+    if by_rules.action is not AdmissionAction.SKIP or by_rules.reasons != ("nothing_personal",):
+        return by_rules
+    for message in turn.messages:
+        if message.role == "assistant":
+            question = message.content
+        elif message.role == "user":
+            prose = prose_of(message.content)
+            if _may_tell(prose, answering=asks(question)):
+                return Admission(action=AdmissionAction.ASK, reasons=(MAY_TELL,))
+            question = ""
+    return by_rules
+
+
+def _may_tell(prose: str, *, answering: bool) -> bool:
+    """Whether a text may say something of whoever says it, or order something of the memory."""
+    said = prose.strip()
+    if not _SAID.search(said):
+        return False
+    if _ACKNOWLEDGEMENT.match(said):
+        return answering
+    if _OF_ONESELF.search(said):
+        return True
+    return not all(_WORLDLY.fullmatch(sentence.text.strip()) for sentence in split_sentences(said))
 
 
 def admit(turn: Turn, question: str = "") -> Admission:

@@ -3,7 +3,16 @@
 from schema.admitted import AdmittedTurn
 from schema.audit import AuditAction, AuditEntry
 from schema.candidate import Candidate, Certainty, Change, Extraction, ForgetRequest
-from schema.context import MAX_QUESTION_CHARS, MAX_TOPIC_CHARS, Context, OpenTopic, Question
+from schema.context import (
+    MAX_QUESTION_CHARS,
+    MAX_RECENT_TURNS,
+    MAX_TOPIC_CHARS,
+    Context,
+    KnownMemory,
+    OpenTopic,
+    Question,
+    RecentTurn,
+)
 from schema.decision import (
     Admission,
     AdmissionAction,
@@ -39,6 +48,7 @@ from schema.turn import MAX_TURN_BYTES, SCHEMA_VERSION, Attachment, Message, Rol
 __all__ = [
     "MAX_BLOCKED_TOPICS",
     "MAX_QUESTION_CHARS",
+    "MAX_RECENT_TURNS",
     "MAX_SUMMARY_CHARS",
     "MAX_TOPIC_CHARS",
     "MAX_TURN_BYTES",
@@ -64,6 +74,7 @@ __all__ = [
     "Fact",
     "ForgetRequest",
     "Kind",
+    "KnownMemory",
     "Memory",
     "MemoryType",
     "Message",
@@ -73,6 +84,7 @@ __all__ = [
     "PreferenceName",
     "Preferences",
     "Question",
+    "RecentTurn",
     "Review",
     "ReviewStatus",
     "Role",

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+import uuid
+from typing import Annotated, Literal
 
-from pydantic import Field, StringConstraints
+from pydantic import AwareDatetime, Field, StringConstraints
 
 from schema.base import Value
 from schema.preferences import Preferences
@@ -12,6 +13,8 @@ from schema.turn import Identifier
 
 MAX_TOPIC_CHARS = 300
 MAX_QUESTION_CHARS = 300
+MAX_RECENT_TURNS = 2
+"""Of a conversation, how many turns are kept to understand the next one by."""
 
 
 class OpenTopic(Value):
@@ -33,15 +36,35 @@ class Question(Value):
     turn_id: Identifier
 
 
+class RecentTurn(Value):
+    """What was said in a turn of the last hours, screened and cut short: shown to the next extraction, then dropped."""
+
+    conversation_id: Identifier
+    turn_id: Identifier
+    said_at: AwareDatetime
+    lines: tuple[tuple[Literal["user", "assistant"], str], ...]
+
+
+class KnownMemory(Value):
+    """An active memory of the subject as an extractor is shown it."""
+
+    id: uuid.UUID
+    summary: str
+    said_at: AwareDatetime
+
+
 class Context(Value):
     """What an extractor is told of a subject beside the turns.
 
     `open_topics` are by agent, `questions` by conversation. `name` is how the user said that they are called, as long
     as a memory of it holds; what the messages of a turn name them goes before it. `preferences` are what they want of
-    their memory.
+    their memory. `recent` are the last turns of these conversations, oldest first, and `known` the memories that are
+    nearest to what is said now, and the newest; both are empty for an extractor that does not ask a language model.
     """
 
     open_topics: dict[str | None, OpenTopic] = Field(default_factory=dict)
     questions: dict[str, Question] = Field(default_factory=dict)
     name: str | None = None
     preferences: Preferences = Preferences()
+    recent: tuple[RecentTurn, ...] = ()
+    known: tuple[KnownMemory, ...] = ()

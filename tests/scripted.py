@@ -49,7 +49,7 @@ def guarded(provider: Scripted) -> LLM:
 
 def told(evidence: str, summary: str, turn: str = "T1", **fields: Any) -> dict[str, Any]:
     """A memory as a model tells it."""
-    return {"turn": turn, "evidence": evidence, "summary": summary, "category": "Personal"} | fields
+    return {"turn": turn, "evidence": evidence, "summary": summary} | fields
 
 
 def answer(*memories: dict[str, Any], **fields: Any) -> dict[str, Any]:

@@ -2,34 +2,47 @@
 
 from __future__ import annotations
 
+import uuid
 from collections.abc import Sequence
 from datetime import datetime, timedelta
 from itertools import islice
+from typing import Literal
 
 from memory.spoken_preferences import SpokenPreferences
-from policies.admission import admit
+from policies.admission import admit, admit_for_model
 from policies.privacy.asked import asking_sentence, is_begun, without_answers
 from policies.privacy.screen import screen
 from schema import (
     MAX_QUESTION_CHARS,
+    MAX_RECENT_TURNS,
     AdmissionAction,
     AdmittedTurn,
     Context,
     Extraction,
     ForgetRequest,
+    KnownMemory,
     OpenTopic,
     Policy,
     Question,
+    RecentTurn,
+    Status,
     Subject,
     Turn,
     Verdict,
 )
+from stores.index.base import Where
 from worker.context import WorkerContext
 from worker.extract.utterances import question_of
 
 _BEGUN = "The secret is"
 """What stands for a secret that was begun, until the next turn."""
 _NOT_KEPT = {"consent_withdrawn", "off_the_record"}
+_KNOWN = 10
+_NEWEST = 3
+"""How many known memories an extractor is shown, and how many of them are there for being the newest."""
+_MAX_RECENT_CHARS = 300
+_MAX_SOUGHT_CHARS = 600
+"""Of a message that is kept for the next turns, and of what a turn says that is looked for in the index."""
 
 
 def context_of(subject: Subject, turns: Sequence[Turn], context: WorkerContext, now: datetime) -> Context:
@@ -42,15 +55,85 @@ def context_of(subject: Subject, turns: Sequence[Turn], context: WorkerContext, 
     )
 
 
-def admitted(turns: Sequence[Turn], context: Context) -> list[AdmittedTurn]:
+def admitted(turns: Sequence[Turn], context: Context, *, for_model: bool) -> list[AdmittedTurn]:
     """Return the turns with what admission says of each, which knows what was asked before it in its conversation."""
     asked = {conversation: question.text for conversation, question in context.questions.items()}
+    admission = admit_for_model if for_model else admit
     with_admission = []
     for turn in turns:
-        with_admission.append(AdmittedTurn(turn, admit(turn, asked.pop(turn.conversation_id, ""))))
+        with_admission.append(AdmittedTurn(turn, admission(turn, asked.pop(turn.conversation_id, ""))))
         if text := _last_words(turn):
             asked[turn.conversation_id] = text
     return with_admission
+
+
+def with_known(turns: Sequence[AdmittedTurn], conversation: Context, context: WorkerContext) -> Context:
+    """Return the conversation with the memories that the turns may be about: those nearest to what the user says in
+    them, by the index, and the newest, which may not be in it yet.
+
+    Raises:
+        EmbedderUnavailable, IndexUnavailable, CircuitOpen: try again later.
+    """
+    subject = turns[0].turn.subject
+    newest = context.catalog.list_memories(subject, limit=_KNOWN)
+    found = {memory.id: memory for memory in newest}
+    chosen = list(found)
+    if len(newest) == _KNOWN:
+        near: dict[uuid.UUID, float] = {}
+        for vector in context.embedder.embed(_sought(turns, conversation)):
+            for hit in context.index.query(vector, Where(subject), _KNOWN):
+                near[hit.memory_id] = max(near.get(hit.memory_id, -1.0), hit.similarity)
+        nearest = [id_ for id_ in sorted(near, key=lambda id_: -near[id_]) if id_ not in chosen[:_NEWEST]]
+        chosen = list(dict.fromkeys((*nearest[: _KNOWN - _NEWEST], *chosen)))[:_KNOWN]
+        found |= context.catalog.memories(subject, set(chosen) - found.keys())
+    known = [found[id_] for id_ in chosen if id_ in found and found[id_].status is Status.ACTIVE]
+    shown = tuple(KnownMemory(id=one.id, summary=one.summary, said_at=one.said_at) for one in known)
+    return conversation.model_copy(update={"known": shown})
+
+
+def _sought(turns: Sequence[AdmittedTurn], conversation: Context) -> list[str]:
+    """Return what the user says in each turn; a short answer with what was said before it."""
+    before = {one.conversation_id: one.lines[-1][1] for one in conversation.recent if one.lines}
+    texts = []
+    for one in turns:
+        said = one.turn.text_of("user")[:_MAX_SOUGHT_CHARS]
+        if one.admission.action is not AdmissionAction.SKIP and said.strip():
+            texts.append(f"{before.get(one.turn.conversation_id, '')} {said}".strip())
+        before[one.turn.conversation_id] = said
+    return texts
+
+
+def recent_after(
+    turns: Sequence[AdmittedTurn], context: Context, preferences: SpokenPreferences, policy: Policy
+) -> dict[str, tuple[RecentTurn, ...]]:
+    """Return the last turns of these conversations: screened, cut short, and none that must not be kept."""
+    kept: dict[str, tuple[RecentTurn, ...]] = {}
+    for one in context.recent:
+        kept[one.conversation_id] = (*kept.get(one.conversation_id, ()), one)
+    for said in turns:
+        before = kept.get(said.turn.conversation_id, ())
+        now = _recent(said, preferences, policy)
+        kept[said.turn.conversation_id] = (*before, *([now] if now else []))[-MAX_RECENT_TURNS:]
+    return {said.turn.conversation_id: kept[said.turn.conversation_id] for said in turns}
+
+
+def _recent(one: AdmittedTurn, preferences: SpokenPreferences, policy: Policy) -> RecentTurn | None:
+    turn = one.turn
+    if _NOT_KEPT & set(one.admission.reasons) or turn.turn_id in preferences.withheld:
+        return None
+    lines: list[tuple[Literal["user", "assistant"], str]] = []
+    for message in turn.messages:
+        if message.role in ("user", "assistant") and message.content.strip():
+            screening = screen(message.content, policy, blocked_topics=preferences.topics(turn.turn_id))
+            # One side may repeat in its own words what the other had better not said.
+            if screening.verdict is not Verdict.ALLOW:
+                return None
+            lines.append((message.role, " ".join(screening.text.split())[:_MAX_RECENT_CHARS]))
+    if not lines:
+        return None
+    return RecentTurn(
+        conversation_id=turn.conversation_id, turn_id=turn.turn_id, said_at=turn.occurred_at, lines=tuple(lines[-4:])
+    )
 
 
 def name_of(turns: Sequence[Turn], context: Context) -> str | None:

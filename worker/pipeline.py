@@ -33,8 +33,17 @@ from stores.catalog import LedgerEntry, Outcome
 from stores.failpoints import hit
 from stores.mailbox import Lease
 from worker.context import WorkerContext
-from worker.conversation import admitted, context_of, name_of, questions_after, topics_after, without_answered_secrets
-from worker.extract.stated import with_stated_facts
+from worker.conversation import (
+    admitted,
+    context_of,
+    name_of,
+    questions_after,
+    recent_after,
+    topics_after,
+    with_known,
+    without_answered_secrets,
+)
+from worker.extract.model import ModelExtractor
 from worker.nights.consolidate import is_burst, request_condensing_once
 
 _log = structlog.get_logger()
@@ -59,6 +68,7 @@ def process(received: Sequence[ReceivedTurn], lease: Lease, context: WorkerConte
         Exception: whatever a part raised before the commit; nothing was written.
     """
     subject = lease.subject
+    asks_model = isinstance(context.extractor, ModelExtractor)
     with stage("admit"):
         fresh = _fresh(received, subject, context)
         if not fresh:
@@ -67,7 +77,7 @@ def process(received: Sequence[ReceivedTurn], lease: Lease, context: WorkerConte
         conversation = context_of(subject, original, context, now)
         masked = without_answered_secrets(original, conversation)
         fresh = [replace(arrived, turn=turn) for arrived, turn in zip(fresh, masked, strict=True)]
-        turns = admitted(masked, conversation)
+        turns = admitted(masked, conversation, for_model=asks_model)
         draft = Draft(subject, now, context.policy.version, by=_WORKER, name=name_of(masked, conversation))
         preferences = spoken_preferences(turns, conversation.preferences, draft)
         turns = without_withheld(turns, preferences)
@@ -77,9 +87,8 @@ def process(received: Sequence[ReceivedTurn], lease: Lease, context: WorkerConte
     if any(turn.admission.action is not AdmissionAction.SKIP for turn in turns):
         with stage("extract"):
             subject_state = context.catalog.subject_state(subject, now - timedelta(hours=1))
-            extraction = context.extractor.extract(turns, conversation)
-            if extraction.prompt_version is not None:
-                extraction = with_stated_facts(extraction, turns, conversation.name)
+            before = with_known(turns, conversation, context) if asks_model else conversation
+            extraction = context.extractor.extract(turns, before)
             hit("after_extract")
             draft.made_by = _made_by(extraction)
         with stage("screen"):
@@ -95,12 +104,15 @@ def process(received: Sequence[ReceivedTurn], lease: Lease, context: WorkerConte
                 effective = {resolution.turn_id for resolution in resolutions if resolution.is_effective}
     questions = questions_after(turns, conversation, preferences, context.policy)
     forgetting = {item.turn_id for item in items if isinstance(item, ForgetRequest)}
+    keeps_recent = asks_model and not forgetting
     changes = replace(
         draft.changes(lease.token),
         sources=tuple(_sources(fresh, preferences, draft, context.policy)),
         ledger=tuple(_ledger(fresh, turns, effective, forgetting, draft)),
         topics=topics,
         questions=dict.fromkeys(questions) if forgetting else questions,
+        recent=recent_after(turns, conversation, preferences, context.policy) if keeps_recent else {},
+        forgets=bool(forgetting),
     )
     publish(changes, draft.vectors, context)
     if is_burst(subject, changes.created, context, now):

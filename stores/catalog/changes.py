@@ -16,6 +16,7 @@ from schema import (
     OpenTopic,
     Preference,
     Question,
+    RecentTurn,
     Review,
     Settlement,
     Subject,
@@ -81,8 +82,9 @@ class Changes:
     `updated` memories carry the version that the write makes; the row must still have the one before. `fence` is the
     token of the mailbox lease under which the work was done, None for an act outside of it. `topics` are what is open
     with some agents and `questions` what was asked last in some conversations, None where nothing is: those of others
-    stay. A deletion drops all of both. `reviews` are opened unless they are known, `settled` ones must be open,
-    `withdrawn` ones go without a trace; so do those that were made of a deleted memory or its turns.
+    stay; `recent` are the last turns of some conversations. A deletion, or a wish to forget, drops all of these.
+    `reviews` are opened unless they are known, `settled` ones must be open, `withdrawn` ones go without a trace; so do
+    those that were made of a deleted memory or its turns.
     `preferred` is what the subject wants of their memory from now on, `unpreferred` what they want no longer.
     `tombstones` say what is erased, until a second look ends the erasure; of `erased_turns` go the raw text, what waits
     for a person because of them, and all that is open or was asked.
@@ -100,6 +102,9 @@ class Changes:
     events: tuple[Event, ...] = ()
     topics: Mapping[str | None, OpenTopic | None] = field(default_factory=dict)
     questions: Mapping[str, Question | None] = field(default_factory=dict)
+    recent: Mapping[str, tuple[RecentTurn, ...]] = field(default_factory=dict)
+    forgets: bool = False
+    """Whether the subject asked for something to be forgotten."""
     reviews: tuple[Review, ...] = ()
     settled: tuple[Settlement, ...] = ()
     withdrawn: tuple[uuid.UUID, ...] = ()
@@ -114,7 +119,13 @@ class Changes:
     def removes_something(self) -> bool:
         """Whether words go that must not be left in the files of the database."""
         return bool(
-            self.deleted or self.settled or self.withdrawn or self.unpreferred or self.tombstones or self.erased_turns
+            self.deleted
+            or self.forgets
+            or self.settled
+            or self.withdrawn
+            or self.unpreferred
+            or self.tombstones
+            or self.erased_turns
         )
 
     def index_jobs(self) -> list[IndexJob]:

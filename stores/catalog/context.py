@@ -7,10 +7,11 @@ from datetime import datetime
 from functools import cache
 from typing import Any
 
+from pydantic import TypeAdapter
 from sqlalchemy import Connection, Table, bindparam, delete, literal, null, select, union_all
 
 import stores.catalog.tables as tables
-from schema import Context, OpenTopic, Question, Status, Subject
+from schema import Context, OpenTopic, Question, RecentTurn, Status, Subject
 from stores.catalog.preferences import preferences_of
 from stores.catalog.statements import any_of, mine, upsert, whose
 
@@ -19,7 +20,8 @@ _USER = "user"
 
 
 _topics, _questions, _facts, _memories = tables.open_topics, tables.questions, tables.facts, tables.memories
-_preferences = tables.preferences
+_preferences, _recent = tables.preferences, tables.recent_turns
+_TURNS = TypeAdapter(tuple[RecentTurn, ...])
 _READ = union_all(
     select(literal("topic").label("what"), _topics.c.agent_id, _topics.c.topic, _topics.c.turn_id).where(
         mine(_topics), _topics.c.since >= bindparam("topics_since")
@@ -28,6 +30,11 @@ _READ = union_all(
         mine(_questions),
         _questions.c.conversation_id.in_(any_of("conversations")),
         _questions.c.since >= bindparam("questions_since"),
+    ),
+    select(literal("recent"), _recent.c.conversation_id, _recent.c.turns, null()).where(
+        mine(_recent),
+        _recent.c.conversation_id.in_(any_of("conversations")),
+        _recent.c.since >= bindparam("questions_since"),
     ),
     select(literal("name"), _facts.c.attribute, _facts.c.object, null())
     .join(_memories, _memories.c.id == _facts.c.memory_id)
@@ -41,7 +48,8 @@ _READ = union_all(
 )
 _CLOSE = delete(_topics).where(mine(_topics), _topics.c.agent_id.in_(any_of("agents")))
 _ANSWER = delete(_questions).where(mine(_questions), _questions.c.conversation_id.in_(any_of("conversations")))
-_DROP_ALL = tuple(delete(table).where(mine(table)) for table in (_topics, _questions))
+_OVER = delete(_recent).where(mine(_recent), _recent.c.conversation_id.in_(any_of("conversations")))
+_DROP_ALL = tuple(delete(table).where(mine(table)) for table in (_topics, _questions, _recent))
 
 
 def read_context(
@@ -76,6 +84,7 @@ def read_context(
         },
         name=next((names[attribute] for attribute in _NAMES if attribute in names), None),
         preferences=preferences_of((key, text) for what, key, text, _ in rows if what == "preference"),
+        recent=tuple(turn for what, _, text, _ in rows if what == "recent" for turn in _TURNS.validate_json(text)),
     )
 
 
@@ -117,8 +126,23 @@ def write_questions(
         connection.execute(_upsert(connection.dialect.name, _questions), rows)
 
 
+def write_recent(
+    connection: Connection, subject: Subject, recent: Mapping[str, tuple[RecentTurn, ...]], at: datetime
+) -> None:
+    """Keep the last turns of each of these conversations, and nothing where there are none."""
+    if over := [conversation for conversation, turns in recent.items() if not turns]:
+        connection.execute(_OVER, whose(subject) | {"conversations": over})
+    rows = [
+        subject.model_dump() | {"conversation_id": conversation, "turns": _TURNS.dump_json(turns).decode(), "since": at}
+        for conversation, turns in recent.items()
+        if turns
+    ]
+    if rows:
+        connection.execute(_upsert(connection.dialect.name, _recent), rows)
+
+
 def drop_context(connection: Connection, subject: Subject) -> None:
-    """Drop all topics and questions of a subject: what was forgotten may be spoken of in them."""
+    """Drop all topics, questions and recent turns of a subject: what was forgotten may be spoken of in them."""
     for statement in _DROP_ALL:
         connection.execute(statement, whose(subject))
 
@@ -128,6 +152,7 @@ def drop_stale_context(connection: Connection, *, topics_before: datetime, quest
     gone = (
         connection.execute(delete(_topics).where(_topics.c.since < topics_before)),
         connection.execute(delete(_questions).where(_questions.c.since < questions_before)),
+        connection.execute(delete(_recent).where(_recent.c.since < questions_before)),
     )
     return sum(result.rowcount for result in gone)
 

@@ -11,7 +11,7 @@ from schema.errors import CatalogUnavailable
 from stores.catalog.writers import Writers
 from stores.postgres import explain
 
-HEAD = "0002"
+HEAD = "0003"
 """The newest revision in `migrations/versions`."""
 _SCRIPTS = Path(__file__).parent / "migrations"
 _MIGRATING = 0x41465452

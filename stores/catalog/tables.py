@@ -94,6 +94,17 @@ questions = Table(
     Index(None, "since"),
 )
 
+recent_turns = Table(
+    "recent_turns",
+    metadata,
+    _identifier("tenant_id", primary_key=True),
+    _identifier("subject_id", primary_key=True),
+    _identifier("conversation_id", primary_key=True),
+    Column("turns", Text, nullable=False),
+    Column("since", UtcTime, nullable=False),
+    Index(None, "since"),
+)
+
 memories = Table(
     "memories",
     metadata,

@@ -85,7 +85,7 @@ def rows_of_turns(connection: Connection, subject: Subject, turn_ids: Collection
         if review.candidate and {review.candidate.turn_id, *review.candidate.context_turn_ids} & set(turn_ids)
     ]
     yield tables.reviews, of_subject(tables.reviews, subject) & tables.reviews.c.id.in_(reviews)
-    for context in (tables.open_topics, tables.questions):
+    for context in (tables.open_topics, tables.questions, tables.recent_turns):
         yield context, of_subject(context, subject)
 
 

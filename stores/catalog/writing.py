@@ -14,7 +14,7 @@ import stores.catalog.tables as tables
 from schema import Memory, Subject
 from schema.errors import ConcurrentChange, StaleFence, UnderLegalHold
 from stores.catalog.changes import Access, Changes, IndexJob
-from stores.catalog.context import drop_context, write_questions, write_topics
+from stores.catalog.context import drop_context, write_questions, write_recent, write_topics
 from stores.catalog.preferences import write_preferences
 from stores.catalog.reviews import write_reviews
 from stores.catalog.rows import fact_rows, index_job_rows, memory_row, provenance_rows
@@ -88,9 +88,11 @@ def write(
     revision = take_turn(connection, changes)
     if changes.deleted:
         note_removal(connection, changes.subject, revision)
+    if changes.deleted or changes.forgets:
         drop_context(connection, changes.subject)
     write_topics(connection, changes.subject, changes.topics, changes.at)
     write_questions(connection, changes.subject, changes.questions, changes.at)
+    write_recent(connection, changes.subject, changes.recent, changes.at)
     if changes.ledger:
         _write_ledger(connection, changes)
     if changes.created:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import re
+from collections.abc import Sequence
 from datetime import timedelta
 from typing import Any
 
@@ -13,23 +13,43 @@ from memory.publish import publish
 from memory.resolve import resolve
 from memory.same_fact import PROMPT, Judge
 from memory.scoring import Origin, Scored
-from schema import Candidate, Fact, Status
+from schema import AdmittedTurn, Candidate, Context, Extraction, Fact, Kind, MemoryType, Status, Turn
 from schema.candidate import Certainty, Change
 from schema.errors import LLMUnavailable
 from stores.catalog import Changes
 from stores.index import Entry, Hit
 from tests.contract.catalogs import NOW, a_memory
 from tests.contract.pipeline import EVERYTHING, Worker, only
-from tests.scripted import Scripted, answer, guarded, told
+from tests.scripted import Scripted, guarded
 from tests.turns import subject
-from worker.extract.model import ModelExtractor
-from worker.extract.rules import RulesExtractor
 
 SAID = ("I enjoy long walks by the sea.", "I like strolling along the coast.")
-WALKS, STROLLS = (
-    told(SAID[0], "The user enjoys long walks by the sea."),
-    told(SAID[1], "The user likes strolling along the coast."),
-)
+TOLD = {SAID[0]: "The user enjoys long walks by the sea.", SAID[1]: "The user likes strolling along the coast."}
+
+
+class Teller:
+    """An extractor that says of what is said above what stands beside it."""
+
+    def prepare(self) -> None:
+        """There is nothing to load."""
+
+    def extract(self, turns: Sequence[AdmittedTurn], context: Context) -> Extraction:
+        del context
+        return Extraction(items=tuple(_candidate(one.turn) for one in turns), model="teller")
+
+
+def _candidate(turn: Turn) -> Candidate:
+    return Candidate(
+        turn_id=turn.turn_id,
+        ordinal=0,
+        type=MemoryType.SEMANTIC,
+        kind=Kind.USER_PREFERENCE,
+        category="Personal",
+        summary=TOLD[turn.text_of("user")],
+        confidence=0.9,
+        occurred_at=turn.occurred_at,
+        said_at=turn.occurred_at,
+    )
 
 
 def verdicts(**said: str) -> dict[str, Any]:
@@ -37,21 +57,9 @@ def verdicts(**said: str) -> dict[str, Any]:
 
 
 def judged(worker: Worker, *answers: Any, waits: bool = True) -> tuple[Worker, Scripted]:
-    """The worker with a judge whose model answers so, and an extractor whose model says what is said above."""
-
-    def extracted(prompt: str) -> dict[str, Any]:
-        label = dict(re.findall(r'^(T\d+), [^\n]*\nuser "[^"]*": "(.+)"$', prompt, re.MULTILINE))
-        turn_of = {text: turn for turn, text in label.items()}
-        return answer(
-            *(told | {"turn": turn_of[told["evidence"]]} for told in (WALKS, STROLLS) if told["evidence"] in turn_of)
-        )
-
-    categories = worker.context.settings.categories
-    extractor = ModelExtractor(
-        guarded(Scripted(extracted)), RulesExtractor(categories), categories, worker.context.policy
-    )
+    """The worker with a judge whose model answers so, and an extractor that says what is said above."""
     provider = Scripted(*answers)
-    return worker.with_parts(extractor=extractor, judge=Judge(guarded(provider), waits=waits)), provider
+    return worker.with_parts(extractor=Teller(), judge=Judge(guarded(provider), waits=waits)), provider
 
 
 def test_without_a_model_what_words_cannot_settle_becomes_a_memory_of_its_own(worker: Worker, anna: str) -> None:
@@ -93,7 +101,7 @@ def test_what_was_said_earlier_does_not_replace_what_was_said_later(worker: Work
     asked, _ = judged(worker, verdicts(p1="changed"))
     asked.hear(anna, SAID[0], first=1)
     asked.hear(anna, SAID[1], first=0)
-    assert only(worker.known(subject(anna), *EVERYTHING)).summary == WALKS["summary"]
+    assert only(worker.known(subject(anna), *EVERYTHING)).summary == TOLD[SAID[0]]
 
 
 @pytest.mark.parametrize("nonsense", ["no JSON", "{}", '{"verdicts": "same"}'])

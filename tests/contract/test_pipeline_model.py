@@ -68,6 +68,100 @@ def test_what_a_model_says_of_what_must_not_be_kept_is_kept_nowhere(alone: Worke
     assert [name for name, content in alone.files().items() if secret.encode() in content] == []
 
 
+# -- what is known ----------------------------------------------------------------------------------------------
+
+PORTO = told("moved to Porto", "The user lives in Porto.", replaces=["K1"])
+
+
+def test_what_a_model_names_is_superseded_whatever_words_and_cosines_say(worker: Worker, anna: str) -> None:
+    boat = told("my boat is called Ines", "The user's boat is called Ines.")
+    asked, provider = asking(worker, answer(LISBON), answer(boat | {"replaces": ["K1"]}))
+    asked.hear(anna, "I live in Lisbon.")
+    asked.hear(anna, "And my boat is called Ines.", first=1)
+    assert "K1, said" in provider.prompts[1] and LISBON["summary"] in provider.prompts[1]
+    old = only(worker.known(subject(anna), Status.SUPERSEDED))
+    new = only(worker.known(subject(anna)))
+    assert (old.summary, old.superseded_by, new.supersedes) == (LISBON["summary"], new.id, (old.id,))
+
+
+def test_what_alike_a_model_does_not_name_stays_beside_it(worker: Worker, anna: str) -> None:
+    dune = told("My favourite book is Dune", "The user's favourite book is Dune.")
+    film = told("my favourite film is Dune", "The user's favourite film is Dune.")
+    asked, _ = asking(worker, answer(dune), answer(film), answer(dune))
+    asked.hear(anna, "My favourite book is Dune.")
+    asked.hear(anna, "And my favourite film is Dune.", first=1)
+    asked.hear(anna, "My favourite book is Dune.", first=2)
+    assert sorted(one.summary for one in worker.known(subject(anna))) == [dune["summary"], film["summary"]]
+
+
+def test_what_was_said_earlier_replaces_nothing_that_was_said_later(worker: Worker, anna: str) -> None:
+    asked, _ = asking(worker, answer(LISBON), answer(PORTO))
+    asked.hear(anna, "I live in Lisbon.", first=1)
+    asked.hear(anna, "I moved to Porto.", first=0)
+    assert only(worker.known(subject(anna), *EVERYTHING)).summary == LISBON["summary"]
+
+
+def test_another_subjects_memory_is_neither_shown_nor_replaced(worker: Worker, anna: str) -> None:
+    other = f"{anna}-other"
+    asked, provider = asking(worker, answer(LISBON), answer(PORTO))
+    asked.hear(other, "I live in Lisbon.")
+    asked.hear(anna, "I moved to Porto.")
+    assert LISBON["summary"] not in provider.prompts[1]
+    assert only(worker.known(subject(other))).status is Status.ACTIVE
+
+
+def test_forgetting_takes_what_the_model_names_and_what_that_took_the_place_of_and_no_more(
+    worker: Worker, anna: str
+) -> None:
+    boss = told("my boss lives in Porto", "The user's boss lives in Porto.")
+    wish = {"turn": "T1", "evidence": "where I live goes in the bin", "what": "where the user lives", "known": ["K2"]}
+    asked, provider = asking(worker, answer(LISBON), answer(PORTO), answer(boss), answer(forget=[wish]))
+    asked.hear(anna, "I live in Lisbon.")
+    asked.hear(anna, "I moved to Porto.", first=1)
+    asked.hear(anna, "Well, my boss lives in Porto.", first=2)
+    asked.hear(anna, "What I said of where I live goes in the bin.", first=3)
+    assert PORTO["summary"] in provider.prompts[3]
+    assert only(worker.known(subject(anna), *EVERYTHING)).summary == boss["summary"]
+
+
+def test_all_goes_where_all_is_to_be_forgotten(worker: Worker, anna: str) -> None:
+    wish = {"turn": "T1", "evidence": "Forget everything you know about me", "what": "everything", "known": ["all"]}
+    asked, _ = asking(worker, answer(LISBON), answer(PORTO), answer(forget=[wish]))
+    asked.hear(anna, "I live in Lisbon.")
+    asked.hear(anna, "I moved to Porto.", first=1)
+    asked.hear(anna, "Forget everything you know about me.", first=2)
+    assert worker.known(subject(anna), *EVERYTHING) == []
+
+
+# -- what was said just before ------------------------------------------------------------------------------------
+
+
+def test_the_last_two_turns_of_a_conversation_are_shown_and_go_with_a_wish_to_forget(worker: Worker, anna: str) -> None:
+    asked, provider = asking(worker, answer())
+    said = ("I saw a heron.", "I saw two swans.", "I saw three gulls.", "I saw four geese.")
+    for number, text in enumerate(said):
+        asked.hear(anna, text, first=number)
+    shown = provider.prompts[-1].partition("Before T1")[2]
+    assert [text in shown for text in said] == [False, True, True, True]
+    assert len(worker.rows("recent_turns", subject(anna))) == 1
+    asked.hear(anna, "Forget that I saw three gulls.", first=4)
+    assert worker.rows("recent_turns", subject(anna)) == []
+
+
+@pytest.mark.parametrize(
+    "text", ["I live in Lisbon. My password is tulip-Harbor-93.", "Off the record: I may leave Lisbon."]
+)
+def test_what_must_not_be_kept_is_not_kept_for_the_next_turn(worker: Worker, anna: str, text: str) -> None:
+    asked, _ = asking(worker, answer())
+    asked.hear(anna, text)
+    assert worker.rows("recent_turns", subject(anna)) == []
+
+
+def test_rules_keep_no_turn_for_the_next_one(worker: Worker, anna: str) -> None:
+    worker.hear(anna, "I live in Lisbon.")
+    assert worker.rows("recent_turns", subject(anna)) == []
+
+
 # -- WAIT -------------------------------------------------------------------------------------------------------
 
 PLANNING = "I'm planning a trip to Japan but I have no dates yet."

@@ -30,13 +30,11 @@ def open_extractor(settings: Settings, llm: LLM | None, policy: Policy) -> Extra
     if settings.extractor == "llm":
         if llm is None:
             raise SettingsError(f"{variable_of('extractor')} is llm: {variable_of('llm')} must say which one")
-        hints = WithHotPath(RulesExtractor(settings.categories), settings.categories)
         return ModelExtractor(
             llm,
             rules,
             settings.categories,
             policy,
-            hints=hints,
             fallback=settings.llm_fallback,
             dropped=count_llm_dropped,
             fell_back=LLM_FALLBACKS.inc,

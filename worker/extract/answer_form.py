@@ -6,18 +6,19 @@ range or a word that is not on the list costs that field, not the answer.
 
 from __future__ import annotations
 
-import math
 import re
 from collections.abc import Callable
 from enum import StrEnum
-from typing import Annotated, Any, TypeVar, get_args
+from typing import Annotated, Any, Final, TypeVar, get_args
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict
 
-from schema import EntityType, Kind, MemoryType, Valence
+from schema import EntityType
 
 _MAX_ELEMENTS = 100
-_LABEL = re.compile(r"(?:turn )?\W?t?(\d{1,4})\W?", re.IGNORECASE)
+_LABEL = re.compile(r"(?:turn |known )?\W?(?P<sort>[tk]?)(?P<number>\d{1,4})\W?", re.IGNORECASE)
+_TYPES: Final = frozenset(get_args(EntityType))
+_NOT = {"false", "no", "0", ""}
 E = TypeVar("E", bound=StrEnum)
 
 
@@ -25,26 +26,29 @@ def _text(value: object) -> str:
     return " ".join(value.split()) if isinstance(value, str) else ""
 
 
-def _maybe_text(value: object) -> str | None:
-    return _text(value) or None
+def _label_of(sort: str) -> Callable[[object], str]:
+    """A turn or a known memory as it was labelled, however it is named: T1, 1, "Turn T1"."""
+
+    def label(value: object) -> str:
+        word = str(value) if isinstance(value, int) else _text(value)
+        found = _LABEL.fullmatch(word)
+        return f"{sort}{found['number']}" if found and found["sort"].upper() in ("", sort) else word
+
+    return label
 
 
-def _label(value: object) -> str:
-    """A turn as it was labelled, however it is named: T1, 1, "Turn T1"."""
-    word = str(value) if isinstance(value, int) else _text(value)
-    number = _LABEL.fullmatch(word)
-    return f"T{number[1]}" if number else word
+def _known(value: object) -> list[str]:
+    values = value if isinstance(value, list) else [value]
+    return [label for one in values if (label := _label_of("K")(one))][:_MAX_ELEMENTS]
 
 
-def _number(default: float) -> Callable[[object], float]:
-    def number(value: object) -> float:
-        try:
-            found = float(value) if isinstance(value, int | float | str) else default
-        except (ValueError, OverflowError):
-            found = default
-        return min(1.0, max(0.0, found)) if math.isfinite(found) else default
+def _flag(default: bool) -> Callable[[object], bool]:
+    def flag(value: object) -> bool:
+        if isinstance(value, str):
+            return value.strip().lower() not in _NOT
+        return value if isinstance(value, bool) else default
 
-    return number
+    return flag
 
 
 def _one_of(words: type[E], default: E) -> Callable[[object], E]:
@@ -61,66 +65,72 @@ def _each(value: object) -> object:
     return [one if isinstance(one, dict) else {} for one in value] if isinstance(value, list) else value
 
 
-def _texts(value: object) -> list[str]:
-    return [text for one in value if (text := _text(one))][:_MAX_ELEMENTS] if isinstance(value, list) else []
+def _entities(value: object) -> list[str]:
+    """Named things as "TYPE name"; an object with text and type is taken too."""
+    found = []
+    for one in value if isinstance(value, list) else []:
+        text = f"{_text(one.get('type'))} {_text(one.get('text'))}" if isinstance(one, dict) else _text(one)
+        sort, _, name = text.strip().partition(" ")
+        if sort.upper() in _TYPES and name:
+            found.append(f"{sort.upper()} {name}")
+    return found[:_MAX_ELEMENTS]
 
 
-def _entity_type(value: object) -> str:
-    word = _text(value).upper()
-    return word if word in get_args(EntityType) else "PRODUCT"
+class ToldKind(StrEnum):
+    """What sort of memory it is, in the words of the prompt."""
+
+    FACT = "fact"
+    PREFERENCE = "preference"
+    EVENT = "event"
+    ROUTINE = "routine"
+    REMINDER = "reminder"
+    INSTRUCTION = "instruction"
 
 
 Text = Annotated[str, BeforeValidator(_text)]
-Label = Annotated[str, BeforeValidator(_label)]
-MaybeText = Annotated[str | None, BeforeValidator(_maybe_text)]
+TurnLabel = Annotated[str, BeforeValidator(_label_of("T"))]
+KnownLabels = Annotated[list[str], BeforeValidator(_known)]
 
 
-def _all_required(schema: dict[str, Any]) -> None:
+def _bare(schema: dict[str, Any]) -> None:
+    """Ask for every field, and leave out what a model does not need to see: each character is paid for."""
     schema["required"] = list(schema["properties"])
+    schema.pop("description", None)
+    for field in schema["properties"].values():
+        field.pop("default", None)
+        field.pop("description", None)
 
 
 class _Told(BaseModel):
     """The schema that a provider is shown asks for every field; an answer may lack some all the same."""
 
-    model_config = ConfigDict(json_schema_extra=_all_required)
-
-
-class ToldEntity(_Told):
-    text: Text = ""
-    type: Annotated[EntityType, BeforeValidator(_entity_type)] = "PRODUCT"
-
-
-class ToldFact(_Told):
-    entity: Text = ""
-    verb: Text = ""
-    object: Text = ""
-    attribute: MaybeText = None
+    model_config = ConfigDict(json_schema_extra=_bare)
 
 
 class ToldMemory(_Told):
-    turn: Label = ""
+    turn: TurnLabel = ""
     evidence: Text = ""
     summary: Text = ""
-    type: Annotated[MemoryType, BeforeValidator(_one_of(MemoryType, MemoryType.SEMANTIC))] = MemoryType.SEMANTIC
-    kind: Annotated[Kind, BeforeValidator(_one_of(Kind, Kind.USER_FACT))] = Kind.USER_FACT
-    category: Text = ""
-    tags: Annotated[list[str], BeforeValidator(_texts)] = []
-    entities: Annotated[list[ToldEntity], BeforeValidator(_objects)] = []
-    facts: Annotated[list[ToldFact], BeforeValidator(_objects)] = []
-    valence: Annotated[Valence, BeforeValidator(_one_of(Valence, Valence.NEUTRAL))] = Valence.NEUTRAL
-    intensity: Annotated[float, BeforeValidator(_number(0.0))] = 0.0
-    confidence: Annotated[float, BeforeValidator(_number(0.8))] = 0.8
-    occurred_at: MaybeText = None
+    replaces: KnownLabels = []
+    ended: Annotated[bool, BeforeValidator(_flag(False))] = False
+    kind: Annotated[ToldKind, BeforeValidator(_one_of(ToldKind, ToldKind.FACT))] = ToldKind.FACT
+    entities: Annotated[list[str], BeforeValidator(_entities)] = []
+    of: Text = ""
+    attribute: Text = ""
+    value: Text = ""
+    when: Text = ""
+    sure: Annotated[bool, BeforeValidator(_flag(True))] = True
 
 
 class ToldForgetting(_Told):
-    turn: Label = ""
+    turn: TurnLabel = ""
     evidence: Text = ""
     what: Text = ""
+    known: KnownLabels = []
 
 
 class ToldTopic(_Told):
-    turn: Label = ""
+    turn: TurnLabel = ""
     topic: Text = ""
 
 
@@ -131,4 +141,4 @@ class Answer(BaseModel):
     forget: Annotated[list[ToldForgetting], BeforeValidator(_objects)] = []
     open_topics: Annotated[list[ToldTopic], BeforeValidator(_objects)] = []
 
-    model_config = ConfigDict(json_schema_extra=_all_required)
+    model_config = ConfigDict(json_schema_extra=_bare)

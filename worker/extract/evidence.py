@@ -21,6 +21,50 @@ _SMALL_WORDS: Final = words(
 )
 
 
+_MONTH: Final = (
+    "(?:January|February|March|April|May|June|July|August|September|October|November|December|Spring|Summer|Autumn|Fall|"
+    "Winter)"
+)
+_DAY: Final = r"\d{1,2}(?:st|nd|rd|th)?"
+_DATE: Final = re.compile(
+    rf"\b(?:{_DAY}(?: ?(?:to|and|or|-|–) ?{_DAY})? (?:of )?)?{_MONTH}(?: {_DAY})?(?:,? (?:19|20)\d\d)?\b|"
+    r"\b(?:19|20)\d\d(?:-\d\d){0,2}\b|\b(?:Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)days?\b|\b\d{1,2}:\d\d\b",
+    re.IGNORECASE,
+)
+_DENIAL: Final = re.compile(r"\b(?:not|no|never|none|nobody|nothing|neither|nor|without)\b|n't\b")
+_DENIAL_SAID: Final = re.compile(
+    rf"{_DENIAL.pattern}|\b(?:cannot|(?:do|does|did|is|are|was|ca|wo|have|has|would|could|should)nt|nope|nah|"
+    r"stop\w*|quit\w*|ex|former\w*|used to|drop\w*|cancel\w*|g[ai]ve\w* up|over|lost|left|away|off|hate\w*|avoid\w*|"
+    r"allerg\w*|\w+-?free|only|refus\w*|miss\w*|instead|out)\b"
+)
+"""How people deny, or say what amounts to it."""
+_NUMBER: Final = re.compile(r"(?<![^\W\d_])(?P<digits>\d+(?:[.,]\d+)*)(?P<scale>[km](?![a-z]))?")
+_GROUP: Final = 3
+"""Digits behind a mark that groups them; with fewer or more it is the decimal one."""
+_TEENS: Final = ("thirteen", "fourteen", "fifteen", "sixteen", "seventeen", "eighteen", "nineteen")
+_TENS: Final = ("twenty", "thirty", "forty", "fifty", "sixty", "seventy", "eighty", "ninety")
+_IN_WORDS: Final = {
+    word: str(number)
+    for number, same in (
+        (1, "one a an single first once"),
+        (2, "two second twice couple both twins"),
+        (3, "three third"),
+        (4, "four fourth"),
+        (5, "five fifth"),
+        (6, "six sixth"),
+        (7, "seven seventh"),
+        (8, "eight eighth"),
+        (9, "nine ninth"),
+        (10, "ten tenth"),
+        (11, "eleven eleventh"),
+        (12, "twelve twelfth dozen"),
+        *((13 + place, word) for place, word in enumerate(_TEENS)),
+        *((20 + 10 * place, word) for place, word in enumerate(_TENS)),
+    )
+    for word in same.split()
+}
+
+
 def plain(text: str) -> str:
     """A text in the one form in which quotations are compared: letter case, quotation marks and spaces are alike."""
     return " ".join(unicodedata.normalize("NFKC", text).translate(_QUOTES).casefold().split())
@@ -40,22 +84,54 @@ def stems(text: str) -> set[str]:
     } | set(re.findall(r"\d+(?:[.,]\d+)*", text))
 
 
-def names_in(text: str) -> set[str]:
-    """The names and numbers of a text, in lower case: what a summary cannot have of itself."""
-    found = {match.group().casefold() for match in re.finditer(r"\d+(?:[.,:]\d+)*", text)}
-    later = (word for word in _WORD.finditer(text) if word.start() > 0)
-    return found | {word.group().casefold() for word in later if word.group()[:1].isupper()}
+def unheard(summary: str, heard: str, *, names: bool = True) -> set[str]:
+    """The numbers of a summary, and its names unless those are not to be looked at, that nobody said.
 
-
-def is_supported(summary: str, evidence: str, turn: ShownTurn, known: str) -> bool:
-    """Whether a summary can come of its evidence.
-
-    Evidence and summary share a word, unless the evidence answers a question or is in another language. A name or a
-    number that the assistant said, and nobody else, is not the user's: neither is a summary that has it. `known` is
-    what else may be spoken of: what the user said around the turn, open topics, names.
+    Days, months and years are not looked at: they are reckoned. A number that was said in words, or with other
+    marks in it ("1,350", "1350", "1.35k"), is the same.
     """
-    if turn.question is None and turn.is_english and not stems(summary) & stems(evidence):
-        return False
-    ours = set(_WORD.findall(plain(f"{known} {turn.question or ''}")))
-    theirs = set(_WORD.findall(plain(turn.said_by("assistant")))) - ours
-    return not names_in(summary) & theirs
+    told = _DATE.sub(" ", summary)
+    in_words = {_IN_WORDS[word] for word in _WORD.findall(plain(heard)) if word in _IN_WORDS}
+    found = numbers_in(told) - numbers_in(heard) - in_words
+    if names:
+        said = {base for word in _WORD.findall(plain(heard)) if (base := _base(word))}
+        later = (word for word in _WORD.finditer(told) if word.start() > 0)
+        capital = {word.group() for word in later if word.group()[:1].isupper() and len(word.group()) > 1}
+        found |= {word for word in capital if _base(plain(word)) not in said}
+    return found
+
+
+def numbers_in(text: str) -> set[str]:
+    """The numbers of a text in one form, whatever marks they are written with."""
+    found = set()
+    for match in _NUMBER.finditer(plain(text)):
+        whole, mark, end = match["digits"].rpartition("." if "." in match["digits"] else ",")
+        if mark and len(end) != _GROUP:
+            value = f"{re.sub('[.,]', '', whole)}.{end}".rstrip("0").rstrip(".")
+        else:
+            value = re.sub("[.,]", "", match["digits"])
+        scale = {"k": 1_000, "m": 1_000_000}.get(match["scale"] or "", 1)
+        found.add(f"{float(value) * scale:.2f}".rstrip("0").rstrip("."))
+    return found
+
+
+def _base(word: str) -> str:
+    """A word by its first letters, without the endings that a name or an abbreviation takes."""
+    return word.removesuffix("s")[:_STEM_CHARS]
+
+
+def is_supported(summary: str, turn: ShownTurn, known: str) -> bool:
+    """Whether a summary has no name and no number that nobody said.
+
+    `known` is what else may be spoken of beside the turn: names, topics, what was said before, what is known. Names
+    may be spelled otherwise in another language: there only numbers count. What the assistant says is heard where the
+    user answers a question of its, and nowhere else.
+    """
+    heard = f"{turn.said_by('user')} {turn.question or ''} {known}"
+    return not unheard(summary, heard, names=turn.is_english)
+
+
+def denies_more(summary: str, turn: ShownTurn) -> bool:
+    """Whether a summary denies something where the user denies nothing, nor says that anything is over or lacking."""
+    said = f"{turn.said_by('user')} {turn.question or ''}"
+    return turn.is_english and bool(_DENIAL.search(plain(summary))) and not _DENIAL_SAID.search(plain(said))

@@ -1,13 +1,14 @@
-"""The extractor that asks a language model: once for all turns of a batch, with what the rules think of them."""
+"""The extractor that asks a language model: once for all turns of a batch, with what is known before it."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Final, Literal
 
 from memory.prompts import prompt
-from policies.privacy.screen import screen
-from schema import AdmissionAction, AdmittedTurn, Candidate, Context, Extraction, Policy
+from policies.admission import MAY_TELL
+from policies.language.orders import orders_of
+from schema import Admission, AdmissionAction, AdmittedTurn, Candidate, Context, Extraction, ForgetRequest, Policy
 from schema.errors import CircuitOpen, LLMFailed
 from stores.llm import LLM
 from worker.extract.answer_form import Answer
@@ -16,7 +17,7 @@ from worker.extract.from_model import Reading
 from worker.extract.rules import NAMELESS
 from worker.extract.shown import ShownTurn, show, written
 
-PROMPT: Final = "extract-1"
+PROMPT: Final = "extract-2"
 Fallback = Literal["retry", "rules"]
 _MAX_NAME_CHARS: Final = 60
 
@@ -24,9 +25,9 @@ _MAX_NAME_CHARS: Final = 60
 class ModelExtractor:
     """Asks a model for candidates and takes of its answer what the user's words bear out. Safe for many threads.
 
-    `hints` proposes what the model is shown, `rules` if it is None. With `fallback` "rules" the rules answer where the
-    model does not; with "retry" the turns wait. `dropped` is told why something of an answer was not taken, and
-    `fell_back` of every batch that the rules had to answer.
+    `rules` say what the user ordered in so many words, should the model overlook it. With `fallback` "rules" they
+    answer where the model does not; with "retry" the turns wait. `dropped` is told why something of an answer was not
+    taken, and `fell_back` of every batch that the rules had to answer.
     """
 
     def __init__(
@@ -36,13 +37,11 @@ class ModelExtractor:
         categories: Sequence[str],
         policy: Policy,
         *,
-        hints: Extractor | None = None,
         fallback: Fallback = "retry",
         dropped: Callable[[str], None] = lambda _why: None,
         fell_back: Callable[[], None] = lambda: None,
     ) -> None:
         self._llm = llm
-        self._hints = hints or rules
         self._rules = rules
         self._categories = tuple(categories)
         self._policy = policy
@@ -69,9 +68,9 @@ class ModelExtractor:
         shown = show(turns, context, self._policy)
         if not any(one.open and one.said_by("user") for one in shown):
             return self._by_rules(turns, context)
-        reading = self._reading(shown, context, self._hints.extract(turns, context))
+        reading = self._reading(shown, context, self._orders(turns, context))
         try:
-            completion = self._llm.complete(self._prompt(reading), Answer)
+            completion = self._llm.complete(prompt(PROMPT).filled(turns=written(shown, context, reading.name)), Answer)
         except (LLMFailed, CircuitOpen):
             if self._fallback == "retry":
                 raise
@@ -87,26 +86,37 @@ class ModelExtractor:
         )
 
     def _by_rules(self, turns: Sequence[AdmittedTurn], context: Context) -> Extraction:
-        by_rules = self._rules.extract(turns, context)
+        by_rules = self._rules.extract([_as_rules_admit(one) for one in turns], context)
         return by_rules.model_copy(update={"open_topics": tuple(context.open_topics.values())})
 
-    def _reading(self, shown: Sequence[ShownTurn], context: Context, hinted: Extraction) -> Reading:
+    def _orders(self, turns: Sequence[AdmittedTurn], context: Context) -> dict[str, list[Candidate | ForgetRequest]]:
+        """What the rules make of the turns in which the user orders something of the memory, or attaches something."""
+        ordering = [one for one in turns if one.turn.attachments or _orders_something(one)]
+        found: dict[str, list[Candidate | ForgetRequest]] = {}
+        if ordering:
+            for item in self._rules.extract(ordering, context).items:
+                found.setdefault(item.turn_id, []).append(item)
+        return found
+
+    def _reading(
+        self,
+        shown: Sequence[ShownTurn],
+        context: Context,
+        orders: Mapping[str, Sequence[Candidate | ForgetRequest]],
+    ) -> Reading:
         told = next((name for one in reversed(shown) if (name := one.turn.user_name())), None)
         name = " ".join((told or context.name or NAMELESS).split())[:_MAX_NAME_CHARS]
-        hints = {one.turn.turn_id: [item for item in hinted.items if item.turn_id == one.turn.turn_id] for one in shown}
-        return Reading(shown, context, name or NAMELESS, self._categories, hints, self._dropped)
+        return Reading(shown, context, name or NAMELESS, self._categories, orders, self._dropped)
 
-    def _may_show(self, text: str) -> str:
-        return screen(text, self._policy).text
 
-    def _prompt(self, reading: Reading) -> str:
-        hints = {
-            turn_id: [text for one in items if isinstance(one, Candidate) and (text := self._may_show(one.summary))]
-            for turn_id, items in reading.hints.items()
-        }
-        return prompt(PROMPT).filled(
-            name=reading.name,
-            category=self._categories[0],
-            categories=", ".join(self._categories),
-            turns=written(reading.shown, reading.context, hints),
-        )
+def _orders_something(one: AdmittedTurn) -> bool:
+    if one.admission.action is AdmissionAction.SKIP:
+        return False
+    return any(orders_of(message.content) for message in one.turn.messages if message.role == "user")
+
+
+def _as_rules_admit(one: AdmittedTurn) -> AdmittedTurn:
+    """The turn as it was admitted if no model read it: what may tell something only to a model is skipped."""
+    if MAY_TELL not in one.admission.reasons:
+        return one
+    return AdmittedTurn(one.turn, Admission(action=AdmissionAction.SKIP, reasons=("nothing_personal",)))

@@ -5,8 +5,10 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from itertools import pairwise
 from typing import Final
+from zoneinfo import ZoneInfo
 
 from policies.language.languages import ENGLISH, language_of
 from policies.language.sentences import prose_of
@@ -21,9 +23,7 @@ _MAX_USER_CHARS: Final = 4_000
 _MAX_ASSISTANT_CHARS: Final = 800
 _MAX_CONTEXT_CHARS: Final = 300
 """Of one message, by who said it; the last is for turns of which nothing may come."""
-_MAX_NAME_CHARS: Final = 60
-_MAX_HINTS: Final = 6
-_MAX_HINT_CHARS: Final = 200
+_MAX_KNOWN_CHARS: Final = 120
 _NEVER_SHOWN: Final = {"consent_withdrawn", "off_the_record"}
 
 
@@ -114,35 +114,55 @@ def _cut(text: str, most: int) -> str:
     return f"{text[:head]} [...] {text[len(text) - (most - head) :]}"
 
 
-def written(shown: Sequence[ShownTurn], context: Context, hints: dict[str, list[str]]) -> str:
-    """The turns as lines of a prompt. What people said is in JSON strings, so that no message can pose as a line.
-
-    `hints` are what the rules propose, by turn_id.
-    """
-    lines: list[str] = []
+def written(shown: Sequence[ShownTurn], context: Context, name: str) -> str:
+    """What a prompt has of a subject and their turns, in lines. What people said, and what they are called, is in JSON
+    strings, so that no message can pose as a line. Times are those of the user's own zone, where it is known."""
+    zone = ZoneInfo(context.preferences.time_zone) if context.preferences.time_zone else None
+    lines = [f"The user is called {quoted(name)}."]
+    if context.known:
+        lines.append("Known:")
+    for number, known in enumerate(context.known, start=1):
+        said_on = known.said_at.astimezone(zone or shown[-1].turn.occurred_at.tzinfo)
+        lines.append(f"K{number}, said {_day(said_on)}: {quoted(_cut(known.summary, _MAX_KNOWN_CHARS))}")
     agents = {one.turn.agent_id for one in shown if one.open}
     for agent, topic in context.open_topics.items():
         if agent in agents:
             labels = ", ".join(one.label for one in shown if one.turn.agent_id == agent)
             lines.append(f"Open topic before {labels}: {quoted(topic.text)}")
+    before = {one.turn_id for one in context.recent}
+    for conversation in dict.fromkeys(one.turn.conversation_id for one in shown):
+        lines += _before(conversation, shown, context, zone)
     for one in shown:
-        lines += _turn(one, hints.get(one.turn.turn_id, []))
+        lines += _turn(one, zone, asked_above=one.asked_in in before)
     return "\n".join(lines)
 
 
-def _turn(one: ShownTurn, hints: Sequence[str]) -> Iterator[str]:
-    at = one.turn.occurred_at
-    when = f"{at:%A} {at.day} {at:%B %Y, %H:%M}"
+def _before(conversation: str, shown: Sequence[ShownTurn], context: Context, zone: ZoneInfo | None) -> Iterator[str]:
+    recent = [one for one in context.recent if one.conversation_id == conversation]
+    if not recent:
+        return
+    labels = ", ".join(one.label for one in shown if one.turn.conversation_id == conversation)
+    yield f"\nBefore {labels}, nothing is to be written of it:"
+    for one in recent:
+        at = one.said_at.astimezone(zone) if zone else one.said_at.astimezone(shown[0].turn.occurred_at.tzinfo)
+        yield f"({at:%A} {_day(at)}, {at:%H:%M})"
+        yield from (f"{role}: {quoted(text)}" for role, text in one.lines)
+
+
+def _turn(one: ShownTurn, zone: ZoneInfo | None, *, asked_above: bool) -> Iterator[str]:
+    at = one.turn.occurred_at.astimezone(zone) if zone else one.turn.occurred_at
     other = "" if one.turn.source == "chat" else f", source {one.turn.source}"
-    yield f"\n{one.label}, {when}{other}{'' if one.open else ', context only: write nothing of it'}"
-    if one.asked_in:
+    yield (
+        f"\n{one.label}, {at:%A} {_day(at)}, {at:%H:%M}"
+        f"{other}{'' if one.open else ', context only: write nothing of it'}"
+    )
+    if one.asked_in and not asked_above:
         yield f"assistant before: {quoted(one.question or '')}"
-    name = one.turn.user_name()
-    for line in one.lines:
-        who = f"user {quoted(name[:_MAX_NAME_CHARS])}" if name and line.role == "user" else line.role
-        yield f"{who}: {quoted(line.text)}"
-    if one.open and hints:
-        yield f"rules: {quoted(' | '.join(hint[:_MAX_HINT_CHARS] for hint in hints[:_MAX_HINTS]))}"
+    yield from (f"{line.role}: {quoted(line.text)}" for line in one.lines)
+
+
+def _day(at: datetime) -> str:
+    return f"{at.day} {at:%B %Y}"
 
 
 def quoted(text: str) -> str:

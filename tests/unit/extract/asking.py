@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from typing import Any
 
-from policies.admission import admit
+from policies.admission import admit_for_model
 from schema import (
     Candidate,
     Context,
@@ -44,7 +44,7 @@ def a_turn(
         }
         | fields
     )
-    return AdmittedTurn(turn, admit(turn))
+    return AdmittedTurn(turn, admit_for_model(turn))
 
 
 def said(text: str, **fields: Any) -> AdmittedTurn:

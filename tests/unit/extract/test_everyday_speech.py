@@ -15,7 +15,6 @@ from schema import Candidate, Context, Fact, ForgetRequest, Message, Policy, Tur
 from schema.settings import Settings
 from worker.extract import AdmittedTurn, Extractor, open_extractor
 from worker.extract.attributes import attribute_facts
-from worker.extract.stated import stated_facts
 
 WHEN = datetime(2026, 11, 21, 18, 0, tzinfo=UTC)
 
@@ -156,24 +155,6 @@ def _values(facts: Sequence[Fact]) -> list[tuple[str, str | None, str]]:
 )
 def test_a_value_ends_where_its_sentence_ends(said: str, values: list[tuple[str, str, str]]) -> None:
     assert _values(attribute_facts(said)) == values
-
-
-@pytest.mark.parametrize(
-    ("summary", "values"),
-    [
-        ("Maya's parents still live in Ghent, they work at Initech.", []),
-        ("Maya's friend moved and she works at Initech.", []),
-        ("Maya got a dog, her name is Waffles.", []),
-        ("Maya visited her aunt, who said that she lives in Ghent.", []),
-        (
-            "Maya's sister Ines lives in Porto, she's a nurse.",
-            [("user's sister ines", "home_city", "Porto"), ("user's sister ines", "job_title", "nurse")],
-        ),
-        ("Maya said they work at Initech.", [("user", "employer", "Initech")]),
-    ],
-)
-def test_a_value_is_of_whom_was_spoken(summary: str, values: list[tuple[str, str, str]]) -> None:
-    assert _values(stated_facts(summary, ("Maya",))) == values
 
 
 def test_a_user_without_a_name_is_written_small_within_a_sentence(extractor: Extractor) -> None:

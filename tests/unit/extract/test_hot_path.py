@@ -6,11 +6,9 @@ import pytest
 
 from schema import Candidate, Context, Policy
 from schema.settings import Settings
-from tests.scripted import Scripted
-from tests.unit.extract.asking import CATEGORIES, NOTHING, ask, said
+from tests.unit.extract.asking import CATEGORIES, said
 from worker.extract import open_extractor
-from worker.extract.hot_path import CONFIDENCE, WithHotPath
-from worker.extract.rules import RulesExtractor
+from worker.extract.hot_path import CONFIDENCE
 
 GERMAN = "Ich habe einen Hund namens Bruno und wohne mit ihm am Hafen."
 NOTED = "Hund namens Bruno, wohnt am Hafen"
@@ -45,10 +43,3 @@ def test_what_the_users_words_bear_out_is_one_more_candidate_that_is_believed_le
 )
 def test_nothing_else_comes_of_it(text: str, summary: str) -> None:
     assert summary not in [candidate.summary for candidate in candidates(text, summary)]
-
-
-def test_a_model_is_shown_it_as_a_hint_and_decides() -> None:
-    provider = Scripted(NOTHING)
-    rules = WithHotPath(RulesExtractor(CATEGORIES), CATEGORIES)
-    assert ask(provider, said(GERMAN, candidate=noted(NOTED)), rules=rules).items == ()
-    assert f'rules: "{NOTED}"' in provider.prompts[0]

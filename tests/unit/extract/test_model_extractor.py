@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from typing import Any
+from uuid import UUID
 
 import pytest
 from hypothesis import given, settings
@@ -14,6 +15,7 @@ from schema import (
     Candidate,
     Context,
     ForgetRequest,
+    KnownMemory,
     MemoryType,
     OpenTopic,
     Policy,
@@ -32,23 +34,21 @@ def test_an_answer_becomes_candidates_of_the_turns_that_were_shown() -> None:
     memory = told(
         "moving to Lisbon next month",
         "Maya is moving to Lisbon in December 2026.",
-        type="episodic",
-        kind="user_fact",
-        tags=["Home", "travel"],
-        entities=[{"text": "Lisbon", "type": "LOCATION"}, {"text": "Maya", "type": "PERSON"}],
-        facts=[{"entity": "Maya", "verb": "moves to", "object": "Lisbon", "attribute": None}],
-        valence="positive",
-        intensity=0.4,
-        confidence=1,
+        kind="event",
+        entities=["LOCATION Lisbon", "PERSON Maya", "LOCATION Porto", "CITY Lisbon"],
+        of="Maya",
+        attribute="moves to",
+        value="Lisbon",
+        when="2026-12",
         unknown_field="x",
     )
     extraction = ask(Scripted(answer(memory)), said("I'm moving to Lisbon next month!"))
     [candidate] = candidates(extraction)
     assert (candidate.turn_id, candidate.ordinal, candidate.type) == ("turn-id-1", 0, MemoryType.EPISODIC)
     assert candidate.summary == "Maya is moving to Lisbon in December 2026."
-    assert (candidate.category, candidate.tags) == ("Personal", ("home", "travel"))
+    assert (candidate.category, candidate.tags, candidate.by_model) == ("Personal", ("home",), True)
     assert [entity.text for entity in candidate.entities] == ["Lisbon"]
-    assert [fact.entity for fact in candidate.facts] == ["user"]
+    assert [(fact.entity, fact.verb, fact.attribute) for fact in candidate.facts] == [("user", "moves to", None)]
     assert (candidate.occurred_at.date().isoformat(), candidate.said_at) == ("2026-12-01", WHEN)
     assert (extraction.model, extraction.prompt_version) == ("scripted", PROMPT)
     assert (extraction.prompt_tokens, extraction.completion_tokens) == (100, 10)
@@ -178,38 +178,111 @@ def test_candidates_of_one_turn_are_counted_and_not_said_twice() -> None:
         ("2027-04-01", "2027-04-01"),
         ("2027-04", "2027-04-01"),
         ("2027", "2027-01-01"),
-        ("2027-04-01T10:00:00+02:00", "2027-04-01"),
+        ("2027-04-01T10:00:00+02:00", "2026-11-02"),
         ("next spring", "2026-11-02"),
         ("9999-12-31", "2026-11-02"),
         ("0001-01-01", "2026-11-02"),
         ("2027-13-45", "2026-11-02"),
         (20270401, "2026-11-02"),
         (None, "2026-11-02"),
+        ("", "2026-11-02"),
     ],
 )
-def test_a_date_is_taken_when_it_is_one_that_can_be_meant(when: object, day: str) -> None:
-    memory = told("I am off to Peru", "Maya is off to Peru.", occurred_at=when)
+def test_the_models_date_stands_when_it_is_one_that_can_be_meant(when: object, day: str) -> None:
+    memory = told("I am off to Peru", "Maya is off to Peru.", when=when)
     [candidate] = candidates(ask(Scripted(answer(memory)), said("I am off to Peru then.")))
     assert candidate.occurred_at.date().isoformat() == day
 
 
-def test_the_date_that_rules_read_off_the_words_goes_before_the_models() -> None:
-    memory = told("my exam is tomorrow", "Maya has an exam tomorrow.", occurred_at="2031-01-01")
+def test_a_relative_date_that_the_model_left_has_the_day_behind_it() -> None:
+    memory = told("my exam is tomorrow", "Maya has an exam tomorrow.", when="2026-11-03")
     [candidate] = candidates(ask(Scripted(answer(memory)), said("I am nervous, my exam is tomorrow.")))
-    assert candidate.occurred_at.date().isoformat() == "2026-11-03"
-    assert candidate.summary == "Maya has an exam on 3 November 2026."
+    assert candidate.summary == "Maya has an exam tomorrow [3 November 2026]."
 
 
-def test_an_attribute_is_one_that_dedup_knows_and_the_rules_reading_goes_first() -> None:
-    facts = [
-        {"entity": "user", "verb": "lives in", "object": "Porto", "attribute": "home_city"},
-        {"entity": "user", "verb": "likes", "object": "fado", "attribute": "DROP TABLE"},
-        {"entity": "the user", "verb": "is", "object": "vegan", "attribute": "diet"},
-        {"entity": "user", "verb": "works at", "object": "Nordbank", "attribute": "employer"},
-    ]
-    memory = told("I live in Lisbon and I am vegan", "Maya lives in Lisbon and is vegan.", facts=facts)
-    [candidate] = candidates(ask(Scripted(answer(memory)), said("I live in Lisbon and I am vegan.")))
-    assert [(fact.attribute, fact.object) for fact in candidate.facts] == [("home_city", "Lisbon"), ("diet", "vegan")]
+@pytest.mark.parametrize(
+    ("fields", "attribute"),
+    [
+        pytest.param({"attribute": "home_city", "value": "Lisbon"}, "home_city", id="one that dedup knows"),
+        pytest.param({"attribute": "Home City", "value": "Lisbon"}, "home_city", id="written otherwise"),
+        pytest.param({"attribute": "DROP TABLE", "value": "Lisbon"}, None, id="one that it does not know"),
+        pytest.param({"attribute": "home_city", "value": "Lisbon", "sure": False}, None, id="a guess"),
+    ],
+)
+def test_an_attribute_is_one_that_dedup_knows_of_what_is_sure(fields: dict[str, Any], attribute: str | None) -> None:
+    memory = told("I live in Lisbon", "Maya lives in Lisbon.", of="user", **fields)
+    [candidate] = candidates(ask(Scripted(answer(memory)), said("I live in Lisbon.")))
+    assert [(fact.attribute, fact.object) for fact in candidate.facts] == [(attribute, "Lisbon")]
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [{"attribute": "home_city", "value": "Porto"}, {"attribute": "home_city", "value": "Lisbon", "ended": True}],
+)
+def test_a_value_that_its_sentence_does_not_say_or_that_is_over_is_no_fact(fields: dict[str, Any]) -> None:
+    memory = told("I live in Lisbon", "Maya lives in Lisbon.", of="user", **fields)
+    [candidate] = candidates(ask(Scripted(answer(memory)), said("I live in Lisbon.")))
+    assert candidate.facts == ()
+
+
+@pytest.mark.parametrize(
+    ("user", "summary", "is_taken"),
+    [
+        ("im veggie now", "Maya is vegetarian.", True),
+        ("They put my rent up to 1350.", "Maya's rent is 1,350.", True),
+        ("I pay 29,99 a month for the gym.", "Maya pays 29.99 a month for the gym.", True),
+        ("I make 84k.", "Maya makes 84,000 a year.", True),
+        ("I have two cats and the twins are five.", "Maya has 2 cats, and the twins are 5.", True),
+        ("My rent is 1350.", "Maya's rent is 1450.", False),
+        ("My brother moved.", "Maya's brother Leo moved.", False),
+        ("I eat meat.", "Maya does not eat meat.", False),
+        ("I quit eating meat.", "Maya does not eat meat.", True),
+    ],
+)
+def test_a_summary_needs_no_word_of_its_evidence_but_each_number_name_and_denial(
+    user: str, summary: str, is_taken: bool
+) -> None:
+    found = candidates(ask(Scripted(answer(told(user, summary))), said(user)))
+    assert [one.summary for one in found] == ([summary] if is_taken else [])
+
+
+def test_what_the_user_doubts_is_less_sure_whatever_the_model_says() -> None:
+    sure, doubted = (
+        candidates(ask(Scripted(answer(told(text, "Maya is moving to Lisbon."))), said(text)))[0].confidence
+        for text in ("I'm moving to Lisbon.", "I'm maybe moving to Lisbon.")
+    )
+    assert doubted < sure
+
+
+# -- what is known ------------------------------------------------------------------------------------------------
+
+KNOWN = Context(
+    known=(
+        KnownMemory(id=UUID(int=1), summary="Maya lives in Porto.", said_at=WHEN),
+        KnownMemory(id=UUID(int=2), summary="Maya earns 84k.", said_at=WHEN),
+    )
+)
+
+
+@pytest.mark.parametrize("named", [["K1"], ["k1", "K1", "K7"], "K1", [1], ["[K1]"]])
+def test_what_a_memory_replaces_is_known_by_its_label(named: object) -> None:
+    memory = told("I live in Lisbon", "Maya lives in Lisbon.", replaces=named)
+    [candidate] = candidates(ask(Scripted(answer(memory)), said("I live in Lisbon."), context=KNOWN))
+    assert candidate.replaces == (UUID(int=1),)
+
+
+def test_a_quoted_wish_to_forget_that_names_what_is_known_is_honoured_though_no_rule_heard_it() -> None:
+    asks = {"turn": "T1", "evidence": "pay goes in the bin", "what": "Maya's pay", "known": ["K2"]}
+    text = "What I told you about my pay goes in the bin."
+    [request] = ask(Scripted(answer(forget=[asks])), said(text), context=KNOWN).items
+    assert isinstance(request, ForgetRequest)
+    assert (request.known, request.scope) == ((UUID(int=2),), "thing")
+    made_up = asks | {"evidence": "delete my pay"}
+    assert ask(Scripted(answer(forget=[made_up])), said(text), context=KNOWN).items == ()
+    everything = asks | {"known": ["all"]}
+    [request] = ask(Scripted(answer(forget=[everything])), said(text), context=KNOWN).items
+    assert isinstance(request, ForgetRequest)
+    assert (request.known, request.scope) == ((), "all")
 
 
 # -- what the user ordered --------------------------------------------------------------------------------------
@@ -339,17 +412,16 @@ _FIELDS = (
     "turn",
     "evidence",
     "summary",
-    "type",
     "kind",
-    "category",
-    "tags",
     "entities",
-    "facts",
-    "valence",
-    "intensity",
+    "replaces",
+    "of",
+    "attribute",
+    "value",
+    "ended",
 )
 _TOLD = st.dictionaries(
-    st.sampled_from([*_FIELDS, "occurred_at", "confidence", "turn_id", "tenant_id", "what", "topic"]), _WORDS | _JSON
+    st.sampled_from([*_FIELDS, "when", "sure", "turn_id", "tenant_id", "what", "topic", "known"]), _WORDS | _JSON
 )
 _ANSWERS = st.fixed_dictionaries(
     {"memories": st.lists(_TOLD | _JSON, max_size=5)},

@@ -1,0 +1,57 @@
+"""What becomes of a candidate of an extractor that was shown what is known, and said what it takes the place of."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Container, Mapping
+
+from policies.language.wording import read
+from schema import Candidate, Decision, DecisionAction, Memory, Status
+
+_NAMED = "the language model says what it takes the place of"
+_CREATE = DecisionAction.CREATE
+_LATER = "an earlier statement does not replace a later one"
+_NOT_NAMED = "the language model was shown what is known and says that this is new"
+
+
+def as_told(
+    candidate: Candidate, decided: Decision, known: Mapping[uuid.UUID, Memory], shown: Container[uuid.UUID]
+) -> Decision:
+    """Return what to do with a candidate: what the extractor said, where dedup by words and cosines decided otherwise.
+
+    Active memories that it names are superseded, unless they were said later: then it is skipped, if it names no
+    others. Where it names none, "the same fact" stands only if both have the same content words, so that nothing is
+    lost by a merge. What dedup skips stays skipped. What an earlier turn of the same call told cannot be named: there
+    dedup stands that sees a change; `shown` has the ids of what was known before.
+    """
+    named = [known[id_] for id_ in candidate.replaces if id_ in known]
+    named = [one for one in named if one.status is Status.ACTIVE]
+    outdated = [one for one in named if one.said_at <= candidate.said_at]
+    if named and not outdated:
+        return Decision(action=DecisionAction.SKIP, reason=_LATER)
+    if outdated:
+        if len(outdated) == 1 and outdated[0].summary == candidate.summary:
+            return Decision(action=DecisionAction.UPDATE, reason="said again", targets=(outdated[0].id,))
+        return Decision(action=DecisionAction.SUPERSEDE, reason=_NAMED, targets=tuple(one.id for one in outdated))
+    return decided if _stands(candidate, decided, known, shown) else Decision(action=_CREATE, reason=_NOT_NAMED)
+
+
+def _stands(
+    candidate: Candidate, decided: Decision, known: Mapping[uuid.UUID, Memory], shown: Container[uuid.UUID]
+) -> bool:
+    """Whether what dedup decided is done though the extractor named nothing."""
+    targets = [known[id_] for id_ in decided.targets]
+    match decided.action:
+        case DecisionAction.UPDATE:
+            return not decided.outdated and not _tells_more(candidate, targets[0])
+        case DecisionAction.SUPERSEDE:
+            return not any(one.id in shown or candidate.turn_id in one.source_turn_ids for one in targets)
+        case DecisionAction.CHECK:
+            return False
+    return True
+
+
+def _tells_more(candidate: Candidate, memory: Memory) -> bool:
+    """Whether a candidate has other content words or amounts than a memory: fewer may be of somebody else, too."""
+    said, known = read(candidate.summary), read(memory.summary)
+    return (said.words, said.quantities) != (known.words, known.quantities)
