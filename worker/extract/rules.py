@@ -302,7 +302,9 @@ def _facts(said: Statement, parts: Parts, text: str) -> tuple[Fact, ...]:
     if said.manner in ("instruction", "called"):
         called = said.words if said.manner == "called" else called_in(parts[0][1]) if parts and not said.quote else None
         return (
-            (Fact(entity=USER, verb="wants to be called", object=called, attribute="preferred_name"),) if called else ()
+            (Fact(entity=USER, verb="wants to be called", object=called[:300], attribute="preferred_name"),)
+            if called
+            else ()
         )
     if said.manner == "answer" or any(one.of_others for one, _ in parts):
         return ()

@@ -51,6 +51,7 @@ _JUST_SAID: Final = "what was just said"
 _TO_DO: Final = re.compile(r"\bto\W*\Z", re.IGNORECASE)
 _NAME_END: Final = re.compile(r"[,.;:!?(]| - | – |\b(?:and|but|please|not|instead|because|from)\b", re.IGNORECASE)
 _LONGEST_NAME: Final = 4
+_NAME_CHARS: Final = 60
 """Words."""
 _FILLERS: Final = words(
     "yes yeah yep yup no nope nah ok okay sure thanks please great cool right thank you not really maybe hmm idk never "
@@ -297,7 +298,7 @@ def _ordered(one: Utterance, order: Order) -> Statement | Forgetting | None:
             said.private, said.words = True, order.object_text if order.sure else None
         case "call_me":
             called = _NAME_END.split(order.object_text)[0].strip(" \"'")
-            is_name = bool(called) and len(called.split()) <= _LONGEST_NAME and not foreign
+            is_name = 0 < len(called) <= _NAME_CHARS and len(called.split()) <= _LONGEST_NAME and not foreign
             said.manner, said.words = ("called", called) if is_name else ("instruction", one.text)
             said.quote = not is_name
         case "style" | "never_mention":
