@@ -21,7 +21,6 @@ from policies.language.parse import Parsed
 from policies.language.sentences import MAX_SENTENCES, Sentence, prose_of, split_sentences, without_quotes
 from policies.language.spans import Span
 from policies.language.spelling import Spelt, spelt
-from policies.privacy import planted
 from schema import AdmissionAction, AdmittedTurn, Question, Turn
 
 _REQUESTS: Final = re.compile(
@@ -158,10 +157,7 @@ def heard_in(turns: Sequence[AdmittedTurn], questions: Mapping[str, Question]) -
                 before = Asked(before.text, None)
             spoken = language_of(prose_of(message.content))
             orders = orders_of(message.content, before.text if before else "", spoken)
-            # What is planted goes on to the screening, which holds it and leaves a line in the audit.
-            held = any(order.doubtful for order in orders) and any(planted.find(message.content))
-            obeyed = tuple(one for one in orders if _is_obeyed(one) or (held and one.sure and one.intent == "remember"))
-            heard = Heard(turn, message.content, before, spoken, obeyed)
+            heard = Heard(turn, message.content, before, spoken, tuple(filter(_is_obeyed, orders)))
             heard.utterances = list(_cut(heard, place))
             found.append(heard)
     _parse([one for heard in found for one in heard.utterances], found)
