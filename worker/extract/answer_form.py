@@ -77,8 +77,7 @@ def _entities(value: object) -> list[str]:
 
 
 class ToldKind(StrEnum):
-    """What sort of memory it is, in the words of the prompt."""
-
+    # No docstring: it would be in the schema that each call pays for.
     FACT = "fact"
     PREFERENCE = "preference"
     EVENT = "event"

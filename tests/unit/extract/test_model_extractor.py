@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from typing import Any
-from uuid import UUID
 
 import pytest
 from hypothesis import given, settings
@@ -15,7 +14,6 @@ from schema import (
     Candidate,
     Context,
     ForgetRequest,
-    KnownMemory,
     MemoryType,
     OpenTopic,
     Policy,
@@ -223,66 +221,6 @@ def test_a_value_that_its_sentence_does_not_say_or_that_is_over_is_no_fact(field
     memory = told("I live in Lisbon", "Maya lives in Lisbon.", of="user", **fields)
     [candidate] = candidates(ask(Scripted(answer(memory)), said("I live in Lisbon.")))
     assert candidate.facts == ()
-
-
-@pytest.mark.parametrize(
-    ("user", "summary", "is_taken"),
-    [
-        ("im veggie now", "Maya is vegetarian.", True),
-        ("They put my rent up to 1350.", "Maya's rent is 1,350.", True),
-        ("I pay 29,99 a month for the gym.", "Maya pays 29.99 a month for the gym.", True),
-        ("I make 84k.", "Maya makes 84,000 a year.", True),
-        ("I have two cats and the twins are five.", "Maya has 2 cats, and the twins are 5.", True),
-        ("My rent is 1350.", "Maya's rent is 1450.", False),
-        ("My brother moved.", "Maya's brother Leo moved.", False),
-        ("I eat meat.", "Maya does not eat meat.", False),
-        ("I quit eating meat.", "Maya does not eat meat.", True),
-    ],
-)
-def test_a_summary_needs_no_word_of_its_evidence_but_each_number_name_and_denial(
-    user: str, summary: str, is_taken: bool
-) -> None:
-    found = candidates(ask(Scripted(answer(told(user, summary))), said(user)))
-    assert [one.summary for one in found] == ([summary] if is_taken else [])
-
-
-def test_what_the_user_doubts_is_less_sure_whatever_the_model_says() -> None:
-    sure, doubted = (
-        candidates(ask(Scripted(answer(told(text, "Maya is moving to Lisbon."))), said(text)))[0].confidence
-        for text in ("I'm moving to Lisbon.", "I'm maybe moving to Lisbon.")
-    )
-    assert doubted < sure
-
-
-# -- what is known ------------------------------------------------------------------------------------------------
-
-KNOWN = Context(
-    known=(
-        KnownMemory(id=UUID(int=1), summary="Maya lives in Porto.", said_at=WHEN),
-        KnownMemory(id=UUID(int=2), summary="Maya earns 84k.", said_at=WHEN),
-    )
-)
-
-
-@pytest.mark.parametrize("named", [["K1"], ["k1", "K1", "K7"], "K1", [1], ["[K1]"]])
-def test_what_a_memory_replaces_is_known_by_its_label(named: object) -> None:
-    memory = told("I live in Lisbon", "Maya lives in Lisbon.", replaces=named)
-    [candidate] = candidates(ask(Scripted(answer(memory)), said("I live in Lisbon."), context=KNOWN))
-    assert candidate.replaces == (UUID(int=1),)
-
-
-def test_a_quoted_wish_to_forget_that_names_what_is_known_is_honoured_though_no_rule_heard_it() -> None:
-    asks = {"turn": "T1", "evidence": "pay goes in the bin", "what": "Maya's pay", "known": ["K2"]}
-    text = "What I told you about my pay goes in the bin."
-    [request] = ask(Scripted(answer(forget=[asks])), said(text), context=KNOWN).items
-    assert isinstance(request, ForgetRequest)
-    assert (request.known, request.scope) == ((UUID(int=2),), "thing")
-    made_up = asks | {"evidence": "delete my pay"}
-    assert ask(Scripted(answer(forget=[made_up])), said(text), context=KNOWN).items == ()
-    everything = asks | {"known": ["all"]}
-    [request] = ask(Scripted(answer(forget=[everything])), said(text), context=KNOWN).items
-    assert isinstance(request, ForgetRequest)
-    assert (request.known, request.scope) == ((), "all")
 
 
 # -- what the user ordered --------------------------------------------------------------------------------------
