@@ -39,7 +39,8 @@ class Spelt:
     def typed(self, place: int) -> int:
         """Where a place of the plain text stands in what was typed."""
         plain, typed = max((edge for edge in self.edges if edge[0] <= place), default=(0, 0))
-        return typed + place - plain
+        following = min((edge[1] for edge in self.edges if edge[0] > place), default=typed + place - plain)
+        return min(typed + place - plain, following)
 
 
 def spelt(text: str) -> Spelt:
