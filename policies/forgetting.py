@@ -36,6 +36,12 @@ _IDLE: Final = contents(
         "said",
         "told",
         "mentioned",
+        "tell",
+        "talk",
+        "entirely",
+        "completely",
+        "altogether",
+        "business",
     ]
 )
 """Words of a wish to forget that name nothing."""
@@ -98,11 +104,15 @@ class _Wish:
     """Those that the wish names."""
     naming: frozenset[str]
     """The words with which it names them."""
+    is_own: bool
+    """Whether it speaks of the user, or of what is theirs."""
 
     @classmethod
     def of(cls, request: ForgetRequest, name: str) -> _Wish:
         wording = read(_WHOSE.sub("", request.what, count=1), name)
-        words = wording.words - _IDLE
+        words = (wording.words - _IDLE) | {quantity.value for quantity in wording.quantities}
+        called = name.lower().split()
+        own = _WHOSE.match(request.what) is not None or (bool(called) and request.what.lower().startswith(called[0]))
         named = {
             attribute: found
             for attribute, called in _CALLED.items()
@@ -111,7 +121,7 @@ class _Wish:
         if request.attribute is not None and request.attribute in ATTRIBUTES:
             named.setdefault(request.attribute, frozenset())
         naming = frozenset().union(*named.values()) - wording.bearers
-        return cls(request, wording, words, frozenset(named), naming)
+        return cls(request, wording, words, frozenset(named), naming, own)
 
     def judge(self, known: Known, policy: Policy, name: str) -> bool | None:
         """Return whether something is meant: surely (True), not (False), or perhaps (None)."""
@@ -121,7 +131,8 @@ class _Wish:
         said = read(memory.summary, name)
         if self._is_of_another(memory, said):
             return False
-        covered = len(self.words & said.words) / len(self.words) if self.words else 0.0
+        heard = said.words | {quantity.value for quantity in said.quantities}
+        covered = len(self.words & heard) / len(self.words) if self.words else 0.0
         similarity = known.similarity if known.similarity is not None else -1.0
         same, near = _thresholds(memory.type, policy)
         near_and_worded = similarity >= near and covered >= _MOST_WORDS
@@ -130,10 +141,10 @@ class _Wish:
         return None
 
     def _is_of_another(self, memory: Memory | Candidate, said: Wording) -> bool:
-        """Whether it is told of somebody whom the wish does not name, or not of whom it names."""
+        """Whether it is told of somebody whom a wish about the user does not name, or not of whom the wish names."""
         others = said.bearers | _named(memory, said)
         names_them = bool(self.wording.words & others)
-        return bool(others and not names_them) or bool(self.wording.bearers - said.words)
+        return bool(self.is_own and others and not names_them) or bool(self.wording.bearers - said.words)
 
     def _is_named(self, known: Known, said: Wording) -> bool:
         """Whether the wish names the attribute of which it speaks, and nothing that it lacks."""

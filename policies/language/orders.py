@@ -25,6 +25,8 @@ _OF_A_THING: Final = frozenset({"forget", "remember", "never_mention", "stop", "
 _AGREES: Final = 0.25
 _SURELY_AGREES: Final = 0.5
 _HEAD_ALONE: Final = 0.75
+_FORGET_ALONE: Final = 0.4
+"""Less for a wish to forget: what the head alone finds is in doubt, and what is in doubt is hidden and not lost."""
 _HEAD_SURE: Final = 0.95
 _NOT_OWN: Final = frozenset({"task", "fiction", "quoted", "reported"})
 _NOT_OWN_SURE: Final = 0.6
@@ -151,7 +153,8 @@ def _in_sentence(sentence: str, offset: int, text: str, forms: Forms, said: Judg
 
 def _by_head(sentence: str, offset: int, text: str, said: Judgement) -> Order | None:
     """The order that no form has, if the head is sure of it and nothing else is told."""
-    if said.intent == "none" or said.intent_sure < _HEAD_ALONE or sentence.rstrip().endswith(("?", "？")):
+    alone = _FORGET_ALONE if said.intent == "forget" else _HEAD_ALONE
+    if said.intent == "none" or said.intent_sure < alone or sentence.rstrip().endswith(("?", "？")):
         return None
     if said.whose in _NOT_OWN or (said.intent in _BARE and said.worth >= 0.5):
         return None
