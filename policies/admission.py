@@ -169,9 +169,12 @@ def admit_for_model(turn: Turn, question: str = "") -> Admission:
     it cannot tell or order anything. What is let through on top has the reason `may_tell`.
 
     Skipped are withdrawn consent, what is off the record, turns without prose, acknowledgements that answer nothing,
-    and questions about the world that speak of nobody's life.
+    and questions about the world that speak of nobody's life. What may have been said off the record is shown to
+    nobody, in doubt too.
     """
     by_rules = admit(turn, question)
+    if any(_may_be_off_the_record(message.content) for message in turn.messages if message.role == "user"):
+        return Admission(action=AdmissionAction.SKIP, reasons=("off_the_record",))
     if by_rules.action is not AdmissionAction.SKIP or by_rules.reasons != ("nothing_personal",):
         return by_rules
     for message in turn.messages:
@@ -183,6 +186,12 @@ def admit_for_model(turn: Turn, question: str = "") -> Admission:
                 return Admission(action=AdmissionAction.ASK, reasons=(MAY_TELL,))
             question = ""
     return by_rules
+
+
+def _may_be_off_the_record(text: str) -> bool:
+    return any(
+        order.intent == "stop" and order.reaches_back for order in orders_of(text, "", language_of(prose_of(text)))
+    )
 
 
 def _may_tell(prose: str, *, answering: bool) -> bool:
