@@ -109,7 +109,7 @@ def _hear(turn: Turn, question: str) -> _Heard:
         for order in orders_of(message.content, question[-_BEFORE_CHARS:], language):
             if not order.doubtful or order.intent == "forget":
                 heard.orders[f"command_{order.intent}"] = None
-            heard.off_the_record |= order.intent == "stop" and order.reaches_back and not order.doubtful
+            heard.off_the_record |= order.intent == "stop" and order.reaches_back
         if language == OTHER:
             heard.foreign = True
             continue

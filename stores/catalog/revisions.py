@@ -12,7 +12,8 @@ from stores.catalog.writers import Writers
 from stores.postgres import explain
 
 HEAD = "0003"
-"""The newest revision in `migrations/versions`."""
+"""The newest revision in `migrations/versions`. A migration only adds, so that workers of the version before can go on,
+and start again, while an update rolls."""
 _SCRIPTS = Path(__file__).parent / "migrations"
 _MIGRATING = 0x41465452
 """The advisory lock of Postgres under which one process at a time migrates; any number that nobody else takes."""
@@ -41,7 +42,7 @@ def migrate(engine: Engine) -> None:
     Raises:
         CatalogUnavailable: the database of a server cannot be used; the message says what to do.
     """
-    if revision(engine) == HEAD:
+    if (revision(engine) or "") >= HEAD:
         return
     from alembic import command
     from alembic.config import Config
@@ -61,8 +62,12 @@ def migrate(engine: Engine) -> None:
 
 
 def check_revision(engine: Engine) -> None:
-    """Raise CatalogUnavailable where the tables are of another version than this code."""
+    """Check that the tables have what this version writes; those of a newer one have that too.
+
+    Raises:
+        CatalogUnavailable: they are older, or there are none.
+    """
     found = revision(engine)
-    if found != HEAD:
+    if (found or "") < HEAD:
         state = "has no tables yet" if found is None else f"is at revision {found}, this version writes {HEAD}"
         raise CatalogUnavailable(f"the catalog {state}; run `afterturn migrate`")

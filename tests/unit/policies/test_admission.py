@@ -93,7 +93,15 @@ def test_withdrawn_consent_skips_whatever_is_said() -> None:
     assert admission.reasons == ("consent_withdrawn",)
 
 
-@pytest.mark.parametrize("text", ["Off the record, I hate my boss.", "My salary is $90k. Don't remember this."])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Off the record, I hate my boss.",
+        "My salary is $90k. Don't remember this.",
+        "Off the record: I may leave Lisbon.",
+        "Don't save this: I may be fired.",
+    ],
+)
 def test_what_is_said_off_the_record_is_skipped(text: str) -> None:
     admission = admit(_turn(("user", text)))
     assert admission.action is AdmissionAction.SKIP
