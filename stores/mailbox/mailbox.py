@@ -19,9 +19,9 @@ from typing import Any, cast
 
 from redis import Redis
 
+import stores.mailbox.scripts as scripts
 from schema import Subject, Turn
 from schema.errors import ConflictingTurn, LeaseLost
-from stores.mailbox import scripts
 
 _DONE_SECONDS = 3600
 _FENCE_SECONDS = 7 * 86_400
