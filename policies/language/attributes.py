@@ -62,13 +62,6 @@ class Prototypes:
         return tuple(example for one in ATTRIBUTES.values() for example in one.examples)
 
 
-def attribute_of(vector: Vector, prototypes: Prototypes) -> tuple[str, float]:
-    """Return the attribute that a sentence with this vector speaks of, and how sure that is, 0 to 1."""
-    shares = attribute_shares(vector, prototypes)
-    best = max(shares, key=lambda name: shares[name])
-    return best, shares[best]
-
-
 def attribute_shares(vector: Vector, prototypes: Prototypes) -> dict[str, float]:
     """Return how likely a sentence with this vector speaks of each attribute; all together are 1."""
     closeness = _closeness(prototypes, vector)

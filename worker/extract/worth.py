@@ -93,10 +93,6 @@ def is_remark(one: Utterance) -> bool:
     return bool(({*_REMARKS, *_IDLE} - {"exclamation"}) & set(relevance_of(one.spelt.plain).reasons))
 
 
-def _tells(parsed: Parsed) -> bool:
-    return any(c.mood is Mood.TELLING and c.subject is not None and c.finite is not None for c in main_clauses(parsed))
-
-
 def _tells_of_speaker(parsed: Parsed) -> bool:
     """Whether a clause says plainly what the speaker or somebody of theirs is, has or does: "I have diabetes", "my son
     is 4", "we moved the shop"; what they think, ask for or have to say in this conversation is nothing of the kind."""
