@@ -30,6 +30,7 @@ from schema.memory import (
     EntityType,
     Fact,
     Kind,
+    Labels,
     Memory,
     MemoryType,
     Status,
@@ -41,6 +42,7 @@ from schema.memory import (
 )
 from schema.policy import Policy
 from schema.preferences import MAX_BLOCKED_TOPICS, Preference, PreferenceName, Preferences
+from schema.principal import Capability, MemberRole, Principal, Seen
 from schema.review import Asker, Review, ReviewStatus, Settlement
 from schema.tombstone import Scope, Tombstone
 from schema.turn import MAX_TURN_BYTES, SCHEMA_VERSION, Attachment, Message, Role, Subject, Turn
@@ -61,6 +63,7 @@ __all__ = [
     "AuditAction",
     "AuditEntry",
     "Candidate",
+    "Capability",
     "Certainty",
     "Change",
     "Context",
@@ -75,6 +78,8 @@ __all__ = [
     "ForgetRequest",
     "Kind",
     "KnownMemory",
+    "Labels",
+    "MemberRole",
     "Memory",
     "MemoryType",
     "Message",
@@ -83,6 +88,7 @@ __all__ = [
     "Preference",
     "PreferenceName",
     "Preferences",
+    "Principal",
     "Question",
     "RecentTurn",
     "Review",
@@ -91,6 +97,7 @@ __all__ = [
     "SameFact",
     "Scope",
     "Screening",
+    "Seen",
     "Settlement",
     "Status",
     "Subject",

@@ -150,6 +150,35 @@ class UnderLegalHold(Refused):
         )
 
 
+# -- who may what -----------------------------------------------------------------------------------------------------
+
+
+class Denied(Refused):
+    """The principal may not do what it asks."""
+
+
+class NotAMember(Denied):
+    """The principal's user is no member of the subject."""
+
+    def __str__(self) -> str:
+        return "you are no member of this subject; its creator or an admin can make you one (`afterturn members set`)"
+
+
+class NotAllowed(Denied):
+    """The credential lacks a capability."""
+
+    def __init__(self, capability: str) -> None:
+        super().__init__(capability)
+        self.capability = capability
+
+    def __str__(self) -> str:
+        return f"this key may not do that: it lacks the capability {self.capability!r} (`afterturn keys create --help`)"
+
+
+class NotFound(Refused):
+    """There is no such thing, or none that the principal may see: the two are told alike."""
+
+
 # -- the index --------------------------------------------------------------------------------------------------------
 
 

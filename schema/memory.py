@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import uuid
+from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
 from functools import lru_cache
@@ -53,6 +54,18 @@ class Visibility(StrEnum):
     PRIVATE = "private"
     PERSONAL = "personal"
     INDIVIDUAL = "individual"
+
+
+@dataclass(frozen=True, slots=True)
+class Labels:
+    """What decides who may see a memory, a chunk or a window.
+
+    `visibility` is the effective one: what its user called private is `personal` to its author.
+    """
+
+    visibility: Visibility
+    author_id: str | None = None
+    agent_id: str | None = None
 
 
 class Valence(StrEnum):
@@ -153,6 +166,12 @@ class Memory(Value):
     @property
     def subject(self) -> Subject:
         return Subject(tenant_id=self.tenant_id, subject_id=self.subject_id)
+
+    @property
+    def labels(self) -> Labels:
+        """What decides who may see it: what its user called private is personal to its author."""
+        visibility = Visibility.PERSONAL if self.private and self.visibility is Visibility.PRIVATE else self.visibility
+        return Labels(visibility, self.author_id or self.subject_id, self.agent_id)
 
     @property
     def index_key(self) -> uuid.UUID:

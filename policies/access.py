@@ -1,0 +1,90 @@
+"""Who may see and write what: the one place that says so.
+
+Source: "AI Memory Phase 1", permission-filtered retrieval (roles and visibilities), and "VOS Memory System", scopes of
+agents. Every way out asks `seen_by` before it looks and `may_see` once more before it tells.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from schema import Capability, Labels, MemberRole, Principal, Seen, Subject, Visibility
+from schema.errors import NotAllowed, NotAMember
+
+_SHARED: Final = (Visibility.PUBLIC, Visibility.PRIVATE)
+_SHARED_WITH: Final[dict[MemberRole, tuple[Visibility, ...]]] = {
+    MemberRole.CREATOR: _SHARED,
+    MemberRole.ADMIN: _SHARED,
+    MemberRole.ADVOCATE: _SHARED,
+    MemberRole.ADMIRER: (Visibility.PUBLIC,),
+}
+"""What a role sees of what is not its own; a role that is not named here sees nothing, and is refused."""
+_WRITING_ROLES: Final = frozenset({MemberRole.CREATOR, MemberRole.ADMIN, MemberRole.ADVOCATE})
+
+
+def role_in(principal: Principal, subject: Subject, membership: MemberRole | None) -> MemberRole | None:
+    """Return what a principal's user is to a subject, where `membership` is what the catalog has of it.
+
+    A user is the creator of the subject of their own id without a membership.
+    """
+    if principal.user_id is not None and principal.user_id == subject.subject_id:
+        return MemberRole.CREATOR
+    return membership
+
+
+def seen_by(principal: Principal, role: MemberRole | None, subject: Subject) -> tuple[Seen, ...]:
+    """Return what a principal with this role sees of a subject: anything that any of them covers, and nothing else.
+
+    A principal without a user is an agent or a service of the tenant: it sees what is shared, and its own.
+
+    Raises:
+        NotAMember: the subject is of another tenant, or the user is no member of it, or is not admitted yet.
+        NotAllowed: the principal may not read.
+    """
+    require(principal, Capability.READ)
+    if principal.tenant_id != subject.tenant_id:
+        raise NotAMember
+    if principal.user_id is None:
+        seen = [Seen(_SHARED)]
+    elif role in _SHARED_WITH:
+        seen = [Seen(_SHARED_WITH[role]), Seen((Visibility.PERSONAL,), author_id=principal.user_id)]
+    else:
+        raise NotAMember
+    if principal.agent_id is not None:
+        seen.append(Seen((Visibility.INDIVIDUAL,), agent_id=principal.agent_id))
+    return tuple(seen)
+
+
+def may_see(seen: tuple[Seen, ...], labels: Labels) -> bool:
+    """Return whether something with these labels may be told to whom `seen` was made for."""
+    return any(one.covers(labels) for one in seen)
+
+
+def may_write(principal: Principal, role: MemberRole | None, subject: Subject, labels: Labels) -> bool:
+    """Return whether a principal may write something of a subject with these labels, which it must see to write.
+
+    With `write` it may write whatever it sees, unless it is a user who only admires: theirs is what is personal to
+    them. With `write_own` alone it may write what is individual to its agent.
+    """
+    if Capability.READ not in principal.capabilities:
+        return False
+    try:
+        seen = seen_by(principal, role, subject)
+    except NotAMember:
+        return False
+    if not may_see(seen, labels):
+        return False
+    own = labels.visibility in {Visibility.INDIVIDUAL, Visibility.PERSONAL}
+    if Capability.WRITE in principal.capabilities:
+        return own or principal.user_id is None or role in _WRITING_ROLES
+    return Capability.WRITE_OWN in principal.capabilities and labels.visibility is Visibility.INDIVIDUAL
+
+
+def require(principal: Principal, capability: Capability) -> None:
+    """Check that a principal has a capability.
+
+    Raises:
+        NotAllowed: it has not.
+    """
+    if capability not in principal.capabilities:
+        raise NotAllowed(capability.value)
