@@ -21,7 +21,7 @@ class BadLine:
 
 
 def read_turns(path: Path) -> Iterator[tuple[int, Turn | BadLine]]:
-    """The turns of a file with the numbers of their lines, and what is wrong with the lines that are none.
+    """Yield the turns of a file with the numbers of their lines, and what is wrong with the lines that are none.
 
     Blank lines are passed over.
 

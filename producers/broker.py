@@ -45,7 +45,7 @@ class Broker:
         send_turn(self._app, turn)
 
     def pending_turns(self) -> int:
-        """How many turns of all subjects wait.
+        """Return how many turns of all subjects wait.
 
         Raises:
             BrokerFailed: the broker does not answer.

@@ -109,7 +109,7 @@ class Producer:
         return self._settle(parts, attempt) or self._spool(parts, accepted)
 
     async def enqueue_async(self, turn: Turn | Mapping[str, Any]) -> Accepted:
-        """As `enqueue`, without ever blocking the event loop.
+        """Do what `enqueue` does, without ever blocking the event loop.
 
         Where the awaiting task is cancelled, the turn may or may not have been accepted.
         """
@@ -131,14 +131,14 @@ class Producer:
         return await loop.run_in_executor(parts.spooling, self._spool, parts, accepted)
 
     def overloaded(self) -> bool:
-        """Whether more turns wait to be processed than AFTERTURN_MAX_PENDING_TURNS: a signal to send fewer.
+        """Return whether more turns wait to be processed than AFTERTURN_MAX_PENDING_TURNS: a signal to send fewer.
 
         `enqueue` still takes turns. It is what the broker last said, and asks nobody; False before the first turn.
         """
         return self._parts is not None and self._parts.flusher.overloaded()
 
     def counters(self) -> Counters:
-        """What this producer counted in this process."""
+        """Return what this producer counted in this process."""
         return self._tally.counters()
 
     def flush(self, timeout: float) -> int:
@@ -182,7 +182,7 @@ class Producer:
         return max(0.0, deadline - self._budget * _SPOOL_SHARE - time.monotonic())
 
     def _settle(self, parts: _Parts, attempt: Attempt | None) -> Accepted | None:
-        """What the broker did; None when the turn must go to the spool."""
+        """Return what the broker did; None when the turn must go to the spool."""
         try:
             receipt = None if attempt is None else parts.handover.settle(attempt)
         except ConflictingTurn:
@@ -244,7 +244,7 @@ def _open_spool(settings: Settings) -> Spool:
 
 
 def parse_turn(turn: Turn | Mapping[str, Any]) -> Turn:
-    """The turn, checked.
+    """Return the turn, checked.
 
     Raises:
         InvalidTurn: it breaks the contract; the message names every wrong field.
@@ -275,7 +275,7 @@ def _made() -> Producer:
 
 
 def default_producer() -> Producer:
-    """The producer of `enqueue` and `enqueue_async`, with the settings of the environment.
+    """Return the producer of `enqueue` and `enqueue_async`, with the settings of the environment.
 
     Call it when the process starts: making it takes a moment, and a wrong setting is told then.
 

@@ -77,7 +77,7 @@ class Tally:
         SPOOL_TURNS.set(depth)
 
     def counters(self) -> Counters:
-        """The counts now."""
+        """Return the counts now."""
         with self._lock:
             counts = self._counts.copy()
         return Counters(

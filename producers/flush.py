@@ -52,7 +52,7 @@ class Flusher:
         self._pending_turns = turns
 
     def overloaded(self) -> bool:
-        """Whether more turns wait in the mailboxes than should, as last heard, a second ago at most."""
+        """Return whether more turns wait in the mailboxes than should, as last heard, a second ago at most."""
         return self._pending_turns > self._max_pending_turns
 
     def wait_until_empty(self, timeout: float) -> int:
@@ -133,7 +133,7 @@ class Flusher:
             self._tally.show_depth(self._spool.depth())
 
     def _hand_over(self, spooled: SpooledTurn) -> bool:
-        """Whether the broker has the turn; a turn that it will never take is put aside instead."""
+        """Return whether the broker has the turn; a turn that it will never take is put aside instead."""
         try:
             turn = Turn.model_validate_json(spooled.body)
             receipt = self._broker.park(turn)

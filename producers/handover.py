@@ -62,7 +62,7 @@ class Handover:
         return Attempt(parked, over)
 
     def settle(self, attempt: Attempt) -> Receipt | None:
-        """What came of an attempt that the caller waited for; None when the turn must go to the spool.
+        """Return what came of an attempt that the caller waited for; None when the turn must go to the spool.
 
         An attempt that has not ended may still succeed; that the turn is spooled too is no harm.
 

@@ -124,7 +124,7 @@ class Spool:
             return int(turns) + 1
 
     def is_empty(self) -> bool:
-        """Whether no turn waits; rejected ones do not wait.
+        """Return whether no turn waits; rejected ones do not wait.
 
         Raises:
             SpoolUnavailable: it cannot be read.
@@ -132,7 +132,7 @@ class Spool:
         return not self._read("SELECT 1 FROM turns LIMIT 1")
 
     def holds(self, subject: Subject) -> bool:
-        """Whether a turn of this subject waits.
+        """Return whether a turn of this subject waits.
 
         Raises:
             SpoolUnavailable: it cannot be read.
@@ -140,7 +140,7 @@ class Spool:
         return bool(self._read("SELECT 1 FROM turns WHERE subject = ? LIMIT 1", subject.key))
 
     def depth(self) -> int:
-        """How many turns wait.
+        """Return how many turns wait.
 
         Raises:
             SpoolUnavailable: it cannot be read.
@@ -148,7 +148,7 @@ class Spool:
         return int(self._read("SELECT turns FROM totals")[0][0])
 
     def oldest(self, limit: int) -> list[SpooledTurn]:
-        """Up to `limit` of the turns that wait, in the order in which they came.
+        """Return up to `limit` of the turns that wait, in the order in which they came.
 
         Raises:
             SpoolUnavailable: it cannot be read.
@@ -186,7 +186,7 @@ class Spool:
             db.execute("UPDATE totals SET rejected = rejected + 1, rejected_bytes = rejected_bytes + ?", (size,))
 
     def rejected(self, limit: int) -> list[tuple[SpooledTurn, str]]:
-        """Up to `limit` of the rejected turns, oldest first, each with the reason.
+        """Return up to `limit` of the rejected turns, oldest first, each with the reason.
 
         Raises:
             SpoolUnavailable: it cannot be read.
@@ -252,7 +252,7 @@ class Spool:
 
     @contextmanager
     def locked(self) -> Iterator[bool]:
-        """Whether this block is the only one on the machine that takes turns out; the lock ends with its process.
+        """Make this block the only one on the machine that takes turns out; the lock ends with its process.
 
         Raises:
             SpoolUnavailable: the lock file cannot be opened.
@@ -311,7 +311,7 @@ class Spool:
 
     @contextmanager
     def _beside(self) -> Iterator[sqlite3.Connection]:
-        """A connection of its own, so that waiting for the disk holds up nobody's reads and writes."""
+        """Yield a connection of its own, so that waiting for the disk holds up nobody's reads and writes."""
         try:
             with closing(self._connect()) as db:
                 yield db

@@ -26,7 +26,7 @@ class Cron:
 
     @classmethod
     def parse(cls, text: str) -> Cron:
-        """The moments that five fields name.
+        """Return the moments that five fields name.
 
         Raises:
             ValueError: they are not five, or one cannot be read; the message says which.
@@ -40,8 +40,8 @@ class Cron:
         return cls(minutes, hours, days, months, frozenset(day % 7 for day in weekdays))
 
     def latest(self, now: datetime, zone: tzinfo, within: timedelta) -> datetime | None:
-        """The last of these moments in a time zone, by its clock on the wall and without a zone; None if there was
-        none within that time before `now`."""
+        """Return the last of these moments in a time zone, by its clock on the wall and without a zone; None if there
+        was none within that time before `now`."""
         local = now.astimezone(zone)
         for back in range(within.days + _FEWEST_DAYS):
             day = (local - timedelta(days=back)).date()

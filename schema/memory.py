@@ -169,7 +169,7 @@ class Memory(Value):
 
     @property
     def labels(self) -> Labels:
-        """What decides who may see it: what its user called private is personal to its author."""
+        """Return what decides who may see it: what its user called private is personal to its author."""
         visibility = Visibility.PERSONAL if self.private and self.visibility is Visibility.PRIVATE else self.visibility
         return Labels(visibility, self.author_id or self.subject_id, self.agent_id)
 
@@ -179,13 +179,13 @@ class Memory(Value):
 
 
 def memory_id(subject: Subject, type_: MemoryType, turn_id: str, ordinal: int) -> uuid.UUID:
-    """The id of the `ordinal`th memory (from 0) that came of a turn: a second delivery writes the same rows."""
+    """Return the id of the `ordinal`th memory (from 0) that came of a turn: a second delivery writes the same rows."""
     return uuid.uuid5(uuid.NAMESPACE_URL, f"afterturn:{subject.key}:{type_.value}:{ordinal}:{turn_id}")
 
 
 @lru_cache(maxsize=8_192)
 def index_key(subject_id: str, type_: MemoryType, id_: uuid.UUID) -> uuid.UUID:
-    """Where a memory lies in the index.
+    """Return where a memory lies in the index.
 
     Source: "S3 Vectors Memory Implementation Plan (V1)", data model and namespacing:
     `uuid5(NAMESPACE_URL, f"{ns_0}|{ns_1}::{doc_key}")` with ns_0 the user and ns_1 the type.

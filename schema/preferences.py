@@ -44,7 +44,7 @@ class Preference(Value):
 
     @property
     def stands_alone(self) -> bool:
-        """Whether a subject has one such preference at a time."""
+        """Return whether a subject has one such preference at a time."""
         return self.name is not PreferenceName.BLOCKED_TOPIC
 
 

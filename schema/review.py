@@ -68,8 +68,8 @@ class Review(Value):
         links: tuple[uuid.UUID, ...] = (),
         about: str | None = None,
     ) -> Self:
-        """An open review of a candidate; asked for twice, it is one. `turn` is the one that the candidate came of,
-        where it came of one; `about` names what it is about where it came of more and more of them."""
+        """Return an open review of a candidate; asked for twice, it is one. `turn` is the one that the candidate came
+        of, where it came of one; `about` names what it is about where it came of more and more of them."""
         what = about or f"{candidate.ordinal}:{candidate.turn_id}"
         key = f"afterturn:review:{subject.key}:{asked_by.value}:{what}"
         return cls(

@@ -301,7 +301,7 @@ class Settings(BaseSettings):
 
 
 def without_password(url: str) -> str:
-    """A URL as it may be shown."""
+    """Return a URL as it may be shown."""
     parts = urlsplit(url)
     if parts.password is None:
         return url
@@ -310,7 +310,7 @@ def without_password(url: str) -> str:
 
 
 def variable_of(field: str) -> str:
-    """The environment variable that sets a field of `Settings` or `Policy`."""
+    """Return the environment variable that sets a field of `Settings` or `Policy`."""
     if field in Policy.model_fields:
         return field.upper()
     info = Settings.model_fields[field]
@@ -352,7 +352,7 @@ def _read(settings: type[T]) -> T:
 
 
 def load_settings() -> Settings:
-    """The settings from the environment and `.env`.
+    """Return the settings from the environment and `.env`.
 
     Raises:
         SettingsError: a variable holds what cannot work, or is unknown; the message names it.
@@ -362,7 +362,7 @@ def load_settings() -> Settings:
 
 
 def load_policy() -> Policy:
-    """The policy constants from the environment, on Titan v2's scale until `Policy.on_scale_of` is applied.
+    """Return the policy constants from the environment, on Titan v2's scale until `Policy.on_scale_of` is applied.
 
     Raises:
         SettingsError: a variable holds what cannot work; the message names it.

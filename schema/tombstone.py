@@ -26,7 +26,7 @@ class Tombstone:
     at: datetime
 
     def covers(self, turn: Turn) -> bool:
-        """Whether a turn is of what was erased: said before, or the very turn."""
+        """Return whether a turn is of what was erased: said before, or the very turn."""
         match self.scope:
             case Scope.SUBJECT:
                 return turn.occurred_at <= self.at

@@ -39,7 +39,7 @@ class Subject(Value):
 
     @classmethod
     def from_key(cls, key: str) -> Self:
-        """The subject whose `key` this is."""
+        """Return the subject whose `key` this is."""
         tenant_id, _, subject_id = key.partition(":")
         return cls(tenant_id=unquote(tenant_id), subject_id=unquote(subject_id))
 
@@ -115,7 +115,7 @@ class Turn(Value):
         return Subject(tenant_id=self.tenant_id, subject_id=self.user_id)
 
     def canonical_json(self) -> str:
-        """The turn as JSON, the same bytes for the same turn however it was built."""
+        """Return the turn as JSON, the same bytes for the same turn however it was built."""
         return self.model_dump_json(exclude_none=True)
 
     def digest(self) -> str:
@@ -123,9 +123,9 @@ class Turn(Value):
         return hashlib.sha256(self.canonical_json().encode()).hexdigest()
 
     def text_of(self, role: Role) -> str:
-        """All that one role said in the turn, a line a message."""
+        """Return all that one role said in the turn, a line a message."""
         return "\n".join(message.content for message in self.messages if message.role == role)
 
     def user_name(self) -> str | None:
-        """The name that the user's messages carry, if any does."""
+        """Return the name that the user's messages carry, if any does."""
         return next((m.name for m in self.messages if m.role == "user" and m.name), None)

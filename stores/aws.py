@@ -47,7 +47,7 @@ _PASSING_ERRORS = (
 
 
 def open_bedrock(settings: Settings, *, timeout: float, connections: int) -> BedrockRuntimeClient:
-    """A client of Bedrock's models that asks once: a call that fails is repeated by those who made it.
+    """Return a client of Bedrock's models that asks once: a call that fails is repeated by those who made it.
 
     It waits `timeout` seconds for each piece of an answer. Credentials are found as boto3 finds them.
 
@@ -63,7 +63,7 @@ def open_bedrock(settings: Settings, *, timeout: float, connections: int) -> Bed
 
 
 def open_s3vectors(settings: Settings, *, connections: int) -> S3VectorsClient:
-    """A client of S3 Vectors. Throttled calls are repeated by boto3, which slows down by itself.
+    """Return a client of S3 Vectors. Throttled calls are repeated by boto3, which slows down by itself.
 
     Raises:
         SettingsError: no region is known, or it is none.
@@ -79,13 +79,13 @@ def open_s3vectors(settings: Settings, *, connections: int) -> S3VectorsClient:
 
 @cache
 def session() -> boto3.session.Session:
-    """What clients are made from: one a process, because it reads a library of descriptions. Clients may be used from
-    many threads, but not made by them."""
+    """Return what clients are made from: one a process, because it reads a library of descriptions. Clients may be used
+    from many threads, but not made by them."""
     return boto3.session.Session()
 
 
 def no_region(error: Exception) -> SettingsError:
-    """What to do about a region that is unknown or none."""
+    """Return what to do about a region that is unknown or none."""
     return SettingsError(f"{variable_of('aws_region')}: {error} Set it to one such as eu-central-1.")
 
 
@@ -100,7 +100,7 @@ def _config(timeout: float, connections: int) -> Config:
 
 
 def is_passing(error: AwsFailure) -> bool:
-    """Whether the same call may succeed later: throttling, timeouts, connections, the service's own failures."""
+    """Return whether the same call may succeed later: throttling, timeouts, connections, the service's own failures."""
     if isinstance(error, ClientError):
         status = error.response["ResponseMetadata"].get("HTTPStatusCode", 0)
         return status >= 500 or status in _PASSING_STATUSES or code_of(error) in _PASSING_CODES
@@ -108,7 +108,7 @@ def is_passing(error: AwsFailure) -> bool:
 
 
 def code_of(error: AwsFailure) -> str:
-    """The service's code of a failure, or the client's name for it. Messages are left out: they may quote the
+    """Return the service's code of a failure, or the client's name for it. Messages are left out: they may quote the
     request."""
     if isinstance(error, ClientError):
         return str(error.response["Error"].get("Code", "unknown error"))
@@ -116,7 +116,7 @@ def code_of(error: AwsFailure) -> str:
 
 
 def retry_after(error: AwsFailure) -> float | None:
-    """How many seconds the service asked us to wait, if it did."""
+    """Return how many seconds the service asked us to wait, if it did."""
     if not isinstance(error, ClientError):
         return None
     headers = error.response["ResponseMetadata"].get("HTTPHeaders", {})

@@ -35,12 +35,12 @@ class DeadLetter:
 
 
 def count_dead_letters(redis: Redis) -> int:
-    """How many there are."""
+    """Return how many there are."""
     return redis.llen(DEAD_LETTER_QUEUE)
 
 
 def read_dead_letters(redis: Redis) -> Iterator[DeadLetter]:
-    """All of them, oldest first. One that comes or goes meanwhile may be missed or seen."""
+    """Yield all of them, oldest first. One that comes or goes meanwhile may be missed or seen."""
     messages = cast(list[bytes], redis.lrange(DEAD_LETTER_QUEUE, -_PAGE, -1))
     end = -1
     while messages:
@@ -51,7 +51,7 @@ def read_dead_letters(redis: Redis) -> Iterator[DeadLetter]:
 
 
 def latest_dead_letters(redis: Redis, limit: int) -> list[DeadLetter]:
-    """The last ones, newest first."""
+    """Return the last ones, newest first."""
     return [_dead_letter(message) for message in cast(list[bytes], redis.lrange(DEAD_LETTER_QUEUE, 0, limit - 1))]
 
 

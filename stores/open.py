@@ -68,7 +68,7 @@ def open_stores(settings: Settings) -> Stores:
 
 
 def policy_on_scale_of(embedder: Embedder) -> Policy:
-    """The policy constants, with dedup's thresholds on this embedder's scale: those set by hand, then its own.
+    """Return the policy constants, with dedup's thresholds on this embedder's scale: those set by hand, then its own.
 
     Raises:
         SettingsError: a constant cannot work, or nobody has measured this embedder's thresholds and not all are set.

@@ -62,7 +62,7 @@ class Endpoint:
         )
 
     def post(self, path: str, body: Mapping[str, Any], deadline: float | None = None) -> dict[str, Any]:
-        """The JSON object that it answers, before a moment of `time.monotonic()` or after the timeout at most.
+        """Return the JSON object that it answers, before a moment of `time.monotonic()` or after the timeout at most.
 
         Raises:
             EndpointUnavailable, EndpointRefused
@@ -122,7 +122,7 @@ def _object(content: bytes) -> dict[str, Any] | None:
 
 
 def _retry_after(response: httpx.Response) -> float | None:
-    """Seconds, from a header that holds seconds or a date (RFC 9110, section 10.2.3)."""
+    """Return seconds, from a header that holds seconds or a date (RFC 9110, section 10.2.3)."""
     value = response.headers.get("retry-after", "")
     try:
         return max(0.0, float(value))

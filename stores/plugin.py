@@ -24,7 +24,7 @@ def needs_extra(extra: str, variable: str) -> Iterator[None]:
 
 
 def load_plugin(path: str, variable: str) -> Callable[..., Any]:
-    """The function that a setting names.
+    """Return the function that a setting names.
 
     Raises:
         SettingsError: there is no such module or function; the message names the variable.

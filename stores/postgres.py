@@ -51,7 +51,7 @@ def is_postgres(url: URL) -> bool:
 
 
 def create_postgres_engine(url: URL, *, connections: int) -> Engine:
-    """An engine whose pool keeps up to so many connections, as many as threads ask at a time.
+    """Return an engine whose pool keeps up to so many connections, as many as threads ask at a time.
 
     Raises:
         CatalogUnavailable: the driver is not installed.
@@ -104,7 +104,7 @@ def has_remedy(error: DBAPIError) -> bool:
 
 
 def state_of(error: DBAPIError) -> str | None:
-    """The SQLSTATE of an error, where the server gave one; None for one that the driver found by itself.
+    """Return the SQLSTATE of an error, where the server gave one; None for one that the driver found by itself.
 
     A server that refuses a connection says why in words only, so that some states are read from them.
     """

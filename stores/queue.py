@@ -52,7 +52,7 @@ worker died before it parked it lies nowhere else. One that is given out twice f
 
 
 def create_celery(settings: Settings) -> Celery:
-    """A Celery application that can send; the worker configures its own side on top of it.
+    """Return a Celery application that can send; the worker configures its own side on top of it.
 
     Source of the numbers: measured on kombu 5.7 with Redis, see `docs/decisions/0003-celery-on-redis.md`.
     """
@@ -89,7 +89,7 @@ def create_celery(settings: Settings) -> Celery:
 
 
 def open_mailbox(settings: Settings, redis: Redis, app: Celery) -> Mailbox:
-    """The mailboxes in a Redis, whose notifications are messages of an application."""
+    """Return the mailboxes in a Redis, whose notifications are messages of an application."""
     return Mailbox(redis, notify=lambda subject: notify(app, subject), slots=settings.tenant_seats)
 
 

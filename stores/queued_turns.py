@@ -26,14 +26,14 @@ def drop_messages(redis: Redis, is_meant: Callable[[Any], bool]) -> int:
 
 
 def count_messages(redis: Redis, is_meant: Callable[[Any], bool]) -> int:
-    """How many turns in the queue, or in the hands of workers, are meant."""
+    """Return how many turns in the queue, or in the hands of workers, are meant."""
     in_hand = cast(list[bytes], redis.hvals("unacked"))
     held = [json.dumps(json.loads(message)[0]).encode() for message in in_hand]
     return sum(is_meant(_turn_of(message)) for message in (*(message for _, message in _messages(redis)), *held))
 
 
 def _messages(redis: Redis) -> Iterator[tuple[str, bytes]]:
-    """The messages, each with the list that it lies in."""
+    """Yield the messages, each with the list that it lies in."""
     for name in _LISTS:
         start = 0
         while page := cast(list[bytes], redis.lrange(name, start, start + _PAGE - 1)):

@@ -81,7 +81,7 @@ def _next(batch: Batch, context: WorkerContext, *, limit: int) -> Batch | None:
 
 @contextmanager
 def _one_suspect_at_a_time(batch: Batch, context: WorkerContext) -> Iterator[bool]:
-    """Whether a batch may be worked on now.
+    """Tell whether a batch may be worked on now.
 
     A worker has many turns in hand when one kills it, and all of them are counted. So a turn over which workers died
     is tried while no other such turn is: then the one that kills is alone with its guilt, and the others get through.

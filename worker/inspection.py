@@ -16,13 +16,14 @@ from stores.queue import IN_HAND
 
 
 def busy() -> int:
-    """How many tasks this worker has in hand."""
+    """Return how many tasks this worker has in hand."""
     return len(state.active_requests)
 
 
 @inspect_command(name=IN_HAND)
 def in_hand(_state: Any) -> dict[str, Any]:
-    """How many tasks this worker has in hand, of how many it could, since when, and which circuits are not closed."""
+    """Return how many tasks this worker has in hand, of how many it could, since when, and which circuits are not
+    closed."""
     return {
         "busy": busy(),
         "slots": round(_value(SLOTS)),

@@ -70,7 +70,7 @@ def _leave_bodies_out(record: logging.LogRecord) -> bool:
 
 
 def _without_messages(exc_info: ExcInfo) -> str:
-    """A traceback with the classes of the exceptions and no messages, the root cause first."""
+    """Return a traceback with the classes of the exceptions and no messages, the root cause first."""
     lines: list[str] = []
     error: BaseException | None = exc_info[1]
     seen: set[int] = set()

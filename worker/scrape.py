@@ -49,7 +49,7 @@ class Patient(Generic[T]):
         self._asked: AsyncResult[T] | None = None
 
     def answer(self, seconds: float) -> T:
-        """The answer.
+        """Return the answer.
 
         Raises:
             multiprocessing.TimeoutError: there was none within `seconds`, or the question before this one still waits.
@@ -61,7 +61,7 @@ class Patient(Generic[T]):
         return self.last(seconds)
 
     def last(self, seconds: float) -> T:
-        """The answer to the last question, as `answer` gives it."""
+        """Return the answer to the last question, as `answer` gives it."""
         if self._asked is None:
             raise TookTooLong
         return self._asked.get(seconds)
@@ -76,7 +76,7 @@ class FleetCollector(Collector):
         self._backlog = Patient(catalog.backlog)
 
     def describe(self) -> Iterator[Metric]:
-        """The metrics by their names: nothing is read."""
+        """Yield the metrics by their names: nothing is read."""
         yield _shown_beat(leads=False)
         yield from _shown_depths(_NO_DEPTHS, 0.0)
         yield from _shown_backlog(_NO_BACKLOG, 0.0)

@@ -25,7 +25,7 @@ _MALFORMED = (ValueError, TypeError, LookupError, AttributeError)
 
 
 def fault_of(item: bytes) -> str | None:
-    """Why kombu could not read this element of a queue; None if it can."""
+    """Return why kombu could not read this element of a queue; None if it can."""
     try:
         message = json.loads(item)
     except (ValueError, RecursionError):

@@ -15,7 +15,8 @@ _IDENTIFIER: TypeAdapter[str] = TypeAdapter(Identifier)
 
 
 def identifier(given: str | None) -> str | None:
-    """An id as it was given, or None: an empty variable of a shell names nobody, and must not stand for everybody.
+    """Return an id as it was given, or None: an empty variable of a shell names nobody, and must not stand for
+    everybody.
 
     Raises:
         typer.BadParameter: it can be nobody's id.
@@ -27,8 +28,8 @@ def identifier(given: str | None) -> str | None:
 
 
 def account() -> str:
-    """Who is at the keyboard, for the audit: the account's name, or its number where the machine has no name for it, as
-    in a container that runs as any user."""
+    """Return who is at the keyboard, for the audit: the account's name, or its number where the machine has no name for
+    it, as in a container that runs as any user."""
     try:
         return getpass.getuser()
     except (KeyError, OSError):

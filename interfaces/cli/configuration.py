@@ -41,13 +41,13 @@ def settings(
 
 
 def _shown(values: dict[str, Any]) -> dict[str, Any]:
-    """The values without the passwords in their URLs; other secrets do not show themselves."""
+    """Return the values without the passwords in their URLs; other secrets do not show themselves."""
     urls = {name: without_password(value) for name, value in values.items() if name.endswith("_url") and value}
     return values | urls
 
 
 def env_example() -> str:
-    """All settings with their defaults as a commented `.env` file."""
+    """Return all settings with their defaults as a commented `.env` file."""
     lines = ["# Every setting with its default; made by `afterturn settings --example`.\n"]
     for field, info in _fields().items():
         default = info.get_default()

@@ -98,8 +98,8 @@ def _erase_spooled(settings: Settings, is_meant: Callable[[Any], bool]) -> tuple
 
 
 def _texts(subject: Subject, context: MemoryContext) -> set[str]:
-    """What is kept of what a subject said, in words that are theirs: "ok, thanks" anybody may have said, and what the
-    assistant answered it may have answered to others too; it is kept in one place with what it answered."""
+    """Return what is kept of what a subject said, in words that are theirs: "ok, thanks" anybody may have said, and
+    what the assistant answered it may have answered to others too; it is kept in one place with what it answered."""
     memories = context.catalog.list_memories(subject, statuses=tuple(Status), limit=_TEXTS)
     turns = context.catalog.sources(subject, sorted({id_ for memory in memories for id_ in memory.source_turn_ids}))
     said = {message.content for turn in turns for message in turn.messages if message.role == "user"}

@@ -56,7 +56,7 @@ def search(
 
 
 def search_table(query: str, found: list[Found]) -> Table:
-    """What a search found, for people."""
+    """Return what a search found, for people."""
     table = Table(title=f"Search: {query}", title_justify="left", expand=True)
     table.add_column("score", justify="right", no_wrap=True)
     table.add_column("similarity", justify="right", no_wrap=True)
@@ -110,7 +110,7 @@ def show(memory: IdArgument, as_json: JsonOption = False) -> None:
 
 
 def one_memory(given: str, catalog: Catalog) -> Memory:
-    """The memory that a person names by its id or the start of it.
+    """Return the memory that a person names by its id or the start of it.
 
     Raises:
         typer.BadParameter: it names none, or several.

@@ -36,12 +36,12 @@ def memory_json(memory: Memory) -> dict[str, Any]:
 
 
 def short(id_: object) -> str:
-    """The start of an id, enough for a person to name it by."""
+    """Return the start of an id, enough for a person to name it by."""
     return str(id_)[:8]
 
 
 def memory_table(subject: Subject, memories: Iterable[Memory]) -> Table:
-    """What is known of a subject, for people; the finer columns only where the terminal is wide enough."""
+    """Return what is known of a subject, for people; the finer columns only where the terminal is wide enough."""
     wide = console.width >= _WIDE
     table = Table(title=f"What is known about {subject.subject_id}", title_justify="left", expand=True)
     table.add_column("id", no_wrap=True, style="cyan")

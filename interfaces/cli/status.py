@@ -129,7 +129,7 @@ def _of(count: int | None, what: str) -> str:
 
 
 def _duration(seconds: float | None) -> str:
-    """A length of time as a person says it."""
+    """Return a length of time as a person says it."""
     if seconds is None:
         return _UNKNOWN
     if seconds < 1:

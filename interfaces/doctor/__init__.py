@@ -19,7 +19,7 @@ _SECONDS = 60.0
 
 
 def run_health_checks(*, call_llm: bool = False, fleet: bool = True, tend: bool = False) -> list[HealthCheck]:
-    """The findings on all parts, in the order in which they depend on each other.
+    """Return the findings on all parts, in the order in which they depend on each other.
 
     Like the start of a worker it makes what is missing in the data folder and the index. `call_llm` asks the language
     model one cheap question; without `fleet` nobody looks for workers and beat; `tend` builds graphs of large users.
@@ -52,7 +52,7 @@ def _heard(part: str, answer: Callable[[float], list[HealthCheck]]) -> list[Heal
 
 
 def _all_of(part: str, look: Callable[[], Iterable[HealthCheck]]) -> list[HealthCheck]:
-    """All findings on a part, up to where the look itself fails."""
+    """Return all findings on a part, up to where the look itself fails."""
     found: list[HealthCheck] = []
     try:
         found.extend(look())

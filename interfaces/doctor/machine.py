@@ -21,14 +21,14 @@ _ANOTHER_DISK = "set AFTERTURN_DATA_DIR to a folder on another disk of this mach
 
 
 def check_settings() -> Iterator[HealthCheck]:
-    """The settings were read; so is the policy."""
+    """Yield that the settings were read, and the policy."""
     policy = load_policy()
     by_hand = len(policy.model_fields_set)
     yield fine("settings", f"{len(Settings.model_fields)} read; {by_hand} policy constants set by hand")
 
 
 def check_folders(settings: Settings) -> Iterator[HealthCheck]:
-    """The data folder, and the spool's where it is elsewhere: writing, room, locks, and what disk they are on."""
+    """Check the data folder, and the spool's where it is elsewhere: writing, room, locks, and what disk they are on."""
     yield from _folder("data folder", settings.data_dir.absolute(), "AFTERTURN_DATA_DIR")
     if settings.spool_dir is not None:
         yield from _folder("spool folder", settings.effective_spool_dir, "AFTERTURN_SPOOL_DIR")
@@ -63,7 +63,7 @@ def _folder(part: str, folder: Path, variable: str) -> Iterator[HealthCheck]:
 
 
 def _locks_hold(folder: Path) -> bool:
-    """Whether a second is refused what a first has locked: some network file systems let both in."""
+    """Return whether a second is refused what a first has locked: some network file systems let both in."""
     with tempfile.NamedTemporaryFile(dir=folder) as file, Path(file.name).open("rb") as other:
         try:
             fcntl.flock(file.fileno(), fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -76,7 +76,7 @@ def _locks_hold(folder: Path) -> bool:
 
 
 def _kind_of(folder: Path) -> str | None:
-    """The kind of file system that a folder is on, where the system tells (Linux)."""
+    """Return the kind of file system that a folder is on, where the system tells (Linux)."""
     if not _MOUNTS.exists():
         return None
     device = folder.stat().st_dev

@@ -38,8 +38,8 @@ class _Answer(BaseModel):
 
 
 def check_embedder(settings: Settings) -> tuple[Embedder | None, list[HealthCheck]]:
-    """The embedder, if it works, and the findings on it: two ways to say one thing must be near each other on the
-    scale of its thresholds, and something else must not."""
+    """Return the embedder, if it works, and the findings on it: two ways to say one thing must be near each other on
+    the scale of its thresholds, and something else must not."""
     try:
         embedder = open_embedder(settings)
         started = time.perf_counter()
@@ -75,7 +75,7 @@ def _scale(policy: Policy, same: float, other: float) -> HealthCheck:
 
 
 def check_extractor(settings: Settings) -> Iterator[HealthCheck]:
-    """Whether the extractor's models are installed and load."""
+    """Check that the extractor's models are installed and load."""
     rules = settings.model_copy(update={"extractor": "rules"}) if settings.extractor == "llm" else settings
     started = time.perf_counter()
     try:
@@ -92,7 +92,7 @@ def check_extractor(settings: Settings) -> Iterator[HealthCheck]:
 
 
 def check_llm(settings: Settings, *, call: bool) -> Iterator[HealthCheck]:
-    """Whether a language model is set and can be opened; with `call` it is asked one cheap question."""
+    """Check whether a language model is set and can be opened; with `call` it is asked one cheap question."""
     if settings.llm == "none":
         if settings.extractor == "llm":
             hint = "set AFTERTURN_LLM (docs/how-to/use-a-language-model.md), or AFTERTURN_EXTRACTOR=rules"

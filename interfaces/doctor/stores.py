@@ -35,7 +35,7 @@ _REINDEX = "run `afterturn reindex` with these settings"
 
 
 def check_stores(settings: Settings, *, tend: bool) -> Iterator[HealthCheck]:
-    """The findings on what memories are held in; with `tend`, graphs of large users are built first."""
+    """Check what memories are held in; with `tend`, graphs of large users are built first."""
     embedder, found = check_embedder(settings)
     yield from found
     catalog = _catalog(settings)
@@ -105,7 +105,7 @@ def _tended(index: OptimizableIndex) -> HealthCheck:
 
 
 def _agreement(stores: Stores) -> Iterator[HealthCheck]:
-    """Whether the index has what the catalog has, and whether a move is under way."""
+    """Check whether the index has what the catalog has, and whether a move is under way."""
     try:
         must_be_built(stores)
     except IndexUnbuilt as error:
@@ -133,7 +133,7 @@ def _agreement(stores: Stores) -> Iterator[HealthCheck]:
 
 
 def _settled(index: Index, memories: int) -> int:
-    """How many entries there are; counted once more where a fleet at work seems to have been between."""
+    """Return how many entries there are; counted once more where a fleet at work seems to have been between."""
     held = index.count()
     return held if held == memories else index.count()
 

@@ -81,7 +81,7 @@ class Supervised:
 
 
 def worker_and_beat(logs: Path) -> tuple[Supervised, Supervised]:
-    """The two commands of the fleet, not started yet."""
+    """Return the two commands of the fleet, not started yet."""
     command = [sys.executable, "-m", "interfaces.cli"]
     return (
         Supervised("worker", [*command, "worker", "--end-with-parent"], logs / "worker.log"),

@@ -30,7 +30,7 @@ class Progress:
 
 
 def measure(expected: int, since: datetime, catalog: Catalog, mailbox: Mailbox) -> Progress:
-    """Where `expected` newly enqueued turns stand."""
+    """Return where `expected` newly enqueued turns stand."""
     return Progress(
         expected=expected,
         outcomes=catalog.count_turns(since),
@@ -41,14 +41,14 @@ def measure(expected: int, since: datetime, catalog: Catalog, mailbox: Mailbox) 
 
 
 def percentile(sorted_values: list[float], share: float) -> float:
-    """The nearest-rank percentile of sorted values; not a number where there are none."""
+    """Return the nearest-rank percentile of sorted values; not a number where there are none."""
     if not sorted_values:
         return math.nan
     return sorted_values[max(0, math.ceil(share * len(sorted_values)) - 1)]
 
 
 def panel(progress: Progress, notes: list[str]) -> RenderableType:
-    """The progress for a person to watch."""
+    """Return the progress for a person to watch."""
     table = Table.grid(padding=(0, 3))
     table.add_column(style="dim", no_wrap=True)
     table.add_column()

@@ -28,7 +28,7 @@ __all__ = [
 
 
 def open_catalog_engine(settings: Settings) -> Engine:
-    """The catalog's database, with its tables. The embedded one makes them by itself; another must have them.
+    """Return the catalog's database, with its tables. The embedded one makes them by itself; another must have them.
 
     Raises:
         CatalogUnavailable: it cannot be opened, or has no tables of this version; the message says what to do.
@@ -42,7 +42,7 @@ def open_catalog_engine(settings: Settings) -> Engine:
 
 
 def open_catalog(settings: Settings) -> Catalog:
-    """The catalog of the settings, without an index that writes in its transactions.
+    """Return the catalog of the settings, without an index that writes in its transactions.
 
     Raises:
         CatalogUnavailable: it cannot be opened, or has no tables of this version; the message says what to do.

@@ -78,7 +78,7 @@ class Catalog:
 
     @property
     def carries_vectors(self) -> bool:
-        """Whether the index lies in this database, so that `commit` writes vectors with their memories."""
+        """Return whether the index lies in this database, so that `commit` writes vectors with their memories."""
         return self._transactional_index is not None
 
     def close(self) -> None:
@@ -116,7 +116,7 @@ class Catalog:
     # -- memories -----------------------------------------------------------------------------------------------
 
     def memory(self, id_: uuid.UUID) -> Memory | None:
-        """One memory by its id, whoever's it is: for operators, never for an answer to a principal."""
+        """Return one memory by its id, whoever's it is: for operators, never for an answer to a principal."""
         with self._engine.connect() as connection:
             document = connection.execute(
                 select(tables.memories.c.document).where(tables.memories.c.id == id_)
@@ -124,7 +124,7 @@ class Catalog:
         return None if document is None else memory_of(document)
 
     def ids_like(self, start: str, *, limit: int = 10) -> list[uuid.UUID]:
-        """The ids of memories that begin with these hexadecimal digits, hyphens or not: for operators.
+        """Return the ids of memories that begin with these hexadecimal digits, hyphens or not: for operators.
 
         Raises:
             ValueError: it is no start of an id.
@@ -139,7 +139,7 @@ class Catalog:
             )
 
     def memories(self, subject: Subject, ids: Iterable[uuid.UUID]) -> dict[uuid.UUID, Memory]:
-        """The subject's memories under these ids; others are left out."""
+        """Return the subject's memories under these ids; others are left out."""
         wanted = list(ids)
         if not wanted:
             return {}
@@ -156,7 +156,7 @@ class Catalog:
         types: Sequence[MemoryType] = (),
         limit: int = 1000,
     ) -> list[Memory]:
-        """The subject's memories of these statuses, latest change first; all types unless some are named."""
+        """Return the subject's memories of these statuses, latest change first; all types unless some are named."""
         table = tables.memories
         query = select(table.c.document).where(of_subject(table, subject), table.c.status.in_(statuses))
         if types:
@@ -166,17 +166,17 @@ class Catalog:
             return [memory_of(document) for document in documents]
 
     def summaries(self, subject: Subject, since: int | None = None) -> Summaries:
-        """What the subject's active memories say; only what was written since a revision, if one is given."""
+        """Return what the subject's active memories say; only what was written since a revision, if one is given."""
         with self._engine.connect() as connection:
             return read_summaries(connection, subject, since)
 
     def weights(self, subject: Subject, ids: Sequence[uuid.UUID]) -> dict[uuid.UUID, Weight]:
-        """What the subject's active memories under these ids are ranked by; others are left out."""
+        """Return what the subject's active memories under these ids are ranked by; others are left out."""
         with self._engine.connect() as connection:
             return read_weights(connection, subject, ids)
 
     def with_attributes(self, subject: Subject, attributes: Iterable[tuple[str, str]]) -> list[Memory]:
-        """The subject's active memories with a fact of one of these (entity, attribute) pairs, in any case."""
+        """Return the subject's active memories with a fact of one of these (entity, attribute) pairs, in any case."""
         pairs = {(folded(entity), attribute) for entity, attribute in attributes}
         if not pairs:
             return []
@@ -191,26 +191,26 @@ class Catalog:
     # -- turns --------------------------------------------------------------------------------------------------
 
     def processed(self, subject: Subject, turn_ids: Sequence[str]) -> dict[str, str]:
-        """The digests of those of the turns that are in the ledger, by turn_id."""
+        """Return the digests of those of the turns that are in the ledger, by turn_id."""
         with self._engine.connect() as connection:
             return read_processed(connection, subject, turn_ids)
 
     def subject_state(self, subject: Subject, since: datetime) -> SubjectState:
-        """How a subject stands before new turns are looked at; `writes` are counted from `since` on."""
+        """Return how a subject stands before new turns are looked at; `writes` are counted from `since` on."""
         with self._engine.connect() as connection:
             return read_subject_state(connection, subject, since)
 
     def context(
         self, subject: Subject, conversation_ids: Iterable[str], *, topics_since: datetime, questions_since: datetime
     ) -> Context:
-        """What earlier turns left for these conversations to be understood by, not older than these moments."""
+        """Return what earlier turns left for these conversations to be understood by, not older than these moments."""
         with self._engine.connect() as connection:
             return read_context(
                 connection, subject, conversation_ids, topics_since=topics_since, questions_since=questions_since
             )
 
     def open_topics(self, subject: Subject) -> list[tuple[OpenTopic, datetime]]:
-        """A subject's open topics with since when they are open, latest first, stale ones too."""
+        """Return a subject's open topics with since when they are open, latest first, stale ones too."""
         with self._engine.connect() as connection:
             return read_topics(connection, subject)
 
@@ -230,7 +230,7 @@ class Catalog:
             )
 
     def sources(self, subject: Subject, turn_ids: Sequence[str]) -> list[Turn]:
-        """The raw turns kept for provenance, oldest first."""
+        """Return the raw turns kept for provenance, oldest first."""
         table = tables.sources
         with self._engine.connect() as connection:
             turns = connection.execute(
@@ -245,8 +245,8 @@ class Catalog:
     def index_jobs(
         self, subject: Subject | None = None, *, besides: tuple[datetime, datetime] | None = None, limit: int = 500
     ) -> list[IndexJob]:
-        """What the index must still be told, of one subject or of all, oldest first; not what is from between two
-        moments, if given."""
+        """Return what the index must still be told, of one subject or of all, oldest first; not what is from between
+        two moments, if given."""
         table = tables.index_jobs
         query = select(table).order_by(table.c.since).limit(limit)
         if besides is not None:
@@ -295,7 +295,7 @@ class Catalog:
     # -- for people ---------------------------------------------------------------------------------------------
 
     def audit_of(self, subject: Subject, memory_id: uuid.UUID) -> list[AuditEntry]:
-        """The audit of one memory, oldest first; it outlives the memory."""
+        """Return the audit of one memory, oldest first; it outlives the memory."""
         table = tables.audit
         with self._engine.connect() as connection:
             rows = connection.execute(
@@ -304,14 +304,14 @@ class Catalog:
             return [AuditEntry.model_validate(dict(row._mapping)) for row in rows]
 
     def count_memories(self) -> dict[Status, int]:
-        """How many memories there are of each status."""
+        """Return how many memories there are of each status."""
         table = tables.memories
         with self._engine.connect() as connection:
             rows = connection.execute(select(table.c.status, func.count()).group_by(table.c.status))
             return {Status(status): count for status, count in rows}
 
     def count_turns(self, since: datetime | None = None) -> dict[Outcome, int]:
-        """How many turns had each outcome, from `since` on if given."""
+        """Return how many turns had each outcome, from `since` on if given."""
         table = tables.ledger
         query = select(table.c.outcome, func.count()).group_by(table.c.outcome)
         if since is not None:
@@ -320,7 +320,7 @@ class Catalog:
             return {Outcome(outcome): count for outcome, count in connection.execute(query)}
 
     def count_audit(self, since: datetime | None = None) -> dict[str, int]:
-        """How many audit entries there are of each action, from `since` on if given."""
+        """Return how many audit entries there are of each action, from `since` on if given."""
         table = tables.audit
         query = select(table.c.action, func.count()).group_by(table.c.action)
         if since is not None:
@@ -329,8 +329,8 @@ class Catalog:
             return {row[0]: row[1] for row in connection.execute(query)}
 
     def lags(self, since: datetime, limit: int | None = None) -> list[float]:
-        """Seconds from a turn's arrival to its commit, for the turns processed from `since` on, latest first; of at
-        most `limit` if given."""
+        """Return seconds from a turn's arrival to its commit, for the turns processed from `since` on, latest first; of
+        at most `limit` if given."""
         table = tables.ledger
         query = select(table.c.arrived_at, table.c.processed_at).where(table.c.processed_at >= since)
         with self._engine.connect() as connection:
@@ -338,12 +338,12 @@ class Catalog:
             return [(row.processed_at - row.arrived_at).total_seconds() for row in rows]
 
     def count_index_jobs(self) -> int:
-        """How many memories the index has yet to be told of."""
+        """Return how many memories the index has yet to be told of."""
         with self._engine.connect() as connection:
             return connection.execute(select(func.count()).select_from(tables.index_jobs)).scalar_one()
 
     def arrivals(self, memory_ids: Sequence[uuid.UUID]) -> list[datetime]:
-        """When the last turn of each of these memories arrived; of those that are gone, nothing."""
+        """Return when the last turn of each of these memories arrived; of those that are gone, nothing."""
         if not memory_ids:
             return []
         ledger, provenance = tables.ledger, tables.provenance
@@ -361,7 +361,7 @@ class Catalog:
             )
 
     def backlog(self) -> Backlog:
-        """What the index and the listeners have yet to be told."""
+        """Return what the index and the listeners have yet to be told."""
         jobs, outbox = tables.index_jobs, tables.outbox
         with self._engine.connect() as connection:
             waiting, oldest = connection.execute(select(func.count(), func.min(jobs.c.since))).one()

@@ -117,7 +117,7 @@ class Changes:
 
     @property
     def removes_something(self) -> bool:
-        """Whether words go that must not be left in the files of the database."""
+        """Return whether words go that must not be left in the files of the database."""
         return bool(
             self.deleted
             or self.forgets
@@ -129,7 +129,7 @@ class Changes:
         )
 
     def index_jobs(self) -> list[IndexJob]:
-        """What the index must be told of these changes."""
+        """Return what the index must be told of these changes."""
         written = [_index_job(memory, "upsert", memory.version) for memory in (*self.created, *self.updated)]
         # A deletion is one more write, so that striking the write before it leaves it standing.
         return written + [_index_job(memory, "delete", memory.version + 1) for memory in self.deleted]

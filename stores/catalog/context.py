@@ -60,7 +60,8 @@ def read_context(
     topics_since: datetime,
     questions_since: datetime,
 ) -> Context:
-    """What a subject's earlier turns left that is not older than these moments; questions of these conversations."""
+    """Return what a subject's earlier turns left that is not older than these moments; questions of these
+    conversations."""
     rows = connection.execute(
         _READ,
         whose(subject)
@@ -89,7 +90,7 @@ def read_context(
 
 
 def read_topics(connection: Connection, subject: Subject) -> list[tuple[OpenTopic, datetime]]:
-    """All open topics of a subject with since when they are open, latest first, stale ones too."""
+    """Return all open topics of a subject with since when they are open, latest first, stale ones too."""
     columns = _topics.c.agent_id, _topics.c.topic, _topics.c.turn_id, _topics.c.since
     rows = connection.execute(select(*columns).where(mine(_topics)).order_by(_topics.c.since.desc()), whose(subject))
     return [(OpenTopic(agent_id=agent or None, text=text, turn_id=turn), since) for agent, text, turn, since in rows]

@@ -72,9 +72,9 @@ class DecayStore:
                 connection.execute(_count_statement(connection.dialect.name), rows)
 
     def idle(self, subject: Subject, *, unused_since: datetime, archived_before: datetime) -> list[Usage]:
-        """The subject's memories that forgetting has to look at: with accesses to fold in, not used since a moment, or
-        archived before one. Pinned ones and those under legal hold only with accesses; a part of a consolidated memory
-        goes when that one goes."""
+        """Return the subject's memories that forgetting has to look at: with accesses to fold in, not used since a
+        moment, or archived before one. Pinned ones and those under legal hold only with accesses; a part of a
+        consolidated memory goes when that one goes."""
         fades = (
             ~_memories.c.pinned
             & ~_memories.c.legal_hold
@@ -120,8 +120,8 @@ class DecayStore:
     def episodes(
         self, subject: Subject, since: datetime, until: datetime, *, below: float | None = None, whatever: bool = False
     ) -> int:
-        """How many active episodes were created from one moment to another, of an importance below one if given; with
-        `whatever`, archived ones too."""
+        """Return how many active episodes were created from one moment to another, of an importance below one if given;
+        with `whatever`, archived ones too."""
         query = select(func.count()).where(
             of_subject(_memories, subject),
             _memories.c.type == MemoryType.EPISODIC,
@@ -137,7 +137,7 @@ class DecayStore:
 
 @cache
 def _count_statement(dialect: str) -> Any:
-    """Counts an access where its memory is there, which stays so until the transaction ends."""
+    """Count an access where its memory is there, which stays so until the transaction ends."""
     there = (
         select(
             _memories.c.id,

@@ -20,7 +20,7 @@ _SUCH_AS = (
 
 
 def create_catalog_engine(url: str, connections: int = 16) -> Engine:
-    """An engine for a SQLAlchemy URL, with what each database needs to keep its promises.
+    """Return an engine for a SQLAlchemy URL, with what each database needs to keep its promises.
 
     `connections` is how many threads use it at a time.
 
@@ -82,6 +82,6 @@ def _prepare_sqlite(connection: sqlite3.Connection, _record: ConnectionPoolEntry
 
 
 def read_only(engine: Engine) -> Engine:
-    """The engine for reading. Each statement is its own transaction: to begin and to end one takes two more ways to a
-    server and back. In SQLite that is so wherever none is begun."""
+    """Return the engine for reading. Each statement is its own transaction: to begin and to end one takes two more ways
+    to a server and back. In SQLite that is so wherever none is begun."""
     return engine if engine.dialect.name == "sqlite" else engine.execution_options(isolation_level="AUTOCOMMIT")

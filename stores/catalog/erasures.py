@@ -113,7 +113,7 @@ class ErasureStore:
 
 
 def _tables_about_subjects() -> Sequence[Table]:
-    """All tables whose rows say whose they are, those first that hang on others; so a new table is erased too."""
+    """Return all tables whose rows say whose they are, those first that hang on others: a new one is erased too."""
     found = [table for table in reversed(tables.metadata.sorted_tables) if "subject_id" in table.c]
     return [table for table in found if table.name not in _STAYS]
 

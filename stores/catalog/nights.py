@@ -82,7 +82,7 @@ class NightRuns:
             return connection.execute(insert_new(connection.dialect.name, _runs), row).rowcount == 1
 
     def zones(self) -> list[str]:
-        """The time zones that any subject is known to live in, but for UTC: its nights are those of the unknown."""
+        """Return the time zones that subjects live in, but for UTC: its nights are those of the unknown."""
         value = tables.preferences.c.value
         query = select(value).where(_NAMES_ZONE, value != _UTC).distinct().order_by(value)
         with self._engine.connect() as connection:
@@ -94,13 +94,13 @@ class NightRuns:
         return None if row is None else _run_of(row)
 
     def runs(self, limit: int = 20) -> list[NightRun]:
-        """The latest runs, newest first."""
+        """Return the latest runs, newest first."""
         with self._engine.connect() as connection:
             rows = connection.execute(select(_runs).order_by(_runs.c.began_at.desc(), _runs.c.id).limit(limit))
             return [_run_of(row) for row in rows]
 
     def unfinished(self, job: str) -> list[NightRun]:
-        """The runs of a job that still go on, oldest first."""
+        """Return the runs of a job that still go on, oldest first."""
         query = select(_runs).where(_runs.c.job == job, _runs.c.finished_at.is_(None)).order_by(_runs.c.began_at)
         with self._engine.connect() as connection:
             return [_run_of(row) for row in connection.execute(query)]
@@ -207,8 +207,8 @@ def _at_work(
 
 
 def _due(zone: str | None) -> tuple[Table, Any]:
-    """Where the subjects of a time zone are found by the order of their ids, or those whose zone is not known, and the
-    condition on the rows there."""
+    """Return where the subjects of a time zone are found by the order of their ids, or those whose zone is not known,
+    and the condition on the rows there."""
     table, wants = tables.subjects, tables.preferences
     if zone is not None:
         # Their preferences are few beside all subjects.

@@ -24,12 +24,12 @@ class PreferenceStore:
         self._engine = engine
 
     def of(self, subject: Subject) -> Preferences:
-        """All that a subject wants."""
+        """Return all that a subject wants."""
         with self._engine.connect() as connection:
             return preferences_of(tuple(row) for row in connection.execute(_OF, whose(subject)))
 
     def time_zones(self, subjects: Iterable[Subject]) -> dict[Subject, str]:
-        """The time zones of those of the subjects of whom one is known."""
+        """Return the time zones of those of the subjects of whom one is known."""
         wanted = [of_subject(_table, subject) for subject in subjects]
         if not wanted:
             return {}
@@ -44,7 +44,7 @@ class PreferenceStore:
 
 
 def preferences_of(rows: Iterable[tuple[str, str]]) -> Preferences:
-    """The preferences that rows of (name, value) tell."""
+    """Return the preferences that rows of (name, value) tell."""
     by_name: dict[str, list[str]] = {}
     for name, value in rows:
         by_name.setdefault(name, []).append(value)

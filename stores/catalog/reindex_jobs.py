@@ -76,7 +76,7 @@ class ReindexJobs:
         return job
 
     def of(self, index: str) -> ReindexJob | None:
-        """The job of an index, if there was one."""
+        """Return the job of an index, if there was one."""
         table = tables.reindex_jobs
         with self._engine.connect() as connection:
             row = connection.execute(select(table).where(table.c.index == index)).one_or_none()
@@ -86,7 +86,7 @@ class ReindexJobs:
         return ReindexJob(index, row.model, cursor, row.done, row.began_at, row.finished_at)
 
     def under_way(self) -> list[ReindexJob]:
-        """The jobs that were not ended."""
+        """Return the jobs that were not ended."""
         with self._engine.connect() as connection:
             names = connection.execute(select(tables.reindex_jobs.c.index)).scalars().all()
         return [job for name in names if (job := self.of(name)) is not None]
@@ -145,7 +145,7 @@ class ReindexJobs:
             connection.execute(delete(tables.reindex_jobs))
 
     def behind(self) -> int:
-        """How many logged writes the new index was not told of yet."""
+        """Return how many logged writes the new index was not told of yet."""
         with self._engine.connect() as connection:
             return connection.execute(select(func.count()).select_from(tables.reindex_log)).scalar_one()
 

@@ -27,13 +27,13 @@ class Reviews:
         self._engine = engine
 
     def get(self, id_: uuid.UUID) -> Review | None:
-        """One review by its id, whoever's it is: for operators, never for an answer to a principal."""
+        """Return one review by its id, whoever's it is: for operators, never for an answer to a principal."""
         with self._engine.connect() as connection:
             row = connection.execute(select(tables.reviews).where(tables.reviews.c.id == id_)).one_or_none()
         return None if row is None else review_of(row)
 
     def ids_like(self, start: str, *, limit: int = 10) -> list[uuid.UUID]:
-        """The ids of reviews that begin with these hexadecimal digits, hyphens or not: for operators.
+        """Return the ids of reviews that begin with these hexadecimal digits, hyphens or not: for operators.
 
         Raises:
             ValueError: it is no start of an id.
@@ -52,7 +52,7 @@ class Reviews:
         after: Review | None = None,
         limit: int = 200,
     ) -> list[Review]:
-        """Reviews of one subject or of all, oldest first, from behind `after` on."""
+        """Return reviews of one subject or of all, oldest first, from behind `after` on."""
         table = tables.reviews
         query = select(table).where(table.c.status == status).order_by(table.c.opened_at, table.c.id).limit(limit)
         if subject is not None:
@@ -63,7 +63,7 @@ class Reviews:
             return [review_of(row) for row in connection.execute(query)]
 
     def count_open(self, subject: Subject | None = None) -> int:
-        """How many wait, of one subject or of all."""
+        """Return how many wait, of one subject or of all."""
         table = tables.reviews
         query = select(func.count()).where(table.c.status == ReviewStatus.OPEN)
         if subject is not None:

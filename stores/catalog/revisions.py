@@ -20,7 +20,7 @@ _MIGRATING = 0x41465452
 
 
 def revision(engine: Engine) -> str | None:
-    """The revision of the catalog's tables; None where there are none.
+    """Return the revision of the catalog's tables; None where there are none.
 
     Raises:
         CatalogUnavailable: the database of a server cannot be used; the message says what to do.

@@ -32,7 +32,7 @@ _ENTITY_CHARS = 200
 
 
 def memory_row(memory: Memory, revision: int) -> dict[str, Any]:
-    """A memory as it is written at a revision of its subject."""
+    """Return a memory as it is written at a revision of its subject."""
     return {name: getattr(memory, name) for name in _PROJECTED} | {
         "revision": revision,
         "document": memory.model_dump(mode="json", exclude_defaults=True),
@@ -57,8 +57,8 @@ def fact_rows(memories: Iterable[Memory]) -> list[dict[str, Any]]:
 
 
 def folded(entity: str) -> str:
-    """The name of an entity as facts are found by it, whatever its case; as long as the column is, for some letters
-    become two."""
+    """Return the name of an entity as facts are found by it, whatever its case; as long as the column is, for some
+    letters become two."""
     return entity.casefold()[:_ENTITY_CHARS]
 
 
@@ -90,7 +90,7 @@ def index_job_rows(jobs: Iterable[IndexJob], since: datetime) -> list[dict[str, 
 
 
 def ids_from(start: str) -> tuple[uuid.UUID, uuid.UUID]:
-    """The first and the last id that begin with these hexadecimal digits, hyphens or not.
+    """Return the first and the last id that begin with these hexadecimal digits, hyphens or not.
 
     Raises:
         ValueError: it is no start of an id.

@@ -15,17 +15,17 @@ from schema import Subject
 
 
 def of_subject(table: Table, subject: Subject) -> Any:
-    """That a row is the subject's."""
+    """Return that a row is the subject's."""
     return and_(table.c.tenant_id == subject.tenant_id, table.c.subject_id == subject.subject_id)
 
 
 def mine(table: Table) -> Any:
-    """That a row is the subject's whom `whose` names."""
+    """Return that a row is the subject's whom `whose` names."""
     return (table.c.tenant_id == bindparam("tenant")) & (table.c.subject_id == bindparam("subject"))
 
 
 def mine_among(table: Table) -> Any:
-    """That a row is one of the `ids`, and the subject's whom `whose` names: found by its id.
+    """Return that a row is one of the `ids`, and the subject's whom `whose` names: found by its id.
 
     SQLite does not know how many rows a subject has, and would look for a few ids among all of them (measured: 50 of
     10,000 took 9 ms, and 0.4 by their ids). It does not look through an expression.
@@ -38,7 +38,7 @@ def mine_among(table: Table) -> Any:
 
 
 def whose(subject: Subject) -> dict[str, Any]:
-    """The parameters that `mine` leaves open."""
+    """Return the parameters that `mine` leaves open."""
     return {"tenant": subject.tenant_id, "subject": subject.subject_id}
 
 
@@ -48,10 +48,10 @@ def any_of(name: str) -> BindParameter[Any]:
 
 
 def upsert(dialect: str, table: Table) -> Any:
-    """The dialect's INSERT that knows ON CONFLICT, which SQLAlchemy does not have in common."""
+    """Return the dialect's INSERT that knows ON CONFLICT, which SQLAlchemy does not have in common."""
     return (sqlite if dialect == "sqlite" else postgresql).insert(table)
 
 
 def insert_new(dialect: str, table: Table) -> Any:
-    """An INSERT that leaves a row that is there as it is: its `rowcount` says whether it was new."""
+    """Return an INSERT that leaves a row that is there as it is: its `rowcount` says whether it was new."""
     return upsert(dialect, table).on_conflict_do_nothing().execution_options(preserve_rowcount=True)

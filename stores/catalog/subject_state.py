@@ -35,13 +35,13 @@ class SubjectState:
 
 
 def read_processed(connection: Connection, subject: Subject, turn_ids: Sequence[str]) -> dict[str, str]:
-    """The digests of those of the turns that are in the ledger, by turn_id."""
+    """Return the digests of those of the turns that are in the ledger, by turn_id."""
     rows = connection.execute(_PROCESSED, whose(subject) | {"turns": list(turn_ids)})
     return {row.turn_id: row.digest for row in rows}
 
 
 def read_subject_state(connection: Connection, subject: Subject, since: datetime) -> SubjectState:
-    """How a subject stands; `writes` are counted from `since` on."""
+    """Return how a subject stands; `writes` are counted from `since` on."""
     return SubjectState(
         writes=connection.execute(_WRITES, whose(subject) | {"since": since}).scalar_one(),
         unindexed=tuple(map(memory_of, connection.execute(_UNINDEXED, whose(subject)).scalars())),

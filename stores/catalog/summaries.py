@@ -64,7 +64,7 @@ class Weight:
 
 
 def read_summaries(connection: Connection, subject: Subject, since: int | None) -> Summaries:
-    """The active summaries of a subject, or what changed since a revision.
+    """Return the active summaries of a subject, or what changed since a revision.
 
     A deletion leaves no row to tell of it, so everything is read again after one.
     """
@@ -96,7 +96,7 @@ def read_summaries(connection: Connection, subject: Subject, since: int | None) 
 
 
 def read_weights(connection: Connection, subject: Subject, ids: Sequence[uuid.UUID]) -> dict[uuid.UUID, Weight]:
-    """What those of the memories are ranked by that are the subject's and active. To read them whole takes five times
-    as long, and of fifty ten are shown."""
+    """Return what those of the memories are ranked by that are the subject's and active. To read them whole takes five
+    times as long, and of fifty ten are shown."""
     rows = connection.execute(_WEIGHTS, whose(subject) | {"ids": ids})
     return {id_: Weight(importance, trust, last_accessed) for id_, importance, trust, last_accessed in rows}

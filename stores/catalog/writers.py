@@ -100,7 +100,7 @@ class Writers:
 
     @contextmanager
     def transaction(self) -> Iterator[Connection]:
-        """A connection in a writing transaction of its own: committed at the end, rolled back on any exception.
+        """Yield a connection in a writing transaction of its own: committed at the end, rolled back on any exception.
 
         Raises:
             CatalogOutage: the database stayed locked for `BUSY_SECONDS`.
@@ -165,7 +165,7 @@ class Writers:
 
     @contextmanager
     def _alone(self, deadline: float) -> Iterator[None]:
-        """No other process writes while the block runs."""
+        """Let no other process write while the block runs."""
         assert self._lock_file is not None
         with self._lock_file.open("w") as lock:
             while not _try_lock(lock.fileno()):
@@ -183,7 +183,7 @@ class _Failed:
 
 
 def _copied(error: BaseException) -> BaseException:
-    """The same error for one more thread: one that several raise would gather the tracebacks of all."""
+    """Return the same error for one more thread: one that several raise would gather the tracebacks of all."""
     return copy.copy(error).with_traceback(error.__traceback__)
 
 

@@ -219,7 +219,7 @@ def _update(connection: Connection, memories: Sequence[Memory], revision: int) -
 
 
 def _as_read(memory: Memory, version: int) -> dict[str, Any]:
-    """The parameters of `_AS_READ`."""
+    """Return the parameters of `_AS_READ`."""
     return {"tenant": memory.tenant_id, "whose": memory.subject_id, "memory": memory.id, "read_at": version}
 
 

@@ -11,7 +11,8 @@ __all__ = ["Embedder", "Vectors", "open_embedder", "try_out"]
 
 
 def open_embedder(settings: Settings) -> Embedder:
-    """The embedder that the settings name; a folder's own model is loaded at once, which takes about half a second.
+    """Return the embedder that the settings name; a folder's own model is loaded at once, which takes about half a
+    second.
 
     Raises:
         SettingsError: its model or its client is not installed or is damaged, or it needs another setting; the message

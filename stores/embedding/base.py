@@ -57,7 +57,7 @@ def refuse_blank(texts: Sequence[str]) -> None:
 
 
 def each_in_line(pool: Executor, one: Callable[[str], Vectors], texts: Sequence[str], dimensions: int) -> Vectors:
-    """The vectors of texts that are embedded one by one, on threads that all callers share."""
+    """Return the vectors of texts that are embedded one by one, on threads that all callers share."""
     vectors = np.empty((len(texts), dimensions), dtype=np.float32)
     for start in range(0, len(texts), _TEXTS_IN_LINE):
         part = texts[start : start + _TEXTS_IN_LINE]
@@ -66,7 +66,7 @@ def each_in_line(pool: Executor, one: Callable[[str], Vectors], texts: Sequence[
 
 
 def unit(vector: Sequence[float] | Vectors, dimensions: int) -> Vectors:
-    """The vector at unit length.
+    """Return the vector at unit length.
 
     Raises:
         EmbedderRefused: it has other dimensions, or no direction.

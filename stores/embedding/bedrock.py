@@ -80,7 +80,7 @@ class TitanEmbedder:
 
 
 def open_titan(settings: Settings) -> TitanEmbedder:
-    """The embedder that the settings name; Titan V2 at 1,024 numbers if they say no more.
+    """Return the embedder that the settings name; Titan V2 at 1,024 numbers if they say no more.
 
     Raises:
         SettingsError: no region is known, or the model does not make that many numbers.

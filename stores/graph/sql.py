@@ -43,7 +43,7 @@ class SqlGraph:
 
 
 def facts_of(connection: Connection, subject: Subject) -> list[Relation]:
-    """The facts of the subject's active memories, as the catalog's tables have them."""
+    """Return the facts of the subject's active memories, as the catalog's tables have them."""
     facts, memories, provenance = tables.facts, tables.memories, tables.provenance
     query = (
         select(facts)

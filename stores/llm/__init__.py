@@ -31,7 +31,7 @@ def open_llm(
     on_call: Callable[[Call], None],
     on_breaker: Callable[[str, State], None],
 ) -> LLM | None:
-    """The language model that the settings name, or None.
+    """Return the language model that the settings name, or None.
 
     Raises:
         SettingsError: what the setting names cannot be loaded, or needs another setting; the message says which.

@@ -24,7 +24,8 @@ class Provider(Protocol):
         ...
 
     def reply(self, prompt: str, schema: dict[str, Any]) -> Reply:
-        """What the model answers to a prompt at temperature 0, as JSON text of a schema where the API can ask for it.
+        """Return what the model answers to a prompt at temperature 0, as JSON text of a schema where the API can ask
+        for it.
 
         Raises:
             LLMUnavailable, LLMRefused

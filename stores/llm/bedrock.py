@@ -40,7 +40,7 @@ class BedrockProvider:
         self._formats: RequestFormats[Choice] = RequestFormats("tool", _next_choice)
 
     def reply(self, prompt: str, schema: dict[str, Any]) -> Reply:
-        """What the model answers.
+        """Return what the model answers.
 
         Raises:
             LLMUnavailable, LLMRefused
@@ -67,7 +67,7 @@ class BedrockProvider:
 
 
 def open_bedrock_provider(settings: Settings) -> BedrockProvider:
-    """The model that the settings name, Nova Micro if they name none.
+    """Return the model that the settings name, Nova Micro if they name none.
 
     Raises:
         SettingsError: no region is known, or it is none.

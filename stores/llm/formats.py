@@ -34,7 +34,7 @@ class RequestFormats(Generic[Way]):
         self._known = False
 
     def ask(self, call: Callable[[Way], Answer]) -> Answer:
-        """What the call answers.
+        """Return what the call answers.
 
         Raises:
             LLMUnavailable, LLMRefused: the failure of the first way that was tried, or whatever the call raises.

@@ -66,7 +66,8 @@ class LLM:
         return self._provider.name
 
     def complete(self, prompt: str, response_model: type[Answer]) -> Completion[Answer]:
-        """What the model answers, as a value of a pydantic model; asked once more with the error if it is not valid.
+        """Return what the model answers, as a value of a pydantic model; asked once more with the error if it is not
+        valid.
 
         Raises:
             LLMAnswerInvalid: the second answer was not valid either.
@@ -129,8 +130,8 @@ def _parse(reply: Reply, response_model: type[Answer]) -> Answer:
 
 
 def _object_in(text: str) -> str:
-    """The JSON object of an answer without what models put around it: their thoughts, the fence of a Markdown block,
-    a sentence before or behind. The whole text if there is none, or if it may be but a thought."""
+    """Return the JSON object of an answer without what models put around it: their thoughts, the fence of a Markdown
+    block, a sentence before or behind. The whole text if there is none, or if it may be but a thought."""
     rest = text
     if not text.startswith("{"):
         thoughts = list(_THOUGHT.finditer(text))

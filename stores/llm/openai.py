@@ -85,7 +85,7 @@ class OpenAIProvider:
         self._formats = RequestFormats(_Way(), _other_way)
 
     def reply(self, prompt: str, schema: dict[str, Any]) -> Reply:
-        """What the model answers.
+        """Return what the model answers.
 
         Raises:
             LLMUnavailable, LLMRefused
@@ -135,7 +135,7 @@ class OpenAIProvider:
 
 
 def open_openai(settings: Settings) -> OpenAIProvider:
-    """The model that the settings name.
+    """Return the model that the settings name.
 
     Raises:
         SettingsError: they name none.
@@ -168,7 +168,8 @@ def _reply(answer: Mapping[str, Any]) -> Reply:
 
 
 def _text_of(message: _Message) -> str:
-    """What was said: by OpenAI's protocol a text, and JSON in a text; some servers give parts, or the JSON itself."""
+    """Return what was said: by OpenAI's protocol a text, and JSON in a text; some servers give parts, or the JSON
+    itself."""
     if message.tool_calls:
         arguments = message.tool_calls[0].function.arguments
         return arguments if isinstance(arguments, str) else json.dumps(arguments, ensure_ascii=False)

@@ -14,8 +14,8 @@ ANSWER = "answer"
 
 
 def plain(schema: dict[str, Any]) -> dict[str, Any]:
-    """A pydantic schema without titles, its definitions put where they are used: Nova and the grammars of some servers
-    know neither.
+    """Return a pydantic schema without titles, its definitions put where they are used: Nova and the grammars of some
+    servers know neither.
 
     Raises:
         ValueError: it refers to itself.
@@ -30,7 +30,7 @@ def characters_sent(prompt: str, schema: dict[str, Any]) -> int:
 
 
 def strict(schema: dict[str, Any]) -> dict[str, Any]:
-    """The schema as OpenAI's strict mode wants it: every field required, no others allowed, few keywords.
+    """Return the schema as OpenAI's strict mode wants it: every field required, no others allowed, few keywords.
 
     A field with a default is asked for like the others; what does not apply is null or empty by its type.
     """
@@ -39,7 +39,7 @@ def strict(schema: dict[str, Any]) -> dict[str, Any]:
 
 
 def with_schema(prompt: str, schema: dict[str, Any]) -> str:
-    """The prompt with the schema behind it, for a model that cannot be given one."""
+    """Return the prompt with the schema behind it, for a model that cannot be given one."""
     shown = json.dumps(plain(schema), ensure_ascii=False, separators=(",", ":"))
     return f"{prompt}\n\nAnswer with one JSON object and nothing else. It must follow this JSON schema:\n{shown}"
 

@@ -107,7 +107,7 @@ class Depths:
 
 
 def key_of(subject: Subject, part: str) -> str:
-    """Where a part of a subject's mailbox lies in Redis."""
+    """Return where a part of a subject's mailbox lies in Redis."""
     return f"{scripts.PREFIX}{{{subject.key}}}:{part}"
 
 
@@ -207,7 +207,7 @@ class Mailbox:
         self._notify_next(self._run("release", lease.subject, lease.token, wait_ms, int(blamed), *turn_ids))
 
     def parked(self, subject: Subject) -> dict[str, str]:
-        """The bodies of a subject's pending turns, by turn_id: for erasures."""
+        """Return the bodies of a subject's pending turns, by turn_id: for erasures."""
         found = cast(dict[bytes, bytes], self._redis.hgetall(key_of(subject, "turns")))
         return {id_.decode(): _parked(id_, record, 0, 0).body for id_, record in found.items()}
 
@@ -222,7 +222,7 @@ class Mailbox:
         self._run("reopen", subject, turn_id, digest)
 
     def due(self, limit: int, look_again_after: float) -> list[Subject]:
-        """Up to `limit` subjects with turns that nobody has taken in time, longest due first.
+        """Return up to `limit` subjects with turns that nobody has taken in time, longest due first.
 
         None of them is due again for `look_again_after` seconds. Subjects whose tenant has no slot left
         stay in its wait queue.
@@ -231,15 +231,15 @@ class Mailbox:
         return [Subject.from_key(key.decode()) for key in keys]
 
     def pending_subjects(self) -> int:
-        """How many subjects have pending turns."""
+        """Return how many subjects have pending turns."""
         return self._redis.zcard(scripts.PENDING_SUBJECTS)
 
     def pending_turns(self) -> int:
-        """How many turns of all subjects are pending."""
+        """Return how many turns of all subjects are pending."""
         return int(self._redis.get(scripts.PENDING_TURNS) or 0)
 
     def depths(self, queues: Sequence[str]) -> Depths:
-        """How much waits in all mailboxes and in the queues of these names, in one read."""
+        """Return how much waits in all mailboxes and in the queues of these names, in one read."""
         at_us, turns, pending, waiting, oldest_us, *messages = self._run("depths", None, *queues)
         return Depths(
             at=datetime.fromtimestamp(at_us / 1e6, UTC),
