@@ -6,9 +6,10 @@ agents. Every way out asks `seen_by` before it looks and `may_see` once more bef
 
 from __future__ import annotations
 
+from datetime import datetime
 from typing import Final
 
-from schema import Capability, Labels, MemberRole, Principal, Seen, Subject, Visibility
+from schema import ApiKey, Capability, Labels, MemberRole, Principal, Seen, Subject, Visibility
 from schema.errors import NotAllowed, NotAMember
 
 _SHARED: Final = (Visibility.PUBLIC, Visibility.PRIVATE)
@@ -78,6 +79,11 @@ def may_write(principal: Principal, role: MemberRole | None, subject: Subject, l
     if Capability.WRITE in principal.capabilities:
         return own or principal.user_id is None or role in _WRITING_ROLES
     return Capability.WRITE_OWN in principal.capabilities and labels.visibility is Visibility.INDIVIDUAL
+
+
+def in_force(key: ApiKey, now: datetime) -> bool:
+    """Return whether a key may be used at a moment."""
+    return all(end is None or now < end for end in (key.expires_at, key.revoked_at))
 
 
 def require(principal: Principal, capability: Capability) -> None:

@@ -1,5 +1,6 @@
 """The words of the house as values: what every room may know."""
 
+from schema.access import ApiKey, Membership
 from schema.admitted import AdmittedTurn
 from schema.audit import AuditAction, AuditEntry
 from schema.candidate import Candidate, Certainty, Change, Extraction, ForgetRequest
@@ -58,6 +59,7 @@ __all__ = [
     "Admission",
     "AdmissionAction",
     "AdmittedTurn",
+    "ApiKey",
     "Asker",
     "Attachment",
     "AuditAction",
@@ -80,6 +82,7 @@ __all__ = [
     "KnownMemory",
     "Labels",
     "MemberRole",
+    "Membership",
     "Memory",
     "MemoryType",
     "Message",

@@ -29,6 +29,8 @@ class AuditAction(StrEnum):
     """It is under legal hold no longer."""
     PREFERENCE = "preference"
     """The subject wants something else of their memory from now on."""
+    MEMBERSHIP = "membership"
+    """A user is something else to the subject from now on."""
 
 
 class AuditEntry(Value):

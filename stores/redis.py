@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, Never, cast
 
 from redis import Redis
+from redis.asyncio import Redis as AsyncRedis
 from redis.backoff import ExponentialWithJitterBackoff
 from redis.client import Pipeline
 from redis.exceptions import (
@@ -123,3 +124,11 @@ def open_redis(settings: Settings, *, timeout: float = 5.0, retries: int = 3) ->
     )
     redis.shown = settings.broker_shown
     return redis
+
+
+def open_async_redis(settings: Settings) -> AsyncRedis:
+    """Return a client for those who wait on streams from an event loop. It connects on first use.
+
+    A call may block for as long as it says; each that does has a connection of its own.
+    """
+    return AsyncRedis.from_url(settings.broker_url, socket_connect_timeout=2.0, socket_keepalive=True)

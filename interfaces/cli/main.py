@@ -16,6 +16,7 @@ from interfaces.cli.output import errors
 _MARKUP: Final[Literal["markdown"]] = "markdown"
 _COMMANDS: Final = {
     "run": "fleet",
+    "serve": "service",
     "ingest": "turns",
     "search": "knowledge",
     "memories": "knowledge",
@@ -26,6 +27,8 @@ _COMMANDS: Final = {
     "reviews": "reviews",
     "holds": "holds",
     "topics": "topics",
+    "keys": "keys",
+    "members": "members",
     "graph": "graph",
     "take-apart": "erasing",
     "worker": "fleet",

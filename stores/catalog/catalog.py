@@ -11,6 +11,7 @@ from sqlalchemy import Engine, and_, delete, func, or_, select, tuple_
 
 import stores.catalog.tables as tables
 from schema import AuditEntry, Context, Event, Memory, MemoryType, OpenTopic, Status, Subject, Turn
+from stores.catalog.access import KeyStore, MemberStore
 from stores.catalog.changes import Changes, IndexJob, Outcome
 from stores.catalog.context import drop_stale_context, read_context, read_topics
 from stores.catalog.decay import DecayStore
@@ -73,6 +74,8 @@ class Catalog:
         self.erasures = ErasureStore(self._engine, self._writers, graph)
         self.tombstones = TombstoneStore(self._engine, self._writers)
         self.reindex_jobs = ReindexJobs(self._engine, self._writers)
+        self.keys = KeyStore(self._engine, self._writers)
+        self.members = MemberStore(self._engine, self._writers)
         self._transactional_index = transactional_index
         self._graph = graph
 

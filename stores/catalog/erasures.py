@@ -6,7 +6,7 @@ import uuid
 from collections.abc import Collection, Sequence
 from typing import Any
 
-from sqlalchemy import Connection, Engine, Table, delete, func, insert, select
+from sqlalchemy import Connection, Engine, Table, and_, delete, func, insert, select
 
 import stores.catalog.tables as tables
 from schema import AuditEntry, Memory, Subject, Tombstone
@@ -20,6 +20,9 @@ from stores.catalog.writing import TransactionalGraph, note_removal, take_turn
 
 _STAYS = ("subjects", "tombstones")
 """Tables of which an erasure of a subject leaves the subject's row: ids, a fencing token, revisions and a moment."""
+
+_BOUND_TO_USERS = (tables.memberships, tables.api_keys)
+"""Tables whose rows give a user a right: they go with the user, whosever memory the right is to."""
 
 
 class ErasureStore:
@@ -97,8 +100,11 @@ class ErasureStore:
                 self._graph.write_in_transaction(connection, (), memories)
             for table in _tables_about_subjects():
                 removed[table.name] = connection.execute(delete(table).where(of_subject(table, subject))).rowcount
-            gone = Changes(subject=subject, at=line.at, deleted=tuple(memories))
-            if rows := index_job_rows(gone.index_jobs(), line.at):
+            for table in _BOUND_TO_USERS:
+                gone = connection.execute(delete(table).where(_of_user(table, subject))).rowcount
+                removed[table.name] = removed.get(table.name, 0) + gone
+            deletions = Changes(subject=subject, at=line.at, deleted=tuple(memories))
+            if rows := index_job_rows(deletions.index_jobs(), line.at):
                 connection.execute(insert(tables.index_jobs), rows)
             connection.execute(insert(tables.audit), [line.model_dump()])
         self._writers.leave_no_trace()
@@ -108,6 +114,9 @@ class ErasureStore:
         """Count the rows that each table still has of a subject, those apart that an erasure leaves."""
         with self._engine.connect() as connection:
             counts = {table.name: _count(connection, table, subject) for table in _tables_about_subjects()}
+            for table in _BOUND_TO_USERS:
+                bound = select(func.count()).select_from(table).where(_of_user(table, subject))
+                counts[table.name] = counts.get(table.name, 0) + connection.execute(bound).scalar_one()
         counts["audit"] = max(0, counts["audit"] - 1)
         return counts
 
@@ -116,6 +125,10 @@ def _tables_about_subjects() -> Sequence[Table]:
     """Return all tables whose rows say whose they are, those first that hang on others: a new one is erased too."""
     found = [table for table in reversed(tables.metadata.sorted_tables) if "subject_id" in table.c]
     return [table for table in found if table.name not in _STAYS]
+
+
+def _of_user(table: Table, subject: Subject) -> Any:
+    return and_(table.c.tenant_id == subject.tenant_id, table.c.user_id == subject.subject_id)
 
 
 def _count(connection: Connection, table: Table, subject: Subject) -> Any:

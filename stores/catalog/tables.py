@@ -233,6 +233,38 @@ preferences = Table(
     Index(None, "name", "value", "tenant_id", "subject_id"),
 )
 
+memberships = Table(
+    "memberships",
+    metadata,
+    _identifier("tenant_id", primary_key=True),
+    _identifier("subject_id", primary_key=True),
+    _identifier("user_id", primary_key=True),
+    Column("role", String(20), nullable=False),
+    Column("since", UtcTime, nullable=False),
+    _identifier("by"),
+    Index(None, "tenant_id", "user_id"),
+)
+
+api_keys = Table(
+    "api_keys",
+    metadata,
+    _identifier("id", primary_key=True),
+    # SHA-256 of the key: whoever reads the catalog cannot ask in its name.
+    Column("digest", String(64), nullable=False),
+    Column("name", String(100), nullable=False),
+    _identifier("tenant_id"),
+    Column("user_id", String(200)),
+    Column("agent_id", String(200)),
+    Column("capabilities", JSON, nullable=False),
+    Column("created_at", UtcTime, nullable=False),
+    _identifier("by"),
+    Column("expires_at", UtcTime),
+    Column("revoked_at", UtcTime),
+    Column("last_used_at", UtcTime),
+    Index(None, "digest", unique=True),
+    Index(None, "tenant_id", "user_id"),
+)
+
 outbox = Table(
     "outbox",
     metadata,

@@ -1,0 +1,50 @@
+"""The app: routes, credentials and failures put together."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from importlib.metadata import version
+
+from fastapi import FastAPI
+from starlette.middleware.gzip import GZipMiddleware
+
+from interfaces.http import events, health, turns
+from interfaces.http.limits import BodyLimit, RequestIds
+from interfaces.http.problems import add_problems
+from interfaces.http.service import open_service
+from schema.settings import Settings
+
+_DESCRIPTION = """
+The long-term memory of an AI assistant: send each turn after its response, and ask for what is known when you need it.
+
+Every failure is a problem document (RFC 9457). A key (`afterturn keys create`) names its tenant, and may name its user
+and agent: what it may not see does not exist.
+"""
+
+
+def create_app(settings: Settings, *, anonymous: bool = False) -> FastAPI:
+    """Return the app, which opens its stores when it starts.
+
+    With `anonymous` who sends no key may do everything: for this machine only.
+    """
+
+    @asynccontextmanager
+    async def lifespan(app: FastAPI) -> AsyncIterator[None]:
+        service = await asyncio.to_thread(open_service, settings)
+        app.state.service = service
+        try:
+            yield
+        finally:
+            await service.close()
+
+    app = FastAPI(title="Afterturn", version=version("afterturn"), description=_DESCRIPTION, lifespan=lifespan)
+    app.state.anonymous_is_allowed = anonymous
+    app.add_middleware(GZipMiddleware, minimum_size=1_000)
+    app.add_middleware(BodyLimit, most=settings.http_max_body_bytes)
+    app.add_middleware(RequestIds)
+    add_problems(app)
+    for routes in (health, turns, events):
+        app.include_router(routes.router)
+    return app

@@ -1,0 +1,47 @@
+"""Events as they happen, as server-sent events."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from typing import Annotated
+
+from fastapi import APIRouter, Depends, Header, Query
+from fastapi.sse import EventSourceResponse, ServerSentEvent
+
+from interfaces.http.credentials import Asker, acting, subject_of
+from interfaces.http.service import Opened
+from memory.members import membership_of
+from recall.events import Audience, audience_of, listen
+from schema.turn import Identifier
+
+router = APIRouter(prefix="/api/v1/events", tags=["events"])
+_ENTRY = r"^\d{1,20}(-\d{1,20})?$"
+_RETRY_MS = 2_000
+"""How long a client waits before it comes back."""
+
+
+def _audience(
+    principal: Asker,
+    service: Opened,
+    subject_id: Annotated[Identifier | None, Query(description="whose memory; unset: the user's own")] = None,
+    user_id: Annotated[Identifier | None, Query(description="for whom, with the capability act_as")] = None,
+) -> Audience:
+    asker = acting(principal, user_id)
+    subject = subject_of(asker, subject_id)
+    return audience_of(asker, subject, membership_of(asker, subject, service.context.catalog))
+
+
+@router.get("", response_class=EventSourceResponse, summary="Listen to what happens to a subject's memory")
+async def hear(
+    audience: Annotated[Audience, Depends(_audience)],
+    service: Opened,
+    last_event_id: Annotated[str | None, Header(pattern=_ENTRY)] = None,
+) -> AsyncIterator[ServerSentEvent]:
+    """Stream events from behind `Last-Event-ID` on, each once; `gap` where some were dropped in between."""
+    heard = listen(audience, last_event_id, service.context, service.async_redis)
+    yield ServerSentEvent(comment="listening", retry=_RETRY_MS)
+    async for event in heard:
+        if event is None:
+            yield ServerSentEvent(comment="still here")
+        else:
+            yield ServerSentEvent(event=event.name, id=event.id, data=event.payload)

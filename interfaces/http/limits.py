@@ -1,0 +1,79 @@
+"""What every request gets and may not exceed: an id, and a size."""
+
+from __future__ import annotations
+
+import re
+import uuid
+from http import HTTPStatus
+from typing import Final
+
+from starlette.datastructures import Headers, MutableHeaders
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from interfaces.http.problems import problem
+
+_REQUEST_ID: Final = re.compile(r"[A-Za-z0-9._-]{1,100}")
+
+
+class RequestIds:
+    """Gives every answer the `X-Request-ID` of its request, or one of its own."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        given = Headers(scope=scope).get("x-request-id", "")
+        request_id = given if _REQUEST_ID.fullmatch(given) else uuid.uuid4().hex
+
+        async def send_with_id(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                MutableHeaders(scope=message)["X-Request-ID"] = request_id
+            await send(message)
+
+        await self._app(scope, receive, send_with_id)
+
+
+class BodyLimit:
+    """Refuses a body of more than `most` bytes with 413, whether or not its length was announced."""
+
+    def __init__(self, app: ASGIApp, most: int) -> None:
+        self._app, self._most = app, most
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        announced = Headers(scope=scope).get("content-length", "0")
+        if announced.isdecimal() and int(announced) > self._most:
+            await self._refuse(scope, receive, send)
+            return
+        body: list[bytes] = []
+        size = 0
+        more = True
+        while more:
+            message = await receive()
+            if message["type"] != "http.request":
+                return
+            body.append(message.get("body", b""))
+            size += len(body[-1])
+            more = message.get("more_body", False)
+            if size > self._most:
+                await self._refuse(scope, receive, send)
+                return
+        whole: Message | None = {"type": "http.request", "body": b"".join(body), "more_body": False}
+
+        async def receive_whole() -> Message:
+            nonlocal whole
+            if whole is None:
+                return await receive()
+            message, whole = whole, None
+            return message
+
+        await self._app(scope, receive_whole, send)
+
+    async def _refuse(self, scope: Scope, receive: Receive, send: Send) -> None:
+        answer = problem(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, f"a request may have {self._most} bytes")
+        await answer(scope, receive, send)

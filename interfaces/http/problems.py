@@ -1,0 +1,103 @@
+"""Every failure as a problem document (RFC 9457), without anything that somebody said."""
+
+from __future__ import annotations
+
+import math
+from http import HTTPStatus
+from typing import Any, Final
+
+import structlog
+from fastapi import FastAPI, Request, Response
+from fastapi.exceptions import RequestValidationError
+from fastapi.responses import JSONResponse
+from starlette.exceptions import HTTPException
+
+from schema.errors import (
+    AfterturnError,
+    ConcurrentChange,
+    ConflictingTurn,
+    Denied,
+    InvalidTurn,
+    NotFound,
+    OperatorError,
+    Outage,
+    Refused,
+    Transient,
+    UnderLegalHold,
+)
+
+_log = structlog.get_logger()
+_MEDIA_TYPE: Final = "application/problem+json"
+_RETRY_AFTER_SECONDS: Final = 5
+"""What a client is asked to wait where the failing part did not say."""
+_STATUS_OF: Final[tuple[tuple[type[AfterturnError], HTTPStatus], ...]] = (
+    (NotFound, HTTPStatus.NOT_FOUND),
+    (Denied, HTTPStatus.FORBIDDEN),
+    (InvalidTurn, HTTPStatus.UNPROCESSABLE_ENTITY),
+    (ConflictingTurn, HTTPStatus.CONFLICT),
+    (UnderLegalHold, HTTPStatus.CONFLICT),
+    (ConcurrentChange, HTTPStatus.PRECONDITION_FAILED),
+    (Refused, HTTPStatus.CONFLICT),
+    (Outage, HTTPStatus.SERVICE_UNAVAILABLE),
+    (Transient, HTTPStatus.SERVICE_UNAVAILABLE),
+    (OperatorError, HTTPStatus.INTERNAL_SERVER_ERROR),
+)
+"""The first class that an error is one of decides."""
+
+
+class Unauthorized(Refused):
+    """No credential was given, or none that is known, in force, and not expired."""
+
+    def __str__(self) -> str:
+        return "send a key that is in force, as `X-API-Key: at_...` or `Authorization: Bearer at_...`"
+
+
+def problem(status: HTTPStatus, detail: str, *, headers: dict[str, str] | None = None, **more: Any) -> Response:
+    """Return a problem document; `more` are members of its own, such as the fields that are wrong."""
+    body = {"type": "about:blank", "title": status.phrase, "status": status.value, "detail": detail, **more}
+    return JSONResponse(body, status.value, headers=headers, media_type=_MEDIA_TYPE)
+
+
+def add_problems(app: FastAPI) -> None:
+    """Answer every failure of the app with a problem document."""
+    app.add_exception_handler(AfterturnError, _of_ours)
+    app.add_exception_handler(RequestValidationError, _of_request)
+    app.add_exception_handler(HTTPException, _of_framework)
+    app.add_exception_handler(Exception, _of_defect)
+
+
+def of_error(error: AfterturnError) -> Response:
+    """Return the problem document of an error of ours."""
+    if isinstance(error, Unauthorized):
+        return problem(HTTPStatus.UNAUTHORIZED, str(error), headers={"WWW-Authenticate": "Bearer"})
+    status = next((status for kind, status in _STATUS_OF if isinstance(error, kind)), None)
+    if status is None or status is HTTPStatus.INTERNAL_SERVER_ERROR:
+        _log.error("request_failed", error=type(error).__name__)
+        return problem(HTTPStatus.INTERNAL_SERVER_ERROR, "the service is not set up for this; its log says more")
+    if status is HTTPStatus.SERVICE_UNAVAILABLE:
+        seconds = error.retry_after if isinstance(error, Transient) and error.retry_after else _RETRY_AFTER_SECONDS
+        detail = "a part that the service needs does not answer; nothing was done, try again"
+        return problem(status, detail, headers={"Retry-After": str(math.ceil(seconds))})
+    return problem(status, str(error) or status.description)
+
+
+async def _of_ours(_request: Request, error: Exception) -> Response:
+    assert isinstance(error, AfterturnError)
+    return of_error(error)
+
+
+async def _of_request(_request: Request, error: Exception) -> Response:
+    assert isinstance(error, RequestValidationError)
+    wrong = [{"field": ".".join(map(str, each["loc"])), "message": each["msg"]} for each in error.errors()]
+    return problem(HTTPStatus.UNPROCESSABLE_ENTITY, "a field is missing or wrong: see `errors`", errors=wrong)
+
+
+async def _of_framework(_request: Request, error: Exception) -> Response:
+    assert isinstance(error, HTTPException)
+    status = HTTPStatus(error.status_code)
+    return problem(status, status.description or status.phrase, headers=dict(error.headers or {}))
+
+
+async def _of_defect(_request: Request, error: Exception) -> Response:
+    _log.error("request_failed", error=type(error).__name__)
+    return problem(HTTPStatus.INTERNAL_SERVER_ERROR, "a defect of the service; its log has the kind of the failure")

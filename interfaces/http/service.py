@@ -1,0 +1,52 @@
+"""What the routes work with, opened once a process."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import dataclass
+from typing import Annotated
+
+from fastapi import Depends, Request
+from redis.asyncio import Redis as AsyncRedis
+
+from memory.context import MemoryContext, open_memory
+from producers import Producer
+from schema.settings import Settings
+from stores.redis import open_async_redis
+
+
+@dataclass(frozen=True)
+class Service:
+    """The stores and the ways in. Every part may be used from many threads."""
+
+    settings: Settings
+    context: MemoryContext
+    producer: Producer
+    async_redis: AsyncRedis
+    """For what waits long: each listener has a connection of its own."""
+
+    async def close(self) -> None:
+        """Let the broker take what lies in the spool, and close what was opened."""
+        await self.async_redis.aclose()
+        await asyncio.to_thread(self.producer.close)
+        self.context.close()
+
+
+def open_service(settings: Settings) -> Service:
+    """Open all that the routes need.
+
+    Raises:
+        SettingsError: a setting cannot work; the message names it.
+        CatalogUnavailable, IndexMismatch: a store cannot be used as it is; the message says what to do.
+    """
+    return Service(settings, open_memory(settings), Producer(settings), open_async_redis(settings))
+
+
+def _service_of(request: Request) -> Service:
+    service = request.app.state.service
+    assert isinstance(service, Service)
+    return service
+
+
+Opened = Annotated[Service, Depends(_service_of)]
+"""A route's parameter: the service of its app."""

@@ -1,0 +1,76 @@
+"""The way in over HTTP: a backend sends each turn after its response has gone out."""
+
+from __future__ import annotations
+
+import uuid
+from datetime import UTC, datetime
+from http import HTTPStatus
+from typing import Annotated
+
+from fastapi import APIRouter, Header
+from pydantic import AwareDatetime, BaseModel, ConfigDict, Field
+
+from interfaces.http.credentials import Asker, acting, subject_of
+from interfaces.http.service import Opened
+from policies.access import require
+from producers import Accepted
+from schema import Attachment, Capability, Message
+from schema.turn import Consent, HotPathCandidate, Identifier, TurnSource
+
+router = APIRouter(prefix="/api/v1/turns", tags=["turns"])
+
+
+class TurnIn(BaseModel):
+    """A turn as a backend sends it: who and what was said is enough, the rest has defaults."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    user_id: Identifier | None = Field(None, description="whose memory it is; unset: the key's user")
+    messages: Annotated[list[Message], Field(min_length=1)]
+    turn_id: Identifier | None = Field(
+        None, description="the turn's idempotency key; unset: the header Idempotency-Key, or one of its own"
+    )
+    conversation_id: Identifier = "default"
+    agent_id: Identifier | None = None
+    sequence: Annotated[int, Field(ge=0)] | None = None
+    occurred_at: AwareDatetime | None = Field(None, description="when it was said; unset: now")
+    source: TurnSource = "chat"
+    attachments: list[Attachment] = []
+    candidate: HotPathCandidate | None = None
+    consent: Consent | None = None
+
+
+class TurnOut(BaseModel):
+    """What became of a turn: whatever `accepted` says, it will be processed, once."""
+
+    turn_id: str
+    accepted: Accepted
+
+
+@router.post("", status_code=HTTPStatus.ACCEPTED, summary="Enqueue a turn, to be remembered after the response")
+async def put_turn(
+    turn: TurnIn,
+    principal: Asker,
+    service: Opened,
+    idempotency_key: Annotated[Identifier | None, Header()] = None,
+) -> TurnOut:
+    """Take a turn within the producer's budget, whatever the broker does: what is answered with 202 is processed once.
+
+    Sent again with the same `turn_id` (or `Idempotency-Key`) and the same content it changes nothing; with other
+    content it is refused (409).
+    """
+    require(principal, Capability.TURNS)
+    asker = acting(principal, turn.user_id, turn.agent_id)
+    turn_id = turn.turn_id or idempotency_key or str(uuid.uuid4())
+    said = turn.model_dump(exclude={"user_id", "turn_id", "agent_id", "occurred_at"}, exclude_none=True)
+    accepted = await service.producer.enqueue_async(
+        {
+            **said,
+            "turn_id": turn_id,
+            "tenant_id": asker.tenant_id,
+            "user_id": subject_of(asker, turn.user_id).subject_id,
+            "agent_id": turn.agent_id or asker.agent_id,
+            "occurred_at": turn.occurred_at or datetime.now(UTC),
+        }
+    )
+    return TurnOut(turn_id=turn_id, accepted=accepted)

@@ -1,0 +1,125 @@
+"""Listen to what happens to a subject's memory: its stream from where a listener left off, as far as it may see it."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import uuid
+from collections.abc import AsyncIterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+from redis.asyncio import Redis
+
+from memory.events import stream_key
+from policies.access import may_see, role_in, seen_by
+from schema import EventName, MemberRole, Principal, Seen, Subject
+from stores.open import Stores
+
+GAP: Final = "gap"
+"""The name of what tells a listener that events were dropped between what it saw last and what comes next."""
+_READ: Final = 200
+"""Entries of the stream that are read at a time."""
+
+_BEGINNING: Final = frozenset({"0", "0-0"})
+"""Where a listener goes on from who wants all that the stream has."""
+
+_Entry = tuple[str, Mapping[bytes, bytes]]
+"""The id of an entry and its fields."""
+
+
+@dataclass(frozen=True)
+class Heard:
+    """An event as a listener is told it, or a gap. `id` is where in the stream to go on from."""
+
+    id: str
+    name: str
+    payload: dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Audience:
+    """Who listens to a subject, and what of it they may hear."""
+
+    subject: Subject
+    seen: tuple[Seen, ...]
+    hears_all: bool
+    """Whether what names no memory, such as a turn that could not be processed, is for them too."""
+
+
+def audience_of(principal: Principal, subject: Subject, membership: MemberRole | None) -> Audience:
+    """Return what a principal may hear of a subject; `membership` is what the catalog has of its user there.
+
+    What names no memory is for the subject's creators and for services alone.
+
+    Raises:
+        NotAMember, NotAllowed: the principal may see nothing of the subject.
+    """
+    role = role_in(principal, subject, membership)
+    hears_all = principal.user_id is None or role is MemberRole.CREATOR
+    return Audience(subject, seen_by(principal, role, subject), hears_all)
+
+
+async def listen(
+    audience: Audience, after: str | None, stores: Stores, redis: Redis, *, block_seconds: float = 15.0
+) -> AsyncIterator[Heard | None]:
+    """Yield the events of a subject from behind the entry `after` on (from now on if None), for ever.
+
+    Each is told once, however often it was announced. None comes where nothing happened for `block_seconds`. What a
+    memory's row says now decides whether an event of it may be heard; of a memory that is gone the id is told.
+    """
+    key = stream_key(audience.subject)
+    told: dict[int, None] = {}
+    if after is None:
+        latest = _entries(await redis.xrevrange(key, count=1))
+        position = latest[0][0] if latest else "0-0"
+    else:
+        position = after
+        told, is_whole = await _before(redis, key, after)
+        if not is_whole:
+            yield Heard(position, GAP, {"after": after})
+    while True:
+        found: Any = await redis.xread({key: position}, count=_READ, block=round(block_seconds * 1000))
+        if not found:
+            yield None
+            continue
+        [(_, entries)] = found
+        fresh: list[_Entry] = []
+        for position, fields in _entries(entries):
+            event_id = int(fields[b"event_id"])
+            if event_id not in told:
+                told[event_id] = None
+                fresh.append((position, fields))
+        for event_id in list(told)[: max(0, len(told) - stores.settings.event_stream_length)]:
+            del told[event_id]
+        for heard in await asyncio.to_thread(_audible, fresh, audience, stores):
+            yield heard
+
+
+async def _before(redis: Redis, key: str, after: str) -> tuple[dict[int, None], bool]:
+    """Return the numbers of the events up to an entry, and whether all that came behind it is still there."""
+    if after in _BEGINNING:
+        return {}, True
+    entries = _entries(await redis.xrange(key, max=after))
+    told = dict.fromkeys(int(fields[b"event_id"]) for _, fields in entries)
+    return told, bool(entries)
+
+
+def _audible(entries: Sequence[_Entry], audience: Audience, stores: Stores) -> list[Heard]:
+    events = [
+        Heard(position, fields[b"event"].decode(), json.loads(fields[b"payload"])) for position, fields in entries
+    ]
+    ids = {uuid.UUID(event.payload["id"]) for event in events if "id" in event.payload}
+    labels = {memory.id: memory.labels for memory in stores.catalog.memories(audience.subject, ids).values()}
+
+    def may_hear(event: Heard) -> bool:
+        if "id" not in event.payload:
+            return audience.hears_all
+        memory_labels = labels.get(uuid.UUID(event.payload["id"]))
+        return event.name == EventName.DELETED if memory_labels is None else may_see(audience.seen, memory_labels)
+
+    return [event for event in events if may_hear(event)]
+
+
+def _entries(read: Any) -> list[_Entry]:
+    return [(entry_id.decode(), fields) for entry_id, fields in read]

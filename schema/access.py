@@ -1,0 +1,52 @@
+"""Keys and memberships: what gives somebody a right to a subject's memory."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from pydantic import AwareDatetime, StringConstraints, field_serializer
+
+from schema.base import Value
+from schema.principal import Capability, MemberRole, Principal
+from schema.turn import Identifier, Subject
+
+
+class ApiKey(Value):
+    """A credential as it is kept: what it may do, and not what it is."""
+
+    id: Identifier
+    name: Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=100)]
+    tenant_id: Identifier
+    user_id: Identifier | None = None
+    agent_id: Identifier | None = None
+    capabilities: frozenset[Capability]
+    created_at: AwareDatetime
+    by: Identifier
+    expires_at: AwareDatetime | None = None
+    revoked_at: AwareDatetime | None = None
+    last_used_at: AwareDatetime | None = None
+
+    @field_serializer("capabilities")
+    def _in_order(self, capabilities: frozenset[Capability]) -> list[str]:
+        return sorted(capabilities)
+
+    @property
+    def principal(self) -> Principal:
+        """Who asks with it."""
+        return Principal(
+            tenant_id=self.tenant_id,
+            user_id=self.user_id,
+            agent_id=self.agent_id,
+            capabilities=self.capabilities,
+            key_id=self.id,
+        )
+
+
+class Membership(Value):
+    """What a user is to a subject that is not themself."""
+
+    subject: Subject
+    user_id: Identifier
+    role: MemberRole
+    since: AwareDatetime
+    by: Identifier

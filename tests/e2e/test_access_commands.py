@@ -1,0 +1,53 @@
+"""`keys`, `members` and `serve` as an operator uses them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.e2e.command import Home
+
+
+@pytest.fixture
+def home(tmp_path: Path) -> Home:
+    return Home.at(tmp_path)
+
+
+def test_a_key_is_shown_once_and_listed_without_its_secret(home: Home) -> None:
+    made = home.json("keys", "create", "chat backend", "--can", "read", "--can", "act_as", "--days", "30")
+    [listed] = home.json("keys", "list")
+    assert made["key"].startswith("at_")
+    assert (listed["id"], listed["capabilities"]) == (made["id"], ["act_as", "read"])
+    assert made["key"] not in home.say("keys", "list").stdout
+
+
+def test_a_revoked_key_is_listed_only_when_all_are_asked_for(home: Home) -> None:
+    made = home.json("keys", "create", "old")
+    home.json("keys", "revoke", made["id"])
+    assert home.json("keys", "list") == []
+    assert [key["id"] for key in home.json("keys", "list", "--all")] == [made["id"]]
+
+
+def test_a_key_that_is_not_there_cannot_be_rotated(home: Home) -> None:
+    said = home.say("keys", "rotate", "key_nobody")
+    assert said.returncode == 2
+    assert "afterturn keys list" in said.stderr
+
+
+def test_members_are_set_listed_and_removed(home: Home) -> None:
+    home.say("members", "set", "legacy", "anna", "pending")
+    home.say("members", "set", "legacy", "anna", "admirer", "--by", "dora")
+    assert [(one["user_id"], one["role"], one["by"]) for one in home.json("members", "list", "legacy")] == [
+        ("anna", "admirer", "dora")
+    ]
+    assert home.say("members", "remove", "legacy", "anna").returncode == 0
+    assert home.json("members", "list", "legacy") == []
+    assert "no member" in home.say("members", "remove", "legacy", "anna").stderr
+
+
+def test_without_a_key_the_service_listens_on_this_machine_alone(home: Home) -> None:
+    said = home.say("serve", "--host", "0.0.0.0")
+    assert said.returncode == 2
+    assert "AFTERTURN_HTTP_HOST" in said.stderr
+    assert "afterturn keys create" in said.stderr

@@ -1,0 +1,209 @@
+"""The service: credentials, turns, failures, events."""
+
+from __future__ import annotations
+
+import json
+import threading
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from typing import Any
+
+import httpx
+import pytest
+
+from memory.events import stream_key
+from schema import Capability, Subject
+from stores.queue import create_celery, open_mailbox
+from stores.redis import open_redis
+from tests.e2e.service import Served, served, settings_in
+
+WHEN = datetime(2026, 11, 2, 8, tzinfo=UTC).isoformat()
+
+
+@pytest.fixture(scope="module")
+def service(broker_url: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
+    with served(settings_in(tmp_path_factory.mktemp("service"), broker_url)) as running:
+        yield running
+
+
+@pytest.fixture
+def backend(service: Served) -> Iterator[httpx.Client]:
+    """A chat backend that asks for its users."""
+    with service.client(service.key()) as client:
+        yield client
+
+
+def said(user: str | None = "anna", text: str = "I live in Lisbon.", **more: Any) -> dict[str, Any]:
+    turn = {"messages": [{"role": "user", "content": text}], "occurred_at": WHEN, **more}
+    return turn if user is None else {**turn, "user_id": user}
+
+
+# -- credentials --------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("headers", [{}, {"X-API-Key": "at_wrong"}, {"Authorization": "Bearer at_wrong"}])
+def test_who_has_no_key_in_force_is_told_how_to_send_one(service: Served, headers: dict[str, str]) -> None:
+    answer = httpx.post(f"{service.url}/api/v1/turns", json=said(), headers=headers)
+    assert answer.status_code == 401
+    assert "X-API-Key" in answer.json()["detail"]
+
+
+def test_a_key_may_be_sent_as_a_bearer_token(service: Served) -> None:
+    headers = {"Authorization": f"Bearer {service.key()}"}
+    assert httpx.post(f"{service.url}/api/v1/turns", json=said(), headers=headers).status_code == 202
+
+
+def test_a_key_without_the_capability_may_not_enqueue(service: Served) -> None:
+    with service.client(service.key(Capability.READ)) as client:
+        answer = client.post("/api/v1/turns", json=said())
+    assert answer.status_code == 403
+    assert "turns" in answer.json()["detail"]
+
+
+def test_a_key_of_one_user_names_no_other(service: Served) -> None:
+    with service.client(service.key(user="bert")) as client:
+        assert client.post("/api/v1/turns", json=said("anna")).status_code == 403
+        assert client.post("/api/v1/turns", json=said("bert")).status_code == 202
+        assert client.post("/api/v1/turns", json=said(None)).status_code == 202
+
+
+def test_a_key_without_act_as_names_nobody(service: Served) -> None:
+    with service.client(service.key(Capability.TURNS)) as client:
+        assert client.post("/api/v1/turns", json=said("anna")).status_code == 403
+
+
+# -- turns --------------------------------------------------------------------------------------------------------
+
+
+def pending(service: Served, user: str) -> list[dict[str, Any]]:
+    redis = open_redis(service.settings)
+    mailbox = open_mailbox(service.settings, redis, create_celery(service.settings))
+    bodies = mailbox.parked(Subject(tenant_id="acme", subject_id=user))
+    redis.close()
+    return [json.loads(body) for body in bodies.values()]
+
+
+def test_a_turn_that_was_answered_with_202_waits_for_the_fleet(service: Served, backend: httpx.Client) -> None:
+    answer = backend.post("/api/v1/turns", json=said("carl", turn_id="carl-1"))
+    assert answer.status_code == 202
+    assert answer.json() == {"turn_id": "carl-1", "accepted": "added"}
+    assert [(turn["turn_id"], turn["tenant_id"]) for turn in pending(service, "carl")] == [("carl-1", "acme")]
+
+
+def test_the_same_turn_again_changes_nothing_and_another_under_its_id_is_refused(backend: httpx.Client) -> None:
+    key = {"Idempotency-Key": "dora-1"}
+    first = backend.post("/api/v1/turns", json=said("dora"), headers=key)
+    again = backend.post("/api/v1/turns", json=said("dora"), headers=key)
+    other = backend.post("/api/v1/turns", json=said("dora", "I live in Rome."), headers=key)
+    assert [answer.status_code for answer in (first, again, other)] == [202, 202, 409]
+    assert [answer.json()["accepted"] for answer in (first, again)] == ["added", "pending"]
+
+
+# -- failures -----------------------------------------------------------------------------------------------------
+
+
+def test_a_wrong_field_is_named_and_what_it_held_is_not_told(backend: httpx.Client) -> None:
+    answer = backend.post("/api/v1/turns", json=said(messages=[{"role": "me", "content": "my pin is 4711"}]))
+    assert answer.status_code == 422
+    assert answer.headers["content-type"] == "application/problem+json"
+    assert [wrong["field"] for wrong in answer.json()["errors"]] == ["body.messages.0.role"]
+    assert "4711" not in answer.text
+
+
+@pytest.mark.parametrize(("method", "path", "status"), [("GET", "/nowhere", 404), ("DELETE", "/api/v1/turns", 405)])
+def test_the_frameworks_own_failures_are_problem_documents_too(
+    backend: httpx.Client, method: str, path: str, status: int
+) -> None:
+    answer = backend.request(method, path)
+    assert (answer.status_code, answer.headers["content-type"]) == (status, "application/problem+json")
+    assert answer.json()["status"] == status
+
+
+@pytest.mark.parametrize("announces_its_length", [True, False])
+def test_a_body_that_is_too_large_is_refused(
+    service: Served, backend: httpx.Client, announces_its_length: bool
+) -> None:
+    body = b"x" * (service.settings.http_max_body_bytes + 1)
+    content = body if announces_its_length else iter([body[:1000], body[1000:]])
+    assert backend.post("/api/v1/turns", content=content).status_code == 413
+
+
+def test_an_answer_has_the_id_of_its_request(backend: httpx.Client) -> None:
+    assert backend.get("/livez", headers={"X-Request-ID": "mine-1"}).headers["X-Request-ID"] == "mine-1"
+    assert len(backend.get("/livez", headers={"X-Request-ID": "no id!"}).headers["X-Request-ID"]) == 32
+
+
+# -- health -------------------------------------------------------------------------------------------------------
+
+
+def test_a_service_whose_stores_answer_is_ready(backend: httpx.Client) -> None:
+    assert backend.get("/livez").json() == {"status": "ok"}
+    assert backend.get("/readyz").json() == {"status": "ok"}
+
+
+def test_a_service_without_a_broker_lives_and_is_not_ready(tmp_path: Any) -> None:
+    with served(settings_in(tmp_path, "redis://127.0.0.1:1/0"), anonymous=True) as lonely, lonely.client() as client:
+        assert client.get("/livez").status_code == 200
+        answer = client.get("/readyz")
+        assert (answer.status_code, answer.headers["Retry-After"]) == (503, "5")
+        assert "broker" in answer.json()["detail"]
+        # The turn is on this machine's disk: it was accepted.
+        assert client.post("/api/v1/turns", json=said()).json()["accepted"] == "spooled"
+
+
+# -- events -------------------------------------------------------------------------------------------------------
+
+
+def announce(service: Served, user: str, *event_ids: int) -> None:
+    redis = open_redis(service.settings)
+    for event_id in event_ids:
+        fields: dict[Any, Any] = {"event_id": event_id, "event": "memory.error", "at": WHEN, "payload": "{}"}
+        redis.xadd(stream_key(Subject(tenant_id="acme", subject_id=user)), fields)
+    redis.close()
+
+
+def hear(client: httpx.Client, user: str, count: int, after: str) -> list[tuple[str, str]]:
+    """The ids and names of the next events behind an id."""
+    heard: list[tuple[str, str]] = []
+    message: dict[str, str] = {}
+    with client.stream("GET", "/api/v1/events", params={"user_id": user}, headers={"Last-Event-ID": after}) as answer:
+        assert answer.headers["content-type"].startswith("text/event-stream")
+        for line in answer.iter_lines():
+            name, _, value = line.partition(": ")
+            message[name] = value
+            if not line and "event" in message:
+                heard.append((message["id"], message["event"]))
+            if not line:
+                message = {}
+            if len(heard) == count:
+                return heard
+    raise AssertionError("the stream ended")
+
+
+def test_a_listener_goes_on_where_it_left_off_and_hears_each_event_once(service: Served, backend: httpx.Client) -> None:
+    announce(service, "emil", 1, 2, 2, 3)
+    first = hear(backend, "emil", 2, "0")
+    announce(service, "emil", 2, 4)
+    rest = hear(backend, "emil", 2, first[-1][0])
+    ids = [id_ for id_, _ in first + rest]
+    assert len(ids) == len(set(ids)) == 4
+
+
+def test_a_listener_whose_place_is_gone_is_told_of_the_gap(service: Served, backend: httpx.Client) -> None:
+    announce(service, "frida", 7)
+    assert hear(backend, "frida", 2, "1-1")[0][1] == "gap"
+
+
+def test_an_event_comes_as_it_happens(service: Served, backend: httpx.Client) -> None:
+    heard: list[tuple[str, str]] = []
+    listener = threading.Thread(target=lambda: heard.extend(hear(backend, "gina", 1, "0")))
+    listener.start()
+    announce(service, "gina", 1)
+    listener.join(20)
+    assert [name for _, name in heard] == ["memory.error"]
+
+
+def test_a_strangers_events_are_not_told(service: Served) -> None:
+    with service.client(service.key(Capability.READ, user="bert")) as client:
+        answer = client.get("/api/v1/events", params={"subject_id": "anna"})
+    assert answer.status_code == 403
