@@ -24,7 +24,7 @@ from rich.console import Console
 from rich.table import Table
 
 from benchmarks.search import DIMENSIONS, directions, timed
-from recall.search import search
+from recall.retrieve import retrieve
 from schema import Kind, Memory, MemoryType, Subject, Thresholds
 from schema.settings import Settings
 from stores.catalog import Changes
@@ -103,7 +103,7 @@ def main(
         for start in range(0, size, _A_COMMIT):
             write(stores, memories(min(_A_COMMIT, size - start), start))
         asked = [" ".join(memory.summary.split()[2:6]) for memory in memories(queries, first=7)]
-        ask = [partial(search, BIG, query, stores, now=_START) for query in asked]
+        ask = [partial(retrieve, None, [BIG], query, stores, relevant_only=False, now=_START) for query in asked]
         started = time.process_time()
         FullText(stores.catalog).read([BIG])
         cold = f"{1e3 * (time.process_time() - started):.0f}"

@@ -15,7 +15,7 @@ from rich.progress import track
 from benchmarks.quality.data import Question, questions, utterances
 from benchmarks.quality.house import House, open_house, settings_of, subject_of
 from benchmarks.quality.runs import Conversation
-from recall.search import search
+from recall.retrieve import retrieve
 from schema import MemoryType, Status, Subject
 from worker.nights.consolidate import plan
 from worker.nights.visit import write
@@ -95,7 +95,9 @@ def _ranked(question: Question, subjects: Sequence[Subject], house: House) -> li
     found = [
         one
         for subject in subjects
-        for one in search(subject, question.text, house.context, limit=max(_AT), now=question.asked_at)
+        for one in retrieve(
+            None, [subject], question.text, house.context, limit=max(_AT), relevant_only=False, now=question.asked_at
+        )
     ]
     best = sorted(found, key=lambda one: (-one.score, one.memory.id))[: max(_AT)]
     return [one.memory.source_turn_ids for one in best]

@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import re
+import uuid
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from itertools import groupby
 from typing import Final
 
-from schema import Policy
+from schema import MemoryType, Policy
 
 RECENCY_HALF_LIFE_DAYS: Final = 30.0
 """Days after which recency has halved: the shortest half-life of "Memory System - Mechanics", section 6, which
 gives `recency` in section 5 no curve of its own."""
 
+_WORD: Final = re.compile(r"[^\W\d_][\w'’-]*")
 _SECONDS_A_DAY: Final = 86_400.0
 _SECONDS_A_MINUTE: Final = 60.0
 
@@ -89,23 +92,110 @@ def recency(last: datetime, now: datetime) -> float:
     return float(0.5 ** (days / RECENCY_HALF_LIFE_DAYS))
 
 
-def score(
-    *, relevance: float, importance: float, recency: float, scope_match: float, trust: float, policy: Policy
-) -> float:
-    """The rank of one hit: higher is better, within 0..1 as the weights sum to 1.
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """What a memory is ranked by beside the query: importance and trust, 0 to 1, when it was used last, and a pin."""
 
-    The form is that of "Memory System - Mechanics", section 5 (`0.5*similarity + 0.25*importance + 0.15*recency +
-    0.05*scope + 0.05*trust`); the weights are the policy's, for those lost half of what a search finds (docs/decisions,
-    hybrid search). Everything is given from 0 to 1 and cut to it. `scope_match` is 1 where the memory's scope meets the
-    caller's (or there is none to meet) and 0 elsewhere.
+    importance: float
+    trust: float
+    last_accessed: datetime
+    pinned: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Terms:
+    """What each part of a score gave; together they are the score, 0 to 1."""
+
+    relevance: float
+    importance: float
+    recency: float
+    scope: float
+    trust: float
+    pin: float
+
+    @property
+    def total(self) -> float:
+        """The score: higher is better."""
+        return self.relevance + self.importance + self.recency + self.scope + self.trust + self.pin
+
+
+_SEEDS_WEIGHTS: Final = {
+    "seed-000": (0.55, 0.20, 0.15, 0.0, 0.0, 0.10),
+    "seed-001": (0.50, 0.25, 0.15, 0.05, 0.05, 0.0),
+}
+"""In the order of `Terms`."""
+
+
+def terms_of_score(relevance: float, cosine: float, standing: Standing, policy: Policy, now: datetime) -> Terms:
+    """Return the terms of the score of one hit.
+
+    The forms are those of "Memory System - Mechanics", section 5 (`0.5*similarity + 0.25*importance + 0.15*recency +
+    0.05*scope + 0.05*trust`), and of the "S3 Vectors Memory Implementation Plan (V1)", retrieval (`0.55 similarity +
+    0.20 importance + 0.15 recency + 0.10 pinned`); the measured weights are the policy's, for those lost half of what a
+    search finds (docs/decisions, hybrid search). The seeds' forms rank by `cosine`, the measured one by `relevance`.
+    Scope is always met: no caller names one.
     """
-    return (
-        policy.retrieval_relevance_weight * _clamp(relevance)
-        + policy.retrieval_importance_weight * _clamp(importance)
-        + policy.retrieval_recency_weight * _clamp(recency)
-        + policy.retrieval_scope_weight * _clamp(scope_match)
-        + policy.retrieval_trust_weight * _clamp(trust)
+    similarity = relevance if policy.retrieval_ranking == "measured" else cosine
+    weights = _SEEDS_WEIGHTS.get(
+        policy.retrieval_ranking,
+        (
+            policy.retrieval_relevance_weight,
+            policy.retrieval_importance_weight,
+            policy.retrieval_recency_weight,
+            policy.retrieval_scope_weight,
+            policy.retrieval_trust_weight,
+            0.0,
+        ),
     )
+    recent = recency(standing.last_accessed, now)
+    parts = (similarity, standing.importance, recent, 1.0, standing.trust, float(standing.pinned))
+    return Terms(*(weight * _clamp(part) for weight, part in zip(weights, parts, strict=True)))
+
+
+def names_in(question: str) -> list[str]:
+    """Return the words of a question that are written like names: with a capital, and not at its beginning."""
+    return [word for word in _WORD.findall(question)[1:] if word[0].isupper() and word != "I"]
+
+
+def evidence(
+    cosines: Mapping[uuid.UUID, float], covered: Mapping[uuid.UUID, float], unknown_names: float, policy: Policy
+) -> float:
+    """Return how surely a question is about something known, up to about 1.4.
+
+    `cosines` are those of memories to the question as its user would be heard asking it ("Maya: what is my job?"), and
+    `covered` the shares of its words that memories have. A memory that has its words alone counts by their share.
+    `unknown_names` is the share of the question's names that no memory has: what is asked about somebody of whom
+    nothing is known is hardly about something known.
+    """
+    by_both = (cosine + policy.retrieval_coverage_weight * covered.get(id_, 0.0) for id_, cosine in cosines.items())
+    return max((0.0, *by_both, *covered.values())) - policy.retrieval_unknown_name_weight * unknown_names
+
+
+def is_about_what_is_known(evidence: float, policy: Policy) -> bool:
+    """Return whether a question is about something known: how the threshold was measured is told in
+    docs/reference/calibration.md, "When a search answers nothing"."""
+    return evidence >= policy.retrieval_relevant
+
+
+ITEM_TOKENS: Final = {MemoryType.SEMANTIC: 120, MemoryType.EPISODIC: 250, MemoryType.PROCEDURAL: 200}
+"""About how many tokens a recalled memory takes ("Memory System - Mechanics", section 5)."""
+MOST_SLOTS: Final = {MemoryType.SEMANTIC: 10, MemoryType.EPISODIC: 5, MemoryType.PROCEDURAL: 3}
+"""How many are recalled of a type at most (the same section)."""
+SLOT_SHARES: Final = {MemoryType.SEMANTIC: 0.6, MemoryType.EPISODIC: 0.3, MemoryType.PROCEDURAL: 0.1}
+"""How the tokens are shared between the types: the section names weights without numbers; these give about the slots of
+the brief (5, 3, 2) at 1,000 to 2,500 tokens."""
+
+
+def slots(available_tokens: int) -> dict[MemoryType, int]:
+    """Return how many memories of each type are recalled into so many tokens, at least one of each.
+
+    Source: "Memory System - Mechanics", section 5: `slots = max(1, min(MAX, int(available * weight // estimate)))`.
+    """
+    available = max(0, available_tokens)
+    return {
+        type_: max(1, min(MOST_SLOTS[type_], int(available * SLOT_SHARES[type_] // ITEM_TOKENS[type_])))
+        for type_ in MemoryType
+    }
 
 
 def _shares(values: Sequence[float]) -> list[float]:

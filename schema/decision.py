@@ -85,3 +85,5 @@ class Thresholds(Value):
     semantic_check_low: Share
     episodic_auto_update: Share
     episodic_check_low: Share
+    retrieval_relevant: Annotated[float, Field(ge=0, le=2)] | None = None
+    """From which evidence on a question is about something known; the policy's where nobody has measured it."""

@@ -68,6 +68,14 @@ class Labels:
     agent_id: str | None = None
 
 
+def effective_labels(
+    visibility: Visibility, author_id: str | None, agent_id: str | None, *, is_private: bool
+) -> Labels:
+    """Return what decides who may see a memory: what its user called private is personal to its author."""
+    personal = is_private and visibility is Visibility.PRIVATE
+    return Labels(Visibility.PERSONAL if personal else visibility, author_id, agent_id)
+
+
 class Valence(StrEnum):
     POSITIVE = "positive"
     NEUTRAL = "neutral"
@@ -169,9 +177,9 @@ class Memory(Value):
 
     @property
     def labels(self) -> Labels:
-        """Return what decides who may see it: what its user called private is personal to its author."""
-        visibility = Visibility.PERSONAL if self.private and self.visibility is Visibility.PRIVATE else self.visibility
-        return Labels(visibility, self.author_id or self.subject_id, self.agent_id)
+        """What decides who may see it."""
+        author_id = self.author_id or self.subject_id
+        return effective_labels(self.visibility, author_id, self.agent_id, is_private=self.private)
 
     @property
     def index_key(self) -> uuid.UUID:

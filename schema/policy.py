@@ -94,6 +94,25 @@ class Policy(Value):
         1.2, description="how much the repetition of a word counts in a search (k1 of BM25)"
     )
     retrieval_length_weight: Share = Field(0.4, description="how much a long summary is held back (b of BM25)")
+    retrieval_pool: Annotated[int, Field(ge=1, le=1_000)] = Field(
+        50, description=f"how many of the most relevant are ranked ({MECHANICS}, section 5, reranking)"
+    )
+    retrieval_relevant: Annotated[float, Field(ge=0, le=2)] = Field(
+        0.72,
+        description="evidence from which on a question is about something known: the best cosine, and beside it the "
+        f"share of its words ({MECHANICS}, section 5, for Titan v2; docs/reference/calibration.md)",
+    )
+    retrieval_coverage_weight: Share = Field(
+        0.4, description="how much the share of a question's words that a memory has counts as evidence"
+    )
+    retrieval_unknown_name_weight: Share = Field(
+        0.2, description="how much it counts against a question that no memory has the names that it names"
+    )
+    retrieval_ranking: Literal["measured", "seed-000", "seed-001"] = Field(
+        "measured",
+        description="by which weights hits are ranked: measured ones, which the constants above are, or those of the "
+        f"{PLAN} or of the {MECHANICS}",
+    )
     open_topic_hours: Annotated[int, Field(ge=1, le=24 * _CENTURY_DAYS)] = Field(
         168, description="hours after which a topic that an extraction left open is no longer shown to the next"
     )
@@ -170,7 +189,8 @@ class Policy(Value):
         Raises:
             ValueError: a threshold set by hand contradicts one of the embedder's.
         """
-        measured = {name: value for name, value in thresholds.model_dump().items() if name not in self.model_fields_set}
+        given = thresholds.model_dump(exclude_none=True)
+        measured = {name: value for name, value in given.items() if name not in self.model_fields_set}
         scaled = Policy.model_validate(self.model_dump() | measured)
         for kind in ("semantic", "episodic"):
             low, auto = getattr(scaled, f"{kind}_check_low"), getattr(scaled, f"{kind}_auto_update")

@@ -76,7 +76,8 @@ def policy_on_scale_of(embedder: Embedder) -> Policy:
     policy = load_policy()
     thresholds = embedder.thresholds
     if thresholds is None:
-        missing = [variable_of(name) for name in Thresholds.model_fields if name not in policy.model_fields_set]
+        needed = [name for name, field in Thresholds.model_fields.items() if field.is_required()]
+        missing = [variable_of(name) for name in needed if name not in policy.model_fields_set]
         if missing:
             raise SettingsError(
                 f"{', '.join(missing)}: the embedder {embedder.name} has no measured thresholds; measure them "

@@ -21,7 +21,7 @@ from rich.console import Console
 import benchmarks.quality.data as data_folder
 from benchmarks.quality.house import Spent
 from benchmarks.quality.processes import run_all
-from benchmarks.quality.report import cost_table, goal_table, recall_table, scored
+from benchmarks.quality.report import cost_table, goal_table, recall_table, scored, silence_table
 from benchmarks.quality.runs import Answers, Attacks, Chats, Conversation, Pairs, Piece, Row, Secrets
 
 T = TypeVar("T")
@@ -88,9 +88,11 @@ def _pieces(part: str, data: Path, every: int) -> list[Piece]:
     if part == "locomo":
         asked = data_folder.questions(data)
         said = groupby(data_folder.utterances(data), key=lambda one: one.conversation)
-        found = [
-            Conversation(tuple(turns), tuple(one for one in asked if one.conversation == name)) for name, turns in said
-        ]
+        turns_of = {name: tuple(turns) for name, turns in said}
+        names = list(turns_of)
+        about = {name: tuple(one for one in asked if one.conversation == name) for name in names}
+        others = dict(zip(names, [*names[1:], names[0]], strict=True))
+        found = [Conversation(turns_of[name], about[name], about[others[name]]) for name in names]
         return sorted(found, key=lambda one: -one.size)
     if part == "msc":
         chats = [list(turns) for _, turns in groupby(data_folder.labelled(data), key=lambda one: one.conversation)]
@@ -113,7 +115,7 @@ def _write(answers: dict[str, list[Answers]], out: Path) -> None:
         for one in some:
             for name, found in one.rows.items():
                 rows.setdefault(name, []).extend(found)
-    for name in ("decisions", "ranked", "memories", "pairs", "attack", "pii"):
+    for name in ("decisions", "ranked", "strange", "memories", "pairs", "attack", "pii"):
         path = out / f"{name}.jsonl"
         path.unlink(missing_ok=True)
         if name in rows:
@@ -125,6 +127,9 @@ def _report(answers: dict[str, list[Answers]], data: Path, out: Path, *, kept: b
     if "locomo" in answers:
         rankings = {row["qid"]: row["ranked"] for one in answers["locomo"] for row in one.rows["ranked"]}
         console.print(recall_table(data_folder.questions(data), rankings))
+        own = {row["qid"]: row["evidence"] for one in answers["locomo"] for row in one.rows["ranked"]}
+        strange = [row["evidence"] for one in answers["locomo"] for row in one.rows["strange"]]
+        console.print(silence_table(data_folder.questions(data), rankings, own, strange))
     scores = scored(data, out)
     if scores is None:
         console.print(f"[yellow]No scores:[/yellow] {data} has no score.py; the answers are in {out}")

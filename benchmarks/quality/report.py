@@ -144,6 +144,29 @@ def recall_table(questions: Sequence[Question], rankings: Mapping[str, Sequence[
     return table
 
 
+def silence_table(
+    questions: Sequence[Question],
+    rankings: Mapping[str, Sequence[Sequence[str]]],
+    own: Mapping[str, float],
+    strange: Sequence[float],
+) -> Table:
+    """What each threshold of evidence keeps of the evidence turns among the first ten, and of how many questions about
+    other people nothing is told."""
+    found = [
+        (own[question.id], recall(question, rankings[question.id], 10) * len(question.evidence))
+        for question in questions
+        if question.evidence and question.category != "adversarial" and question.id in rankings
+    ]
+    whole = sum(turns for _, turns in found)
+    table = Table("evidence from", "lost", "silent", title="When a search answers nothing", title_justify="left")
+    for step in range(40, 72, 2):
+        threshold = step / 100
+        lost = sum(turns for evidence, turns in found if evidence < threshold) / whole
+        silent = sum(evidence < threshold for evidence in strange) / max(1, len(strange))
+        table.add_row(f"{threshold:.2f}", f"{lost:.1%}", f"{silent:.1%}")
+    return table
+
+
 def cost_table(costs: Mapping[str, tuple[Spent, int]], *, kept: bool) -> Table:
     """CPU a turn by part of the data; `kept` says that vectors were read from a file instead of computed."""
     embedder = "embedder (vectors kept)" if kept else "embedder"

@@ -19,7 +19,7 @@ from benchmarks.quality.data import Labelled, Line, Pair, Question, Utterance
 from benchmarks.quality.house import TENANT, House, Spent, messages, spending, subject_of
 from benchmarks.quality.sameness import label_pairs
 from policies.privacy.screen import screen
-from recall.search import search_all
+from recall.retrieve import retrieve
 from schema import Memory, MemoryType, Status, Subject, Turn, Verdict
 
 Row = dict[str, Any]
@@ -44,6 +44,8 @@ class Conversation:
 
     said: tuple[Utterance, ...]
     asked: tuple[Question, ...]
+    strange: tuple[Question, ...] = ()
+    """Questions about other people, to which nothing that is known here is an answer."""
 
     @property
     def size(self) -> int:
@@ -63,9 +65,12 @@ class Conversation:
         }
         decisions = [_decision(one.conversation, one.turn, kept.get(one.turn)) for one in self.said]
         told = [row for subject in subjects.values() for row in _told(house.memories(subject))]
-        ranked = [self._answer(question, tuple(subjects.values()), house) for question in self.asked]
+        everybody = tuple(subjects.values())
+        ranked = [self._answer(question, everybody, house) for question in self.asked]
+        strange = [_evidence(question, everybody, house) for question in self.strange]
         memories = sum(len(house.memories(subject, (Status.ACTIVE,))) for subject in subjects.values())
-        return Answers({"decisions": decisions, "ranked": ranked, "memories": told}, spent, memories)
+        rows = {"decisions": decisions, "ranked": ranked, "strange": strange, "memories": told}
+        return Answers(rows, spent, memories)
 
     def speakers(self) -> list[str]:
         return list(dict.fromkeys(one.speaker for one in self.said))
@@ -96,8 +101,29 @@ class Conversation:
                 yield turns
 
     def _answer(self, question: Question, subjects: Sequence[Subject], house: House) -> Row:
-        found = search_all(subjects, question.text, house.context, limit=_RANKED, now=question.asked_at)
-        return {"qid": question.id, "ranked": [list(one.memory.source_turn_ids) for one in found]}
+        found = retrieve(
+            None, subjects, question.text, house.context, limit=_RANKED, relevant_only=False, now=question.asked_at
+        )
+        return {
+            "qid": question.id,
+            "ranked": [list(one.memory.source_turn_ids) for one in found],
+            "evidence": _evidence(question, subjects, house)["evidence"],
+        }
+
+
+def _evidence(question: Question, subjects: Sequence[Subject], house: House) -> Row:
+    """How sure a search is that a question is about something known of these subjects."""
+    hits = retrieve(
+        None,
+        subjects,
+        question.text,
+        house.context,
+        limit=1,
+        relevant_only=False,
+        explain=True,
+        now=question.asked_at,
+    )
+    return {"qid": question.id, "evidence": hits[0].why.evidence if hits and hits[0].why else 0.0}
 
 
 @dataclass(frozen=True)

@@ -38,9 +38,9 @@ def graph(
     with closing(open_stores(load_settings())) as stores:
         try:
             if question:
-                found = around_question(subject, entity, stores, hops=hops - 1, now=datetime.now(UTC))
+                found = around_question(None, subject, entity, stores, hops=hops - 1, now=datetime.now(UTC))
             else:
-                found = around(subject, [entity], stores, hops=hops)
+                found = around(None, subject, [entity], stores, hops=hops)
         except ValueError as error:
             raise typer.BadParameter(str(error)) from error
     if as_json:

@@ -16,8 +16,7 @@ from interfaces.cli.output import console, errors, memory_json, memory_table, pr
 from memory.context import open_memory
 from memory.erasure.memories import erase_memories
 from memory.reindex import must_be_built
-from recall.search import Found
-from recall.search import search as search_memories
+from recall.retrieve import Hit, retrieve
 from schema import AuditEntry, Memory, Status, Subject, Turn, utc_iso
 from schema.settings import load_settings
 from stores.catalog import Catalog, open_catalog
@@ -44,7 +43,7 @@ def search(
     with closing(open_stores(load_settings())) as stores:
         must_be_built(stores)
         try:
-            found = search_memories(subject, query, stores, limit=limit, now=datetime.now(UTC))
+            found = retrieve(None, [subject], query, stores, limit=limit, now=datetime.now(UTC))
         except ValueError as error:
             raise typer.BadParameter(str(error)) from error
     if as_json:
@@ -52,10 +51,10 @@ def search(
     elif found:
         console.print(search_table(query, found))
     else:
-        console.print(f"nothing is known about {user} (tenant {tenant}) yet")
+        console.print(f"nothing is known about {user} (tenant {tenant}) that answers this")
 
 
-def search_table(query: str, found: list[Found]) -> Table:
+def search_table(query: str, found: list[Hit]) -> Table:
     """Return what a search found, for people."""
     table = Table(title=f"Search: {query}", title_justify="left", expand=True)
     table.add_column("score", justify="right", no_wrap=True)

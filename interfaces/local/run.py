@@ -28,7 +28,7 @@ from interfaces.local.processes import Supervised, worker_and_beat
 from interfaces.local.progress import Progress, measure, panel
 from interfaces.turn_file import BadLine, read_turns
 from producers import Accepted, Producer
-from recall.search import search
+from recall.retrieve import retrieve
 from schema import Status, Subject, Turn
 from schema.errors import ConflictingTurn
 from schema.settings import Settings, load_policy
@@ -213,7 +213,7 @@ def _show(settings: Settings, fed: _Fed, catalog: Catalog, console: Console, *, 
         subject = next(iter(fed.subjects))
         question = _QUESTION if ask else _QUESTION_FOR_ANYONE
         stores = open_stores(settings)
-        found = search(subject, question, stores, limit=3, now=datetime.now(UTC))
+        found = retrieve(None, [subject], question, stores, limit=3, now=datetime.now(UTC))
         stores.close()
         console.print(search_table(f"{question} (user {subject.subject_id})", found))
 

@@ -10,7 +10,7 @@ from datetime import datetime
 from sqlalchemy import Connection, bindparam, select
 
 import stores.catalog.tables as tables
-from schema import Status, Subject
+from schema import Labels, Status, Subject, Visibility, effective_labels
 from stores.catalog.statements import mine, mine_among, whose
 
 _memories, _subjects = tables.memories, tables.subjects
@@ -29,6 +29,11 @@ _WEIGHTS = select(
     _memories.c.importance,
     _memories.c.document["trust_score"].as_float().label("trust"),
     _memories.c.last_accessed,
+    _memories.c.document["pinned"].as_boolean().label("pinned"),
+    _memories.c.document["visibility"].as_string().label("visibility"),
+    _memories.c.document["private"].as_boolean().label("private"),
+    _memories.c.document["author_id"].as_string().label("author_id"),
+    _memories.c.document["agent_id"].as_string().label("agent_id"),
 ).where(mine_among(_memories), _memories.c.status == Status.ACTIVE)
 
 
@@ -55,12 +60,14 @@ class Summaries:
 
 @dataclass(frozen=True, slots=True)
 class Weight:
-    """What a memory is ranked by beside what was asked: how important it is and how far it is trusted, 0 to 1, and when
-    it was used last."""
+    """What a memory is ranked by beside what was asked: how important it is and how far it is trusted, 0 to 1, when it
+    was used last, and whether it is pinned; and what decides who may see it."""
 
     importance: float
     trust: float
     last_accessed: datetime
+    pinned: bool
+    labels: Labels
 
 
 def read_summaries(connection: Connection, subject: Subject, since: int | None) -> Summaries:
@@ -99,4 +106,19 @@ def read_weights(connection: Connection, subject: Subject, ids: Sequence[uuid.UU
     """Return what those of the memories are ranked by that are the subject's and active. To read them whole takes five
     times as long, and of fifty ten are shown."""
     rows = connection.execute(_WEIGHTS, whose(subject) | {"ids": ids})
-    return {id_: Weight(importance, trust, last_accessed) for id_, importance, trust, last_accessed in rows}
+    return {
+        row.id: Weight(
+            row.importance,
+            row.trust,
+            row.last_accessed,
+            # A document leaves out what is as it is by default.
+            bool(row.pinned),
+            effective_labels(
+                Visibility(row.visibility or Visibility.PRIVATE),
+                row.author_id or subject.subject_id,
+                row.agent_id,
+                is_private=bool(row.private),
+            ),
+        )
+        for row in rows
+    }

@@ -65,6 +65,7 @@ class MiniLM(OnnxEmbedder):
         semantic_check_low=0.65,
         episodic_auto_update=0.92,
         episodic_check_low=0.69,
+        retrieval_relevant=0.50,
     )
     """Measured: docs/reference/calibration.md says how, on what and how sure."""
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import uuid
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
@@ -33,6 +34,8 @@ class Postings:
     alive: NDArray[np.bool_]
     summaries: tuple[Summary, ...]
     places: dict[uuid.UUID, int]
+    openings: Counter[str]
+    """With which words the summaries begin, dead ones too."""
 
     @classmethod
     def of(cls, summaries: Sequence[Summary]) -> Postings:
@@ -55,6 +58,7 @@ class Postings:
             alive=np.ones(len(live), dtype=np.bool_),
             summaries=live,
             places={summary.memory_id: place for place, summary in enumerate(live)},
+            openings=Counter(_opening(summary.text) for summary in live),
         )
 
     @property
@@ -106,7 +110,7 @@ def best(
     for term in sorted(set(terms)):
         found = [block.having(term) for block in parts]
         holders = sum(len(places) for places, _ in found)
-        weight = math.log(1.0 + (total - holders + 0.5) / (holders + 0.5))
+        weight = _rarity(holders, total)
         for block, score, (places, counts) in zip(parts, scores, found, strict=True):
             longer = 1.0 - length_weight + length_weight * block.lengths[places] / mean
             score[places] += weight * counts * (saturation + 1.0) / (counts + saturation * longer)
@@ -116,6 +120,39 @@ def best(
         for place in _highest(score, limit)
     ]
     return {id_: -negative for negative, id_ in sorted(ranked)[:limit]}
+
+
+def coverage(blocks: Sequence[Postings], terms: Iterable[str], wanted: frozenset[uuid.UUID]) -> dict[uuid.UUID, float]:
+    """Return the share of the terms that each wanted memory has, 0 to 1, each term weighing what BM25 gives its rarity.
+
+    A term that no memory has is the rarest of all: a question about what is not known has many of them.
+    """
+    parts = [block for block in blocks if block.alive.any()]
+    total = sum(int(block.alive.sum()) for block in parts)
+    shares: dict[uuid.UUID, float] = {}
+    whole = 0.0
+    for term in sorted(set(terms)):
+        found = [block.having(term)[0] for block in parts]
+        weight = _rarity(sum(map(len, found)), total)
+        whole += weight
+        for block, places in zip(parts, found, strict=True):
+            for place in places:
+                memory_id = block.summaries[place].memory_id
+                if memory_id in wanted:
+                    shares[memory_id] = shares.get(memory_id, 0.0) + weight
+    return {memory_id: share / whole for memory_id, share in shares.items()}
+
+
+def _rarity(holders: int, total: int) -> float:
+    return math.log(1.0 + (total - holders + 0.5) / (holders + 0.5))
+
+
+def _opening(summary: str) -> str:
+    """Return the word or two with which a summary names whom it is about: "Maya", "The user"."""
+    first, _, rest = summary.partition(" ")
+    if first == "The":
+        return f"The {rest.partition(' ')[0]}".removesuffix("'s").rstrip(":,")
+    return first.removesuffix("'s").rstrip(":,")
 
 
 def _highest(scores: NDArray[np.float64], limit: int) -> NDArray[np.intp]:

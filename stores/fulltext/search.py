@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import uuid
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from schema import Policy, Subject
 from stores.catalog import Catalog
 from stores.catalog.summaries import Summary
-from stores.fulltext.postings import Postings, best
+from stores.fulltext.postings import Postings, best, coverage
 from stores.fulltext.terms import terms_of
 from stores.lru import ByteLRU
 
@@ -55,6 +56,26 @@ class Words:
             saturation=policy.retrieval_repetition_saturation,
             length_weight=policy.retrieval_length_weight,
         )
+
+    @property
+    def opening(self) -> str:
+        """The name with which most of the summaries begin: whom they are about; empty where there are none."""
+        names = Counter[str]()
+        for block in self.blocks:
+            names.update(block.openings)
+        return names.most_common(1)[0][0] if names else ""
+
+    def coverage(self, query: str, ids: Iterable[uuid.UUID]) -> dict[uuid.UUID, float]:
+        """Return the share of the query's words that each of the memories has, 0 to 1, rare words counting more."""
+        return coverage(self.blocks, terms_of(query), frozenset(ids))
+
+    def unknown(self, words: Sequence[str]) -> float:
+        """Return the share of some words that no memory has, 0 to 1; 0 of none."""
+        missing = sum(not all(self._has(term) for term in terms_of(word)) for word in words)
+        return missing / max(1, len(words))
+
+    def _has(self, term: str) -> bool:
+        return any(len(block.having(term)[0]) for block in self.blocks)
 
     def summaries(self, ids: Iterable[uuid.UUID]) -> dict[uuid.UUID, Summary]:
         """Those of the memories that are active, with what they say and where it was said."""

@@ -15,7 +15,7 @@ from memory.erasure.proof import Proof, files_with
 from memory.erasure.queue import is_turn_of
 from memory.erasure.subjects import erase_subject, erase_turns
 from memory.events import announce_left, stream_key
-from recall.search import search
+from recall.retrieve import retrieve
 from schema import Event, EventName, OpenTopic, Scope, Subject, Turn
 from schema.errors import StaleFence
 from schema.health import HealthCheck
@@ -232,13 +232,13 @@ def test_a_worker_that_stalled_past_its_lease_tells_nothing_of_what_was_erased_m
 def test_a_search_that_knew_the_words_finds_nothing_of_them_after_an_erasure(worker: Worker, anna: str) -> None:
     worker.hear(anna, "I live in Lisbon", "My brother owns a bakery in Porto")
     whose = subject(anna)
-    assert search(whose, "bakery in Porto", worker.context, now=NOW), "the lexicon holds them now"
+    assert retrieve(None, [whose], "bakery in Porto", worker.context, now=NOW), "the lexicon holds them now"
     bakery = next(memory for memory in worker.known(whose) if "bakery" in memory.summary)
     assert erase_memory(whose, bakery.id, worker.context, by="dora", now=NOW).is_clean
-    assert all("bakery" not in one.memory.summary for one in search(whose, "bakery", worker.context, now=NOW))
+    assert all("bakery" not in one.memory.summary for one in retrieve(None, [whose], "bakery", worker.context, now=NOW))
     assert all("bakery" not in fact.object for fact in worker.context.graph.about(whose, ["user", "bakery"]))
     erase_subject(whose, worker.context, by="dora", now=NOW)
-    assert search(whose, "Lisbon", worker.context, now=NOW) == []
+    assert retrieve(None, [whose], "Lisbon", worker.context, now=NOW) == []
     assert worker.context.graph.about(whose, ["user"]) == []
 
 

@@ -229,14 +229,14 @@ def test_what_was_said_in_a_chat_is_found_by_name_and_by_question(worker: Worker
     worker.hear(anna, "I live in Lisbon.", "My sister is called Karin.")
     whose, other = subject(anna), subject(f"{anna}-other")
 
-    [home] = around(whose, ["lisbon"], worker.context)
+    [home] = around(None, whose, ["lisbon"], worker.context)
     assert (home.entity, home.object, home.sources) == ("user", "Lisbon", (f"{anna}-0",))
-    assert home in around_question(whose, "which city is home", worker.context, now=NOW)
-    assert around(other, ["lisbon"], worker.context) == []
-    assert around_question(other, "which city is home", worker.context, now=NOW) == []
+    assert home in around_question(None, whose, "which city is home", worker.context, now=NOW)
+    assert around(None, other, ["lisbon"], worker.context) == []
+    assert around_question(None, other, "which city is home", worker.context, now=NOW) == []
 
 
 def test_a_walk_from_nowhere_is_refused(worker: Worker, anna: str) -> None:
     for names, hops in (([], 1), ([" "], 1), (["Lisbon"], 0)):
         with pytest.raises(ValueError, match="name an entity"):
-            around(subject(anna), names, worker.context, hops=hops)
+            around(None, subject(anna), names, worker.context, hops=hops)

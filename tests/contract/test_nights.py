@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from memory.indexing import index
-from recall.search import search
+from recall.retrieve import retrieve
 from schema import Status, Subject
 from stores.catalog import Access, Changes
 from tests.contract.catalogs import a_memory
@@ -71,14 +71,14 @@ def test_an_archived_memory_is_not_found_and_its_vector_is_not_made_again(worker
     assert steps(plan) == ["archive"]
     [entry] = worker.context.index.fetch(whose, [vector.key])
     assert (entry.status, entry.vector.tolist()) == (Status.ARCHIVED, vector.vector.tolist())
-    assert search(whose, "Where does she live?", worker.context, now=NOW) == []
+    assert retrieve(None, [whose], "Where does she live?", worker.context, now=NOW) == []
     assert worker.event_names(whose)[-1] == "memory.archived"
 
 
 def test_what_is_recalled_is_refreshed_and_outlives_its_neighbours(worker: Worker, anna: str) -> None:
     worker.hear(anna, "I live in Lisbon", "My brother owns a bakery in Porto")
     whose = subject(anna)
-    [found] = search(whose, "In which city does she live?", worker.context, limit=1, now=later(600))
+    [found] = retrieve(None, [whose], "In which city does she live?", worker.context, limit=1, now=later(600))
     worker.context.accesses.close()
     plan = forget(worker, whose, 600)
     assert {step.memory_id: step.action for step in plan.steps}[found.memory.id] == "refresh" if plan else False

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from memory.events import stream_key
-from recall.search import search
+from recall.retrieve import retrieve
 from schema import AuditAction, Memory, MemoryType, Status, Subject
 from stores.catalog import Outcome
 from stores.mailbox import key_of
@@ -107,7 +107,7 @@ def test_a_changed_fact_supersedes_the_old_one_and_both_are_linked(
     [change] = [event for event in worker.events(whose) if event["event"] == "memory.changed_fact"]
     assert json.loads(change["payload"])["from"] == str(old.id)
     assert json.loads(change["payload"])["into"] == str(new.id)
-    found = search(whose, said, worker.context, now=datetime.now(UTC))
+    found = retrieve(None, [whose], said, worker.context, relevant_only=False, now=datetime.now(UTC))
     assert [one.memory.id for one in found] == [new.id]
 
 

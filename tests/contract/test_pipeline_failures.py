@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from recall.search import search
+from recall.retrieve import retrieve
 from schema import AdmittedTurn, Context, Extraction, Status, Subject, Turn
 from schema.errors import IndexUnavailable
 from stores.catalog import Changes, Outcome
@@ -123,7 +123,7 @@ def test_the_sweep_removes_the_vector_of_what_was_forgotten_before_a_crash(
     failing_index(worker, "delete")[0].hear(anna, "Please forget what I told you about Karin.", first=1)
     assert worker.known(whose, *EVERYTHING) == []
     assert len(worker.hits(whose, "Karin")) == 1
-    assert search(whose, "Karin", worker.context, now=datetime.now(UTC)) == []
+    assert retrieve(None, [whose], "Karin", worker.context, now=datetime.now(UTC)) == []
     sweep(worker, monkeypatch)
     assert worker.hits(whose, "Karin") == []
 

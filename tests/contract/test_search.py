@@ -9,7 +9,7 @@ import pytest
 from memory.erasure.memories import erase_memories
 from memory.preferences import set_preference
 from recall.graph import around
-from recall.search import search, search_all
+from recall.retrieve import retrieve
 from schema import Memory, Preference, PreferenceName, Subject
 from stores.catalog import Changes
 from tests.contract.pipeline import Worker, only
@@ -19,7 +19,7 @@ NOW = datetime(2026, 11, 2, 12, 0, tzinfo=UTC)
 
 
 def summaries(worker: Worker, *subjects: Subject, query: str, limit: int = 10) -> list[str]:
-    return [one.memory.summary for one in search_all(subjects, query, worker.context, limit=limit, now=NOW)]
+    return [one.memory.summary for one in retrieve(None, subjects, query, worker.context, limit=limit, now=NOW)]
 
 
 def test_words_find_what_vectors_rank_low(worker: Worker, anna: str) -> None:
@@ -62,7 +62,7 @@ def test_what_is_on_a_topic_that_the_subject_has_blocked_since_is_not_found(work
 
     def is_found(*, blocked: bool) -> tuple[bool, bool]:
         set_preference(whose, wish, worker.context, by="dora", now=NOW, holds=blocked)
-        walked = around(whose, [fact.entity for fact in insulin.facts], worker.context)
+        walked = around(None, whose, [fact.entity for fact in insulin.facts], worker.context)
         searched = summaries(worker, whose, query="insulin")
         return insulin.summary in searched, any(one.memory_id == insulin.id for one in walked)
 
@@ -83,16 +83,16 @@ def test_nobody_finds_anothers_memories(worker: Worker, anna: str) -> None:
 def test_subjects_of_several_tenants_are_never_asked_together(worker: Worker, anna: str) -> None:
     elsewhere = Subject(tenant_id="globex", subject_id=anna)
     with pytest.raises(ValueError, match="several tenants"):
-        search_all([subject(anna), elsewhere], "violin", worker.context, now=NOW)
+        retrieve(None, [subject(anna), elsewhere], "violin", worker.context, now=NOW)
 
 
 def test_an_empty_query_is_refused(worker: Worker, anna: str) -> None:
     with pytest.raises(ValueError, match="empty"):
-        search(subject(anna), "  ", worker.context, now=NOW)
+        retrieve(None, [subject(anna)], "  ", worker.context, now=NOW)
 
 
 def test_scores_fall_from_at_most_one(worker: Worker, anna: str) -> None:
     worker.hear(anna, "I play the violin.", "I play chess on Sundays.", "I live in Oslo.")
-    scores = [one.score for one in search(subject(anna), "What does she play?", worker.context, now=NOW)]
+    scores = [one.score for one in retrieve(None, [subject(anna)], "What does she play?", worker.context, now=NOW)]
     assert scores == sorted(scores, reverse=True)
     assert 0.0 <= scores[-1] <= scores[0] <= 1.0

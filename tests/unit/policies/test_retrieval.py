@@ -2,39 +2,96 @@ from __future__ import annotations
 
 from datetime import timedelta
 from random import Random
+from uuid import UUID
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from policies.retrieval import RECENCY_HALF_LIFE_DAYS, Match, in_context, recency, relevances, score
+from policies.retrieval import (
+    MOST_SLOTS,
+    RECENCY_HALF_LIFE_DAYS,
+    Match,
+    Standing,
+    Terms,
+    evidence,
+    in_context,
+    is_about_what_is_known,
+    names_in,
+    recency,
+    relevances,
+    slots,
+    terms_of_score,
+)
+from schema import MemoryType, Policy
 from tests.unit.policies.builders import NOON, POLICY
 
 share = st.floats(min_value=0, max_value=1)
-NAMES = ("relevance", "importance", "recency", "scope_match", "trust")
+RANKINGS = ("measured", "seed-000", "seed-001")
+PARTS = ("relevance", "importance", "trust", "pinned")
 
 
-def _score(**parts: float) -> float:
-    return score(**dict.fromkeys(NAMES, 0.0) | parts, policy=POLICY)
+def terms(ranking: str = "measured", *, days: float = 0.0, **parts: float) -> Terms:
+    given = dict.fromkeys(PARTS, 0.0) | parts
+    standing = Standing(given["importance"], given["trust"], NOON - timedelta(days=days), bool(given["pinned"]))
+    policy = Policy.model_validate(POLICY.model_dump() | {"retrieval_ranking": ranking})
+    return terms_of_score(given["relevance"], given["relevance"], standing, policy, NOON)
 
 
-WEIGHTS = {name: getattr(POLICY, f"retrieval_{name.removesuffix('_match')}_weight") for name in NAMES}
+@pytest.mark.parametrize("ranking", RANKINGS)
+def test_a_perfect_memory_scores_one(ranking: str) -> None:
+    assert terms(ranking, relevance=1, importance=1, trust=1, pinned=1).total == pytest.approx(1.0)
 
 
-@pytest.mark.parametrize("part", NAMES)
-def test_each_part_weighs_what_the_policy_says(part: str) -> None:
-    assert _score(**{part: 1.0}) == pytest.approx(WEIGHTS[part])
-
-
-def test_a_perfect_memory_scores_one() -> None:
-    assert sum(WEIGHTS.values()) == pytest.approx(1.0)
-
-
-@given(st.fixed_dictionaries(dict.fromkeys(NAMES, share)), st.sampled_from(NAMES))
-def test_a_better_part_never_lowers_the_score(parts: dict[str, float], raised: str) -> None:
-    before = _score(**parts)
+@given(st.sampled_from(RANKINGS), st.fixed_dictionaries(dict.fromkeys(PARTS, share)), st.sampled_from(PARTS))
+def test_a_better_part_never_lowers_the_score(ranking: str, parts: dict[str, float], raised: str) -> None:
+    before = terms(ranking, days=3, **parts).total
     assert 0.0 <= before <= 1.0 + 1e-9
-    assert _score(**parts | {raised: 1.0}) >= before
+    assert terms(ranking, days=3, **parts | {raised: 1.0}).total >= before
+
+
+def test_a_pin_counts_where_the_plan_of_s3_vectors_ranks() -> None:
+    assert terms("seed-000", pinned=1).pin == pytest.approx(0.10)
+    assert terms("measured", pinned=1).pin == 0.0
+
+
+@given(st.integers(min_value=-500, max_value=100_000))
+def test_of_every_type_one_memory_has_room_and_never_more_than_the_most(tokens: int) -> None:
+    assert all(1 <= count <= MOST_SLOTS[type_] for type_, count in slots(tokens).items())
+
+
+def test_a_large_budget_has_room_for_the_most_of_each_type() -> None:
+    assert slots(100_000) == MOST_SLOTS
+    assert slots(1_000) == {MemoryType.SEMANTIC: 5, MemoryType.EPISODIC: 1, MemoryType.PROCEDURAL: 1}
+
+
+# -- whether a question is about something known ------------------------------------------------------------------
+
+ONE, OTHER = UUID(int=1), UUID(int=2)
+
+
+@given(share, share)
+def test_a_question_about_somebody_unknown_is_less_surely_about_something_known(cosine: float, covered: float) -> None:
+    found = {ONE: cosine}, {ONE: covered}
+    assert evidence(*found, 1.0, POLICY) < evidence(*found, 0.0, POLICY)
+
+
+def test_names_are_told_by_their_capitals_but_for_the_first_word() -> None:
+    assert names_in("When did Caroline go to Rome, and did I?") == ["Caroline", "Rome"]
+
+
+@given(share, share, share)
+def test_more_of_a_questions_words_never_make_it_less_sure(cosine: float, covered: float, more: float) -> None:
+    low, high = sorted((covered, more))
+    assert evidence({ONE: cosine}, {ONE: high}, 0.0, POLICY) >= evidence({ONE: cosine}, {ONE: low}, 0.0, POLICY)
+
+
+def test_where_nothing_is_known_no_question_is_about_it() -> None:
+    assert not is_about_what_is_known(evidence({}, {}, 0.0, POLICY), POLICY)
+
+
+def test_a_memory_that_the_index_does_not_have_yet_is_found_by_having_all_words_of_the_question() -> None:
+    assert is_about_what_is_known(evidence({OTHER: 0.1}, {ONE: 1.0}, 0.0, POLICY), POLICY)
 
 
 shares = st.floats(min_value=0, max_value=1)

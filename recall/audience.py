@@ -1,0 +1,57 @@
+"""What a principal sees of each subject that they ask about, and whether a memory may be told to them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from memory.members import membership_of
+from policies.access import may_see, role_in, seen_by
+from policies.topics import is_about
+from schema import Memory, Principal, Seen, Status, Subject
+from stores.open import Stores
+
+
+@dataclass(frozen=True)
+class Audience:
+    """Who is told of a subject's memories, and on what the subject wants nothing told."""
+
+    subject: Subject
+    seen: tuple[Seen, ...] | None
+    """None for an operator, or a worker: they see everything."""
+    blocked: tuple[str, ...]
+
+    def sees(self, memory: Memory) -> bool:
+        """Return whether the memory exists for them, whatever its status."""
+        return memory.subject == self.subject and (self.seen is None or may_see(self.seen, memory.labels))
+
+    def may_be_told(self, memory: Memory) -> bool:
+        """Return whether the memory may be recalled: active, seen, and on no topic that the subject has blocked."""
+        return (
+            memory.status is Status.ACTIVE
+            and self.sees(memory)
+            and not is_about(memory.summary, self.blocked, (*memory.tags, memory.category))
+        )
+
+
+def audiences(principal: Principal | None, subjects: Sequence[Subject], stores: Stores) -> list[Audience]:
+    """Return what a principal may be told of each subject; None stands for an operator.
+
+    Raises:
+        NotAMember, NotAllowed: the principal may see nothing of one of them.
+    """
+    return [
+        Audience(subject, _seen(principal, subject, stores), stores.catalog.preferences.of(subject).blocked_topics)
+        for subject in subjects
+    ]
+
+
+def tellable(audience: Audience, memories: Iterable[Memory]) -> list[Memory]:
+    """Return those of the memories that may be recalled."""
+    return [memory for memory in memories if audience.may_be_told(memory)]
+
+
+def _seen(principal: Principal | None, subject: Subject, stores: Stores) -> tuple[Seen, ...] | None:
+    if principal is None:
+        return None
+    return seen_by(principal, role_in(principal, subject, membership_of(principal, subject, stores.catalog)), subject)

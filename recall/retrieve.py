@@ -1,0 +1,220 @@
+"""The one retrieval: the memories that a question is about, for whom may see them."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Final
+
+from policies.access import may_see
+from policies.retrieval import (
+    Match,
+    Standing,
+    Terms,
+    evidence,
+    is_about_what_is_known,
+    names_in,
+    relevances,
+    terms_of_score,
+)
+from recall.audience import Audience, audiences
+from recall.filters import ANYTHING, Filters
+from schema import Memory, Principal, Subject
+from stores.catalog.summaries import Weight
+from stores.index.base import Where
+from stores.open import Stores
+
+_POOL: Final = 100
+"""How many hits by vector and how many by words are looked at at first; S3 Vectors gives no more at a time."""
+_READ: Final = 25
+"""Whole memories that are read at a time, until enough may be told."""
+
+
+@dataclass(frozen=True)
+class Hit:
+    """A memory with its cosine to the query, at most 1, and the score by which it is ranked, 0 to 1.
+
+    `similarity` is not measured where only words found the memory: then it is the least that the vectors found.
+    `why` explains the rank, where it was asked for.
+    """
+
+    memory: Memory
+    similarity: float
+    score: float
+    why: Why | None = None
+
+
+@dataclass(frozen=True)
+class Why:
+    """Why a memory was recalled, and stands where it stands."""
+
+    vector_rank: int | None
+    """From 1; None where the vectors did not propose it."""
+    word_rank: int | None
+    """From 1; None where it has none of the query's words."""
+    terms: Terms
+    """What each part of the score gave."""
+    evidence: float
+    """How surely the whole answer is about something known, on the embedder's scale; it is given from
+    `RETRIEVAL_RELEVANT` on."""
+    rules: str
+    """The version of the policy that decided on the memory."""
+
+
+def retrieve(
+    principal: Principal | None,
+    subjects: Sequence[Subject],
+    query: str,
+    stores: Stores,
+    *,
+    filters: Filters = ANYTHING,
+    limit: int = 10,
+    offset: int = 0,
+    explain: bool = False,
+    relevant_only: bool = True,
+    now: datetime,
+) -> list[Hit]:
+    """Return the memories of several subjects of one tenant that answer a query best, best score first.
+
+    By meaning and by words: the index and the full text each propose, and what both say is weighed on one scale for all
+    subjects. Only what the principal may see is looked at (everything where it is None: an operator), only what is
+    active and on no blocked topic is told, as the catalog has it now, and it counts as used. A question about nothing
+    that is known gets nothing, unless `relevant_only` is False. `offset` hits are left out of the same order, so that
+    a next page begins where one ended.
+
+    Raises:
+        ValueError: the query is empty, or the subjects are of several tenants.
+        NotAMember, NotAllowed: the principal may see nothing of one of the subjects.
+    """
+    if not query.strip():
+        raise ValueError("the query is empty; ask for something")
+    if len({subject.tenant_id for subject in subjects}) > 1:
+        raise ValueError("the subjects are of several tenants; ask for those of one")
+    asked = audiences(principal, subjects, stores)
+    pool = max(_POOL, 2 * (offset + limit))
+    proposed = _propose(asked, query, filters, pool, stores)
+    if relevant_only and not is_about_what_is_known(proposed.evidence, stores.policy):
+        return []
+    ranked = _ranked(proposed, max(stores.policy.retrieval_pool, offset + limit), stores, now)
+    found = list(_told(ranked, asked, filters, offset + limit, stores))[offset:]
+    hits = [
+        Hit(
+            memory,
+            proposed.similarity(memory.id),
+            ranked[memory.id].total,
+            _why(memory, proposed, ranked[memory.id]) if explain else None,
+        )
+        for memory in found
+    ]
+    for audience in asked:
+        used = [hit.memory.id for hit in hits if hit.memory.subject == audience.subject]
+        stores.accesses.note(audience.subject, used, now)
+    return hits
+
+
+@dataclass(frozen=True)
+class _Proposed:
+    """What vectors and words propose, of what the asker may see."""
+
+    near: Mapping[uuid.UUID, float]
+    worded: Mapping[uuid.UUID, float]
+    matches: Mapping[uuid.UUID, Match]
+    weights: Mapping[uuid.UUID, Weight]
+    evidence: float
+
+    def similarity(self, id_: uuid.UUID) -> float:
+        return self.near.get(id_, min(self.near.values(), default=0.0))
+
+
+def _propose(asked: Sequence[Audience], query: str, filters: Filters, pool: int, stores: Stores) -> _Proposed:
+    subjects = [audience.subject for audience in asked]
+    words = stores.fulltext.read(subjects)
+    named = f"{words.opening}: {query}" if words.opening else query
+    [vector, named_vector] = stores.embedder.embed([query, named])
+    near: dict[uuid.UUID, float] = {}
+    for subject in subjects:
+        where = Where(
+            subject,
+            types=filters.types,
+            kinds=filters.kinds,
+            categories=filters.categories,
+            tags=filters.tags,
+            agent_ids=filters.agent_ids,
+        )
+        near |= {hit.memory_id: hit.similarity for hit in stores.index.query(vector, where, pool)}
+    worded = words.best(query, pool, stores.policy)
+    weights = {
+        id_: weight
+        for audience in asked
+        for id_, weight in stores.catalog.weights(audience.subject, [*dict.fromkeys([*near, *worded])]).items()
+        if audience.seen is None or may_see(audience.seen, weight.labels)
+    }
+    near = {id_: cosine for id_, cosine in near.items() if id_ in weights}
+    worded = {id_: score for id_, score in worded.items() if id_ in weights}
+    summaries = words.summaries(dict.fromkeys([*near, *worded]))
+    farthest = min(near.values(), default=0.0)
+    matches = {
+        id_: Match(near.get(id_, farthest), worded.get(id_, 0.0), summary.conversation_id, summary.said_at)
+        for id_, summary in summaries.items()
+    }
+    covered = words.coverage(query, matches)
+    named_near = {
+        hit.memory_id: hit.similarity
+        for subject in subjects
+        for hit in stores.index.query(named_vector, Where(subject), _READ)
+        if hit.memory_id in matches
+    }
+    sureness = evidence(named_near, covered, words.unknown(names_in(query)), stores.policy)
+    return _Proposed(near, worded, matches, weights, sureness)
+
+
+def _ranked(proposed: _Proposed, pool: int, stores: Stores, now: datetime) -> dict[uuid.UUID, Terms]:
+    """Return the terms of the scores of the most relevant, best score first."""
+    relevance = dict(zip(proposed.matches, relevances(list(proposed.matches.values()), stores.policy), strict=True))
+    likeliest = sorted(relevance, key=lambda id_: (-relevance[id_], id_))[:pool]
+    terms = {}
+    for id_ in likeliest:
+        weight = proposed.weights[id_]
+        standing = Standing(weight.importance, weight.trust, weight.last_accessed, weight.pinned)
+        terms[id_] = terms_of_score(relevance[id_], proposed.similarity(id_), standing, stores.policy, now)
+    return dict(sorted(terms.items(), key=lambda item: (-item[1].total, item[0])))
+
+
+def _told(
+    ranked: Mapping[uuid.UUID, Terms], asked: Sequence[Audience], filters: Filters, limit: int, stores: Stores
+) -> Iterator[Memory]:
+    """Yield the best memories that may be told, at most `limit`: they are read whole, and judged once more."""
+    ids = list(ranked)
+    told = 0
+    for start in range(0, len(ids), _READ):
+        part = ids[start : start + _READ]
+        memories = {
+            memory.id: memory
+            for audience in asked
+            for memory in stores.catalog.memories(audience.subject, part).values()
+            if audience.may_be_told(memory) and filters.let_through(memory)
+        }
+        for id_ in part:
+            if id_ in memories:
+                yield memories[id_]
+                told += 1
+                if told == limit:
+                    return
+
+
+def _why(memory: Memory, proposed: _Proposed, terms: Terms) -> Why:
+    return Why(
+        vector_rank=_rank(memory.id, proposed.near),
+        word_rank=_rank(memory.id, proposed.worded),
+        terms=terms,
+        evidence=proposed.evidence,
+        rules=memory.policy_version,
+    )
+
+
+def _rank(id_: uuid.UUID, scores: Mapping[uuid.UUID, float]) -> int | None:
+    if id_ not in scores:
+        return None
+    return 1 + sum(score > scores[id_] for score in scores.values())
