@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from memory.context import MemoryContext
 from memory.draft import Draft
 from policies.importance import importance, proactivity_weight, source_trust
-from schema import Candidate, ForgetRequest, Memory, memory_id
+from schema import Candidate, ForgetRequest, Memory, Visibility, memory_id
 from stores.index.base import Vector
 
 
@@ -36,6 +36,7 @@ class Origin:
     agent_id: str | None
     author_id: str
     links: tuple[uuid.UUID, ...] = ()
+    visibility: Visibility = Visibility.PRIVATE
 
 
 Item = Scored | ForgetRequest
@@ -90,6 +91,7 @@ def new_memory(scored: Scored, origin: Origin, draft: Draft, context: MemoryCont
         conversation_id=origin.conversation_id,
         agent_id=origin.agent_id,
         author_id=origin.author_id,
+        visibility=origin.visibility,
         related_ids=origin.links,
         importance=scored.importance,
         trust_score=trust,

@@ -16,8 +16,10 @@ def compare_facts(a: tuple[Fact, ...], b: tuple[Fact, ...]) -> SameFact:
     """Return what two statements' triples alone say: CHANGED, SAME, DIFFERENT or UNSURE; their order does not matter.
 
     CHANGED: another value of what somebody has one of at a time, or a thing that the one says has ended and the other
-    has. DIFFERENT: one thing has ended, and another holds. Who is told of must be the same.
+    has. DIFFERENT: one thing has ended, and another holds; or the one is all of people of other names than the other.
     """
+    if _are_of_others(a, b):
+        return SameFact.DIFFERENT
     found = SameFact.UNSURE
     for one in a:
         for other in b:
@@ -35,6 +37,14 @@ def compare_facts(a: tuple[Fact, ...], b: tuple[Fact, ...]) -> SameFact:
             elif found is SameFact.UNSURE:
                 found = SameFact.DIFFERENT
     return found
+
+
+def _are_of_others(a: tuple[Fact, ...], b: tuple[Fact, ...]) -> bool:
+    """Whether both statements are of people with names, none of whom is in both: a friend Ines, and a friend Jan."""
+    here, there = ([read(fact.entity).names for fact in facts] for facts in (a, b))
+    if not (here and there and all(here) and all(there)):
+        return False
+    return not frozenset().union(*here) & frozenset().union(*there)
 
 
 def _of_one_slot(one: Fact, other: Fact) -> bool:

@@ -12,6 +12,7 @@ _TRUST: Final[dict[TurnSource, float]] = {
     "bank_api": 0.95,
     "system": 0.90,
     "chat": 0.85,
+    "agent": 0.75,
     "instagram": 0.65,
     "external": 0.60,
 }

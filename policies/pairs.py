@@ -29,7 +29,7 @@ NEWS: Final = frozenset({"ends", "moves", "replaces", "corrects"})
 
 
 def same_share(features: Features) -> float:
-    """Return how likely two statements say the same, 0 to 1; 0 where a number or an opposite stands between."""
+    """Return how likely two statements say the same, 0 to 1; 0 where a number, a name or an opposite stands between."""
     if any(features[name] for name in GUARDS):
         return 0.0
     if features["repeated"]:
@@ -72,6 +72,7 @@ def features_of(
         "numbers clash": numbers_clash(old.quantities, new.quantities),
         "only numbers": not here and not there and numbers_clash(old.quantities, new.quantities),
         "one for another": len(here) == len(there) == 1,
+        "name for name": len(here) == len(there) == 1 and bool(names_here) and bool(names_there),
         "rival for rival": len(here) == len(there) == 1 and bool(_classes(here) & _classes(there)),
         "numbers shared": bool(values_here & values_there),
         "numbers of one": bool(values_here) != bool(values_there),
@@ -159,7 +160,7 @@ def _sides(
     return tuple((form(left.split()), form(right.split())) for left, right in pairs)
 
 
-GUARDS: Final = ("polarity", "opposed", "numbers clash", "rival for rival", "particles")
+GUARDS: Final = ("polarity", "opposed", "numbers clash", "name for name", "rival for rival", "particles")
 """Features of which one is enough for two statements not to be the same."""
 _CUES: Final = tuple(sorted(set(lexicon.CUES.values()) - {"nothing"}))
 _COMMON: Final = contents(lexicon.COMMON | lexicon.LIGHT_VERBS)

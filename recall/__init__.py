@@ -1,1 +1,12 @@
-"""The ways out."""
+"""The ways out: what is known, for whom may see it.
+
+`open_recall` opens them for a process that lives beside the fleet; a service and its clients ask over HTTP.
+"""
+
+from recall.context_block import ContextBlock
+from recall.filters import Filters
+from recall.listing import Origin, Page
+from recall.open import AsyncRecall, Recall, open_recall
+from recall.retrieve import Hit, Why
+
+__all__ = ["AsyncRecall", "ContextBlock", "Filters", "Hit", "Origin", "Page", "Recall", "Why", "open_recall"]

@@ -26,9 +26,10 @@ class Audience:
         return memory.subject == self.subject and (self.seen is None or may_see(self.seen, memory.labels))
 
     def may_be_told(self, memory: Memory) -> bool:
-        """Return whether the memory may be recalled: active, seen, and on no topic that the subject has blocked."""
+        """Return whether the memory may be recalled: active and not suppressed, seen, and on no blocked topic."""
         return (
             memory.status is Status.ACTIVE
+            and not memory.suppressed
             and self.sees(memory)
             and not is_about(memory.summary, self.blocked, (*memory.tags, memory.category))
         )

@@ -142,6 +142,8 @@ class Memory(Value):
     pinned: bool = False
     private: bool = False
     legal_hold: bool = False
+    suppressed: bool = False
+    """It is known, kept, and never told."""
     status: Status = Status.ACTIVE
     occurred_at: AwareDatetime
     """When what it tells happened or will."""

@@ -17,7 +17,7 @@ MAX_TURN_BYTES = 64 * 1024
 
 Identifier = Annotated[str, StringConstraints(min_length=1, max_length=200, pattern=r"^[^\x00-\x1f\x7f]+$")]
 Role = Literal["user", "assistant", "system", "tool"]
-TurnSource = Literal["chat", "external", "instagram", "bank_api", "system"]
+TurnSource = Literal["chat", "external", "instagram", "bank_api", "system", "agent"]
 Consent = Literal["granted", "withdrawn"]
 
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from schema import Policy, Thresholds
-from schema.errors import SettingsError
+from schema.errors import CatalogUnavailable, SettingsError
 from schema.settings import Settings, load_policy, variable_of
 from stores.accesses import Accesses
 from stores.catalog import Catalog, open_catalog_engine
@@ -42,8 +42,8 @@ class Stores:
         self.catalog.close()
 
 
-def open_stores(settings: Settings) -> Stores:
-    """Open all stores that the settings name.
+def open_stores(settings: Settings, *, makes_catalog: bool = True) -> Stores:
+    """Open all stores that the settings name; an embedded catalog that is not there is made, if `makes_catalog`.
 
     Raises:
         SettingsError: a policy constant cannot work.
@@ -52,6 +52,8 @@ def open_stores(settings: Settings) -> Stores:
     """
     embedder = open_embedder(settings)
     policy = policy_on_scale_of(embedder)
+    if not makes_catalog:
+        _require_catalog(settings)
     engine = open_catalog_engine(settings)
     index = open_index(settings, embedder, engine)
     graph = open_graph(settings, engine)
@@ -65,6 +67,15 @@ def open_stores(settings: Settings) -> Stores:
         embedder=embedder,
         accesses=Accesses(catalog),
     )
+
+
+def _require_catalog(settings: Settings) -> None:
+    embedded = settings.data_dir.absolute() / "catalog.sqlite3"
+    if settings.catalog_url is None and not embedded.exists():
+        raise CatalogUnavailable(
+            f"there is no catalog in {embedded.parent}: start a fleet there (`afterturn run`), or set "
+            "AFTERTURN_DATA_DIR to the folder of one"
+        )
 
 
 def policy_on_scale_of(embedder: Embedder) -> Policy:

@@ -15,19 +15,17 @@ from interfaces.cli.arguments import JsonOption, TenantOption, UserArgument
 from interfaces.cli.output import console, errors, memory_json, memory_table, print_json, short
 from memory.context import open_memory
 from memory.erasure.memories import erase_memories
-from memory.reindex import must_be_built
-from recall.retrieve import Hit, retrieve
+from recall import Hit, open_recall
 from schema import AuditEntry, Memory, Status, Subject, Turn, utc_iso
 from schema.settings import load_settings
 from stores.catalog import Catalog, open_catalog
-from stores.open import open_stores
 
 IdArgument = Annotated[str, typer.Argument(help="A memory's id, or the first characters of it.")]
 OPERATOR = "operator"
 
 
 def add_to(app: typer.Typer) -> None:
-    for command in (search, memories, show, forget):
+    for command in (search, context, memories, show, forget):
         app.command()(command)
 
 
@@ -40,10 +38,9 @@ def search(
 ) -> None:
     """Find what is known about a user by meaning, best first."""
     subject = Subject(tenant_id=tenant, subject_id=user)
-    with closing(open_stores(load_settings())) as stores:
-        must_be_built(stores)
+    with open_recall(load_settings()) as recall:
         try:
-            found = retrieve(None, [subject], query, stores, limit=limit, now=datetime.now(UTC))
+            found = recall.search(None, [subject], query, limit=limit)
         except ValueError as error:
             raise typer.BadParameter(str(error)) from error
     if as_json:
@@ -52,6 +49,26 @@ def search(
         console.print(search_table(query, found))
     else:
         console.print(f"nothing is known about {user} (tenant {tenant}) that answers this")
+
+
+def context(
+    user: UserArgument,
+    question: Annotated[str, typer.Argument(help="What the user asks the assistant.")],
+    tenant: TenantOption = "default",
+    tokens: Annotated[int, typer.Option("--tokens", min=50, help="How long it may be.")] = 600,
+    bullets: Annotated[int | None, typer.Option(min=1, max=20, help="So many lines alone, for a supervisor.")] = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Print what a prompt would be given of what is known about a user: cited, dated, within a budget."""
+    with open_recall(load_settings()) as recall:
+        subject = Subject(tenant_id=tenant, subject_id=user)
+        block = recall.context(None, [subject], question, budget_tokens=tokens, bullets=bullets)
+    if as_json:
+        print_json({"text": block.text, "used": block.used, "etag": block.etag, "tokens": block.tokens})
+    elif block.text:
+        console.print(Text(block.text), soft_wrap=True)
+    else:
+        console.print(f"nothing is known about {user} (tenant {tenant}) that fits")
 
 
 def search_table(query: str, found: list[Hit]) -> Table:

@@ -31,6 +31,12 @@ def test_one_value_per_thing_is_one_of_each_thing() -> None:
     assert compare_facts((book,), (_fact("Dune", "favourite", "has as favourite book"),)) is CHANGED
 
 
+def test_what_is_said_of_people_of_other_names_is_another_fact() -> None:
+    ines, jan = (_fact("chess", None, "plays", f"user's friend {name}") for name in ("Ines", "Jan"))
+    assert compare_facts((ines,), (jan,)) is DIFFERENT
+    assert compare_facts((ines,), (ines,)) is UNSURE
+
+
 def test_what_is_said_of_somebody_else_changes_nothing() -> None:
     assert compare_facts((_fact("Lisbon"),), (_fact("Porto", entity="Tom"),)) is UNSURE
 

@@ -1,0 +1,90 @@
+"""What an operator does to one memory: `edit`, `pin`, `unpin`, `archive`, `restore`, `suppress`, `unsuppress`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextlib import closing
+from datetime import UTC, datetime
+from typing import Annotated
+
+import typer
+from pydantic import ValidationError
+from rich.text import Text
+
+import memory.edits as edits
+from interfaces.cli.arguments import JsonOption
+from interfaces.cli.knowledge import IdArgument, one_memory
+from interfaces.cli.output import console, memory_json, print_json, short
+from memory.context import MemoryContext, open_memory
+from schema import Memory
+from schema.settings import load_settings
+
+
+def add_to(app: typer.Typer) -> None:
+    for command in (edit, pin, unpin, archive, restore, suppress, unsuppress):
+        app.command()(command)
+
+
+def edit(
+    memory: IdArgument,
+    summary: Annotated[str | None, typer.Option(help="What it says from now on.")] = None,
+    category: Annotated[str | None, typer.Option(help="Its category.")] = None,
+    tag: Annotated[list[str] | None, typer.Option(help="Its tags; give it once for each.")] = None,
+    importance: Annotated[float | None, typer.Option(min=0, max=1, help="How important it is.")] = None,
+    confidence: Annotated[float | None, typer.Option(min=0, max=1, help="How sure it is; 0 archives it.")] = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Change what a memory says or counts. The audit names the fields, not what they held."""
+    wanted = edits.Edit(summary, category, tuple(tag) if tag else None, importance, confidence)
+    if not wanted.fields():
+        raise typer.BadParameter("say what to change, such as --summary")
+    try:
+        _do(memory, lambda it, context, now: edits.edit(None, it.subject, it.id, wanted, context, now=now), as_json)
+    except ValidationError as error:
+        first = error.errors()[0]
+        raise typer.BadParameter(f"{'.'.join(map(str, first['loc']))}: {first['msg']}") from error
+
+
+def pin(memory: IdArgument, as_json: JsonOption = False) -> None:
+    """Keep a memory from fading, and put it first in every context block."""
+    _do(memory, lambda it, context, now: edits.pin(None, it.subject, it.id, context, now=now), as_json)
+
+
+def unpin(memory: IdArgument, as_json: JsonOption = False) -> None:
+    """Let a memory fade again like any other."""
+    _do(memory, lambda it, context, now: edits.pin(None, it.subject, it.id, context, now=now, pinned=False), as_json)
+
+
+def archive(memory: IdArgument, as_json: JsonOption = False) -> None:
+    """Take a memory out of what is recalled, and keep it for a while."""
+    _do(memory, lambda it, context, now: edits.archive(None, it.subject, it.id, context, now=now), as_json)
+
+
+def restore(memory: IdArgument, as_json: JsonOption = False) -> None:
+    """Recall an archived memory again."""
+    _do(memory, lambda it, context, now: edits.restore(None, it.subject, it.id, context, now=now), as_json)
+
+
+def suppress(memory: IdArgument, as_json: JsonOption = False) -> None:
+    """Keep a memory and never tell it: "don't mention this again"."""
+    _do(memory, lambda it, context, now: edits.suppress(None, it.subject, it.id, context, now=now), as_json)
+
+
+def unsuppress(memory: IdArgument, as_json: JsonOption = False) -> None:
+    """Tell a suppressed memory again."""
+    _do(
+        memory,
+        lambda it, context, now: edits.suppress(None, it.subject, it.id, context, now=now, suppressed=False),
+        as_json,
+    )
+
+
+def _do(given: str, act: Callable[[Memory, MemoryContext, datetime], Memory], as_json: bool) -> None:
+    with closing(open_memory(load_settings())) as context:
+        changed = act(one_memory(given, context.catalog), context, datetime.now(UTC))
+    if as_json:
+        print_json(memory_json(changed))
+        return
+    marks = [name for name, is_so in (("pinned", changed.pinned), ("suppressed", changed.suppressed)) if is_so]
+    state = ", ".join([changed.status.value, *marks])
+    console.print(Text(f"{short(changed.id)} ({state}): {changed.summary}"), soft_wrap=True)

@@ -1,0 +1,219 @@
+"""What a person or an agent does to one memory: edit, pin, archive, restore, suppress; each audited with who did."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, Final
+
+from memory.context import MemoryContext
+from memory.draft import Draft
+from memory.publish import publish
+from memory.rights import writable_memory
+from policies.privacy.screen import screen
+from schema import AuditAction, Memory, Principal, Status, Subject, Verdict
+from schema.errors import ConcurrentChange, Refused
+
+_ATTEMPTS: Final = 5
+OPERATOR: Final = "operator"
+
+
+class NotKept(Refused):
+    """What was to be written may not be kept. The message says by which rule, not what it was."""
+
+
+class VersionMismatch(Refused):
+    """The memory was changed since the version that the caller has read."""
+
+    def __init__(self, current: int) -> None:
+        super().__init__(current)
+        self.current = current
+
+    def __str__(self) -> str:
+        return f"somebody else changed it meanwhile: it is at version {self.current} now; read it again"
+
+
+class NotPossible(Refused):
+    """The memory is not in a state in which that can be done. The message says in which it is."""
+
+
+@dataclass(frozen=True)
+class Edit:
+    """What a memory is to say and count from now on; None leaves a field as it is."""
+
+    summary: str | None = None
+    category: str | None = None
+    tags: tuple[str, ...] | None = None
+    importance: float | None = None
+    confidence: float | None = None
+
+    def fields(self) -> dict[str, Any]:
+        """Return the fields that are given, by their names."""
+        return {name: value for name, value in vars(self).items() if value is not None}
+
+
+def edit(
+    principal: Principal | None,
+    subject: Subject,
+    memory_id: uuid.UUID,
+    wanted: Edit,
+    context: MemoryContext,
+    *,
+    now: datetime,
+    version: int | None = None,
+) -> Memory:
+    """Change what a memory says or counts; with `version` only while it is at that one. Returns it as it is then.
+
+    A new summary is screened as one that comes of a turn, and what was read off the old one, its facts and entities,
+    goes with it. The audit names the fields, not their values. A confidence of 0 archives.
+
+    Raises:
+        NotFound, NotAMember, NotAllowed: see `writable_memory`.
+        VersionMismatch: it is at another version.
+        NotKept: the new summary is a secret, planted, or on a blocked topic.
+        pydantic.ValidationError: a value cannot be what its field says.
+        ConcurrentChange: others kept changing it.
+    """
+    fields = wanted.fields()
+    if "summary" in fields:
+        fields["summary"] = _screened(subject, fields["summary"], context)
+        fields |= {"facts": (), "entities": ()}
+    named = ", ".join(sorted(vars(wanted).keys() & fields.keys()))
+
+    def change(memory: Memory, draft: Draft) -> None:
+        if version is not None and memory.version != version:
+            raise VersionMismatch(memory.version)
+        changed = Memory.model_validate({**memory.model_dump(), **fields, "updated_at": now})
+        if wanted.confidence == 0.0:
+            draft.update(changed, None, f"edited: {named}")
+            draft.archive(changed, "its confidence was set to 0")
+        elif "summary" in fields:
+            draft.reword(changed, f"edited: {named}")
+        else:
+            draft.update(changed, None, f"edited: {named}")
+
+    return _change(principal, subject, memory_id, change, context, now)
+
+
+def pin(
+    principal: Principal | None,
+    subject: Subject,
+    memory_id: uuid.UUID,
+    context: MemoryContext,
+    *,
+    now: datetime,
+    pinned: bool = True,
+) -> Memory:
+    """Keep a memory from fading, or with `pinned` False no longer.
+
+    Raises:
+        NotFound, NotAMember, NotAllowed, ConcurrentChange: see `edit`.
+    """
+
+    def change(memory: Memory, draft: Draft) -> None:
+        if memory.pinned is not pinned:
+            changed = memory.model_copy(update={"pinned": pinned, "updated_at": now})
+            draft.update(changed, None, "pinned" if pinned else "unpinned")
+
+    return _change(principal, subject, memory_id, change, context, now)
+
+
+def suppress(
+    principal: Principal | None,
+    subject: Subject,
+    memory_id: uuid.UUID,
+    context: MemoryContext,
+    *,
+    now: datetime,
+    suppressed: bool = True,
+) -> Memory:
+    """Keep a memory and never tell it, or with `suppressed` False tell it again.
+
+    Raises:
+        NotFound, NotAMember, NotAllowed, ConcurrentChange: see `edit`.
+    """
+
+    def change(memory: Memory, draft: Draft) -> None:
+        if memory.suppressed is not suppressed:
+            changed = memory.model_copy(update={"suppressed": suppressed, "updated_at": now})
+            draft.update(changed, None, "suppressed: never told" if suppressed else "no longer suppressed")
+
+    return _change(principal, subject, memory_id, change, context, now)
+
+
+def archive(
+    principal: Principal | None, subject: Subject, memory_id: uuid.UUID, context: MemoryContext, *, now: datetime
+) -> Memory:
+    """Take a memory out of what is recalled, and keep it for a while.
+
+    Raises:
+        NotPossible: it does not hold any more.
+        NotFound, NotAMember, NotAllowed, ConcurrentChange: see `edit`.
+    """
+
+    def change(memory: Memory, draft: Draft) -> None:
+        if memory.status is Status.ARCHIVED:
+            return
+        if memory.status is not Status.ACTIVE:
+            raise NotPossible(f"it is {memory.status.value}: only what holds can be archived")
+        draft.archive(memory, "archived by hand")
+
+    return _change(principal, subject, memory_id, change, context, now)
+
+
+def restore(
+    principal: Principal | None, subject: Subject, memory_id: uuid.UUID, context: MemoryContext, *, now: datetime
+) -> Memory:
+    """Recall an archived memory again.
+
+    Raises:
+        NotPossible: it is not archived, or something else has taken its place.
+        NotFound, NotAMember, NotAllowed, ConcurrentChange: see `edit`.
+    """
+
+    def change(memory: Memory, draft: Draft) -> None:
+        if memory.status is Status.ACTIVE:
+            return
+        if memory.status is not Status.ARCHIVED:
+            raise NotPossible(f"it is {memory.status.value}: only what is archived can be restored")
+        changed = {"status": Status.ACTIVE, "updated_at": now, "last_accessed": now}
+        draft.update(memory.model_copy(update=changed), None, "restored by hand", AuditAction.RESTORED)
+
+    return _change(principal, subject, memory_id, change, context, now)
+
+
+def _change(
+    principal: Principal | None,
+    subject: Subject,
+    memory_id: uuid.UUID,
+    change: Callable[[Memory, Draft], None],
+    context: MemoryContext,
+    now: datetime,
+) -> Memory:
+    """Read the memory, let `change` put what becomes of it on a draft, and publish; again where others were quicker."""
+    by = OPERATOR if principal is None else principal.key_id
+    for _ in range(_ATTEMPTS):
+        memory = writable_memory(principal, subject, memory_id, context.catalog)
+        draft = Draft(subject, now, context.policy.version, by=by)
+        draft.load([memory])
+        change(memory, draft)
+        if not draft.changed:
+            return memory
+        try:
+            publish(draft.changes(), draft.vectors, context)
+        except ConcurrentChange:
+            continue
+        [changed] = draft.updated()
+        return changed
+    raise ConcurrentChange
+
+
+def _screened(subject: Subject, summary: str, context: MemoryContext) -> str:
+    """Return what may be kept of a summary that somebody wrote."""
+    blocked = context.catalog.preferences.of(subject).blocked_topics
+    screening = screen(summary, context.policy, blocked_topics=blocked)
+    if screening.verdict in (Verdict.REFUSE, Verdict.QUARANTINE):
+        raise NotKept(f"this may not be kept ({', '.join(screening.reasons)})")
+    return screening.text

@@ -1,0 +1,139 @@
+"""Remember what a person or an agent states outright, by the same decision as what comes of a turn."""
+
+from __future__ import annotations
+
+import uuid
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Final, Literal
+
+from memory.context import MemoryContext
+from memory.draft import Draft
+from memory.edits import OPERATOR, NotKept
+from memory.leases import subject_lease
+from memory.publish import publish
+from memory.resolve import resolve
+from memory.rights import require_writable
+from memory.scoring import Origin, embed, score
+from policies.privacy.screen import screen
+from schema import Candidate, Kind, Labels, Memory, MemoryType, Principal, Subject, Verdict, Visibility
+from schema.turn import TurnSource
+
+_WRITES_WINDOW_SECONDS: Final = 3600
+_TYPE_OF: Final = {
+    Kind.USER_PREFERENCE: MemoryType.SEMANTIC,
+    Kind.USER_FACT: MemoryType.SEMANTIC,
+    Kind.KNOWLEDGE: MemoryType.SEMANTIC,
+    Kind.EVENT_PATTERN: MemoryType.SEMANTIC,
+    Kind.PROACTIVE_ACTION: MemoryType.SEMANTIC,
+    Kind.CONVERSATION_CONTEXT: MemoryType.EPISODIC,
+    Kind.ERROR_HANDLING: MemoryType.PROCEDURAL,
+    Kind.AGENT_PROCEDURE: MemoryType.PROCEDURAL,
+}
+"""Of which type a kind is ("VOS Memory System", memory types)."""
+
+
+@dataclass(frozen=True)
+class Statement:
+    """What is to be remembered. `summary` is one or two sentences; confidence and importance run from 0 to 1."""
+
+    summary: str
+    kind: Kind = Kind.USER_FACT
+    category: str | None = None
+    tags: tuple[str, ...] = ()
+    confidence: float = 0.8
+    """What was stated is .9 and more, what was inferred .6 to .8 ("VOS Memory System", confidence)."""
+    visibility: Visibility | None = None
+    """Unset: an agent's procedures are its own, everything else is shared ("VOS Memory System", scopes)."""
+    occurred_at: datetime | None = None
+    type: MemoryType | None = None
+    """Unset: that of its kind."""
+    pinned: bool = False
+
+
+@dataclass(frozen=True)
+class Remembered:
+    """What became of a statement. `memory` is what says it now; None where what is known already does."""
+
+    outcome: Literal["created", "updated", "known"]
+    memory: Memory | None
+
+
+def remember(
+    principal: Principal | None,
+    subject: Subject,
+    statement: Statement,
+    context: MemoryContext,
+    *,
+    now: datetime,
+) -> Remembered:
+    """Screen a statement, compare it with what is known, and keep it, merge it, or put it in a known one's place.
+
+    The subject's lease is held meanwhile, so that no turn is decided at the same time. An agent's statement is trusted
+    less than a person's.
+
+    Raises:
+        NotAMember, NotAllowed: the principal may not write that of the subject.
+        NotKept: it is a secret, planted, on a blocked topic, or consent is withdrawn.
+        SubjectBusy: the subject's lease was not to be had within 5 seconds.
+        pydantic.ValidationError: a value cannot be what its field says.
+    """
+    visibility = statement.visibility or _default_visibility(statement.kind, principal)
+    author_id = (principal.user_id if principal else None) or subject.subject_id
+    agent_id = principal.agent_id if principal else None
+    require_writable(principal, subject, Labels(visibility, author_id, agent_id), context.catalog)
+    candidate = _candidate(statement, _summary(subject, statement, context), principal, context, now)
+    with subject_lease(subject, context) as lease:
+        draft = Draft(subject, now, context.policy.version, by=principal.key_id if principal else OPERATOR)
+        state = context.catalog.subject_state(subject, now)
+        items = [score(candidate, context)]
+        vectors = embed(items, state.unindexed, draft, context)
+        origin = Origin(None, agent_id, author_id, visibility=visibility)
+        [resolution] = resolve(items, vectors, {candidate.turn_id: origin}, draft, context)
+        memory = draft.current[resolution.memory_id] if resolution.memory_id else None
+        publish(draft.changes(lease.token), draft.vectors, context)
+    if memory is None:
+        return Remembered("known", None)
+    return Remembered("updated" if memory.id in draft.read else "created", memory)
+
+
+def _default_visibility(kind: Kind, principal: Principal | None) -> Visibility:
+    own = kind is Kind.AGENT_PROCEDURE and principal is not None and principal.agent_id is not None
+    return Visibility.INDIVIDUAL if own else Visibility.PRIVATE
+
+
+def _summary(subject: Subject, statement: Statement, context: MemoryContext) -> str:
+    preferences = context.catalog.preferences.of(subject)
+    if preferences.consent == "withdrawn":
+        raise NotKept("consent is withdrawn: nothing is kept until it is given again")
+    screening = screen(
+        statement.summary,
+        context.policy,
+        blocked_topics=preferences.blocked_topics,
+        labels=[*statement.tags, *filter(None, [statement.category])],
+    )
+    if screening.verdict in (Verdict.REFUSE, Verdict.QUARANTINE):
+        raise NotKept(f"this may not be kept ({', '.join(screening.reasons)})")
+    return screening.text
+
+
+def _candidate(
+    statement: Statement, summary: str, principal: Principal | None, context: MemoryContext, now: datetime
+) -> Candidate:
+    by_agent = principal is not None and principal.agent_id is not None
+    source: TurnSource = "agent" if by_agent else "chat"
+    return Candidate(
+        turn_id=f"statement:{uuid.uuid4()}",
+        ordinal=0,
+        type=statement.type or _TYPE_OF[statement.kind],
+        kind=statement.kind,
+        category=statement.category or context.settings.categories[-1],
+        summary=summary,
+        tags=statement.tags,
+        source=source,
+        confidence=statement.confidence,
+        occurred_at=statement.occurred_at or now,
+        said_at=now,
+        explicit=not by_agent,
+        pinned=statement.pinned,
+    )

@@ -1,0 +1,65 @@
+"""Find a memory for somebody who wants to change it, and refuse what they may not."""
+
+from __future__ import annotations
+
+import uuid
+
+from memory.members import membership_of
+from policies.access import may_see, may_write, require, role_in, seen_by
+from schema import Capability, Labels, Memory, Principal, Status, Subject
+from schema.errors import NotAllowed, NotFound
+from stores.catalog import Catalog
+
+NO_SUCH = "there is no such memory"
+
+
+def require_writable(principal: Principal | None, subject: Subject, labels: Labels, catalog: Catalog) -> None:
+    """Check that a principal may write something of a subject with these labels; None is an operator, who may.
+
+    Raises:
+        NotAMember, NotAllowed: it may not.
+    """
+    if principal is None:
+        return
+    role = role_in(principal, subject, membership_of(principal, subject, catalog))
+    seen_by(principal, role, subject)
+    if not may_write(principal, role, subject, labels):
+        raise NotAllowed(Capability.WRITE)
+
+
+def writable_memory(principal: Principal | None, subject: Subject, memory_id: uuid.UUID, catalog: Catalog) -> Memory:
+    """Return a memory that a principal may change.
+
+    Raises:
+        NotFound: there is none of the subject under this id, or none that the principal sees.
+        NotAMember, NotAllowed: the principal may not change it.
+    """
+    memory = visible_memory(principal, subject, memory_id, catalog)
+    require_writable(principal, subject, memory.labels, catalog)
+    return memory
+
+
+def visible_memory(principal: Principal | None, subject: Subject, memory_id: uuid.UUID, catalog: Catalog) -> Memory:
+    """Return a memory that a principal sees, whatever its status.
+
+    Raises:
+        NotFound: there is none of the subject under this id, or none that the principal sees.
+        NotAMember, NotAllowed: the principal may see nothing of the subject.
+    """
+    seen = None
+    if principal is not None:
+        seen = seen_by(principal, role_in(principal, subject, membership_of(principal, subject, catalog)), subject)
+    memory = catalog.memories(subject, [memory_id]).get(memory_id)
+    if memory is None or memory.status is Status.DELETED or (seen is not None and not may_see(seen, memory.labels)):
+        raise NotFound(NO_SUCH)
+    return memory
+
+
+def require_deletable(principal: Principal | None) -> None:
+    """Check that a principal may erase; None is an operator, who may.
+
+    Raises:
+        NotAllowed: it may not.
+    """
+    if principal is not None:
+        require(principal, Capability.DELETE)

@@ -1,0 +1,124 @@
+"""List what is known of a subject, page by page, and get one memory with where it came from."""
+
+from __future__ import annotations
+
+import base64
+import json
+import uuid
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Final
+
+from memory.rights import visible_memory
+from recall.audience import audiences
+from recall.filters import ANYTHING, Filters
+from schema import AuditEntry, Memory, Principal, Subject, Turn
+from schema.errors import Refused
+from stores.open import Stores
+
+_READ: Final = 200
+"""Memories that are read at a time, of which those that may not be told or are not wanted are left out."""
+
+
+class InvalidCursor(Refused, ValueError):
+    """The cursor is none that a list gave."""
+
+    def __str__(self) -> str:
+        return "this cursor is none that a list gave: begin again without one"
+
+
+@dataclass(frozen=True)
+class Page:
+    """Some memories, latest created first, and the cursor of the next page; None on the last."""
+
+    memories: list[Memory]
+    cursor: str | None
+
+
+@dataclass(frozen=True)
+class Origin:
+    """A memory with the turns that it came from and all that was ever done to it, both oldest first."""
+
+    memory: Memory
+    sources: list[Turn]
+    audit: list[AuditEntry]
+
+
+def list_memories(
+    principal: Principal | None,
+    subject: Subject,
+    stores: Stores,
+    *,
+    filters: Filters = ANYTHING,
+    words: str = "",
+    cursor: str | None = None,
+    limit: int = 50,
+) -> Page:
+    """Return what is known of a subject that a principal sees, blocked and suppressed ones too: it is theirs to manage.
+
+    `words` must all stand in the summary, in any case. Pages are complete while others write: what is there all the
+    time comes exactly once.
+
+    Raises:
+        NotAMember, NotAllowed: the principal may see nothing of the subject.
+        InvalidCursor: the cursor is none.
+    """
+    [audience] = audiences(principal, [subject], stores)
+    before = None if cursor is None else _decoded(cursor)
+    wanted = words.casefold().split()
+    found: list[Memory] = []
+    while len(found) <= limit:
+        read = stores.catalog.page_of_memories(subject, statuses=filters.statuses, before=before, limit=_READ)
+        found += [
+            memory
+            for memory in read
+            if audience.sees(memory)
+            and filters.let_through(memory)
+            and all(word in memory.summary.casefold() for word in wanted)
+        ]
+        if len(read) < _READ:
+            break
+        before = (read[-1].created_at, read[-1].id)
+    page = found[:limit]
+    return Page(page, _encoded(page[-1]) if len(found) > limit else None)
+
+
+def get_memory(principal: Principal | None, subject: Subject, memory_id: uuid.UUID, stores: Stores) -> Memory:
+    """Return a memory that a principal sees, whatever its status.
+
+    Raises:
+        NotFound: there is none of the subject under this id, or none that the principal sees.
+        NotAMember, NotAllowed: the principal may see nothing of the subject.
+    """
+    return visible_memory(principal, subject, memory_id, stores.catalog)
+
+
+def origin_of(principal: Principal | None, subject: Subject, memory_id: uuid.UUID, stores: Stores) -> Origin:
+    """Return a memory with where it came from.
+
+    Raises:
+        NotFound, NotAMember, NotAllowed: see `get_memory`.
+    """
+    memory = get_memory(principal, subject, memory_id, stores)
+    return Origin(
+        memory,
+        stores.catalog.sources(subject, memory.source_turn_ids),
+        stores.catalog.audit_of(subject, memory_id),
+    )
+
+
+def _encoded(last: Memory) -> str:
+    place = json.dumps([last.created_at.isoformat(), last.id.hex])
+    return base64.urlsafe_b64encode(place.encode()).decode().rstrip("=")
+
+
+def _decoded(cursor: str) -> tuple[datetime, uuid.UUID]:
+    try:
+        padded = cursor + "=" * (-len(cursor) % 4)
+        created_at, id_ = json.loads(base64.urlsafe_b64decode(padded.encode("ascii", "strict")))
+        moment = datetime.fromisoformat(created_at)
+        if moment.tzinfo is None:
+            raise InvalidCursor
+        return moment, uuid.UUID(id_)
+    except (ValueError, TypeError, AttributeError) as error:
+        raise InvalidCursor from error
