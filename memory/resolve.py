@@ -15,12 +15,13 @@ from memory.metrics import DECISIONS
 from memory.same_fact import PROMPT as SAME_FACT_PROMPT
 from memory.same_fact import Check, Verdicts
 from memory.scoring import Item, Origin, Scored, new_memory
+from policies.access import owning_agent
 from policies.consolidation import apart
 from policies.dedup import Neighbour, contradicts, decide, tells_news
 from policies.language.remains import remains
 from policies.merge import merge, supersede
 from policies.replaced import as_told
-from schema import AuditAction, Candidate, Decision, DecisionAction, ForgetRequest, Memory, MemoryType, SameFact
+from schema import AuditAction, Candidate, Decision, DecisionAction, ForgetRequest, Labels, Memory, MemoryType, SameFact
 from stores.index.base import Vector, Where
 
 _GUESS = "a guess does not take the place of what is known"
@@ -49,6 +50,8 @@ class _Comparison:
     similarities: dict[uuid.UUID, float]
     vectors: dict[uuid.UUID, Vector]
     """Those of the known memories, where the item may be news of one of them."""
+    agent_id: str | None
+    """The agent whose own the item would be; it is compared with the same agent's own alone."""
 
 
 def resolve(
@@ -70,7 +73,7 @@ def resolve(
     found |= {id_ for item in items if isinstance(item, Scored) for id_ in item.candidate.replaces}
     draft.load(context.catalog.memories(draft.subject, found - draft.read.keys()).values())
     comparisons = [
-        _Comparison(item, vector, similarities, _vectors_of(item, similarities, draft, context))
+        _Comparison(item, vector, similarities, _vectors_of(item, similarities, draft, context), _owner(item, origins))
         for item, vector, similarities in zip(items, vectors, searched, strict=True)
     ]
     pairs = {pair for item in items if isinstance(item, Scored) for pair in item.attributes}
@@ -90,6 +93,13 @@ def _search(item: Item, vector: Vector, draft: Draft, context: MemoryContext) ->
         where = Where(draft.subject, types=_comparable(item.candidate.type))
     hits = context.index.query(vector, where, context.policy.memory_neighbors_k)
     return {hit.memory_id: hit.similarity for hit in hits}
+
+
+def _owner(item: Item, origins: Mapping[str, Origin]) -> str | None:
+    if isinstance(item, ForgetRequest):
+        return None
+    origin = origins[item.candidate.turn_id]
+    return owning_agent(Labels(origin.visibility, origin.author_id, origin.agent_id))
 
 
 def _comparable(type_: MemoryType) -> tuple[MemoryType, ...]:
@@ -114,7 +124,8 @@ def _neighbours(
     earlier: Sequence[tuple[Memory, Vector]] = (),
 ) -> list[Neighbour]:
     vector = comparison.vector
-    near = draft.neighbours(_comparable(candidate.type), comparison.similarities, vector, earlier)
+    found = draft.neighbours(_comparable(candidate.type), comparison.similarities, vector, earlier)
+    near = [neighbour for neighbour in found if owning_agent(neighbour.memory.labels) == comparison.agent_id]
     if not near or not tells_news(candidate):
         return near
     vectors = {**comparison.vectors, **draft.vectors, **{memory.id: other for memory, other in earlier}}
@@ -133,7 +144,9 @@ def _doubts(
             continue
         candidate = comparison.item.candidate
         neighbours = _neighbours(comparison, candidate, draft, context, earlier)
-        decision = _decide(comparison.item, neighbours, draft, context, [memory for memory, _ in earlier])
+        decision = _decide(
+            comparison.item, neighbours, comparison.agent_id, draft, context, [memory for memory, _ in earlier]
+        )
         if decision.action is DecisionAction.CHECK:
             known = draft.current | {memory.id: memory for memory, _ in earlier}
             checks.append(Check(candidate, known[decision.targets[0]]))
@@ -145,11 +158,16 @@ def _doubts(
 def _decide(
     scored: Scored,
     neighbours: Sequence[Neighbour],
+    agent_id: str | None,
     draft: Draft,
     context: MemoryContext,
     earlier: Sequence[Memory] = (),
 ) -> Decision:
-    same_attribute = draft.with_attributes(scored.attributes, earlier)
+    same_attribute = [
+        memory
+        for memory in draft.with_attributes(scored.attributes, earlier)
+        if owning_agent(memory.labels) == agent_id
+    ]
     decision = decide(scored.candidate, neighbours, same_attribute, context.policy, draft.now, draft.name)
     if scored.candidate.by_model:
         known = draft.current | {memory.id: memory for memory in earlier}
@@ -166,7 +184,7 @@ def _resolved(
         return Resolution(item.turn_id, forget(item, comparison.vector, draft, context))
     candidate = item.candidate
     neighbours = _neighbours(comparison, candidate, draft, context)
-    decision = _decide(item, neighbours, draft, context)
+    decision = _decide(item, neighbours, comparison.agent_id, draft, context)
     DECISIONS.labels(decision.action).inc()
     if decision.action is DecisionAction.CHECK:
         check = Check(candidate, draft.current[decision.targets[0]])

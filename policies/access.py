@@ -81,6 +81,12 @@ def may_write(principal: Principal, role: MemberRole | None, subject: Subject, l
     return Capability.WRITE_OWN in principal.capabilities and labels.visibility is Visibility.INDIVIDUAL
 
 
+def owning_agent(labels: Labels) -> str | None:
+    """Return the agent whose own something is; None of what is shared. What is one agent's own is never compared with
+    what is shared, or another's: the same content with two owners is two memories."""
+    return labels.agent_id if labels.visibility is Visibility.INDIVIDUAL else None
+
+
 def in_force(key: ApiKey, now: datetime) -> bool:
     """Return whether a key may be used at a moment."""
     return all(end is None or now < end for end in (key.expires_at, key.revoked_at))

@@ -364,12 +364,14 @@ def test_a_statement_is_kept_and_the_same_again_is_one(worker: Worker, anna: str
     assert len(worker.known(whose)) == 1
 
 
-def test_an_agents_procedure_is_its_own_and_never_takes_the_place_of_what_is_shared(worker: Worker, anna: str) -> None:
+def test_what_is_an_agents_own_never_takes_the_place_of_what_is_shared(worker: Worker, anna: str) -> None:
     whose = subject(anna)
     coach = of(anna, "coach", frozenset({Capability.READ, Capability.WRITE_OWN}))
     remember(None, whose, Statement("Anna wants short answers.", Kind.USER_PREFERENCE), worker.context, now=NOW)
-    own = remember(coach, whose, Statement("Anna wants short answers.", Kind.AGENT_PROCEDURE), worker.context, now=NOW)
+    same = Statement("Anna wants short answers.", Kind.USER_PREFERENCE, visibility=Visibility.INDIVIDUAL)
+    own = remember(coach, whose, same, worker.context, now=NOW)
     assert own.outcome == "created"
+    assert remember(coach, whose, same, worker.context, now=NOW).outcome == "updated"
     assert own.memory is not None
     assert own.memory.visibility is Visibility.INDIVIDUAL
     assert len(found_by(coach, whose, "short answers", worker)) == 2
