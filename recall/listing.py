@@ -10,9 +10,10 @@ from datetime import datetime
 from typing import Final
 
 from memory.rights import visible_memory
+from policies.access import may_see
 from recall.audience import audiences
 from recall.filters import ANYTHING, Filters
-from schema import AuditEntry, Memory, Principal, Subject, Turn
+from schema import AuditEntry, Labels, Memory, Principal, Subject, Turn, Visibility
 from schema.errors import Refused
 from stores.open import Stores
 
@@ -94,15 +95,19 @@ def get_memory(principal: Principal | None, subject: Subject, memory_id: uuid.UU
 
 
 def origin_of(principal: Principal | None, subject: Subject, memory_id: uuid.UUID, stores: Stores) -> Origin:
-    """Return a memory with where it came from.
+    """Return a memory with where it came from; the turns only for the subject themself, their agents, and operators.
 
     Raises:
         NotFound, NotAMember, NotAllowed: see `get_memory`.
     """
     memory = get_memory(principal, subject, memory_id, stores)
+    [audience] = audiences(principal, [subject], stores)
+    # A turn says more than the memory that came of it: only the subject themself, and their agents, read it.
+    own = Labels(Visibility.PERSONAL, subject.subject_id)
+    reads_turns = audience.seen is None or may_see(audience.seen, own)
     return Origin(
         memory,
-        stores.catalog.sources(subject, memory.source_turn_ids),
+        stores.catalog.sources(subject, memory.source_turn_ids) if reads_turns else [],
         stores.catalog.audit_of(subject, memory_id),
     )
 

@@ -10,7 +10,7 @@ from importlib.metadata import version
 from fastapi import FastAPI
 from starlette.middleware.gzip import GZipMiddleware
 
-from interfaces.http import events, health, turns
+from interfaces.http import events, health, memories, subjects, turns
 from interfaces.http.limits import BodyLimit, RequestIds
 from interfaces.http.problems import add_problems
 from interfaces.http.service import open_service
@@ -45,6 +45,6 @@ def create_app(settings: Settings, *, anonymous: bool = False) -> FastAPI:
     app.add_middleware(BodyLimit, most=settings.http_max_body_bytes)
     app.add_middleware(RequestIds)
     add_problems(app)
-    for routes in (health, turns, events):
+    for routes in (health, turns, memories, subjects, events):
         app.include_router(routes.router)
     return app

@@ -12,9 +12,10 @@ from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse
 from starlette.exceptions import HTTPException
 
+from memory.edits import NotKept
+from recall.listing import InvalidCursor
 from schema.errors import (
     AfterturnError,
-    ConcurrentChange,
     ConflictingTurn,
     Denied,
     InvalidTurn,
@@ -36,7 +37,8 @@ _STATUS_OF: Final[tuple[tuple[type[AfterturnError], HTTPStatus], ...]] = (
     (InvalidTurn, HTTPStatus.UNPROCESSABLE_ENTITY),
     (ConflictingTurn, HTTPStatus.CONFLICT),
     (UnderLegalHold, HTTPStatus.CONFLICT),
-    (ConcurrentChange, HTTPStatus.PRECONDITION_FAILED),
+    (InvalidCursor, HTTPStatus.UNPROCESSABLE_ENTITY),
+    (NotKept, HTTPStatus.UNPROCESSABLE_ENTITY),
     (Refused, HTTPStatus.CONFLICT),
     (Outage, HTTPStatus.SERVICE_UNAVAILABLE),
     (Transient, HTTPStatus.SERVICE_UNAVAILABLE),
@@ -50,6 +52,10 @@ class Unauthorized(Refused):
 
     def __str__(self) -> str:
         return "send a key that is in force, as `X-API-Key: at_...` or `Authorization: Bearer at_...`"
+
+
+class PreconditionFailed(Refused):
+    """What is to be changed is not at the version that the request names."""
 
 
 def problem(status: HTTPStatus, detail: str, *, headers: dict[str, str] | None = None, **more: Any) -> Response:
@@ -68,6 +74,8 @@ def add_problems(app: FastAPI) -> None:
 
 def of_error(error: AfterturnError) -> Response:
     """Return the problem document of an error of ours."""
+    if isinstance(error, PreconditionFailed):
+        return problem(HTTPStatus.PRECONDITION_FAILED, str(error))
     if isinstance(error, Unauthorized):
         return problem(HTTPStatus.UNAUTHORIZED, str(error), headers={"WWW-Authenticate": "Bearer"})
     status = next((status for kind, status in _STATUS_OF if isinstance(error, kind)), None)

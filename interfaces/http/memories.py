@@ -1,0 +1,377 @@
+"""Memories over HTTP: search, list, read, write, and what a person does to one."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Callable
+from datetime import UTC, datetime
+from http import HTTPStatus
+from typing import Annotated, Any, Literal
+
+from fastapi import APIRouter, Depends, Header, Query, Response
+from pydantic import AwareDatetime, BaseModel, ConfigDict, Field
+
+from interfaces.http.credentials import Asker, acting, subject_of
+from interfaces.http.problems import PreconditionFailed
+from interfaces.http.service import Opened, Service
+from memory.edits import Edit, VersionMismatch, archive, edit, pin, restore, suppress
+from memory.erasure.memories import erase_memories
+from memory.remember import Statement, remember
+from memory.rights import require_deletable, writable_memory
+from recall.filters import Filters
+from recall.listing import get_memory, list_memories, origin_of
+from recall.retrieve import Hit, retrieve
+from schema import Kind, Memory, MemoryType, Principal, Status, Subject, Visibility
+from schema.turn import Identifier
+
+router = APIRouter(prefix="/api/v1/memories", tags=["memories"])
+Scope = Literal["shared", "individual"]
+"""What the "VOS Memory System" calls visibility: an agent's own, or everybody's who may see the subject."""
+
+
+class MemoryOut(BaseModel):
+    """A memory as it is told."""
+
+    memory_id: uuid.UUID
+    content: str
+    memory_type: Kind
+    type: MemoryType
+    category: str
+    scope: Scope
+    visibility: Visibility
+    tags: list[str]
+    status: Status
+    importance: float
+    confidence: float
+    pinned: bool
+    suppressed: bool
+    occurred_at: AwareDatetime
+    created_at: AwareDatetime
+    updated_at: AwareDatetime
+    last_accessed: AwareDatetime
+    access_count: int
+    agent_id: str | None
+    supersedes: list[uuid.UUID]
+    superseded_by: uuid.UUID | None
+    version: int
+
+
+class HitOut(MemoryOut):
+    """A memory that answers a search; `distance` is 1 - similarity, `score` what it is ranked by."""
+
+    similarity: float
+    distance: float
+    score: float
+    why: dict[str, Any] | None = None
+
+
+class PageOut(BaseModel):
+    """A page of memories, latest created first; `cursor` asks for the next one, and is null on the last."""
+
+    items: list[MemoryOut]
+    cursor: str | None
+
+
+class MemoryIn(BaseModel):
+    """What is to be remembered: one or two sentences."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    content: Annotated[str, Field(min_length=1, max_length=600)]
+    memory_type: Kind = Kind.USER_FACT
+    category: Annotated[str, Field(max_length=60)] | None = None
+    scope: Scope | None = None
+    tags: Annotated[list[str], Field(max_length=20)] = []
+    confidence: Annotated[float, Field(ge=0, le=1)] = 0.8
+    pinned: bool = False
+    occurred_at: AwareDatetime | None = None
+    user_id: Identifier | None = None
+    agent_id: Identifier | None = None
+
+
+class MemoryPatch(BaseModel):
+    """What a memory says or counts from now on; what is left out stays."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    content: Annotated[str, Field(min_length=1, max_length=600)] | None = None
+    category: Annotated[str, Field(min_length=1, max_length=60)] | None = None
+    tags: Annotated[list[str], Field(max_length=20)] | None = None
+    importance: Annotated[float, Field(ge=0, le=1)] | None = None
+    confidence: Annotated[float, Field(ge=0, le=1)] | None = None
+
+
+Verb = Literal["pin", "unpin", "archive", "restore", "suppress", "unsuppress"]
+
+
+class _Asked(BaseModel):
+    """Who asks about whom."""
+
+    model_config = ConfigDict(arbitrary_types_allowed=True)
+
+    principal: Principal
+    subject: Subject
+
+
+def _asked(
+    principal: Asker,
+    user_id: Annotated[Identifier | None, Query(description="whose memory; unset: the key's user")] = None,
+    subject_id: Annotated[
+        Identifier | None, Query(description="a subject that is not the user, such as a story archive")
+    ] = None,
+    agent_id: Annotated[Identifier | None, Query(description="which agent asks, with the capability act_as")] = None,
+) -> _Asked:
+    asker = acting(principal, user_id, agent_id)
+    return _Asked(principal=asker, subject=subject_of(asker, subject_id or user_id))
+
+
+About = Annotated[_Asked, Depends(_asked)]
+
+
+def _filters(
+    memory_type: Annotated[list[Kind], Query(description="any of these")] = [],  # noqa: B006
+    type: Annotated[list[MemoryType], Query(description="any of these")] = [],  # noqa: B006
+    category: Annotated[list[str], Query(description="any of these")] = [],  # noqa: B006
+    scope: Scope | None = None,
+    tags: Annotated[str, Query(description="with commas between: all of them")] = "",
+    min_importance: Annotated[float, Query(ge=0, le=1)] = 0.0,
+    min_confidence: Annotated[float, Query(ge=0, le=1)] = 0.0,
+    since: Annotated[AwareDatetime | None, Query(description="said at this moment or later")] = None,
+    until: Annotated[AwareDatetime | None, Query(description="said before this moment")] = None,
+) -> Filters:
+    scopes = {
+        "individual": (Visibility.INDIVIDUAL,),
+        "shared": (Visibility.PUBLIC, Visibility.PRIVATE, Visibility.PERSONAL),
+    }
+    return Filters(
+        kinds=tuple(memory_type),
+        types=tuple(type),
+        categories=tuple(category),
+        visibilities=scopes[scope] if scope else (),
+        tags=tuple(tag.strip().lower() for tag in tags.split(",") if tag.strip()),
+        min_importance=min_importance,
+        min_confidence=min_confidence,
+        since=since,
+        until=until,
+    )
+
+
+Wanted = Annotated[Filters, Depends(_filters)]
+
+
+@router.get("/search", summary="Find what answers a question")
+def search(
+    about: About,
+    filters: Wanted,
+    service: Opened,
+    query: Annotated[str, Query(min_length=1, max_length=2_000)],
+    limit: Annotated[int, Query(ge=1, le=100)] = 10,
+    offset: Annotated[int, Query(ge=0, le=10_000)] = 0,
+    explain: bool = False,
+) -> list[HitOut]:
+    """Find the memories that answer a question best; a question about nothing that is known gets none."""
+    hits = retrieve(
+        about.principal,
+        [about.subject],
+        query,
+        service.context,
+        filters=filters,
+        limit=limit,
+        offset=offset,
+        explain=explain,
+        now=datetime.now(UTC),
+    )
+    return [_hit(hit) for hit in hits]
+
+
+@router.get("/", summary="List what is known")
+def list_(
+    about: About,
+    filters: Wanted,
+    service: Opened,
+    words: Annotated[str, Query(max_length=200, description="words that the summary must have")] = "",
+    status: Annotated[list[Status], Query()] = [Status.ACTIVE],  # noqa: B006
+    cursor: Annotated[str | None, Query(max_length=300)] = None,
+    limit: Annotated[int, Query(ge=1, le=100)] = 50,
+) -> PageOut:
+    """List memories page by page, complete while others write: what is there all the time comes exactly once."""
+    page = list_memories(
+        about.principal,
+        about.subject,
+        service.context,
+        filters=Filters(**{**vars(filters), "statuses": tuple(status)}),
+        words=words,
+        cursor=cursor,
+        limit=limit,
+    )
+    return PageOut(items=[_out(memory) for memory in page.memories], cursor=page.cursor)
+
+
+@router.post("/", status_code=HTTPStatus.CREATED, summary="Remember something outright")
+def create(given: MemoryIn, principal: Asker, service: Opened, response: Response) -> dict[str, Any]:
+    """Remember a statement by the same decision as what comes of a turn: 201 where it is new, 200 where it was merged
+    into what is known, or known already."""
+    asker = acting(principal, given.user_id, given.agent_id)
+    subject = subject_of(asker, given.user_id)
+    scopes = {None: None, "individual": Visibility.INDIVIDUAL, "shared": Visibility.PRIVATE}
+    statement = Statement(
+        given.content,
+        given.memory_type,
+        given.category,
+        tuple(given.tags),
+        given.confidence,
+        scopes[given.scope],
+        given.occurred_at,
+        pinned=given.pinned,
+    )
+    remembered = remember(asker, subject, statement, service.context, now=datetime.now(UTC))
+    if remembered.outcome != "created":
+        response.status_code = HTTPStatus.OK
+    memory = remembered.memory
+    return {"outcome": remembered.outcome, "memory": _out(memory).model_dump(mode="json") if memory else None}
+
+
+@router.get("/{memory_id}", summary="Read one memory")
+def read(memory_id: uuid.UUID, about: About, service: Opened, response: Response) -> MemoryOut:
+    """Read a memory, whatever its status; its ETag is what an edit is to name in If-Match."""
+    memory = get_memory(about.principal, about.subject, memory_id, service.context)
+    response.headers["ETag"] = _etag(memory)
+    return _out(memory)
+
+
+@router.get("/{memory_id}/origin", summary="Where a memory came from, and what was done to it")
+def origin(memory_id: uuid.UUID, about: About, service: Opened) -> dict[str, Any]:
+    """Tell the turns that a memory came from, quoted, and every line of its audit."""
+    found = origin_of(about.principal, about.subject, memory_id, service.context)
+    return {
+        "memory": _out(found.memory).model_dump(mode="json"),
+        "sources": [turn.model_dump(mode="json", exclude_none=True) for turn in found.sources],
+        "audit": [line.model_dump(mode="json", exclude_none=True) for line in found.audit],
+    }
+
+
+@router.patch("/{memory_id}", summary="Change what a memory says or counts")
+def change(
+    memory_id: uuid.UUID,
+    given: MemoryPatch,
+    about: About,
+    service: Opened,
+    response: Response,
+    if_match: Annotated[str | None, Header()] = None,
+) -> MemoryOut:
+    """Change a memory; with If-Match only while it is at that version, else 412."""
+    tags = None if given.tags is None else tuple(given.tags)
+    wanted = Edit(given.content, given.category, tags, given.importance, given.confidence)
+    version = None if if_match is None else _version_of(if_match)
+    try:
+        memory = edit(
+            about.principal,
+            about.subject,
+            memory_id,
+            wanted,
+            service.context,
+            now=datetime.now(UTC),
+            version=version,
+        )
+    except VersionMismatch as error:
+        raise PreconditionFailed(str(error)) from error
+    response.headers["ETag"] = _etag(memory)
+    return _out(memory)
+
+
+@router.post("/{memory_id}/{verb}", summary="Pin, unpin, archive, restore, suppress or unsuppress a memory")
+def act(memory_id: uuid.UUID, verb: Verb, about: About, service: Opened) -> MemoryOut:
+    """Do to a memory what the verb says. Doing it again changes nothing."""
+    return _out(do(verb, about.principal, about.subject, memory_id, service))
+
+
+@router.delete("/{memory_id}", status_code=HTTPStatus.NO_CONTENT, summary="Erase a memory for good")
+def delete(memory_id: uuid.UUID, about: About, service: Opened) -> None:
+    """Erase a memory, its vector, and the raw turns that nothing else needs. A line without content stays."""
+    require_deletable(about.principal)
+    writable_memory(about.principal, about.subject, memory_id, service.context.catalog)
+    erase_memories(
+        about.subject,
+        [memory_id],
+        service.context,
+        by=about.principal.key_id,
+        reason="erased over HTTP",
+        now=datetime.now(UTC),
+    )
+
+
+def do(verb: Verb, principal: Principal, subject: Subject, memory_id: uuid.UUID, service: Service) -> Memory:
+    """Do to a memory what a verb says, and return it as it is then.
+
+    Raises:
+        NotFound, NotAMember, NotAllowed, NotPossible, ConcurrentChange: see `memory.edits`.
+    """
+    now, context = datetime.now(UTC), service.context
+    acts: dict[str, Callable[[], Memory]] = {
+        "pin": lambda: pin(principal, subject, memory_id, context, now=now),
+        "unpin": lambda: pin(principal, subject, memory_id, context, now=now, pinned=False),
+        "archive": lambda: archive(principal, subject, memory_id, context, now=now),
+        "restore": lambda: restore(principal, subject, memory_id, context, now=now),
+        "suppress": lambda: suppress(principal, subject, memory_id, context, now=now),
+        "unsuppress": lambda: suppress(principal, subject, memory_id, context, now=now, suppressed=False),
+    }
+    return acts[verb]()
+
+
+def _out(memory: Memory) -> MemoryOut:
+    return MemoryOut(**_fields(memory))
+
+
+def _hit(hit: Hit) -> HitOut:
+    why = None
+    if hit.why is not None:
+        why = {**vars(hit.why), "terms": {name: getattr(hit.why.terms, name) for name in hit.why.terms.__slots__}}
+    similarity = round(hit.similarity, 6)
+    return HitOut(
+        **_fields(hit.memory), similarity=similarity, distance=round(1 - similarity, 6), score=hit.score, why=why
+    )
+
+
+def _fields(memory: Memory) -> dict[str, Any]:
+    return {
+        "memory_id": memory.id,
+        "content": memory.summary,
+        "memory_type": memory.kind,
+        "type": memory.type,
+        "category": memory.category,
+        "scope": "individual" if memory.visibility is Visibility.INDIVIDUAL else "shared",
+        "visibility": memory.visibility,
+        "tags": list(memory.tags),
+        "status": memory.status,
+        "importance": memory.importance,
+        "confidence": memory.confidence,
+        "pinned": memory.pinned,
+        "suppressed": memory.suppressed,
+        "occurred_at": memory.occurred_at,
+        "created_at": memory.created_at,
+        "updated_at": memory.updated_at,
+        "last_accessed": memory.last_accessed,
+        "access_count": memory.access_count,
+        "agent_id": memory.agent_id,
+        "supersedes": list(memory.supersedes),
+        "superseded_by": memory.superseded_by,
+        "version": memory.version,
+    }
+
+
+def _etag(memory: Memory) -> str:
+    return f'"{memory.version}"'
+
+
+def _version_of(if_match: str) -> int | None:
+    """Return the version that an If-Match names; None for `*`, which any version matches.
+
+    Raises:
+        PreconditionFailed: it names none that this memory could have.
+    """
+    if if_match.strip() == "*":
+        return None
+    digits = if_match.strip().removeprefix("W/").strip('"')
+    if not digits.isdecimal():
+        raise PreconditionFailed("If-Match names no version of a memory: send back the ETag that you were given")
+    return int(digits)

@@ -1,0 +1,206 @@
+"""What a subject wants of their memory, what waits for their decision, and what leaves with them."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from typing import Annotated, Any, Literal
+
+from fastapi import APIRouter, Depends, Query
+from fastapi.responses import StreamingResponse
+from pydantic import BaseModel, ConfigDict, Field
+
+from interfaces.http.credentials import Asker, acting
+from interfaces.http.service import Opened
+from memory.erasure.subjects import erase_subject
+from memory.export import export
+from memory.preferences import set_preference
+from memory.reviews import approve, reject
+from memory.rights import require_deletable, require_writable
+from policies.topics import is_about
+from recall.audience import audiences
+from recall.context_block import context_block
+from schema import Labels, Preference, PreferenceName, Preferences, Principal, Review, ReviewStatus, Subject, Visibility
+from schema.errors import NotFound
+from schema.preferences import TimeZone, Topic
+from schema.turn import Identifier
+
+router = APIRouter(prefix="/api/v1/subjects/{subject_id}", tags=["subjects"])
+
+
+class _Asked(BaseModel):
+    principal: Principal
+    subject: Subject
+
+
+def _asked(
+    subject_id: Identifier,
+    principal: Asker,
+    user_id: Annotated[Identifier | None, Query(description="for whom, with the capability act_as")] = None,
+    agent_id: Annotated[Identifier | None, Query(description="which agent, with the capability act_as")] = None,
+) -> _Asked:
+    asker = acting(principal, user_id, agent_id)
+    return _Asked(principal=asker, subject=Subject(tenant_id=asker.tenant_id, subject_id=subject_id))
+
+
+About = Annotated[_Asked, Depends(_asked)]
+
+
+class ContextOut(BaseModel):
+    """Text for a prompt, and the memories that stand in it."""
+
+    text: str
+    used: list[uuid.UUID]
+    etag: str
+    tokens: int
+
+
+class WantedIn(BaseModel):
+    """What a subject wants from now on; what is left out stays as it is."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    consent: Literal["granted", "withdrawn"] | None = None
+    time_zone: TimeZone | None = None
+
+
+class TextIn(BaseModel):
+    """Something an assistant is about to say."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    text: Annotated[str, Field(min_length=1, max_length=20_000)]
+
+
+@router.get("/context", summary="What a prompt is given of what is known")
+def context(
+    about: About,
+    service: Opened,
+    question: Annotated[str, Query(max_length=4_000)] = "",
+    tokens: Annotated[int, Query(ge=50, le=20_000)] = 600,
+    bullets: Annotated[int | None, Query(ge=1, le=20)] = None,
+) -> ContextOut:
+    """Build a block for a prompt: cited, dated, within a budget, what stands first, and the same bytes until something
+    is written."""
+    block = context_block(
+        about.principal,
+        [about.subject],
+        question,
+        service.context,
+        budget_tokens=tokens,
+        bullets=bullets,
+        now=datetime.now(UTC),
+    )
+    return ContextOut(text=block.text, used=list(block.used), etag=block.etag, tokens=block.tokens)
+
+
+@router.get("/preferences", summary="What a subject wants of their memory")
+def preferences(about: About, service: Opened) -> Preferences:
+    """Tell consent, blocked topics and time zone, as far as they are known."""
+    audiences(about.principal, [about.subject], service.context)
+    return service.context.catalog.preferences.of(about.subject)
+
+
+@router.patch("/preferences", summary="Give or withdraw consent, or say where the subject lives")
+def want(given: WantedIn, about: About, service: Opened) -> Preferences:
+    """Set consent or the time zone. While consent is withdrawn nothing is kept."""
+    wanted = [
+        Preference(name=name, value=value)
+        for name, value in ((PreferenceName.CONSENT, given.consent), (PreferenceName.TIME_ZONE, given.time_zone))
+        if value is not None
+    ]
+    for preference in wanted:
+        _set(about, preference, service, holds=True)
+    return service.context.catalog.preferences.of(about.subject)
+
+
+@router.put("/topics/{topic}", summary="Keep and tell nothing on a topic from now on")
+def block_topic(topic: Topic, about: About, service: Opened) -> Preferences:
+    """Block a topic. What is known of it stays and is not told; erase it if it should go."""
+    return _set(about, Preference(name=PreferenceName.BLOCKED_TOPIC, value=topic), service, holds=True)
+
+
+@router.delete("/topics/{topic}", summary="Let a topic be kept and told again")
+def unblock_topic(topic: Topic, about: About, service: Opened) -> Preferences:
+    """Unblock a topic."""
+    return _set(about, Preference(name=PreferenceName.BLOCKED_TOPIC, value=topic), service, holds=False)
+
+
+@router.post("/topics/check", summary="Whether something may be said to the subject")
+def check(given: TextIn, about: About, service: Opened) -> dict[str, Any]:
+    """Tell whether a text is on none of the topics that the subject wants left alone, and on which it is."""
+    [audience] = audiences(about.principal, [about.subject], service.context)
+    on = [topic for topic in audience.blocked if is_about(given.text, [topic])]
+    return {"may_be_said": not on, "topics": on}
+
+
+@router.get("/reviews", summary="What waits for a decision")
+def reviews(about: About, service: Opened) -> list[dict[str, Any]]:
+    """List the candidates that a person must decide on, oldest first."""
+    _require_write(about, service)
+    found = service.context.catalog.reviews.page(about.subject)
+    return [_review(review) for review in found]
+
+
+@router.post("/reviews/{review_id}/{decision}", summary="Let a candidate become a memory, or drop it")
+def decide(
+    review_id: uuid.UUID, decision: Literal["approve", "reject"], about: About, service: Opened
+) -> dict[str, Any]:
+    """Decide on a candidate."""
+    _require_write(about, service)
+    review = service.context.catalog.reviews.get(review_id)
+    if review is None or review.subject != about.subject or review.status is not ReviewStatus.OPEN:
+        raise NotFound("there is no such open review")
+    now, by = datetime.now(UTC), about.principal.key_id
+    if decision == "reject":
+        reject(review_id, service.context, by=by, now=now)
+        return {"decision": decision, "memory_id": None}
+    approved = approve(review_id, service.context, by=by, now=now)
+    return {"decision": decision, "memory_id": str(approved.memory.id) if approved.memory else None}
+
+
+@router.get("/export", summary="All that is known of a subject, with the words it came from")
+def export_all(about: About, service: Opened) -> StreamingResponse:
+    """Stream every memory with its raw turns as JSON lines."""
+    _require_write(about, service)
+    lines: Iterator[str] = export(service.context, subject=about.subject)
+    return StreamingResponse((f"{line.rstrip()}\n" for line in lines), media_type="application/x-ndjson")
+
+
+@router.delete("", summary="Forget a subject, with a proof")
+def forget(about: About, service: Opened) -> dict[str, Any]:
+    """Erase all that is known of a subject wherever it lies, and look again everywhere: what was removed, and what is
+    left."""
+    require_deletable(about.principal)
+    _require_write(about, service)
+    proof = erase_subject(about.subject, service.context, by=about.principal.key_id, now=datetime.now(UTC))
+    return {"removed": proof.removed, "left": proof.left, "notes": proof.notes, "clean": proof.is_clean}
+
+
+def _set(about: _Asked, preference: Preference, service: Opened, *, holds: bool) -> Preferences:
+    _require_write(about, service)
+    return set_preference(
+        about.subject,
+        preference,
+        service.context,
+        by=about.principal.key_id,
+        now=datetime.now(UTC),
+        holds=holds,
+    )
+
+
+def _require_write(about: _Asked, service: Opened) -> None:
+    shared = Labels(Visibility.PRIVATE, about.subject.subject_id, None)
+    require_writable(about.principal, about.subject, shared, service.context.catalog)
+
+
+def _review(review: Review) -> dict[str, Any]:
+    candidate = review.candidate
+    return {
+        "review_id": str(review.id),
+        "reason": review.reason,
+        "opened_at": review.opened_at.isoformat(),
+        "content": candidate.summary if candidate else None,
+        "type": candidate.type.value if candidate else None,
+    }

@@ -1,0 +1,204 @@
+"""The service: what is known, asked for, changed and erased over HTTP."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import count
+from typing import Any
+
+import httpx
+import pytest
+
+from schema import Capability
+from tests.e2e.service import Served, served, settings_in
+
+_users = count()
+
+
+@pytest.fixture(scope="module")
+def service(broker_url: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
+    with served(settings_in(tmp_path_factory.mktemp("service"), broker_url)) as running:
+        yield running
+
+
+@pytest.fixture
+def user() -> str:
+    return f"person{next(_users)}"
+
+
+@pytest.fixture
+def me(service: Served, user: str) -> Iterator[httpx.Client]:
+    """A client with a key of one user."""
+    with service.client(service.key(user=user)) as client:
+        yield client
+
+
+def remember(client: httpx.Client, content: str, **more: Any) -> dict[str, Any]:
+    answer = client.post("/api/v1/memories/", json={"content": content, **more})
+    assert answer.status_code in {200, 201}, answer.text
+    memory: dict[str, Any] = answer.json()["memory"]
+    return memory
+
+
+def search(client: httpx.Client, query: str, **more: Any) -> list[str]:
+    answer = client.get("/api/v1/memories/search", params={"query": query, **more})
+    assert answer.status_code == 200, answer.text
+    return [hit["content"] for hit in answer.json()]
+
+
+def test_what_is_remembered_is_found_and_a_question_about_nothing_known_finds_nothing(me: httpx.Client) -> None:
+    remember(me, "Anna plays the violin.")
+    remember(me, "Anna is vegan.")
+    assert search(me, "Which instrument does Anna play?")[0] == "Anna plays the violin."
+    assert search(me, "How do I compile a kernel module?") == []
+
+
+def test_the_same_statement_again_is_merged_into_what_is_known(me: httpx.Client) -> None:
+    first = me.post("/api/v1/memories/", json={"content": "Anna plays the violin."})
+    again = me.post("/api/v1/memories/", json={"content": "Anna plays the violin."})
+    assert (first.status_code, again.status_code) == (201, 200)
+    assert first.json()["memory"]["memory_id"] == again.json()["memory"]["memory_id"]
+
+
+def test_a_hit_tells_similarity_distance_and_why_it_was_found(me: httpx.Client) -> None:
+    remember(me, "Anna plays the violin.")
+    [hit] = me.get("/api/v1/memories/search", params={"query": "violin", "explain": True}).json()
+    assert hit["distance"] == pytest.approx(1 - hit["similarity"], abs=1e-6)
+    assert hit["why"]["word_rank"] == 1
+    assert sum(hit["why"]["terms"].values()) == pytest.approx(hit["score"])
+
+
+def test_an_edit_names_the_version_that_it_was_made_of(me: httpx.Client) -> None:
+    path = f"/api/v1/memories/{remember(me, 'Anna lives in Lisbon.')['memory_id']}"
+    etag = me.get(path).headers["ETag"]
+    edited = me.patch(path, json={"content": "Anna lives in Porto."}, headers={"If-Match": etag})
+    assert (edited.status_code, edited.json()["content"]) == (200, "Anna lives in Porto.")
+    late = me.patch(path, json={"content": "Anna lives in Rome."}, headers={"If-Match": etag})
+    assert late.status_code == 412
+    assert me.get(path).json()["content"] == "Anna lives in Porto."
+
+
+def test_a_secret_is_refused_and_not_repeated(me: httpx.Client) -> None:
+    answer = me.post("/api/v1/memories/", json={"content": "The password is hunter2!x9."})
+    assert answer.status_code == 422
+    assert "hunter2" not in answer.text
+
+
+def test_verbs_do_what_they_say(me: httpx.Client) -> None:
+    path = f"/api/v1/memories/{remember(me, 'Anna plays the violin.')['memory_id']}"
+    assert me.post(f"{path}/pin").json()["pinned"]
+    assert me.post(f"{path}/suppress").json()["suppressed"]
+    assert search(me, "violin") == []
+    assert not me.post(f"{path}/unsuppress").json()["suppressed"]
+    assert me.post(f"{path}/archive").json()["status"] == "archived"
+    assert me.post(f"{path}/restore").json()["status"] == "active"
+    assert me.post(f"{path}/explode").status_code == 422
+
+
+def test_what_is_deleted_is_gone(me: httpx.Client) -> None:
+    path = f"/api/v1/memories/{remember(me, 'Anna plays the violin.')['memory_id']}"
+    assert me.delete(path).status_code == 204
+    assert me.get(path).status_code == 404
+    assert search(me, "violin") == []
+
+
+def test_a_list_is_paged_by_its_cursor(me: httpx.Client) -> None:
+    statements = (
+        "Anna plays the violin.",
+        "Anna is vegan.",
+        "Anna lives in Porto.",
+        "Anna has two cats.",
+        "Anna skis.",
+    )
+    for statement in statements:
+        remember(me, statement)
+    found, cursor = [], ""
+    while True:
+        page = me.get("/api/v1/memories/", params={"limit": 2, **({"cursor": cursor} if cursor else {})}).json()
+        found += [item["content"] for item in page["items"]]
+        if page["cursor"] is None:
+            break
+        cursor = page["cursor"]
+    assert len(found) == len(set(found)) == len(statements)
+    assert me.get("/api/v1/memories/", params={"cursor": "x"}).status_code == 422
+
+
+def test_a_context_block_cites_what_it_says(me: httpx.Client, user: str) -> None:
+    memory = remember(me, "Anna plays the violin.")
+    block = me.get(f"/api/v1/subjects/{user}/context", params={"question": "Which instrument?"}).json()
+    assert block["used"] == [memory["memory_id"]]
+    assert memory["memory_id"][:8] in block["text"]
+
+
+def test_nobody_reads_or_writes_what_is_known_of_another_user(service: Served, me: httpx.Client, user: str) -> None:
+    memory = remember(me, "Anna plays the violin.")
+    path = f"/api/v1/memories/{memory['memory_id']}"
+    with service.client(service.key(user="stranger")) as stranger:
+        assert stranger.get(path).status_code == 404
+        assert stranger.delete(path).status_code == 404
+        assert stranger.patch(path, json={"importance": 1}).status_code == 404
+        assert stranger.get(path, params={"subject_id": user}).status_code == 403
+        assert stranger.get("/api/v1/memories/", params={"user_id": user}).status_code == 403
+        for way in ("context", "preferences", "reviews", "export"):
+            assert stranger.get(f"/api/v1/subjects/{user}/{way}").status_code == 403, way
+        assert stranger.delete(f"/api/v1/subjects/{user}").status_code == 403
+    with service.client(service.key(tenant="globex", user=user)) as namesake:
+        assert namesake.get(path).status_code == 404
+        assert search(namesake, "violin") == []
+    assert me.get(path).status_code == 200
+
+
+def test_a_backend_asks_for_the_users_that_it_names(service: Served, me: httpx.Client, user: str) -> None:
+    remember(me, "Anna plays the violin.")
+    with service.client(service.key(Capability.READ, Capability.ACT_AS)) as backend:
+        assert search(backend, "violin", user_id=user) == ["Anna plays the violin."]
+        answer = backend.get("/api/v1/memories/search", params={"query": "violin"})
+        assert answer.status_code == 422
+        assert "user_id" in answer.json()["errors"][0]["field"]
+
+
+def test_what_an_agent_notes_for_itself_is_told_to_nobody_else(service: Served, me: httpx.Client, user: str) -> None:
+    with service.client(service.key(Capability.READ, Capability.WRITE_OWN, user=user, agent="coach")) as coach:
+        remember(coach, "Praise Anna before correcting her.", memory_type="agent_procedure")
+        assert coach.post("/api/v1/memories/", json={"content": "Anna is vegan."}).status_code == 403
+        assert search(coach, "How to correct Anna?", scope="individual") == ["Praise Anna before correcting her."]
+    assert search(me, "How to correct Anna?") == []
+
+
+def test_a_blocked_topic_is_neither_told_nor_to_be_talked_about(me: httpx.Client, user: str) -> None:
+    remember(me, "Anna plays the violin.")
+    about = f"/api/v1/subjects/{user}"
+    assert me.put(f"{about}/topics/violin").json()["blocked_topics"] == ["violin"]
+    assert search(me, "violin") == []
+    assert me.post(f"{about}/topics/check", json={"text": "How is the violin?"}).json()["may_be_said"] is False
+    assert me.post(f"{about}/topics/check", json={"text": "How are you?"}).json() == {"may_be_said": True, "topics": []}
+    me.delete(f"{about}/topics/violin")
+    assert search(me, "violin") == ["Anna plays the violin."]
+
+
+def test_nothing_is_remembered_while_consent_is_withdrawn(me: httpx.Client, user: str) -> None:
+    me.patch(f"/api/v1/subjects/{user}/preferences", json={"consent": "withdrawn"})
+    assert me.post("/api/v1/memories/", json={"content": "Anna plays the violin."}).status_code == 422
+
+
+def test_an_export_has_every_memory(me: httpx.Client, user: str) -> None:
+    remember(me, "Anna plays the violin.")
+    lines = me.get(f"/api/v1/subjects/{user}/export").text.splitlines()
+    assert any("plays the violin" in line for line in lines)
+
+
+def test_a_forgotten_user_is_gone_with_a_proof(me: httpx.Client, user: str) -> None:
+    remember(me, "Anna plays the violin.")
+    proof = me.delete(f"/api/v1/subjects/{user}").json()
+    assert proof["clean"] is True
+    assert sum(proof["removed"].values()) > 0
+    assert set(proof["left"].values()) == {0}
+    # The key was bound to the user, and went too.
+    assert me.get("/api/v1/memories/").status_code == 401
+
+
+def test_the_description_of_the_service_lists_its_routes(service: Served) -> None:
+    described = httpx.get(f"{service.url}/openapi.json").json()
+    assert {"/api/v1/turns", "/api/v1/memories/search", "/api/v1/subjects/{subject_id}/context"} <= set(
+        described["paths"]
+    )
