@@ -69,7 +69,7 @@ def list_memories(
     wanted = words.casefold().split()
     found: list[Memory] = []
     while len(found) <= limit:
-        read = stores.catalog.page_of_memories(subject, statuses=filters.statuses, before=before, limit=_READ)
+        read = stores.catalog.pages.of(subject, statuses=filters.statuses, before=before, limit=_READ)
         found += [
             memory
             for memory in read

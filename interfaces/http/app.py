@@ -9,9 +9,12 @@ from importlib.metadata import version
 
 from fastapi import FastAPI
 from starlette.middleware.gzip import GZipMiddleware
+from starlette.staticfiles import StaticFiles
 
 from interfaces.http import events, health, memories, subjects, turns
 from interfaces.http.limits import BodyLimit, RequestIds
+from interfaces.http.pages import entering, me, wishes
+from interfaces.http.pages.entering import FormExpired, SignInFirst, form_expired, sign_in_first
 from interfaces.http.problems import add_problems
 from interfaces.http.service import open_service
 from schema.settings import Settings
@@ -45,6 +48,19 @@ def create_app(settings: Settings, *, anonymous: bool = False) -> FastAPI:
     app.add_middleware(BodyLimit, most=settings.http_max_body_bytes)
     app.add_middleware(RequestIds)
     add_problems(app)
-    for routes in (health, turns, memories, subjects, events):
-        app.include_router(routes.router)
+    app.add_exception_handler(SignInFirst, sign_in_first)
+    app.add_exception_handler(FormExpired, form_expired)
+    for router in (
+        health.router,
+        turns.router,
+        memories.router,
+        subjects.router,
+        events.router,
+        entering.api,
+        entering.router,
+        me.router,
+        wishes.router,
+    ):
+        app.include_router(router)
+    app.mount("/static", StaticFiles(packages=[("interfaces.http.pages", "static")]), name="static")
     return app

@@ -18,6 +18,7 @@ from stores.catalog.decay import DecayStore
 from stores.catalog.engine import read_only
 from stores.catalog.erasures import ErasureStore
 from stores.catalog.nights import NightRuns
+from stores.catalog.pages import MemoryPages
 from stores.catalog.preferences import PreferenceStore
 from stores.catalog.reindex_jobs import ReindexJobs
 from stores.catalog.reviews import Reviews
@@ -74,6 +75,7 @@ class Catalog:
         self.erasures = ErasureStore(self._engine, self._writers, graph)
         self.tombstones = TombstoneStore(self._engine, self._writers)
         self.reindex_jobs = ReindexJobs(self._engine, self._writers)
+        self.pages = MemoryPages(self._engine)
         self.keys = KeyStore(self._engine, self._writers)
         self.members = MemberStore(self._engine, self._writers)
         self._transactional_index = transactional_index
@@ -167,26 +169,6 @@ class Catalog:
         with self._engine.connect() as connection:
             documents = connection.execute(query.order_by(table.c.updated_at.desc(), table.c.id).limit(limit)).scalars()
             return [memory_of(document) for document in documents]
-
-    def page_of_memories(
-        self,
-        subject: Subject,
-        *,
-        statuses: Sequence[Status],
-        before: tuple[datetime, uuid.UUID] | None = None,
-        limit: int = 100,
-    ) -> list[Memory]:
-        """Return the subject's memories of these statuses that were created before a moment (those of the same moment
-        by their ids), latest first. Neither changes while a memory is there, so pages miss none and repeat none."""
-        table = tables.memories
-        query = select(table.c.document).where(of_subject(table, subject), table.c.status.in_(statuses))
-        if before is not None:
-            created_at, id_ = before
-            same_moment = (table.c.created_at == created_at) & (table.c.id < id_)
-            query = query.where((table.c.created_at < created_at) | same_moment)
-        ordered = query.order_by(table.c.created_at.desc(), table.c.id.desc()).limit(limit)
-        with self._engine.connect() as connection:
-            return [memory_of(document) for document in connection.execute(ordered).scalars()]
 
     def summaries(self, subject: Subject, since: int | None = None) -> Summaries:
         """Return what the subject's active memories say; only what was written since a revision, if one is given."""

@@ -1,0 +1,47 @@
+"""Pages as HTML, under a policy that lets nothing in from elsewhere."""
+
+from __future__ import annotations
+
+from http import HTTPStatus
+from typing import Any, Final
+
+from fastapi import Response
+from fastapi.responses import HTMLResponse
+from jinja2 import Environment, PackageLoader, StrictUndefined
+from markupsafe import Markup
+
+import interfaces.http.pages.words as words
+from interfaces.http.pages.sessions import Session
+
+CSP: Final = (
+    "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self' data:; connect-src 'self'; "
+    "form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
+)
+
+_templates = Environment(
+    loader=PackageLoader("interfaces.http.pages"),
+    autoescape=True,
+    undefined=StrictUndefined,
+    trim_blocks=True,
+    lstrip_blocks=True,
+)
+
+
+def _token(me: Session) -> Markup:
+    """Return the hidden field by which a form shows that it comes from a page of this session."""
+    return Markup('<input type="hidden" name="form_token" value="{}">').format(me.form_token)
+
+
+_templates.globals |= {"words": words, "STATUS": words.STATUS, "TYPE": words.TYPE, "token": _token}
+
+
+def page(template: str, me: Session | None, *, code: HTTPStatus = HTTPStatus.OK, **values: Any) -> Response:
+    """Return a page made of a template, for whom a session is open, with the headers that every page has."""
+    html = _templates.get_template(template).render(me=me, **values)
+    headers = {
+        "Content-Security-Policy": CSP,
+        "Cache-Control": "no-store",
+        "Referrer-Policy": "no-referrer",
+        "X-Content-Type-Options": "nosniff",
+    }
+    return HTMLResponse(html, code, headers=headers)

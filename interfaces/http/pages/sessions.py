@@ -1,0 +1,69 @@
+"""Who sits before a page: one-time links that a product's backend asks for, and the sessions that they open.
+
+Both lie in the broker's Redis under the SHA-256 of their secret, so that whoever reads it can open nothing, and a
+session ends at once when its key is deleted.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import secrets
+from dataclasses import dataclass
+from typing import Any, Final
+
+from redis import Redis
+
+from schema import Capability, Principal
+
+LINK_SECONDS: Final = 300
+"""How long a link may wait to be followed, once."""
+SESSION_SECONDS: Final = 8 * 3600
+COOKIE: Final = "afterturn_session"
+_MAY: Final = frozenset({Capability.READ, Capability.WRITE, Capability.DELETE})
+
+
+@dataclass(frozen=True)
+class Session:
+    """A person before a page, and the token that their forms must send back."""
+
+    principal: Principal
+    form_token: str
+
+
+def make_link(tenant_id: str, user_id: str, redis: Redis) -> str:
+    """Return the secret of a link that opens a session for a user once, within five minutes."""
+    secret = secrets.token_urlsafe(32)
+    redis.set(_key("page-link", secret), json.dumps([tenant_id, user_id]), ex=LINK_SECONDS)
+    return secret
+
+
+def open_session(link_secret: str, redis: Redis) -> str | None:
+    """Return the secret of a new session for whom a link was made; None where it was followed before, or is late."""
+    found: Any = redis.getdel(_key("page-link", link_secret))
+    if found is None:
+        return None
+    tenant_id, user_id = json.loads(found)
+    secret = secrets.token_urlsafe(32)
+    session = [tenant_id, user_id, secrets.token_urlsafe(16)]
+    redis.set(_key("session", secret), json.dumps(session), ex=SESSION_SECONDS)
+    return secret
+
+
+def session_of(secret: str | None, redis: Redis) -> Session | None:
+    """Return the session with this secret, if it is open."""
+    found: Any = redis.get(_key("session", secret)) if secret else None
+    if found is None:
+        return None
+    tenant_id, user_id, form_token = json.loads(found)
+    principal = Principal(tenant_id=tenant_id, user_id=user_id, capabilities=_MAY, key_id=f"page:{user_id}"[:200])
+    return Session(principal, form_token)
+
+
+def end_session(secret: str, redis: Redis) -> None:
+    """Close a session for good."""
+    redis.delete(_key("session", secret))
+
+
+def _key(kind: str, secret: str) -> str:
+    return f"afterturn:{kind}:{hashlib.sha256(secret.encode()).hexdigest()}"

@@ -1,0 +1,64 @@
+"""What a page says of a memory, in words for people who build no software."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from schema import AuditAction, AuditEntry, Memory, MemoryType, Status
+
+STATUS: Final = {
+    Status.PROVISIONAL: "being looked at",
+    Status.ACTIVE: "holds now",
+    Status.SUPERSEDED: "no longer holds",
+    Status.ARCHIVED: "put away",
+    Status.DELETED: "deleted",
+}
+TYPE: Final = {
+    MemoryType.SEMANTIC: "a fact",
+    MemoryType.EPISODIC: "something that happened",
+    MemoryType.PROCEDURAL: "how you want things done",
+}
+_DONE: Final = {
+    AuditAction.CREATED: "written down",
+    AuditAction.UPDATED: "changed",
+    AuditAction.SUPERSEDED: "replaced by something newer",
+    AuditAction.ARCHIVED: "put away",
+    AuditAction.RESTORED: "taken out again",
+    AuditAction.DELETED: "deleted",
+    AuditAction.HELD: "kept for a legal reason",
+    AuditAction.LIFTED: "no longer kept for a legal reason",
+    AuditAction.APPROVED: "agreed to",
+    AuditAction.QUARANTINED: "held back for a person to decide",
+}
+_BY: Final = {"worker": "the assistant's memory", "operator": "an operator", "nightly": "the nightly tidying"}
+
+
+def done(entry: AuditEntry) -> str:
+    """Return what a line of the audit says was done."""
+    return _DONE.get(entry.action, entry.action.value)
+
+
+def by_whom(entry: AuditEntry, user_id: str) -> str:
+    """Return who did it, as the person before the page would call them."""
+    if entry.by == f"page:{user_id}":
+        return "you"
+    return _BY.get(entry.by, entry.by)
+
+
+def marks(memory: Memory) -> list[str]:
+    """Return what is special about a memory."""
+    named = (
+        ("pinned", memory.pinned),
+        ("private", memory.private),
+        ("never mentioned", memory.suppressed),
+        ("kept for a legal reason", memory.legal_hold),
+        ("you asked for it to be remembered", memory.explicit),
+    )
+    return [name for name, is_so in named if is_so]
+
+
+def sureness(share: float) -> str:
+    """Return a share from 0 to 1 in words."""
+    if share >= 0.85:
+        return "very sure"
+    return "fairly sure" if share >= 0.6 else "not sure"
