@@ -20,6 +20,7 @@ from policies.pairs import (
     cues_about,
     features_of,
     same_share,
+    shares_only_a_unit,
 )
 from schema import (
     Candidate,
@@ -158,7 +159,8 @@ def _judge(
     same = same_share(features) if mergeable and cosine >= _SCALE[0] else 0.0
     if mergeable and by_facts is SameFact.SAME and not features["numbers clash"]:
         return SameFact.SAME
-    changed = changed_share(features) if _may_change(candidate, memory, new) else 0.0
+    may_change = _may_change(candidate, memory, new) and not shares_only_a_unit(old, new)
+    changed = changed_share(features) if may_change else 0.0
     if max(same - SAME_FROM, changed - CHANGED_FROM) >= 0:
         return SameFact.SAME if same >= changed else SameFact.CHANGED
     return SameFact.UNSURE if same >= _MAYBE_SAME or changed >= _MAYBE_CHANGED else SameFact.DIFFERENT

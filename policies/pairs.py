@@ -137,6 +137,14 @@ def another_bearer(old: Wording, new: Wording) -> bool:
     return not (old if new.bearers else new).pronouns
 
 
+def shares_only_a_unit(old: Wording, new: Wording) -> bool:
+    """Return whether all that two statements have in common is what they count in: a rent and savings are both euros,
+    and neither takes the place of the other."""
+    shared = old.words & new.words
+    units = {quantity.unit for quantity in (*old.quantities, *new.quantities)}
+    return bool(shared) and shared <= units and bool(old.words - shared) and bool(new.words - shared)
+
+
 def numbers_clash(a: frozenset[Quantity], b: frozenset[Quantity]) -> bool:
     """Whether each counts something otherwise than the other; a number without a unit may count anything but years."""
     here = {q for q in a if q.value not in {p.value for p in b}}

@@ -42,6 +42,8 @@ def by_whom(entry: AuditEntry, user_id: str) -> str:
     """Return who did it, as the person before the page would call them."""
     if entry.by == f"page:{user_id}":
         return "you"
+    if entry.by.startswith("key_"):
+        return "an application that may write"
     return _BY.get(entry.by, entry.by)
 
 

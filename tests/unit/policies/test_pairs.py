@@ -5,8 +5,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from policies.dedup import Neighbour, decide
-from policies.language.wording import read
-from policies.pairs import CHANGED_FROM, SAME_FROM, changed_share, features_of, same_share
+from policies.language.wording import Wording, read
+from policies.pairs import CHANGED_FROM, SAME_FROM, changed_share, features_of, same_share, shares_only_a_unit
 from schema import Certainty, Change, DecisionAction, Fact
 from tests.unit.policies.builders import NOON, POLICY, candidate, memory, summaries
 
@@ -116,3 +116,15 @@ def test_wondering_about_an_allergy_leaves_it_alone() -> None:
     wondering = candidate('Ana: "I was wondering about my peanut allergy"')
     decision = decide(wondering, [Neighbour(pinned, 0.95)], [], POLICY, NOON)
     assert decision.action in {DecisionAction.CREATE, DecisionAction.CHECK}
+
+
+def test_what_both_count_in_is_nothing_in_common() -> None:
+    savings, rent = _of_maya("Maya wants to save 5,000 euros."), _of_maya("Maya's rent goes up to 950 euros.")
+    assert shares_only_a_unit(savings, rent)
+    assert not shares_only_a_unit(_of_maya("Maya's rent is 900 euros."), rent)
+    assert not shares_only_a_unit(_of_maya("Maya is vegan."), rent)
+    assert not shares_only_a_unit(_of_maya("Maya has two kids."), _of_maya("Maya has three kids."))
+
+
+def _of_maya(statement: str) -> Wording:
+    return read(statement, "Maya")
