@@ -12,6 +12,7 @@ import time
 import weakref
 from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor, wait
+from datetime import UTC, datetime, timedelta
 from functools import cache
 from threading import Lock
 from types import TracebackType
@@ -101,7 +102,7 @@ class Producer:
             SettingsError: not accepted: the broker refuses our credentials.
         """
         deadline = time.monotonic() + self._budget
-        accepted = parse_turn(turn)
+        accepted = self._parsed(turn)
         parts = self._here()
         attempt = parts.handover.begin(accepted)
         if attempt is not None:
@@ -114,7 +115,7 @@ class Producer:
         Where the awaiting task is cancelled, the turn may or may not have been accepted.
         """
         deadline = time.monotonic() + self._budget
-        accepted = parse_turn(turn)
+        accepted = self._parsed(turn)
         parts = self._parts
         if parts is None:
             parts = await asyncio.to_thread(self._here)
@@ -167,6 +168,17 @@ class Producer:
         self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
     ) -> None:
         self.close()
+
+    def _parsed(self, turn: Turn | Mapping[str, Any]) -> Turn:
+        accepted = parse_turn(turn)
+        latest = datetime.now(UTC) + timedelta(seconds=self._settings.max_ahead_seconds)
+        if accepted.occurred_at > latest:
+            raise InvalidTurn(
+                f"occurred_at: {accepted.occurred_at.isoformat()} lies further ahead than "
+                f"AFTERTURN_MAX_AHEAD_SECONDS ({self._settings.max_ahead_seconds:g}) lets it: what is said there would "
+                "outlast all that is said until then"
+            )
+        return accepted
 
     def _here(self) -> _Parts:
         parts = self._parts

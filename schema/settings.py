@@ -202,6 +202,9 @@ class Settings(BaseSettings):
     enqueue_budget_ms: Annotated[float, Field(ge=5, le=60_000)] = Field(
         50.0, description="how long `enqueue` may take, in milliseconds, whatever the broker does"
     )
+    max_ahead_seconds: Annotated[float, Field(ge=0)] = Field(
+        86_400.0, description="how far ahead of this machine's clock a turn may say that it was said"
+    )
     spool_dir: Path | None = Field(
         None,
         description="folder on a local disk where a producer keeps turns while the broker is away; unset: "

@@ -15,6 +15,11 @@ SCHEMA_VERSION: Final = 1
 MAX_TURN_BYTES = 64 * 1024
 """How much text a turn may carry, in UTF-8 bytes."""
 
+MAX_WHOLE_TURN_BYTES = 256 * 1024
+"""How much a turn may be with all that is not its text."""
+MAX_MESSAGES = 500
+MAX_ATTACHMENTS = 100
+
 Identifier = Annotated[str, StringConstraints(min_length=1, max_length=200, pattern=r"^[^\x00-\x1f\x7f]+$")]
 Role = Literal["user", "assistant", "system", "tool"]
 TurnSource = Literal["chat", "external", "instagram", "bank_api", "system", "agent"]
@@ -72,7 +77,7 @@ class HotPathCandidate(Value):
     id: Identifier
     summary: Annotated[str, StringConstraints(min_length=1, max_length=1000)]
     type: Literal["semantic", "episodic", "procedural"] = "semantic"
-    category: str = "Other"
+    category: Annotated[str, StringConstraints(min_length=1, max_length=60)] = "Other"
 
 
 class Turn(Value):
@@ -93,10 +98,10 @@ class Turn(Value):
     agent_id: Identifier | None = None
     conversation_id: Identifier
     sequence: Annotated[int, Field(ge=0)] | None = None
-    messages: Annotated[tuple[Message, ...], Field(min_length=1)]
+    messages: Annotated[tuple[Message, ...], Field(min_length=1, max_length=MAX_MESSAGES)]
     occurred_at: AwareDatetime
     source: TurnSource = "chat"
-    attachments: tuple[Attachment, ...] = ()
+    attachments: Annotated[tuple[Attachment, ...], Field(max_length=MAX_ATTACHMENTS)] = ()
     candidate: HotPathCandidate | None = None
     consent: Consent | None = None
 
@@ -107,6 +112,12 @@ class Turn(Value):
             raise ValueError(
                 f"the turn has {size:,} bytes of text and at most {MAX_TURN_BYTES:,} are taken; "
                 "send a longer text as a document"
+            )
+        pointers = sum(len(one.uri) + len(one.media_type) + len(one.title or "") for one in self.attachments)
+        names = sum(len(message.name or "") for message in self.messages)
+        if size + 4 * (pointers + names) > MAX_WHOLE_TURN_BYTES:
+            raise ValueError(
+                f"attachments and names are too long: with its text a turn may have {MAX_WHOLE_TURN_BYTES:,} bytes"
             )
         return self
 

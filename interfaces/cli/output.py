@@ -3,18 +3,43 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterable
-from typing import Any
+from typing import Any, Final
 
 import typer
-from rich.console import Console
+from rich.console import Console, ConsoleOptions, RenderableType
+from rich.segment import Segment
 from rich.table import Table
 from rich.text import Text
 
 from schema import Memory, Status, Subject
 
-console = Console()
-errors = Console(stderr=True)
+_CONTROLS: Final = re.compile(r"[\x00-\x09\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
+"""What a terminal obeys instead of showing, and what turns the direction of text; all but the end of a line."""
+
+
+class PlainConsole(Console):
+    """Prints what users said as they wrote it: nothing of it is markup, and nothing of it commands the terminal."""
+
+    def __init__(self, *, stderr: bool = False) -> None:
+        super().__init__(stderr=stderr, markup=False, emoji=False)
+
+    def render(self, renderable: RenderableType, options: ConsoleOptions | None = None) -> Iterable[Segment]:
+        """Yield the segments of what is printed, control characters in it shown as `\\x1b`."""
+        for segment in super().render(renderable, options):
+            if segment.control or not _CONTROLS.search(segment.text):
+                yield segment
+            else:
+                yield Segment(_shown(segment.text), segment.style)
+
+
+def _shown(text: str) -> str:
+    return _CONTROLS.sub(lambda found: repr(found[0])[1:-1], text)
+
+
+console = PlainConsole()
+errors = PlainConsole(stderr=True)
 
 _WIDE = 110
 _STATUS_STYLE = {
@@ -28,7 +53,9 @@ _STATUS_STYLE = {
 
 def print_json(value: Any) -> None:
     """One JSON value on standard output."""
-    typer.echo(json.dumps(value, ensure_ascii=False, indent=2, default=str))
+    text = json.dumps(value, ensure_ascii=False, indent=2, default=str)
+    # JSON escapes the controls below the space by itself; the others it may hold as they are.
+    typer.echo(_CONTROLS.sub(lambda found: f"\\u{ord(found[0]):04x}", text))
 
 
 def memory_json(memory: Memory) -> dict[str, Any]:

@@ -51,3 +51,11 @@ def test_without_a_key_the_service_listens_on_this_machine_alone(home: Home) -> 
     assert said.returncode == 2
     assert "AFTERTURN_HTTP_HOST" in said.stderr
     assert "afterturn keys create" in said.stderr
+
+
+def test_what_the_command_writes_is_for_its_account_alone(home: Home) -> None:
+    home.spawn("keys", "create", "backend")
+    home.spawn("export", str(home.folder / "all.jsonl"))
+    written = [home.data, *home.data.rglob("*"), home.folder / "all.jsonl"]
+    assert len(written) > 2
+    assert [path for path in written if path.stat().st_mode & 0o077] == []

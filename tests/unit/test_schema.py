@@ -268,3 +268,17 @@ def test_a_check_range_above_the_automatic_threshold_is_refused_by_name(kind: st
 
 def test_every_constant_of_the_policy_says_what_it_is() -> None:
     assert [name for name, info in Policy.model_fields.items() if not info.description] == []
+
+
+@pytest.mark.parametrize(
+    ("field", "value"),
+    [
+        ("messages", [{"role": "user", "content": ""}] * 501),
+        ("attachments", [{"uri": "s3://x", "media_type": "image/png"}] * 101),
+        ("attachments", [{"uri": "s3://" + "x" * 2000, "media_type": "image/png"}] * 100),
+        ("candidate", {"id": "c", "summary": "s", "category": "x" * 61}),
+    ],
+)
+def test_every_field_of_a_turn_has_a_bound(field: str, value: object) -> None:
+    with pytest.raises(ValidationError):
+        turn(**{field: value})
