@@ -230,7 +230,9 @@ class Settings(BaseSettings):
     http_host: str = Field(
         "127.0.0.1", description="address on which the service listens; others than this machine's need keys"
     )
-    http_port: Annotated[int, Field(ge=0, le=65_535)] = Field(8000, description="port on which the service listens")
+    http_port: Annotated[int, Field(ge=0, le=65_535)] = Field(
+        8000, description="port on which the service listens; 0: `afterturn run` starts none"
+    )
     http_max_body_bytes: Annotated[int, Field(ge=1024)] = Field(
         1024 * 1024, description="bytes that a request to the service may have"
     )

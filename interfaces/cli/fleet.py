@@ -18,7 +18,7 @@ from stores.queue import INGEST_QUEUE, NIGHTLY_QUEUE
 _PR_SET_PDEATHSIG = 1
 _NIGHT_NICENESS = 10
 
-_EndWithParent = Annotated[bool, typer.Option("--end-with-parent", hidden=True)]
+EndWithParent = Annotated[bool, typer.Option("--end-with-parent", hidden=True)]
 
 
 def add_to(app: typer.Typer) -> None:
@@ -55,13 +55,13 @@ def worker(
     name: Annotated[
         str, typer.Option("--name", "-n", help="Its name in the fleet; several on one host need one each.")
     ] = "celery@%h",
-    end_with_parent: _EndWithParent = False,
+    end_with_parent: EndWithParent = False,
 ) -> None:
     """Start a worker of the fleet. SIGTERM lets it finish what it has in hand."""
     if unknown := set(queues.split(",")) - {INGEST_QUEUE, NIGHTLY_QUEUE}:
         raise typer.BadParameter(f"{', '.join(sorted(unknown))}: work is on {INGEST_QUEUE} and {NIGHTLY_QUEUE}")
     if end_with_parent:
-        _ask_kernel_to_end_with_parent()
+        ask_kernel_to_end_with_parent()
     from worker.app import app as celery
 
     if queues == NIGHTLY_QUEUE:
@@ -71,10 +71,10 @@ def worker(
     celery.worker_main([*arguments, "--task-events"] if events else arguments)
 
 
-def beat(end_with_parent: _EndWithParent = False) -> None:
+def beat(end_with_parent: EndWithParent = False) -> None:
     """Start the scheduler. More than one may run: one leads, another takes over when it dies."""
     if end_with_parent:
-        _ask_kernel_to_end_with_parent()
+        ask_kernel_to_end_with_parent()
     from worker.app import app as celery
 
     # It sends tasks by their names, and needs nothing of what they import: a second of the processor.
@@ -82,7 +82,8 @@ def beat(end_with_parent: _EndWithParent = False) -> None:
     celery.start(["beat"])
 
 
-def _ask_kernel_to_end_with_parent() -> None:
+def ask_kernel_to_end_with_parent() -> None:
+    """Have this process end when the one that started it does, where the system can."""
     # A supervisor that is killed cannot stop its children. Linux can do it; elsewhere they have to be ended by hand.
     if sys.platform == "linux":
         ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGTERM)

@@ -3,28 +3,37 @@
 from __future__ import annotations
 
 import ipaddress
+from contextlib import closing
 from typing import Annotated
 
 import typer
 
-from interfaces.cli.output import errors
+from interfaces.cli.arguments import JsonOption, TenantOption, UserArgument
+from interfaces.cli.fleet import EndWithParent, ask_kernel_to_end_with_parent
+from interfaces.cli.output import errors, print_json
+from interfaces.http.pages.sessions import LINK_SECONDS, link_to_pages
 from schema.errors import SettingsError
 from schema.settings import load_settings
+from stores.redis import open_redis
 
 
 def add_to(app: typer.Typer) -> None:
     app.command()(serve)
+    app.command("page-link")(page_link)
 
 
 def serve(
     host: Annotated[str | None, typer.Option(help="Address to listen on; AFTERTURN_HTTP_HOST if left out.")] = None,
     port: Annotated[int | None, typer.Option(help="Port to listen on; AFTERTURN_HTTP_PORT if left out.")] = None,
+    end_with_parent: EndWithParent = False,
 ) -> None:
     """Start the HTTP service: turns in, memories out, events as they happen; its pages and `/docs` in a browser.
 
     Where no key was made yet (`afterturn keys create`) it listens on this machine alone, and lets everybody there do
     everything.
     """
+    if end_with_parent:
+        ask_kernel_to_end_with_parent()
     try:
         import uvicorn
 
@@ -54,6 +63,21 @@ def serve(
         server_header=False,
         timeout_graceful_shutdown=10,
     )
+
+
+def page_link(user: UserArgument, tenant: TenantOption = "default", as_json: JsonOption = False) -> None:
+    """Print a link to the pages of a user: what is known about them. Whoever follows it first is signed in as them.
+
+    It works once, for five minutes. A product's backend asks for one over HTTP: `POST
+    /api/v1/subjects/USER/page-link`.
+    """
+    settings = load_settings()
+    with closing(open_redis(settings)) as redis:
+        url = link_to_pages(settings, tenant, user, redis)
+    if as_json:
+        print_json({"url": url, "expires_in": LINK_SECONDS})
+    else:
+        typer.echo(url)
 
 
 def _is_this_machine(address: str) -> bool:

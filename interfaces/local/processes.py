@@ -80,6 +80,12 @@ class Supervised:
             self._process.wait()
 
 
+def service(logs: Path) -> Supervised:
+    """Return the command of the HTTP service, not started yet."""
+    command = [sys.executable, "-m", "interfaces.cli", "serve", "--end-with-parent"]
+    return Supervised("service", command, logs / "service.log")
+
+
 def worker_and_beat(logs: Path) -> tuple[Supervised, Supervised]:
     """Return the two commands of the fleet, not started yet."""
     command = [sys.executable, "-m", "interfaces.cli"]

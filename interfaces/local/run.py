@@ -6,12 +6,14 @@ import fcntl
 import os
 import shutil
 import signal
+import socket
 import time
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from importlib.resources import files
+from importlib.util import find_spec
 from pathlib import Path
 from types import FrameType
 
@@ -23,8 +25,9 @@ from rich.text import Text
 from interfaces.cli.knowledge import search_table
 from interfaces.cli.output import memory_table
 from interfaces.cli.turns import report_bad_lines
+from interfaces.http.pages.sessions import link_to_pages
 from interfaces.local.broker import BrokerUnavailable, embedded_broker
-from interfaces.local.processes import Supervised, worker_and_beat
+from interfaces.local.processes import Supervised, service, worker_and_beat
 from interfaces.local.progress import Progress, measure, panel
 from interfaces.turn_file import BadLine, read_turns
 from producers import Accepted, Producer
@@ -74,16 +77,18 @@ def run(settings: Settings, file: Path | None, *, once: bool, console: Console) 
         catalog = open_catalog(settings)
         stack.callback(catalog.close)
         worker, beat = worker_and_beat(folder)
-        for process in (beat, worker):
+        served = _service(settings, folder, console)
+        processes = (beat, worker, *served)
+        for process in processes:
             stack.callback(process.stop)
             process.start()
-        console.print(_started(settings, folder, worker, beat))
+        console.print(_started(settings, folder, processes))
         fed = _Fed()
         try:
-            fed = _feed(settings, file, catalog, (worker, beat), console)
+            fed = _feed(settings, file, catalog, processes, console)
             _show(settings, fed, catalog, console, ask=file is None)
             if not once:
-                _stay((worker, beat), console)
+                _stay(settings, fed, processes, console)
         except KeyboardInterrupt:
             console.print("\nstopping: the worker finishes the turns it has in hand")
         return not fed.bad
@@ -130,12 +135,35 @@ def _only_run(folder: Path) -> Iterator[None]:
         yield
 
 
-def _started(settings: Settings, folder: Path, worker: Supervised, beat: Supervised) -> Panel:
+def _service(settings: Settings, folder: Path, console: Console) -> tuple[Supervised, ...]:
+    """Return the HTTP service to start; none where it is not wanted, not installed, or its port is taken."""
+    if settings.http_port == 0:
+        return ()
+    if find_spec("fastapi") is None:
+        console.print("no service and no pages: pip install 'afterturn[service]'")
+        return ()
+    with socket.socket() as probe:
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            probe.bind((settings.http_host, settings.http_port))
+        except OSError as error:
+            address = f"{settings.http_host}:{settings.http_port}"
+            console.print(
+                f"no service and no pages: {address} cannot be had ({error.strerror}); set AFTERTURN_HTTP_PORT"
+            )
+            return ()
+    return (service(folder),)
+
+
+def _started(settings: Settings, folder: Path, processes: tuple[Supervised, ...]) -> Panel:
     text = Text()
+    more = {
+        "worker": f"{settings.worker_slots} slots, ",
+        "service": f"http://{settings.http_host}:{settings.http_port}/docs, ",
+    }
     for name, value in (
         ("broker", f"Valkey at {settings.broker_shown}, append-only file in {folder / 'broker'}"),
-        ("worker", f"process {worker.pid}, {settings.worker_slots} slots, log in {worker.log}"),
-        ("beat", f"process {beat.pid}, log in {beat.log}"),
+        *((one.name, f"process {one.pid}, {more.get(one.name, '')}log in {one.log}") for one in processes),
         ("data", f"{folder} (AFTERTURN_DATA_DIR)"),
     ):
         text.append(f"{name:8}", style="dim").append(f"{value}\n")
@@ -218,10 +246,18 @@ def _show(settings: Settings, fed: _Fed, catalog: Catalog, console: Console, *, 
         console.print(search_table(f"{question} (user {subject.subject_id})", found))
 
 
-def _stay(processes: tuple[Supervised, ...], console: Console) -> None:
+def _stay(settings: Settings, fed: _Fed, processes: tuple[Supervised, ...], console: Console) -> None:
+    if any(process.name == "service" for process in processes):
+        whose = next(iter(fed.subjects), Subject(tenant_id="default", subject_id="maya"))
+        with closing(open_redis(settings)) as redis:
+            link = link_to_pages(settings, whose.tenant_id, whose.subject_id, redis)
+        console.print(
+            f"\nWhat {whose.subject_id} sees of it, in a browser (the link works once, for five minutes):\n  {link}"
+        )
     console.print(
         "\nThe fleet stays up until Ctrl-C. From another shell:\n"
         "  .venv/bin/afterturn status\n"
+        "  .venv/bin/afterturn page-link maya\n"
         '  .venv/bin/afterturn search maya "where does she live"\n'
         "  .venv/bin/python -c 'from producers import enqueue; help(enqueue)'"
     )

@@ -53,6 +53,7 @@ class Home:
         return ours | {
             "AFTERTURN_DATA_DIR": str(self.data),
             "AFTERTURN_BROKER_URL": f"redis://127.0.0.1:{self.port}/0",
+            "AFTERTURN_HTTP_PORT": "0",
             "COLUMNS": "160",
             "NO_COLOR": "1",
             **more,
@@ -105,12 +106,12 @@ class Home:
         return said
 
     @contextmanager
-    def running(self) -> Iterator[Run]:
+    def running(self, **more: str) -> Iterator[Run]:
         """`afterturn run` until the block ends."""
         log = self.folder / "run.log"
         with log.open("wb") as output:
             process = subprocess.Popen(
-                [*COMMAND, "run"], env=self.environment(), stdout=output, stderr=subprocess.STDOUT
+                [*COMMAND, "run"], env=self.environment(**more), stdout=output, stderr=subprocess.STDOUT
             )
         run = Run(process, log)
         try:

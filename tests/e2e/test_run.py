@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import html
 import json
 import os
+import re
 import signal
 import sqlite3
 from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
 
+import httpx
 import pytest
 
+from tests.conftest import free_port
 from tests.e2e.command import Home, Run, Said, children, is_alive, wait_until
 from tests.turns import a_turn
 
@@ -214,3 +218,14 @@ def test_a_file_with_bad_lines_is_fed_without_them_and_the_exit_code_says_so(tmp
     assert [line.split(":")[0] for line in said.stderr.splitlines() if line.startswith("line ")] == ["line 2", "line 4"]
     assert ("What is known about anna" in said.stdout, "Berlin" in said.stdout) == (True, True)
     assert len(home.json("memories", "anna", "-t", "acme", "--all")) == 2
+
+
+def test_a_run_prints_a_link_to_the_pages_of_whom_it_knows(tmp_path: Path) -> None:
+    home = Home.at(tmp_path)
+    port = str(free_port())
+    with home.running(AFTERTURN_HTTP_PORT=port) as run, httpx.Client(follow_redirects=True, timeout=30.0) as browser:
+        [link] = re.findall(r"http://\S+/me/enter\?link=\S+", run.said())
+        page = browser.get(link)
+        assert page.status_code == 200
+        shown = html.unescape(page.text)
+        assert [one["summary"] for one in home.json("memories", "maya") if one["summary"] not in shown] == []

@@ -15,6 +15,7 @@ from typing import Any, Final
 from redis import Redis
 
 from schema import Capability, Principal
+from schema.settings import Settings
 
 LINK_SECONDS: Final = 300
 """How long a link may wait to be followed, once."""
@@ -36,6 +37,12 @@ def make_link(tenant_id: str, user_id: str, redis: Redis) -> str:
     secret = secrets.token_urlsafe(32)
     redis.set(_key("page-link", secret), json.dumps([tenant_id, user_id]), ex=LINK_SECONDS)
     return secret
+
+
+def link_to_pages(settings: Settings, tenant_id: str, user_id: str, redis: Redis) -> str:
+    """Return a link to a user's pages at the address on which the settings let the service listen."""
+    secret = make_link(tenant_id, user_id, redis)
+    return f"http://{settings.http_host}:{settings.http_port}/me/enter?link={secret}"
 
 
 def open_session(link_secret: str, redis: Redis) -> str | None:
