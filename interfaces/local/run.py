@@ -251,9 +251,8 @@ def _stay(settings: Settings, fed: _Fed, processes: tuple[Supervised, ...], cons
         whose = next(iter(fed.subjects), Subject(tenant_id="default", subject_id="maya"))
         with closing(open_redis(settings)) as redis:
             link = link_to_pages(settings, whose.tenant_id, whose.subject_id, redis)
-        console.print(
-            f"\nWhat {whose.subject_id} sees of it, in a browser (the link works once, for five minutes):\n  {link}"
-        )
+        console.print(f"\nWhat {whose.subject_id} sees of it, in a browser (the link works once, for five minutes):")
+        console.print(f"  {link}", soft_wrap=True)
     console.print(
         "\nThe fleet stays up until Ctrl-C. From another shell:\n"
         "  .venv/bin/afterturn status\n"
