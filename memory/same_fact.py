@@ -37,7 +37,7 @@ class Check:
 
     @property
     def key(self) -> Key:
-        """What tells it from the other checks of a batch."""
+        """Return what tells it from the other checks of a batch."""
         return self.candidate.turn_id, self.candidate.ordinal, self.memory.id
 
 

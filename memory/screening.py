@@ -80,7 +80,7 @@ def screened(
 
 
 def _is_planted_beside(turn: Turn) -> bool:
-    """Whether what comes with the words has orders: a name of a writer, the title of an attachment."""
+    """Return whether what comes with the words has orders: a name of a writer, the title of an attachment."""
     names = (message.name for message in turn.messages)
     titles = (attachment.title for attachment in turn.attachments)
     return any(any(planted.find(text)) for text in (*names, *titles) if text)

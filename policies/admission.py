@@ -76,7 +76,7 @@ class _Heard:
 
 
 def _may_answer(prose: str, *, asked: bool) -> bool:
-    """Whether a text is a bare reply whose question may stand in an earlier turn."""
+    """Return whether a text is a bare reply whose question may stand in an earlier turn."""
     said = prose.strip()
     if not 0 < len(said) <= _MAY_ANSWER_CHARS or said[-1] == "?" or not _SAID.search(said):
         return False
@@ -86,7 +86,7 @@ def _may_answer(prose: str, *, asked: bool) -> bool:
 
 
 def _states(sentence: str) -> bool:
-    """Whether a sentence may state something: it asks nothing, orders nothing and is more than a reaction."""
+    """Return whether a sentence may state something: it asks nothing, orders nothing and is more than a reaction."""
     said = sentence.strip()
     return (
         len(said.split()) >= _STATEMENT_WORDS
@@ -125,7 +125,7 @@ def _hear(turn: Turn, question: str) -> _Heard:
 
 
 def tells_of_self(prose: str, before: str, language: str) -> bool:
-    """Whether the head finds a sentence of somebody's own among the first of a text that is worth a memory.
+    """Return whether the head finds a sentence of somebody's own among the first of a text that is worth a memory.
 
     `before` is what the other side said just before.
     """
@@ -134,7 +134,7 @@ def tells_of_self(prose: str, before: str, language: str) -> bool:
 
 
 def is_own_news(sentence: str, before: str, language: str) -> bool:
-    """Whether the head finds a sentence worth a memory: told by its speaker, and no question."""
+    """Return whether the head finds a sentence worth a memory: told by its speaker, and no question."""
     if (
         not _SAID.search(sentence)
         or _ACKNOWLEDGEMENT.match(sentence)
@@ -165,8 +165,8 @@ def _weigh(heard: _Heard, prose: str, *, asked: bool, replying: bool) -> None:
 
 
 def admit_for_model(turn: Turn, question: str = "") -> Admission:
-    """What to do with a turn where a language model reads what is admitted: as `admit`, but a turn is skipped only if
-    it cannot tell or order anything. What is let through on top has the reason `may_tell`.
+    """Return what to do with a turn where a language model reads what is admitted: as `admit`, but a turn is skipped
+    only if it cannot tell or order anything. What is let through on top has the reason `may_tell`.
 
     Skipped are withdrawn consent, what is off the record, turns without prose, acknowledgements that answer nothing,
     and questions about the world that speak of nobody's life. What may have been said off the record is shown to
@@ -195,7 +195,7 @@ def _may_be_off_the_record(text: str) -> bool:
 
 
 def _may_tell(prose: str, *, answering: bool) -> bool:
-    """Whether a text may say something of whoever says it, or order something of the memory."""
+    """Return whether a text may say something of whoever says it, or order something of the memory."""
     said = prose.strip()
     if not _SAID.search(said):
         return False
@@ -207,7 +207,7 @@ def _may_tell(prose: str, *, answering: bool) -> bool:
 
 
 def admit(turn: Turn, question: str = "") -> Admission:
-    """What to do with a turn. `reasons` name the rules that decided, never the content.
+    """Return what to do with a turn. `reasons` name the rules that decided, never the content.
 
     `question` is what the assistant asked last in the turn before it in the conversation, if it ended by asking.
 

@@ -35,7 +35,8 @@ class Fading:
 
 
 def half_life_days(importance: float, policy: Policy) -> float:
-    """Days in which a memory of an importance, 0 to 1, halves its weight ("Memory System - Mechanics", section 6)."""
+    """Return days in which a memory of an importance, 0 to 1, halves its weight ("Memory System - Mechanics", section
+    6)."""
     if importance >= _HIGH:
         return policy.half_life_high_days
     if importance >= _MIDDLE:
@@ -46,12 +47,12 @@ def half_life_days(importance: float, policy: Policy) -> float:
 
 
 def weight(importance: float, last_used: datetime, now: datetime, policy: Policy) -> float:
-    """What a memory weighs now, 0 to 1: `importance * 0.5 ** (days since last use / half life)`."""
+    """Return what a memory weighs now, 0 to 1: `importance * 0.5 ** (days since last use / half life)`."""
     return importance * float(0.5 ** (_days(last_used, now) / half_life_days(importance, policy)))
 
 
 def fate(memory: Fading, now: datetime, policy: Policy) -> tuple[Fate, str]:
-    """What becomes of a memory today, and why.
+    """Return what becomes of a memory today, and why.
 
     "Memory System - Mechanics", section 6: archived when its weight is below 0.05 and it was not used for more than 30
     days; deleted 180 days later. With the light rule of "Memory System - V1" instead: deleted when it was not used for

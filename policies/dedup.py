@@ -138,7 +138,7 @@ def tells_news(candidate: Candidate) -> bool:
 def _judge(
     candidate: Candidate, neighbour: Neighbour, policy: Policy, now: datetime, name: str, nearest: float = -1.0
 ) -> SameFact:
-    """What a candidate is to a memory; `nearest` is the cosine of the nearest of all."""
+    """Return what a candidate is to a memory; `nearest` is the cosine of the nearest of all."""
     memory = neighbour.memory
     alike = memory.type is candidate.type and _within_window(candidate, memory, policy, now)
     if memory.summary == candidate.summary:
@@ -167,21 +167,21 @@ def _judge(
 
 
 def _spoken(candidate: Candidate, name: str = "") -> Wording:
-    """A candidate's words, with the change that the extractor saw as one of their cues."""
+    """Return a candidate's words, with the change that the extractor saw as one of their cues."""
     words = read(candidate.summary, name)
     cue = _SPOKEN.get(candidate.change)
     return replace(words, cues=words.cues | {cue}) if cue else words
 
 
 def _is_weaker(candidate: Candidate, said: Wording, known: Wording) -> bool:
-    """Whether a candidate is less sure than what is known: wondering about an allergy is not having one."""
+    """Return whether a candidate is less sure than what is known: wondering about an allergy is not having one."""
     if "weak" in known.cues:
         return False
     return candidate.certainty in _WEAK or ("weak" in said.cues and candidate.change is Change.NONE)
 
 
 def _takes_place(candidate: Candidate, said: Wording) -> bool:
-    """Whether another value takes the place of the one that is known: not what is planned, past, or one more."""
+    """Return whether another value takes the place of the one that is known: not what is planned, past, or one more."""
     if candidate.certainty is Certainty.PLAN:
         return bool(said.cues & NEWS)
     if candidate.certainty is Certainty.PAST:
@@ -190,8 +190,8 @@ def _takes_place(candidate: Candidate, said: Wording) -> bool:
 
 
 def _may_change(candidate: Candidate, memory: Memory, new: Wording) -> bool:
-    """Whether words may tell that a memory no longer holds: what has happened can only be corrected, and of what will,
-    another event only tells if it is moved, ended or corrected."""
+    """Return whether words may tell that a memory no longer holds: what has happened can only be corrected, and of what
+    will, another event only tells if it is moved, ended or corrected."""
     if candidate.certainty in _WEAK:
         return False
     if memory.type is not MemoryType.EPISODIC:
@@ -202,8 +202,8 @@ def _may_change(candidate: Candidate, memory: Memory, new: Wording) -> bool:
 
 
 def _within_window(candidate: Candidate, memory: Memory, policy: Policy, now: datetime) -> bool:
-    """Episodes can be one only if the memory is fresh (the plan's `created_at`) and both tell of the same days, so
-    that a replay of old turns, all created just now, does not merge what lies months apart."""
+    """Return whether they may be one: episodes only if the memory is fresh (the plan's `created_at`) and both tell of
+    the same days, so that a replay of old turns, all created just now, does not merge what lies months apart."""
     if candidate.type is not MemoryType.EPISODIC:
         return True
     window = timedelta(hours=policy.episodic_merge_window_hours)
@@ -211,7 +211,7 @@ def _within_window(candidate: Candidate, memory: Memory, policy: Policy, now: da
 
 
 def _why_not(candidate: Candidate, known: Iterable[Memory], changed: Sequence[_Judged]) -> str | None:
-    """Why what contradicts the candidate stays as it is, if it does."""
+    """Return why what contradicts the candidate stays as it is, if it does."""
     if any(
         memory_id(memory.subject, candidate.type, candidate.turn_id, candidate.ordinal) in memory.supersedes
         for memory in known

@@ -40,7 +40,8 @@ def compare_facts(a: tuple[Fact, ...], b: tuple[Fact, ...]) -> SameFact:
 
 
 def _are_of_others(a: tuple[Fact, ...], b: tuple[Fact, ...]) -> bool:
-    """Whether both statements are of people with names, none of whom is in both: a friend Ines, and a friend Jan."""
+    """Return whether both statements are of people with names, none of whom is in both: a friend Ines, and a friend
+    Jan."""
     here, there = ([read(fact.entity).names for fact in facts] for facts in (a, b))
     if not (here and there and all(here) and all(there)):
         return False
@@ -48,7 +49,7 @@ def _are_of_others(a: tuple[Fact, ...], b: tuple[Fact, ...]) -> bool:
 
 
 def _of_one_slot(one: Fact, other: Fact) -> bool:
-    """Whether two facts of one entity give values of what it has one of at a time."""
+    """Return whether two facts of one entity give values of what it has one of at a time."""
     name = one.attribute
     if not name or not other.attribute or name.casefold() != other.attribute.casefold() or not has_one_value(name):
         return False

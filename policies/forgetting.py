@@ -141,19 +141,20 @@ class _Wish:
         return None
 
     def _is_of_another(self, memory: Memory | Candidate, said: Wording) -> bool:
-        """Whether it is told of somebody whom a wish about the user does not name, or not of whom the wish names."""
+        """Return whether it is told of somebody whom a wish about the user does not name, or not of whom the wish
+        names."""
         others = said.bearers | _named(memory, said)
         names_them = bool(self.wording.words & others)
         return bool(self.is_own and others and not names_them) or bool(self.wording.bearers - said.words)
 
     def _is_named(self, known: Known, said: Wording) -> bool:
-        """Whether the wish names the attribute of which it speaks, and nothing that it lacks."""
+        """Return whether the wish names the attribute of which it speaks, and nothing that it lacks."""
         share = sum((known.shares or {}).get(attribute, 0.0) for attribute in self.attributes)
         return share >= _ATTRIBUTE_SURELY and not self.words - self.naming - said.words
 
 
 def _named(memory: Memory | Candidate, said: Wording) -> frozenset[str]:
-    """The people whom a memory names."""
+    """Return the people whom a memory names."""
     people = contents(
         part for entity in memory.entities if entity.type == "PERSON" for part in entity.text.lower().split()
     )
@@ -161,7 +162,7 @@ def _named(memory: Memory | Candidate, said: Wording) -> frozenset[str]:
 
 
 def _nearest(places: Sequence[int], known: Sequence[Known], policy: Policy) -> tuple[int, ...]:
-    """The nearest of what may be meant, with what is as near, if it is near at all."""
+    """Return the nearest of what may be meant, with what is as near, if it is near at all."""
     near = {
         place: similarity
         for place in places

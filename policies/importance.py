@@ -29,7 +29,7 @@ _PROACTIVITY: Final[dict[Kind, float]] = {
 
 
 def source_trust(source: TurnSource) -> float:
-    """How far a source is believed, from 0 to 1.
+    """Return how far a source is believed, from 0 to 1.
 
     "Memory System - Mechanics", section 9, shows 0.85 for a user's own statement; a bank's record or the system's
     own stands above it. What comes from elsewhere stays below the 0.7 from which section 7 promotes, so nothing
@@ -39,7 +39,7 @@ def source_trust(source: TurnSource) -> float:
 
 
 def affect(valence: Valence, intensity: float, policy: Policy) -> float:
-    """The strength of a feeling from 0 to 1, a negative one counting less.
+    """Return the strength of a feeling from 0 to 1, a negative one counting less.
 
     "Memory System - Mechanics", section 3: `intensity * (0.8 if negative else 1.0)`.
     """
@@ -48,7 +48,7 @@ def affect(valence: Valence, intensity: float, policy: Policy) -> float:
 
 
 def use(access_count: int) -> float:
-    """How used a memory is, from 0 (never) to 1 (nine times or more).
+    """Return how used a memory is, from 0 (never) to 1 (nine times or more).
 
     "Memory System - Mechanics", section 3: `min(1, log(1 + access_count) / log(10))`.
     """
@@ -65,7 +65,7 @@ def importance(
     explicit: bool,
     policy: Policy,
 ) -> float:
-    """The importance of a memory, from 0 to 1 ("Memory System - Mechanics", section 3).
+    """Return the importance of a memory, from 0 to 1 ("Memory System - Mechanics", section 3).
 
     `trust` is the source's (see `source_trust`), `intensity` the feeling's, both 0 to 1; `explicit` says that the
     user asked for it to be remembered.
@@ -81,7 +81,7 @@ def importance(
 
 
 def proactivity_weight(*, kind: Kind, importance: float, trust: float, private: bool) -> float:
-    """How fit a memory is to be brought up unasked, from 0 (never) to 1.
+    """Return how fit a memory is to be brought up unasked, from 0 (never) to 1.
 
     "Memory System - Mechanics", section 11, gates outreach on this weight and on trust, and section 9 shows 0.5
     for a chat memory of importance 0.63; the shape is ours: the kind's share, times trust, times a factor that runs
@@ -94,7 +94,7 @@ def proactivity_weight(*, kind: Kind, importance: float, trust: float, private: 
 
 
 def from_five(stars: int) -> float:
-    """An importance of 1..5, as people and older callers give it, on our scale of 0.2..1.0.
+    """Return an importance of 1..5, as people and older callers give it, on our scale of 0.2..1.0.
 
     Raises:
         ValueError: `stars` is not within 1..5.
@@ -105,7 +105,7 @@ def from_five(stars: int) -> float:
 
 
 def to_five(importance: float) -> int:
-    """An importance of 0..1 as the nearest of 1..5, halves up; what lies below 0.2 is 1."""
+    """Return an importance of 0..1 as the nearest of 1..5, halves up; what lies below 0.2 is 1."""
     return min(5, max(1, math.floor(_clamp(importance) * 5 + 0.5)))
 
 

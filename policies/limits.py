@@ -6,7 +6,7 @@ from schema import Policy
 
 
 def within_rate(writes_last_hour: int, explicit: bool, policy: Policy) -> float:
-    """What to multiply a candidate's importance by: 1 within the hour's writes, less past them.
+    """Return what to multiply a candidate's importance by: 1 within the hour's writes, less past them.
 
     `writes_last_hour` counts the subject's memories written in the hour before this one. What the user asked to be
     remembered is never lowered ("S3 Vectors Memory Implementation Plan (V1)", configuration

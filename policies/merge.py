@@ -16,7 +16,8 @@ _IMPLIED: Final = frozenset({"marital_status", "relationship_status"})
 
 
 def merge(existing: Memory, candidate: Candidate, importance: float, now: datetime, policy_version: str) -> Memory:
-    """The memory with what the candidate adds: all labels and turns of both, the greater importance and confidence.
+    """Return the memory with what the candidate adds: all labels and turns of both, the greater importance and
+    confidence.
 
     The summary stays unless the candidate's says all of it and more, and under legal hold it always does. A fact tells
     of the latest moment at which it was said; an episode keeps its moment unless the candidate knows the hour where the
@@ -55,7 +56,7 @@ def merge(existing: Memory, candidate: Candidate, importance: float, now: dateti
 
 
 def says_more(old: str, new: str) -> bool:
-    """Whether the new text says all that the old one says, and more, in at most what a summary may hold."""
+    """Return whether the new text says all that the old one says, and more, in at most what a summary may hold."""
     if len(new) > MAX_SUMMARY_CHARS:
         return False
     was, is_ = read(old), read(new)
@@ -80,7 +81,7 @@ def would_lose(candidate: Candidate, memory: Memory) -> bool:
 
 
 def supersede(old: Memory, by: uuid.UUID, now: datetime) -> Memory:
-    """The memory as it is once another one has taken its place; a memory that already is so stays as it is."""
+    """Return the memory as it is once another one has taken its place; a memory that already is so stays as it is."""
     if old.status is Status.SUPERSEDED and old.superseded_by == by:
         return old
     return old.model_copy(

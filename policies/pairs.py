@@ -118,7 +118,7 @@ def cues_about(new: Wording, old: Wording) -> frozenset[str]:
 
 
 def _is_repeated(old: Wording, new: Wording) -> bool:
-    """Whether both say the same in the same words: for or against it, and of the same numbers."""
+    """Return whether both say the same in the same words: for or against it, and of the same numbers."""
     return (
         bool(old.order)
         and old.order == new.order
@@ -129,7 +129,8 @@ def _is_repeated(old: Wording, new: Wording) -> bool:
 
 
 def another_bearer(old: Wording, new: Wording) -> bool:
-    """Whether one statement tells of somebody beside the user whom the other does not name, nor means by a pronoun."""
+    """Return whether one statement tells of somebody beside the user whom the other does not name, nor means by a
+    pronoun."""
     if old.bearers == new.bearers or (old.names | new.names) & old.words & new.words:
         return False
     if old.bearers and new.bearers:
@@ -146,7 +147,8 @@ def shares_only_a_unit(old: Wording, new: Wording) -> bool:
 
 
 def numbers_clash(a: frozenset[Quantity], b: frozenset[Quantity]) -> bool:
-    """Whether each counts something otherwise than the other; a number without a unit may count anything but years."""
+    """Return whether each counts something otherwise than the other; a number without a unit may count anything but
+    years."""
     here = {q for q in a if q.value not in {p.value for p in b}}
     there = {q for q in b if q.value not in {p.value for p in a}}
     return any(
@@ -157,7 +159,7 @@ def numbers_clash(a: frozenset[Quantity], b: frozenset[Quantity]) -> bool:
 
 
 def _another_kind(old: Wording, new: Wording) -> bool:
-    """Whether the same thing is called after another kind of it: a chemistry exam and a physics exam."""
+    """Return whether the same thing is called after another kind of it: a chemistry exam and a physics exam."""
     here, there = ({word: kind for kind, word in pairwise(one.order)} for one in (old, new))
     return any(here[word] not in new.words and there[word] not in old.words for word in here.keys() & there.keys())
 
@@ -192,7 +194,7 @@ def _oppose(a: frozenset[str], b: frozenset[str], pairs: tuple[_Sides, ...]) -> 
 
 
 def _turned(a: frozenset[str], b: frozenset[str]) -> bool:
-    """Whether a word stands against itself with a prefix: happy, unhappy."""
+    """Return whether a word stands against itself with a prefix: happy, unhappy."""
     return any(prefix + word in b for word in a if len(word) > 3 for prefix in lexicon.PREFIXES)
 
 

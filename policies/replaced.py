@@ -39,7 +39,7 @@ def as_told(
 def _stands(
     candidate: Candidate, decided: Decision, known: Mapping[uuid.UUID, Memory], shown: Container[uuid.UUID]
 ) -> bool:
-    """Whether what dedup decided is done though the extractor named nothing."""
+    """Return whether what dedup decided is done though the extractor named nothing."""
     targets = [known[id_] for id_ in decided.targets]
     match decided.action:
         case DecisionAction.UPDATE:
@@ -52,6 +52,7 @@ def _stands(
 
 
 def _tells_more(candidate: Candidate, memory: Memory) -> bool:
-    """Whether a candidate has other content words or amounts than a memory: fewer may be of somebody else, too."""
+    """Return whether a candidate has other content words or amounts than a memory: fewer may be of somebody
+    else, too."""
     said, known = read(candidate.summary), read(memory.summary)
     return (said.words, said.quantities) != (known.words, known.quantities)

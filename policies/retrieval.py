@@ -35,7 +35,8 @@ class Match:
 
 
 def relevances(matches: Sequence[Match], policy: Policy) -> list[float]:
-    """How well each match answers the query beside the others, 0 to 1: the best of them has 1, unless all have 0.
+    """Return how well each match answers the query beside the others, 0 to 1: the best of them has 1, unless all have
+    0.
 
     Cosine and BM25, each as a share of the best, weighed; then each memory gets some of what stands next to it in its
     conversation (`in_context`).
@@ -48,7 +49,7 @@ def relevances(matches: Sequence[Match], policy: Policy) -> list[float]:
 
 
 def in_context(matches: Sequence[Match], relevances: Sequence[float], policy: Policy) -> list[float]:
-    """Relevances with some of what was said just before or after in the same conversation.
+    """Return the relevances with some of what was said just before or after in the same conversation.
 
     What a memory is about often stands in the turn beside it, which its own sentence no longer names. Each gets the
     context weight times the best `relevance * 0.5 ** (minutes between / half-life)` of the other moments of its
@@ -73,7 +74,7 @@ def in_context(matches: Sequence[Match], relevances: Sequence[float], policy: Po
 def _lifted(
     ordered: Sequence[int], matches: Sequence[Match], relevances: Sequence[float], policy: Policy
 ) -> dict[int, float]:
-    """The best of what came before each place, halved with every half-life that lies between."""
+    """Return the best of what came before each place, halved with every half-life that lies between."""
     lifted: dict[int, float] = {}
     best, last = 0.0, None
     for moment, group in groupby(ordered, key=lambda place: matches[place].said_at):
@@ -87,7 +88,7 @@ def _lifted(
 
 
 def recency(last: datetime, now: datetime) -> float:
-    """How recent a moment is, from 1 (now, or later) towards 0: `0.5 ** (days / RECENCY_HALF_LIFE_DAYS)`."""
+    """Return how recent a moment is, from 1 (now, or later) towards 0: `0.5 ** (days / RECENCY_HALF_LIFE_DAYS)`."""
     days = max(0.0, (now - last).total_seconds() / _SECONDS_A_DAY)
     return float(0.5 ** (days / RECENCY_HALF_LIFE_DAYS))
 
@@ -199,7 +200,7 @@ def slots(available_tokens: int) -> dict[MemoryType, int]:
 
 
 def _shares(values: Sequence[float]) -> list[float]:
-    """Each as a share of the greatest; what is negative counts as 0."""
+    """Return each as a share of the greatest; what is negative counts as 0."""
     greatest = max(values, default=0.0)
     return [max(0.0, value) / greatest for value in values] if greatest > 0 else [0.0] * len(values)
 

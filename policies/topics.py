@@ -24,18 +24,19 @@ _LONGEST: Final = 60
 
 
 def named_in(wish: str) -> tuple[str, ...]:
-    """The topics that a wish names: "my health or the divorce" -> health, divorce. Too long ones are no topics."""
+    """Return the topics that a wish names: "my health or the divorce" -> health, divorce. Too long ones are no
+    topics."""
     topics = (_TAIL.sub("", _WHOSE.sub("", part.strip())).strip().lower() for part in _SPLIT.split(wish))
     return tuple(dict.fromkeys(topic for topic in topics if _SHORTEST <= len(topic) <= _LONGEST))
 
 
 def is_everything(topic: str) -> bool:
-    """Whether a topic is the user as a whole."""
+    """Return whether a topic is the user as a whole."""
     return topic in _ONESELF
 
 
 def is_about(text: str, topics: Iterable[str], labels: Sequence[str] = ()) -> bool:
-    """Whether a text is about one of the topics, or has one of them as a label (a tag, a category).
+    """Return whether a text is about one of the topics, or has one of them as a label (a tag, a category).
 
     It is when it has all words of the topic, in any form of them; when the topic names a kind of sensitive data, such
     as health, and the text speaks of that; for a topic in another script, when it
@@ -61,7 +62,7 @@ def _is_about(topic: str, said: frozenset[str], lower: str, marks: set[str]) -> 
 
 
 def without(text: str, topics: Sequence[str]) -> str:
-    """The text with every sentence on one of the topics left blank."""
+    """Return the text with every sentence on one of the topics left blank."""
     if not topics:
         return text
     return "".join(_blanked(match[0], topics) for match in _SENTENCE.finditer(text))

@@ -21,7 +21,7 @@ def around(
     hops: int = 1,
     limit: int = 200,
 ) -> list[Relation]:
-    """The facts about these names, and up to `hops` steps from them; nearest first.
+    """Return the facts about these names, and up to `hops` steps from them; nearest first.
 
     Raises:
         ValueError: no name was given, or `hops` is no number of steps.
@@ -42,7 +42,8 @@ def around_question(
     limit: int = 200,
     now: datetime,
 ) -> list[Relation]:
-    """The facts that answer a question: vectors find the memories where to enter, and the graph says what is true.
+    """Return the facts that answer a question: vectors find the memories where to enter, and the graph says what is
+    true.
 
     Raises:
         ValueError: the query is empty.

@@ -124,7 +124,7 @@ class AsyncRecall:
         offset: int = 0,
         explain: bool = False,
     ) -> list[Hit]:
-        """As `Recall.search`."""
+        """Return as `Recall.search`."""
         return await asyncio.to_thread(
             self._recall.search,
             principal,
@@ -145,7 +145,7 @@ class AsyncRecall:
         budget_tokens: int = 600,
         bullets: int | None = None,
     ) -> ContextBlock:
-        """As `Recall.context`."""
+        """Return as `Recall.context`."""
         return await asyncio.to_thread(
             self._recall.context, principal, subjects, question, budget_tokens=budget_tokens, bullets=bullets
         )
@@ -160,13 +160,13 @@ class AsyncRecall:
         cursor: str | None = None,
         limit: int = 50,
     ) -> Page:
-        """As `Recall.list`."""
+        """Return as `Recall.list`."""
         return await asyncio.to_thread(
             self._recall.list, principal, subject, filters=filters, words=words, cursor=cursor, limit=limit
         )
 
     async def get(self, principal: Principal | None, subject: Subject, memory_id: uuid.UUID) -> Memory:
-        """As `Recall.get`."""
+        """Return as `Recall.get`."""
         return await asyncio.to_thread(self._recall.get, principal, subject, memory_id)
 
     async def close(self) -> None:

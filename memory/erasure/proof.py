@@ -38,7 +38,7 @@ class Proof:
 
     @property
     def is_clean(self) -> bool:
-        """Whether nothing is left."""
+        """Return whether nothing is left."""
         return not any(self.left.values())
 
 

@@ -61,7 +61,7 @@ class Note:
 
 
 def offsets_of(parsed: Parsed) -> list[int]:
-    """Where each word of a sentence begins, in characters."""
+    """Return where each word of a sentence begins, in characters."""
     places, at = [], 0
     for token in parsed.tokens:
         places.append(at)
@@ -70,7 +70,8 @@ def offsets_of(parsed: Parsed) -> list[int]:
 
 
 def looks_of(parsed: Parsed, place: int) -> Looks:
-    """Where the clause of a word looks: what is arranged, due or begins on a day lies ahead of who speaks of it."""
+    """Return where the clause of a word looks: what is arranged, due or begins on a day lies ahead of who
+    speaks of it."""
     tokens = parsed.tokens
     if is_verb(tokens[place]):  # the parser took "sept" for one
         return Looks.UNKNOWN
@@ -99,8 +100,8 @@ def _holds(parsed: Parsed, verb: int | None) -> bool:
 
 
 def notes_of(parsed: Parsed, text: str, moment: datetime, earlier: Span | None = None) -> tuple[Note, ...]:
-    """The dates of a sentence and how each is to be written. `text` is that of `parsed`, `earlier` the last date that
-    was named before it."""
+    """Return the dates of a sentence and how each is to be written. `text` is that of `parsed`, `earlier` the last date
+    that was named before it."""
     starts = offsets_of(parsed)
 
     def token_at(place: int) -> int:
@@ -139,7 +140,7 @@ def _since(parsed: Parsed, text: str, moment: datetime, token_at: Callable[[int]
 
 
 def _is_whole(parsed: Parsed, first: int, last: int) -> bool:
-    """Whether the words from `first` to `last` are all of an adverbial, and no part of another phrase."""
+    """Return whether the words from `first` to `last` are all of an adverbial, and no part of another phrase."""
     tokens = parsed.tokens
     inside = range(first, last + 1)
     heads = [i for i in inside if tokens[i].head not in inside or tokens[i].head == i]
@@ -155,8 +156,8 @@ def _is_whole(parsed: Parsed, first: int, last: int) -> bool:
 
 
 def with_notes(text: str, notes: Sequence[Note], moved: Mapping[int, int] | None = None) -> str:
-    """The words letter by letter, with each date in brackets after its own. `moved` says where a place of the text
-    that was parsed stands in this one."""
+    """Return the words letter by letter, with each date in brackets after its own. `moved` says where a place of the
+    text that was parsed stands in this one."""
     pieces: list[str] = []
     at = 0
     for note in notes:

@@ -70,14 +70,15 @@ def attribute_shares(vector: Vector, prototypes: Prototypes) -> dict[str, float]
 
 
 def _closeness(prototypes: Prototypes, vector: Vector) -> NDArray[np.float64]:
-    """How near a sentence is to each attribute's examples: the nearest, and a little of the next."""
+    """Return how near a sentence is to each attribute's examples: the nearest, and a little of the next."""
     cosines = np.sort((prototypes.vectors @ vector).reshape(len(ATTRIBUTES), -1), axis=1).astype(np.float64)
     nearest: NDArray[np.float64] = cosines[:, -1] + 0.5 * cosines[:, -2]
     return nearest
 
 
 def has_one_value(attribute: str | None) -> bool:
-    """Whether somebody has one value of an attribute at a time. One that is not in the table is taken to be so."""
+    """Return whether somebody has one value of an attribute at a time. One that is not in the table is taken
+    to be so."""
     if attribute is None:
         return False
     row = ATTRIBUTES.get(attribute)

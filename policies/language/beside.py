@@ -15,7 +15,7 @@ _OWN: Final = re.compile(r"(?:I|Im|Ive|we|my|our)\b", re.IGNORECASE)
 
 
 def told_beside(text: str) -> tuple[str, ...]:
-    """The clauses of a question or a task that say something of the user and ask nothing."""
+    """Return the clauses of a question or a task that say something of the user and ask nothing."""
     pieces = (_BECAUSE.sub("", piece.strip(" ,"), count=1) for piece in _PIECE.split(text))
     return tuple(
         piece for piece in pieces if _OWN.match(piece) and piece[-1:] != "?" and relevance_of(piece).worth_keeping

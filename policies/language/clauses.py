@@ -59,12 +59,12 @@ def is_verb(token: Token) -> bool:
 
 
 def root_of(parsed: Parsed) -> int | None:
-    """The place of the sentence's main word."""
+    """Return the place of the sentence's main word."""
     return next((i for i, token in enumerate(parsed.tokens) if token.dep == "ROOT"), None)
 
 
 def governor(parsed: Parsed, place: int) -> int | None:
-    """The verb of the clause in which a word stands."""
+    """Return the verb of the clause in which a word stands."""
     tokens = parsed.tokens
     for _ in range(len(tokens)):
         if is_verb(tokens[place]) and tokens[place].dep not in AUXILIARIES:
@@ -76,7 +76,7 @@ def governor(parsed: Parsed, place: int) -> int | None:
 
 
 def clause_of(parsed: Parsed, head: int) -> Clause:
-    """The clause whose main word stands at `head`."""
+    """Return the clause whose main word stands at `head`."""
     tokens = parsed.tokens
     children = parsed.children(head)
     own = next((c for c in children if tokens[c].dep in SUBJECTS), None)
@@ -94,14 +94,14 @@ def clause_of(parsed: Parsed, head: int) -> Clause:
 
 
 def clauses(parsed: Parsed) -> Iterator[Clause]:
-    """The clauses of a sentence, in order."""
+    """Yield the clauses of a sentence, in order."""
     for place, token in enumerate(parsed.tokens):
         if token.dep in _CLAUSE_LINKS and is_verb(token) and token.dep not in AUXILIARIES:
             yield clause_of(parsed, place)
 
 
 def main_clauses(parsed: Parsed) -> list[Clause]:
-    """The clauses that stand beside each other at the top: the main one and those coordinated with it."""
+    """Return the clauses that stand beside each other at the top: the main one and those coordinated with it."""
     tokens = parsed.tokens
     root = root_of(parsed)
     if root is None:
@@ -114,7 +114,7 @@ def main_clauses(parsed: Parsed) -> list[Clause]:
 
 
 def tense_at(parsed: Parsed, place: int) -> Tense:
-    """The tense of the clause in which a word stands, NONE where no verb says it."""
+    """Return the tense of the clause in which a word stands, NONE where no verb says it."""
     verb = governor(parsed, place)
     for _ in range(4):
         if verb is None:
@@ -127,7 +127,7 @@ def tense_at(parsed: Parsed, place: int) -> Tense:
 
 
 def is_of_speaker(parsed: Parsed, place: int | None) -> bool:
-    """Whether a subject is the speaker, alone or with others."""
+    """Return whether a subject is the speaker, alone or with others."""
     if place is None:
         return False
     tokens = parsed.tokens
@@ -145,7 +145,8 @@ def _top(tokens: tuple[Token, ...], place: int, root: int) -> bool:
 
 
 def _is_beside(parsed: Parsed, place: int, root: int) -> bool:
-    """Whether what the parser calls a complement before the verb is a sentence of its own: "I fell, it hurts"."""
+    """Return whether what the parser calls a complement before the verb is a sentence of its own: "I fell, it
+    hurts"."""
     token = parsed.tokens[place]
     if token.dep != "ccomp" or token.head != root or place > root:
         return False

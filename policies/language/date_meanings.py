@@ -88,7 +88,7 @@ def _chosen(back: date, ahead: date, found: Found) -> date:
 
 
 def _yearly(month: int, day: int, found: Found) -> date | None:
-    """The day of the year that is meant: the one behind or the one ahead; None where no year near has it."""
+    """Return the day of the year that is meant: the one behind or the one ahead; None where no year near has it."""
     days = []
     for year in range(found.today.year - 4, found.today.year + 5):
         try:
@@ -176,7 +176,8 @@ def _deictic(found: Found) -> Span:
 
 
 def _comes_weekly(found: Found) -> bool:
-    """Whether a weekday stands in a row of them, "Monday to Wednesday", and is not what something moved from or to."""
+    """Return whether a weekday stands in a row of them, "Monday to Wednesday", and is not what something moved from or
+    to."""
     before = found.text[: found.match.start()][-24:]
     row = _ROW.match(found.text, found.match.end("wd")) and not before.endswith("from ")
     return bool(row or (_ROW_BEFORE.search(before) and "from " not in before))
@@ -221,7 +222,7 @@ def _unit(found: Found) -> Span:
 
 
 def _beyond(found: Found) -> Span:
-    """The weekend before last, the week after next."""
+    """Return the weekend before last, the week after next."""
     unit, step = found["unit"], -2 if found["which"] == "before last" else 2
     if unit == "week":
         return of_week(found.today + timedelta(weeks=step))

@@ -54,7 +54,7 @@ def find_dates(
     looks: Callable[[int], Looks] = lambda _place: Looks.UNKNOWN,
     earlier: Span | None = None,
 ) -> tuple[When, ...]:
-    """The dates in a text that have one meaning seen from `moment` in its own zone, in order.
+    """Return the dates in a text that have one meaning seen from `moment` in its own zone, in order.
 
     `looks` says where the clause looks in which a character stands, `earlier` the date named before the
     text. Recurring times ("every Friday") and dates that no calendar has are none.
@@ -97,7 +97,7 @@ def _moment(span: Span, text: str, end: int, moment: datetime) -> datetime:
 
 
 def _is_meant(name: str, match: re.Match[str], text: str) -> bool:
-    """Whether words that look like a date are one."""
+    """Return whether words that look like a date are one."""
     before = text[: match.start()][-40:]
     if _RECURS.search(before) and name not in ("day_month", "month_day", "iso", "digits"):
         return False

@@ -36,7 +36,7 @@ _POLITE_STATE = words("sure sorry glad happy impressed jealous curious proud afr
 
 
 def doings_of(said: Sequence[str]) -> set[str]:
-    """The kinds of clause with "I" or "we" in a sentence, given as its words in lower case.
+    """Return the kinds of clause with "I" or "we" in a sentence, given as its words in lower case.
 
     "state" (I am busy), "polite_state" (I'm sure), "owns" (I have two), "ongoing" (I've been training, I used to),
     "personal_verb" (I moved), "mental_verb" (I think), "other_verb", and "modal" with any of them (I could).

@@ -28,22 +28,22 @@ SIZE: Final = BUCKETS + len(FLAGS)
 
 
 def hashed(name: str) -> int:
-    """The place of a feature with a name, the same in every process."""
+    """Return the place of a feature with a name, the same in every process."""
     return crc32(name.encode()) % BUCKETS
 
 
 def plain(text: str) -> str:
-    """The text as the heads read it: bounded, in lower case, with straight apostrophes."""
+    """Return the text as the heads read it: bounded, in lower case, with straight apostrophes."""
     return text[:MAX_CHARS].replace("’", "'").replace("‘", "'").lower()
 
 
 def words_of(text: str) -> list[str]:
-    """The words, numbers and marks of a text that `plain` gave; digits are told by how many they are."""
+    """Return the words, numbers and marks of a text that `plain` gave; digits are told by how many they are."""
     return [f"#{len(word)}" if word[0].isdigit() else word for word in _WORD.findall(text)[:_MAX_WORDS]]
 
 
 def _word_features(words: list[str]) -> Iterator[str]:
-    """Words, pairs of neighbours, and the first words by their place."""
+    """Yield words, pairs of neighbours, and the first words by their place."""
     before = "^"
     for place, word in enumerate(words):
         yield f"w {word}"
@@ -56,7 +56,7 @@ def _word_features(words: list[str]) -> Iterator[str]:
 
 @lru_cache(maxsize=8192)
 def _letter_places(word: str) -> frozenset[int]:
-    """The places of runs of three to five letters of a word, with its edges."""
+    """Return the places of runs of three to five letters of a word, with its edges."""
     if len(word) < 3 or len(word) > _LONGEST_WORD:
         return frozenset()
     edged = f"<{word}>"
@@ -66,7 +66,7 @@ def _letter_places(word: str) -> frozenset[int]:
 
 
 def _parse_features(parsed: Parsed) -> Iterator[str]:
-    """Pairs of words of which one hangs on the other, where the verb is one of them."""
+    """Yield pairs of words of which one hangs on the other, where the verb is one of them."""
     for token in parsed.tokens:
         head = parsed.tokens[token.head]
         if token.dep == "ROOT":

@@ -28,7 +28,7 @@ def words_of(text: str) -> list[str]:
 
 
 def base(word: str) -> str:
-    """A word without its ending: equal for inflections of one word, as far as spelling shows."""
+    """Return a word without its ending: equal for inflections of one word, as far as spelling shows."""
     word = word.split("'", maxsplit=1)[0] if not word.endswith("n't") else word[:-3]
     for end in _ENDS:
         if word.endswith(end) and len(word) - len(end) >= 3:
@@ -40,7 +40,7 @@ def base(word: str) -> str:
 
 
 def strange_words(summary: str, said: str, names: Iterable[str] = ()) -> list[str]:
-    """The words of a summary that its speaker did not say: no inflection of theirs, no name, date or part of the
+    """Return the words of a summary that its speaker did not say: no inflection of theirs, no name, date or part of the
     frame."""
     heard = words_of(said)
     known = {*heard, *map(base, heard), *(word.split("'")[0] for word in heard)}
@@ -56,8 +56,8 @@ def strange_words(summary: str, said: str, names: Iterable[str] = ()) -> list[st
 
 
 def is_faithful(summary: str, said: str, names: Iterable[str] = ()) -> bool:
-    """Whether every word of a summary is its speaker's, an inflection, a name, a date, or of the frame, its negations
-    are theirs, and it says no sentence twice."""
+    """Return whether every word of a summary is its speaker's, an inflection, a name, a date, or of the frame, its
+    negations are theirs, and it says no sentence twice."""
     sentences = [one.strip().lower() for one in re.split(r"(?<=[.!?]) ", summary)]
     if len(set(sentences)) < len(sentences):
         return False

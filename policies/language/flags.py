@@ -126,7 +126,8 @@ FLAGS: Final = {name: place for place, name in enumerate(_FLAGS)}
 
 
 def flags_of(text: str, tokens: list[str], parsed: Parsed | None, before: str, language: str) -> set[str]:
-    """The flags that hold, by name. `text` is the utterance as it was written, `tokens` its words in lower case."""
+    """Return the flags that hold, by name. `text` is the utterance as it was written, `tokens` its words in
+    lower case."""
     found = {f"lang_{language}"} | _marks(text[:MAX_CHARS])
     bag = set(tokens)
     for name, sought in (("me", _FIRST), ("we", _WE), ("you", _YOU), ("others", _OTHERS), ("if", _IF)):
@@ -157,7 +158,7 @@ def flags_of(text: str, tokens: list[str], parsed: Parsed | None, before: str, l
 
 
 def _marks(text: str) -> set[str]:
-    """Flags of punctuation and of what stands in figures."""
+    """Return flags of punctuation and of what stands in figures."""
     lower, stripped = text.lower(), text.rstrip()
     asks = stripped.endswith(("?", "？"))
     colon = max(text.find(": "), text.find(":\n"), text.find("："))
@@ -183,7 +184,7 @@ def _marks(text: str) -> set[str]:
 
 
 def _subject_flag(parsed: Parsed, place: int) -> str:
-    """Who the subject at this place is, as the name of a flag."""
+    """Return who the subject at this place is, as the name of a flag."""
     token = parsed.tokens[place]
     if pronoun := _PRONOUNS.get(token.lower):
         return pronoun
@@ -213,7 +214,7 @@ def _parse_flags(parsed: Parsed) -> set[str]:
 
 
 def _root_flags(parsed: Parsed, root: int) -> set[str]:
-    """Flags of the main verb: its subject, its mood, its tense."""
+    """Return flags of the main verb: its subject, its mood, its tense."""
     tokens = parsed.tokens
     tag = tokens[root].tag
     children = parsed.children(root)

@@ -19,7 +19,8 @@ _TRAILING: Final = words("lol haha hahaha lmao btw tbh though tho rip")
 
 
 def fringe_of(parsed: Parsed) -> tuple[int, int]:
-    """From where to where a sentence is more than what only opens or ends it: "well, ...", "... lol", smileys."""
+    """Return from where to where a sentence is more than what only opens or ends it: "well, ...", "... lol",
+    smileys."""
     tokens = parsed.tokens
     begin, end = _announced(tokens), len(tokens)
     while begin < end and (
@@ -41,7 +42,7 @@ def fringe_of(parsed: Parsed) -> tuple[int, int]:
 
 
 def _announced(tokens: tuple[Token, ...]) -> int:
-    """Where a sentence begins after what only says that something is told: "Big news: ", "1) "."""
+    """Return where a sentence begins after what only says that something is told: "Big news: ", "1) "."""
     for place, token in enumerate(tokens[:_ANNOUNCEMENT]):
         if token.text in (":", ")") and place + 1 < len(tokens):
             return place + 1

@@ -42,7 +42,7 @@ _APPOINTMENT: Final = re.compile(
 
 
 def happenings(text: str, lower: str, bag: Set[str], own: bool) -> list[str]:
-    """What somebody else did to the speaker, what happens to somebody named, or when something is to be."""
+    """Return what somebody else did to the speaker, what happens to somebody named, or when something is to be."""
     found: list[str] = []
     if _DONE_TO_ONE.search(lower):
         found.append("done_to_one")

@@ -136,12 +136,12 @@ def _sum(known: Weights, places: frozenset[int], weight: float) -> Floats:
 
 
 def _likely(score: Floats) -> float:
-    """The probability of the one label of a head that says yes or no."""
+    """Return the probability of the one label of a head that says yes or no."""
     return float(1.0 / (1.0 + np.exp(-np.clip(score[0], -30.0, 30.0))))
 
 
 def _said(score: Floats, labels: tuple[str, ...]) -> tuple[str, float]:
-    """The likeliest label and its probability."""
+    """Return the likeliest label and its probability."""
     if len(labels) == 1:
         return labels[0], _likely(score)
     grown = np.exp(score - score.max())
@@ -150,6 +150,6 @@ def _said(score: Floats, labels: tuple[str, ...]) -> tuple[str, float]:
 
 
 def _chances(score: Floats, labels: tuple[str, ...]) -> dict[str, float]:
-    """The probability of each label of a head."""
+    """Return the probability of each label of a head."""
     grown = np.exp(score - score.max())
     return dict(zip(labels, (grown / grown.sum()).tolist(), strict=True))

@@ -8,7 +8,7 @@ _IRREGULAR: Final = {"be": "is", "have": "has", "do": "does", "go": "goes", "am"
 
 
 def inflected(verb: str) -> str:
-    """The third person singular of a verb's base form: "bake" -> "bakes", "have" -> "has"."""
+    """Return the third person singular of a verb's base form: "bake" -> "bakes", "have" -> "has"."""
     lower = verb.lower()
     if verb.isupper() and len(verb) > 1:
         return inflected(lower).upper()

@@ -108,7 +108,7 @@ def _whole(body: str) -> re.Pattern[str]:
 
 
 def _pattern(form: str, words: Mapping[str, Sequence[str]]) -> str:
-    """A form as a regular expression: see the head of the table."""
+    """Return a form as a regular expression: see the head of the table."""
     found = False
 
     def written(match: re.Match[str]) -> str:

@@ -53,7 +53,8 @@ def language_of(text: str, otherwise: str = ENGLISH) -> str:
 
 
 def _reads_as_english(said: list[str], english: int) -> bool:
-    """Fewer than four words are given the benefit of the doubt unless one is a common word of another language."""
+    """Return whether it is English: fewer than four words get the benefit of the doubt, unless one is a common word of
+    another language."""
     known = _words()
     foreign = sum(
         word not in _MIXED and any(word in known[language] for language in known if language != ENGLISH)

@@ -21,12 +21,12 @@ _ALONE: Final = words("do did does have has am was will would can is are were to
 
 
 def leans(parsed: Parsed) -> bool:
-    """Whether a word of the sentence refers to something that the sentence does not name."""
+    """Return whether a word of the sentence refers to something that the sentence does not name."""
     return pointer_of(parsed) is not None
 
 
 def pointer_of(parsed: Parsed) -> int | None:
-    """The place of the first word that stands for something said before."""
+    """Return the place of the first word that stands for something said before."""
     tokens = parsed.tokens
     named = False
     for place, token in enumerate(tokens):
@@ -39,7 +39,7 @@ def pointer_of(parsed: Parsed) -> int | None:
 
 
 def is_elliptical(parsed: Parsed) -> bool:
-    """Whether the sentence has a helping verb and nothing that it helps: "I did too"."""
+    """Return whether the sentence has a helping verb and nothing that it helps: "I did too"."""
     words = [t.lower for t in parsed.tokens if t.tag not in (".", ",", "UH", "CC", "RB")]
     return 0 < len(words) <= 3 and words[-1] in _ALONE
 
@@ -67,7 +67,7 @@ def _points(parsed: Parsed, place: int) -> bool:
 
 
 def _is_empty(parsed: Parsed, place: int) -> bool:
-    """Whether an "it" stands for nothing: "it is hard to wait", "it's been two years since", "it rained"."""
+    """Return whether an "it" stands for nothing: "it is hard to wait", "it's been two years since", "it rained"."""
     head = parsed.tokens[place].head
     below = {parsed.tokens[c].dep for c in parsed.children(head)}
     weather = parsed.tokens[head].lower in ("raining", "snowing", "rained", "snowed", "rains", "snows")

@@ -8,7 +8,7 @@ from typing import Any, Final
 
 
 def word_set(words: str) -> frozenset[str]:
-    """The words of a text, for lists too long to be written word by word."""
+    """Return the words of a text, for lists too long to be written word by word."""
     return frozenset(words.split())
 
 

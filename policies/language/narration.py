@@ -46,7 +46,7 @@ class Narrator:
     """Whether "they" would be taken for others that the text speaks of."""
 
     def mention(self, case: str) -> str:
-        """How to refer to the speaker here: by name the first time, as "they" afterwards."""
+        """Return how to refer to the speaker here: by name the first time, as "they" afterwards."""
         if not self.named or (self.by_name and case != "self"):
             self.named = True
             return f"{self.name}'s" if case in ("possessive", "mine") else self.name
@@ -56,7 +56,7 @@ class Narrator:
 def narrated(
     parsed: Parsed, narrator: Narrator, notes: Sequence[Note] = (), refers: Mapping[int, str] | None = None
 ) -> str | None:
-    """The sentence told of its speaker with its dates, None where it cannot be told surely.
+    """Return the sentence told of its speaker with its dates, None where it cannot be told surely.
 
     `refers` says, by place, whom a pronoun stands for.
     """
@@ -72,26 +72,27 @@ def narrated(
 
 
 def dated(parsed: Parsed, notes: Sequence[Note]) -> str:
-    """The sentence as it was said, with its dates."""
+    """Return the sentence as it was said, with its dates."""
     writer = _Writer(parsed, Narrator(""))
     writer.date(notes)
     return writer.text()
 
 
 def retold(parsed: Parsed, narrator: Narrator, notes: Sequence[Note] = ()) -> str:
-    """An order told as what its speaker wants: no subject of its own is asked for."""
+    """Return an order told as what its speaker wants: no subject of its own is asked for."""
     writer = _Writer(parsed, narrator)
     writer.date(notes)
     return writer.told() or parsed.text_of(range(len(parsed.tokens)))
 
 
 def speaks_of_self(parsed: Parsed) -> bool:
-    """Whether the speaker is in a sentence at all."""
+    """Return whether the speaker is in a sentence at all."""
     return any(token.lower in OF_SPEAKER and token.text != "US" for token in parsed.tokens)
 
 
 def may_be_told(parsed: Parsed, you_have_a_name: bool = False) -> bool:
-    """Whether the parse carries a telling: a main clause with its own subject and finite verb, nothing doubtful."""
+    """Return whether the parse carries a telling: a main clause with its own subject and finite verb, nothing
+    doubtful."""
     tokens = parsed.tokens
     tops = main_clauses(parsed)
     whole = [c for c in tops if c.subject is not None and c.finite is not None and c.mood is not Mood.ASKING]
@@ -108,7 +109,7 @@ def may_be_told(parsed: Parsed, you_have_a_name: bool = False) -> bool:
 
 
 def _runs_on(tokens: tuple[Token, ...], place: int) -> bool:
-    """Whether a new sentence begins at an "I" without a mark: "I'm new here I live in Leeds"."""
+    """Return whether a new sentence begins at an "I" without a mark: "I'm new here I live in Leeds"."""
     if not place or tokens[place].lower not in FIRST_PERSON or tokens[place].dep not in SUBJECTS:
         return False
     before = tokens[place - 1]
@@ -120,7 +121,8 @@ def _runs_on(tokens: tuple[Token, ...], place: int) -> bool:
 
 
 def _is_doubtful(tokens: tuple[Token, ...], place: int, you_have_a_name: bool) -> bool:
-    """Whether a word may be other than it looks: of a quotation, cut in two by the parser, said to the other side."""
+    """Return whether a word may be other than it looks: of a quotation, cut in two by the parser, said to the other
+    side."""
     token = tokens[place]
     if token.text in _QUOTES and (token.text != "'" or token.tag in ("``", "''")):
         return True
@@ -136,7 +138,7 @@ def _is_anyone(tokens: tuple[Token, ...], place: int) -> bool:
 
 
 def _finite(tokens: tuple[Token, ...], subject: int) -> int | None:
-    """The place of the verb that agrees with the subject at `subject`."""
+    """Return the place of the verb that agrees with the subject at `subject`."""
     for place in range(subject + 1, min(subject + 8, len(tokens))):
         token = tokens[place]
         if token.tag in ("MD", "VBP", "VBD", "VBZ", "VB", "VBN") or token.lower in _CLITICS:
@@ -171,7 +173,7 @@ class _Writer:
         return self.text()
 
     def text(self) -> str:
-        """The words as they stand now."""
+        """Return the words as they stand now."""
         pieces = [word + " " * space for word, space in zip(self.words, self.spaces, strict=True) if word]
         return " ".join("".join(pieces).split())
 
@@ -226,7 +228,8 @@ class _Writer:
                 self.words[place] = self.words[place][:1].upper() + self.words[place][1:]
 
     def _is_own(self, place: int) -> bool:
-        """Whether "mum" is the speaker's own: named as if there were one, and neither spoken to nor somebody's."""
+        """Return whether "mum" is the speaker's own: named as if there were one, and neither spoken to nor
+        somebody's."""
         before = self.tokens[place - 1] if place else None
         after = self.tokens[place + 1] if place + 1 < len(self.tokens) else None
         owned = before is not None and (before.tag in ("PRP$", "DT", "POS", "CD", "JJ") or before.tag.startswith("NN"))
@@ -256,7 +259,7 @@ class _Writer:
                     self.words[beside] = ""
 
     def _are_several(self, subject: int) -> bool:
-        """Whether "we" are said to be what one alone is not: "we are friends", "we're 20 now", "we met"."""
+        """Return whether "we" are said to be what one alone is not: "we are friends", "we're 20 now", "we met"."""
         verb = _finite(self.tokens, subject)
         if verb is None or self.tokens[verb].lower not in ("are", "'re", "were", "'ve", "have", "met"):
             return False
@@ -359,7 +362,7 @@ class _Writer:
             raise UnsureError
 
     def _is_no_word(self, place: int) -> bool:
-        """Whether an "i" is a number or a letter: "World War I", "i-pad"."""
+        """Return whether an "i" is a number or a letter: "World War I", "i-pad"."""
         token = self.tokens[place]
         spelt = any(
             0 <= beside < len(self.tokens) and len(self.tokens[beside].text) == 1 and self.tokens[beside].text.isupper()
@@ -370,7 +373,7 @@ class _Writer:
 
 
 def _conjuncts(parsed: Parsed, finite: int, subject: int) -> list[int]:
-    """The places of further present verbs that share the subject: "I love and bake"."""
+    """Return the places of further present verbs that share the subject: "I love and bake"."""
     tokens = parsed.tokens
     head = tokens[finite].head if tokens[finite].dep in ("aux", "auxpass") else finite
     found: list[int] = []

@@ -93,7 +93,7 @@ def orders_of(text: str, before: str = "", language: str | None = None) -> tuple
 
 
 def _own(prose: str, forms: Forms) -> tuple[str, int]:
-    """The prose with others' words blanked out, and from where on it is unclear whose words stand there."""
+    """Return the prose with others' words blanked out, and from where on it is unclear whose words stand there."""
     own = _QUOTED.sub(lambda match: _HIDDEN * len(match.group()), prose)
     unsure = len(own)
     for number, colon in enumerate(_COLON.finditer(own)):
@@ -109,7 +109,7 @@ def _own(prose: str, forms: Forms) -> tuple[str, int]:
 
 
 def _is_order(head: str, forms: Forms) -> bool:
-    """Whether what stands before a colon tells the memory to keep what stands after it."""
+    """Return whether what stands before a colon tells the memory to keep what stands after it."""
     start = max((boundary.end() for boundary in re.finditer(r"[.!?;]\s+|,\s+", head)), default=0)
     return any(
         form.sure and form.pattern.match(probe)
@@ -120,7 +120,7 @@ def _is_order(head: str, forms: Forms) -> bool:
 
 
 def _starts(clause: str, forms: Forms) -> list[int]:
-    """Where a form may begin: at the beginning, and after each opener."""
+    """Return where a form may begin: at the beginning, and after each opener."""
     starts = [0]
     while (opener := forms.opener.match(clause, starts[-1])) and opener.end() > starts[-1] and len(starts) < 6:
         starts.append(opener.end())
@@ -152,7 +152,7 @@ def _in_sentence(sentence: str, offset: int, text: str, forms: Forms, said: Judg
 
 
 def _by_head(sentence: str, offset: int, text: str, said: Judgement) -> Order | None:
-    """The order that no form has, if the head is sure of it and nothing else is told."""
+    """Return the order that no form has, if the head is sure of it and nothing else is told."""
     alone = _FORGET_ALONE if said.intent == "forget" else _HEAD_ALONE
     if said.intent == "none" or said.intent_sure < alone or sentence.rstrip().endswith(("?", "？")):
         return None
@@ -165,14 +165,14 @@ def _by_head(sentence: str, offset: int, text: str, said: Judgement) -> Order | 
 
 
 def _reported(before: str, forms: Forms) -> bool:
-    """Whether what stands before a clause says that another's words follow: "he said, ..."."""
+    """Return whether what stands before a clause says that another's words follow: "he said, ..."."""
     return any(forms.foreign.fullmatch(word.strip(",:;-")) for word in before[-_LINE_CHARS:].split()[-2:])
 
 
 def _order(
     sentence: str, begin: int, end: int, offset: int, text: str, forms: Forms, said: Judgement
 ) -> Order | str | None:
-    """The order of a clause, or the name of an intent of which it only has the looks."""
+    """Return the order of a clause, or the name of an intent of which it only has the looks."""
     clause = sentence[begin:end]
     asking = sentence.rstrip().endswith(("?", "？"))
     joined = _JOINED.match(clause) is not None and begin > 0
@@ -194,7 +194,7 @@ def _order(
 
 
 def _made(intent: str, match: re.Match[str], begin: int, offset: int, text: str, forms: Forms) -> Order | None:
-    """The order that a form gives, None if its object says that it is none."""
+    """Return the order that a form gives, None if its object says that it is none."""
     groups = match.groupdict()
     start = offset + begin
     end = start + match.end()
@@ -225,7 +225,7 @@ def _made(intent: str, match: re.Match[str], begin: int, offset: int, text: str,
 
 
 def _without_lead(said: str, forms: Forms) -> str:
-    """What an order is about, without what leads up to it: "what I told you about my ex" is "my ex"."""
+    """Return what an order is about, without what leads up to it: "what I told you about my ex" is "my ex"."""
     for _ in range(3):
         lead = forms.lead.match(said)
         if lead is None or lead.end() >= len(said):

@@ -21,7 +21,8 @@ _BARE: Final = re.compile(
 
 
 def with_my(text: str) -> str:
-    """The text with "my" before a relative who has none: "Dad is ill but mum is fine" -> "My dad is ill but my mum"."""
+    """Return the text with "my" before a relative who has none: "Dad is ill but mum is fine" -> "My dad is ill but my
+    mum"."""
     return _BARE.sub(_owned, text)
 
 

@@ -42,7 +42,7 @@ class Parsed:
         return [i for i, token in enumerate(self.tokens) if token.head == place and i != place]
 
     def subtree(self, place: int) -> list[int]:
-        """The places of a word and of all that hangs on it, in order."""
+        """Return the places of a word and of all that hangs on it, in order."""
         wanted = {place}
         grown = True
         while grown:
@@ -54,7 +54,7 @@ class Parsed:
         return sorted(wanted)
 
     def slice(self, begin: int, end: int) -> Parsed:
-        """The words from `begin` to before `end` as a sentence: what hung on a word outside hangs on none."""
+        """Return the words from `begin` to before `end` as a sentence: what hung on a word outside hangs on none."""
 
         def moved(place: int, token: Token) -> Token:
             inside = begin <= token.head < end
@@ -68,7 +68,7 @@ class Parsed:
         )
 
     def is_past(self) -> bool:
-        """Whether the main verb is in the past or the perfect tense."""
+        """Return whether the main verb is in the past or the perfect tense."""
         root = next((i for i, token in enumerate(self.tokens) if token.dep == "ROOT"), None)
         if root is None:
             return False
@@ -78,5 +78,5 @@ class Parsed:
         return self.tokens[root].tag == "VBN" and bool({"have", "has", "'ve", "had"} & set(helpers))
 
     def text_of(self, places: Sequence[int]) -> str:
-        """The words at these places as text."""
+        """Return the words at these places as text."""
         return "".join(self.tokens[i].text + (" " if self.tokens[i].space else "") for i in places).strip()

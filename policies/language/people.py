@@ -51,18 +51,18 @@ class Person:
         return "she" if self.noun in _SHE else "he" if self.noun in _HE else ""
 
     def told_of(self, name: str) -> str:
-        """How they are named in what is told of the user of that name: "Maya's brother Tom"."""
+        """Return how they are named in what is told of the user of that name: "Maya's brother Tom"."""
         own = f"{name}'s" if self.of_speaker else "the"
         return self.phrase if self.noun is None else f"{own} {self.phrase}"
 
     @property
     def canonical(self) -> str:
-        """How facts name them: by their name, else by what they are to the user."""
+        """Return how facts name them: by their name, else by what they are to the user."""
         return self.name or f"user's {self.noun}"
 
 
 def people_in(parsed: Parsed) -> list[Person]:
-    """The people that a sentence names, in order."""
+    """Return the people that a sentence names, in order."""
     found: list[Person] = []
     taken: set[int] = set()
     for place in range(len(parsed.tokens)):
@@ -76,7 +76,7 @@ def people_in(parsed: Parsed) -> list[Person]:
 
 
 def referent(pronoun: str, people: Sequence[Person]) -> Person | None:
-    """Whom "he", "she" or "they" stands for, if of those named before it is surely one."""
+    """Return whom "he", "she" or "they" stands for, if of those named before it is surely one."""
     gender = {"his": "he", "him": "he", "her": "she", "hers": "she", "them": "they", "their": "they"}.get(
         pronoun, pronoun
     )
@@ -127,7 +127,7 @@ def _named(parsed: Parsed, place: int) -> Person | None:
 
 
 def introduced_in(parsed: Parsed | None, known: str | None = None) -> str | None:
-    """The name by which speakers introduce themselves: "my name is Bob"; "I'm Bob" where that name is known."""
+    """Return the name by which speakers introduce themselves: "my name is Bob"; "I'm Bob" where that name is known."""
     tokens = parsed.tokens if parsed is not None else ()
     said = [token.lower for token in tokens]
     if said[:2] == ["my", "name"] and said[2:3] in (["is"], ["'s"]):

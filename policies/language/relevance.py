@@ -151,17 +151,17 @@ _USER: Final = re.compile(r"\b(?:you|your|yours|you're|you've|u|ur)\b", re.IGNOR
 
 
 def is_instruction(text: str) -> bool:
-    """Whether a sentence tells the assistant how to behave from now on."""
+    """Return whether a sentence tells the assistant how to behave from now on."""
     return _INSTRUCTION.match(text) is not None and _LASTING_ORDER.search(text) is not None and text[-1:] != "?"
 
 
 def asks_about_user(text: str) -> bool:
-    """Whether the other side's text ends by asking something about the user ("Do you have any pets?")."""
+    """Return whether the other side's text ends by asking something about the user ("Do you have any pets?")."""
     return any(_USER.search(question) for question in _QUESTION.findall(text[-200:]))
 
 
 def asks(text: str) -> bool:
-    """Whether the other side's text ends by asking something, whatever it is about ("What do they eat?")."""
+    """Return whether the other side's text ends by asking something, whatever it is about ("What do they eat?")."""
     return any(len(question) > _SHORTEST_QUESTION for question in _QUESTION.findall(text[-200:]))
 
 
@@ -230,7 +230,7 @@ _BASE = 0.5
 
 
 def _voice(body: str, bag: set[str]) -> list[str]:
-    """Who the sentence is about."""
+    """Return who the sentence is about."""
     found: list[str] = []
     if bag & life.SELF_SUBJECT:
         found.append("first_person")
@@ -251,7 +251,7 @@ def _voice(body: str, bag: set[str]) -> list[str]:
 
 
 def _manner(text: str, lower: str, body: str, bag: set[str]) -> list[str]:
-    """What the sentence does: ask, react, suggest, instruct."""
+    """Return what the sentence does: ask, react, suggest, instruct."""
     found: list[str] = []
     if is_instruction(text):
         found.append("instruction")
@@ -277,7 +277,7 @@ def _manner(text: str, lower: str, body: str, bag: set[str]) -> list[str]:
 
 
 def _content(text: str, lower: str, said: Sequence[str], bag: set[str], own: bool) -> list[str]:
-    """What of a person's life the sentence touches."""
+    """Return what of a person's life the sentence touches."""
     found: list[str] = []
     doings = doings_of(said)
     if doings & {"personal_verb", "state", "owns", "ongoing"}:
@@ -317,7 +317,7 @@ def _content(text: str, lower: str, said: Sequence[str], bag: set[str], own: boo
 
 
 def features(text: str, *, after_question: bool = False, replying: bool = False) -> tuple[str, ...]:
-    """The rules that a sentence meets."""
+    """Return the rules that a sentence meets."""
     text = with_my(text)
     lower = text.lower()
     body = _OPENERS.sub("", lower, count=1) or lower
@@ -346,7 +346,7 @@ def features(text: str, *, after_question: bool = False, replying: bool = False)
 
 
 def relevance_of(text: str, *, after_question: bool = False, replying: bool = False) -> Relevance:
-    """How much one sentence says about the person who said it.
+    """Return how much one sentence says about the person who said it.
 
     `after_question` says that it may answer a question that the other side has just asked.
     """

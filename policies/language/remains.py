@@ -36,9 +36,9 @@ _DETERMINED: Final = re.compile(r"(?:an?|the|my|their|his|her|\d)\b", re.IGNOREC
 def remains(
     old: Memory, by: Memory, others: Iterable[Memory], name: str | None, now: datetime, policy_version: str
 ) -> tuple[Memory, ...]:
-    """One memory for each thing that `old` said, that has one value at a time and that `by`, which supersedes it,
-    leaves as it was: "Ana lives in Oslo and works at Equinor" superseded by "Ana moved to Bergen" leaves "Ana works at
-    Equinor".
+    """Return one memory for each thing that `old` said, that has one value at a time and that `by`, which supersedes
+    it, leaves as it was: "Ana lives in Oslo and works at Equinor" superseded by "Ana moved to Bergen" leaves "Ana works
+    at Equinor".
 
     `others` are the active memories with the same attributes: what one of them says, or says otherwise, is left to it.
     What may have ended with what changed does not remain either. Where no fact of `by` contradicts one of `old`, words

@@ -35,7 +35,7 @@ _ABBREVIATION = re.compile(
 
 
 def words(text: str) -> frozenset[str]:
-    """The words of a list written as prose."""
+    """Return the words of a list written as prose."""
     return frozenset(text.split())
 
 
@@ -48,7 +48,7 @@ class Sentence:
 
 
 def looks_pasted(line: str) -> bool:
-    """Whether a line is code, a table row, a log line or a quotation rather than prose."""
+    """Return whether a line is code, a table row, a log line or a quotation rather than prose."""
     head = line[:300]
     if _CODE_LINE.match(head):
         return True
@@ -61,8 +61,8 @@ def _blank(match: re.Match[str]) -> str:
 
 
 def prose_of(text: str) -> str:
-    """The text with code, tables, logs, bracketed asides and what is pasted blanked out, every character else in its
-    place."""
+    """Return the text with code, tables, logs, bracketed asides and what is pasted blanked out, every character else in
+    its place."""
     text = own_words(text[:_MAX_CHARS]).replace("’", "'").replace("‘", "'").replace("\r", "\n")
     if "```" in text or "~~~" in text:
         text = _FENCE.sub(_blank, text)
@@ -81,7 +81,8 @@ def prose_of(text: str) -> str:
 
 
 def without_quotes(prose: str) -> tuple[str, tuple[tuple[int, int], ...]]:
-    """The prose with what it quotes of others blanked out, every character else in its place, and where that stood.
+    """Return the prose with what it quotes of others blanked out, every character else in its place, and where that
+    stood.
 
     One or two words in quotation marks are a title or a nickname and stay.
     """
@@ -105,7 +106,7 @@ def _bounded(text: str, start: int) -> Sentence | None:
 
 
 def split_sentences(text: str) -> tuple[Sentence, ...]:
-    """The sentences of prose, at most `MAX_SENTENCES`, each at most `MAX_SENTENCE_CHARS` long."""
+    """Return the sentences of prose, at most `MAX_SENTENCES`, each at most `MAX_SENTENCE_CHARS` long."""
     sentences: list[Sentence] = []
     begin = 0
     for boundary in _BOUNDARY.finditer(text):

@@ -37,14 +37,14 @@ class Spelt:
     edges: tuple[tuple[int, int], ...] = ((0, 0),)
 
     def typed(self, place: int) -> int:
-        """Where a place of the plain text stands in what was typed."""
+        """Return where a place of the plain text stands in what was typed."""
         plain, typed = max((edge for edge in self.edges if edge[0] <= place), default=(0, 0))
         following = min((edge[1] for edge in self.edges if edge[0] > place), default=typed + place - plain)
         return min(typed + place - plain, following)
 
 
 def spelt(text: str) -> Spelt:
-    """The text with the spellings of chat put right ("im" -> "I'm"); no word is touched inside."""
+    """Return the text with the spellings of chat put right ("im" -> "I'm"); no word is touched inside."""
     pieces: list[str] = []
     edges = [(0, 0)]
     at = made = 0
@@ -67,7 +67,7 @@ def spelt(text: str) -> Spelt:
 
 
 def mended(text: str) -> str:
-    """The text with the spellings of chat put right."""
+    """Return the text with the spellings of chat put right."""
     return spelt(text).plain
 
 

@@ -15,7 +15,8 @@ _FEWEST: Final = 3
 
 
 def statements_in(parsed: Parsed) -> list[Parsed]:
-    """The statements of a sentence, each as a sentence with its own subject; the sentence itself where it is one.
+    """Return the statements of a sentence, each as a sentence with its own subject; the sentence itself where it is
+    one.
 
     A clause that leans on another, opens with an adverbial that may hold for all, or depends on a condition is not
     cut off.
@@ -39,7 +40,7 @@ def statements_in(parsed: Parsed) -> list[Parsed]:
 
 
 def _begin(parsed: Parsed, clause: Clause) -> int | None:
-    """Where a clause begins: at its own subject, or at the first word of its verb if it shares one."""
+    """Return where a clause begins: at its own subject, or at the first word of its verb if it shares one."""
     tokens = parsed.tokens
     if clause.owns_subject and clause.subject is not None:
         below = parsed.subtree(clause.subject)

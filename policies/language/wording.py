@@ -64,7 +64,7 @@ class Wording:
 
 @lru_cache(maxsize=16_384)
 def stem(word: str) -> str:
-    """A lower-case word without its English endings: lives, lived and living are one."""
+    """Return a lower-case word without its English endings: lives, lived and living are one."""
     word = lexicon.ALIASES.get(word, word)
     if len(word) > 3:
         word = _without_ending(word)
@@ -104,19 +104,19 @@ _CANONICAL: Final = _canonical()
 
 
 def content(word: str) -> str:
-    """A lower-case word as the one stem that it shares with its synonyms."""
+    """Return a lower-case word as the one stem that it shares with its synonyms."""
     stemmed = stem(word)
     return _CANONICAL.get(stemmed, stemmed)
 
 
 def contents(words: Iterable[str]) -> frozenset[str]:
-    """Several lower-case words as their stems."""
+    """Return several lower-case words as their stems."""
     return frozenset(content(word) for word in words)
 
 
 def deed(verb: str) -> str:
-    """What a verb says somebody does, as one stem: "is painting" and "painted" give one. Empty where it is denied, or
-    says little by itself ("went", "has got")."""
+    """Return what a verb says somebody does, as one stem: "is painting" and "painted" give one. Empty where it is
+    denied, or says little by itself ("went", "has got")."""
     words = [word for word in re.findall(r"[^\W\d_]+", verb.casefold()) if word not in lexicon.STOP_WORDS]
     if not words or any(word in lexicon.NEGATIONS for word in words) or words[0] in lexicon.LIGHT_VERBS:
         return ""
@@ -181,7 +181,7 @@ def read(text: str, name: str = "") -> Wording:
 
 
 def _told(tokens: list[str], lowered: list[str]) -> Iterator[tuple[frozenset[str], frozenset[str]]]:
-    """The content words of each sentence, with its cues."""
+    """Yield the content words of each sentence, with its cues."""
     start = 0
     for at in [*(at for at, token in enumerate(tokens) if token in ".!?"), len(tokens)]:
         sentence = lowered[start:at]
@@ -191,7 +191,7 @@ def _told(tokens: list[str], lowered: list[str]) -> Iterator[tuple[frozenset[str
 
 
 def _cues(lowered: list[str]) -> frozenset[str]:
-    """The classes of the words of change, the longest phrase first: "can't wait" corrects nothing."""
+    """Return the classes of the words of change, the longest phrase first: "can't wait" corrects nothing."""
     plain = tuple(part for token in lowered for part in token.replace("n't", " n't").replace("'", " '").split())
     found, at = set(), 0
     while at < len(plain):
@@ -204,13 +204,13 @@ def _cues(lowered: list[str]) -> frozenset[str]:
 
 
 def _is_headline(tokens: list[str]) -> bool:
-    """Whether nearly every word is written as a name, so that none is known to be one."""
+    """Return whether nearly every word is written as a name, so that none is known to be one."""
     words = [token for token in tokens if token[0].isalpha() and token.lower() not in _STOPS]
     return len(words) >= _HEADLINE_WORDS and sum(word[0].isupper() for word in words) >= _HEADLINE_SHARE * len(words)
 
 
 def _quantity(token: str, tokens: list[str], place: int) -> Quantity | None:
-    """The number at a place, or None. "twelve", "12", "12k", "$12,000.00", "7:30pm", "twenty five" are read."""
+    """Return the number at a place, or None. "twelve", "12", "12k", "$12,000.00", "7:30pm", "twenty five" are read."""
     following = _noun_at(tokens, place + 1)
     match = _NUMBER.match(token)
     if match is None:
@@ -227,7 +227,7 @@ def _quantity(token: str, tokens: list[str], place: int) -> Quantity | None:
 
 
 def _noun_at(tokens: list[str], place: int) -> str:
-    """The token at a place if it may be what a number counts, which a name is not."""
+    """Return the token at a place if it may be what a number counts, which a name is not."""
     token = tokens[place] if place < len(tokens) else ""
     return token.lower() if token.islower() or (token.isupper() and 1 < len(token) < 4) else ""
 

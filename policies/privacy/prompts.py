@@ -61,7 +61,7 @@ _TOLD: Final = _any(
 
 
 def is_prompt(text: str) -> bool:
-    """Whether a text was written for a model to act on. Linear in the length of the text."""
+    """Return whether a text was written for a model to act on. Linear in the length of the text."""
     text = text[:_READ_CHARS]
     addressed = sum(cue.search(text) is not None for cue in _ADDRESSEE)
     if not addressed:
@@ -71,6 +71,6 @@ def is_prompt(text: str) -> bool:
 
 
 def _is_told_what_to_do(text: str) -> bool:
-    """Whether a second person is told what they do, more than once."""
+    """Return whether a second person is told what they do, more than once."""
     told = _TOLD.finditer(text)
     return next(told, None) is not None and next(told, None) is not None

@@ -46,7 +46,7 @@ _QUOTED: Final = re.compile(rf'"""[^"]{{20,}}"""|“[^“”]{{{_LONG_QUOTE},}}�
 
 
 def pasted_spans(text: str) -> Iterator[tuple[int, int]]:
-    """Where pasted passages begin and end; they may overlap. Linear in the length of the text."""
+    """Yield where pasted passages begin and end; they may overlap. Linear in the length of the text."""
     if (start := _mail_start(text)) is not None:
         yield start, len(text)
     if "\n" in text:
@@ -62,7 +62,7 @@ def pasted_spans(text: str) -> Iterator[tuple[int, int]]:
 
 
 def _mail_start(text: str) -> int | None:
-    """Where a mail begins: at two lines of a header that stand together, or at the mark of a forwarded one."""
+    """Return where a mail begins: at two lines of a header that stand together, or at the mark of a forwarded one."""
     forwarded = _FORWARDED.search(text)
     starts = [forwarded.start()] if forwarded else []
     before: re.Match[str] | None = None
@@ -75,7 +75,7 @@ def _mail_start(text: str) -> int | None:
 
 
 def own_words(text: str) -> str:
-    """The text with pasted passages blanked out, every character else in its place."""
+    """Return the text with pasted passages blanked out, every character else in its place."""
     parts, at = [], 0
     for start, end in sorted(pasted_spans(text)):
         if end <= at:

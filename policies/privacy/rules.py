@@ -75,8 +75,8 @@ class Rule:
         return bool(self.unless) and text[max(0, at - 24) : at].lower().rstrip().endswith(tuple(self.unless))
 
     def _beside(self, text: str, label: re.Match[str], limit: int) -> Iterator[re.Match[str]]:
-        """What has the shape and stands where the rule looks for it, nearest first. Each window is bounded, and ends
-        with the label that follows, which has its own."""
+        """Yield what has the shape and stands where the rule looks for it, nearest first. Each window is bounded, and
+        ends with the label that follows, which has its own."""
         if self.look == "back":
             back = self.shape.search(text, max(0, label.start() - self.reach), label.start())
             yield from filter(None, (back,))
@@ -116,7 +116,7 @@ def label_pattern(labels: tuple[str, ...]) -> re.Pattern[str]:
 
 
 def _word_end(text: str, at: int) -> int:
-    """The end of the word in which a place lies, so that no window cuts one."""
+    """Return the end of the word in which a place lies, so that no window cuts one."""
     end, limit = min(at, len(text)), min(len(text), at + _LONGEST_WORD)
     while end < limit and not text[end].isspace():
         end += 1

@@ -32,7 +32,7 @@ _HOLLOW: Final = word_set(
 
 
 def screen(text: str, policy: Policy, *, blocked_topics: Sequence[str] = (), labels: Sequence[str] = ()) -> Screening:
-    """What may be kept of a text.
+    """Return what may be kept of a text.
 
     REFUSE keeps nothing (`text` is empty): it or one of its labels is on a blocked topic, its point is a secret, or it
     is longer than a turn may be. QUARANTINE holds a text that orders the assistant about instead of telling of the
@@ -60,8 +60,8 @@ def _refused(*reasons: str) -> Screening:
 
 
 def _settle(text: str, policy: Policy) -> tuple[str, tuple[str, ...], bool, bool]:
-    """The text with all masked that must be, by which rules, whether personal identifiers are among it, and whether
-    nothing worth keeping is left.
+    """Return the text with all masked that must be, by which rules, whether personal identifiers are among it, and
+    whether nothing worth keeping is left.
 
     Masking one thing can bring two others together, so it goes on until nothing is found any more.
     """
@@ -89,7 +89,7 @@ def _as_written(finding: Finding, seen: Plain) -> Finding:
 
 
 def _apart_from(hidden: list[Finding], personal: list[Finding]) -> list[Finding]:
-    """The personal identifiers that no secret overlaps: a card's digits are no phone number."""
+    """Return the personal identifiers that no secret overlaps: a card's digits are no phone number."""
     taken = sorted((f.start, f.end) for f in hidden)
     furthest = list(accumulate((end for _, end in taken), max))
     starts = [start for start, _ in taken]
@@ -102,7 +102,7 @@ def _apart_from(hidden: list[Finding], personal: list[Finding]) -> list[Finding]
 
 
 def _with_whole_sentences(found: list[Finding], text: str) -> list[Finding]:
-    """The findings, those that are the point of their sentence widened to all of it."""
+    """Return the findings, those that are the point of their sentence widened to all of it."""
     if not any(finding.point for finding in found):
         return found
     ends = [0, *(match.end() for match in _SENTENCE_END.finditer(text)), len(text)]
@@ -113,7 +113,7 @@ def _with_whole_sentences(found: list[Finding], text: str) -> list[Finding]:
 
 
 def _mask(text: str, found: list[Finding]) -> tuple[str, list[str]]:
-    """The text with all findings masked, and the rules that had a part in it."""
+    """Return the text with all findings masked, and the rules that had a part in it."""
     parts, rules, at = [], [], 0
     for finding in sorted(found, key=lambda f: (f.start, -f.end)):
         if finding.end <= at:
@@ -126,6 +126,6 @@ def _mask(text: str, found: list[Finding]) -> tuple[str, list[str]]:
 
 
 def _is_hollow(masked: str) -> bool:
-    """Whether what is left around the masks tells of nothing."""
+    """Return whether what is left around the masks tells of nothing."""
     words = _WORD.findall(_PLACEHOLDER.sub(" ", masked).lower())
     return sum(word not in _HOLLOW for word in words) < 2

@@ -38,12 +38,12 @@ _NO_PLURAL: Final = frozenset({"always", "news", "jeans"})
 
 
 def _is_plural(word: str) -> bool:
-    """Whether a word is a plural, or a verb of a third person: no phrase has one."""
+    """Return whether a word is a plural, or a verb of a third person: no phrase has one."""
     return _PLURAL.fullmatch(word) is not None and word not in _NO_PLURAL
 
 
 def find(text: str) -> Iterator[Finding]:
-    """All seed phrases in a text. Linear in the length of the text."""
+    """Yield all seed phrases in a text. Linear in the length of the text."""
     for match in _LABELLED.finditer(text):
         if len(match["value"].split()) >= _FEWEST:
             yield Finding("seed_phrase", *match.span("value"), "[secret]", point=True)
@@ -55,7 +55,7 @@ def find(text: str) -> Iterator[Finding]:
 
 
 def _runs(text: str) -> Iterator[tuple[int, int, int]]:
-    """Where words in small letters stand in a row, and how many; their numbers in a list do not count."""
+    """Yield where words in small letters stand in a row, and how many; their numbers in a list do not count."""
     start, end, count = 0, 0, 0
     for token in _TOKEN.finditer(text):
         if _WORD.fullmatch(token[0]) and token[0] not in _NO_PART and not _is_plural(token[0]):

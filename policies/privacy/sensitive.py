@@ -74,17 +74,17 @@ _CALLED: Final = {
 
 
 def kind_called(name: str) -> str | None:
-    """The kind that a topic names, such as health for "my medical history"; None where it names none."""
+    """Return the kind that a topic names, such as health for "my medical history"; None where it names none."""
     return next((_CALLED[word] for word in re.findall(r"[^\W\d_]+", name.lower()) if word in _CALLED), None)
 
 
 def is_of(kind: str, text: str) -> bool:
-    """Whether a text speaks of a kind of sensitive data."""
+    """Return whether a text speaks of a kind of sensitive data."""
     return _KINDS[kind].search(text) is not None
 
 
 def special_places(text: str) -> tuple[int, ...]:
-    """Where a text speaks of a special category of personal data. That somebody is in a place for it, or is of a
+    """Return where a text speaks of a special category of personal data. That somebody is in a place for it, or is of a
     profession for it, does not count: who meets Ana at the hospital says nothing of Ana's health."""
     return tuple(
         match.start() for kind in SPECIAL for match in _KINDS[kind].finditer(text) if not _PLACES.fullmatch(match[0])

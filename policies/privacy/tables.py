@@ -20,7 +20,7 @@ _RULE_CHARS: Final = frozenset(" -:=+\t")
 
 
 def find(text: str) -> Iterator[Finding]:
-    """The cells below a heading that names a secret, in lines of the same width. Linear in its length."""
+    """Yield the cells below a heading that names a secret, in lines of the same width. Linear in its length."""
     if "\n" not in text:
         return
     separator, columns, width, at = "", frozenset[int](), 0, 0

@@ -64,7 +64,8 @@ def told_of(candidate: Candidate, own_names: Iterable[str]) -> tuple[str, ...]:
 
 
 def _named_without_parse(text: str) -> Iterator[str]:
-    """Who a parse may miss: a surname alone that has something, and the name in small letters of somebody's kin."""
+    """Yield who a parse may miss: a surname alone that has something, and the name in small letters of
+    somebody's kin."""
     for match in _NAMED_KIN.finditer(text):
         if match["name"] not in _NO_NAMES:
             yield match["name"]
@@ -74,7 +75,7 @@ def _named_without_parse(text: str) -> Iterator[str]:
 
 
 def _whole_names(text: str, name: str, own: Sequence[str]) -> Iterator[str]:
-    """Every form of a name in a text, with what stands beside it with a capital letter: "Eva" in "Eva Novak"."""
+    """Yield every form of a name in a text, with what stands beside it with a capital letter: "Eva" in "Eva Novak"."""
     for match in re.finditer(rf"{_BEFORE}(?<!\w){re.escape(name)}{_BEHIND}", text):
         whole = match[0]
         first, _, rest = whole.partition(" ")
@@ -89,7 +90,7 @@ def _is_pet(name: str, text: str) -> bool:
 
 
 def without_names(text: str, names: Sequence[str]) -> str:
-    """The text with these names replaced by a placeholder, longest first."""
+    """Return the text with these names replaced by a placeholder, longest first."""
     for name in sorted(names, key=len, reverse=True):
         text = re.sub(rf"(?<!\w){re.escape(name)}(?!\w)", PLACEHOLDER, text)
     return text

@@ -29,13 +29,13 @@ class Plain:
     places: Sequence[int]
 
     def span(self, start: int, end: int) -> tuple[int, int]:
-        """Where what is seen from `start` to `end`, which is not empty, was written."""
+        """Return where what is seen from `start` to `end`, which is not empty, was written."""
         return self.places[start], self.places[end - 1] + 1
 
 
 def plain(text: str) -> Plain:
-    """The text without invisible characters, with every digit, space, hyphen and wide letter as ASCII has it, and
-    words of two alphabets in one. Linear in the length of the text."""
+    """Return the text without invisible characters, with every digit, space, hyphen and wide letter as ASCII has it,
+    and words of two alphabets in one. Linear in the length of the text."""
     if text.isascii():
         return Plain(text, range(len(text)))
     seen: list[str] = []
@@ -50,7 +50,7 @@ def plain(text: str) -> Plain:
 
 @lru_cache(maxsize=4_096)
 def _read(char: str) -> str:
-    """What one character that is not ASCII is read as; empty where nothing is seen."""
+    """Return what one character that is not ASCII is read as; empty where nothing is seen."""
     category = unicodedata.category(char)
     if category == "Cf" or "\ufe00" <= char <= "\ufe0f":
         return ""

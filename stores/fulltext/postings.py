@@ -39,7 +39,7 @@ class Postings:
 
     @classmethod
     def of(cls, summaries: Sequence[Summary]) -> Postings:
-        """The words of these summaries; those that may not be found are left out."""
+        """Return the words of these summaries; those that may not be found are left out."""
         live = tuple(summary for summary in summaries if summary.live)
         codes: dict[str, int] = {}
         said = [[codes.setdefault(term, len(codes)) for term in terms_of(summary.text)] for summary in live]
@@ -76,7 +76,7 @@ class Postings:
         return replace(self, alive=alive)
 
     def summary(self, id_: uuid.UUID) -> Summary | None:
-        """The summary of a memory that is in it and alive."""
+        """Return the summary of a memory that is in it and alive."""
         place = self.places.get(id_)
         return None if place is None or not self.alive[place] else self.summaries[place]
 
@@ -84,7 +84,7 @@ class Postings:
         return [self.summaries[place] for place in np.flatnonzero(self.alive)]
 
     def having(self, term: str) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
-        """The places of the living memories that have a term, and how often each has it."""
+        """Return the places of the living memories that have a term, and how often each has it."""
         code = self.codes.get(term)
         if code is None:
             return self.holders[:0], self.counts[:0]
@@ -96,7 +96,7 @@ class Postings:
 def best(
     blocks: Iterable[Postings], terms: Iterable[str], limit: int, *, saturation: float, length_weight: float
 ) -> dict[uuid.UUID, float]:
-    """The memories of some blocks with the most of the terms by BM25, at most `limit`, and their scores above 0.
+    """Return the memories of some blocks with the most of the terms by BM25, at most `limit`, and their scores above 0.
 
     How rare a term is and how long a memory is on average is counted over just these blocks. BM25 as in Robertson and
     Zaragoza, "The Probabilistic Relevance Framework" (2009), with the +1 that keeps every term's weight above 0.
@@ -156,7 +156,7 @@ def _opening(summary: str) -> str:
 
 
 def _highest(scores: NDArray[np.float64], limit: int) -> NDArray[np.intp]:
-    """The places of the highest scores above 0: `limit` of them, and all that are equal to the last."""
+    """Return the places of the highest scores above 0: `limit` of them, and all that are equal to the last."""
     found = np.flatnonzero(scores > 0)
     if len(found) > limit:
         last = np.partition(scores[found], len(found) - limit)[len(found) - limit]

@@ -45,7 +45,7 @@ class Words:
     blocks: tuple[Postings, ...]
 
     def best(self, query: str, limit: int, policy: Policy) -> dict[uuid.UUID, float]:
-        """The memories that have most of the query's words: BM25 scores above 0, at most `limit`, best first.
+        """Return the memories that have most of the query's words: BM25 scores above 0, at most `limit`, best first.
 
         How rare a word is, is counted over just these subjects.
         """
@@ -78,7 +78,7 @@ class Words:
         return any(len(block.having(term)[0]) for block in self.blocks)
 
     def summaries(self, ids: Iterable[uuid.UUID]) -> dict[uuid.UUID, Summary]:
-        """Those of the memories that are active, with what they say and where it was said."""
+        """Return those of the memories that are active, with what they say and where it was said."""
         found = ((id_, block.summary(id_)) for id_ in ids for block in self.blocks)
         return {id_: summary for id_, summary in found if summary is not None}
 
@@ -96,7 +96,7 @@ class FullText:
         self._snapshots: ByteLRU[Subject, _Snapshot] = ByteLRU(cache_bytes)
 
     def read(self, subjects: Sequence[Subject]) -> Words:
-        """The words of these subjects' memories as the catalog has them now."""
+        """Return the words of these subjects' memories as the catalog has them now."""
         return Words(tuple(block for subject in subjects for block in self._current(subject).blocks))
 
     def _current(self, subject: Subject) -> _Snapshot:

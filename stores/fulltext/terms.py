@@ -23,7 +23,7 @@ _STOP: Final = frozenset(_COMMON.split())
 
 
 def terms_of(text: str) -> tuple[str, ...]:
-    """The terms of a text in their order, with repetitions: the same for "She's painting" and "he painted".
+    """Return the terms of a text in their order, with repetitions: the same for "She's painting" and "he painted".
 
     Numbers and parts of dates are kept, "1,200" as "1200". Endings are taken off lightly (plural s, -ed, -ing, -e, -y):
     measured on questions about conversations, that is as good as Snowball's English stemmer, and both find three in a

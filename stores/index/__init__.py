@@ -22,8 +22,8 @@ __all__ = [
 
 
 def open_index(settings: Settings, embedder: Embedder, engine: Engine | None = None) -> Index:
-    """The index that the settings name, ready for this embedder's vectors; one in the catalog's database uses the
-    catalog's engine, or one of its own where none is given.
+    """Return the index that the settings name, ready for this embedder's vectors; one in the catalog's database uses
+    the catalog's engine, or one of its own where none is given.
 
     Raises:
         IndexMismatch: it holds another embedder's vectors; the message says what to do.

@@ -39,7 +39,7 @@ class Entry:
 
     @classmethod
     def of(cls, memory: Memory, vector: Vector) -> Entry:
-        """The entry of a memory whose summary has this vector."""
+        """Return the entry of a memory whose summary has this vector."""
         return cls(
             key=memory.index_key,
             memory_id=memory.id,
@@ -102,11 +102,12 @@ class Index(Protocol):
         ...
 
     def query(self, vector: Vector, where: Where, limit: int) -> list[Hit]:
-        """The entries nearest to a unit vector, best first, exact within the subject; ties in the order of keys."""
+        """Return the entries nearest to a unit vector, best first, exact within the subject; ties in the order
+        of keys."""
         ...
 
     def fetch(self, subject: Subject, keys: Sequence[uuid.UUID]) -> list[Entry]:
-        """The subject's entries under these keys, in no order; keys that are not there are left out."""
+        """Return the subject's entries under these keys, in no order; keys that are not there are left out."""
         ...
 
     def delete(self, subject: Subject, keys: Sequence[uuid.UUID]) -> None:
@@ -114,7 +115,7 @@ class Index(Protocol):
         ...
 
     def count(self) -> int:
-        """How many entries there are in all."""
+        """Return how many entries there are in all."""
         ...
 
     def close(self) -> None: ...

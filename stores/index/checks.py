@@ -18,7 +18,7 @@ _BYTES_OF_A_DOCUMENT = 4096
 
 
 def checked(vector: Vector, dimensions: int) -> Vector:
-    """The vector as it is stored.
+    """Return the vector as it is stored.
 
     Raises:
         ValueError: it is not of unit length, or of other dimensions.
@@ -34,7 +34,7 @@ def checked(vector: Vector, dimensions: int) -> Vector:
 
 
 def checked_limit(limit: int) -> int:
-    """The limit of a query.
+    """Return the limit of a query.
 
     Raises:
         ValueError: it is negative.
@@ -73,11 +73,11 @@ def refuse_another(place: str, found: Mapping[str, str], asked: Mapping[str, str
 
 
 def in_parts(items: Sequence[T], size: int) -> Iterator[Sequence[T]]:
-    """The items in their order, no more than `size` at a time."""
+    """Yield the items in their order, no more than `size` at a time."""
     for start in range(0, len(items), size):
         yield items[start : start + size]
 
 
 def entries_a_request(most: int, dimensions: int, bytes_of_a_number: int) -> int:
-    """How many entries one request carries: `most`, or as many as `REQUEST_BYTES` hold, and one at least."""
+    """Return how many entries one request carries: `most`, or as many as `REQUEST_BYTES` hold, and one at least."""
     return max(1, min(most, REQUEST_BYTES // (dimensions * bytes_of_a_number + _BYTES_OF_A_DOCUMENT)))

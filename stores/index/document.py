@@ -27,7 +27,7 @@ def text_digest(text: str) -> str:
 
 
 def to_document(entry: Entry) -> dict[str, Any]:
-    """All of an entry but its vector, as values of JSON."""
+    """Return all of an entry but its vector, as values of JSON."""
     document = {
         "tenant": entry.subject.tenant_id,
         "subject": entry.subject.subject_id,
@@ -47,7 +47,7 @@ def to_document(entry: Entry) -> dict[str, Any]:
 
 
 def from_document(held: Mapping[str, Any], vector: Vector) -> Entry:
-    """The entry of which `to_document` made this."""
+    """Return the entry of which `to_document` made this."""
     return Entry(
         key=uuid.UUID(held["key"]),
         memory_id=uuid.UUID(held["memory_id"]),
@@ -66,18 +66,19 @@ def from_document(held: Mapping[str, Any], vector: Vector) -> Entry:
 
 
 def to_json(entry: Entry) -> str:
-    """All of an entry but its vector."""
+    """Return all of an entry but its vector."""
     return json.dumps(to_document(entry), ensure_ascii=False)
 
 
 def from_json(document: str, vector: Vector) -> Entry:
-    """The entry that `to_json` wrote."""
+    """Return the entry that `to_json` wrote."""
     return from_document(json.loads(document), vector)
 
 
 def digests(entry: Entry, most_tags: int | None = None) -> dict[str, Any]:
-    """What an entry can be filtered by, with the subject and every text of a user as a digest: short, whatever they
-    are, and compared whole by stores that would split, trim or fold them. Of very many tags the first `most_tags`."""
+    """Return what an entry can be filtered by, with the subject and every text of a user as a digest: short, whatever
+    they are, and compared whole by stores that would split, trim or fold them. Of very many tags the first `most_tags`.
+    """
     values = {name: getattr(entry, name) for name in FILTERS}
     return {
         "subject": subject_digest(entry.subject),

@@ -131,8 +131,8 @@ class PgvectorIndex:
                 connection.execute(table.delete().where(_of(table, subject), table.c.key.in_(some)))
 
     def query(self, vector: Vector, where: Where, limit: int) -> list[Hit]:
-        """The entries nearest to a unit vector, best first, ties in the order of keys; exact within a subject that has
-        no graph.
+        """Return the entries nearest to a unit vector, best first, ties in the order of keys; exact within a subject
+        that has no graph.
 
         Raises:
             ValueError: the vector is not of unit length or not as wide as `ensure` said, or `limit` is negative.
@@ -158,7 +158,7 @@ class PgvectorIndex:
             return near if len(near) == limit else _hits(connection.execute(exact))
 
     def fetch(self, subject: Subject, keys: Sequence[uuid.UUID]) -> list[Entry]:
-        """The subject's entries under these keys, in no order; keys that are not there are left out."""
+        """Return the subject's entries under these keys, in no order; keys that are not there are left out."""
         table = self._table
         must_be_ready(self._dimensions)
         with self._reader.connect() as connection:
@@ -176,7 +176,7 @@ class PgvectorIndex:
                 self.write_in_transaction(connection, (), [(subject, key) for key in keys])
 
     def count(self) -> int:
-        """How many entries there are in all: reads the whole primary key."""
+        """Return how many entries there are in all: reads the whole primary key."""
         must_be_ready(self._dimensions)
         with self._reader.connect() as connection:
             return connection.execute(select(func.count()).select_from(self._table)).scalar_one()
@@ -191,7 +191,7 @@ class PgvectorIndex:
         self._large = large_subjects(self._engine, self._table)
 
     def check_health(self) -> Iterator[HealthCheck]:
-        """Its extension, its table, and the graphs of large subjects: reads the whole primary key."""
+        """Check its extension, its table, and the graphs of large subjects: reads the whole primary key."""
         must_be_ready(self._dimensions)
         return check_health(self._engine, self._table, self._dimensions, self._hnsw_from)
 
@@ -249,7 +249,7 @@ def _conditions(table: Table, where: Where) -> Iterator[ColumnElement[bool]]:
 
 
 def _kept(text: str | None) -> str | None:
-    """A text as Postgres can hold it: without the character of the code 0."""
+    """Return a text as Postgres can hold it: without the character of the code 0."""
     return None if text is None else text.replace("\0", "")
 
 

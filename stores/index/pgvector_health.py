@@ -15,7 +15,8 @@ _NAMED = 3
 
 
 def check_health(engine: Engine, table: Table, dimensions: int, hnsw_from: int) -> Iterator[HealthCheck]:
-    """The findings on a table of vectors, its extension and its graphs. May take a while for millions of entries."""
+    """Check a table of vectors, its extension and its graphs. May take a while for millions of
+    entries."""
     with engine.connect().execution_options(isolation_level="AUTOCOMMIT") as connection:
         yield from _extension(connection)
         yield from _vectors(connection, table, dimensions)

@@ -92,7 +92,7 @@ def drop(engine: Engine, table: str) -> None:
 
 
 def large_subjects(engine: Engine, table: Table) -> frozenset[Subject]:
-    """The subjects that have a graph of their own."""
+    """Return the subjects that have a graph of their own."""
     with engine.connect() as connection:
         return frozenset(graphs(connection, table).values())
 
@@ -117,7 +117,7 @@ def optimize(engine: Engine, table: Table, hnsw_from: int) -> Iterator[tuple[str
 
 
 def sizes_from(connection: Connection, table: Table, least: int) -> dict[Subject, int]:
-    """The subjects that have so many entries or more, and how many: reads the whole primary key."""
+    """Return the subjects that have so many entries or more, and how many: reads the whole primary key."""
     rows = connection.execute(
         text(
             f'SELECT tenant_id, subject_id, count(*) AS entries FROM "{table.name}" '
@@ -142,13 +142,13 @@ def _build(connection: Connection, table: Table, subject: Subject) -> None:
 
 
 def _quoted(connection: Connection, value: str) -> str:
-    """A literal, quoted by the server: DDL takes no parameters."""
+    """Return a literal, quoted by the server: DDL takes no parameters."""
     quoted: str = connection.execute(text("SELECT quote_literal(:value)"), {"value": value}).scalar_one()
     return quoted.replace("%", "%%")
 
 
 def graphs(connection: Connection, table: Table) -> dict[str, Subject]:
-    """The finished graphs of a table by the names of their indexes; each says in its comment whose it is."""
+    """Return the finished graphs of a table by the names of their indexes; each says in its comment whose it is."""
     rows = connection.execute(
         text(
             "SELECT c.relname AS name, obj_description(c.oid) AS subject FROM pg_index i "

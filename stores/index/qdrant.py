@@ -94,7 +94,7 @@ class QdrantIndex:
             self._ask(self._client.upsert, points=some, wait=True)
 
     def query(self, vector: Vector, where: Where, limit: int) -> list[Hit]:
-        """The entries nearest to a unit vector, best first, exact within the subject; ties in the order of keys.
+        """Return the entries nearest to a unit vector, best first, exact within the subject; ties in the order of keys.
 
         Raises:
             ValueError: the vector is not of unit length or not as wide as `ensure` said, or `limit` is negative.
@@ -119,7 +119,7 @@ class QdrantIndex:
         return ranked(ask, checked_limit(limit), _MOST)
 
     def fetch(self, subject: Subject, keys: Sequence[uuid.UUID]) -> list[Entry]:
-        """The subject's entries under these keys, in no order; keys that are not there are left out.
+        """Return the subject's entries under these keys, in no order; keys that are not there are left out.
 
         Raises:
             IndexUnavailable: the server cannot be asked, or refuses.
@@ -142,7 +142,7 @@ class QdrantIndex:
             self._ask(self._client.delete, points_selector=some, wait=True)
 
     def count(self) -> int:
-        """How many entries there are in all.
+        """Return how many entries there are in all.
 
         Raises:
             IndexUnavailable: the server cannot be asked, or refuses.
@@ -151,7 +151,7 @@ class QdrantIndex:
         return self._ask(self._client.count, exact=True).count
 
     def check_health(self) -> Iterator[HealthCheck]:
-        """Its server's version, how the collection is, whether it is exact, and whether each right is there.
+        """Check its server's version, how the collection is, whether it is exact, and whether each right is there.
 
         Raises:
             IndexUnavailable: the server cannot be asked, or refuses.
@@ -254,7 +254,7 @@ class QdrantIndex:
 
 
 def open_qdrant_index(settings: Settings) -> QdrantIndex:
-    """The index that the settings name.
+    """Return the index that the settings name.
 
     Raises:
         SettingsError: they name no server.
@@ -278,12 +278,12 @@ def open_qdrant_index(settings: Settings) -> QdrantIndex:
 
 @cache
 def _authorities() -> ssl.SSLContext:
-    """Whom to trust: read once a process, because that takes longer than all the rest of opening a client."""
+    """Return whom to trust: read once a process, because that takes longer than all the rest of opening a client."""
     return httpx.create_ssl_context()
 
 
 def _ids(subject: Subject, keys: Sequence[uuid.UUID]) -> list[models.ExtendedPointId]:
-    """What entries are called in the collection, where one key may stand under several subjects."""
+    """Return what entries are called in the collection, where one key may stand under several subjects."""
     return [str(uuid.uuid5(key, subject.key)) for key in dict.fromkeys(keys)]
 
 

@@ -99,7 +99,7 @@ class S3VectorsIndex:
             self._asked(self._client.put_vectors, **self._place, vectors=some)
 
     def query(self, vector: Vector, where: Where, limit: int) -> list[Hit]:
-        """The entries nearest to a unit vector, best first, approximately; ties among them in the order of keys.
+        """Return the entries nearest to a unit vector, best first, approximately; ties among them in the order of keys.
 
         Raises:
             ValueError: the vector is not of unit length or not as wide as `ensure` said, or `limit` is negative.
@@ -127,7 +127,7 @@ class S3VectorsIndex:
         return first_of(hits, limit)
 
     def fetch(self, subject: Subject, keys: Sequence[uuid.UUID]) -> list[Entry]:
-        """The subject's entries under these keys, in no order; keys that are not there are left out.
+        """Return the subject's entries under these keys, in no order; keys that are not there are left out.
 
         Raises:
             IndexUnavailable: the service cannot be asked, or refuses.
@@ -155,7 +155,7 @@ class S3VectorsIndex:
             self._asked(self._client.delete_vectors, **self._place, keys=some)
 
     def count(self) -> int:
-        """How many entries there are in all: lists every key, a thousand a request.
+        """Return how many entries there are in all: lists every key, a thousand a request.
 
         Raises:
             IndexUnavailable: the service cannot be asked, or refuses.
@@ -168,8 +168,8 @@ class S3VectorsIndex:
             raise self._unavailable(error) from error
 
     def check_health(self) -> Iterator[HealthCheck]:
-        """Whether each right that it needs is there: writes a vector that no subject's search finds, reads it, finds
-        it and removes it again."""
+        """Check whether each right that it needs is there: writes a vector that no subject's search finds, reads it,
+        finds it and removes it again."""
         place: Any = self._place
         probe: PutInputVectorTypeDef = {
             "key": _PROBE,
@@ -228,7 +228,7 @@ class S3VectorsIndex:
         }
 
     def _pages(self, request: dict[str, Any]) -> Iterator[Any]:
-        """The pages of an answer. Where the service does not page yet, the first 100 are all that can be had."""
+        """Yield the pages of an answer. Where the service does not page yet, the first 100 are all that can be had."""
         while True:
             try:
                 page: Any = self._client.query_vectors(**request)
@@ -262,7 +262,7 @@ class S3VectorsIndex:
 
 
 def open_s3vectors_index(settings: Settings) -> S3VectorsIndex:
-    """The index that the settings name.
+    """Return the index that the settings name.
 
     Raises:
         SettingsError: they name no bucket, or no region is known.
@@ -276,7 +276,7 @@ def open_s3vectors_index(settings: Settings) -> S3VectorsIndex:
 
 
 def _names(subject: Subject, keys: Sequence[uuid.UUID]) -> list[str]:
-    """What entries are called in the service: by subject and key, so that they are ordered as their keys are."""
+    """Return what entries are called in the service: by subject and key, so that they are ordered as their keys are."""
     digest = subject_digest(subject)
     return [f"{digest}/{key}" for key in dict.fromkeys(keys)]
 

@@ -42,7 +42,7 @@ def patience(seconds: float, is_passing: Callable[[BaseException], bool]) -> Ret
 
 
 def ranked(ask: Callable[[int], list[Hit]], limit: int, most: int) -> list[Hit]:
-    """The first `limit` hits of a server that ranks ties as it likes, ties in the order of keys.
+    """Return the first `limit` hits of a server that ranks ties as it likes, ties in the order of keys.
 
     It is asked for one more, and for more again while what it leaves out may be as near as the last that we want; for
     `most` at most.
@@ -60,7 +60,7 @@ def ranked(ask: Callable[[int], list[Hit]], limit: int, most: int) -> list[Hit]:
 
 
 def probed(index: Index, dimensions: int, place: str) -> HealthCheck:
-    """Whether an entry can be written, found, read and deleted: of a subject that nobody is."""
+    """Return whether an entry can be written, found, read and deleted: of a subject that nobody is."""
     vector = np.zeros(dimensions, dtype=np.float32)
     vector[0] = 1
     entry = Entry(

@@ -92,8 +92,8 @@ class Shard:
 
     @contextmanager
     def write(self) -> Iterator[sqlite3.Connection]:
-        """A transaction that writes, committed on leaving. Threads wait for each other here rather than in SQLite,
-        whose waiting is a poll that can starve one of many.
+        """Hold a transaction that writes, committed on leaving. Threads wait for each other here rather than in
+        SQLite, whose waiting is a poll that can starve one of many.
 
         Raises:
             IndexUnavailable: see there.
@@ -105,7 +105,7 @@ class Shard:
 
     @contextmanager
     def read(self) -> Iterator[sqlite3.Connection]:
-        """A transaction that reads: one state of the file, whatever is written meanwhile.
+        """Hold a transaction that reads: one state of the file, whatever is written meanwhile.
 
         Raises:
             IndexUnavailable: see there.

@@ -39,7 +39,7 @@ def microseconds(moment: datetime) -> int:
 
 
 def moment(microseconds_: int) -> datetime:
-    """The moment of `microseconds`, in UTC."""
+    """Return the moment of `microseconds`, in UTC."""
     return _EPOCH + timedelta(microseconds=microseconds_)
 
 
@@ -98,7 +98,7 @@ class Block:
         return replace(self, alive=alive)
 
     def joined(self, later: Block) -> Block:
-        """The living of both. The numbers of `later` must go on from this block's."""
+        """Return the living of both. The numbers of `later` must go on from this block's."""
         parts = [(block, np.flatnonzero(block.alive)) for block in (self, later)]
         return Block(
             keys=tuple(block.keys[i] for block, living in parts for i in living),
@@ -112,7 +112,7 @@ class Block:
         )
 
     def nearest(self, vector: Vector, where: Where, limit: int) -> list[Hit]:
-        """The entries that `where` lets through and that are nearest to a unit vector, best first, ties by key.
+        """Return the entries that `where` lets through and that are nearest to a unit vector, best first, ties by key.
 
         float32 finds who can be among the first; these few are compared again in float64, one by one, because a
         matrix product gives equal rows slightly unequal results, and ties would then fall by chance.
@@ -132,7 +132,7 @@ class Block:
         ]
 
     def _seen(self, where: Where) -> NDArray[np.intp]:
-        """The positions of the living entries that `where` lets through."""
+        """Return the positions of the living entries that `where` lets through."""
         mask = self.alive.copy()
         for column, name in enumerate(FILTERS.values()):
             values: tuple[str, ...] = getattr(where, name)
@@ -172,7 +172,7 @@ class Snapshot:
         return sum(size_of(*block.matrix.shape) for block in self.blocks)
 
     def with_rows(self, rows: Sequence[Row], changed: int) -> Snapshot:
-        """What it is after these rows were written: those under a known key take its place, others are added."""
+        """Return what it is after these rows were written: those under a known key take its place, others are added."""
         last = self.blocks[-1]
         new = Block.of(rows, last.matrix.shape[1], last.codes)
         written = frozenset(new.keys)
@@ -183,7 +183,7 @@ class Snapshot:
         return Snapshot(changed, tuple(blocks))
 
     def nearest(self, vector: Vector, where: Where, limit: int) -> list[Hit]:
-        """As `Block.nearest`, of all blocks."""
+        """Return as `Block.nearest`, of all blocks."""
         return first_of((hit for block in self.blocks for hit in block.nearest(vector, where, limit)), limit)
 
 
@@ -193,5 +193,5 @@ def size_of(entries: int, dimensions: int) -> int:
 
 
 def first_of(hits: Iterable[Hit], limit: int) -> list[Hit]:
-    """The best of several rankings: by similarity, ties by key."""
+    """Return the best of several rankings: by similarity, ties by key."""
     return sorted(hits, key=lambda hit: (-hit.similarity, hit.key.bytes))[:limit]

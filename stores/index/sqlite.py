@@ -94,7 +94,7 @@ class SqliteIndex:
                 _write(connection, subject, [row for _, row in pairs])
 
     def query(self, vector: Vector, where: Where, limit: int) -> list[Hit]:
-        """The entries nearest to a unit vector, best first, exact within the subject; ties in the order of keys.
+        """Return the entries nearest to a unit vector, best first, exact within the subject; ties in the order of keys.
 
         Raises:
             ValueError: the vector is not of unit length or not as wide as `ensure` said, or `limit` is negative.
@@ -129,7 +129,7 @@ class SqliteIndex:
         return Snapshot.of(list(_rows(connection, "subject = ?", (subject,))), self._dimensions, changed)
 
     def fetch(self, subject: Subject, keys: Sequence[uuid.UUID]) -> list[Entry]:
-        """The subject's entries under these keys, in no order; keys that are not there are left out.
+        """Return the subject's entries under these keys, in no order; keys that are not there are left out.
 
         Raises:
             IndexUnavailable: a file cannot be read.
@@ -163,7 +163,7 @@ class SqliteIndex:
                 connection.execute("DELETE FROM subjects WHERE subject = ? AND entries = 0", (subject.key,))
 
     def count(self) -> int:
-        """How many entries there are in all.
+        """Return how many entries there are in all.
 
         Raises:
             IndexUnavailable: a file cannot be read.
@@ -175,7 +175,7 @@ class SqliteIndex:
         return total
 
     def check_health(self) -> Iterator[HealthCheck]:
-        """Whether the vectors in the files are as wide as the files say, and what there is of them.
+        """Check whether the vectors in the files are as wide as the files say, and what there is of them.
 
         Raises:
             IndexUnavailable: a file cannot be read.
@@ -214,7 +214,7 @@ class SqliteIndex:
 
 
 def _next_mark(connection: sqlite3.Connection, subject: str) -> int:
-    """A mark that the subject has never had: the clock, or one more than the last where the clock stands or went
+    """Return a mark that the subject has never had: the clock, or one more than the last where the clock stands or went
     back. It only rises while the subject has entries; without any, its row goes, so that nothing is left of it."""
     last = connection.execute("SELECT changed FROM subjects WHERE subject = ?", (subject,)).fetchone()
     return max(time.time_ns(), last[0] + 1 if last else 0)

@@ -86,8 +86,8 @@ class WeaviateIndex:
                     )
 
     def query(self, vector: Vector, where: Where, limit: int) -> list[Hit]:
-        """The entries nearest to a unit vector, best first, exact within the subject; ties in the order of keys, of
-        10,000 at the most.
+        """Return the entries nearest to a unit vector, best first, exact within the subject; ties in the order of keys,
+        of 10,000 at the most.
 
         Raises:
             ValueError: the vector is not of unit length or not as wide as `ensure` said, or `limit` is negative.
@@ -113,7 +113,7 @@ class WeaviateIndex:
         return ranked(ask, checked_limit(limit), _MOST)
 
     def fetch(self, subject: Subject, keys: Sequence[uuid.UUID]) -> list[Entry]:
-        """The subject's entries under these keys, in no order; keys that are not there are left out.
+        """Return the subject's entries under these keys, in no order; keys that are not there are left out.
 
         Raises:
             IndexUnavailable: the server cannot be asked, or refuses.
@@ -155,7 +155,7 @@ class WeaviateIndex:
             raise IndexUnavailable(f"Weaviate did not remove {left} entries; its log says why: look at its disk")
 
     def count(self) -> int:
-        """How many entries there are in all: a request for each subject.
+        """Return how many entries there are in all: a request for each subject.
 
         Raises:
             IndexUnavailable: the server cannot be asked, or refuses.
@@ -166,8 +166,8 @@ class WeaviateIndex:
         return sum(self._ask(one.aggregate.over_all, total_count=True).total_count or 0 for one in objects)
 
     def check_health(self) -> Iterator[HealthCheck]:
-        """Its server's version, whether the collection is exact, how many users have a shard, and whether each right
-        is there.
+        """Check its server's version, whether the collection is exact, how many users have a shard, and whether each
+        right is there.
 
         Raises:
             IndexUnavailable: the server cannot be asked, or refuses.
@@ -227,7 +227,7 @@ class WeaviateIndex:
         return DataObject(properties=properties, uuid=entry.key, vector=vector)
 
     def _ask_for(self, subject: Subject, call: Callable[[Objects], T]) -> T | None:
-        """What a call finds of a subject; None of one that was never written."""
+        """Return what a call finds of a subject; None of one that was never written."""
         tenant = subject_digest(subject)
         try:
             return self._retrying(call, self._objects.with_tenant(tenant))
@@ -245,7 +245,7 @@ class WeaviateIndex:
 
 
 def open_weaviate_index(settings: Settings) -> WeaviateIndex:
-    """The index that the settings name, connected.
+    """Return the index that the settings name, connected.
 
     Raises:
         SettingsError: they name no server, or one under a path.
@@ -263,5 +263,5 @@ def _filter(where: Where) -> Any:
 
 
 def _hit(entry: Entry, distance: float | None) -> Hit:
-    """The server's distance is the dot product, negative."""
+    """Return the server's distance is the dot product, negative."""
     return Hit(entry.memory_id, entry.key, max(-1.0, min(1.0, -(distance or 0.0))))

@@ -35,7 +35,7 @@ logging.getLogger("weaviate-client").setLevel(logging.CRITICAL)
 
 
 def connected(settings: Settings) -> WeaviateClient:
-    """A client of the server that the settings name, connected to it.
+    """Return a client of the server that the settings name, connected to it.
 
     Raises:
         SettingsError: they name no server, or one under a path.
@@ -76,7 +76,7 @@ def connected(settings: Settings) -> WeaviateClient:
 
 
 def unavailable(error: BaseException, place: str) -> IndexUnavailable:
-    """What a failure of the client means, without what the server said."""
+    """Return what a failure of the client means, without what the server said."""
     name = type(error).__name__
     status = error.status_code if isinstance(error, UnexpectedStatusCodeError) else None
     if isinstance(error, _NO_ANSWER):
@@ -101,7 +101,7 @@ def is_passing(error: BaseException) -> bool:
 
 
 def _service_config() -> str:
-    """How calls over gRPC fail: within their time.
+    """Return how calls over gRPC fail: within their time.
 
     The client itself waits 1, 2, 4 ... 32 seconds between calls that find nobody, whatever their timeout is. So calls
     wait for a connection until their time is up, which it does not repeat; and what the server cannot take for a

@@ -12,8 +12,8 @@ DOCUMENT = "document"
 
 
 def definition(name: str, dimensions: int, model: str) -> dict[str, Any]:
-    """The collection, in the server's own words: a tenant for each subject, made when it is first written; one vector
-    without a name, compared with all others of its tenant, and as it was given."""
+    """Return the collection, in the server's own words: a tenant for each subject, made when it is first written; one
+    vector without a name, compared with all others of its tenant, and as it was given."""
     return {
         "class": name,
         "description": json.dumps({"dimensions": dimensions, "model": model}),

@@ -17,7 +17,8 @@ __all__ = ["AdmittedTurn", "Extractor", "open_extractor"]
 
 
 def open_extractor(settings: Settings, llm: LLM | None, policy: Policy) -> Extractor:
-    """The extractor that the settings name; one of the user's own is called with the settings and the language model.
+    """Return the extractor that the settings name; one of the user's own is called with the settings and the language
+    model.
 
     Models load with the first turn, or with its `prepare()`.
 

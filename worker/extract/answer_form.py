@@ -27,7 +27,7 @@ def _text(value: object) -> str:
 
 
 def _label_of(sort: str) -> Callable[[object], str]:
-    """A turn or a known memory as it was labelled, however it is named: T1, 1, "Turn T1"."""
+    """Return a turn or a known memory as it was labelled, however it is named: T1, 1, "Turn T1"."""
 
     def label(value: object) -> str:
         word = str(value) if isinstance(value, int) else _text(value)
@@ -61,7 +61,7 @@ def _objects(value: object) -> list[Any]:
 
 
 def _each(value: object) -> object:
-    """A list in which whatever is no object is an empty one: it is left out later, and counted."""
+    """Return a list in which whatever is no object is an empty one: it is left out later, and counted."""
     return [one if isinstance(one, dict) else {} for one in value] if isinstance(value, list) else value
 
 

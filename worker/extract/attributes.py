@@ -58,7 +58,7 @@ def _marital(text: str) -> Fact | None:
 
 
 def attribute_facts(text: str) -> tuple[Fact, ...]:
-    """What a first-person sentence says about the user that can have only one value at a time.
+    """Return what a first-person sentence says about the user that can have only one value at a time.
 
     "I moved to Berlin", "I live in Berlin" and "we're based in Berlin now" all give `home_city` Berlin. What is
     wished, planned or long past gives none. What has ended gives a verb that says so ("no longer works at").

@@ -16,7 +16,7 @@ class Extractor(Protocol):
         ...
 
     def extract(self, turns: Sequence[AdmittedTurn], context: Context) -> Extraction:
-        """What there is to remember or to forget in the turns, in the order in which it was said.
+        """Return what there is to remember or to forget in the turns, in the order in which it was said.
 
         The turns are of one subject, oldest first. `context` is what earlier turns left to understand them by.
         """

@@ -177,12 +177,12 @@ _HEDGE: Final = re.compile(
 
 
 def topics_of(text: str) -> tuple[str, ...]:
-    """The topics of a sentence, at most five."""
+    """Return the topics of a sentence, at most five."""
     return tuple(name for name, pattern in _TOPICS if pattern.search(text))[:5]
 
 
 def category_of(topics: Sequence[str], categories: Sequence[str]) -> str:
-    """The category that topics belong to; the last of `categories` where none is known."""
+    """Return the category that topics belong to; the last of `categories` where none is known."""
     wanted = "Other"
     for topic in topics:
         if topic in _CATEGORY_OF:
@@ -197,7 +197,7 @@ def category_of(topics: Sequence[str], categories: Sequence[str]) -> str:
 
 
 def kind_of(text: str) -> Kind:
-    """What sort of statement a sentence is."""
+    """Return what sort of statement a sentence is."""
     if _ROUTINE.search(text):
         return Kind.EVENT_PATTERN
     return Kind.USER_PREFERENCE if _PREFERENCE.search(text) else Kind.USER_FACT
@@ -218,5 +218,5 @@ def type_of(text: str, *, dated: bool, past: bool) -> MemoryType:
 
 
 def is_hedged(text: str) -> bool:
-    """Whether the user is not sure of it themselves."""
+    """Return whether the user is not sure of it themselves."""
     return _HEDGE.search(text) is not None

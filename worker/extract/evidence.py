@@ -66,26 +66,27 @@ _IN_WORDS: Final = {
 
 
 def plain(text: str) -> str:
-    """A text in the one form in which quotations are compared: letter case, quotation marks and spaces are alike."""
+    """Return a text in the one form in which quotations are compared: letter case, quotation marks and spaces are
+    alike."""
     return " ".join(unicodedata.normalize("NFKC", text).translate(_QUOTES).casefold().split())
 
 
 def is_quoted(evidence: str, said: str) -> bool:
-    """Whether every part of a quotation stands in what was said; parts are what an ellipsis leaves."""
+    """Return whether every part of a quotation stands in what was said; parts are what an ellipsis leaves."""
     parts = [part for cut in _ELISION.split(plain(evidence)) if (part := cut.strip(_MARKS))]
     heard = plain(said)
     return bool(parts) and all(part in heard for part in parts)
 
 
 def stems(text: str) -> set[str]:
-    """The words of a text that say something, by their first letters."""
+    """Return the words of a text that say something, by their first letters."""
     return {
         word[:_STEM_CHARS] for word in _WORD.findall(plain(text)) if len(word) > 2 and word not in _SMALL_WORDS
     } | set(re.findall(r"\d+(?:[.,]\d+)*", text))
 
 
 def unheard(summary: str, heard: str, *, names: bool = True) -> set[str]:
-    """The numbers of a summary, and its names unless those are not to be looked at, that nobody said.
+    """Return the numbers of a summary, and its names unless those are not to be looked at, that nobody said.
 
     Days, months and years are not looked at: they are reckoned. A number that was said in words, or with other
     marks in it ("1,350", "1350", "1.35k"), is the same.
@@ -102,7 +103,7 @@ def unheard(summary: str, heard: str, *, names: bool = True) -> set[str]:
 
 
 def numbers_in(text: str) -> set[str]:
-    """The numbers of a text in one form, whatever marks they are written with."""
+    """Return the numbers of a text in one form, whatever marks they are written with."""
     found = set()
     for match in _NUMBER.finditer(plain(text)):
         whole, mark, end = match["digits"].rpartition("." if "." in match["digits"] else ",")
@@ -116,12 +117,12 @@ def numbers_in(text: str) -> set[str]:
 
 
 def _base(word: str) -> str:
-    """A word by its first letters, without the endings that a name or an abbreviation takes."""
+    """Return a word by its first letters, without the endings that a name or an abbreviation takes."""
     return word.removesuffix("s")[:_STEM_CHARS]
 
 
 def is_supported(summary: str, turn: ShownTurn, known: str) -> bool:
-    """Whether a summary has no name and no number that nobody said.
+    """Return whether a summary has no name and no number that nobody said.
 
     `known` is what else may be spoken of beside the turn: names, topics, what was said before, what is known. Names
     may be spelled otherwise in another language: there only numbers count. What the assistant says is heard where the
@@ -132,6 +133,7 @@ def is_supported(summary: str, turn: ShownTurn, known: str) -> bool:
 
 
 def denies_more(summary: str, turn: ShownTurn) -> bool:
-    """Whether a summary denies something where the user denies nothing, nor says that anything is over or lacking."""
+    """Return whether a summary denies something where the user denies nothing, nor says that anything is over or
+    lacking."""
     said = f"{turn.said_by('user')} {turn.question or ''}"
     return turn.is_english and bool(_DENIAL.search(plain(summary))) and not _DENIAL_SAID.search(plain(said))

@@ -87,7 +87,7 @@ def _in_third_person(text: str) -> str:
 
 
 def triple_of(parsed: Parsed) -> Fact | None:
-    """Who does what: the subject, the verb and what it takes, or None when the sentence has no such shape."""
+    """Return who does what: the subject, the verb and what it takes, or None when the sentence has no such shape."""
     tokens = parsed.tokens
     root = next((i for i, token in enumerate(tokens) if token.dep == "ROOT"), None)
     if root is None or not (tokens[root].tag.startswith("VB") or tokens[root].lower in _BASES):

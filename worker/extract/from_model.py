@@ -95,7 +95,7 @@ class Reading:
         return " ".join((*said, *before, *names, self.name, *known, *topics))
 
     def items(self, answer: Answer) -> list[Candidate | ForgetRequest]:
-        """The candidates and requests to forget, turn by turn, in the order of the answer.
+        """Return the candidates and requests to forget, turn by turn, in the order of the answer.
 
         What the user ordered in so many words is done whether the model saw it or not, and so are attachments kept:
         there the rules' own stand.
@@ -116,7 +116,7 @@ class Reading:
         ]
 
     def topics(self, answer: Answer) -> tuple[OpenTopic, ...]:
-        """What is open, the last that was told of each agent."""
+        """Return what is open, the last that was told of each agent."""
         found = {}
         for told in answer.open_topics:
             one = self._open.get(told.turn)
@@ -143,7 +143,7 @@ class Reading:
         return candidate
 
     def _against(self, told: ToldMemory, one: ShownTurn) -> str:
-        """Why a memory that was told of a turn is none, or ""."""
+        """Return why a memory that was told of a turn is none, or ""."""
         if not told.summary or len(told.summary) > MAX_SUMMARY_CHARS:
             return "no_sentence"
         if not is_quoted(told.evidence, one.said_by("user")):
@@ -218,8 +218,8 @@ class Reading:
         return tuple(found.values())[:12]
 
     def _facts(self, told: ToldMemory, *, is_sure: bool) -> tuple[Fact, ...]:
-        """What the memory says of whom. What its sentence does not say must not supersede what another one does, and
-        what is over is no value."""
+        """Return what the memory says of whom. What its sentence does not say must not supersede what another one does,
+        and what is over is no value."""
         attribute = _FAVOURITE.sub("favorite_", "_".join(told.attribute.lower().split()))
         if not (told.of and attribute and told.value):
             return ()
@@ -235,8 +235,8 @@ class Reading:
         )
 
     def _forgetting(self, told: ToldForgetting, by_turn: Items) -> ForgetRequest | None:
-        """A request to forget is the user's order: it must be quoted, and say which known memories it means, unless
-        rules heard it too or are deaf to its language."""
+        """Return a request to forget is the user's order: it must be quoted, and say which known memories it means,
+        unless rules heard it too or are deaf to its language."""
         one = self._open.get(told.turn)
         if one is None or not told.what:
             return None
@@ -274,7 +274,7 @@ class Reading:
 
 
 def _is_of(order: Order, evidence: str, said: str) -> bool:
-    """Whether a quotation is of what an order is about: its object, or what was said before it."""
+    """Return whether a quotation is of what an order is about: its object, or what was said before it."""
     if order.reaches_back:
         return 0 <= said.find(evidence) < order.start
     about, quoted = plain(order.object_text), plain(evidence)
@@ -282,7 +282,7 @@ def _is_of(order: Order, evidence: str, said: str) -> bool:
 
 
 def _dated(summary: str, when: datetime | None) -> str:
-    """A summary with the day in brackets behind a relative date that the model left in it."""
+    """Return a summary with the day in brackets behind a relative date that the model left in it."""
     relative = _RELATIVE.search(summary)
     if when is None or relative is None or _YEAR.search(summary):
         return summary
@@ -290,8 +290,8 @@ def _dated(summary: str, when: datetime | None) -> str:
 
 
 def _moment(told: str, said_at: datetime) -> datetime | None:
-    """When it happened, in the zone of who said it: noon of a day, or of the first of a month or year; None for what
-    is no date or too far away to be meant."""
+    """Return when it happened, in the zone of who said it: noon of a day, or of the first of a month or year; None for
+    what is no date or too far away to be meant."""
     found = _WHEN.fullmatch(told)
     if found is None:
         return None

@@ -39,7 +39,7 @@ class WithHotPath:
         self._extractor.prepare()
 
     def extract(self, turns: Sequence[AdmittedTurn], context: Context) -> Extraction:
-        """What the extractor finds in the turns, and what the hot path noted of them beside it."""
+        """Return what the extractor finds in the turns, and what the hot path noted of them beside it."""
         extraction = self._extractor.extract(turns, context)
         if all(one.turn.candidate is None for one in turns):
             return extraction
@@ -75,6 +75,6 @@ class WithHotPath:
 
 
 def _share(summary: str, said: str) -> float:
-    """How much of what a summary says stands in another text, from 0 to 1."""
+    """Return how much of what a summary says stands in another text, from 0 to 1."""
     wanted = stems(summary)
     return len(wanted & stems(said)) / len(wanted) if wanted else 0.0

@@ -34,7 +34,7 @@ class _Zone:
         self._sentences = 0
 
     def open(self) -> Any:
-        """The pipeline, loaded at the first call. What was parsed before must have been copied by now."""
+        """Return the pipeline, loaded at the first call. What was parsed before must have been copied by now."""
         if self.nlp is None:
             self.nlp = _loaded()
             self._zone.enter_context(self.nlp.memory_zone())
@@ -49,7 +49,7 @@ class _Zone:
 
 
 def _loaded() -> Any:
-    """The pipeline, with its products of matrices by numpy where numpy can be held to one thread.
+    """Return the pipeline, with its products of matrices by numpy where numpy can be held to one thread.
 
     They are of a dozen rows: numpy's library takes a third of the CPU of spaCy's own, blis, for one, and a parse of
     them a quarter less (measured). With more threads it takes ten times as much, for threads that wait by spinning.
@@ -111,7 +111,8 @@ _VERBS_TOO = frozenset(
 
 
 def _tag(token: Any) -> str:
-    """The tagger's word; "work" beside a verb in the present is one, too: "I live in Ghent and work at Initech"."""
+    """Return the tagger's word; "work" beside a verb in the present is one, too: "I live in Ghent and work at
+    Initech"."""
     beside = token.tag_ == "NN" and token.dep_ == "conj" and token.head.tag_ == "VBP" and token.lower_ in _VERBS_TOO
     return "VBP" if beside else str(token.tag_)
 

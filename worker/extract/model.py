@@ -54,7 +54,7 @@ class ModelExtractor:
         self._rules.prepare()
 
     def extract(self, turns: Sequence[AdmittedTurn], context: Context) -> Extraction:
-        """What there is to remember or to forget in the turns: one call of the model, none if all were skipped.
+        """Return what there is to remember or to forget in the turns: one call of the model, none if all were skipped.
 
         Raises:
             LLMBusy, LLMUnavailable, LLMAnswerInvalid, CircuitOpen: try again later; all but the first only where
@@ -90,7 +90,8 @@ class ModelExtractor:
         return by_rules.model_copy(update={"open_topics": tuple(context.open_topics.values())})
 
     def _orders(self, turns: Sequence[AdmittedTurn], context: Context) -> dict[str, list[Candidate | ForgetRequest]]:
-        """What the rules make of the turns in which the user orders something of the memory, or attaches something."""
+        """Return what the rules make of the turns in which the user orders something of the memory, or attaches
+        something."""
         ordering = [one for one in turns if one.turn.attachments or _orders_something(one)]
         found: dict[str, list[Candidate | ForgetRequest]] = {}
         if ordering:
@@ -116,7 +117,7 @@ def _orders_something(one: AdmittedTurn) -> bool:
 
 
 def _as_rules_admit(one: AdmittedTurn) -> AdmittedTurn:
-    """The turn as it was admitted if no model read it: what may tell something only to a model is skipped."""
+    """Return the turn as it was admitted if no model read it: what may tell something only to a model is skipped."""
     if MAY_TELL not in one.admission.reasons:
         return one
     return AdmittedTurn(one.turn, Admission(action=AdmissionAction.SKIP, reasons=("nothing_personal",)))

@@ -16,7 +16,7 @@ _POLITE: Final = frozenset({"please", "pls", "and", ",", "just"})
 
 
 def reminder(parsed: Parsed, notes: Sequence[Note], name: str) -> str | None:
-    """What the user is to be reminded of: "Maya wants to be reminded to pay the rent"."""
+    """Return what the user is to be reminded of: "Maya wants to be reminded to pay the rent"."""
     rest = retold(parsed, Narrator(name, named=True), notes)
     first = parsed.tokens[0].lower if parsed.tokens else ""
     if first in ("to", "about", "of", "that"):
@@ -26,7 +26,7 @@ def reminder(parsed: Parsed, notes: Sequence[Note], name: str) -> str | None:
 
 
 def instruction(parsed: Parsed, notes: Sequence[Note], name: str) -> str | None:
-    """How the user wants the assistant to behave: "Maya wants the assistant to answer in French"."""
+    """Return how the user wants the assistant to behave: "Maya wants the assistant to answer in French"."""
     called = called_in(parsed)
     if called:
         return f"{name} wants to be called {called}."
@@ -48,7 +48,7 @@ def instruction(parsed: Parsed, notes: Sequence[Note], name: str) -> str | None:
 
 
 def called_in(parsed: Parsed) -> str | None:
-    """The name in "call me Max"."""
+    """Return the name in "call me Max"."""
     tokens = parsed.tokens
     for place in range(len(tokens) - 2):
         if tokens[place].lower == "call" and tokens[place + 1].lower == "me" and tokens[place + 2].text[:1].isupper():
@@ -57,7 +57,7 @@ def called_in(parsed: Parsed) -> str | None:
 
 
 def name_told(item: Statement | Forgetting) -> str | None:
-    """What the user says that they are called."""
+    """Return what the user says that they are called."""
     if not isinstance(item, Statement):
         return None
     if item.manner == "called":

@@ -60,7 +60,7 @@ class RulesExtractor:
         affect.prepare()
 
     def extract(self, turns: Sequence[AdmittedTurn], context: Context) -> Extraction:
-        """What there is to remember or to forget in the turns, in the order in which it was said.
+        """Return what there is to remember or to forget in the turns, in the order in which it was said.
 
         Rules keep no topic open: what is said is taken as it stands.
         """
@@ -186,13 +186,13 @@ class RulesExtractor:
 
 
 def _name_kept(items: Sequence[Candidate | ForgetRequest]) -> str | None:
-    """The name that later turns know the user by, whichever batch they are in: the one that is remembered."""
+    """Return the name that later turns know the user by, whichever batch they are in: the one that is remembered."""
     facts = (fact for item in reversed(items) if isinstance(item, Candidate) for fact in item.facts)
     return next((f.object for f in facts if f.entity == USER and f.attribute in ("name", "preferred_name")), None)
 
 
 def _not_introducing(stated: Sequence[Statement | Forgetting], turn: Turn) -> list[Statement | Forgetting]:
-    """What was stated but for an introduction by the name that the messages carry anyway."""
+    """Return what was stated but for an introduction by the name that the messages carry anyway."""
     known = turn.user_name()
     return [
         one
@@ -205,7 +205,8 @@ Parts = list[tuple[Utterance, Parsed]]
 
 
 def _parts(said: Statement) -> Parts:
-    """The utterances of a statement, each with what of its parse is to be told; of an order, what it is about."""
+    """Return the utterances of a statement, each with what of its parse is to be told; of an order, what it is
+    about."""
     if said.last.language != ENGLISH:
         return []
     if said.words is not None:
@@ -221,7 +222,7 @@ def _notes(said: Statement, one: Utterance, part: Parsed) -> tuple[Note, ...]:
 
 
 def _told(said: Statement, parts: Parts, notes: Sequence[tuple[Note, ...]], name: str) -> str | None:
-    """A statement told of its speaker, None where it is to be quoted."""
+    """Return a statement told of its speaker, None where it is to be quoted."""
     if said.manner in ("called", "instruction", "reminder"):
         return _order_told(said, parts, notes, name)
     if said.manner == "answer" or said.quote or any(one.of_others for one, _ in parts) or not parts:
@@ -268,14 +269,14 @@ def _reference(parsed: Parsed, person: Person | None, name: str) -> dict[int, st
 
 
 def _with_note(summary: str, shared: str | None) -> str:
-    """The summary with what was sent along, as long as there is room for it."""
+    """Return the summary with what was sent along, as long as there is room for it."""
     quoted = summary.endswith('"')
     longer = f"{summary if quoted else summary.rstrip('.! ')} (sent {shared})."
     return longer if shared and len(longer) <= MAX_SUMMARY_CHARS else summary
 
 
 def _quoted(said: Statement, name: str) -> str:
-    """A statement in the speaker's own words, with its dates in brackets and the question that it answers."""
+    """Return a statement in the speaker's own words, with its dates in brackets and the question that it answers."""
     words = said.words or _as_typed(said)
     who = "the user" if name == NAMELESS and said.asked else name
     opening = f'Asked "{said.asked.text}", {who} said: ' if said.asked else f"{who}: "

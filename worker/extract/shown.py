@@ -52,11 +52,11 @@ class ShownTurn:
     asked_in: str | None
 
     def said_by(self, role: str) -> str:
-        """All that one side said, as it is shown."""
+        """Return all that one side said, as it is shown."""
         return "\n".join(line.text for line in self.lines if line.role == role)
 
     def in_own_words(self) -> str:
-        """What the user said themselves: all but mails, articles and quotations that they pasted."""
+        """Return what the user said themselves: all but mails, articles and quotations that they pasted."""
         return "\n".join(line.own for line in self.lines if line.role == "user")
 
     @property
@@ -65,7 +65,7 @@ class ShownTurn:
 
 
 def show(turns: Sequence[AdmittedTurn], context: Context, policy: Policy) -> list[ShownTurn]:
-    """The turns as a model may see them: without secrets, and without those that are off the record."""
+    """Return the turns as a model may see them: without secrets, and without those that are off the record."""
     share = MAX_SAID_CHARS // max(1, len(turns))
     asked = {conversation: (one.text, one.turn_id) for conversation, one in context.questions.items()}
     shown: list[ShownTurn] = []
@@ -84,7 +84,7 @@ def show(turns: Sequence[AdmittedTurn], context: Context, policy: Policy) -> lis
 
 
 def _question(lines: Sequence[Line], question: str | None, asked_in: str | None) -> tuple[str | None, str | None]:
-    """What was asked when the user last began to speak: in the turn itself, or before it."""
+    """Return what was asked when the user last began to speak: in the turn itself, or before it."""
     for before, line in pairwise(lines):
         if before.role == "assistant" and line.role == "user" and (asked := question_of(before.text)):
             question, asked_in = asked, None
@@ -107,7 +107,7 @@ def _lines(turn: Turn, share: int, is_open: bool, policy: Policy) -> Iterator[Li
 
 
 def _cut(text: str, most: int) -> str:
-    """The beginning and the end of a text: an assistant's question stands at its end."""
+    """Return the beginning and the end of a text: an assistant's question stands at its end."""
     if len(text) <= most:
         return text
     head = most * 2 // 3
@@ -115,8 +115,9 @@ def _cut(text: str, most: int) -> str:
 
 
 def written(shown: Sequence[ShownTurn], context: Context, name: str) -> str:
-    """What a prompt has of a subject and their turns, in lines. What people said, and what they are called, is in JSON
-    strings, so that no message can pose as a line. Times are those of the user's own zone, where it is known."""
+    """Return what a prompt has of a subject and their turns, in lines. What people said, and what they are called, is
+    in JSON strings, so that no message can pose as a line. Times are those of the user's own zone, where it is known.
+    """
     zone = ZoneInfo(context.preferences.time_zone) if context.preferences.time_zone else None
     lines = [f"The user is called {quoted(name)}."]
     if context.known:
@@ -166,5 +167,5 @@ def _day(at: datetime) -> str:
 
 
 def quoted(text: str) -> str:
-    """A text as one JSON string on one line."""
+    """Return a text as one JSON string on one line."""
     return json.dumps(" ".join(text.split()), ensure_ascii=False)

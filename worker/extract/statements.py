@@ -86,7 +86,7 @@ class Statement:
         return sum(len(u.text) for u in self.utterances) + len(one.text) <= _MAX_JOINED_CHARS
 
     def is_quoted(self) -> bool:
-        """Whether it is surely to be quoted."""
+        """Return whether it is surely to be quoted."""
         return self.quote or any(u.of_others or u.part is None or not may_be_told(u.part) for u in self.utterances)
 
 
@@ -101,7 +101,7 @@ class Forgetting:
 
 
 def statements_of(heard: Heard) -> list[Statement | Forgetting]:
-    """All that a message states, orders to the memory among it, in the order in which it was said."""
+    """Return all that a message states, orders to the memory among it, in the order in which it was said."""
     reply = _reply(heard)
     found: list[Statement | Forgetting] = [] if reply is None else [reply]
     people: list[Person] = []
@@ -127,7 +127,7 @@ def statements_of(heard: Heard) -> list[Statement | Forgetting]:
 
 
 def _pieces(one: Utterance) -> list[Utterance]:
-    """The statements of an utterance, where each is worth keeping by itself; otherwise the whole."""
+    """Return the statements of an utterance, where each is worth keeping by itself; otherwise the whole."""
     if one.part is None or one.of_others or one.asks or not may_be_told(one.part) or _TAKEN_BACK.search(one.text):
         return [one]
     pieces = [with_part(one, piece) for piece in statements_in(one.part)]
@@ -170,7 +170,7 @@ def _take(
 
 
 def _supported(one: Utterance, before: Utterance | None) -> Statement | None:
-    """A sentence that leans on what was said before it, with that; None if nothing holds it."""
+    """Return a sentence that leans on what was said before it, with that; None if nothing holds it."""
     if before is not None and before.part is not None and not is_remark(before) and not before.orders:
         return Statement([before, one])
     if one.asked is not None and one.number < _OPENING and not _OFFER.search(one.asked.text):
@@ -210,7 +210,7 @@ def _joined(found: Sequence[Statement | Forgetting], utterances: Sequence[Uttera
 
 
 def _is_fragment(one: Utterance) -> bool:
-    """Whether an utterance tells something without a clause of its own: "52k, start 3 aug, hybrid"."""
+    """Return whether an utterance tells something without a clause of its own: "52k, start 3 aug, hybrid"."""
     if one.part is None or one.asks or one.orders or one.within_request or is_remark(one):
         return False
     words = [token for token in one.part.tokens if token.text[:1].isalnum()]
@@ -252,7 +252,7 @@ def _obey(
 def _reaching_back(
     one: Utterance, order: Order, found: list[Statement | Forgetting], before: Utterance | None
 ) -> Statement | Forgetting | None:
-    """What an order makes of what was said just before it: "Remember this!", "Actually, forget that."."""
+    """Return what an order makes of what was said just before it: "Remember this!", "Actually, forget that."."""
     last = found[-1] if found and isinstance(found[-1], Statement) else None
     if order.intent == "forget":
         if last is not None and not order.doubtful:
@@ -277,7 +277,7 @@ def _marked(said: Statement, order: Order) -> Statement:
 
 
 def _ordered(one: Utterance, order: Order) -> Statement | Forgetting | None:
-    """What an order asks to be kept or forgotten, None if that is nothing."""
+    """Return what an order asks to be kept or forgotten, None if that is nothing."""
     if order.intent == "forget":
         is_all = order.scope == "all"
         if is_all and order.doubtful:
@@ -316,7 +316,7 @@ def _is_imperative(one: Utterance) -> bool:
 
 
 def _reply(heard: Heard) -> Statement | None:
-    """The message as an answer, where it does not say by itself what it is about."""
+    """Return the message as an answer, where it does not say by itself what it is about."""
     asked = heard.asked
     if asked is None or not heard.utterances or heard.orders or len(heard.content) > _SHORT_REPLY_CHARS:
         return None
@@ -335,7 +335,7 @@ def _reply(heard: Heard) -> Statement | None:
 
 
 def _stands_alone(one: Utterance) -> bool:
-    """Whether a sentence behind an answer tells something of its own."""
+    """Return whether a sentence behind an answer tells something of its own."""
     part = one.part
     return part is not None and _says_itself(part) and is_worth_keeping(one)
 
@@ -345,6 +345,6 @@ def _says_itself(part: Parsed) -> bool:
 
 
 def _after(reply: Statement, utterances: Sequence[Utterance]) -> Sequence[Utterance]:
-    """The sentences of a message behind those of its answer."""
+    """Return the sentences of a message behind those of its answer."""
     last = next(place for place, one in enumerate(utterances) if one is reply.last)
     return utterances[last + 1 :]

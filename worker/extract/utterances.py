@@ -99,7 +99,7 @@ class Utterance:
 
     @property
     def asks(self) -> bool:
-        """Whether it asks or orders and tells nothing."""
+        """Return whether it asks or orders and tells nothing."""
         if self.text.rstrip(" )\"'!").endswith("?"):
             return True
         if self.parsed is None:
@@ -121,13 +121,13 @@ class Heard:
 
     @property
     def shared(self) -> str | None:
-        """What a transcript says in brackets that was sent with the message: "[sends a photo of a red barn]"."""
+        """Return what a transcript says in brackets that was sent with the message: "[sends a photo of a red barn]"."""
         match = _SHARED.search(self.content[:16_000]) if "[" in self.content else None
         return match["what"].strip(" .") if match else None
 
 
 def question_of(text: str) -> str | None:
-    """The question with which a text ends, if it ends with one."""
+    """Return the question with which a text ends, if it ends with one."""
     sentences = [one.text for one in split_sentences(prose_of(text[-1_000:]))]
     for place in range(len(sentences) - 1, max(-1, len(sentences) - 3), -1):
         question = sentences[place]
@@ -137,7 +137,8 @@ def question_of(text: str) -> str | None:
 
 
 def heard_in(turns: Sequence[AdmittedTurn], questions: Mapping[str, Question]) -> list[Heard]:
-    """The user's messages of some turns, read; those of skipped turns are left out but for the question they answer."""
+    """Return the user's messages of some turns, read; those of skipped turns are left out but for the question they
+    answer."""
     asked = {conversation: Asked(one.text, one.turn_id) for conversation, one in questions.items()}
     found: list[Heard] = []
     for admitted in turns:
@@ -165,8 +166,8 @@ def heard_in(turns: Sequence[AdmittedTurn], questions: Mapping[str, Question]) -
 
 
 def _is_obeyed(order: Order) -> bool:
-    """Whether an order counts. In doubt only a wish to forget does, of which somebody is asked; where no sure form has
-    it, only one that leaves a memory of all that is said."""
+    """Return whether an order counts. In doubt only a wish to forget does, of which somebody is asked; where no sure
+    form has it, only one that leaves a memory of all that is said."""
     if order.intent == "forget":
         return True
     return not order.doubtful and (order.sure or order.intent in _LEAVES_WORDS)
@@ -216,7 +217,8 @@ def _cut(heard: Heard, place: int) -> Iterator[Utterance]:
 
 
 def _pieces(sentence: Sentence, until: int | None) -> Iterator[Sentence]:
-    """The parts of a question or a task, of which some may tell something: "We're off to Japan, what do I pack?"."""
+    """Yield the parts of a question or a task, of which some may tell something: "We're off to Japan, what do
+    I pack?"."""
     text, begin = sentence.text[:until], 0
     for cut in (*_PIECE.finditer(text), None):
         piece = text[begin : cut.start() if cut else len(text)]
@@ -244,7 +246,7 @@ def _parse(utterances: Sequence[Utterance], messages: Sequence[Heard]) -> None:
 
 
 def with_part(one: Utterance, part: Parsed) -> Utterance:
-    """An utterance of which only a part is told; where it is quoted after all, that part is."""
+    """Return an utterance of which only a part is told; where it is quoted after all, that part is."""
     text = part.text_of(range(len(part.tokens)))
     whole = one.part.text_of(range(len(one.part.tokens))) if one.part is not None else ""
     at = whole.find(text)
@@ -257,7 +259,8 @@ def with_part(one: Utterance, part: Parsed) -> Utterance:
 
 
 def without_order(one: Utterance, start: int, end: int) -> Utterance | None:
-    """What of an utterance stands between two places of its message (characters), None if that is next to nothing."""
+    """Return what of an utterance stands between two places of its message (characters), None if that is next to
+    nothing."""
     if one.parsed is None:
         return None
     typed = [one.start + one.spelt.typed(offset) for offset in offsets_of(one.parsed)]

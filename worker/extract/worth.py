@@ -37,7 +37,7 @@ _THOUGHT: Final = words("think thinks guess guesses bet hope hopes wonder know k
 
 
 def is_worth_keeping(one: Utterance) -> bool:
-    """Whether an utterance of the user's tells something of them or their people."""
+    """Return whether an utterance of the user's tells something of them or their people."""
     text = one.spelt.plain
     if one.parsed is None or one.asks or (one.part is not None and passes_with_the_moment(one.part)):
         return False
@@ -63,15 +63,15 @@ def _judgement(text: str, parsed: Parsed, before: str) -> Judgement:
 
 
 def judged(one: Utterance) -> Judgement:
-    """What the heads say of an utterance."""
+    """Return what the heads say of an utterance."""
     before = one.asked.text if one.asked is not None and one.number < 2 else ""
     assert one.parsed is not None
     return _judgement(one.spelt.plain, one.part or one.parsed, before)
 
 
 def passes_with_the_moment(parsed: Parsed) -> bool:
-    """Whether somebody says how they are just now, or what they think of what lies before them: "I'm hungry", "I love
-    this song"."""
+    """Return whether somebody says how they are just now, or what they think of what lies before them: "I'm hungry", "I
+    love this song"."""
     tokens = parsed.tokens
     tops = main_clauses(parsed)
     if len(tops) != 1 or not is_of_speaker(parsed, tops[0].subject):
@@ -89,13 +89,14 @@ def passes_with_the_moment(parsed: Parsed) -> bool:
 
 
 def is_remark(one: Utterance) -> bool:
-    """Whether an utterance only reacts to the other side."""
+    """Return whether an utterance only reacts to the other side."""
     return bool(({*_REMARKS, *_IDLE} - {"exclamation"}) & set(relevance_of(one.spelt.plain).reasons))
 
 
 def _tells_of_speaker(parsed: Parsed) -> bool:
-    """Whether a clause says plainly what the speaker or somebody of theirs is, has or does: "I have diabetes", "my son
-    is 4", "we moved the shop"; what they think, ask for or have to say in this conversation is nothing of the kind."""
+    """Return whether a clause says plainly what the speaker or somebody of theirs is, has or does: "I have diabetes",
+    "my son is 4", "we moved the shop"; what they think, ask for or have to say in this conversation is nothing of the
+    kind."""
     if any(token.lower in ("you", "your", "u") for token in parsed.tokens):
         return False
     for clause in main_clauses(parsed):
@@ -110,7 +111,7 @@ def _tells_of_speaker(parsed: Parsed) -> bool:
 
 
 def _is_theirs(parsed: Parsed, subject: int | None) -> bool:
-    """Whether a subject is the speaker, or something or somebody of theirs."""
+    """Return whether a subject is the speaker, or something or somebody of theirs."""
     if subject is None:
         return False
     return is_of_speaker(parsed, subject) or any(
@@ -124,7 +125,7 @@ def _is_content(parsed: Parsed, place: int) -> bool:
 
 
 def _is_of_life(one: Utterance) -> bool:
-    """Whether it tells of a day that is named, or says something of one of the user's people."""
+    """Return whether it tells of a day that is named, or says something of one of the user's people."""
     parsed = one.part
     if parsed is None:
         return False
