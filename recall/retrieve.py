@@ -26,8 +26,10 @@ from stores.catalog.summaries import Weight
 from stores.index.base import Where
 from stores.open import Stores
 
-_POOL: Final = 100
-"""How many hits by vector and how many by words are looked at at first; S3 Vectors gives no more at a time."""
+_POOLS: Final = (100, 400, 1_600)
+"""How many hits by vector and how many by words are looked at, and if too few of them may be told, are looked at next.
+Whoever asks for more goes on in the same order: it hangs on the pools, and not on how many are asked for. S3 Vectors
+gives no more than the first at a time."""
 _READ: Final = 25
 """Whole memories that are read at a time, until enough may be told."""
 
@@ -93,25 +95,26 @@ def retrieve(
     if len({subject.tenant_id for subject in subjects}) > 1:
         raise ValueError("the subjects are of several tenants; ask for those of one")
     asked = audiences(principal, subjects, stores)
-    pool = max(_POOL, 2 * (offset + limit))
-    proposed = _propose(asked, query, filters, pool, stores)
-    if relevant_only and not is_about_what_is_known(proposed.evidence, stores.policy):
-        return []
-    ranked = _ranked(proposed, max(stores.policy.retrieval_pool, offset + limit), stores, now)
-    found = list(_told(ranked, asked, filters, offset + limit, stores))[offset:]
-    hits = [
-        Hit(
-            memory,
-            proposed.similarity(memory.id),
-            ranked[memory.id].total,
-            _why(memory, proposed, ranked[memory.id]) if explain else None,
-        )
-        for memory in found
-    ]
+    hits: list[Hit] = []
+    known: set[uuid.UUID] = set()
+    for pool in _POOLS:
+        proposed = _propose(asked, query, filters, pool, stores)
+        if relevant_only and not is_about_what_is_known(proposed.evidence, stores.policy):
+            return []
+        ranked = _ranked(proposed, stores, now)
+        for memory in _told([id_ for id_ in ranked if id_ not in known], asked, filters, stores):
+            why = _why(memory, proposed, ranked[memory.id]) if explain else None
+            hits.append(Hit(memory, proposed.similarity(memory.id), ranked[memory.id].total, why))
+            if len(hits) == offset + limit:
+                break
+        known |= ranked.keys()
+        if len(hits) == offset + limit or proposed.is_everything:
+            break
+    page = hits[offset:]
     for audience in asked:
-        used = [hit.memory.id for hit in hits if hit.memory.subject == audience.subject]
+        used = [hit.memory.id for hit in page if hit.memory.subject == audience.subject]
         stores.accesses.note(audience.subject, used, now)
-    return hits
+    return page
 
 
 @dataclass(frozen=True)
@@ -123,6 +126,8 @@ class _Proposed:
     matches: Mapping[uuid.UUID, Match]
     weights: Mapping[uuid.UUID, Weight]
     evidence: float
+    is_everything: bool
+    """Whether neither vectors nor words have more to propose."""
 
     def similarity(self, id_: uuid.UUID) -> float:
         return self.near.get(id_, min(self.near.values(), default=0.0))
@@ -145,11 +150,14 @@ def _propose(asked: Sequence[Audience], query: str, filters: Filters, pool: int,
         )
         near |= {hit.memory_id: hit.similarity for hit in stores.index.query(vector, where, pool)}
     worded = words.best(query, pool, stores.policy)
+    is_everything = len(near) < pool and len(worded) < pool
     weights = {
         id_: weight
         for audience in asked
         for id_, weight in stores.catalog.weights(audience.subject, [*dict.fromkeys([*near, *worded])]).items()
-        if audience.seen is None or may_see(audience.seen, weight.labels)
+        if (audience.seen is None or may_see(audience.seen, weight.labels))
+        and weight.importance >= filters.min_importance
+        and weight.trust >= filters.min_trust
     }
     near = {id_: cosine for id_, cosine in near.items() if id_ in weights}
     worded = {id_: score for id_, score in worded.items() if id_ in weights}
@@ -167,27 +175,26 @@ def _propose(asked: Sequence[Audience], query: str, filters: Filters, pool: int,
         if hit.memory_id in matches
     }
     sureness = evidence(named_near, covered, words.unknown(names_in(query)), stores.policy)
-    return _Proposed(near, worded, matches, weights, sureness)
+    return _Proposed(near, worded, matches, weights, sureness, is_everything)
 
 
-def _ranked(proposed: _Proposed, pool: int, stores: Stores, now: datetime) -> dict[uuid.UUID, Terms]:
-    """Return the terms of the scores of the most relevant, best score first."""
+def _ranked(proposed: _Proposed, stores: Stores, now: datetime) -> dict[uuid.UUID, Terms]:
+    """Return the terms of the scores, best score first; behind the most relevant come all others that were proposed."""
     relevance = dict(zip(proposed.matches, relevances(list(proposed.matches.values()), stores.policy), strict=True))
-    likeliest = sorted(relevance, key=lambda id_: (-relevance[id_], id_))[:pool]
     terms = {}
-    for id_ in likeliest:
+    for id_, relevant in relevance.items():
         weight = proposed.weights[id_]
         standing = Standing(weight.importance, weight.trust, weight.last_accessed, weight.pinned)
-        terms[id_] = terms_of_score(relevance[id_], proposed.similarity(id_), standing, stores.policy, now)
-    return dict(sorted(terms.items(), key=lambda item: (-item[1].total, item[0])))
+        terms[id_] = terms_of_score(relevant, proposed.similarity(id_), standing, stores.policy, now)
+    likeliest = sorted(relevance, key=lambda id_: (-relevance[id_], id_))
+    most = stores.policy.retrieval_pool
+    first, others = likeliest[:most], likeliest[most:]
+    ordered = [*sorted(first, key=lambda id_: (-terms[id_].total, id_)), *others]
+    return {id_: terms[id_] for id_ in ordered}
 
 
-def _told(
-    ranked: Mapping[uuid.UUID, Terms], asked: Sequence[Audience], filters: Filters, limit: int, stores: Stores
-) -> Iterator[Memory]:
-    """Yield the best memories that may be told, at most `limit`: they are read whole, and judged once more."""
-    ids = list(ranked)
-    told = 0
+def _told(ids: Sequence[uuid.UUID], asked: Sequence[Audience], filters: Filters, stores: Stores) -> Iterator[Memory]:
+    """Yield those of the memories that may be told, in their order: they are read whole, and judged once more."""
     for start in range(0, len(ids), _READ):
         part = ids[start : start + _READ]
         memories = {
@@ -196,12 +203,7 @@ def _told(
             for memory in stores.catalog.memories(audience.subject, part).values()
             if audience.may_be_told(memory) and filters.let_through(memory)
         }
-        for id_ in part:
-            if id_ in memories:
-                yield memories[id_]
-                told += 1
-                if told == limit:
-                    return
+        yield from (memories[id_] for id_ in part if id_ in memories)
 
 
 def _why(memory: Memory, proposed: _Proposed, terms: Terms) -> Why:

@@ -154,6 +154,38 @@ def test_pages_of_a_search_follow_each_other_without_a_gap(worker: Worker, anna:
     assert page(0, 2) + page(2, 2) + page(4, 10) == whole
 
 
+def many(worker: Worker, whose: Subject, count: int) -> list[Memory]:
+    memories = [
+        a_memory(f"t{n}", whose).model_copy(
+            update={"summary": f"Anna met colleague number {n} in Lisbon.", "importance": (n % 50) / 50, "facts": ()}
+        )
+        for n in range(count)
+    ]
+    publish(Changes(subject=whose, at=NOW, created=tuple(memories)), {}, worker.context)
+    return memories
+
+
+def test_pages_joined_are_what_one_call_tells(worker: Worker, anna: str) -> None:
+    whose = subject(anna)
+    many(worker, whose, 260)
+
+    def page(offset: int, limit: int) -> list[uuid.UUID]:
+        hits = retrieve(None, [whose], "Whom did Anna meet?", worker.context, offset=offset, limit=limit, now=NOW)
+        return [hit.memory.id for hit in hits]
+
+    whole = page(0, 260)
+    assert len(set(whole)) == 260
+    assert [id_ for offset in range(0, 260, 20) for id_ in page(offset, 20)] == whole
+
+
+def test_a_filter_finds_what_there_is_however_far_down_it_ranks(worker: Worker, anna: str) -> None:
+    whose = subject(anna)
+    important = {memory.id for memory in many(worker, whose, 260) if memory.importance >= 0.97}
+    filters = Filters(min_importance=0.97)
+    hits = retrieve(None, [whose], "Whom did Anna meet?", worker.context, filters=filters, limit=100, now=NOW)
+    assert {hit.memory.id for hit in hits} == important
+
+
 def test_a_search_keeps_to_its_filters(worker: Worker, anna: str) -> None:
     whose = subject(anna)
     semantic, episodic = a_memory("t1", whose), a_memory("t2", whose)
