@@ -1,0 +1,146 @@
+"""What a person or an agent does to a memory, and what they state outright, over real stores."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+
+import pytest
+
+from memory.edits import Edit, NotKept, NotPossible, VersionMismatch, archive, edit, pin, restore, suppress
+from memory.preferences import set_preference
+from memory.remember import Statement, remember
+from recall.listing import list_memories
+from recall.retrieve import retrieve
+from schema import (
+    Capability,
+    Kind,
+    Memory,
+    Preference,
+    PreferenceName,
+    Principal,
+    Status,
+    Subject,
+    Visibility,
+)
+from schema.errors import NotAllowed, NotFound
+from tests.contract.pipeline import Worker, only
+from tests.turns import subject
+
+NOW = datetime(2026, 11, 2, 12, 0, tzinfo=UTC)
+READER = frozenset({Capability.READ})
+WRITER = frozenset({Capability.READ, Capability.WRITE, Capability.DELETE})
+
+
+def of(user: str | None = None, agent: str | None = None, can: frozenset[Capability] = READER) -> Principal:
+    return Principal(tenant_id="acme", user_id=user, agent_id=agent, capabilities=can, key_id="key_1")
+
+
+def found_by(principal: Principal | None, whose: Subject, query: str, worker: Worker) -> list[str]:
+    return [hit.memory.summary for hit in retrieve(principal, [whose], query, worker.context, now=NOW)]
+
+
+@pytest.fixture
+def memory(worker: Worker, anna: str) -> Memory:
+    worker.hear(anna, "I live in Lisbon.")
+    return only(worker.known(subject(anna)))
+
+
+def test_an_edit_says_the_new_words_and_nothing_of_the_old(worker: Worker, memory: Memory) -> None:
+    whose = memory.subject
+    edited = edit(
+        of(whose.subject_id, can=WRITER),
+        whose,
+        memory.id,
+        Edit(summary="Anna lives in Porto."),
+        worker.context,
+        now=NOW,
+    )
+    assert (edited.summary, edited.version) == ("Anna lives in Porto.", memory.version + 1)
+    assert "Lisbon" not in str(edited.facts)
+    assert found_by(None, whose, "Porto", worker) == ["Anna lives in Porto."]
+    [*_, line] = worker.context.catalog.audit_of(whose, memory.id)
+    assert (line.by, line.reason) == ("key_1", "edited: summary")
+
+
+def test_an_edit_of_a_version_that_is_gone_is_refused(worker: Worker, memory: Memory) -> None:
+    pin(None, memory.subject, memory.id, worker.context, now=NOW)
+    with pytest.raises(VersionMismatch):
+        edit(None, memory.subject, memory.id, Edit(importance=1.0), worker.context, now=NOW, version=memory.version)
+
+
+def test_an_edit_keeps_no_secret(worker: Worker, memory: Memory) -> None:
+    with pytest.raises(NotKept):
+        edit(None, memory.subject, memory.id, Edit(summary="The password is hunter2!x9."), worker.context, now=NOW)
+
+
+def test_what_is_suppressed_is_kept_and_never_told(worker: Worker, memory: Memory) -> None:
+    whose = memory.subject
+    suppress(None, whose, memory.id, worker.context, now=NOW)
+    assert found_by(None, whose, "Lisbon", worker) == []
+    assert [one.id for one in list_memories(None, whose, worker.context).memories] == [memory.id]
+    suppress(None, whose, memory.id, worker.context, now=NOW, suppressed=False)
+    assert found_by(None, whose, "Lisbon", worker) == [memory.summary]
+
+
+def test_what_is_archived_is_not_told_until_it_is_restored(worker: Worker, memory: Memory) -> None:
+    whose = memory.subject
+    archive(None, whose, memory.id, worker.context, now=NOW)
+    assert found_by(None, whose, "Lisbon", worker) == []
+    assert restore(None, whose, memory.id, worker.context, now=NOW).status is Status.ACTIVE
+    assert found_by(None, whose, "Lisbon", worker) == [memory.summary]
+
+
+def test_what_was_superseded_cannot_be_restored(worker: Worker, memory: Memory) -> None:
+    worker.hear(memory.subject_id, "I moved to Berlin.", first=3)
+    with pytest.raises(NotPossible, match="superseded"):
+        restore(None, memory.subject, memory.id, worker.context, now=NOW)
+
+
+def test_who_may_only_read_changes_nothing(worker: Worker, memory: Memory) -> None:
+    with pytest.raises(NotAllowed):
+        pin(of(memory.subject_id), memory.subject, memory.id, worker.context, now=NOW)
+
+
+def test_a_memory_that_one_may_not_see_does_not_exist(worker: Worker, memory: Memory) -> None:
+    other = subject(f"not-{memory.subject_id}")
+    with pytest.raises(NotFound):
+        pin(of(other.subject_id, can=WRITER), other, memory.id, worker.context, now=NOW)
+
+
+# -- remembering outright -----------------------------------------------------------------------------------------
+
+
+def test_a_statement_is_kept_and_the_same_again_is_one(worker: Worker, anna: str) -> None:
+    whose = subject(anna)
+    first = remember(None, whose, Statement("Anna plays the violin."), worker.context, now=NOW)
+    again = remember(None, whose, Statement("Anna plays the violin."), worker.context, now=NOW)
+    assert (first.outcome, again.outcome) == ("created", "updated")
+    assert len(worker.known(whose)) == 1
+
+
+def test_what_is_an_agents_own_never_takes_the_place_of_what_is_shared(worker: Worker, anna: str) -> None:
+    whose = subject(anna)
+    coach = of(anna, "coach", frozenset({Capability.READ, Capability.WRITE_OWN}))
+    remember(None, whose, Statement("Anna wants short answers.", Kind.USER_PREFERENCE), worker.context, now=NOW)
+    same = Statement("Anna wants short answers.", Kind.USER_PREFERENCE, visibility=Visibility.INDIVIDUAL)
+    own = remember(coach, whose, same, worker.context, now=NOW)
+    assert own.outcome == "created"
+    assert remember(coach, whose, same, worker.context, now=NOW).outcome == "updated"
+    assert own.memory is not None
+    assert own.memory.visibility is Visibility.INDIVIDUAL
+    assert len(found_by(coach, whose, "short answers", worker)) == 2
+    assert len(found_by(of(anna), whose, "short answers", worker)) == 1
+
+
+def test_an_agent_that_writes_its_own_alone_does_not_write_what_is_shared(worker: Worker, anna: str) -> None:
+    coach = of(anna, "coach", frozenset({Capability.READ, Capability.WRITE_OWN}))
+    with pytest.raises(NotAllowed):
+        remember(coach, subject(anna), Statement("Anna plays the violin."), worker.context, now=NOW)
+
+
+def test_nothing_is_remembered_outright_while_consent_is_withdrawn(worker: Worker, anna: str) -> None:
+    whose = subject(anna)
+    wish = Preference(name=PreferenceName.CONSENT, value="withdrawn")
+    set_preference(whose, wish, worker.context, by="dora", now=NOW)
+    with pytest.raises(NotKept, match="consent"):
+        remember(None, whose, Statement("Anna plays the violin."), worker.context, now=NOW)
