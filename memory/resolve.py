@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import uuid
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from memory.attributes import prototypes_of, with_attributes
 from memory.context import MemoryContext
+from memory.correct import correction
 from memory.draft import Draft
 from memory.erasure.memories import family
 from memory.forget import FORGETTABLE, forget
@@ -21,10 +22,23 @@ from policies.dedup import Neighbour, contradicts, decide, tells_news
 from policies.language.remains import remains
 from policies.merge import merge, supersede
 from policies.replaced import as_told
-from schema import AuditAction, Candidate, Decision, DecisionAction, ForgetRequest, Labels, Memory, MemoryType, SameFact
+from schema import (
+    AuditAction,
+    Candidate,
+    Change,
+    Decision,
+    DecisionAction,
+    ForgetRequest,
+    Labels,
+    Memory,
+    MemoryType,
+    SameFact,
+)
 from stores.index.base import Vector, Where
 
 _GUESS = "a guess does not take the place of what is known"
+_PUT_RIGHT = "put right within the hour"
+_NO_NEWS = "worth a memory only if it changed something"
 _STILL = "it still holds of a memory that said several things, of which one changed"
 _RELATED = 3
 """How many near memories a new one is linked to."""
@@ -140,7 +154,7 @@ def _doubts(
     checks: list[Check] = []
     earlier: list[tuple[Memory, Vector]] = []
     for comparison in comparisons:
-        if isinstance(comparison.item, ForgetRequest):
+        if isinstance(comparison.item, ForgetRequest) or comparison.item.candidate.only_as_news:
             continue
         candidate = comparison.item.candidate
         neighbours = _neighbours(comparison, candidate, draft, context, earlier)
@@ -182,9 +196,13 @@ def _resolved(
     item = comparison.item
     if isinstance(item, ForgetRequest):
         return Resolution(item.turn_id, forget(item, comparison.vector, draft, context))
+    if item.candidate.only_as_news and item.candidate.change is Change.CORRECTS:
+        return _corrected(item, origins, draft, context)
     candidate = item.candidate
     neighbours = _neighbours(comparison, candidate, draft, context)
     decision = _decide(item, neighbours, comparison.agent_id, draft, context)
+    if candidate.only_as_news and decision.action is not DecisionAction.SUPERSEDE and not decision.outdated:
+        decision = Decision(action=DecisionAction.SKIP, reason=_NO_NEWS)
     DECISIONS.labels(decision.action).inc()
     if decision.action is DecisionAction.CHECK:
         check = Check(candidate, draft.current[decision.targets[0]])
@@ -199,6 +217,21 @@ def _resolved(
         case _:
             new = new_memory(item, origins[candidate.turn_id], draft, context)
             memory = _create(new, candidate, decision, neighbours, comparison.vector, draft, context)
+    return Resolution(candidate.turn_id, is_effective=True, memory_id=memory.id)
+
+
+def _corrected(item: Scored, origins: Mapping[str, Origin], draft: Draft, context: MemoryContext) -> Resolution:
+    """Tell again, with its right value, what a correction is of."""
+    origin = origins[item.candidate.turn_id]
+    try:
+        candidate, wrong = correction(item.candidate, origin, draft, context)
+    except LookupError:
+        return Resolution(item.candidate.turn_id, is_effective=False)
+    (vector,) = context.embedder.embed([candidate.summary])
+    decision = Decision(action=DecisionAction.SUPERSEDE, reason=_PUT_RIGHT, targets=(wrong.id,))
+    DECISIONS.labels(decision.action).inc()
+    new = new_memory(replace(item, candidate=candidate), origin, draft, context)
+    memory = _create(new, candidate, decision, (), vector, draft, context)
     return Resolution(candidate.turn_id, is_effective=True, memory_id=memory.id)
 
 
@@ -242,8 +275,9 @@ def _create(
     outdated = _outdated(targets, candidate, draft, context)
     memory = memory.model_copy(update={"supersedes": tuple(old.id for old in outdated)})
     draft.create(_linked(memory, neighbours, context), vector, decision.reason)
-    # A model tells the new state whole: nothing is to be rescued of what it replaces.
-    _supersede(outdated, memory, decision.reason, draft, context, keeps_remains=not candidate.by_model)
+    # A model and a correction tell the new state whole: nothing is to be rescued of what they replace.
+    keeps_all = candidate.by_model or candidate.change is Change.CORRECTS
+    _supersede(outdated, memory, decision.reason, draft, context, keeps_remains=not keeps_all)
     return memory
 
 
