@@ -12,6 +12,7 @@ from memory.context import MemoryContext
 from memory.draft import Draft
 from memory.publish import publish
 from memory.rights import writable_memory
+from policies.authority import USER
 from policies.privacy.screen import screen
 from schema import AuditAction, Memory, Principal, Status, Subject, Verdict
 from schema.errors import ConcurrentChange, Refused
@@ -67,7 +68,8 @@ def edit(
     """Change what a memory says or counts; with `version` only while it is at that one. Returns it as it is then.
 
     A new summary is screened as one that comes of a turn, and what was read off the old one, its facts and entities,
-    goes with it. The audit names the fields, not their values. A confidence of 0 archives.
+    goes with it; a person's are the user's own words from then on. The audit names the fields, not their values. A
+    confidence of 0 archives.
 
     Raises:
         NotFound, NotAMember, NotAllowed: see `writable_memory`.
@@ -80,6 +82,8 @@ def edit(
     if "summary" in fields:
         fields["summary"] = _screened(subject, fields["summary"], context)
         fields |= {"facts": (), "entities": ()}
+        if principal is None or principal.agent_id is None:
+            fields["source"] = USER
     named = ", ".join(sorted(vars(wanted).keys() & fields.keys()))
 
     def change(memory: Memory, draft: Draft) -> None:

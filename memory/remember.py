@@ -53,9 +53,10 @@ class Statement:
 
 @dataclass(frozen=True)
 class Remembered:
-    """What became of a statement. `memory` is what says it now; None where what is known already does."""
+    """What became of a statement. `memory` is what says it now; None where what is known already does, or where it is
+    held for a person: an agent's words do not take the place of the user's."""
 
-    outcome: Literal["created", "updated", "known"]
+    outcome: Literal["created", "updated", "known", "held"]
     memory: Memory | None
 
 
@@ -93,7 +94,7 @@ def remember(
         memory = draft.current[resolution.memory_id] if resolution.memory_id else None
         publish(draft.changes(lease.token), draft.vectors, context)
     if memory is None:
-        return Remembered("known", None)
+        return Remembered("held" if resolution.is_held else "known", None)
     return Remembered("updated" if memory.id in draft.read else "created", memory)
 
 

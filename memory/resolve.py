@@ -11,21 +11,36 @@ from memory.context import MemoryContext
 from memory.draft import Draft
 from memory.erasure.memories import family
 from memory.forget import FORGETTABLE, forget
+from memory.hold import hold
 from memory.metrics import DECISIONS
 from memory.same_fact import PROMPT as SAME_FACT_PROMPT
 from memory.same_fact import Check, Verdicts
 from memory.scoring import Item, Origin, Scored, new_memory
 from policies.access import owning_agent
+from policies.authority import as_heard, may_replace
 from policies.consolidation import apart
 from policies.dedup import Neighbour, contradicts, decide, tells_news
 from policies.language.remains import remains
-from policies.merge import merge, supersede
+from policies.merge import merge, says_more, supersede
 from policies.replaced import as_told
-from schema import AuditAction, Candidate, Decision, DecisionAction, ForgetRequest, Labels, Memory, MemoryType, SameFact
+from schema import (
+    Asker,
+    AuditAction,
+    Candidate,
+    Decision,
+    DecisionAction,
+    ForgetRequest,
+    Labels,
+    Memory,
+    MemoryType,
+    SameFact,
+)
 from stores.index.base import Vector, Where
 
 _GUESS = "a guess does not take the place of what is known"
 _STILL = "it still holds of a memory that said several things, of which one changed"
+_CONTRADICTS = "contradicts_more_trusted"
+_SAYS_MORE = "it says more than what is known, whose words its source may not change"
 _RELATED = 3
 """How many near memories a new one is linked to."""
 
@@ -36,9 +51,11 @@ class Resolution:
 
     turn_id: str
     is_effective: bool
-    """Whether something was kept or forgotten."""
+    """Whether something was kept, held for a person, or forgotten."""
     memory_id: uuid.UUID | None = None
-    """What a candidate became or was merged into; None where what is known already says it."""
+    """What a candidate became or was merged into; None where what is known already says it, or where it waits."""
+    is_held: bool = False
+    """Whether it waits for a person: it contradicts what its source may not replace."""
 
 
 @dataclass(frozen=True)
@@ -191,7 +208,15 @@ def _resolved(
         decision = _by_verdict(decision, check, verdicts.get(check.key))
     if item.is_guess and (decision.action is DecisionAction.SUPERSEDE or decision.outdated):
         decision = Decision(action=DecisionAction.SKIP, reason=_GUESS)
+    decision = _within_authority(item, decision, draft)
     match decision.action:
+        case DecisionAction.SUPERSEDE if not _may_replace_all(item, decision.targets, draft):
+            origin = origins[candidate.turn_id]
+            hold(
+                candidate, Asker.AUTHORITY, _CONTRADICTS, draft, context,
+                origin.conversation_id, origin.agent_id, decision.targets,
+            )  # fmt: skip
+            return Resolution(candidate.turn_id, is_effective=True, is_held=True)
         case DecisionAction.SKIP:
             return Resolution(candidate.turn_id, is_effective=False)
         case DecisionAction.UPDATE:
@@ -200,6 +225,21 @@ def _resolved(
             new = new_memory(item, origins[candidate.turn_id], draft, context)
             memory = _create(new, candidate, decision, neighbours, comparison.vector, draft, context)
     return Resolution(candidate.turn_id, is_effective=True, memory_id=memory.id)
+
+
+def _within_authority(item: Scored, decision: Decision, draft: Draft) -> Decision:
+    """Return the decision without what the item's source may not do when it says again what is known."""
+    if decision.action is not DecisionAction.UPDATE:
+        return decision
+    existing = draft.current[decision.targets[0]]
+    if not may_replace(item.speaker, existing.source) and says_more(existing.summary, item.candidate.summary):
+        return Decision(action=DecisionAction.CREATE, reason=_SAYS_MORE, similarity=decision.similarity)
+    outdated = tuple(id_ for id_ in decision.outdated if _may_replace_all(item, (id_,), draft))
+    return decision.model_copy(update={"outdated": outdated})
+
+
+def _may_replace_all(item: Scored, ids: Iterable[uuid.UUID], draft: Draft) -> bool:
+    return all(may_replace(item.speaker, draft.current[id_].source) for id_ in ids)
 
 
 def _by_verdict(decision: Decision, check: Check, verdict: SameFact | None) -> Decision:
@@ -220,7 +260,10 @@ def _by_verdict(decision: Decision, check: Check, verdict: SameFact | None) -> D
 def _update(scored: Scored, decision: Decision, vector: Vector, draft: Draft, context: MemoryContext) -> Memory:
     """Merge a candidate into what it says again, which takes the place of what it contradicts."""
     existing = draft.current[decision.targets[0]]
-    merged = merge(existing, scored.candidate, scored.importance, draft.now, draft.policy_version)
+    heard = scored.candidate
+    if not may_replace(scored.speaker, existing.source):
+        heard = as_heard(heard, existing.summary)
+    merged = merge(existing, heard, scored.importance, draft.now, draft.policy_version)
     outdated = _outdated(decision.outdated, scored.candidate, draft, context)
     merged = merged.model_copy(update={"supersedes": (*merged.supersedes, *(memory.id for memory in outdated))})
     draft.update(merged, vector if merged.summary == scored.candidate.summary else None, decision.reason)

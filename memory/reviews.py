@@ -69,7 +69,7 @@ def approve(id_: uuid.UUID, context: MemoryContext, *, by: str, now: datetime) -
             publish(draft.changes(lease.token), {}, context)
             raise NotWanted(_NOT_WANTED[reason])
         subject_state = context.catalog.subject_state(subject, now - timedelta(hours=1))
-        items = [score(candidate, context)]
+        items = [score(candidate, context, approved=True)]
         vectors = embed(items, subject_state.unindexed, draft, context)
         origin = Origin(review.conversation_id, review.agent_id, subject.subject_id, review.links)
         [resolution] = resolve(items, vectors, {candidate.turn_id: origin}, draft, context)

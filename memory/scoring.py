@@ -8,8 +8,10 @@ from dataclasses import dataclass
 
 from memory.context import MemoryContext
 from memory.draft import Draft
+from policies.authority import USER
 from policies.importance import importance, proactivity_weight, source_trust
 from schema import Candidate, ForgetRequest, Memory, Visibility, memory_id
+from schema.turn import TurnSource
 from stores.index.base import Vector
 
 
@@ -21,6 +23,13 @@ class Scored:
     importance: float
     is_guess: bool = False
     """Whether it leaves alone what is known: what would take the place of something is dropped."""
+    approved: bool = False
+    """Whether a person let it in: it has the user's authority then, whoever said it."""
+
+    @property
+    def speaker(self) -> TurnSource:
+        """By whose authority it stands."""
+        return USER if self.approved else self.candidate.source
 
     @property
     def attributes(self) -> set[tuple[str, str]]:
@@ -42,7 +51,7 @@ class Origin:
 Item = Scored | ForgetRequest
 
 
-def score(candidate: Candidate, context: MemoryContext, *, is_guess: bool = False) -> Scored:
+def score(candidate: Candidate, context: MemoryContext, *, is_guess: bool = False, approved: bool = False) -> Scored:
     """Return a candidate with the importance that it has by itself."""
     own = importance(
         pinned=candidate.pinned,
@@ -53,7 +62,7 @@ def score(candidate: Candidate, context: MemoryContext, *, is_guess: bool = Fals
         explicit=candidate.explicit,
         policy=context.policy,
     )
-    return Scored(candidate, own, is_guess)
+    return Scored(candidate, own, is_guess, approved)
 
 
 def embed(items: Sequence[Item], unindexed: Sequence[Memory], draft: Draft, context: MemoryContext) -> list[Vector]:

@@ -7,8 +7,10 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from memory.context import MemoryContext
 from memory.draft import Draft
+from memory.hold import hold
 from memory.metrics import SCREENINGS
 from memory.spoken_preferences import SpokenPreferences
+from policies.authority import authority_of, without_wishes
 from policies.privacy import planted
 from policies.privacy.prompts import is_prompt
 from policies.privacy.screen import screen
@@ -24,7 +26,6 @@ from schema import (
     ForgetRequest,
     Message,
     Policy,
-    Review,
     Screening,
     Turn,
     Verdict,
@@ -35,6 +36,7 @@ _UNKNOWN_TYPE = "application/octet-stream"
 _PLANTED = "planted_instruction"
 _OTHERS = "others_sensitive_data"
 _PROMPT = "written_for_a_model"
+_MAY_NOT_DELETE = "its source may not forget for the user"
 _PUNCTUATION = ".,;:!?\"'()[]{}<>"
 _IDENTIFYING = re.compile(r"\d|@|\S{16}")
 _DIGIT = re.compile(r"\d")
@@ -58,8 +60,12 @@ def screened(
     }
     prompts = {turn_id for turn_id, turn in turns.items() if is_prompt(turn.text_of("user"))}
     for item in extraction.items:
+        authority = authority_of(turns[item.turn_id].source)
         if isinstance(item, ForgetRequest):
-            yield item
+            if authority.deletes:
+                yield item
+            else:
+                draft.audit_refusal(AuditAction.REFUSED, item.turn_id, _MAY_NOT_DELETE)
             continue
         if item.turn_id in preferences.withheld:
             continue
@@ -74,9 +80,10 @@ def screened(
         elif item.turn_id in prompts - orders:
             draft.audit_refusal(AuditAction.REFUSED, item.turn_id, _PROMPT)
         elif item.turn_id in orders or screening.verdict is Verdict.QUARANTINE:
-            _quarantine(kept, turns[item.turn_id], draft, context)
+            turn = turns[item.turn_id]
+            hold(kept, Asker.SCREENING, _PLANTED, draft, context, turn.conversation_id, turn.agent_id)
         elif (candidate := _without_others(kept, turns, draft, context.policy)) is not None:
-            yield candidate
+            yield without_wishes(candidate)
 
 
 def _is_planted_beside(turn: Turn) -> bool:
@@ -111,25 +118,6 @@ def _without_others(candidate: Candidate, turns: Mapping[str, Turn], draft: Draf
 def _names_none(fact: Fact, names: Sequence[str]) -> bool:
     text = f"{fact.entity} {fact.verb} {fact.object}".casefold()
     return not any(name.casefold() in text for name in names)
-
-
-def _quarantine(candidate: Candidate, turn: Turn, draft: Draft, context: MemoryContext) -> None:
-    """Have a person decide on a candidate. Past a number of them, all that is left is the line in the audit."""
-    waiting = len(draft.reviews) + context.catalog.reviews.count_open(draft.subject)
-    if waiting >= context.policy.open_reviews_per_subject:
-        draft.audit_refusal(AuditAction.QUARANTINED, candidate.turn_id, _PLANTED)
-        return
-    draft.queue_review(
-        Review.of(
-            draft.subject,
-            candidate,
-            Asker.SCREENING,
-            reason=_PLANTED,
-            policy_version=draft.policy_version,
-            opened_at=draft.now,
-            turn=turn,
-        )
-    )
 
 
 def _hidden_numbers(original: str, kept: str) -> set[str]:

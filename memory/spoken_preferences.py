@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from memory.draft import Draft
+from policies.authority import authority_of
 from policies.language.orders import Order, orders_of
 from policies.privacy.quoted_text import own_words
 from policies.topics import EVERYTHING, is_everything, named_in
@@ -14,6 +15,7 @@ from schema import (
     Admission,
     AdmissionAction,
     AdmittedTurn,
+    AuditAction,
     Preference,
     PreferenceName,
     Preferences,
@@ -21,6 +23,7 @@ from schema import (
 
 _INTENTS = ("stop", "resume")
 _WITHHELD = "consent_withdrawn"
+_MAY_NOT_PREFER = "its source may not say what the user wants kept"
 
 
 @dataclass
@@ -45,7 +48,11 @@ def spoken_preferences(turns: Sequence[AdmittedTurn], known: Preferences, draft:
     topics, consent = dict.fromkeys(known.blocked_topics), known.consent != "withdrawn"
     for admitted in turns:
         turn_id = admitted.turn.turn_id
-        for topic, is_blocked in _topics_said(admitted):
+        topics_said = _topics_said(admitted)
+        if topics_said and not authority_of(admitted.turn.source).prefers:
+            draft.audit_refusal(AuditAction.REFUSED, turn_id, _MAY_NOT_PREFER)
+            topics_said = []
+        for topic, is_blocked in topics_said:
             if is_everything(topic):
                 consent = not is_blocked
                 granted = Preference(name=PreferenceName.CONSENT, value="granted" if consent else "withdrawn")

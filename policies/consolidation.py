@@ -12,6 +12,7 @@ from functools import lru_cache
 from itertools import groupby
 from typing import TypeVar
 
+from policies.authority import speaker_of
 from policies.importance import importance
 from policies.language.sentences import split_sentences
 from policies.language.wording import read
@@ -164,7 +165,7 @@ def consolidated(
         scope=_union(memory.scope for memory in memories),
         entities=_union(memory.entities for memory in memories),
         facts=_union(memory.facts for memory in memories),
-        source=first.source,
+        source=speaker_of(memory.source for memory in memories),
         # The turns that state it come before those by which they are understood.
         source_turn_ids=_union((*(m.source_turn_ids[-1:] for m in memories), *(m.source_turn_ids for m in memories))),
         conversation_id=first.conversation_id if len(conversations) == 1 else None,

@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from datetime import datetime, time
 from typing import Final
 
+from policies.authority import speaker_of
 from policies.language.wording import read
 from schema import MAX_SUMMARY_CHARS, Candidate, Entity, Fact, Memory, MemoryType, Status
 
@@ -18,7 +19,8 @@ _IMPLIED: Final = frozenset({"marital_status", "relationship_status"})
 def merge(existing: Memory, candidate: Candidate, importance: float, now: datetime, policy_version: str) -> Memory:
     """The memory with what the candidate adds: all labels and turns of both, the greater importance and confidence.
 
-    The summary stays unless the candidate's says all of it and more, and under legal hold it always does. A fact tells
+    It counts as said by whoever of both has more authority. The summary stays unless the candidate's says all of it and
+    more, and under legal hold it always does. A fact tells
     of the latest moment at which it was said; an episode keeps its moment unless the candidate knows the hour where the
     memory knew only the day. A provisional memory becomes active. Merging the same candidate again changes nothing but
     `last_accessed`, `updated_at`, `access_count` and `version`.
@@ -29,6 +31,7 @@ def merge(existing: Memory, candidate: Candidate, importance: float, now: dateti
     return existing.model_copy(
         update={
             "summary": candidate.summary if in_its_words else existing.summary,
+            "source": speaker_of((existing.source, candidate.source)),
             "tags": tuple(dict.fromkeys(existing.tags + candidate.tags)),
             "entities": _union_of_entities(existing.entities, candidate.entities),
             "facts": _union_of_facts(existing.facts, candidate.facts),

@@ -10,7 +10,7 @@ from pydantic import AwareDatetime
 
 from schema.base import Value
 from schema.candidate import Candidate
-from schema.turn import Identifier, Subject, Turn
+from schema.turn import Identifier, Subject
 
 
 class ReviewStatus(StrEnum):
@@ -26,6 +26,8 @@ class Asker(StrEnum):
     """It came of a text with a planted instruction."""
     PROMOTION = "promotion"
     """It was made of episodes, and not surely enough."""
+    AUTHORITY = "authority"
+    """It contradicts what its source may not replace."""
 
 
 class Review(Value):
@@ -64,12 +66,13 @@ class Review(Value):
         reason: str,
         policy_version: str,
         opened_at: AwareDatetime,
-        turn: Turn | None = None,
+        conversation_id: str | None = None,
+        agent_id: str | None = None,
         links: tuple[uuid.UUID, ...] = (),
         about: str | None = None,
     ) -> Self:
-        """Return an open review of a candidate; asked for twice, it is one. `turn` is the one that the candidate came
-        of, where it came of one; `about` names what it is about where it came of more and more of them."""
+        """Return an open review of a candidate; asked for twice, it is one. `about` names what it is about where it
+        came of more and more turns."""
         what = about or f"{candidate.ordinal}:{candidate.turn_id}"
         key = f"afterturn:review:{subject.key}:{asked_by.value}:{what}"
         return cls(
@@ -79,8 +82,8 @@ class Review(Value):
             reason=reason,
             policy_version=policy_version,
             candidate=candidate,
-            conversation_id=turn.conversation_id if turn else None,
-            agent_id=turn.agent_id if turn else None,
+            conversation_id=conversation_id,
+            agent_id=agent_id,
             links=links,
             opened_at=opened_at,
         )

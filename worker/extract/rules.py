@@ -31,6 +31,7 @@ from schema import (
     Question,
     Turn,
 )
+from schema.turn import TurnSource
 from worker.extract.attributes import USER, attribute_facts
 from worker.extract.classify import category_of, is_hedged, kind_of, topics_of, type_of
 from worker.extract.entities import entities_of
@@ -45,7 +46,14 @@ _STATED: Final = 0.92
 _ANSWERED: Final = 0.75
 _HEDGED: Final = 0.7
 _MAX_ITEMS_A_TURN: Final = 40
-SOURCE_CONFIDENCE: Final = {"chat": 1.0, "system": 0.95, "bank_api": 1.0, "external": 0.75, "instagram": 0.75}
+SOURCE_CONFIDENCE: Final[dict[TurnSource, float]] = {
+    "chat": 1.0,
+    "system": 0.95,
+    "bank_api": 1.0,
+    "agent": 0.85,
+    "external": 0.75,
+    "instagram": 0.75,
+}
 
 
 class RulesExtractor:

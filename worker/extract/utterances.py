@@ -12,6 +12,7 @@ from dataclasses import dataclass, field, replace
 from typing import Final
 
 import worker.extract.language as language
+from policies.authority import authority_of
 from policies.language.annotation import Note, notes_of, offsets_of
 from policies.language.clauses import Mood, main_clauses
 from policies.language.fringe import fringe_of
@@ -157,18 +158,22 @@ def heard_in(turns: Sequence[AdmittedTurn], questions: Mapping[str, Question]) -
                 before = Asked(before.text, None)
             spoken = language_of(prose_of(message.content))
             orders = orders_of(message.content, before.text if before else "", spoken)
-            heard = Heard(turn, message.content, before, spoken, tuple(filter(_is_obeyed, orders)))
+            heard = Heard(
+                turn, message.content, before, spoken, tuple(order for order in orders if _is_obeyed(order, turn))
+            )
             heard.utterances = list(_cut(heard, place))
             found.append(heard)
     _parse([one for heard in found for one in heard.utterances], found)
     return found
 
 
-def _is_obeyed(order: Order) -> bool:
+def _is_obeyed(order: Order, turn: Turn) -> bool:
     """Whether an order counts. In doubt only a wish to forget does, of which somebody is asked; where no sure form has
-    it, only one that leaves a memory of all that is said."""
+    it, only one that leaves a memory of all that is said. Who may not prefer may only remember."""
     if order.intent == "forget":
         return True
+    if order.intent != "remember" and not authority_of(turn.source).prefers:
+        return False
     return not order.doubtful and (order.sure or order.intent in _LEAVES_WORDS)
 
 

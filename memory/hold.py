@@ -1,0 +1,41 @@
+"""Hold a candidate for a person to decide on."""
+
+from __future__ import annotations
+
+import uuid
+
+from memory.context import MemoryContext
+from memory.draft import Draft
+from schema import Asker, AuditAction, Candidate, Review
+
+
+def hold(
+    candidate: Candidate,
+    asker: Asker,
+    reason: str,
+    draft: Draft,
+    context: MemoryContext,
+    conversation_id: str | None = None,
+    agent_id: str | None = None,
+    links: tuple[uuid.UUID, ...] = (),
+) -> None:
+    """Put a candidate before a person. Past a number of them, all that is left is the line in the audit.
+
+    `reason` names a rule; `links` are memories that it is about.
+    """
+    waiting = len(draft.reviews) + context.catalog.reviews.count_open(draft.subject)
+    if waiting >= context.policy.open_reviews_per_subject:
+        draft.audit_refusal(AuditAction.QUARANTINED, candidate.turn_id, reason)
+        return
+    review = Review.of(
+        draft.subject,
+        candidate,
+        asker,
+        reason=reason,
+        policy_version=draft.policy_version,
+        opened_at=draft.now,
+        conversation_id=conversation_id,
+        agent_id=agent_id,
+        links=links,
+    )
+    draft.queue_review(review)

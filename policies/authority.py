@@ -1,0 +1,86 @@
+"""What each source may do to what is known: add to it, replace it, delete of it, change what the user wants.
+
+The user, in a chat or at a page, may do everything to their own memory. Nobody else touches what the user said: what
+contradicts it is held for a person.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Final
+
+from policies.importance import source_trust
+from schema import Candidate
+from schema.turn import TurnSource
+
+USER: Final[TurnSource] = "chat"
+"""The user's own words, told in a chat or written on a page."""
+
+
+@dataclass(frozen=True, slots=True)
+class Authority:
+    """What a source may do.
+
+    `replaces_lesser` is about what it said itself, or a source that is trusted no more; `replaces_users` about the
+    user's own words. `prefers` covers topics, consent, and how the assistant is to behave.
+    """
+
+    adds: bool = True
+    replaces_lesser: bool = True
+    replaces_users: bool = False
+    deletes: bool = False
+    prefers: bool = False
+
+
+AUTHORITIES: Final[dict[TurnSource, Authority]] = {
+    "chat": Authority(replaces_users=True, deletes=True, prefers=True),
+    "bank_api": Authority(),
+    "system": Authority(),
+    "agent": Authority(),
+    "instagram": Authority(),
+    "external": Authority(),
+}
+
+
+def authority_of(source: TurnSource) -> Authority:
+    """Return what a source may do."""
+    return AUTHORITIES[source]
+
+
+def may_replace(source: TurnSource, said_by: TurnSource) -> bool:
+    """Tell whether what a source says may take the place of what another said, or change its words."""
+    authority = AUTHORITIES[source]
+    if authority.replaces_users:
+        return True
+    return said_by != USER and authority.replaces_lesser and source_trust(source) >= source_trust(said_by)
+
+
+def speaker_of(sources: Iterable[TurnSource]) -> TurnSource:
+    """Return whose words something is that several said: the user's if they are among them, else the most trusted's."""
+    return max(sources, key=lambda source: (source == USER, source_trust(source)))
+
+
+def as_heard(candidate: Candidate, summary: str) -> Candidate:
+    """Return what a repetition adds to words that its source may not change: that it was said again, and no more."""
+    return candidate.model_copy(
+        update={
+            "summary": summary,
+            "tags": (),
+            "entities": (),
+            "facts": (),
+            "intensity": 0.0,
+            "confidence": 0.0,
+            "explicit": False,
+            "pinned": False,
+            "private": False,
+            "occurred_at": candidate.said_at,
+        }
+    )
+
+
+def without_wishes(candidate: Candidate) -> Candidate:
+    """Return a candidate without what only who may prefer may ask: that it is pinned, or was asked to be kept."""
+    if AUTHORITIES[candidate.source].prefers:
+        return candidate
+    return candidate.model_copy(update={"explicit": False, "pinned": False})
