@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from datetime import datetime, timedelta
 from typing import Final
 
 from policies.language.attributes import ATTRIBUTES
@@ -13,36 +14,11 @@ from schema import Candidate, ForgetRequest, Memory, MemoryType, Policy
 
 _WHOSE: Final = re.compile(r"^(?:the user|my|our|i|i'm|i've)(?:['’]s)?\s+", re.IGNORECASE)
 _IDLE: Final = contents(
-    [
-        "thing",
-        "stuff",
-        "information",
-        "info",
-        "detail",
-        "data",
-        "story",
-        "topic",
-        "matter",
-        "memory",
-        "note",
-        "part",
-        "bit",
-        "whole",
-        "entire",
-        "everything",
-        "anything",
-        "all",
-        "something",
-        "said",
-        "told",
-        "mentioned",
-        "tell",
-        "talk",
-        "entirely",
-        "completely",
-        "altogether",
-        "business",
-    ]
+    "thing stuff information info detail data story topic matter memory note notebook record list file page profile "
+    "part bit last previous whole entire everything anything nothing all something say said told mention mentioned "
+    "tell talk entirely completely altogether business forget delete erase remove wipe remember know knew heard hear "
+    "keep kept save saved store stored never pretend rather prefer undo unsay take back out away trace mind "
+    "please ok okay sorry thanks happened going".split()
 )
 """Words of a wish to forget that name nothing."""
 _MOST_WORDS: Final = 0.5
@@ -53,6 +29,16 @@ _NEAR_SHARE: Final = 0.5
 """Share of the check threshold from which the memory nearest to a wish that means nothing else may be meant."""
 _TIE: Final = 0.03
 """Cosine within which two memories are equally near."""
+
+_AT_ONCE: Final = timedelta(hours=1)
+"""How long before a wish a turn may lie that is what was just said."""
+_LEANS: Final = re.compile(r"(?:they|their|they're|he|she|his|her|it|its|it's)\b", re.IGNORECASE)
+_PIECES: Final = re.compile(
+    r"(?<=[.!?]) +(?=[A-Z])|; +|,? +(?:and|but|while) +(?=(?:they|their|they're|he|she|his|her|it|it's|its|the|my|i|i'm|"
+    r"i've|we|we're|our)\b)|, +(?=(?:they|their|my|i|i'm|we|our)\b)",
+    re.IGNORECASE,
+)
+"""Where a summary that tells several things may be cut: between clauses with a subject of their own."""
 
 Shares = Mapping[str, float]
 
@@ -87,12 +73,47 @@ def meant_by(request: ForgetRequest, known: Sequence[Known], policy: Policy, nam
     if request.scope == "all":
         everything = tuple(range(len(known)))
         return Meant(perhaps=everything) if request.doubtful else Meant(surely=everything)
+    if request.just_said:
+        return Meant(perhaps=_just_said(request, known))
     wish = _Wish.of(request, name)
     judged = [wish.judge(one, policy, name) for one in known]
     surely = tuple(place for place, sure in enumerate(judged) if sure is True)
     if surely:
         return Meant(perhaps=surely) if request.doubtful else Meant(surely=surely)
-    return Meant(perhaps=_nearest([place for place, sure in enumerate(judged) if sure is None], known, policy))
+    maybe = [place for place, sure in enumerate(judged) if sure is None]
+    named = [place for place in maybe if wish.shares_a_word(known[place], name)]
+    return Meant(perhaps=_nearest(named, known, policy) or _nearest(maybe, known, policy))
+
+
+def names_nothing(what: str, name: str = "") -> bool:
+    """Whether the words of a wish to forget say nothing of what is to be forgotten: "let's say I never mentioned it"."""
+    wording = read(what, name)
+    return not (wording.words - _IDLE) and not wording.quantities
+
+
+def pieces_of(summary: str) -> tuple[str, ...]:
+    """Return the clauses of a summary that can stand alone; the whole where it tells one thing or is a quotation."""
+    if '"' in summary:
+        return (summary,)
+    pieces = tuple(piece.strip(" ,;") for piece in _PIECES.split(summary) if piece and piece.strip(" ,;."))
+    return pieces if all(len(piece.split()) > 1 for piece in pieces) else (summary,)
+
+
+def left_of(memory: Memory, pieces: Sequence[Known], request: ForgetRequest, policy: Policy, name: str) -> str | None:
+    """Return what a memory says without the clauses that a wish surely means, None where nothing or all is left.
+
+    `pieces` are its clauses, in order.
+    """
+    if len(pieces) < 2 or request.scope == "all" or request.known or request.just_said:
+        return None
+    wish = _Wish.of(request, name)
+    meant = [wish.judge(piece, policy, name) is True for piece in pieces]
+    if all(meant) or not any(meant) or any(wish.shares_a_word(p, name) for p, m in zip(pieces, meant, strict=True) if not m):
+        return None
+    kept = [piece.memory.summary.rstrip(".!") for piece, sure in zip(pieces, meant, strict=True) if not sure]
+    who = name or "The user"
+    told = [one if not _LEANS.match(one) else f"{who} said that {one[0].lower()}{one[1:]}" for one in kept]
+    return " ".join(f"{one[0].upper()}{one[1:]}." for one in told)
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,6 +161,11 @@ class _Wish:
             return True
         return None
 
+    def shares_a_word(self, known: Known, name: str) -> bool:
+        """Whether something has a content word of the wish."""
+        said = read(known.memory.summary, name)
+        return bool(self.words & (said.words | {quantity.value for quantity in said.quantities}))
+
     def _is_of_another(self, memory: Memory | Candidate, said: Wording) -> bool:
         """Whether it is told of somebody whom a wish about the user does not name, or not of whom the wish names."""
         others = said.bearers | _named(memory, said)
@@ -158,6 +184,26 @@ def _named(memory: Memory | Candidate, said: Wording) -> frozenset[str]:
         part for entity in memory.entities if entity.type == "PERSON" for part in entity.text.lower().split()
     )
     return people & said.words
+
+
+def _just_said(request: ForgetRequest, known: Sequence[Known]) -> tuple[int, ...]:
+    """The places of what came last of the turns before a wish, if that was not long ago."""
+    if request.said_at is None:
+        return ()
+    since = request.said_at - _AT_ONCE
+    said = {
+        place: (one.memory.said_at, _turn_of(one.memory))
+        for place, one in enumerate(known)
+        if since <= one.memory.said_at <= request.said_at and _turn_of(one.memory) != request.turn_id
+    }
+    last: tuple[datetime, str] | None = max(said.values(), default=None)
+    return tuple(place for place, turn in said.items() if turn == last)
+
+
+def _turn_of(memory: Memory | Candidate) -> str:
+    if isinstance(memory, Candidate):
+        return memory.turn_id
+    return memory.source_turn_ids[-1] if memory.source_turn_ids else ""
 
 
 def _nearest(places: Sequence[int], known: Sequence[Known], policy: Policy) -> tuple[int, ...]:

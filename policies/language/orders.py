@@ -214,7 +214,8 @@ def _made(intent: str, match: re.Match[str], begin: int, offset: int, text: str,
         return None
     bare = _without_lead(said, forms)
     everything = intent in ("forget", "stop") and any(forms.all.match(reading) for reading in (said, bare))
-    points_back = any(forms.this.match(reading) for reading in (said, bare))
+    pointing = (forms.this, forms.whom) if intent == "forget" else (forms.this,)
+    points_back = any(form.match(reading) for form in pointing for reading in (said, bare))
     if intent == "stop" and not everything:
         # What names no topic means what is being said.
         points_back = points_back or not forms.about.search(text[start : start + first + said.find(bare)])
@@ -222,6 +223,11 @@ def _made(intent: str, match: re.Match[str], begin: int, offset: int, text: str,
         return Order(intent, "", points_back, "thing" if points_back else "all", False, start, end)
     about = bare if intent in _OF_A_THING else said
     return Order(intent, about or said, False, "thing", False, start, end)
+
+
+def about_of(said: str, language: str) -> str:
+    """Return what words are about, without what leads up to it: "What I told you about my ex" is "my ex"."""
+    return _without_lead(said.strip(" ,.!;:…-–—"), forms_of(language))
 
 
 def _without_lead(said: str, forms: Forms) -> str:

@@ -99,7 +99,7 @@ class RulesExtractor:
 
     def _forgetting(self, said: Forgetting, name: str, ordinal: int) -> ForgetRequest:
         what: str | None = None
-        if said.utterance.language == ENGLISH and not said.is_all:
+        if said.utterance.language == ENGLISH and not said.is_all and not said.is_just_said:
             (parsed,) = language.parse([said.text])
             what = narrated(parsed, Narrator(name))
         return ForgetRequest(
@@ -108,6 +108,8 @@ class RulesExtractor:
             what=_sentence(what or said.text).rstrip("."),
             scope="all" if said.is_all else "thing",
             doubtful=said.is_doubtful,
+            just_said=said.is_just_said,
+            said_at=said.utterance.turn.occurred_at,
         )
 
     def _candidate(self, said: Statement, name: str, ordinal: int) -> Candidate:

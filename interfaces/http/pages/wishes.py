@@ -18,8 +18,8 @@ from interfaces.http.service import Opened
 from memory.erasure.subjects import erase_subject
 from memory.export import export
 from memory.preferences import TooManyTopics, set_preference
-from memory.reviews import NotOpen, NotWanted, approve, reject
-from schema import Preference, PreferenceName, ReviewStatus
+from memory.reviews import NotOpen, NotWanted, approve, asked_in, reject
+from schema import Asker, Preference, PreferenceName, ReviewStatus
 from schema.errors import NotFound
 
 router = APIRouter(include_in_schema=False)
@@ -30,7 +30,9 @@ _FORGET: Final = "forget everything"
 @router.get("/me/reviews")
 def reviews(me: Me, service: Opened) -> Response:
     """Show what waits for the person's decision."""
-    return page("reviews.html", me, reviews=service.context.catalog.reviews.page(subject_of_me(me)))
+    catalog = service.context.catalog
+    waiting = [(review, asked_in(review, catalog)) for review in catalog.reviews.page(subject_of_me(me))]
+    return page("reviews.html", me, reviews=waiting, forgetting=Asker.FORGETTING)
 
 
 @router.post("/me/reviews/{review_id}")
@@ -42,7 +44,8 @@ def decide(
     if review is None or review.subject != subject_of_me(me) or review.status is not ReviewStatus.OPEN:
         raise NotFound("there is no such open review")
     try:
-        if decision == "keep":
+        # To approve of what a wish to forget may have meant is to drop it.
+        if (decision == "keep") is (review.asked_by is not Asker.FORGETTING):
             approve(review_id, service.context, by=me.principal.key_id, now=datetime.now(UTC))
         else:
             reject(review_id, service.context, by=me.principal.key_id, now=datetime.now(UTC))
