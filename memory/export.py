@@ -28,7 +28,18 @@ _ANNOUNCED = (Status.ACTIVE, Status.PROVISIONAL)
 
 
 class NotALine(Refused, ValueError):
-    """A line that is none of an export. The message says which one and why, without what it says."""
+    """A line that is none of an export, or cannot be written here. The message says which one and why, without what it
+    says."""
+
+
+@dataclass(frozen=True)
+class _Line:
+    """A memory as it is told in a line, with the turns that it came from."""
+
+    number: int
+    memory: Memory
+    sources: list[Turn]
+    vector: Vector | None
 
 
 @dataclass
@@ -65,10 +76,11 @@ def import_lines(lines: Iterable[str], context: MemoryContext, *, by: str, now: 
     are used as they are; otherwise the summaries are embedded anew.
 
     Raises:
-        NotALine: a line is none of an export; what came before it is written.
+        NotALine: a line is none of an export, or its memory has the id of somebody else's; what came before those of
+            its subject is written.
     """
     result, same_model = Imported(), False
-    waiting: list[tuple[Memory, list[Turn], Vector | None]] = []
+    waiting: list[_Line] = []
     for number, line in enumerate(lines, 1):
         if not line.strip():
             continue
@@ -77,32 +89,35 @@ def import_lines(lines: Iterable[str], context: MemoryContext, *, by: str, now: 
             same_model = head.get("model") == context.embedder.name
             continue
         assert memory is not None
-        if waiting and (waiting[0][0].subject != memory.subject or len(waiting) >= _MEMORIES_AT_A_TIME):
+        if waiting and (waiting[0].memory.subject != memory.subject or len(waiting) >= _MEMORIES_AT_A_TIME):
             _write(waiting, result, context, by=by, now=now)
             waiting = []
         usable = same_model and vector is not None and vector.shape == (context.embedder.dimensions,)
-        waiting.append((memory, sources, vector if usable else None))
+        waiting.append(_Line(number, memory, sources, vector if usable else None))
     if waiting:
         _write(waiting, result, context, by=by, now=now)
     return result
 
 
 def _write(
-    waiting: list[tuple[Memory, list[Turn], Vector | None]],
+    waiting: list[_Line],
     result: Imported,
     context: MemoryContext,
     *,
     by: str,
     now: datetime,
 ) -> None:
-    subject = waiting[0][0].subject
-    known = context.catalog.memories(subject, [memory.id for memory, _, _ in waiting])
-    new = {memory.id: (memory, sources, vector) for memory, sources, vector in waiting if memory.id not in known}
+    subject = waiting[0].memory.subject
+    known = context.catalog.memories(subject, [line.memory.id for line in waiting])
+    new = {line.memory.id: line for line in waiting if line.memory.id not in known}
     result.known += len(waiting) - len(new)
     if not new:
         return
-    memories = tuple(memory for memory, _, _ in new.values())
-    turns = {turn.turn_id: turn for _, sources, _ in new.values() for turn in sources}
+    if taken := context.catalog.taken(new, but_by=subject):
+        first = min(new[id_].number for id_ in taken)
+        raise NotALine(f"line {first}: its memory has the id of one that is another subject's here")
+    memories = tuple(line.memory for line in new.values())
+    turns = {turn.turn_id: turn for line in new.values() for turn in line.sources}
     changes = Changes(
         subject=subject,
         at=now,
@@ -122,7 +137,7 @@ def _write(
         ),
         events=tuple(Event.about(memory, EventName.CREATED, now) for memory in memories if memory.status in _ANNOUNCED),
     )
-    publish(changes, {id_: vector for id_, (_, _, vector) in new.items() if vector is not None}, context)
+    publish(changes, {id_: line.vector for id_, line in new.items() if line.vector is not None}, context)
     result.written += len(new)
 
 

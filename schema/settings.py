@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from pathlib import Path
 from typing import Annotated, Literal, Self, TypeVar
 from urllib.parse import urlsplit
@@ -309,11 +310,9 @@ class Settings(BaseSettings):
 
 def without_password(url: str) -> str:
     """Return a URL as it may be shown."""
-    parts = urlsplit(url)
-    if parts.password is None:
-        return url
-    host = parts.netloc.rpartition("@")[2]
-    return parts._replace(netloc=f"{parts.username or ''}:***@{host}").geturl()
+    # Up to the last @, however many of / ? # @ stand in a password that nobody quoted; and where a client takes one.
+    shown = re.sub(r"(?<=://)([^:@/]*):.*@", r"\1:***@", url)
+    return re.sub(r"(?<=[?&]password=)[^&]*", "***", shown, flags=re.IGNORECASE)
 
 
 def variable_of(field: str) -> str:

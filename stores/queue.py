@@ -16,13 +16,12 @@ from typing import Any
 from celery import Celery
 from kombu import Exchange, Queue
 from kombu.exceptions import KombuError
-from kombu.utils.url import maybe_sanitize_url
 from redis import Redis
 from redis.exceptions import RedisError
 
 from schema import Subject, Turn
 from schema.errors import BrokerOutage
-from schema.settings import Settings
+from schema.settings import Settings, without_password
 from stores.mailbox import Mailbox
 
 INGEST_QUEUE = "memory_ingest_queue"
@@ -151,6 +150,6 @@ def _translated(app: Celery) -> Iterator[None]:
         yield
     except (KombuError, RedisError, OSError) as error:
         raise BrokerOutage(
-            f"the broker at {maybe_sanitize_url(app.conf.broker_url)} takes no message: {error}. Start one "
+            f"the broker at {without_password(app.conf.broker_url)} takes no message: {error}. Start one "
             "(`afterturn run` brings its own) or set AFTERTURN_BROKER_URL"
         ) from error

@@ -181,7 +181,7 @@ def _details(memory: Memory) -> Panel:
 
 def _source(turn: Turn) -> Panel:
     said = Text("\n").join(Text.assemble((f"{m.name or m.role}: ", "bold"), m.content) for m in turn.messages)
-    return Panel(said, title=f"came from turn {turn.turn_id}, {utc_iso(turn.occurred_at)}", title_align="left")
+    return Panel(said, title=Text(f"came from turn {turn.turn_id}, {utc_iso(turn.occurred_at)}"), title_align="left")
 
 
 def _audit_table(audit: list[AuditEntry]) -> Table:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from importlib import import_module
 from typing import Any, Final, Literal
@@ -97,6 +98,8 @@ def afterturn() -> None:
 
 def main() -> None:
     """Run the command; exit 2 with one line on standard error for a failure that the user can mend."""
+    # What is written holds what people said: nobody else on the machine may read it, nor what children write.
+    os.umask(0o077)
     try:
         app()
     except Exception as failure:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import stat
 import sys
 from contextlib import AbstractContextManager, closing, nullcontext
 from datetime import UTC, datetime
@@ -12,6 +14,7 @@ import typer
 from rich.progress import Progress
 
 from interfaces.cli.arguments import JsonOption, TenantOption, UserOption, account
+from interfaces.cli.neutral import neutral_json
 from interfaces.cli.output import console, errors, print_json
 from memory.context import open_memory
 from memory.export import NotALine, import_lines
@@ -91,16 +94,24 @@ def export(
     count = -1
     with _written_to(file) as output, closing(open_stores(load_settings())) as stores:
         for line in export_lines(stores, subject=subject, vectors=vectors):
-            output.write(line + "\n")
+            output.write(neutral_json(line) + "\n")
             count += 1
     errors.print(f"exported {count} memories")
 
 
 def _written_to(file: Path | None) -> AbstractContextManager[TextIO]:
     try:
-        return file.open("w", encoding="utf-8") if file else nullcontext(sys.stdout)
+        return _private(file) if file else nullcontext(sys.stdout)
     except OSError as error:
         raise typer.BadParameter(f"cannot write {file}: {error.strerror}") from error
+
+
+def _private(path: Path) -> TextIO:
+    """Open a file to be written anew that nobody else may read, as one that was there before might be."""
+    file = open(path, "w", encoding="utf-8", opener=lambda name, flags: os.open(name, flags, 0o600))  # noqa: SIM115
+    if stat.S_ISREG(os.fstat(file.fileno()).st_mode):
+        os.fchmod(file.fileno(), 0o600)
+    return file
 
 
 def import_(

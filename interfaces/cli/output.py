@@ -7,14 +7,14 @@ from collections.abc import Iterable
 from typing import Any
 
 import typer
-from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from interfaces.cli.neutral import neutral_console, neutral_json
 from schema import Memory, Status, Subject
 
-console = Console()
-errors = Console(stderr=True)
+console = neutral_console()
+errors = neutral_console(stderr=True)
 
 _WIDE = 110
 _STATUS_STYLE = {
@@ -28,7 +28,7 @@ _STATUS_STYLE = {
 
 def print_json(value: Any) -> None:
     """One JSON value on standard output."""
-    typer.echo(json.dumps(value, ensure_ascii=False, indent=2, default=str))
+    typer.echo(neutral_json(json.dumps(value, ensure_ascii=False, indent=2, default=str)))
 
 
 def memory_json(memory: Memory) -> dict[str, Any]:

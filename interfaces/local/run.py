@@ -96,7 +96,7 @@ def _interrupt(_signal: int, _frame: FrameType | None) -> None:
 def _own_folder(path: Path) -> Path:
     folder = path.absolute()
     try:
-        folder.mkdir(parents=True, exist_ok=True)
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         probe = folder / ".writable"
         probe.write_bytes(b"x")
         probe.unlink()

@@ -153,6 +153,15 @@ class Catalog:
             found = [memory_of(document) for document in documents]
         return {memory.id: memory for memory in found}
 
+    def taken(self, ids: Iterable[uuid.UUID], *, but_by: Subject) -> set[uuid.UUID]:
+        """Return which of these ids are those of memories of other subjects."""
+        asked = tables.memories.c.id.in_(list(ids))
+        others = ~and_(
+            tables.memories.c.tenant_id == but_by.tenant_id, tables.memories.c.subject_id == but_by.subject_id
+        )
+        with self._engine.connect() as connection:
+            return set(connection.execute(select(tables.memories.c.id).where(asked, others)).scalars())
+
     def list_memories(
         self,
         subject: Subject,

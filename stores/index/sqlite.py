@@ -22,6 +22,7 @@ from stores.index.checks import checked, checked_limit, in_parts, must_be_ready,
 from stores.index.shard import Shard
 from stores.index.snapshot import LABELS, Block, Row, Snapshot, first_of, microseconds, moment, size_of
 from stores.lru import ByteLRU
+from stores.private import private_folder
 
 SHARDS = 16
 """Files that subjects are spread over. Measured with 4 processes that write: 1,555 commits/s with 16 files, 300 with
@@ -65,7 +66,7 @@ class SqliteIndex:
         """
         asked = {"dimensions": str(dimensions), "layout": _LAYOUT, "metric": metric, "model": model}
         try:
-            self.folder.mkdir(parents=True, exist_ok=True)
+            private_folder(self.folder)
             lock = (self.folder / "lock").open("w")
         except OSError as error:
             raise IndexUnavailable(

@@ -295,3 +295,14 @@ def test_a_source_of_somebody_else_is_refused(old: Stores, elsewhere: MemoryCont
     changed["sources"][0]["user_id"] = "mallory"
     with pytest.raises(NotALine, match="another subject's"):
         import_lines([head, json.dumps(changed)], elsewhere, by="operator", now=NOW)
+
+
+def test_an_id_that_is_somebody_elses_here_is_refused_and_theirs_stays(old: Stores, elsewhere: MemoryContext) -> None:
+    head, line, *_ = export(old, subject=ANNA)
+    import_lines([head, line], elsewhere, by="operator", now=NOW)
+    claimed = json.loads(line)
+    claimed["memory"]["subject_id"], claimed["sources"] = "mallory", []
+    with pytest.raises(NotALine, match=r"line 2.*another subject's"):
+        import_lines([head, json.dumps(claimed)], elsewhere, by="operator", now=NOW)
+    assert [memory.subject for memory in elsewhere.catalog.list_memories(ANNA)] == [ANNA]
+    assert elsewhere.catalog.list_memories(Subject(tenant_id=ANNA.tenant_id, subject_id="mallory")) == []
