@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import uuid
 from collections.abc import Collection, Mapping, Sequence
+from dataclasses import replace
 
 from memory.attributes import prototypes_of
 from memory.context import MemoryContext
@@ -19,6 +20,8 @@ FORGETTABLE = (Status.ACTIVE, Status.PROVISIONAL, Status.SUPERSEDED, Status.ARCH
 """The statuses of what a wish to forget may mean."""
 _LOOKED_THROUGH = 5_000
 """How many memories of a subject are looked through, the latest change first."""
+_TAKEN_APART = 20
+"""Of how many memories that tell several things, the nearest first, each clause is looked at."""
 _ASKED = "the user asked for it to be forgotten"
 _IN_DOUBT = "the user asked for something like it to be forgotten: hidden until somebody says more"
 _REST = "what is left of it without what was forgotten"
@@ -54,7 +57,7 @@ def forget(
     if sure:
         draft.load(family(context.catalog, draft.subject, [memory.id for memory in sure]).values())
         narrowed = _narrowed(sure, request, draft, context)
-        rests = _rests(sure, request, vector, draft, context)
+        rests = _rests([known[place] for place in meant.surely], request, draft, context)
         aftermath = remove(narrowed, draft, context, _ASKED)
         for id_ in aftermath.held:
             draft.audit_refusal(AuditAction.REFUSED, request.turn_id, _UNDER_LEGAL_HOLD, memory_id=id_)
@@ -70,25 +73,18 @@ def forget(
 
 
 def _rests(
-    meant: Sequence[Memory], request: ForgetRequest, vector: Vector, draft: Draft, context: MemoryContext
+    meant: Sequence[Known], request: ForgetRequest, draft: Draft, context: MemoryContext
 ) -> list[tuple[Memory, Vector]]:
     """Return what is left of the active memories that say more than what is meant, each as a memory of its own, which
     does not lead back to the turn in which all was said."""
     found = []
-    prototypes = prototypes_of(context.embedder)
-    for memory in meant:
-        pieces = pieces_of(memory.summary)
-        if len(pieces) < 2 or memory.status is not Status.ACTIVE or memory.consolidated_from:
+    for known in meant:
+        memory = known.memory
+        if not isinstance(memory, Memory) or memory.status is not Status.ACTIVE or memory.consolidated_from:
             continue
-        vectors = context.embedder.embed(list(pieces))
-        known = [
-            Known(memory.model_copy(update={"summary": piece}), float(one @ vector), attribute_shares(one, prototypes))
-            for piece, one in zip(pieces, vectors, strict=True)
-        ]
-        summary = left_of(memory, known, request, context.policy, draft.name or "")
+        summary = left_of(known, request, context.policy, draft.name or "")
         if summary is not None:
-            rest = _alone(memory, summary, draft)
-            found.append((rest, context.embedder.embed([summary])[0]))
+            found.append((_alone(memory, summary, draft), context.embedder.embed([summary])[0]))
     return found
 
 
@@ -131,17 +127,32 @@ def _known(memories: Sequence[Memory], vector: Vector, draft: Draft, context: Me
         **draft.vectors,
     }
     prototypes = prototypes_of(context.embedder)
-    return [
+    found = [
         Known(memory, float(known @ vector), attribute_shares(known, prototypes))
         if (known := vectors.get(memory.id)) is not None
         else Known(memory)
         for memory in memories
     ]
+    pieces = {place: cut for place, one in enumerate(found) if len(cut := pieces_of(one.memory.summary)) > 1}
+    near = sorted(pieces, key=lambda place: -(found[place].similarity or 0.0))[:_TAKEN_APART]
+    texts = [text for place in near for text in pieces[place]]
+    embedded = dict(zip(texts, context.embedder.embed(texts), strict=True)) if texts else {}
+    for place in near:
+        found[place] = replace(
+            found[place],
+            pieces=tuple(
+                Known(
+                    found[place].memory.model_copy(update={"summary": text}),
+                    float(embedded[text] @ vector),
+                    attribute_shares(embedded[text], prototypes),
+                )
+                for text in pieces[place]
+            ),
+        )
+    return found
 
 
-def _hide(
-    memories: Collection[Memory], request: ForgetRequest, draft: Draft, conversation_id: str | None
-) -> bool:
+def _hide(memories: Collection[Memory], request: ForgetRequest, draft: Draft, conversation_id: str | None) -> bool:
     """Archive what may be meant and ask a person: it is not told any more, and nothing is lost. Returns whether
     anything was."""
     shown = [memory for memory in memories if memory.status is Status.ACTIVE]

@@ -121,7 +121,7 @@ def reject(id_: uuid.UUID, context: MemoryContext, *, by: str, now: datetime) ->
 
 
 def asked_in(review: Review, catalog: Catalog) -> str:
-    """Return what a person decides on: what the candidate would say, or what would be forgotten. "" once that is gone."""
+    """Return what a person decides on: what would be kept, or what would be forgotten. "" once that is gone."""
     if review.candidate is not None:
         return review.candidate.summary
     if review.asked_by is not Asker.FORGETTING:

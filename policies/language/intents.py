@@ -38,6 +38,8 @@ class Forms:
     tail: re.Pattern[str]
     this: re.Pattern[str]
     whom: re.Pattern[str]
+    closing: re.Pattern[str]
+    mine_said: re.Pattern[str]
     all: re.Pattern[str]
     assistant: re.Pattern[str]
     for_now: re.Pattern[str]
@@ -85,6 +87,10 @@ def forms_of(language: str) -> Forms:
         tail=re.compile(rf"{tail}[\s.!?…。！？~]*\Z", re.IGNORECASE),
         this=_whole(_either(words, "this")),
         whom=_whole(_either(words, "whom")),
+        closing=re.compile(_either(words, "memory") or "(?!)", re.IGNORECASE),
+        mine_said=re.compile(
+            rf"\b(?:{_either(words, 'mine_said')})(?!\w)" if "mine_said" in words else "(?!)", re.IGNORECASE
+        ),
         all=_whole(_either(words, "all")),
         assistant=re.compile(_either(words, "assistant") or "(?!)", re.IGNORECASE),
         for_now=re.compile(rf"(?:{_either(words, 'for_now')})\W*\Z", re.IGNORECASE),

@@ -3,13 +3,15 @@ quoted where it does not."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
-from datetime import datetime
+from datetime import date, datetime
 from typing import Final
 
 import worker.extract.affect as affect
 import worker.extract.language as language
 from policies.language.annotation import Note, notes_of, with_notes
+from policies.language.dates import Looks, find_dates
 from policies.language.fidelity import is_faithful
 from policies.language.languages import ENGLISH
 from policies.language.leaning import pointer_of
@@ -45,6 +47,9 @@ _STATED: Final = 0.92
 _ANSWERED: Final = 0.75
 _HEDGED: Final = 0.7
 _MAX_ITEMS_A_TURN: Final = 40
+_TOLD_BEFORE: Final = re.compile(
+    r"\b(?:i|we)(?:'ve| have)? (?:said|told you|mentioned|wrote)(?: you)? ?", re.IGNORECASE
+)
 SOURCE_CONFIDENCE: Final = {"chat": 1.0, "system": 0.95, "bank_api": 1.0, "external": 0.75, "instagram": 0.75}
 
 
@@ -110,6 +115,7 @@ class RulesExtractor:
             doubtful=said.is_doubtful,
             just_said=said.is_just_said,
             said_at=said.utterance.turn.occurred_at,
+            said_on=_told_on(said),
         )
 
     def _candidate(self, said: Statement, name: str, ordinal: int) -> Candidate:
@@ -185,6 +191,17 @@ class RulesExtractor:
                 )
             )
         return found
+
+
+def _told_on(said: Forgetting) -> date | None:
+    """The day on which a wish says that something was told: "the thing I said last Monday"."""
+    text, moment = said.utterance.text, said.utterance.turn.occurred_at
+    match = _TOLD_BEFORE.search(text)
+    if match is None or said.is_all or said.is_just_said:
+        return None
+    dates = find_dates(text[match.end() :], moment, lambda _place: Looks.BACK)
+    days = [when for when in dates if when.span.granularity == "day" and when.lead <= 1]
+    return days[0].span.first if days and days[0].span.first < moment.date() else None
 
 
 def _name_kept(items: Sequence[Candidate | ForgetRequest]) -> str | None:

@@ -49,7 +49,9 @@ _ASKED_FOR: Final = frozenset({"remember", "remind", "pin"})
 _KEEPING: Final = frozenset({"remember", "pin", "private"})
 _WORD: Final = re.compile(r"[^\W\d_]{2}|\d")
 _WHOM: Final = re.compile(r"\b(?:him|her|them)\b", re.IGNORECASE)
-_JOINTS_AT_END: Final = re.compile(r"(?:[\s,.;:!…–—-]|\b(?:and|so|but|then|please|pls|just|now|kindly|actually)\b)+\Z", re.IGNORECASE)
+_JOINTS_AT_END: Final = re.compile(
+    r"(?:[\s,.;:!…–—-]|\b(?:and|so|but|then|please|pls|just|now|kindly|actually)\b)+\Z", re.IGNORECASE
+)
 _IDLE_BEFORE: Final = re.compile(
     r"(?:(?:oh|hm+|no|nah|wait|sorry|actually|ok|okay|well|hey|please|pls|on second thou?ghts?|never ?mind|nvm|oops|ah|"
     r"you know what|thinking about it|come to think of it|can you|could you|would you|can u)[\s,.!…-]*)+",
@@ -295,7 +297,11 @@ def _forget_before(
         if not order.sure:
             return None
     part = before.part if told is not None and before is not None else one.parsed
-    people = [who.name for who in people_in(part) if who.name] if part is not None and _WHOM.search(_order_words(one, order)) else []
+    people = (
+        [who.name for who in people_in(part) if who.name]
+        if part is not None and _WHOM.search(_order_words(one, order))
+        else []
+    )
     about = " ".join(people) or about_of(words, one.language)
     return Forgetting(one, about, is_doubtful=not people)
 
