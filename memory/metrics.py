@@ -62,6 +62,13 @@ NIGHT_SECONDS = Histogram(
     "afterturn_night_subject_duration_seconds", "How long a nightly job took for one subject.", ["job"], buckets=_STAGES
 )
 
+# -- the service
+HTTP_RATES = Counter(
+    "afterturn_http_rate_limit",
+    "Requests that count against a key's limit, by class and outcome.",
+    ["kind", "outcome"],
+)
+
 # -- this worker
 SLOTS = Gauge("afterturn_worker_slots", "Tasks that this worker can have in hand.")
 SLOTS_BUSY = Gauge("afterturn_worker_slots_busy", "Tasks that this worker has in hand.")

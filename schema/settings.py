@@ -236,6 +236,25 @@ class Settings(BaseSettings):
     http_max_body_bytes: Annotated[int, Field(ge=1024)] = Field(
         1024 * 1024, description="bytes that a request to the service may have"
     )
+    http_reads_per_minute: Annotated[int, Field(ge=0)] = Field(
+        600, description="requests a minute that one key may make to read; 0: no limit"
+    )
+    http_writes_per_minute: Annotated[int, Field(ge=0)] = Field(
+        60, description="requests a minute that one key may make to change something, turns apart; 0: no limit"
+    )
+    http_llm_per_minute: Annotated[int, Field(ge=0)] = Field(
+        30,
+        description="requests a minute of one key for which the language model may be asked, where there is one; "
+        "0: no limit",
+    )
+    http_turns_per_minute: Annotated[int, Field(ge=0)] = Field(
+        0, description="turns a minute that one key may send; 0: no limit beside AFTERTURN_MAX_PENDING_TURNS"
+    )
+    http_metrics_port: Annotated[int, Field(ge=0, le=65_535)] = Field(
+        0,
+        description="port on which the service shows its metrics to Prometheus, under /metrics, on "
+        "AFTERTURN_METRICS_ADDRESS; 0: none",
+    )
     tracing: Literal["off", "otlp", "console"] = Field(
         "off", description="where a worker sends OpenTelemetry spans; needs the extra `otel`"
     )

@@ -13,7 +13,7 @@ from interfaces.cli.fleet import EndWithParent, ask_kernel_to_end_with_parent
 from interfaces.cli.output import errors, print_json
 from interfaces.http.pages.sessions import LINK_SECONDS, link_to_pages
 from schema.errors import SettingsError
-from schema.settings import load_settings
+from schema.settings import Settings, load_settings
 from stores.redis import open_redis
 
 
@@ -54,6 +54,8 @@ def serve(
         )
     if anonymous:
         errors.print(f"no keys yet: everybody on this machine may do everything at http://{address}:{number}")
+    if settings.http_metrics_port:
+        _show_metrics(settings)
     uvicorn.run(
         create_app(settings, anonymous=anonymous),
         host=address,
@@ -63,6 +65,18 @@ def serve(
         server_header=False,
         timeout_graceful_shutdown=10,
     )
+
+
+def _show_metrics(settings: Settings) -> None:
+    from prometheus_client import start_http_server
+
+    try:
+        start_http_server(settings.http_metrics_port, settings.metrics_address)
+    except OSError as error:
+        raise SettingsError(
+            f"AFTERTURN_HTTP_METRICS_PORT: cannot listen on {settings.metrics_address} port "
+            f"{settings.http_metrics_port}: {error.strerror or error}"
+        ) from error
 
 
 def page_link(user: UserArgument, tenant: TenantOption = "default", as_json: JsonOption = False) -> None:

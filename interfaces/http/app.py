@@ -16,6 +16,7 @@ from interfaces.http.limits import BodyLimit, RequestIds
 from interfaces.http.pages import entering, me, wishes
 from interfaces.http.pages.entering import FormExpired, SignInFirst, form_expired, sign_in_first
 from interfaces.http.problems import add_problems
+from interfaces.http.rates import RateLimitFields
 from interfaces.http.service import open_service
 from schema.settings import Settings
 
@@ -44,6 +45,7 @@ def create_app(settings: Settings, *, anonymous: bool = False) -> FastAPI:
 
     app = FastAPI(title="Afterturn", version=version("afterturn"), description=_DESCRIPTION, lifespan=lifespan)
     app.state.anonymous_is_allowed = anonymous
+    app.add_middleware(RateLimitFields)
     app.add_middleware(GZipMiddleware, minimum_size=1_000)
     app.add_middleware(BodyLimit, most=settings.http_max_body_bytes)
     app.add_middleware(RequestIds)

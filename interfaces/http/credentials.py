@@ -35,6 +35,7 @@ def _principal(
     principal = principal_of(secret, service.context.catalog, now=datetime.now(UTC)) if secret else None
     if principal is None:
         raise Unauthorized
+    service.rates.spend(principal, request)
     return principal
 
 

@@ -12,6 +12,7 @@ from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse
 from starlette.exceptions import HTTPException
 
+from interfaces.http.rates import TooManyRequests
 from memory.edits import NotKept
 from recall.listing import InvalidCursor
 from schema.errors import (
@@ -78,6 +79,9 @@ def of_error(error: AfterturnError) -> Response:
         return problem(HTTPStatus.PRECONDITION_FAILED, str(error))
     if isinstance(error, Unauthorized):
         return problem(HTTPStatus.UNAUTHORIZED, str(error), headers={"WWW-Authenticate": "Bearer"})
+    if isinstance(error, TooManyRequests):
+        wait = {"Retry-After": str(math.ceil(error.retry_after))}
+        return problem(HTTPStatus.TOO_MANY_REQUESTS, str(error), headers=wait)
     status = next((status for kind, status in _STATUS_OF if isinstance(error, kind)), None)
     if status is None or status is HTTPStatus.INTERNAL_SERVER_ERROR:
         _log.error("request_failed", error=type(error).__name__)

@@ -9,6 +9,7 @@ from typing import Annotated
 from fastapi import Depends, Request
 from redis.asyncio import Redis as AsyncRedis
 
+from interfaces.http.rates import RateLimits
 from memory.context import MemoryContext, open_memory
 from producers import Producer
 from schema.settings import Settings
@@ -24,11 +25,13 @@ class Service:
     producer: Producer
     async_redis: AsyncRedis
     """For what waits long: each listener has a connection of its own."""
+    rates: RateLimits
 
     async def close(self) -> None:
         """Let the broker take what lies in the spool, and close what was opened."""
         await self.async_redis.aclose()
         await asyncio.to_thread(self.producer.close)
+        self.rates.close()
         self.context.close()
 
 
@@ -39,7 +42,9 @@ def open_service(settings: Settings) -> Service:
         SettingsError: a setting cannot work; the message names it.
         CatalogUnavailable, IndexMismatch: a store cannot be used as it is; the message says what to do.
     """
-    return Service(settings, open_memory(settings), Producer(settings), open_async_redis(settings))
+    context = open_memory(settings)
+    rates = RateLimits(settings, asks_model=context.llm is not None)
+    return Service(settings, context, Producer(settings), open_async_redis(settings), rates)
 
 
 def _service_of(request: Request) -> Service:

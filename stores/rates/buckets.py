@@ -1,0 +1,41 @@
+"""Buckets of tokens in Redis: who empties one waits until it fills again.
+
+Our own script and not the library `limits`, whose windows let twice as much through where two of them meet.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from redis import Redis
+
+from stores.lua import load_lua
+
+PREFIX = "afterturn:rate:"
+_MINUTE_US = 60_000_000
+
+
+@dataclass(frozen=True)
+class Taken:
+    """What came of asking for a token. `left` are whole tokens; one more comes in `next_in` seconds."""
+
+    is_allowed: bool
+    left: int
+    next_in: float
+
+
+class TokenBuckets:
+    """The buckets of all who ask, over one Redis client. Every clock is Redis' own."""
+
+    def __init__(self, redis: Redis) -> None:
+        self._take = redis.register_script(load_lua(Path(__file__).parent / "lua", "take"))
+
+    def take(self, name: str, per_minute: int) -> Taken:
+        """Take a token from the bucket of this name, which holds `per_minute` and fills within a minute.
+
+        Raises:
+            BrokerFailed: Redis is away, or refuses.
+        """
+        is_allowed, left, next_us = self._take(keys=[f"{PREFIX}{name}"], args=[per_minute, _MINUTE_US])
+        return Taken(bool(is_allowed), left, next_us / 1e6)
