@@ -12,6 +12,7 @@ from starlette.middleware.gzip import GZipMiddleware
 from starlette.staticfiles import StaticFiles
 
 from interfaces.http import events, health, memories, subjects, turns
+from interfaces.http.description import describe
 from interfaces.http.limits import BodyLimit, RequestIds
 from interfaces.http.pages import entering, me, wishes
 from interfaces.http.pages.entering import FormExpired, SignInFirst, form_expired, sign_in_first
@@ -64,5 +65,6 @@ def create_app(settings: Settings, *, anonymous: bool = False) -> FastAPI:
         wishes.router,
     ):
         app.include_router(router)
+    describe(app)
     app.mount("/static", StaticFiles(packages=[("interfaces.http.pages", "static")]), name="static")
     return app

@@ -12,6 +12,7 @@ from fastapi import APIRouter, Depends, Header, Query, Response
 from pydantic import AwareDatetime, BaseModel, ConfigDict, Field
 
 from interfaces.http.credentials import Asker, acting, subject_of
+from interfaces.http.idempotency import OnceOnly
 from interfaces.http.problems import PreconditionFailed
 from interfaces.http.service import Opened, Service
 from memory.edits import Edit, VersionMismatch, archive, edit, pin, restore, suppress
@@ -22,6 +23,7 @@ from recall.filters import Filters
 from recall.listing import get_memory, list_memories, origin_of
 from recall.retrieve import Hit, retrieve
 from schema import Kind, Memory, MemoryType, Principal, Status, Subject, Visibility
+from schema.errors import Denied, NotFound
 from schema.turn import Identifier
 
 router = APIRouter(prefix="/api/v1/memories", tags=["memories"])
@@ -208,7 +210,7 @@ def list_(
 
 
 @router.post("/", status_code=HTTPStatus.CREATED, summary="Remember something outright")
-def create(given: MemoryIn, principal: Asker, service: Opened, response: Response) -> dict[str, Any]:
+def create(given: MemoryIn, principal: Asker, service: Opened, response: Response, once: OnceOnly) -> dict[str, Any]:
     """Remember a statement by the same decision as what comes of a turn: 201 where it is new, 200 where it was merged
     into what is known, or known already."""
     asker = acting(principal, given.user_id, given.agent_id)
@@ -224,11 +226,19 @@ def create(given: MemoryIn, principal: Asker, service: Opened, response: Respons
         given.occurred_at,
         pinned=given.pinned,
     )
-    remembered = remember(asker, subject, statement, service.context, now=datetime.now(UTC))
-    if remembered.outcome != "created":
+
+    fresh: list[Memory | None] = []
+
+    def remembering() -> dict[str, Any]:
+        remembered = remember(asker, subject, statement, service.context, now=datetime.now(UTC))
+        fresh.append(remembered.memory)
+        return {"outcome": remembered.outcome, "memory_id": str(remembered.memory.id) if remembered.memory else None}
+
+    receipt = once(remembering)
+    if receipt["outcome"] != "created":
         response.status_code = HTTPStatus.OK
-    memory = remembered.memory
-    return {"outcome": remembered.outcome, "memory": _out(memory).model_dump(mode="json") if memory else None}
+    memory = fresh[0] if fresh else _known(receipt["memory_id"], asker, subject, service)
+    return {"outcome": receipt["outcome"], "memory": _out(memory).model_dump(mode="json") if memory else None}
 
 
 @router.get("/{memory_id}", summary="Read one memory")
@@ -316,6 +326,16 @@ def do(verb: Verb, principal: Principal, subject: Subject, memory_id: uuid.UUID,
         "unsuppress": lambda: suppress(principal, subject, memory_id, context, now=now, suppressed=False),
     }
     return acts[verb]()
+
+
+def _known(memory_id: str | None, asker: Principal, subject: Subject, service: Service) -> Memory | None:
+    """Return a memory as it is now; None where it was erased since, or may be written and not seen."""
+    if memory_id is None:
+        return None
+    try:
+        return get_memory(asker, subject, uuid.UUID(memory_id), service.context)
+    except (NotFound, Denied):
+        return None
 
 
 def _out(memory: Memory) -> MemoryOut:

@@ -12,7 +12,6 @@ from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse
 from starlette.exceptions import HTTPException
 
-from interfaces.http.rates import TooManyRequests
 from memory.edits import NotKept
 from recall.listing import InvalidCursor
 from schema.errors import (
@@ -32,20 +31,6 @@ _log = structlog.get_logger()
 _MEDIA_TYPE: Final = "application/problem+json"
 _RETRY_AFTER_SECONDS: Final = 5
 """What a client is asked to wait where the failing part did not say."""
-_STATUS_OF: Final[tuple[tuple[type[AfterturnError], HTTPStatus], ...]] = (
-    (NotFound, HTTPStatus.NOT_FOUND),
-    (Denied, HTTPStatus.FORBIDDEN),
-    (InvalidTurn, HTTPStatus.UNPROCESSABLE_ENTITY),
-    (ConflictingTurn, HTTPStatus.CONFLICT),
-    (UnderLegalHold, HTTPStatus.CONFLICT),
-    (InvalidCursor, HTTPStatus.UNPROCESSABLE_ENTITY),
-    (NotKept, HTTPStatus.UNPROCESSABLE_ENTITY),
-    (Refused, HTTPStatus.CONFLICT),
-    (Outage, HTTPStatus.SERVICE_UNAVAILABLE),
-    (Transient, HTTPStatus.SERVICE_UNAVAILABLE),
-    (OperatorError, HTTPStatus.INTERNAL_SERVER_ERROR),
-)
-"""The first class that an error is one of decides."""
 
 
 class Unauthorized(Refused):
@@ -57,6 +42,39 @@ class Unauthorized(Refused):
 
 class PreconditionFailed(Refused):
     """What is to be changed is not at the version that the request names."""
+
+
+class KeyReused(Refused):
+    """An Idempotency-Key was sent before with another request."""
+
+    def __str__(self) -> str:
+        return "this Idempotency-Key was sent before with another request: give each request one of its own"
+
+
+class Later(Refused):
+    """Not now: the same request may be sent again in `retry_after` seconds; `status` says why."""
+
+    def __init__(self, status: HTTPStatus, said: str, retry_after: float) -> None:
+        super().__init__(said)
+        self.status = status
+        self.retry_after = retry_after
+
+
+_STATUS_OF: Final[tuple[tuple[type[AfterturnError], HTTPStatus], ...]] = (
+    (NotFound, HTTPStatus.NOT_FOUND),
+    (Denied, HTTPStatus.FORBIDDEN),
+    (InvalidTurn, HTTPStatus.UNPROCESSABLE_ENTITY),
+    (ConflictingTurn, HTTPStatus.CONFLICT),
+    (UnderLegalHold, HTTPStatus.CONFLICT),
+    (InvalidCursor, HTTPStatus.UNPROCESSABLE_ENTITY),
+    (NotKept, HTTPStatus.UNPROCESSABLE_ENTITY),
+    (KeyReused, HTTPStatus.UNPROCESSABLE_ENTITY),
+    (Refused, HTTPStatus.CONFLICT),
+    (Outage, HTTPStatus.SERVICE_UNAVAILABLE),
+    (Transient, HTTPStatus.SERVICE_UNAVAILABLE),
+    (OperatorError, HTTPStatus.INTERNAL_SERVER_ERROR),
+)
+"""The first class that an error is one of decides."""
 
 
 def problem(status: HTTPStatus, detail: str, *, headers: dict[str, str] | None = None, **more: Any) -> Response:
@@ -79,9 +97,8 @@ def of_error(error: AfterturnError) -> Response:
         return problem(HTTPStatus.PRECONDITION_FAILED, str(error))
     if isinstance(error, Unauthorized):
         return problem(HTTPStatus.UNAUTHORIZED, str(error), headers={"WWW-Authenticate": "Bearer"})
-    if isinstance(error, TooManyRequests):
-        wait = {"Retry-After": str(math.ceil(error.retry_after))}
-        return problem(HTTPStatus.TOO_MANY_REQUESTS, str(error), headers=wait)
+    if isinstance(error, Later):
+        return problem(error.status, str(error), headers={"Retry-After": str(math.ceil(error.retry_after))})
     status = next((status for kind, status in _STATUS_OF if isinstance(error, kind)), None)
     if status is None or status is HTTPStatus.INTERNAL_SERVER_ERROR:
         _log.error("request_failed", error=type(error).__name__)

@@ -8,6 +8,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from enum import StrEnum
+from http import HTTPStatus
 from typing import Final
 
 import structlog
@@ -15,9 +16,10 @@ from fastapi import Request
 from starlette.datastructures import MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from interfaces.http.problems import Later
 from memory.metrics import HTTP_RATES
 from schema import Principal
-from schema.errors import BrokerFailed, CircuitOpen, Refused
+from schema.errors import BrokerFailed, CircuitOpen
 from schema.settings import Settings
 from stores.breaker import CircuitBreaker, State
 from stores.rates import Taken, TokenBuckets
@@ -52,18 +54,6 @@ _CLASS_OF: Final = {
 for _class in RateClass:
     for _outcome in ("allowed", "refused", "unchecked"):
         HTTP_RATES.labels(_class, _outcome)
-
-
-class TooManyRequests(Refused):
-    """The key's bucket is empty; `retry_after` is in how many seconds there is a token."""
-
-    def __init__(self, rate_class: RateClass, per_minute: int, retry_after: float) -> None:
-        super().__init__(rate_class)
-        self.retry_after = retry_after
-        self._said = f"this key may make {per_minute} requests a minute of the class {rate_class.value!r}"
-
-    def __str__(self) -> str:
-        return f"{self._said}; wait as long as Retry-After says"
 
 
 @dataclass(frozen=True)
@@ -106,7 +96,7 @@ class RateLimits:
         """Take a token of the principal's key for a request, and note what its answer is to say.
 
         Raises:
-            TooManyRequests: there is none left.
+            Later: there is none left.
         """
         rate_class = self._class_of(request)
         per_minute = self._per_minute[rate_class]
@@ -120,7 +110,8 @@ class RateLimits:
         setattr(request.state, _STATE, _Spent(rate_class, per_minute, taken))
         HTTP_RATES.labels(rate_class, "allowed" if taken.is_allowed else "refused").inc()
         if not taken.is_allowed:
-            raise TooManyRequests(rate_class, per_minute, taken.next_in)
+            said = f"this key may make {per_minute} requests a minute of the class {rate_class.value!r}"
+            raise Later(HTTPStatus.TOO_MANY_REQUESTS, said, taken.next_in)
 
     def close(self) -> None:
         """Close the connections."""

@@ -12,7 +12,8 @@ from fastapi.responses import StreamingResponse
 from pydantic import BaseModel, ConfigDict, Field
 
 from interfaces.http.credentials import Asker, acting
-from interfaces.http.service import Opened
+from interfaces.http.idempotency import OnceOnly
+from interfaces.http.service import Opened, Service
 from memory.erasure.subjects import erase_subject
 from memory.export import export
 from memory.preferences import set_preference
@@ -145,10 +146,14 @@ def reviews(about: About, service: Opened) -> list[dict[str, Any]]:
 
 @router.post("/reviews/{review_id}/{decision}", summary="Let a candidate become a memory, or drop it")
 def decide(
-    review_id: uuid.UUID, decision: Literal["approve", "reject"], about: About, service: Opened
+    review_id: uuid.UUID, decision: Literal["approve", "reject"], about: About, service: Opened, once: OnceOnly
 ) -> dict[str, Any]:
     """Decide on a candidate."""
     _require_write(about, service)
+    return once(lambda: _decide(review_id, decision, about, service))
+
+
+def _decide(review_id: uuid.UUID, decision: str, about: _Asked, service: Service) -> dict[str, Any]:
     review = service.context.catalog.reviews.get(review_id)
     if review is None or review.subject != about.subject or review.status is not ReviewStatus.OPEN:
         raise NotFound("there is no such open review")

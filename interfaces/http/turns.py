@@ -2,21 +2,28 @@
 
 from __future__ import annotations
 
+import asyncio
+import hashlib
+import json
 import uuid
 from datetime import UTC, datetime
 from http import HTTPStatus
-from typing import Annotated
+from typing import Annotated, Any, Final
 
 from fastapi import APIRouter, Header
 from pydantic import AwareDatetime, BaseModel, ConfigDict, Field
+from redis import RedisError
 
 from interfaces.http.credentials import Asker, acting, subject_of
-from interfaces.http.service import Opened
+from interfaces.http.service import Opened, Service
 from policies.access import require
 from producers import Accepted
-from schema import Attachment, Capability, Message
+from schema import Attachment, Capability, Message, Principal
 from schema.turn import Consent, HotPathCandidate, Identifier, TurnSource
 
+_SENT_SECONDS: Final = 86_400
+"""For how long it is known when a turn was sent first."""
+_PATIENCE_SECONDS: Final = 0.25
 router = APIRouter(prefix="/api/v1/turns", tags=["turns"])
 
 
@@ -70,7 +77,22 @@ async def put_turn(
             "tenant_id": asker.tenant_id,
             "user_id": subject_of(asker, turn.user_id).subject_id,
             "agent_id": turn.agent_id or asker.agent_id,
-            "occurred_at": turn.occurred_at or datetime.now(UTC),
+            "occurred_at": turn.occurred_at or await _first_sent(asker, turn_id, service),
         }
     )
     return TurnOut(turn_id=turn_id, accepted=accepted)
+
+
+async def _first_sent(asker: Principal, turn_id: str, service: Service) -> datetime:
+    """Return when a turn that does not say when it was said was sent first: sent again it is the same turn.
+
+    While the broker is away that is now: it is not known better.
+    """
+    now = datetime.now(UTC)
+    name = hashlib.sha256(json.dumps([asker.tenant_id, asker.key_id, turn_id]).encode()).hexdigest()
+    asked = service.async_redis.set(f"afterturn:sent:{name}", now.isoformat(), nx=True, get=True, ex=_SENT_SECONDS)
+    try:
+        earlier: Any = await asyncio.wait_for(asked, _PATIENCE_SECONDS)
+    except (RedisError, OSError, TimeoutError):
+        return now
+    return datetime.fromisoformat(earlier.decode()) if earlier else now

@@ -29,7 +29,7 @@ class BadBroker:
         self._folder = folder
         self._port = free_port()
         self._server = ExitStack()
-        self._proxy = _Proxy(self._port)
+        self._proxy = Proxy(self._port)
         self.url = f"redis://127.0.0.1:{self._proxy.port}/0"
         self.direct_url = f"redis://127.0.0.1:{self._port}/0"
         self._start()
@@ -124,7 +124,9 @@ def _reset(_: bytes) -> bytes:
     raise ConnectionResetError
 
 
-class _Proxy:
+class Proxy:
+    """A loopback port that leads to another one, until it is closed."""
+
     def __init__(self, target: int) -> None:
         self._target = target
         self.port = free_port()

@@ -1,0 +1,118 @@
+"""What the app's OpenAPI document says of every route: the failures as problem documents, and the fields of answers."""
+
+from __future__ import annotations
+
+from http import HTTPStatus
+from typing import Any, Final
+
+from fastapi import FastAPI
+
+_PROBLEM: Final = {
+    "title": "Problem",
+    "description": "A failure (RFC 9457), without anything that somebody said.",
+    "type": "object",
+    "required": ["type", "title", "status", "detail"],
+    "properties": {
+        "type": {"type": "string", "format": "uri-reference"},
+        "title": {"type": "string"},
+        "status": {"type": "integer"},
+        "detail": {"type": "string"},
+        "errors": {
+            "type": "array",
+            "description": "the fields that are missing or wrong",
+            "items": {
+                "type": "object",
+                "required": ["field", "message"],
+                "properties": {"field": {"type": "string"}, "message": {"type": "string"}},
+            },
+        },
+    },
+}
+_HEADERS: Final = {
+    "X-Request-ID": {"description": "the id that the request gave, or a new one", "schema": {"type": "string"}},
+    "RateLimit-Policy": {
+        "description": 'the limit of the key for such requests: `"read";q=600;w=60` is 600 in 60 seconds',
+        "schema": {"type": "string"},
+    },
+    "RateLimit": {
+        "description": 'how it stands: `"read";r=598;t=1` is 598 left, and one more in a second',
+        "schema": {"type": "string"},
+    },
+    "Retry-After": {"description": "in how many seconds to ask again", "schema": {"type": "integer"}},
+}
+_FAILURES: Final = {
+    HTTPStatus.BAD_REQUEST: "The body cannot be read",
+    HTTPStatus.UNAUTHORIZED: "No key in force was sent",
+    HTTPStatus.FORBIDDEN: "The key may not do that",
+    HTTPStatus.NOT_FOUND: "There is no such thing that the key may see",
+    HTTPStatus.CONFLICT: "It cannot be done as things are, or the same request still goes on",
+    HTTPStatus.PRECONDITION_FAILED: "It is not at the version that If-Match names",
+    HTTPStatus.REQUEST_ENTITY_TOO_LARGE: "The body has more bytes than AFTERTURN_HTTP_MAX_BODY_BYTES",
+    HTTPStatus.UNPROCESSABLE_ENTITY: "A field is missing or wrong, or what it says may not be kept",
+    HTTPStatus.TOO_MANY_REQUESTS: "The key's limit is reached",
+    HTTPStatus.SERVICE_UNAVAILABLE: "A part that the service needs does not answer; nothing was done",
+}
+_LATER: Final = frozenset({HTTPStatus.TOO_MANY_REQUESTS, HTTPStatus.SERVICE_UNAVAILABLE})
+_OF_KEYS: Final = (
+    HTTPStatus.UNAUTHORIZED,
+    HTTPStatus.FORBIDDEN,
+    HTTPStatus.NOT_FOUND,
+    HTTPStatus.TOO_MANY_REQUESTS,
+    HTTPStatus.SERVICE_UNAVAILABLE,
+)
+
+
+def describe(app: FastAPI) -> None:
+    """Let the app's OpenAPI document name every failure, and every field of an answer, of each of its routes."""
+    of_framework = app.openapi
+
+    def described() -> dict[str, Any]:
+        if app.openapi_schema is None:
+            _complete(of_framework())
+        return of_framework()
+
+    app.openapi = described  # type: ignore[method-assign]
+
+
+def _complete(document: dict[str, Any]) -> None:
+    components = document.setdefault("components", {})
+    schemas = components.setdefault("schemas", {})
+    for name in ("HTTPValidationError", "ValidationError"):
+        schemas.pop(name, None)
+    schemas["Problem"] = _PROBLEM
+    components["headers"] = _HEADERS
+    for item in document["paths"].values():
+        for operation in item.values():
+            _complete_operation(operation)
+
+
+def _complete_operation(operation: dict[str, Any]) -> None:
+    responses = operation["responses"]
+    is_for_keys = "security" in operation
+    for status in _failures_of(operation):
+        responses[str(status.value)] = {
+            "description": _FAILURES[status],
+            "content": {"application/problem+json": {"schema": {"$ref": "#/components/schemas/Problem"}}},
+        }
+    for status_code, response in responses.items():
+        names = ["X-Request-ID"]
+        if is_for_keys and status_code != "401":
+            names += ["RateLimit-Policy", "RateLimit"]
+        if HTTPStatus(int(status_code)) in _LATER:
+            names.append("Retry-After")
+        refs = {name: {"$ref": f"#/components/headers/{name}"} for name in names}
+        response["headers"] = response.get("headers", {}) | refs
+
+
+def _failures_of(operation: dict[str, Any]) -> list[HTTPStatus]:
+    failures = list(_OF_KEYS) if "security" in operation else []
+    parameters = {parameter["name"].lower() for parameter in operation.get("parameters", ())}
+    if "422" in operation["responses"]:
+        failures.append(HTTPStatus.UNPROCESSABLE_ENTITY)
+    if "requestBody" in operation:
+        failures += [HTTPStatus.BAD_REQUEST, HTTPStatus.REQUEST_ENTITY_TOO_LARGE]
+    if "if-match" in parameters:
+        failures.append(HTTPStatus.PRECONDITION_FAILED)
+    if operation.get("operationId", "").endswith(("_post", "_put", "_patch", "_delete")):
+        failures.append(HTTPStatus.CONFLICT)
+    return failures

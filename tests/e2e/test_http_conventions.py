@@ -1,0 +1,203 @@
+"""The service: what holds of every route. Requests that are sent again, stores that are away, sizes, ids, and what the
+OpenAPI document says of them."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+from itertools import count
+from typing import Any
+
+import httpx
+import pytest
+from sqlalchemy import make_url
+
+from interfaces.local.broker import embedded_broker
+from memory.remember import Remembered, remember
+from tests.conftest import free_port
+from tests.e2e.service import Served, served, settings_in
+from tests.fleet.bad_broker import Proxy
+from tests.postgres import PostgresServer
+
+MEMORIES = "/api/v1/memories/"
+VIOLIN = {"content": "Anna plays the violin."}
+_users = count()
+
+
+@pytest.fixture(scope="module")
+def service(broker_url: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
+    with served(settings_in(tmp_path_factory.mktemp("service"), broker_url)) as running:
+        yield running
+
+
+@pytest.fixture
+def user() -> str:
+    return f"someone{next(_users)}"
+
+
+@pytest.fixture
+def me(service: Served, user: str) -> Iterator[httpx.Client]:
+    with service.client(service.key(user=user)) as client:
+        yield client
+
+
+def named(key: str) -> dict[str, str]:
+    return {"Idempotency-Key": key}
+
+
+# -- sent again ---------------------------------------------------------------------------------------------------
+
+
+def test_a_statement_that_is_sent_again_is_answered_as_the_first_time(me: httpx.Client) -> None:
+    first, again = (me.post(MEMORIES, json=VIOLIN, headers=named("a")) for _ in range(2))
+    assert (first.status_code, again.status_code) == (201, 201)
+    assert first.json() == again.json()
+    assert me.post(MEMORIES, json=VIOLIN, headers=named("b")).status_code == 200
+
+
+def test_a_key_is_not_taken_for_another_request(me: httpx.Client) -> None:
+    me.post(MEMORIES, json=VIOLIN, headers=named("a"))
+    other = me.post(MEMORIES, json={"content": "Anna is vegan."}, headers=named("a"))
+    assert (other.status_code, other.headers["content-type"]) == (422, "application/problem+json")
+    assert [item["content"] for item in me.get(MEMORIES).json()["items"]] == [VIOLIN["content"]]
+
+
+def test_keys_of_two_who_ask_are_two(service: Served, me: httpx.Client) -> None:
+    me.post(MEMORIES, json=VIOLIN, headers=named("a"))
+    with service.client(service.key(user=f"other{next(_users)}")) as other:
+        assert other.post(MEMORIES, json={"content": "Bert skis."}, headers=named("a")).status_code == 201
+
+
+def test_what_failed_is_done_when_it_is_sent_again(me: httpx.Client, user: str) -> None:
+    path = f"/api/v1/subjects/{user}/preferences"
+    me.patch(path, json={"consent": "withdrawn"})
+    assert me.post(MEMORIES, json=VIOLIN, headers=named("a")).status_code == 422
+    me.patch(path, json={"consent": "granted"})
+    assert me.post(MEMORIES, json=VIOLIN, headers=named("a")).status_code == 201
+
+
+def test_what_was_erased_since_is_not_told_again(me: httpx.Client) -> None:
+    memory = me.post(MEMORIES, json=VIOLIN, headers=named("a")).json()["memory"]
+    me.delete(f"{MEMORIES}{memory['memory_id']}")
+    again = me.post(MEMORIES, json=VIOLIN, headers=named("a"))
+    assert (again.status_code, again.json()) == (201, {"outcome": "created", "memory": None})
+    assert me.get(MEMORIES).json()["items"] == []
+
+
+def test_a_request_that_still_goes_on_is_not_begun_twice(me: httpx.Client, monkeypatch: pytest.MonkeyPatch) -> None:
+    begun, go_on = threading.Event(), threading.Event()
+
+    def slow(*args: Any, **kwargs: Any) -> Remembered:
+        begun.set()
+        go_on.wait(20)
+        return remember(*args, **kwargs)
+
+    monkeypatch.setattr("interfaces.http.memories.remember", slow)
+    answers: list[httpx.Response] = []
+    first = threading.Thread(target=lambda: answers.append(me.post(MEMORIES, json=VIOLIN, headers=named("a"))))
+    first.start()
+    assert begun.wait(20)
+    meanwhile = me.post(MEMORIES, json=VIOLIN, headers=named("a"))
+    go_on.set()
+    first.join()
+    assert (meanwhile.status_code, meanwhile.headers["Retry-After"]) == (409, "1")
+    assert answers[0].status_code == me.post(MEMORIES, json=VIOLIN, headers=named("a")).status_code == 201
+
+
+def test_a_turn_that_does_not_say_when_it_was_said_may_be_sent_again(service: Served) -> None:
+    user = f"someone{next(_users)}"
+    turn = {"user_id": user, "messages": [{"role": "user", "content": "I live in Lisbon."}]}
+    with service.client(service.key()) as backend:
+        answers = [backend.post("/api/v1/turns", json=turn, headers=named(user)) for _ in range(2)]
+    assert [answer.status_code for answer in answers] == [202, 202]
+
+
+# -- stores that are away -----------------------------------------------------------------------------------------
+
+
+def assert_is_away(answer: httpx.Response) -> None:
+    assert answer.status_code == 503, answer.text
+    assert int(answer.headers["Retry-After"]) > 0
+    assert answer.headers["content-type"] == "application/problem+json"
+
+
+def test_while_the_broker_is_away_what_needs_it_says_when_to_ask_again_and_the_rest_goes_on(tmp_path: Any) -> None:
+    url = f"redis://127.0.0.1:{free_port()}/0"
+    with served(settings_in(tmp_path / "service", url)) as lonely, lonely.client(lonely.key(user="anna")) as me:
+        assert_is_away(me.post(MEMORIES, json=VIOLIN))
+        assert_is_away(me.post(MEMORIES, json=VIOLIN, headers=named("a")))
+        assert_is_away(me.post("/api/v1/subjects/anna/page-link"))
+        assert me.get(MEMORIES).json()["items"] == []
+        assert me.get(f"{MEMORIES}search", params={"query": "violin"}).json() == []
+        with embedded_broker(url, tmp_path / "broker"):
+            assert me.post(MEMORIES, json=VIOLIN, headers=named("a")).status_code == 201
+
+
+def test_while_the_catalog_is_away_every_route_says_when_to_ask_again(
+    tmp_path: Any, broker_url: str, postgres: PostgresServer, postgres_catalog: str
+) -> None:
+    postgres.empty(postgres_catalog)
+    url = make_url(postgres_catalog)
+    proxy = Proxy(int(url.port or 5432))
+    behind = url.set(host="127.0.0.1", port=proxy.port).render_as_string(hide_password=False)
+    settings = settings_in(tmp_path, broker_url).model_copy(update={"catalog_url": behind})
+    with served(settings) as running, running.client(running.key(user="anna")) as me:
+        assert me.post(MEMORIES, json=VIOLIN).status_code == 201
+        proxy.close()
+        for path in (MEMORIES, f"{MEMORIES}search?query=violin", "/api/v1/subjects/anna/context", "/readyz"):
+            assert_is_away(me.get(path))
+        assert_is_away(me.post(MEMORIES, json={"content": "Anna is vegan."}, headers=named("v")))
+        assert me.get("/livez").status_code == 200
+        proxy.open()
+        assert me.post(MEMORIES, json={"content": "Anna is vegan."}, headers=named("v")).status_code == 201
+    proxy.close()
+
+
+# -- sizes and fields ---------------------------------------------------------------------------------------------
+
+
+def test_a_long_answer_comes_compressed_where_the_client_takes_it(me: httpx.Client) -> None:
+    for number in ("violin", "cello", "flute", "oboe"):
+        me.post(MEMORIES, json={"content": f"Anna plays the {number}."})
+    packed = me.get(MEMORIES, headers={"Accept-Encoding": "gzip"})
+    plain = me.get(MEMORIES, headers={"Accept-Encoding": "identity"})
+    assert packed.headers["Content-Encoding"] == "gzip"
+    assert "Content-Encoding" not in plain.headers
+    assert packed.json() == plain.json()
+
+
+def test_failures_have_the_id_of_their_request_too(service: Served, me: httpx.Client) -> None:
+    mine = {"X-Request-ID": "mine-1"}
+    too_large = b"x" * (service.settings.http_max_body_bytes + 1)
+    answers = [
+        me.get(f"{MEMORIES}nothing", headers=mine),
+        me.post(MEMORIES, content=too_large, headers=mine),
+        httpx.get(f"{service.url}{MEMORIES}", headers=mine),
+    ]
+    assert [answer.status_code for answer in answers] == [422, 413, 401]
+    assert {answer.headers["X-Request-ID"] for answer in answers} == {"mine-1"}
+
+
+# -- the document -------------------------------------------------------------------------------------------------
+
+
+def test_the_document_names_every_failure_and_the_fields_of_answers(me: httpx.Client) -> None:
+    document = me.get("/openapi.json").json()
+    operation = document["paths"][MEMORIES]["post"]
+    assert {"201", "401", "403", "409", "413", "422", "429", "503"} <= set(operation["responses"])
+    for status, response in operation["responses"].items():
+        if status.startswith(("4", "5")):
+            assert list(response["content"]) == ["application/problem+json"]
+        assert "X-Request-ID" in response["headers"]
+        assert ("RateLimit" in response["headers"]) == (status != "401")
+    assert {"Retry-After"} <= set(operation["responses"]["429"]["headers"])
+    assert "Idempotency-Key" in {parameter["name"].title() for parameter in operation["parameters"]}
+    assert {"RateLimit", "RateLimit-Policy"} <= set(document["components"]["headers"])
+
+
+def test_every_route_under_the_api_wants_a_key(me: httpx.Client) -> None:
+    document = me.get("/openapi.json").json()
+    open_to_all = {
+        path for path, item in document["paths"].items() for operation in item.values() if "security" not in operation
+    }
+    assert open_to_all == {"/livez", "/readyz"}
