@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Iterator
 from itertools import count
 from typing import Any
@@ -44,6 +45,16 @@ def search(client: httpx.Client, query: str, **more: Any) -> list[str]:
     answer = client.get("/api/v1/memories/search", params={"query": query, **more})
     assert answer.status_code == 200, answer.text
     return [hit["content"] for hit in answer.json()]
+
+
+def pages(client: httpx.Client, limit: int) -> Iterator[list[dict[str, Any]]]:
+    cursor: dict[str, str] = {}
+    while True:
+        page = client.get("/api/v1/memories/", params={"limit": limit, **cursor}).json()
+        yield page["items"]
+        if page["cursor"] is None:
+            return
+        cursor = {"cursor": page["cursor"]}
 
 
 def test_what_is_remembered_is_found_and_a_question_about_nothing_known_finds_nothing(me: httpx.Client) -> None:
@@ -112,15 +123,38 @@ def test_a_list_is_paged_by_its_cursor(me: httpx.Client) -> None:
     )
     for statement in statements:
         remember(me, statement)
-    found, cursor = [], ""
-    while True:
-        page = me.get("/api/v1/memories/", params={"limit": 2, **({"cursor": cursor} if cursor else {})}).json()
-        found += [item["content"] for item in page["items"]]
-        if page["cursor"] is None:
-            break
-        cursor = page["cursor"]
+    found = [item["content"] for page in pages(me, limit=2) for item in page]
     assert len(found) == len(set(found)) == len(statements)
     assert me.get("/api/v1/memories/", params={"cursor": "x"}).status_code == 422
+
+
+def test_pages_are_complete_while_two_others_write(service: Served, me: httpx.Client, user: str) -> None:
+    instruments = ("violin", "cello", "flute", "oboe", "harp")
+    lasting = {remember(me, f"Anna plays the {name}.")["memory_id"] for name in instruments}
+    done = threading.Event()
+    failures: list[str] = []
+
+    def write(content: str) -> None:
+        with service.client(service.key(user=user)) as writer:
+            while not done.is_set():
+                made = remember(writer, content)
+                answers = [
+                    writer.patch(f"/api/v1/memories/{min(lasting)}", json={"importance": 0.5}),
+                    writer.delete(f"/api/v1/memories/{made['memory_id']}"),
+                ]
+                failures.extend(answer.text for answer in answers if not answer.is_success)
+
+    writers = [threading.Thread(target=write, args=[f"Anna has {pets}."]) for pets in ("two cats", "a white horse")]
+    for writer in writers:
+        writer.start()
+    for _ in range(5):
+        told = [item["memory_id"] for page in pages(me, limit=2) for item in page]
+        assert len(told) == len(set(told))
+        assert lasting <= set(told)
+    done.set()
+    for writer in writers:
+        writer.join()
+    assert failures == []
 
 
 def test_a_context_block_cites_what_it_says(me: httpx.Client, user: str) -> None:
