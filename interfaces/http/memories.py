@@ -9,7 +9,7 @@ from http import HTTPStatus
 from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Depends, Header, Query, Response
-from pydantic import AwareDatetime, BaseModel, ConfigDict, Field
+from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, StrictBool
 
 from interfaces.http.credentials import Asker, acting, subject_of
 from interfaces.http.idempotency import OnceOnly
@@ -74,6 +74,13 @@ class PageOut(BaseModel):
     cursor: str | None
 
 
+class RememberedOut(BaseModel):
+    """What became of a statement, and the memory that says it now; null where none does."""
+
+    outcome: Literal["created", "updated", "known", "held"]
+    memory: MemoryOut | None
+
+
 class MemoryIn(BaseModel):
     """What is to be remembered: one or two sentences."""
 
@@ -84,8 +91,8 @@ class MemoryIn(BaseModel):
     category: Annotated[str, Field(max_length=60)] | None = None
     scope: Scope | None = None
     tags: Annotated[list[str], Field(max_length=20)] = []
-    confidence: Annotated[float, Field(ge=0, le=1)] = 0.8
-    pinned: bool = False
+    confidence: Annotated[float, Field(ge=0, le=1, strict=True)] = 0.8
+    pinned: StrictBool = False
     occurred_at: AwareDatetime | None = None
     user_id: Identifier | None = None
     agent_id: Identifier | None = None
@@ -99,8 +106,8 @@ class MemoryPatch(BaseModel):
     content: Annotated[str, Field(min_length=1, max_length=600)] | None = None
     category: Annotated[str, Field(min_length=1, max_length=60)] | None = None
     tags: Annotated[list[str], Field(max_length=20)] | None = None
-    importance: Annotated[float, Field(ge=0, le=1)] | None = None
-    confidence: Annotated[float, Field(ge=0, le=1)] | None = None
+    importance: Annotated[float, Field(ge=0, le=1, strict=True)] | None = None
+    confidence: Annotated[float, Field(ge=0, le=1, strict=True)] | None = None
 
 
 Verb = Literal["pin", "unpin", "archive", "restore", "suppress", "unsuppress"]
@@ -209,8 +216,13 @@ def list_(
     return PageOut(items=[_out(memory) for memory in page.memories], cursor=page.cursor)
 
 
-@router.post("/", status_code=HTTPStatus.CREATED, summary="Remember something outright")
-def create(given: MemoryIn, principal: Asker, service: Opened, response: Response, once: OnceOnly) -> dict[str, Any]:
+@router.post(
+    "/",
+    status_code=HTTPStatus.CREATED,
+    responses={HTTPStatus.OK: {"model": RememberedOut, "description": "Merged into what is known, or known already"}},
+    summary="Remember something outright",
+)
+def create(given: MemoryIn, principal: Asker, service: Opened, response: Response, once: OnceOnly) -> RememberedOut:
     """Remember a statement by the same decision as what comes of a turn: 201 where it is new, 200 where it was merged
     into what is known, or known already."""
     asker = acting(principal, given.user_id, given.agent_id)
@@ -238,7 +250,7 @@ def create(given: MemoryIn, principal: Asker, service: Opened, response: Respons
     if receipt["outcome"] != "created":
         response.status_code = HTTPStatus.OK
     memory = fresh[0] if fresh else _known(receipt["memory_id"], asker, subject, service)
-    return {"outcome": receipt["outcome"], "memory": _out(memory).model_dump(mode="json") if memory else None}
+    return RememberedOut(outcome=receipt["outcome"], memory=_out(memory) if memory else None)
 
 
 @router.get("/{memory_id}", summary="Read one memory")

@@ -11,6 +11,7 @@ from fastapi import FastAPI, Request, Response
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse
 from starlette.exceptions import HTTPException
+from starlette.routing import compile_path
 
 from memory.edits import NotKept
 from recall.listing import InvalidCursor
@@ -121,10 +122,20 @@ async def _of_request(_request: Request, error: Exception) -> Response:
     return problem(HTTPStatus.UNPROCESSABLE_ENTITY, "a field is missing or wrong: see `errors`", errors=wrong)
 
 
-async def _of_framework(_request: Request, error: Exception) -> Response:
+async def _of_framework(request: Request, error: Exception) -> Response:
     assert isinstance(error, HTTPException)
     status = HTTPStatus(error.status_code)
-    return problem(status, status.description or status.phrase, headers=dict(error.headers or {}))
+    headers = dict(error.headers or {})
+    if status is HTTPStatus.METHOD_NOT_ALLOWED and (methods := _methods(request)):
+        headers["Allow"] = ", ".join(sorted(methods))
+    return problem(status, status.description or status.phrase, headers=headers)
+
+
+def _methods(request: Request) -> set[str]:
+    """Return what may be asked of the request's path. The framework names the methods of one route of it alone."""
+    paths: dict[str, dict[str, Any]] = request.app.openapi()["paths"]
+    of_path = (methods for path, methods in paths.items() if compile_path(path)[0].match(request.url.path))
+    return {method.upper() for methods in of_path for method in methods}
 
 
 async def _of_defect(_request: Request, error: Exception) -> Response:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import uuid
 from collections.abc import Iterator
 from datetime import UTC, datetime
+from http import HTTPStatus
 from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Depends, Query
@@ -165,7 +166,12 @@ def _decide(review_id: uuid.UUID, decision: str, about: _Asked, service: Service
     return {"decision": decision, "memory_id": str(approved.memory.id) if approved.memory else None}
 
 
-@router.get("/export", summary="All that is known of a subject, with the words it came from")
+@router.get(
+    "/export",
+    response_class=StreamingResponse,
+    responses={HTTPStatus.OK: {"content": {"application/x-ndjson": {"schema": {"type": "string"}}}}},
+    summary="All that is known of a subject, with the words it came from",
+)
 def export_all(about: About, service: Opened) -> StreamingResponse:
     """Stream every memory with its raw turns as JSON lines."""
     _require_write(about, service)

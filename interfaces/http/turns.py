@@ -39,7 +39,7 @@ class TurnIn(BaseModel):
     )
     conversation_id: Identifier = "default"
     agent_id: Identifier | None = None
-    sequence: Annotated[int, Field(ge=0)] | None = None
+    sequence: Annotated[int, Field(ge=0, strict=True)] | None = None
     occurred_at: AwareDatetime | None = Field(None, description="when it was said; unset: now")
     source: TurnSource = "chat"
     attachments: list[Attachment] = []

@@ -1,0 +1,104 @@
+"""The service does what its OpenAPI document says, whatever it is sent: every route, good requests and bad ones."""
+
+from __future__ import annotations
+
+import uuid
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, Final
+
+import httpx
+import pytest
+import requests
+import schemathesis
+from schemathesis.checks import CheckFunction
+from schemathesis.config import GenerationConfig, ProjectConfig, ProjectsConfig, SchemathesisConfig
+from schemathesis.specs.openapi.checks import allow_header_conformance, positive_data_acceptance, unsupported_method
+
+from interfaces.http.app import create_app
+from schema.settings import Settings
+from tests.e2e.service import Served, served, settings_in
+
+USER: Final = "anna"
+MEANING: Final = {
+    "POST /api/v1/turns",  # when it was said
+    "GET /api/v1/memories/",  # a cursor is one that a list gave
+    "POST /api/v1/memories/",  # what may not be kept
+    "PATCH /api/v1/memories/{memory_id}",  # a version is one that it has had; what may not be kept
+    "PATCH /api/v1/subjects/{subject_id}/preferences",  # a time zone is one that there is
+    "PUT /api/v1/subjects/{subject_id}/topics/{topic}",  # a topic has more than blanks
+    "DELETE /api/v1/subjects/{subject_id}/topics/{topic}",
+}
+"""Where a request may be refused that is well formed, for what its fields mean."""
+SHARED: Final = {
+    "GET /api/v1/memories/search",  # or a memory's id
+    "GET /api/v1/memories/{memory_id}/origin",  # or a verb
+    "POST /api/v1/subjects/{subject_id}/topics/check",  # or a topic
+}
+"""Paths that others match too, so that they may be asked what those may."""
+ALL_UP_TO, EACH = 20, 5
+"""Of the requests to one route, up to 270, so many are sent, and of those behind them each fourth."""
+ALL_UP_TO, EACH = 20, 5
+"""Of the requests to one route, up to 270, so many are sent, and of those behind them each fourth."""
+TAKES_THE_KEY: Final = "DELETE /api/v1/subjects/{subject_id}"
+
+_project = ProjectConfig(
+    generation=GenerationConfig(max_examples=5, deterministic=True),
+    # Of the key's own user: what is another's is refused, and nothing would be seen of the rest.
+    parameters={"path.subject_id": USER, "query.subject_id": USER, "query.user_id": USER},
+    request_timeout=20,
+)
+_config = SchemathesisConfig(seed=15, projects=ProjectsConfig(default=_project))
+document = create_app(Settings(data_dir=Path("unused"))).openapi()
+routes = schemathesis.openapi.from_dict(document, config=_config)
+
+
+@pytest.fixture(scope="module")
+def service(broker_url: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
+    with served(settings_in(tmp_path_factory.mktemp("service"), broker_url)) as running:
+        yield running
+
+
+@pytest.fixture(scope="module")
+def keys() -> dict[str, str]:
+    """A key of the user for each route."""
+    return {}
+
+
+@pytest.fixture(scope="module")
+def asked() -> Counter[str]:
+    """How many requests there were to each route."""
+    return Counter()
+
+
+@pytest.fixture(scope="module")
+def session() -> Iterator[requests.Session]:
+    with requests.Session() as session:
+        yield session
+
+
+def a_memory(url: str, headers: dict[str, str]) -> str:
+    """The id of a memory of the user."""
+    made = httpx.post(f"{url}/api/v1/memories/", json={"content": "Anna plays the violin."}, headers=headers)
+    return str(made.json()["memory"]["memory_id"]) if made.is_success else str(uuid.uuid4())
+
+
+# The stream of events never ends: tests/e2e/test_http.py reads it.
+@routes.exclude(path="/api/v1/events").parametrize()
+def test_a_route_answers_as_its_description_says(
+    case: schemathesis.Case[Any], service: Served, keys: dict[str, str], asked: Counter[str], session: requests.Session
+) -> None:
+    label = case.operation.label
+    asked[label] += 1
+    if asked[label] > ALL_UP_TO and asked[label] % EACH:
+        return
+    if label not in keys or label == TAKES_THE_KEY:
+        keys[label] = service.key(user=USER)
+    headers = {"X-API-Key": keys[label]}
+    if "memory_id" in case.path_parameters and case.meta is not None and case.meta.generation.mode.is_positive:
+        case.path_parameters["memory_id"] = a_memory(service.url, headers)
+    excluded: list[CheckFunction] = [positive_data_acceptance] if label in MEANING else []
+    if label in SHARED:
+        excluded += [allow_header_conformance, unsupported_method]
+    case.call_and_validate(base_url=service.url, session=session, headers=headers, excluded_checks=excluded)
