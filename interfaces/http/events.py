@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import AsyncIterator
 from typing import Annotated
 
+import structlog
 from fastapi import APIRouter, Depends, Header, Query
 from fastapi.sse import EventSourceResponse, ServerSentEvent
+from redis import RedisError
 
 from interfaces.http.credentials import Asker, acting, subject_of
 from interfaces.http.service import Opened
@@ -15,6 +17,7 @@ from recall.events import Audience, audience_of, listen
 from schema.turn import Identifier
 
 router = APIRouter(prefix="/api/v1/events", tags=["events"])
+_log = structlog.get_logger()
 _ENTRY = r"^\d{1,20}(-\d{1,20})?$"
 _RETRY_MS = 2_000
 """How long a client waits before it comes back."""
@@ -28,6 +31,8 @@ def _audience(
 ) -> Audience:
     asker = acting(principal, user_id)
     subject = subject_of(asker, subject_id)
+    # Once a stream has begun its answer cannot say any more that the broker is away.
+    service.context.redis.ping()
     return audience_of(asker, subject, membership_of(asker, subject, service.context.catalog))
 
 
@@ -40,8 +45,12 @@ async def hear(
     """Stream events from behind `Last-Event-ID` on, each once; `gap` where some were dropped in between."""
     heard = listen(audience, last_event_id, service.context, service.async_redis)
     yield ServerSentEvent(comment="listening", retry=_RETRY_MS)
-    async for event in heard:
-        if event is None:
-            yield ServerSentEvent(comment="still here")
-        else:
-            yield ServerSentEvent(event=event.name, id=event.id, data=event.payload)
+    try:
+        async for event in heard:
+            if event is None:
+                yield ServerSentEvent(comment="still here")
+            else:
+                yield ServerSentEvent(event=event.name, id=event.id, data=event.payload)
+    except RedisError as error:
+        # The stream ends, and the listener comes back to where it was.
+        _log.warning("listener_dropped", error=type(error).__name__)

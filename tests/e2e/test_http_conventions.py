@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Iterator
+from contextlib import ExitStack
 from itertools import count
 from typing import Any
 
@@ -127,10 +128,24 @@ def test_while_the_broker_is_away_what_needs_it_says_when_to_ask_again_and_the_r
         assert_is_away(me.post(MEMORIES, json=VIOLIN))
         assert_is_away(me.post(MEMORIES, json=VIOLIN, headers=named("a")))
         assert_is_away(me.post("/api/v1/subjects/anna/page-link"))
+        assert_is_away(me.get("/api/v1/events"))
         assert me.get(MEMORIES).json()["items"] == []
         assert me.get(f"{MEMORIES}search", params={"query": "violin"}).json() == []
         with embedded_broker(url, tmp_path / "broker"):
             assert me.post(MEMORIES, json=VIOLIN, headers=named("a")).status_code == 201
+
+
+def test_a_listener_is_let_go_where_the_broker_goes_away_and_comes_back_to_where_it_was(tmp_path: Any) -> None:
+    url = f"redis://127.0.0.1:{free_port()}/0"
+    with ExitStack() as broker, served(settings_in(tmp_path / "service", url)) as running:
+        broker.enter_context(embedded_broker(url, tmp_path / "broker"))
+        with running.client(running.key(user="anna")) as me, me.stream("GET", "/api/v1/events") as heard:
+            lines = heard.iter_lines()
+            assert next(lines) == ": listening"
+            broker.close()
+            # It ends as a stream does, not in the middle of a line.
+            assert [line for line in lines if line.startswith("event:")] == []
+            assert_is_away(me.get("/api/v1/events"))
 
 
 def test_while_the_catalog_is_away_every_route_says_when_to_ask_again(
