@@ -251,9 +251,7 @@ class Settings(BaseSettings):
         0, description="turns a minute that one key may send; 0: no limit beside AFTERTURN_MAX_PENDING_TURNS"
     )
     http_metrics_port: Annotated[int, Field(ge=0, le=65_535)] = Field(
-        0,
-        description="port on which the service shows its metrics to Prometheus, under /metrics, on "
-        "AFTERTURN_METRICS_ADDRESS; 0: none",
+        0, description="port on which the service shows its metrics, as a worker does on its own; 0: none"
     )
     tracing: Literal["off", "otlp", "console"] = Field(
         "off", description="where a worker sends OpenTelemetry spans; needs the extra `otel`"

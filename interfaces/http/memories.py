@@ -12,6 +12,7 @@ from fastapi import APIRouter, Depends, Header, Query, Response
 from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, StrictBool
 
 from interfaces.http.credentials import Asker, acting, subject_of
+from interfaces.http.etags import etag_of, version_of
 from interfaces.http.idempotency import OnceOnly
 from interfaces.http.problems import PreconditionFailed
 from interfaces.http.service import Opened, Service
@@ -257,7 +258,7 @@ def create(given: MemoryIn, principal: Asker, service: Opened, response: Respons
 def read(memory_id: uuid.UUID, about: About, service: Opened, response: Response) -> MemoryOut:
     """Read a memory, whatever its status; its ETag is what an edit is to name in If-Match."""
     memory = get_memory(about.principal, about.subject, memory_id, service.context)
-    response.headers["ETag"] = _etag(memory)
+    response.headers["ETag"] = etag_of(memory)
     return _out(memory)
 
 
@@ -284,7 +285,7 @@ def change(
     """Change a memory; with If-Match only while it is at that version, else 412."""
     tags = None if given.tags is None else tuple(given.tags)
     wanted = Edit(given.content, given.category, tags, given.importance, given.confidence)
-    version = None if if_match is None else _version_of(if_match)
+    version = None if if_match is None else version_of(if_match)
     try:
         memory = edit(
             about.principal,
@@ -297,7 +298,7 @@ def change(
         )
     except VersionMismatch as error:
         raise PreconditionFailed(str(error)) from error
-    response.headers["ETag"] = _etag(memory)
+    response.headers["ETag"] = etag_of(memory)
     return _out(memory)
 
 
@@ -389,21 +390,3 @@ def _fields(memory: Memory) -> dict[str, Any]:
         "superseded_by": memory.superseded_by,
         "version": memory.version,
     }
-
-
-def _etag(memory: Memory) -> str:
-    return f'"{memory.version}"'
-
-
-def _version_of(if_match: str) -> int | None:
-    """Return the version that an If-Match names; None for `*`, which any version matches.
-
-    Raises:
-        PreconditionFailed: it names none that this memory could have.
-    """
-    if if_match.strip() == "*":
-        return None
-    digits = if_match.strip().removeprefix("W/").strip('"')
-    if not digits.isdecimal():
-        raise PreconditionFailed("If-Match names no version of a memory: send back the ETag that you were given")
-    return int(digits)

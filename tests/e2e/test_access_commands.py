@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import socket
 from pathlib import Path
 
 import pytest
@@ -51,6 +52,14 @@ def test_without_a_key_the_service_listens_on_this_machine_alone(home: Home) -> 
     assert said.returncode == 2
     assert "AFTERTURN_HTTP_HOST" in said.stderr
     assert "afterturn keys create" in said.stderr
+
+
+def test_a_port_for_metrics_that_is_taken_is_named_before_anything_listens(home: Home) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+        said = home.say("serve", AFTERTURN_HTTP_METRICS_PORT=str(port))
+    assert said.returncode == 2
+    assert "AFTERTURN_HTTP_METRICS_PORT" in said.stderr
 
 
 def test_what_the_command_writes_is_for_its_account_alone(home: Home) -> None:

@@ -98,3 +98,14 @@ def test_nobody_is_limited_while_the_broker_is_away_and_one_warning_says_so(tmp_
             while "RateLimit" not in answer.headers:
                 answer = client.get("/api/v1/memories/")
             assert "rate_limits_back" in [line["event"] for line in logs]
+
+
+def test_what_may_ask_the_language_model_has_a_limit_of_its_own(tmp_path: Any, broker_url: str) -> None:
+    model = {"llm": "tests.fleet.oracle:open_model", "http_llm_per_minute": 1}
+    settings = limited(tmp_path, broker_url).model_copy(update=model)
+    with served(settings) as running, running.client(running.key(user="anna")) as client:
+        answers = [client.post("/api/v1/memories/", json={"content": "Anna plays the violin."}) for _ in range(2)]
+        topics = client.put("/api/v1/subjects/anna/topics/violin")
+    assert [answer.status_code for answer in answers] == [201, 429]
+    assert answers[1].headers["RateLimit-Policy"] == '"llm";q=1;w=60'
+    assert topics.status_code == 200
