@@ -13,7 +13,7 @@ from interfaces.http.rates import RateLimits
 from memory.context import MemoryContext, open_memory
 from producers import Producer
 from schema.settings import Settings
-from stores.redis import open_async_redis
+from stores.redis import open_async_redis, open_redis
 
 
 @dataclass(frozen=True)
@@ -42,7 +42,8 @@ def open_service(settings: Settings) -> Service:
         SettingsError: a setting cannot work; the message names it.
         CatalogUnavailable, IndexMismatch: a store cannot be used as it is; the message says what to do.
     """
-    context = open_memory(settings)
+    # Somebody waits for the answer: where the broker hangs they are told so within three seconds.
+    context = open_memory(settings, redis=open_redis(settings, timeout=1.5, retries=1))
     rates = RateLimits(settings, asks_model=context.llm is not None)
     return Service(settings, context, Producer(settings), open_async_redis(settings), rates)
 

@@ -3,6 +3,7 @@ OpenAPI document says of them."""
 
 from __future__ import annotations
 
+import signal
 import threading
 from collections.abc import Iterator
 from contextlib import ExitStack
@@ -133,6 +134,26 @@ def test_while_the_broker_is_away_what_needs_it_says_when_to_ask_again_and_the_r
         assert me.get(f"{MEMORIES}search", params={"query": "violin"}).json() == []
         with embedded_broker(url, tmp_path / "broker"):
             assert me.post(MEMORIES, json=VIOLIN, headers=named("a")).status_code == 201
+
+
+def test_a_broker_that_hangs_is_away_before_a_client_loses_patience(tmp_path: Any) -> None:
+    url = f"redis://127.0.0.1:{free_port()}/0"
+    with (
+        embedded_broker(url, tmp_path / "broker") as broker,
+        served(settings_in(tmp_path / "service", url)) as running,
+        running.client(running.key(user="anna")) as me,
+        running.client(running.key(user="bert")) as other,
+    ):
+        me.timeout = httpx.Timeout(10)
+        assert me.post(MEMORIES, json=VIOLIN).status_code == 201
+        broker.send_signal(signal.SIGSTOP)
+        try:
+            assert_is_away(me.post(MEMORIES, json={"content": "Anna is vegan."}))
+            assert len(me.get(MEMORIES).json()["items"]) == 1
+        finally:
+            broker.send_signal(signal.SIGCONT)
+        # What it was asked meanwhile it does now, so that for a while a worker seems to have Anna in hand.
+        assert other.post(MEMORIES, json={"content": "Bert skis."}).status_code == 201
 
 
 def test_a_listener_is_let_go_where_the_broker_goes_away_and_comes_back_to_where_it_was(tmp_path: Any) -> None:
