@@ -100,3 +100,8 @@ def require(principal: Principal, capability: Capability) -> None:
     """
     if capability not in principal.capabilities:
         raise NotAllowed(capability.value)
+
+
+def may_use_any(principal: Principal, capabilities: frozenset[Capability]) -> bool:
+    """Return whether a principal has one of the capabilities."""
+    return not principal.capabilities.isdisjoint(capabilities)

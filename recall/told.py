@@ -78,6 +78,10 @@ def hit_out(hit: Hit) -> HitOut:
     )
 
 
+def scope_of(memory: Memory) -> Scope:
+    return "individual" if memory.visibility is Visibility.INDIVIDUAL else "shared"
+
+
 def fields_of(memory: Memory) -> dict[str, Any]:
     """Return the fields of `MemoryOut` by their names."""
     return {
@@ -86,7 +90,7 @@ def fields_of(memory: Memory) -> dict[str, Any]:
         "memory_type": memory.kind,
         "type": memory.type,
         "category": memory.category,
-        "scope": "individual" if memory.visibility is Visibility.INDIVIDUAL else "shared",
+        "scope": scope_of(memory),
         "visibility": memory.visibility,
         "source": memory.source,
         "tags": list(memory.tags),
