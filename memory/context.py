@@ -34,14 +34,16 @@ class MemoryContext(Stores):
         self.redis.close()
 
 
-def open_memory(settings: Settings, celery: Celery | None = None) -> MemoryContext:
-    """Open all that changing memories needs; `celery` sends to the queues, one of its own unless given.
+def open_memory(settings: Settings, celery: Celery | None = None, *, makes_catalog: bool = True) -> MemoryContext:
+    """Open all that changing memories needs; `celery` sends to the queues, one of its own unless given. An embedded
+    catalog that is not there is made, if `makes_catalog`.
 
     Raises:
         SettingsError: a policy constant cannot work, or a model never will; the message says which setting.
         CatalogUnavailable, IndexMismatch: a store cannot be used as it is; the message says what to do.
     """
-    stores, redis, sender = open_stores(settings), open_redis(settings), celery or create_celery(settings)
+    stores, redis = open_stores(settings, makes_catalog=makes_catalog), open_redis(settings)
+    sender = celery or create_celery(settings)
     prices = settings.llm_price_prompt, settings.llm_price_completion
     llm = open_llm(settings, redis, on_call=partial(count_llm_call, prices=prices), on_breaker=show_breaker)
     return MemoryContext(

@@ -77,7 +77,7 @@ def context_block(
     if bullets is not None:
         hits = retrieve(principal, subjects, question, stores, limit=bullets, now=now) if question.strip() else []
         first = list({memory.id: memory for memory in (*(hit.memory for hit in hits), *standing)}.values())[:bullets]
-        return _block("\n".join(map(_line, first)), first)
+        return _block("\n".join(map(line, first)), first)
     answers = _answers(principal, subjects, question, stores, room, now) if question.strip() else []
     fresh = _fitting([memory for memory in answers if memory.id not in known], room)
     if not standing and not fresh:
@@ -132,13 +132,14 @@ def _fitting(memories: Iterable[Memory], budget_tokens: int) -> list[Memory]:
 def _framed(standing: Sequence[Memory], fresh: Sequence[Memory]) -> str:
     parts = [_OPENS, _RULES]
     if standing:
-        parts += [_STABLE, *map(_line, standing)]
+        parts += [_STABLE, *map(line, standing)]
     if fresh:
-        parts += [_ASKED, *map(_line, fresh)]
+        parts += [_ASKED, *map(line, fresh)]
     return "\n".join([*parts, _CLOSES])
 
 
-def _line(memory: Memory) -> str:
+def line(memory: Memory) -> str:
+    """Return a memory as one line of a text for a model, cited by the start of its id and by its day."""
     # A summary is data: one line, in which nothing can close the block.
     summary = " ".join(memory.summary.split()).replace("<", "‹").replace(">", "›")
     return f"- {summary} [{memory.id.hex[:8]} {memory.occurred_at:%Y-%m-%d}]"
@@ -150,7 +151,7 @@ def _block(text: str, memories: Sequence[Memory]) -> ContextBlock:
 
 
 def _cost(memory: Memory) -> int:
-    return _tokens(f"{_line(memory)}\n")
+    return _tokens(f"{line(memory)}\n")
 
 
 def _tokens(text: str) -> int:

@@ -236,6 +236,14 @@ class Settings(BaseSettings):
     http_max_body_bytes: Annotated[int, Field(ge=1024)] = Field(
         1024 * 1024, description="bytes that a request to the service may have"
     )
+    mcp_tools: tuple[str, ...] = Field(
+        ("search_memory", "create_memory", "get_memory", "update_memory", "delete_memory"),
+        description="the tools that clients of the Model Context Protocol are offered, as a JSON list",
+        min_length=1,
+    )
+    mcp_key: SecretStr | None = Field(
+        None, description="key for whom `afterturn mcp` asks; unset: for whom its options name; never shown"
+    )
     tracing: Literal["off", "otlp", "console"] = Field(
         "off", description="where a worker sends OpenTelemetry spans; needs the extra `otel`"
     )

@@ -18,6 +18,7 @@ _MARKUP: Final[Literal["markdown"]] = "markdown"
 _COMMANDS: Final = {
     "run": "fleet",
     "serve": "service",
+    "mcp": "mcp",
     "page-link": "service",
     "ingest": "turns",
     "search": "knowledge",

@@ -9,6 +9,7 @@ from importlib.metadata import version
 
 from fastapi import FastAPI
 from starlette.middleware.gzip import GZipMiddleware
+from starlette.routing import Route
 from starlette.staticfiles import StaticFiles
 
 from interfaces.http import events, health, memories, subjects, turns
@@ -17,6 +18,7 @@ from interfaces.http.pages import entering, me, wishes
 from interfaces.http.pages.entering import FormExpired, SignInFirst, form_expired, sign_in_first
 from interfaces.http.problems import add_problems
 from interfaces.http.service import open_service
+from interfaces.mcp import over_http
 from schema.settings import Settings
 
 _DESCRIPTION = """
@@ -38,7 +40,8 @@ def create_app(settings: Settings, *, anonymous: bool = False) -> FastAPI:
         service = await asyncio.to_thread(open_service, settings)
         app.state.service = service
         try:
-            yield
+            async with over_http.serving(app, service, anonymous=anonymous):
+                yield
         finally:
             await service.close()
 
@@ -62,5 +65,6 @@ def create_app(settings: Settings, *, anonymous: bool = False) -> FastAPI:
         wishes.router,
     ):
         app.include_router(router)
+    app.router.routes.append(Route("/mcp", over_http.McpRoute(), include_in_schema=False))
     app.mount("/static", StaticFiles(packages=[("interfaces.http.pages", "static")]), name="static")
     return app

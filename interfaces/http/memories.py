@@ -11,13 +11,14 @@ from typing import Annotated, Any, Literal
 from fastapi import APIRouter, Depends, Header, Query, Response
 from pydantic import AwareDatetime, BaseModel, ConfigDict, Field
 
-from interfaces.http.credentials import Asker, acting, subject_of
+from interfaces.http.credentials import Asker, subject_of
 from interfaces.http.problems import PreconditionFailed
 from interfaces.http.service import Opened, Service
 from memory.edits import Edit, VersionMismatch, archive, edit, pin, restore, suppress
 from memory.erasure.memories import erase_memories
 from memory.remember import Statement, remember
 from memory.rights import require_deletable, writable_memory
+from policies.access import acting
 from recall.filters import Filters
 from recall.listing import get_memory, list_memories, origin_of
 from recall.retrieve import retrieve

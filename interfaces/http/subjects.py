@@ -11,13 +11,14 @@ from fastapi import APIRouter, Depends, Query
 from fastapi.responses import StreamingResponse
 from pydantic import BaseModel, ConfigDict, Field
 
-from interfaces.http.credentials import Asker, acting
+from interfaces.http.credentials import Asker
 from interfaces.http.service import Opened
 from memory.erasure.subjects import erase_subject
 from memory.export import export
 from memory.preferences import set_preference
 from memory.reviews import approve, reject
 from memory.rights import require_deletable, require_writable
+from policies.access import acting
 from policies.topics import is_about
 from recall.audience import audiences
 from recall.context_block import context_block

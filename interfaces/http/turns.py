@@ -10,9 +10,9 @@ from typing import Annotated
 from fastapi import APIRouter, Header
 from pydantic import AwareDatetime, BaseModel, ConfigDict, Field
 
-from interfaces.http.credentials import Asker, acting, subject_of
+from interfaces.http.credentials import Asker, subject_of
 from interfaces.http.service import Opened
-from policies.access import require
+from policies.access import acting, require
 from producers import Accepted
 from schema import Attachment, Capability, Message
 from schema.turn import Consent, HotPathCandidate, Identifier, TurnSource

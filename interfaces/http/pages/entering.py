@@ -9,7 +9,7 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Depends, Form, Request, Response
 from fastapi.responses import RedirectResponse
 
-from interfaces.http.credentials import Asker, acting
+from interfaces.http.credentials import Asker
 from interfaces.http.pages.rendering import page
 from interfaces.http.pages.sessions import (
     COOKIE,
@@ -22,7 +22,7 @@ from interfaces.http.pages.sessions import (
     session_of,
 )
 from interfaces.http.service import Opened
-from policies.access import require
+from policies.access import acting, require
 from schema import Capability, Subject
 from schema.errors import Refused
 from schema.turn import Identifier
