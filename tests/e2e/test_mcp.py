@@ -302,45 +302,44 @@ def over_stdio(home: Home, do: Callable[[Client], Awaitable[Any]], *options: str
     return errors.read_text()
 
 
-@pytest.mark.parametrize("mode", REVISIONS)
-def test_a_client_remembers_searches_corrects_and_forgets_over_stdio(home: Home, mode: str) -> None:
+def test_a_client_remembers_searches_corrects_and_forgets_over_stdio(home: Home) -> None:
     # The client takes every line of standard output for a message: nothing else may stand there.
-    over_stdio(home, whole_life, "--user", "anna", mode=mode, AFTERTURN_LOG_LEVEL="debug")
+    over_stdio(home, whole_life, "--user", "anna", mode="legacy", AFTERTURN_LOG_LEVEL="debug")
 
 
 def test_a_key_in_the_environment_says_whose_memory_it_is_and_what_may_be_done(home: Home) -> None:
     catalog = open_catalog(Settings(data_dir=home.data))
     now = datetime.now(UTC)
-    issued = issue("test", "acme", {Capability.READ}, catalog, by="test", now=now, user_id="anna")
+    issued = issue("test", "acme", (Capability.READ, Capability.WRITE), catalog, by="test", now=now, user_id="anna")
 
     async def read(client: Client) -> None:
+        assert {tool.name for tool in (await client.list_tools()).tools} == {"search_memory", "get_memory"}
         [profile] = (await client.list_resources()).resources
         assert profile.uri == "memory://anna/profile"
         assert (await done(client, "create_memory", **VIOLIN))["code"] == "forbidden"
         revoke(issued.key.id, catalog, now=now)
         with pytest.raises(MCPError):
-            await client.list_tools()
+            await client.get_prompt("what_is_known")
 
-    said = over_stdio(home, read, mode=REVISIONS[0], AFTERTURN_MCP_KEY=issued.secret)
+    said = over_stdio(home, read, "--read-only", mode=REVISIONS[0], AFTERTURN_MCP_KEY=issued.secret)
     catalog.close()
     assert issued.secret not in said
 
 
-def test_reading_alone_is_an_option(home: Home) -> None:
-    async def read(client: Client) -> None:
-        assert {tool.name for tool in (await client.list_tools()).tools} == {"search_memory", "get_memory"}
-        assert (await done(client, "create_memory", **VIOLIN))["code"] == "forbidden"
-
-    over_stdio(home, read, "--user", "anna", "--read-only", mode=REVISIONS[0])
-
-
-def test_a_server_that_cannot_begin_says_why_in_one_line(home: Home) -> None:
-    assert "--user" in home.spawn("mcp").stderr
-    for environment, words in (
-        ({"AFTERTURN_MCP_KEY": "at_wrong"}, "AFTERTURN_MCP_KEY"),
-        ({"AFTERTURN_MCP_TOOLS": '["fly"]'}, "AFTERTURN_MCP_TOOLS"),
-        ({"AFTERTURN_DATA_DIR": str(home.folder / "nowhere")}, "AFTERTURN_DATA_DIR"),
-    ):
-        said = home.spawn("mcp", "--user", "anna", **environment)
-        assert (said.returncode, said.stdout) == (2, "")
-        assert words in said.stderr
+@pytest.mark.parametrize(
+    ("options", "environment", "named"),
+    [
+        ([], {}, "--user"),
+        (["--user", "anna"], {"AFTERTURN_MCP_KEY": "at_wrong"}, "AFTERTURN_MCP_KEY"),
+        (["--user", "anna"], {"AFTERTURN_MCP_TOOLS": '["fly"]'}, "AFTERTURN_MCP_TOOLS"),
+        (["--user", "anna"], {"AFTERTURN_DATA_DIR": "nowhere"}, "AFTERTURN_DATA_DIR"),
+    ],
+)
+def test_a_server_that_cannot_begin_says_why_on_standard_error(
+    home: Home, monkeypatch: pytest.MonkeyPatch, options: list[str], environment: dict[str, str], named: str
+) -> None:
+    # The log of this process is the tests' own.
+    monkeypatch.setattr("interfaces.cli.mcp.configure_logging", lambda level: None)
+    said = home.say("mcp", *options, **environment)
+    assert (said.returncode, said.stdout) == (2, "")
+    assert named in said.stderr
