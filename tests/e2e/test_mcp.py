@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import re
 import uuid
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from contextlib import asynccontextmanager
@@ -24,7 +25,7 @@ from mcp_types import CallToolResult, EmbeddedResource, TextContent, TextResourc
 
 from memory.keys import issue, revoke
 from schema import Capability
-from schema.settings import Settings
+from schema.settings import Settings, variable_of
 from stores.catalog import Changes, open_catalog
 from tests.e2e.command import COMMAND, Home
 from tests.e2e.service import Served, served, settings_in
@@ -239,6 +240,35 @@ def test_prompts_bring_what_is_known(service: Served, user: str, mode: str) -> N
     over_http(service, service.key(user=user), pick, mode=mode)
 
 
+# -- the page that says how --------------------------------------------------------------------------------------
+
+
+def configured() -> list[dict[str, Any]]:
+    """The servers that the page's files of clients name."""
+    text = (Path(__file__).parents[2] / "docs" / "how-to" / "use-from-an-mcp-client.md").read_text()
+    files = [json.loads(block) for block in re.findall(r"```json\n(.*?)```", text, re.DOTALL)]
+    return [each for file in files for each in (file.get("mcpServers") or file["servers"]).values()]
+
+
+def starting() -> list[dict[str, Any]]:
+    return [each for each in configured() if "command" in each]
+
+
+def test_the_files_on_the_page_start_a_command_that_is_there(home: Home) -> None:
+    assert len(starting()) == 2
+    for each in starting():
+        assert home.say(*each["args"], "--help").returncode == 0
+        assert set(each["env"]) <= {variable_of(name) for name in Settings.model_fields}
+
+
+def test_the_files_on_the_page_lead_to_the_service(service: Served, user: str) -> None:
+    remote = [each for each in configured() if "url" in each]
+    assert len(remote) == 2
+    for each in remote:
+        url = each["url"].replace("http://127.0.0.1:8000", service.url)
+        assert post(url, dict.fromkeys(each["headers"], service.key(user=user))).status_code == 200
+
+
 # -- over HTTP ----------------------------------------------------------------------------------------------------
 
 
@@ -267,6 +297,15 @@ def test_a_page_that_was_led_here_under_another_name_reads_nothing(broker_url: s
         assert post(url, {"Origin": "http://evil.example"}).status_code == 403
 
 
+def test_a_client_reads_and_is_told_to_try_again_with_what_it_writes_while_the_broker_is_away(tmp_path: Path) -> None:
+    async def ask(client: Client) -> None:
+        assert await found(client, "violin") == []
+        assert (await done(client, "create_memory", **VIOLIN))["code"] == "busy"
+
+    with served(settings_in(tmp_path, "redis://127.0.0.1:1/0"), anonymous=True) as lonely:
+        over_http(lonely, lonely.key(user="anna"), ask)
+
+
 def test_what_a_client_writes_is_an_agents_word_and_not_the_users(service: Served, user: str) -> None:
     id_ = over_http(service, service.key(user=user), lambda c: done(c, "create_memory", **VIOLIN))["memory_id"]
     memory = service.catalog.memory(uuid.UUID(id_))
@@ -289,7 +328,7 @@ def over_stdio(home: Home, do: Callable[[Client], Awaitable[Any]], *options: str
     """What a client does with a server that it starts; returns what the server wrote to standard error."""
     command, *first = COMMAND
     parameters = StdioServerParameters(
-        command=command, args=[*first, "mcp", *options], env=home.environment(**env), cwd=Path.cwd()
+        command=command, args=[*first, *options], env=home.environment(**env), cwd=Path.cwd()
     )
     errors = home.folder / "errors"
 
@@ -304,7 +343,7 @@ def over_stdio(home: Home, do: Callable[[Client], Awaitable[Any]], *options: str
 
 def test_a_client_remembers_searches_corrects_and_forgets_over_stdio(home: Home) -> None:
     # The client takes every line of standard output for a message: nothing else may stand there.
-    over_stdio(home, whole_life, "--user", "anna", mode="legacy", AFTERTURN_LOG_LEVEL="debug")
+    over_stdio(home, whole_life, *starting()[0]["args"], mode="legacy", AFTERTURN_LOG_LEVEL="debug")
 
 
 def test_a_key_in_the_environment_says_whose_memory_it_is_and_what_may_be_done(home: Home) -> None:
@@ -321,7 +360,7 @@ def test_a_key_in_the_environment_says_whose_memory_it_is_and_what_may_be_done(h
         with pytest.raises(MCPError):
             await client.get_prompt("what_is_known")
 
-    said = over_stdio(home, read, "--read-only", mode=REVISIONS[0], AFTERTURN_MCP_KEY=issued.secret)
+    said = over_stdio(home, read, "mcp", "--read-only", mode=REVISIONS[0], AFTERTURN_MCP_KEY=issued.secret)
     catalog.close()
     assert issued.secret not in said
 
