@@ -1,0 +1,33 @@
+"""Which service is asked, as whom, and where turns wait for it on this machine."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+_LOCAL: Final = "http://127.0.0.1:8000"
+
+
+@dataclass(frozen=True)
+class Where:
+    """A service, and how patiently it is asked: `timeout` in seconds for each answer, `attempts` for each request."""
+
+    url: str
+    key: str | None
+    timeout: float
+    attempts: int
+
+    def spool_folder(self) -> Path:
+        """Return a folder of this account's own for this service and key: turns of two tenants never share one."""
+        name = hashlib.sha256(f"{self.url} {self.key or ''}".encode()).hexdigest()[:16]
+        state = os.environ.get("XDG_STATE_HOME") or Path.home() / ".local" / "state"
+        return Path(state) / "afterturn-client" / name
+
+
+def where(url: str | None, key: str | None, *, timeout: float, attempts: int) -> Where:
+    """Return what is given, and for what is None what the environment names: AFTERTURN_URL, AFTERTURN_API_KEY."""
+    named = url or os.environ.get("AFTERTURN_URL") or _LOCAL
+    return Where(named.rstrip("/"), key or os.environ.get("AFTERTURN_API_KEY") or None, timeout, attempts)
