@@ -75,33 +75,6 @@ def parked(broker_url: str, folder: Path, user: str, tenant: str) -> dict[str, l
         redis.close()
 
 
-@contextmanager
-def killable(home: Home, broker_url: str, port: int) -> Iterator[subprocess.Popen[bytes]]:
-    """`afterturn serve` on a port, killed at the end of the block."""
-    said = (home.folder / "serve.log").open("ab")
-    process = subprocess.Popen(
-        [*COMMAND, "serve", "--port", str(port)],
-        env=home.environment(AFTERTURN_BROKER_URL=broker_url),
-        stdout=said,
-        stderr=said,
-    )
-
-    def is_up() -> bool:
-        assert process.poll() is None, (home.folder / "serve.log").read_text()
-        try:
-            return httpx.get(f"http://127.0.0.1:{port}/livez").is_success
-        except httpx.HTTPError:
-            return False
-
-    try:
-        wait_until(is_up, "the service answers")
-        yield process
-    finally:
-        process.send_signal(signal.SIGKILL)
-        process.wait()
-        said.close()
-
-
 # -- what is known ------------------------------------------------------------------------------------------------
 
 
@@ -232,11 +205,10 @@ def test_a_listener_goes_on_where_another_left_off(service: Served, client: Clie
     assert first[0].data["message"] == "line\u2028separated"
 
 
-def test_a_listener_hears_each_event_once_over_a_service_that_is_killed(
+def test_a_listener_hears_each_event_once_over_a_service_that_is_started_again(
     broker_url: str, user: str, tmp_path: Path
 ) -> None:
-    home, port = Home.at(tmp_path), free_port()
-    settings = settings_in(home.data, broker_url)
+    settings, port = settings_in(tmp_path / "data", broker_url), free_port()
     said: list[str] = []
     heard: list[Event] = []
     with Client(f"http://127.0.0.1:{port}", spool_dir=tmp_path / "spool") as client:
@@ -244,7 +216,7 @@ def test_a_listener_hears_each_event_once_over_a_service_that_is_killed(
         for first in (1, 4):
             announce(settings, "default", user, first, first + 1, first + 1, first + 2)
             said += [f"t{number}" for number in range(first, first + 3)]
-            with killable(home, broker_url, port):
+            with served(settings, anonymous=True, port=port):
                 heard += islice(events, 3)
     assert turns_of(heard) == said
 
@@ -278,6 +250,33 @@ def test_a_turn_that_the_service_knows_otherwise_is_put_aside_with_the_reason(
             rejected = client.rejected()
     assert [turn.turn_id for turn in rejected] == ["same"]
     assert "409" in rejected[0].reason
+
+
+@contextmanager
+def killable(home: Home, broker_url: str, port: int) -> Iterator[subprocess.Popen[bytes]]:
+    """`afterturn serve` on a port, killed at the end of the block."""
+    said = (home.folder / "serve.log").open("ab")
+    process = subprocess.Popen(
+        [*COMMAND, "serve", "--port", str(port)],
+        env=home.environment(AFTERTURN_BROKER_URL=broker_url),
+        stdout=said,
+        stderr=said,
+    )
+
+    def is_up() -> bool:
+        assert process.poll() is None, (home.folder / "serve.log").read_text()
+        try:
+            return httpx.get(f"http://127.0.0.1:{port}/livez").is_success
+        except httpx.HTTPError:
+            return False
+
+    try:
+        wait_until(is_up, "the service answers")
+        yield process
+    finally:
+        process.send_signal(signal.SIGKILL)
+        process.wait()
+        said.close()
 
 
 def test_a_service_killed_in_the_middle_of_a_thousand_turns_gets_each_once_and_in_order(

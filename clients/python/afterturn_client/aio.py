@@ -26,7 +26,7 @@ T = TypeVar("T")
 
 def _enqueued(build: Callable[P, Written]) -> Callable[Concatenate[AsyncClient, P], Coroutine[Any, Any, Enqueued]]:
     async def enqueue(self: AsyncClient, /, *args: P.args, **kwargs: P.kwargs) -> Enqueued:
-        return await asyncio.wrap_future(self._enqueuer.put_later(build(*args, **kwargs)))
+        return await self._enqueuer.put_async(build(*args, **kwargs))
 
     return as_method(build, enqueue, name="enqueue")
 
@@ -35,6 +35,7 @@ class AsyncClient:
     """An Afterturn service, for one event loop: as `Client`, and no call ever blocks the loop.
 
     Raises:
+        ValueError: the URL or the key cannot be one.
         SpoolUnavailable: the spool's folder cannot be written.
     """
 
@@ -46,6 +47,7 @@ class AsyncClient:
         spool_dir: Path | str | None = None,
         spool_max_turns: int = 100_000,
         spool_max_bytes: int = 256 * 1024 * 1024,
+        budget_ms: float = 50.0,
         timeout: float = 10.0,
         attempts: int = 3,
     ) -> None:
@@ -53,7 +55,7 @@ class AsyncClient:
 
         at = where(url, key, timeout=timeout, attempts=attempts)
         folder = Path(spool_dir) if spool_dir is not None else at.spool_folder()
-        self._enqueuer = Enqueuer(at, Bounds(folder, spool_max_turns, spool_max_bytes))
+        self._enqueuer = Enqueuer(at, Bounds(folder, spool_max_turns, spool_max_bytes, budget_ms / 1000))
         self._http = OfProcess(lambda: Async(at))
 
     enqueue = _enqueued(turn_of)

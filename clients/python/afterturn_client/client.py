@@ -37,9 +37,11 @@ class Client:
     `url` and `key` default to AFTERTURN_URL and AFTERTURN_API_KEY. Turns wait in `spool_dir`, a folder on a local disk
     that clients of the same key on a machine may share (unset: one of this account's own for this URL and key); give
     each tenant another. It is made at once, connections and threads with the first use, so a client may be made before
-    a fork. `timeout` is in seconds, for each answer; what may be sent again is sent `attempts` times.
+    a fork. `enqueue` is back within `budget_ms`: what is not on the disk by then is not accepted. `timeout` is in
+    seconds, for each answer; what may be sent again is sent `attempts` times.
 
     Raises:
+        ValueError: the URL or the key cannot be one.
         SpoolUnavailable: the spool's folder cannot be written.
     """
 
@@ -51,6 +53,7 @@ class Client:
         spool_dir: Path | str | None = None,
         spool_max_turns: int = 100_000,
         spool_max_bytes: int = 256 * 1024 * 1024,
+        budget_ms: float = 50.0,
         timeout: float = 10.0,
         attempts: int = 3,
     ) -> None:
@@ -58,7 +61,7 @@ class Client:
 
         at = where(url, key, timeout=timeout, attempts=attempts)
         folder = Path(spool_dir) if spool_dir is not None else at.spool_folder()
-        self._enqueuer = Enqueuer(at, Bounds(folder, spool_max_turns, spool_max_bytes))
+        self._enqueuer = Enqueuer(at, Bounds(folder, spool_max_turns, spool_max_bytes, budget_ms / 1000))
         self._http = OfProcess(lambda: Sync(at))
 
     enqueue = _enqueued(turn_of)

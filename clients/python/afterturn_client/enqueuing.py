@@ -2,23 +2,22 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging
 import time
 import weakref
-from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
 from afterturn_client.processes import OfProcess
+from afterturn_client.putting import Putter
 from afterturn_client.requests import turn as request_of
 from afterturn_client.sender import Sender
 from afterturn_client.spool import Accepted, Depth, Rejected, Spool, Spooled
 from afterturn_client.turns import Written
 from afterturn_client.where import Where
 
-PUT_SECONDS: Final = 0.04
-"""The most of the 50 ms that a turn waits for others who write to the spool."""
 CLOSE_SECONDS: Final = 2.0
 _SIDE_BY_SIDE: Final = 8
 
@@ -35,11 +34,12 @@ class Enqueued:
 
 @dataclass(frozen=True)
 class Bounds:
-    """Where turns wait, and how much of them may."""
+    """Where turns wait, how much of them may, and within how many seconds each is accepted or not."""
 
     folder: Path
     max_turns: int
     max_bytes: int
+    budget: float
 
     def open(self) -> Spool:
         """Open the spool.
@@ -55,24 +55,30 @@ class _Parts:
         from afterturn_client.senders import Sync
 
         self.spool = bounds.open()
-        self._http = http = Sync(where)
+        # Made by the thread that sends: it takes as long as a turn may take to be accepted.
+        self._http = http = OfProcess(lambda: Sync(where))
 
         def hand_over(turn: Spooled) -> None:
-            http.once(request_of(turn.body))
+            http.get().once(request_of(turn.body))
 
         self.sender = Sender(self.spool, hand_over, side_by_side=_SIDE_BY_SIDE)
-        self.writing = ThreadPoolExecutor(1, thread_name_prefix="afterturn-spool")
+        self.putter = Putter(self.spool, bounds.budget)
         self.sender.start()
 
+    def accepted(self, turn: Written, accepted: Accepted) -> Enqueued:
+        self.sender.wake()
+        return Enqueued(turn.turn_id, accepted)
+
     def close(self, timeout: float) -> int:
-        self.writing.shutdown(wait=True)
+        self.putter.close(timeout)
         ended = self.sender.stop(timeout)
         left = self.spool.depth().waiting
         if left:
             _log.warning("%d turns are left in %s; the next client of this spool sends them", left, self.spool.folder)
         if ended:
             self.spool.close()
-            self._http.close()
+            if (http := self._http.take()) is not None:
+                http.close()
         return left
 
 
@@ -92,14 +98,14 @@ class Enqueuer:
     def put(self, turn: Written) -> Enqueued:
         """Accept a turn."""
         parts = self._parts.get()
-        accepted = parts.spool.put(turn, PUT_SECONDS)
-        parts.sender.wake()
-        return Enqueued(turn.turn_id, accepted)
+        return parts.accepted(turn, parts.putter.put(turn))
 
-    def put_later(self, turn: Written) -> Future[Enqueued]:
-        """Accept a turn in a thread that may wait, for a caller that must not."""
+    async def put_async(self, turn: Written) -> Enqueued:
+        """Accept a turn without blocking the event loop."""
         parts = self._parts.there()
-        return (parts or self._parts.get()).writing.submit(self.put, turn)
+        if parts is None:
+            parts = await asyncio.to_thread(self._parts.get)
+        return parts.accepted(turn, await parts.putter.put_async(turn))
 
     def flush(self, timeout: float) -> int:
         """Wait at most `timeout` seconds for the spool to be empty, and return how many turns are left."""

@@ -13,22 +13,25 @@ from __future__ import annotations
 import json
 import sqlite3
 from collections.abc import Collection, Iterator, Sequence
-from contextlib import closing, contextmanager
+from contextlib import AbstractContextManager, closing, contextmanager
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
 from threading import Lock
-from typing import Any, Final
+from typing import Final
 
-from afterturn_client.errors import ConflictingTurn, SpoolFull, SpoolUnavailable
+from afterturn_client.errors import AfterturnError, ConflictingTurn, SpoolFull, SpoolUnavailable
 from afterturn_client.turns import Written
 
 _FILE: Final = "spool.sqlite3"
 _LOCK: Final = "sending.sqlite3"
 _OPEN_SECONDS: Final = 5.0
+_PUT_MS: Final = 50
+"""How long turns wait for another process that writes."""
 _KNOWN_TURNS: Final = 10_000
 """How many turns back an id is known after it was sent, so that to enqueue it again changes nothing."""
-_WAITING, _SENT, _REJECTED = range(3)
+_REJECTED: Final = 2
+"""The state of a turn that will never be taken; 0 is that of one that waits, 1 of one that was sent."""
 _SCHEMA: Final = """
 CREATE TABLE IF NOT EXISTS turns (
     place INTEGER PRIMARY KEY, user TEXT NOT NULL, turn_id TEXT NOT NULL, digest TEXT NOT NULL, state INTEGER NOT NULL,
@@ -41,6 +44,23 @@ CREATE TABLE IF NOT EXISTS totals (
     bytes INTEGER NOT NULL
 );
 INSERT OR IGNORE INTO totals VALUES (1, 0, 0, 0);
+CREATE TRIGGER IF NOT EXISTS came AFTER INSERT ON turns BEGIN
+    UPDATE totals SET waiting = waiting + 1, bytes = bytes + length(new.body);
+END;
+CREATE TRIGGER IF NOT EXISTS changed AFTER UPDATE ON turns BEGIN
+    UPDATE totals SET waiting = waiting + (new.state = 0) - (old.state = 0),
+        rejected = rejected + (new.state = 2) - (old.state = 2), bytes = bytes + length(new.body) - length(old.body);
+END;
+CREATE TRIGGER IF NOT EXISTS went AFTER DELETE ON turns BEGIN
+    UPDATE totals SET waiting = waiting - (old.state = 0), rejected = rejected - (old.state = 2),
+        bytes = bytes - length(old.body);
+END;
+"""
+_PUT: Final = """
+INSERT INTO turns (user, turn_id, digest, state, body)
+SELECT :user, :turn_id, :digest, 0, :body
+WHERE (SELECT waiting + rejected < :max_turns AND bytes + :size <= :max_bytes FROM totals)
+ON CONFLICT DO NOTHING
 """
 
 
@@ -91,7 +111,8 @@ class Spool:
     def __init__(self, folder: Path, *, max_turns: int, max_bytes: int) -> None:
         self.folder = folder
         self._max_turns, self._max_bytes = max_turns, max_bytes
-        self._using = Lock()
+        # Whoever puts waits for nobody who sends or looks, but for a moment at the file.
+        self._putting, self._using = Lock(), Lock()
         try:
             folder.mkdir(mode=0o700, parents=True, exist_ok=True)
             # Two processes that make the file at once would refuse each other the change to a write-ahead log.
@@ -101,42 +122,53 @@ class Spool:
                 (folder / _FILE).touch(mode=0o600)
                 self._db = self._connect()
                 self._db.executescript(_SCHEMA)
+                self._putter = self._connect()
+                self._putter.execute(f"PRAGMA busy_timeout = {_PUT_MS}").fetchall()
         except (OSError, sqlite3.Error) as error:
             raise SpoolUnavailable(
                 f"cannot keep a spool in {folder}: {error}. Give `spool_dir` a folder on a local disk that this "
                 "process may write"
             ) from error
 
-    def put(self, turn: Written, wait_seconds: float) -> Accepted:
-        """Keep a turn behind the others, waiting at most `wait_seconds` for others who write.
+    def put(self, turns: Sequence[Written]) -> list[Accepted | AfterturnError]:
+        """Keep turns behind the others, all in one transaction, and say of each whether it was accepted.
 
-        Raises:
-            ConflictingTurn: its id was lately used for other content.
-            SpoolFull: the spool holds as much as it may.
-            SpoolUnavailable: it cannot be written, or not in time.
+        What it says is ConflictingTurn where its id was lately used for other content, SpoolFull where the spool holds
+        as much as it may, and SpoolUnavailable of all where the file cannot be written, or not in time.
         """
-        key = (turn.user, turn.turn_id)
-        with self._change(wait_seconds) as db:
-            known = db.execute("SELECT digest, state FROM turns WHERE user = ? AND turn_id = ?", key).fetchone()
-            if known is not None and known[1] != _REJECTED:
-                if known[0] != turn.digest:
-                    raise ConflictingTurn(f"{turn.turn_id!r} was enqueued with other content")
+        try:
+            with self._change(self._putting, self._putter, _PUT_MS / 1000) as db:
+                return [self._put(db, turn) for turn in turns]
+        except SpoolUnavailable as error:
+            return [error] * len(turns)
+
+    def _put(self, db: sqlite3.Connection, turn: Written) -> Accepted | AfterturnError:
+        values: dict[str, str | bytes | int] = {
+            "user": turn.user,
+            "turn_id": turn.turn_id,
+            "digest": turn.digest,
+            "body": turn.body,
+            "size": len(turn.body),
+            "max_turns": self._max_turns,
+            "max_bytes": self._max_bytes,
+        }
+        if db.execute(_PUT, values).rowcount:
+            return Accepted.SPOOLED
+        known = "user = :user AND turn_id = :turn_id"
+        row = db.execute(f"SELECT digest, state FROM turns WHERE {known}", values).fetchone()
+        if row is not None and row[1] != _REJECTED:
+            if row[0] == turn.digest:
                 return Accepted.KNOWN
-            if known is not None:
-                _take_out(db, "user = ? AND turn_id = ?", key)
-                db.execute("DELETE FROM turns WHERE user = ? AND turn_id = ?", key)
-            depth = _depth(db)
-            if depth.waiting + depth.rejected >= self._max_turns or depth.bytes + len(turn.body) > self._max_bytes:
-                raise SpoolFull(
-                    f"the spool in {self.folder} is full: {depth.waiting:,} turns wait for the service, "
-                    f"{depth.rejected:,} were rejected, {depth.bytes:,} bytes (spool_max_turns, spool_max_bytes)"
-                )
-            db.execute(
-                "INSERT INTO turns (user, turn_id, digest, state, body) VALUES (?, ?, ?, 0, ?)",
-                (*key, turn.digest, turn.body),
-            )
-            db.execute("UPDATE totals SET waiting = waiting + 1, bytes = bytes + ?", (len(turn.body),))
-        return Accepted.SPOOLED
+            return ConflictingTurn(f"{turn.turn_id!r} was enqueued with other content")
+        if row is not None:
+            db.execute(f"DELETE FROM turns WHERE {known}", values)
+            if db.execute(_PUT, values).rowcount:
+                return Accepted.SPOOLED
+        depth = _depth(db)
+        return SpoolFull(
+            f"the spool in {self.folder} is full: {depth.waiting:,} turns wait for the service, "
+            f"{depth.rejected:,} were rejected, {depth.bytes:,} bytes (spool_max_turns, spool_max_bytes)"
+        )
 
     def depth(self) -> Depth:
         """Return how much lies in it."""
@@ -155,19 +187,16 @@ class Spool:
 
     def sent(self, turns: Sequence[Spooled]) -> None:
         """Drop what was said in turns that the service has; their ids stay known for a while."""
-        with self._change(_OPEN_SECONDS) as db:
-            for turn in turns:
-                if _take_out(db, "place = ? AND state = 0", (turn.place,)):
-                    db.execute("UPDATE turns SET state = 1, body = x'' WHERE place = ?", (turn.place,))
+        with self._change(self._using, self._db, _OPEN_SECONDS) as db:
+            places = [(turn.place,) for turn in turns]
+            db.executemany("UPDATE turns SET state = 1, body = x'' WHERE place = ? AND state = 0", places)
             [last] = db.execute("SELECT coalesce(max(place), 0) FROM turns").fetchone()
             db.execute("DELETE FROM turns WHERE state = 1 AND place <= ?", (last - _KNOWN_TURNS,))
 
     def reject(self, turn: Spooled, reason: str) -> None:
         """Put a turn aside that the service will never take."""
-        with self._change(_OPEN_SECONDS) as db:
+        with self._change(self._using, self._db, _OPEN_SECONDS) as db:
             db.execute("UPDATE turns SET state = 2, reason = ? WHERE place = ? AND state = 0", (reason, turn.place))
-            if db.execute("SELECT changes()").fetchone()[0]:
-                db.execute("UPDATE totals SET waiting = waiting - 1, rejected = rejected + 1")
 
     def rejected(self, limit: int) -> list[Rejected]:
         """Return up to `limit` rejected turns, oldest first."""
@@ -192,12 +221,13 @@ class Spool:
         try:
             with self._locked(0.0) as is_alone:
                 yield is_alone
-        except sqlite3.Error as error:
+        except (OSError, sqlite3.Error) as error:
             raise self._unavailable(error) from error
 
     def close(self) -> None:
         """Close the file; what lies in it stays."""
-        with self._using:
+        with self._putting, self._using:
+            self._putter.close()
             self._db.close()
 
     def _connect(self) -> sqlite3.Connection:
@@ -225,9 +255,8 @@ class Spool:
             yield True
 
     @contextmanager
-    def _change(self, wait_seconds: float) -> Iterator[sqlite3.Connection]:
-        with self._alone(wait_seconds) as db:
-            db.execute(f"PRAGMA busy_timeout = {max(1, int(wait_seconds * 1000))}")
+    def _change(self, lock: Lock, db: sqlite3.Connection, wait_seconds: float) -> Iterator[sqlite3.Connection]:
+        with self._alone(lock, db, wait_seconds):
             db.execute("BEGIN IMMEDIATE")
             try:
                 yield db
@@ -236,21 +265,19 @@ class Spool:
                 if db.in_transaction:
                     db.execute("ROLLBACK")
 
-    @contextmanager
-    def _read(self) -> Iterator[sqlite3.Connection]:
-        with self._alone(_OPEN_SECONDS) as db:
-            yield db
+    def _read(self) -> AbstractContextManager[sqlite3.Connection]:
+        return self._alone(self._using, self._db, _OPEN_SECONDS)
 
     @contextmanager
-    def _alone(self, wait_seconds: float) -> Iterator[sqlite3.Connection]:
-        if not self._using.acquire(timeout=max(0.0, wait_seconds)):
+    def _alone(self, lock: Lock, db: sqlite3.Connection, wait_seconds: float) -> Iterator[sqlite3.Connection]:
+        if not lock.acquire(timeout=wait_seconds):
             raise self._unavailable("other threads of this process use it for too long")
         try:
-            yield self._db
+            yield db
         except sqlite3.Error as error:
             raise self._unavailable(error) from error
         finally:
-            self._using.release()
+            lock.release()
 
     def _unavailable(self, reason: object) -> SpoolUnavailable:
         return SpoolUnavailable(f"the spool in {self.folder} cannot be used: {reason}")
@@ -258,13 +285,3 @@ class Spool:
 
 def _depth(db: sqlite3.Connection) -> Depth:
     return Depth(*db.execute("SELECT waiting, rejected, bytes FROM totals").fetchone())
-
-
-def _take_out(db: sqlite3.Connection, where: str, values: tuple[Any, ...]) -> bool:
-    """Count a turn out of the totals; False if there is none."""
-    row = db.execute(f"SELECT state, length(body) FROM turns WHERE {where}", values).fetchone()
-    if row is None:
-        return False
-    column = "waiting" if row[0] == _WAITING else "rejected"
-    db.execute(f"UPDATE totals SET {column} = {column} - 1, bytes = bytes - ?", (row[1],))
-    return True

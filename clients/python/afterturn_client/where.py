@@ -7,6 +7,7 @@ import os
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
+from urllib.parse import urlsplit
 
 _LOCAL: Final = "http://127.0.0.1:8000"
 
@@ -28,6 +29,16 @@ class Where:
 
 
 def where(url: str | None, key: str | None, *, timeout: float, attempts: int) -> Where:
-    """Return what is given, and for what is None what the environment names: AFTERTURN_URL, AFTERTURN_API_KEY."""
-    named = url or os.environ.get("AFTERTURN_URL") or _LOCAL
-    return Where(named.rstrip("/"), key or os.environ.get("AFTERTURN_API_KEY") or None, timeout, attempts)
+    """Return what is given, and for what is None what the environment names: AFTERTURN_URL, AFTERTURN_API_KEY.
+
+    Raises:
+        ValueError: the URL or the key cannot be one.
+    """
+    named = (url or os.environ.get("AFTERTURN_URL") or _LOCAL).rstrip("/")
+    secret = (key or os.environ.get("AFTERTURN_API_KEY") or "").strip()
+    parts = urlsplit(named)
+    if parts.scheme not in {"http", "https"} or not parts.hostname or parts.query or parts.fragment:
+        raise ValueError("url (AFTERTURN_URL) should be where the service is, such as https://memory.example.com")
+    if not (secret.isascii() and secret.isprintable()):
+        raise ValueError("key (AFTERTURN_API_KEY) should be what `afterturn keys create` printed")
+    return Where(named, secret or None, timeout, attempts)
