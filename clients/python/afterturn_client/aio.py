@@ -52,11 +52,13 @@ class AsyncClient:
         attempts: int = 3,
     ) -> None:
         from afterturn_client.senders import Async
+        from afterturn_client.transport import link_to
 
         at = where(url, key, timeout=timeout, attempts=attempts)
         folder = Path(spool_dir) if spool_dir is not None else at.spool_folder()
-        self._enqueuer = Enqueuer(at, Bounds(folder, spool_max_turns, spool_max_bytes, budget_ms / 1000))
-        self._http = OfProcess(lambda: Async(at))
+        link = link_to(at)
+        self._enqueuer = Enqueuer(link, Bounds(folder, spool_max_turns, spool_max_bytes, budget_ms / 1000))
+        self._http = OfProcess(lambda: Async(link))
 
     enqueue = _enqueued(turn_of)
     search = awaited(requests.search)

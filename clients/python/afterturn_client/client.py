@@ -58,11 +58,13 @@ class Client:
         attempts: int = 3,
     ) -> None:
         from afterturn_client.senders import Sync
+        from afterturn_client.transport import link_to
 
         at = where(url, key, timeout=timeout, attempts=attempts)
         folder = Path(spool_dir) if spool_dir is not None else at.spool_folder()
-        self._enqueuer = Enqueuer(at, Bounds(folder, spool_max_turns, spool_max_bytes, budget_ms / 1000))
-        self._http = OfProcess(lambda: Sync(at))
+        link = link_to(at)
+        self._enqueuer = Enqueuer(link, Bounds(folder, spool_max_turns, spool_max_bytes, budget_ms / 1000))
+        self._http = OfProcess(lambda: Sync(link))
 
     enqueue = _enqueued(turn_of)
     search = sent(requests.search)

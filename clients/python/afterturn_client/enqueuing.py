@@ -8,7 +8,7 @@ import time
 import weakref
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from afterturn_client.processes import OfProcess
 from afterturn_client.putting import Putter
@@ -16,7 +16,9 @@ from afterturn_client.requests import turn as request_of
 from afterturn_client.sender import Sender
 from afterturn_client.spool import Accepted, Depth, Rejected, Spool, Spooled
 from afterturn_client.turns import Written
-from afterturn_client.where import Where
+
+if TYPE_CHECKING:
+    from afterturn_client.transport import Link
 
 CLOSE_SECONDS: Final = 2.0
 _SIDE_BY_SIDE: Final = 8
@@ -51,18 +53,18 @@ class Bounds:
 
 
 class _Parts:
-    def __init__(self, where: Where, bounds: Bounds) -> None:
+    def __init__(self, link: Link, spool: Spool, budget: float) -> None:
         from afterturn_client.senders import Sync
 
-        self.spool = bounds.open()
+        self.spool = spool
         # Made by the thread that sends: it takes as long as a turn may take to be accepted.
-        self._http = http = OfProcess(lambda: Sync(where))
+        self._http = http = OfProcess(lambda: Sync(link))
 
         def hand_over(turn: Spooled) -> None:
             http.get().once(request_of(turn.body))
 
         self.sender = Sender(self.spool, hand_over, side_by_side=_SIDE_BY_SIDE)
-        self.putter = Putter(self.spool, bounds.budget)
+        self.putter = Putter(self.spool, budget)
         self.sender.start()
 
     def accepted(self, turn: Written, accepted: Accepted) -> Enqueued:
@@ -89,9 +91,9 @@ class Enqueuer:
         SpoolUnavailable: the spool's folder cannot be written.
     """
 
-    def __init__(self, where: Where, bounds: Bounds) -> None:
-        bounds.open().close()
-        self._parts = OfProcess(lambda: _Parts(where, bounds))
+    def __init__(self, link: Link, bounds: Bounds) -> None:
+        spool = bounds.open()
+        self._parts = OfProcess(lambda: _Parts(link, spool, bounds.budget))
         # At the end of a process that nobody closed the client in.
         self._at_exit = weakref.finalize(self, _close, self._parts, CLOSE_SECONDS)
 

@@ -29,6 +29,9 @@ _LOOK_SECONDS: Final = 1.0
 _OTHERS_SECONDS: Final = 0.05
 """How soon a process looks again while another one of the machine sends."""
 _BATCH_TURNS: Final = 64
+_LONGEST_LOG_BYTES: Final = 4 * 1024 * 1024
+_QUIET_SECONDS: Final = 30.0
+"""How long nothing was sent before what was said is wiped from the log: a turn that comes just then waits for it."""
 _FIRST_PAUSE_SECONDS: Final = 0.5
 _LONGEST_PAUSE_SECONDS: Final = 30.0
 _MOST_REASON: Final = 500
@@ -83,6 +86,7 @@ class Sender:
         self._end = math.inf
         self._held: dict[str, _Held] = {}
         self._failures = 0
+        self._untidy, self._sent_at = True, time.monotonic()
         self._thread = Thread(target=self._run, name="afterturn-sender", daemon=True)
 
     def start(self) -> None:
@@ -114,12 +118,30 @@ class Sender:
         pause, last = 0.0, False
         while not last:
             # While the service is away a new turn is no reason to ask it again.
-            (self._stopping if self._failures else self._work).wait(pause)
-            self._work.clear()
+            (self._stopping if self._failures else self._work).wait(min(pause, _LOOK_SECONDS))
             last = self._stopping.is_set()
+            if pause > _LOOK_SECONDS and not last:
+                pause -= _LOOK_SECONDS
+                self._keep()
+                continue
+            self._work.clear()
             pause = self._pass()
+            self._keep()
             with self._passed:
                 self._passed.notify_all()
+
+    def _keep(self) -> None:
+        """Write what waits through to the disk; once nothing does, leave nothing of what was said there."""
+        try:
+            if self._spool.depth().waiting:
+                self._spool.write_through()
+                self._untidy = True
+            elif self._spool.log_bytes() > _LONGEST_LOG_BYTES:
+                self._spool.write_through()
+            elif self._untidy and not self._work.is_set() and time.monotonic() > self._sent_at + _QUIET_SECONDS:
+                self._untidy = not self._spool.tidy()
+        except SpoolUnavailable as error:
+            _log.warning("%s", error)
 
     def _pass(self) -> float:
         """Send what there is, and return after how many seconds to look again."""
@@ -200,6 +222,7 @@ class Sender:
     def _settle(self, done: _Pass) -> None:
         if done.safe:
             self._spool.sent(done.safe)
+            self._untidy, self._sent_at = True, time.monotonic()
         for turn, error in done.rejected:
             self._spool.reject(turn, str(error)[:_MOST_REASON])
             _log.error("turn %s was put aside in %s: %s", turn.turn_id, self._spool.folder, error)
@@ -210,4 +233,3 @@ class Sender:
             if times == 1:
                 _log.error("turn %s and those of its user behind it wait: %s", turn.turn_id, error)
             self._held[turn.user] = _Held(time.monotonic() + backoff(times, 1.0, _LONGEST_PAUSE_SECONDS), times)
-        self._spool.write_through()

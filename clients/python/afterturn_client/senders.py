@@ -14,7 +14,7 @@ from afterturn_client.errors import RequestFailed
 from afterturn_client.pauses import pause_before
 from afterturn_client.requests import Request
 from afterturn_client.sse import SILENCE_SECONDS
-from afterturn_client.transport import answer_of, client_options, failure_of, options_of, unreached
+from afterturn_client.transport import Link, answer_of, failure_of, options_of, unreached
 from afterturn_client.where import Where
 
 T = TypeVar("T")
@@ -23,9 +23,9 @@ T = TypeVar("T")
 class Sync:
     """Sends a request and waits for its answer. Threads may share it."""
 
-    def __init__(self, where: Where) -> None:
-        self._where = where
-        self._http = httpx.Client(**client_options(where))
+    def __init__(self, link: Link) -> None:
+        self._where = link.where
+        self._http = httpx.Client(**link.options())
 
     def send(self, request: Request[T]) -> T:
         """Send a request, again where that may help, and return its answer."""
@@ -71,9 +71,9 @@ class Sync:
 class Async:
     """Sends a request and is awaited, in one event loop."""
 
-    def __init__(self, where: Where) -> None:
-        self._where = where
-        self._http = httpx.AsyncClient(**client_options(where))
+    def __init__(self, link: Link) -> None:
+        self._where = link.where
+        self._http = httpx.AsyncClient(**link.options())
 
     async def send(self, request: Request[T]) -> T:
         """Send a request, again where that may help, and return its answer."""

@@ -3,31 +3,36 @@
 An SQLite file that all processes of the machine share. What it promises:
 
 - A process that is killed loses nothing that was accepted: a turn is written to the file before it is.
-- A power loss, or a crash of the operating system, can lose what was accepted in the last second or so: `put` does not
-  wait for the disk (`synchronous=NORMAL`); the thread that sends writes through after each pass. The file stays whole.
-- It is bounded, and what was said is overwritten once the service has it (`secure_delete`). It needs a local disk.
+- A power loss, or a crash of the operating system, can lose what was accepted in the last second or two and not sent:
+  `put` does not wait for the disk (`synchronous=NORMAL`). While turns wait, the thread that sends writes them through
+  each second. The file stays whole.
+- It is bounded. What was said is overwritten once the service has it, at the first pause of half a minute.
+- It needs a local disk.
 """
 
 from __future__ import annotations
 
+import fcntl
 import json
+import os
 import sqlite3
+import weakref
 from collections.abc import Collection, Iterator, Sequence
-from contextlib import AbstractContextManager, closing, contextmanager
+from contextlib import contextmanager
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
-from threading import Lock
-from typing import Final
+from typing import IO, Final
 
+from afterturn_client.database import Busy, Connection
 from afterturn_client.errors import AfterturnError, ConflictingTurn, SpoolFull, SpoolUnavailable
 from afterturn_client.turns import Written
 
 _FILE: Final = "spool.sqlite3"
-_LOCK: Final = "sending.sqlite3"
-_OPEN_SECONDS: Final = 5.0
-_PUT_MS: Final = 50
+_PATIENCE_SECONDS: Final = 5.0
+_PUT_SECONDS: Final = 0.05
 """How long turns wait for another process that writes."""
+_TIDY_MS: Final = 10
 _KNOWN_TURNS: Final = 10_000
 """How many turns back an id is known after it was sent, so that to enqueue it again changes nothing."""
 _REJECTED: Final = 2
@@ -112,23 +117,26 @@ class Spool:
         self.folder = folder
         self._max_turns, self._max_bytes = max_turns, max_bytes
         # Whoever puts waits for nobody who sends or looks, but for a moment at the file.
-        self._putting, self._using = Lock(), Lock()
+        self._putter = Connection(folder / _FILE, _PUT_SECONDS)
+        self._user = Connection(folder / _FILE, _PATIENCE_SECONDS)
+        self._held: IO[str] | None = None
         try:
             folder.mkdir(mode=0o700, parents=True, exist_ok=True)
             # Two processes that make the file at once would refuse each other the change to a write-ahead log.
-            with self._locked(_OPEN_SECONDS) as is_alone:
-                if not is_alone and not (folder / _FILE).exists():
-                    raise SpoolUnavailable(f"another process makes a spool in {folder} and does not come to an end")
+            with (folder / "open.lock").open("a") as lock:
+                fcntl.flock(lock, fcntl.LOCK_EX)
                 (folder / _FILE).touch(mode=0o600)
-                self._db = self._connect()
-                self._db.executescript(_SCHEMA)
-                self._putter = self._connect()
-                self._putter.execute(f"PRAGMA busy_timeout = {_PUT_MS}").fetchall()
+                with self._user.alone(_PATIENCE_SECONDS) as db:
+                    db.executescript(_SCHEMA)
+                with self._putter.change(_PATIENCE_SECONDS) as db:
+                    # The first write of a log waits for the disk: not that of a turn.
+                    db.execute("UPDATE totals SET waiting = waiting")
         except (OSError, sqlite3.Error) as error:
             raise SpoolUnavailable(
                 f"cannot keep a spool in {folder}: {error}. Give `spool_dir` a folder on a local disk that this "
                 "process may write"
             ) from error
+        _ALL.add(self)
 
     def put(self, turns: Sequence[Written]) -> list[Accepted | AfterturnError]:
         """Keep turns behind the others, all in one transaction, and say of each whether it was accepted.
@@ -137,7 +145,7 @@ class Spool:
         as much as it may, and SpoolUnavailable of all where the file cannot be written, or not in time.
         """
         try:
-            with self._change(self._putting, self._putter, _PUT_MS / 1000) as db:
+            with self._told(), self._putter.change(_PUT_SECONDS) as db:
                 return [self._put(db, turn) for turn in turns]
         except SpoolUnavailable as error:
             return [error] * len(turns)
@@ -172,12 +180,12 @@ class Spool:
 
     def depth(self) -> Depth:
         """Return how much lies in it."""
-        with self._read() as db:
+        with self._told(), self._user.alone(_PATIENCE_SECONDS) as db:
             return _depth(db)
 
     def oldest(self, limit: int, *, without: Collection[str] = ()) -> list[Spooled]:
         """Return up to `limit` of the turns that wait, in their order, leaving out those of some users."""
-        with self._read() as db:
+        with self._told(), self._user.alone(_PATIENCE_SECONDS) as db:
             rows = db.execute(
                 "SELECT place, user, turn_id, body FROM turns WHERE state = 0 "
                 "AND user NOT IN (SELECT value FROM json_each(?)) ORDER BY place LIMIT ?",
@@ -187,7 +195,7 @@ class Spool:
 
     def sent(self, turns: Sequence[Spooled]) -> None:
         """Drop what was said in turns that the service has; their ids stay known for a while."""
-        with self._change(self._using, self._db, _OPEN_SECONDS) as db:
+        with self._told(), self._user.change(_PATIENCE_SECONDS) as db:
             places = [(turn.place,) for turn in turns]
             db.executemany("UPDATE turns SET state = 1, body = x'' WHERE place = ? AND state = 0", places)
             [last] = db.execute("SELECT coalesce(max(place), 0) FROM turns").fetchone()
@@ -195,12 +203,12 @@ class Spool:
 
     def reject(self, turn: Spooled, reason: str) -> None:
         """Put a turn aside that the service will never take."""
-        with self._change(self._using, self._db, _OPEN_SECONDS) as db:
+        with self._told(), self._user.change(_PATIENCE_SECONDS) as db:
             db.execute("UPDATE turns SET state = 2, reason = ? WHERE place = ? AND state = 0", (reason, turn.place))
 
     def rejected(self, limit: int) -> list[Rejected]:
         """Return up to `limit` rejected turns, oldest first."""
-        with self._read() as db:
+        with self._told(), self._user.alone(_PATIENCE_SECONDS) as db:
             rows = db.execute(
                 "SELECT turn_id, reason, body FROM turns WHERE state = 2 ORDER BY place LIMIT ?", (limit,)
             )
@@ -209,78 +217,74 @@ class Spool:
     def write_through(self) -> None:
         """Write the log through to the file; to be called by a thread that may wait for the disk."""
         # Passive: to cut the log short, SQLite would wait for the disk while writers wait for SQLite.
+        with self._told(), self._user.alone(_PATIENCE_SECONDS) as db:
+            db.execute("PRAGMA wal_checkpoint(PASSIVE)").fetchall()
+
+    def tidy(self) -> bool:
+        """Cut the log short, with what was said in it; False if others use it just now."""
+        with self._told(), self._user.alone(_PATIENCE_SECONDS) as db:
+            # While this waits for readers, writers wait for this.
+            db.execute(f"PRAGMA busy_timeout = {_TIDY_MS}").fetchall()
+            try:
+                [is_busy, *_] = db.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
+                # The first write of a log waits for the disk: not that of a turn.
+                db.execute("UPDATE totals SET waiting = waiting")
+            finally:
+                db.execute(f"PRAGMA busy_timeout = {_PATIENCE_SECONDS * 1000:.0f}").fetchall()
+            return not is_busy
+
+    def log_bytes(self) -> int:
+        """Return how long the log has grown."""
         try:
-            with closing(self._connect()) as db:
-                db.execute("PRAGMA wal_checkpoint(PASSIVE)").fetchall()
-        except sqlite3.Error as error:
-            raise self._unavailable(error) from error
+            return (self.folder / f"{_FILE}-wal").stat().st_size
+        except FileNotFoundError:
+            return 0
 
     @contextmanager
     def sending(self) -> Iterator[bool]:
         """Make this block the only one on the machine that sends, or yield False; the lock ends with its process."""
-        try:
-            with self._locked(0.0) as is_alone:
-                yield is_alone
-        except (OSError, sqlite3.Error) as error:
-            raise self._unavailable(error) from error
+        with self._told():
+            lock = (self.folder / "sending.lock").open("a")
+        with lock:
+            try:
+                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                yield False
+                return
+            self._held = lock
+            try:
+                yield True
+            finally:
+                self._held = None
+                # Not by closing alone: a child that was forked meanwhile has the file open too.
+                fcntl.flock(lock, fcntl.LOCK_UN)
 
     def close(self) -> None:
         """Close the file; what lies in it stays."""
-        with self._putting, self._using:
-            self._putter.close()
-            self._db.close()
-
-    def _connect(self) -> sqlite3.Connection:
-        db = sqlite3.connect(self.folder / _FILE, timeout=_OPEN_SECONDS, isolation_level=None, check_same_thread=False)
-        # Whoever writes must not be the one who waits for the disk.
-        db.execute("PRAGMA wal_autocheckpoint = 0").fetchall()
-        if db.execute("PRAGMA journal_mode").fetchone() != ("wal",):
-            db.execute("PRAGMA journal_mode = WAL").fetchall()
-        db.execute("PRAGMA synchronous = NORMAL")
-        db.execute("PRAGMA secure_delete = ON").fetchall()
-        return db
+        self._putter.close()
+        self._user.close()
 
     @contextmanager
-    def _locked(self, wait_seconds: float) -> Iterator[bool]:
-        # SQLite's own lock on a file of its own: it is the same on every system, and no child inherits it.
-        (self.folder / _LOCK).touch(mode=0o600)
-        with closing(sqlite3.connect(self.folder / _LOCK, timeout=wait_seconds, isolation_level=None)) as lock:
-            try:
-                lock.execute("BEGIN EXCLUSIVE")
-            except sqlite3.OperationalError as error:
-                if error.sqlite_errorcode != sqlite3.SQLITE_BUSY:
-                    raise
-                yield False
-                return
-            yield True
-
-    @contextmanager
-    def _change(self, lock: Lock, db: sqlite3.Connection, wait_seconds: float) -> Iterator[sqlite3.Connection]:
-        with self._alone(lock, db, wait_seconds):
-            db.execute("BEGIN IMMEDIATE")
-            try:
-                yield db
-                db.execute("COMMIT")
-            finally:
-                if db.in_transaction:
-                    db.execute("ROLLBACK")
-
-    def _read(self) -> AbstractContextManager[sqlite3.Connection]:
-        return self._alone(self._using, self._db, _OPEN_SECONDS)
-
-    @contextmanager
-    def _alone(self, lock: Lock, db: sqlite3.Connection, wait_seconds: float) -> Iterator[sqlite3.Connection]:
-        if not lock.acquire(timeout=wait_seconds):
-            raise self._unavailable("other threads of this process use it for too long")
+    def _told(self) -> Iterator[None]:
         try:
-            yield db
-        except sqlite3.Error as error:
-            raise self._unavailable(error) from error
-        finally:
-            lock.release()
+            yield
+        except (OSError, sqlite3.Error, Busy) as error:
+            raise SpoolUnavailable(f"the spool in {self.folder} cannot be used: {error}") from error
 
-    def _unavailable(self, reason: object) -> SpoolUnavailable:
-        return SpoolUnavailable(f"the spool in {self.folder} cannot be used: {reason}")
+    def _leave_to_parent(self) -> None:
+        if self._held is not None:
+            self._held.close()
+
+
+_ALL: Final[weakref.WeakSet[Spool]] = weakref.WeakSet()
+
+
+def _in_child() -> None:
+    for spool in list(_ALL):
+        spool._leave_to_parent()
+
+
+os.register_at_fork(after_in_child=_in_child)
 
 
 def _depth(db: sqlite3.Connection) -> Depth:

@@ -3,7 +3,9 @@ the rest: so it is imported when the first client is made."""
 
 from __future__ import annotations
 
+import ssl
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any, Final, TypeVar
 
 import httpx
@@ -16,13 +18,26 @@ T = TypeVar("T")
 _CONNECT_SECONDS: Final = 2.0
 
 
-def client_options(where: Where) -> dict[str, Any]:
-    """Return what an httpx client of either kind is made with."""
-    headers = {"User-Agent": "afterturn-client/0.1"}
-    if where.key:
-        headers["X-API-Key"] = where.key
-    connect = min(_CONNECT_SECONDS, where.timeout)
-    return {"base_url": where.url, "headers": headers, "timeout": httpx.Timeout(where.timeout, connect=connect)}
+@dataclass(frozen=True)
+class Link:
+    """How a service is reached: what an httpx client of either kind is made with."""
+
+    where: Where
+    verify: ssl.SSLContext | bool
+
+    def options(self) -> dict[str, Any]:
+        """Return the arguments of an httpx client."""
+        headers = {"User-Agent": "afterturn-client/0.1"}
+        if self.where.key:
+            headers["X-API-Key"] = self.where.key
+        connect = min(_CONNECT_SECONDS, self.where.timeout)
+        timeout = httpx.Timeout(self.where.timeout, connect=connect)
+        return {"base_url": self.where.url, "headers": headers, "timeout": timeout, "verify": self.verify}
+
+
+def link_to(where: Where) -> Link:
+    """Prepare to reach a service. To read the certificates takes longer than a turn may take, so it is done here."""
+    return Link(where, httpx.create_ssl_context() if where.url.startswith("https:") else False)
 
 
 def options_of(request: Request[Any]) -> dict[str, Any]:

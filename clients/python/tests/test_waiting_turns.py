@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+import sqlite3
 import subprocess
 import sys
 import threading
@@ -32,6 +33,7 @@ from afterturn_client import (
     SpoolUnavailable,
     Unavailable,
 )
+from afterturn_client.putting import Putter
 from afterturn_client.sender import Sender
 from afterturn_client.spool import Spool, Spooled
 from afterturn_client.turns import Written, turn_of
@@ -169,8 +171,8 @@ def test_it_is_bounded_in_turns_and_bytes_and_says_so(tmp_path: Path) -> None:
 def test_what_was_sent_is_not_left_on_the_disk(spool: Spool) -> None:
     put(spool, a_turn("maya", 1, "My neighbour is a spy."))
     spool.sent(spool.oldest(1))
-    spool.write_through()
-    assert b"spy" not in (spool.folder / "spool.sqlite3").read_bytes()
+    assert spool.tidy()
+    assert [path.name for path in spool.folder.iterdir() if b"spy" in path.read_bytes()] == []
 
 
 def test_a_rejected_turn_is_kept_with_the_reason_and_tried_again_when_it_comes_again(spool: Spool) -> None:
@@ -226,17 +228,31 @@ def test_each_users_turns_are_sent_once_and_in_order_while_threads_enqueue(spool
 
     def say(user: str) -> None:
         for number in range(100):
-            put(spool, a_turn(user, number))
+            putter.put(a_turn(user, number))
             sender.wake()
 
+    putter = Putter(spool, PATIENCE_SECONDS)
     with sending(spool, service) as sender:
         threads = [threading.Thread(target=say, args=(user,)) for user in users]
         for thread in threads:
             thread.start()
         for thread in threads:
             thread.join()
+        putter.close(PATIENCE_SECONDS)
         assert sender.wait_until_empty(PATIENCE_SECONDS) == 0
     assert service.taken == {user: [f"{user}-{number}" for number in range(100)] for user in users}
+
+
+def test_a_turn_that_cannot_be_written_in_time_is_refused_and_not_written_later(spool: Spool) -> None:
+    putter = Putter(spool, budget=0.05)
+    with closing(sqlite3.connect(spool.folder / "spool.sqlite3", isolation_level=None)) as other:
+        other.execute("BEGIN IMMEDIATE")
+        with pytest.raises(SpoolUnavailable):
+            putter.put(a_turn("maya", 0))
+        other.execute("ROLLBACK")
+    assert putter.put(a_turn("maya", 1)) is Accepted.SPOOLED
+    putter.close(PATIENCE_SECONDS)
+    assert [turn.turn_id for turn in spool.oldest(10)] == ["maya-1"]
 
 
 def test_a_service_that_is_away_is_let_alone_and_gets_all_in_order_afterwards(spool: Spool) -> None:
