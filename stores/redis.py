@@ -134,7 +134,7 @@ def open_async_redis(settings: Settings) -> AsyncRedis:
 
     A call may block for up to `LONGEST_BLOCK_SECONDS`; each that does has a connection of its own.
     """
-    # Unless told so, the client gives an answer up after five seconds, and with it whoever listens while nothing happens.
+    # By default an answer is given up after five seconds, and with it whoever listens while nothing happens.
     return AsyncRedis.from_url(
         settings.broker_url,
         socket_connect_timeout=2.0,
