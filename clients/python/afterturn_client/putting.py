@@ -50,6 +50,10 @@ class Putter:
             await asyncio.wait([answered], timeout=self._budget)
         return self._outcome(future)
 
+    def backlog(self) -> int:
+        """Return about how many turns nobody has begun to write."""
+        return self._queue.qsize()
+
     def close(self, timeout: float) -> None:
         """Write what was put, and end the thread."""
         self._queue.put(None)

@@ -34,7 +34,7 @@ class Parser:
         """Yield the events that are complete with this chunk.
 
         Raises:
-            RequestFailed: a line has no end; this is no stream of this service.
+            RequestFailed: a line has no end, or its data are not JSON; this is no stream of this service.
         """
         # Lines end with CR, LF or both, and with nothing else: other signs that Unicode ends lines with are data.
         lines = (self._rest + chunk).replace(b"\r\n", b"\n")
@@ -73,7 +73,10 @@ class Parser:
     def _dispatch(self) -> Event | None:
         name, data = self._name, "\n".join(self._data)
         self._name, self._data = "", []
-        return Event(self.last_id or "", name, json.loads(data)) if data else None
+        try:
+            return Event(self.last_id or "", name, json.loads(data)) if data else None
+        except ValueError as error:
+            raise RequestFailed(None, "the stream has data that are not JSON") from error
 
 
 @dataclass

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import os
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
 from urllib.parse import urlsplit
@@ -17,7 +17,7 @@ class Where:
     """A service, and how patiently it is asked: `timeout` in seconds for each answer, `attempts` for each request."""
 
     url: str
-    key: str | None
+    key: str | None = field(repr=False)
     timeout: float
     attempts: int
 

@@ -24,6 +24,14 @@ def written(events: list[Event], end: str) -> bytes:
     return (end.join(lines) + end).encode()
 
 
+@pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
+def test_a_stream_that_comes_byte_by_byte_is_the_same(end: str) -> None:
+    said = [Event("1-0", "memory.created", {"summary": "å"}), Event("2-0", "memory.deleted", {})]
+    parser = Parser()
+    heard = [event for byte in written(said, end) + b"\n" for event in parser.feed(bytes([byte]))]
+    assert heard == said
+
+
 @given(
     st.lists(st.dictionaries(WORDS, WORDS, max_size=3), max_size=5), st.sampled_from(["\n", "\r\n", "\r"]), st.data()
 )
@@ -86,5 +94,7 @@ def test_a_service_that_refuses_is_not_asked_again() -> None:
 
 
 def test_a_stream_of_something_else_is_given_up() -> None:
+    with pytest.raises(RequestFailed, match="not JSON"):
+        list(Parser().feed(b"data: hello\n\n"))
     with pytest.raises(RequestFailed, match="without an end"):
         list(Parser().feed(b"x" * (9 * 1024 * 1024)))

@@ -255,6 +255,40 @@ def test_a_turn_that_cannot_be_written_in_time_is_refused_and_not_written_later(
     assert [turn.turn_id for turn in spool.oldest(10)] == ["maya-1"]
 
 
+def test_a_turn_that_was_not_begun_with_in_time_is_taken_back(spool: Spool) -> None:
+    putter = Putter(spool, budget=0.02)
+    refused: list[SpoolUnavailable] = []
+
+    def say(number: int) -> None:
+        try:
+            putter.put(a_turn("maya", number))
+        except SpoolUnavailable as error:
+            refused.append(error)
+
+    with closing(sqlite3.connect(spool.folder / "spool.sqlite3", isolation_level=None)) as other:
+        other.execute("BEGIN IMMEDIATE")
+        first = threading.Thread(target=say, args=(0,))
+        first.start()
+        wait_until(lambda: putter.backlog() == 0)
+        say(1)
+        other.execute("ROLLBACK")
+        first.join()
+    assert putter.put(a_turn("maya", 2)) is Accepted.SPOOLED
+    putter.close(PATIENCE_SECONDS)
+    assert "not accepted" in str(refused[0])
+    assert "maya-1" not in [turn.turn_id for turn in spool.oldest(10)]
+
+
+def test_a_service_that_asks_to_wait_is_not_asked_again_for_each_new_turn(spool: Spool) -> None:
+    service = Service()
+    service.fails = lambda _: Unavailable(None, "away", retry_after=600)
+    with sending(spool, service) as sender:
+        for number in range(5):
+            put(spool, a_turn("maya", number))
+            assert sender.wait_until_empty(0.05) == number + 1
+        assert service.calls["maya"] == 1
+
+
 def test_a_service_that_is_away_is_let_alone_and_gets_all_in_order_afterwards(spool: Spool) -> None:
     service, away = Service(), threading.Event()
     away.set()
@@ -379,6 +413,28 @@ def test_a_client_goes_on_in_a_child_and_in_its_parent(tmp_path: Path) -> None:
     assert done.returncode == 0
     with closing(open_spool(tmp_path / "spool")) as spool:
         assert [turn.turn_id for turn in spool.oldest(10)] == ["before", "in the child", "after"]
+
+
+_FORKS_WHILE_OPEN = """
+import os, sys
+from pathlib import Path
+from afterturn_client import Client
+client = Client("http://127.0.0.1:1", spool_dir=sys.argv[1])
+client.enqueue("maya", [{"role": "user", "content": "I have cats."}])
+if (child := os.fork()) == 0:
+    inherited = {os.readlink(fd) for fd in Path("/proc/self/fd").iterdir() if fd.is_symlink() and fd.exists()}
+    os._exit(any("sqlite3" in file for file in inherited))
+_, status = os.waitpid(child, 0)
+client.close(0.1)
+sys.exit(status != 0)
+"""
+
+
+@pytest.mark.skipif(not Path("/proc/self/fd").exists(), reason="this system does not list open files there")
+def test_a_child_inherits_no_open_database(tmp_path: Path) -> None:
+    """SQLite in the child would believe to hold the locks of its parent."""
+    command = [sys.executable, "-c", _FORKS_WHILE_OPEN, str(tmp_path / "spool")]
+    assert subprocess.run(command, env=_environment(), check=False).returncode == 0
 
 
 def _environment() -> dict[str, str]:
