@@ -37,6 +37,8 @@ from tests.conftest import free_port
 from tests.e2e.command import COMMAND, Home, wait_until
 from tests.e2e.service import Served, served, settings_in
 
+PATIENT_MS = 20_000
+"""How long a turn may wait for the disk here: whether each is accepted in time is measured, not asserted."""
 WHEN = datetime(2026, 11, 2, 8, tzinfo=UTC)
 _users = count()
 
@@ -55,7 +57,7 @@ def user() -> str:
 @pytest.fixture
 def client(service: Served, tmp_path: Path) -> Iterator[Client]:
     """A backend's client, which asks for its users."""
-    with Client(service.url, service.key(), spool_dir=tmp_path / "spool") as client:
+    with Client(service.url, service.key(), spool_dir=tmp_path / "spool", budget_ms=PATIENT_MS) as client:
         yield client
 
 
@@ -243,7 +245,7 @@ def test_a_turn_that_the_service_knows_otherwise_is_put_aside_with_the_reason(
     """As when two machines enqueue under one id."""
     rejected = []
     for machine in ("one", "other"):
-        with Client(service.url, service.key(), spool_dir=tmp_path / machine) as client:
+        with Client(service.url, service.key(), spool_dir=tmp_path / machine, budget_ms=PATIENT_MS) as client:
             client.enqueue(user, [{"role": "user", "content": f"I am the {machine}."}], turn_id="same")
             client.enqueue(user, [{"role": "user", "content": "I am vegan."}], turn_id=f"later-{machine}")
             assert client.flush(30) == 0
@@ -294,7 +296,7 @@ def test_a_service_killed_in_the_middle_of_a_thousand_turns_gets_each_once_and_i
             assert turn.accepted is Accepted.SPOOLED
             said[user].append(turn.turn_id)
 
-    with Client(f"http://127.0.0.1:{port}", spool_dir=tmp_path / "spool") as client:
+    with Client(f"http://127.0.0.1:{port}", spool_dir=tmp_path / "spool", budget_ms=PATIENT_MS) as client:
         with killable(home, broker_url, port):
             say(client, 0, 400)
             wait_until(lambda: client.spooled().waiting <= 350, "some of the turns were sent")
@@ -311,11 +313,11 @@ def test_what_a_closed_client_leaves_the_next_one_sends(
     service: Served, user: str, tmp_path: Path, broker_url: str
 ) -> None:
     gone = f"http://127.0.0.1:{free_port()}"
-    client = Client(gone, spool_dir=tmp_path / "spool")
+    client = Client(gone, spool_dir=tmp_path / "spool", budget_ms=PATIENT_MS)
     for number in range(3):
         client.enqueue(user, [{"role": "user", "content": f"I have {number} cats."}], turn_id=f"{number}")
     assert client.close(timeout=0.1) == 3
-    with Client(service.url, service.key(), spool_dir=tmp_path / "spool") as later:
+    with Client(service.url, service.key(), spool_dir=tmp_path / "spool", budget_ms=PATIENT_MS) as later:
         later.enqueue(user, [{"role": "user", "content": "I have 3 cats."}], turn_id="3")
         assert later.flush(30) == 0
     assert list(parked(broker_url, tmp_path, user, "acme")) == ["0", "1", "2", "3"]
