@@ -1,0 +1,122 @@
+"""A real browser before a real service: one of each for the whole session."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from itertools import count
+from typing import Any
+
+import pytest
+from playwright.sync_api import Browser, ConsoleMessage, Page, Request
+
+from interfaces.http.pages.sessions import make_link
+from memory.context import MemoryContext, open_memory
+from schema import Subject
+from tests.e2e.service import Served, served, settings_in
+
+_NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
+_QUIET = (
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+)
+_STATUS = re.compile(r"responded with a status of (\d+)")
+_REPORT = "addEventListener('securitypolicyviolation', e => console.error('CSP: ' + e.violatedDirective))"
+_users = count()
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--pictures", metavar="FOLDER", help="where to keep pictures of every page, at three widths")
+
+
+@pytest.fixture(scope="session")
+def browser_type_launch_args(browser_type_launch_args: dict[str, Any]) -> dict[str, Any]:
+    """Find the browser of this machine; there is no test without one."""
+    found = next(filter(None, map(shutil.which, _NAMES)), None)
+    if found is None:
+        missing = "no chromium is found. Debian: apt-get install --no-install-recommends chromium fonts-dejavu-core"
+        if os.environ.get("AFTERTURN_BROWSER_REQUIRED"):
+            pytest.fail(missing, pytrace=False)
+        pytest.skip(missing)
+    return {**browser_type_launch_args, "executable_path": found, "args": list(_QUIET)}
+
+
+@pytest.fixture(scope="session")
+def service(browser: Browser, broker_url: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
+    """A service whose stores nobody else has. It asks for the browser, so that nothing starts where there is none."""
+    with served(settings_in(tmp_path_factory.mktemp("browser"), broker_url)) as running:
+        yield running
+
+
+@pytest.fixture(scope="session")
+def context(service: Served) -> Iterator[MemoryContext]:
+    """What writes into the service's stores."""
+    opened = open_memory(service.settings)
+    yield opened
+    opened.close()
+
+
+@pytest.fixture
+def subject() -> Subject:
+    """Somebody about whom nothing is known yet."""
+    return Subject(tenant_id="acme", subject_id=f"maya{next(_users)}")
+
+
+@dataclass
+class Visit:
+    """A person before the pages, and all that went wrong there."""
+
+    page: Page
+    url: str
+    runs_scripts: bool
+    refusals: set[int] = field(default_factory=set)
+    """Answers that the test asks for, which a browser calls errors."""
+    wrong: list[str] = field(default_factory=list)
+
+    def open(self, path: str) -> None:
+        self.page.goto(f"{self.url}{path}")
+
+    def press(self, name: str) -> None:
+        self.page.get_by_role("button", name=name, exact=True).click()
+
+    def follow(self, name: str) -> None:
+        self.page.get_by_role("link", name=name).first.click()
+
+    def _hear(self, message: ConsoleMessage) -> None:
+        status = _STATUS.search(message.text)
+        if message.type == "error" and not (status and int(status[1]) in self.refusals):
+            self.wrong.append(f"console: {message.text}")
+
+    def _see(self, request: Request) -> None:
+        if not request.url.startswith((f"{self.url}/", "data:")):
+            self.wrong.append(f"another host was asked: {request.url}")
+
+
+@pytest.fixture
+def visit(browser: Browser, service: Served, context: MemoryContext) -> Iterator[Callable[..., Visit]]:
+    """Have a person come in by a link. When the test ends, nothing may have gone wrong before them."""
+    visits: list[Visit] = []
+
+    def come(subject: Subject, *, runs_scripts: bool = True, **more: Any) -> Visit:
+        opened = browser.new_context(java_script_enabled=runs_scripts, **more)
+        opened.set_default_timeout(10_000)
+        visiting = Visit(opened.new_page(), service.url, runs_scripts)
+        visits.append(visiting)
+        opened.add_init_script(_REPORT)
+        opened.on("console", visiting._hear)
+        opened.on("weberror", lambda error: visiting.wrong.append(f"script: {error.error}"))
+        opened.on("request", visiting._see)
+        visiting.open(f"/me/enter?link={make_link(subject.tenant_id, subject.subject_id, context.redis)}")
+        return visiting
+
+    yield come
+    for visiting in visits:
+        visiting.page.context.close()
+    assert [wrong for visiting in visits for wrong in visiting.wrong] == []
