@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from memory.rights import seen_of
 from policies.access import may_see
 from policies.topics import is_about
-from schema import Memory, Principal, Seen, Status, Subject
+from schema import Labels, Memory, Principal, Seen, Status, Subject, Visibility
 from stores.open import Stores
 
 
@@ -20,6 +20,12 @@ class Audience:
     seen: tuple[Seen, ...] | None
     """None for an operator, or a worker: they see everything."""
     blocked: tuple[str, ...]
+
+    @property
+    def reads_turns(self) -> bool:
+        """Whether they may read what was said: a turn says more than the memory that came of it, so only the subject
+        themself, their agents, and operators do."""
+        return self.seen is None or may_see(self.seen, Labels(Visibility.PERSONAL, self.subject.subject_id))
 
     def sees(self, memory: Memory) -> bool:
         """Return whether the memory exists for them, whatever its status."""

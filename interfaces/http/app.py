@@ -14,8 +14,7 @@ from starlette.staticfiles import StaticFiles
 
 from interfaces.http import events, health, memories, subjects, turns
 from interfaces.http.limits import BodyLimit, RequestIds
-from interfaces.http.pages import entering, me, wishes
-from interfaces.http.pages.entering import FormExpired, SignInFirst, form_expired, sign_in_first
+from interfaces.http.pages import entering, me, overview, wishes
 from interfaces.http.problems import add_problems
 from interfaces.http.service import open_service
 from interfaces.mcp import over_http
@@ -51,8 +50,6 @@ def create_app(settings: Settings, *, anonymous: bool = False) -> FastAPI:
     app.add_middleware(BodyLimit, most=settings.http_max_body_bytes)
     app.add_middleware(RequestIds)
     add_problems(app)
-    app.add_exception_handler(SignInFirst, sign_in_first)
-    app.add_exception_handler(FormExpired, form_expired)
     for router in (
         health.router,
         turns.router,
@@ -61,6 +58,7 @@ def create_app(settings: Settings, *, anonymous: bool = False) -> FastAPI:
         events.router,
         entering.api,
         entering.router,
+        overview.router,
         me.router,
         wishes.router,
     ):

@@ -9,7 +9,7 @@ from datetime import datetime
 from sqlalchemy import Engine, select
 
 import stores.catalog.tables as tables
-from schema import Memory, Status, Subject
+from schema import Memory, MemoryType, Status, Subject
 from stores.catalog.rows import memory_of
 from stores.catalog.statements import of_subject
 
@@ -28,12 +28,15 @@ class MemoryPages:
         subject: Subject,
         *,
         statuses: Sequence[Status],
+        types: Sequence[MemoryType] = (),
         before: tuple[datetime, uuid.UUID] | None = None,
         limit: int = 100,
     ) -> list[Memory]:
-        """Return memories of these statuses that were created before a moment, those of the same moment by their
-        ids."""
+        """Return memories of these statuses and types (of all types where none is named) that were created before a
+        moment, those of the same moment by their ids."""
         query = select(_table.c.document).where(of_subject(_table, subject), _table.c.status.in_(statuses))
+        if types:
+            query = query.where(_table.c.type.in_(types))
         if before is not None:
             created_at, id_ = before
             same_moment = (_table.c.created_at == created_at) & (_table.c.id < id_)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 import shutil
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from itertools import count
 from typing import Any
@@ -75,10 +75,13 @@ class Visit:
 
     page: Page
     url: str
-    runs_scripts: bool
-    refusals: set[int] = field(default_factory=set)
+    link: str
+    refusals: set[int]
     """Answers that the test asks for, which a browser calls errors."""
     wrong: list[str] = field(default_factory=list)
+
+    def enter(self) -> None:
+        self.open(self.link)
 
     def open(self, path: str) -> None:
         self.page.goto(f"{self.url}{path}")
@@ -104,16 +107,20 @@ def visit(browser: Browser, service: Served, context: MemoryContext) -> Iterator
     """Have a person come in by a link. When the test ends, nothing may have gone wrong before them."""
     visits: list[Visit] = []
 
-    def come(subject: Subject, *, runs_scripts: bool = True, **more: Any) -> Visit:
+    def come(
+        subject: Subject, *, runs_scripts: bool = True, opens: bool = True, refusals: Iterable[int] = (), **more: Any
+    ) -> Visit:
         opened = browser.new_context(java_script_enabled=runs_scripts, **more)
-        opened.set_default_timeout(10_000)
-        visiting = Visit(opened.new_page(), service.url, runs_scripts)
+        opened.set_default_timeout(5_000)
+        link = f"/me/enter?link={make_link(subject.tenant_id, subject.subject_id, context.redis)}"
+        visiting = Visit(opened.new_page(), service.url, link, set(refusals))
         visits.append(visiting)
         opened.add_init_script(_REPORT)
         opened.on("console", visiting._hear)
         opened.on("weberror", lambda error: visiting.wrong.append(f"script: {error.error}"))
         opened.on("request", visiting._see)
-        visiting.open(f"/me/enter?link={make_link(subject.tenant_id, subject.subject_id, context.redis)}")
+        if opens:
+            visiting.enter()
         return visiting
 
     yield come

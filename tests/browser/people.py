@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import uuid
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 
@@ -17,7 +17,6 @@ from policies.merge import supersede
 from schema import (
     Asker,
     Candidate,
-    Entity,
     Kind,
     Memory,
     MemoryType,
@@ -147,20 +146,45 @@ def ask(
     return review.id
 
 
+@dataclass(frozen=True)
+class _Told:
+    """What somebody said, and the memory that came of it."""
+
+    said: str
+    summary: str
+    more: dict[str, Any] = field(default_factory=dict)
+
+
+_MAYA: Final = (
+    _Told("Good morning! I live in Lisbon, near the river.", "Maya lives in Lisbon."),
+    _Told(
+        "By the way, I'm vegan, and allergic to peanuts. Please remember that.",
+        "Maya is vegan and allergic to peanuts.",
+        {"explicit": True, "pinned": True, "access_count": 7},
+    ),
+    _Told("Yes, two cats, Miso and Nori.", "Maya has two cats, Miso and Nori.", {"access_count": 1}),
+    _Told(
+        "I put aside 400 euros every month for a sabbatical.",
+        "Maya saves 400 euros a month for a sabbatical.",
+        {"category": "Budget", "confidence": 0.7},
+    ),
+    _Told(
+        "Lea and I finally had dinner yesterday!",
+        "Maya had dinner with her sister Lea on 4 September 2026.",
+        {"type": MemoryType.EPISODIC, "confidence": 0.5},
+    ),
+    _Told(
+        "Please keep it short, and no emoji.",
+        "Maya wants short answers without emoji.",
+        {"type": MemoryType.PROCEDURAL, "kind": Kind.USER_PREFERENCE, "category": "Other"},
+    ),
+)
+
+
 def maya(subject: Subject, context: MemoryContext) -> dict[str, uuid.UUID]:
     """Have Maya's memory known, and return the ids of what the tests ask about by name."""
-    told: list[tuple[str, str, dict[str, Any]]] = [
-        ("Maya lives in Lisbon.", "I live in Lisbon, near the river.", {"entities": (Entity(text="Lisbon", type="LOCATION"),)}),
-        ("Maya is vegan and allergic to peanuts.", "By the way, I'm vegan, and allergic to peanuts.", {"explicit": True, "pinned": True, "access_count": 7}),
-        ("Maya has two cats, Miso and Nori.", "Yes, two cats, Miso and Nori.", {"access_count": 1}),
-        ("Maya saves 400 euros a month for a sabbatical.", "I put aside 400 euros every month for a sabbatical.", {"category": "Budget", "confidence": 0.7}),
-        ("Maya had dinner with her sister Lea on 6 September 2026.", "Lea and I finally had dinner yesterday!", {"type": MemoryType.EPISODIC, "confidence": 0.5}),
-        ("Maya wants short answers without emoji.", "Please keep it short, and no emoji.", {"type": MemoryType.PROCEDURAL, "kind": Kind.USER_PREFERENCE, "category": "Other"}),
-    ]  # fmt: skip
-    memories = [
-        a_memory(subject, number, summary, context, **more) for number, (summary, _, more) in enumerate(told)
-    ]
-    turns = [a_turn(subject, number, said) for number, (_, said, _) in enumerate(told)]
+    memories = [a_memory(subject, number, told.summary, context, **told.more) for number, told in enumerate(_MAYA)]
+    turns = [a_turn(subject, number, told.said) for number, told in enumerate(_MAYA)]
     ids = know(subject, memories, context, turns=turns)
     moved = a_memory(subject, 9, "Maya lives in Berlin since September 2026.", context)
     berlin = replace_by(ids[0], moved, "home_city changed", context, a_turn(subject, 9, "I moved to Berlin last week!"))

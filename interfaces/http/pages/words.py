@@ -33,6 +33,25 @@ _DONE: Final = {
 _BY: Final = {"worker": "the assistant's memory", "operator": "an operator", "nightly": "the nightly tidying"}
 
 
+DONE: Final = {
+    "edit": "Saved.",
+    "pin": "It will not fade.",
+    "unpin": "It may fade again.",
+    "archive": "Put away. You find it under “put away”.",
+    "restore": "It is used again.",
+    "suppress": "It will not be mentioned.",
+    "unsuppress": "It may be mentioned again.",
+    "delete": "Deleted.",
+    "keep": "Kept.",
+    "drop": "Dropped.",
+    "paused": "Paused: nothing new is kept.",
+    "resumed": "What you say may be remembered again.",
+    "blocked": "It will be left alone.",
+    "unblocked": "It may be talked about again.",
+}
+"""What a page says after something was done."""
+
+
 def done(entry: AuditEntry) -> str:
     """Return what a line of the audit says was done."""
     return _DONE.get(entry.action, entry.action.value)
@@ -57,6 +76,13 @@ def marks(memory: Memory) -> list[str]:
         ("you asked for it to be remembered", memory.explicit),
     )
     return [name for name, is_so in named if is_so]
+
+
+def weight(share: float) -> str:
+    """Return how important something counts, from 0 to 1, in words."""
+    if share >= 0.75:
+        return "very important"
+    return "important" if share >= 0.45 else "not very important"
 
 
 def sureness(share: float) -> str:
