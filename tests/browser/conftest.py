@@ -11,7 +11,7 @@ from itertools import count
 from typing import Any
 
 import pytest
-from playwright.sync_api import Browser, ConsoleMessage, Page, Request
+from playwright.sync_api import Browser, ConsoleMessage, Error, Page, Request
 
 from interfaces.http.pages.sessions import make_link
 from memory.context import MemoryContext, open_memory
@@ -92,38 +92,60 @@ class Visit:
     def follow(self, name: str) -> None:
         self.page.get_by_role("link", name=name).first.click()
 
+    def listens(self) -> dict[str, Callable[[Any], None]]:
+        """What is to hear the page's events, by their names."""
+        return {"console": self._hear, "pageerror": self._fail, "request": self._see}
+
     def _hear(self, message: ConsoleMessage) -> None:
         status = _STATUS.search(message.text)
         if message.type == "error" and not (status and int(status[1]) in self.refusals):
             self.wrong.append(f"console: {message.text}")
 
+    def _fail(self, error: Error) -> None:
+        self.wrong.append(f"script: {error}")
+
     def _see(self, request: Request) -> None:
-        if not request.url.startswith((f"{self.url}/", "data:")):
+        if not request.url.startswith((f"{self.url}/", "data:", "about:")):
             self.wrong.append(f"another host was asked: {request.url}")
 
 
+@pytest.fixture(scope="session")
+def tabs(browser: Browser) -> Iterator[dict[bool, Page]]:
+    """A page that runs scripts and one that does not, each in a browser context of its own: opening one takes longer
+    than most tests."""
+    opened = {}
+    for runs_scripts in (True, False):
+        opened[runs_scripts] = browser.new_context(java_script_enabled=runs_scripts, reduced_motion="reduce").new_page()
+        opened[runs_scripts].add_init_script(_REPORT)
+        opened[runs_scripts].set_default_timeout(10_000)
+    yield opened
+    for page in opened.values():
+        page.context.close()
+
+
 @pytest.fixture
-def visit(browser: Browser, service: Served, context: MemoryContext) -> Iterator[Callable[..., Visit]]:
+def visit(tabs: dict[bool, Page], service: Served, context: MemoryContext) -> Iterator[Callable[..., Visit]]:
     """Have a person come in by a link. When the test ends, nothing may have gone wrong before them."""
     visits: list[Visit] = []
 
     def come(
-        subject: Subject, *, runs_scripts: bool = True, opens: bool = True, refusals: Iterable[int] = (), **more: Any
+        subject: Subject, *, runs_scripts: bool = True, enters: bool = True, refusals: Iterable[int] = ()
     ) -> Visit:
-        opened = browser.new_context(java_script_enabled=runs_scripts, **more)
-        opened.set_default_timeout(5_000)
+        page = tabs[runs_scripts]
+        page.context.clear_cookies()
         link = f"/me/enter?link={make_link(subject.tenant_id, subject.subject_id, context.redis)}"
-        visiting = Visit(opened.new_page(), service.url, link, set(refusals))
+        visiting = Visit(page, service.url, link, set(refusals))
         visits.append(visiting)
-        opened.add_init_script(_REPORT)
-        opened.on("console", visiting._hear)
-        opened.on("weberror", lambda error: visiting.wrong.append(f"script: {error.error}"))
-        opened.on("request", visiting._see)
-        if opens:
+        for name, hear in visiting.listens().items():
+            page.on(name, hear)  # type: ignore[call-overload]
+        if enters:
             visiting.enter()
         return visiting
 
     yield come
     for visiting in visits:
-        visiting.page.context.close()
+        visiting.page.goto("about:blank")
+        visiting.page.set_viewport_size({"width": 1280, "height": 720})
+        for name, hear in visiting.listens().items():
+            visiting.page.remove_listener(name, hear)
     assert [wrong for visiting in visits for wrong in visiting.wrong] == []

@@ -28,6 +28,7 @@ from schema import (
     Turn,
     memory_id,
 )
+from stores.index.base import Vector
 
 FIRST_DAY = datetime(2026, 9, 1, 8, 30, tzinfo=UTC)
 
@@ -79,12 +80,21 @@ def know(
     subject: Subject, memories: Sequence[Memory], context: MemoryContext, *, turns: Sequence[Turn] = ()
 ) -> list[uuid.UUID]:
     """Have these memories known, with the turns that they came of; their vectors are measured."""
-    vectors = context.embedder.embed([memory.summary for memory in memories])
     draft = Draft(subject, memories[-1].created_at, context.policy.version, by="worker")
-    for memory, vector in zip(memories, vectors, strict=True):
-        draft.create(memory, vector, "nothing similar")
+    for memory in memories:
+        draft.create(memory, _vector(memory.summary, context), "nothing similar")
     publish(replace(draft.changes(), sources=tuple(turns)), draft.vectors, context)
     return [memory.id for memory in memories]
+
+
+_vectors: dict[str, Vector] = {}
+
+
+def _vector(summary: str, context: MemoryContext) -> Vector:
+    """The vector of a summary, measured once: many tests know the same."""
+    if summary not in _vectors:
+        _vectors[summary] = context.embedder.embed([summary])[0]
+    return _vectors[summary]
 
 
 def know_many(subject: Subject, count: int, context: MemoryContext) -> None:
@@ -107,8 +117,7 @@ def replace_by(old: uuid.UUID, new: Memory, reason: str, context: MemoryContext,
     draft = Draft(known.subject, new.created_at, context.policy.version, by="worker")
     draft.load([known])
     new = new.model_copy(update={"supersedes": (old,)})
-    [vector] = context.embedder.embed([new.summary])
-    draft.create(new, vector, reason)
+    draft.create(new, _vector(new.summary, context), reason)
     draft.supersede(supersede(known, new.id, draft.now), new, reason)
     publish(replace(draft.changes(), sources=(turn,)), draft.vectors, context)
     return new.id
