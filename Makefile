@@ -27,7 +27,7 @@ run: $(INSTALLED) ## Start the whole fleet here and show what it remembers (FILE
 
 test: $(INSTALLED) ## Run all tests
 	$(BIN)/python -m pytest -n 2 tests/unit clients/python/tests
-	$(BIN)/python -m pytest -n 3 --dist loadfile --no-loadscope-reorder -m "not alone" tests/fleet tests/contract tests/e2e
+	$(BIN)/python -m pytest -n 3 --dist loadfile --no-loadscope-reorder -m "not alone" tests/fleet tests/contract tests/browser tests/e2e
 	$(BIN)/python -m pytest -m alone tests/fleet tests/contract tests/e2e
 
 test-unit: $(INSTALLED) ## Run the pure tests only: seconds

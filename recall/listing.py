@@ -69,7 +69,14 @@ def list_memories(
     found: list[Memory] = []
     while len(found) <= limit:
         read = stores.catalog.pages.of(
-            subject, statuses=filters.statuses, types=filters.types, before=before, limit=_READ
+            subject,
+            statuses=filters.statuses,
+            types=filters.types,
+            words=wanted,
+            since=filters.since,
+            until=filters.until,
+            before=before,
+            limit=_READ,
         )
         found += [
             memory

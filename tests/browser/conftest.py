@@ -33,7 +33,8 @@ _users = count()
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    parser.addoption("--pictures", metavar="FOLDER", help="where to keep pictures of every page, at three widths")
+    parser.addoption("--pictures", metavar="FOLDER", help="keep pictures of every page, at three widths, there")
+    parser.addoption("--picture", metavar="FILE", help="keep the picture that the README shows there")
 
 
 @pytest.fixture(scope="session")

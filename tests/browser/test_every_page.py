@@ -70,6 +70,16 @@ def test_every_page_is_for_everyone_at_every_width(
     assert found == []
 
 
+def test_the_readmes_picture_can_be_taken(
+    visit: Callable[..., Visit], subject: Subject, context: MemoryContext, pytestconfig: pytest.Config, tmp_path: Path
+) -> None:
+    maya(subject, context)
+    me = visit(subject)
+    me.page.set_viewport_size({"width": 800, "height": 720})
+    taken = me.page.screenshot(path=pytestconfig.getoption("--picture", None) or tmp_path / "picture.png")
+    assert 10_000 < len(taken) < 100_000
+
+
 def test_a_memory_that_looks_like_a_script_is_text(
     visit: Callable[..., Visit], subject: Subject, context: MemoryContext
 ) -> None:

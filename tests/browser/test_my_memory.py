@@ -71,7 +71,7 @@ def test_a_filter_leaves_what_it_names(me: Visit) -> None:
     assert shown("Kind", "something that happened") == ["Maya had dinner with her sister Lea on 4 September 2026."]
     assert shown("State", "no longer holds") == [LISBON]
     assert shown("Said from", "2026-09-07") == [BERLIN]
-    assert shown("to", "2026-09-02") == ["Maya is vegan and allergic to peanuts."]
+    assert shown("Said until", "2026-09-02") == ["Maya is vegan and allergic to peanuts."]
 
 
 def test_a_memory_says_where_it_came_from_what_it_replaced_and_why(me: Visit) -> None:
@@ -189,7 +189,7 @@ def test_everything_is_forgotten_with_the_proof(me: Visit) -> None:
     me.page.get_by_label("to confirm").fill("forget everything")
     me.press("Forget everything")
     expect(me.page.get_by_role("heading", name="Everything was forgotten")).to_be_visible()
-    expect(me.page.get_by_role("row", name="memories")).to_be_visible()
+    expect(me.page.get_by_role("row", name="what was known")).to_be_visible()
     me.open("/me")
     expect(me.page.get_by_role("heading", name="Sign in first")).to_be_visible()
 

@@ -16,6 +16,7 @@ from recall.filters import Filters
 from recall.graph import around, around_question
 from recall.listing import InvalidCursor, get_memory, list_memories, origin_of
 from recall.profile import profile
+from recall.registry import find_known, history_of, near_of
 from recall.retrieve import retrieve
 from recall.tools import TOOLS, Failure, ToolContext, call
 from schema import (
@@ -88,6 +89,7 @@ def test_nobody_is_told_by_any_way_out_what_they_may_not_see(worker: Worker, ann
     world[changed.id] = hidden
 
     question = "Which cello does Anna play?"
+    linked = a_memory("linked", whose).model_copy(update={"supersedes": tuple(world), "related_ids": tuple(world)})
 
     def told() -> set[uuid.UUID]:
         context = worker.context
@@ -95,6 +97,9 @@ def test_nobody_is_told_by_any_way_out_what_they_may_not_see(worker: Worker, ann
         return {
             *(hit.memory.id for hit in retrieve(principal, [whose], question, context, limit=20, now=NOW)),
             *(memory.id for memory in list_memories(principal, whose, context).memories),
+            *(memory.id for memory in find_known(principal, whose, question, context, now=NOW)),
+            *(memory.id for memory in near_of(principal, whose, linked, context)),
+            *(memory.id for memory in history_of(principal, whose, linked, context) if memory.id != linked.id),
             *(relation.memory_id for relation in around(principal, whose, ["Anna"], context)),
             *(relation.memory_id for relation in around_question(principal, whose, question, context, now=NOW)),
             *block.used,

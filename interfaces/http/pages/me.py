@@ -110,6 +110,7 @@ def _details(
         audit=origin.audit,
         history=history_of(me.principal, subject, memory, service.context),
         near=near_of(me.principal, subject, memory, service.context),
+        put_away_days=round(service.context.policy.archive_kept_days),
         problem=problem,
         told=told,
         draft=draft or memory.summary,

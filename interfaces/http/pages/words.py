@@ -52,6 +52,24 @@ DONE: Final = {
 """What a page says after something was done."""
 
 
+_PLACES: Final = {
+    "memories": "what was known",
+    "catalog: memories": "what was known",
+    "catalog: sources": "the words it came from",
+    "catalog: provenance": "which words each came from",
+    "catalog: reviews": "what waited for you",
+    "catalog: preferences": "what you wanted",
+    "catalog: audit": "notes of what was done",
+    "index": "what was found by meaning",
+    "events": "news of what changed",
+}
+
+
+def place(name: str) -> str:
+    """Return where a proof says that something was removed, by its name."""
+    return _PLACES.get(name, name.removeprefix("catalog: ").replace("_", " "))
+
+
 def done(entry: AuditEntry) -> str:
     """Return what a line of the audit says was done."""
     return _DONE.get(entry.action, entry.action.value)
