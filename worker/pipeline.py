@@ -21,6 +21,7 @@ from schema import (
     AdmittedTurn,
     AuditAction,
     Candidate,
+    Context,
     Extraction,
     ForgetRequest,
     OpenTopic,
@@ -59,6 +60,24 @@ class ReceivedTurn:
     arrived_at: datetime
 
 
+@dataclass(frozen=True)
+class Decided:
+    """What was decided of some turns of a subject, stage by stage, before any of it is written."""
+
+    received: list[ReceivedTurn]
+    turns: list[AdmittedTurn]
+    conversation: Context
+    preferences: SpokenPreferences
+    extraction: Extraction | None
+    """None where admission skipped every turn."""
+    items: list[Item]
+    """What was proposed and may be kept or forgotten, as it was weighed."""
+    effective: set[str]
+    """The ids of the turns of which something was kept or forgotten."""
+    topics: dict[str | None, OpenTopic | None]
+    draft: Draft
+
+
 def process(received: Sequence[ReceivedTurn], lease: Lease, context: WorkerContext, now: datetime) -> None:
     """Take turns of one subject, oldest first, from the mailbox to memory. Repeatable: a turn has its effect once.
 
@@ -68,11 +87,36 @@ def process(received: Sequence[ReceivedTurn], lease: Lease, context: WorkerConte
         Exception: whatever a part raised before the commit; nothing was written.
     """
     subject = lease.subject
+    fresh = _fresh(received, subject, context)
+    if not fresh:
+        return
+    decided = decide(fresh, subject, context, now)
+    turns, conversation, preferences, draft = decided.turns, decided.conversation, decided.preferences, decided.draft
+    questions = questions_after(turns, conversation, preferences, context.policy)
+    forgetting = {item.turn_id for item in decided.items if isinstance(item, ForgetRequest)}
+    keeps_recent = isinstance(context.extractor, ModelExtractor) and not forgetting
+    changes = replace(
+        draft.changes(lease.token),
+        sources=tuple(_sources(decided.received, preferences, draft, context.policy)),
+        ledger=tuple(_ledger(decided.received, turns, decided.effective, forgetting, draft)),
+        topics=decided.topics,
+        questions=dict.fromkeys(questions) if forgetting else questions,
+        recent=recent_after(turns, conversation, preferences, context.policy) if keeps_recent else {},
+        forgets=bool(forgetting),
+    )
+    publish(changes, draft.vectors, context)
+    if is_burst(subject, changes.created, context, now):
+        request_condensing_once(subject, context)
+
+
+def decide(fresh: Sequence[ReceivedTurn], subject: Subject, context: WorkerContext, now: datetime) -> Decided:
+    """Decide what turns of one subject, oldest first, change. Nothing is written.
+
+    Raises:
+        Exception: whatever a part raised.
+    """
     asks_model = isinstance(context.extractor, ModelExtractor)
     with stage("admit"):
-        fresh = _fresh(received, subject, context)
-        if not fresh:
-            return
         original = [arrived.turn for arrived in fresh]
         conversation = context_of(subject, original, context, now)
         masked = without_answered_secrets(original, conversation)
@@ -81,6 +125,7 @@ def process(received: Sequence[ReceivedTurn], lease: Lease, context: WorkerConte
         draft = Draft(subject, now, context.policy.version, by=_WORKER, name=name_of(masked, conversation))
         preferences = spoken_preferences(turns, conversation.preferences, draft)
         turns = without_withheld(turns, preferences)
+    extraction: Extraction | None = None
     items: list[Item] = []
     effective: set[str] = set()
     topics: dict[str | None, OpenTopic | None] = {}
@@ -102,21 +147,7 @@ def process(received: Sequence[ReceivedTurn], lease: Lease, context: WorkerConte
             with stage("resolve"):
                 resolutions = resolve(items, vectors, _origins(fresh), draft, context)
                 effective = {resolution.turn_id for resolution in resolutions if resolution.is_effective}
-    questions = questions_after(turns, conversation, preferences, context.policy)
-    forgetting = {item.turn_id for item in items if isinstance(item, ForgetRequest)}
-    keeps_recent = asks_model and not forgetting
-    changes = replace(
-        draft.changes(lease.token),
-        sources=tuple(_sources(fresh, preferences, draft, context.policy)),
-        ledger=tuple(_ledger(fresh, turns, effective, forgetting, draft)),
-        topics=topics,
-        questions=dict.fromkeys(questions) if forgetting else questions,
-        recent=recent_after(turns, conversation, preferences, context.policy) if keeps_recent else {},
-        forgets=bool(forgetting),
-    )
-    publish(changes, draft.vectors, context)
-    if is_burst(subject, changes.created, context, now):
-        request_condensing_once(subject, context)
+    return Decided(list(fresh), turns, conversation, preferences, extraction, items, effective, topics, draft)
 
 
 def _fresh(received: Sequence[ReceivedTurn], subject: Subject, context: WorkerContext) -> list[ReceivedTurn]:

@@ -9,7 +9,7 @@ from schema import Asker, AuditEntry, Review
 
 _PLAIN: Final = {
     "nothing similar": "nothing like it was known",
-    "similar memories say something else": "what was known nearby says something else",
+    "similar memories say something else": "nothing that was known says the same",
     "the same fact": "it was said again",
     "said again": "it was said again",
     "similar, and the words do not tell": "it is like something that was known, and could not be told to be the same",
