@@ -14,7 +14,7 @@ from starlette.staticfiles import StaticFiles
 
 from interfaces.http import events, health, memories, subjects, turns
 from interfaces.http.limits import BodyLimit, RequestIds
-from interfaces.http.pages import entering, me, overview, wishes
+from interfaces.http.pages import entering, me, overview, trying, wishes
 from interfaces.http.problems import add_problems
 from interfaces.http.service import open_service
 from interfaces.mcp import over_http
@@ -61,6 +61,7 @@ def create_app(settings: Settings, *, anonymous: bool = False) -> FastAPI:
         overview.router,
         me.router,
         wishes.router,
+        trying.router,
     ):
         app.include_router(router)
     app.router.routes.append(Route("/mcp", over_http.McpRoute(), include_in_schema=False))

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cache
 from typing import Annotated
 
 from fastapi import Depends, Request
@@ -13,6 +15,8 @@ from memory.context import MemoryContext, open_memory
 from producers import Producer
 from schema.settings import Settings
 from stores.redis import open_async_redis
+from worker.context import WorkerContext
+from worker.extract import open_extractor
 
 
 @dataclass(frozen=True)
@@ -24,6 +28,8 @@ class Service:
     producer: Producer
     async_redis: AsyncRedis
     """For what waits long: each listener has a connection of its own."""
+    rehearsal: Callable[[], WorkerContext]
+    """What a worker decides with, for who tries what would be remembered; its models load with the first turn."""
 
     async def close(self) -> None:
         """Let the broker take what lies in the spool, and close what was opened."""
@@ -39,7 +45,13 @@ def open_service(settings: Settings) -> Service:
         SettingsError: a setting cannot work; the message names it.
         CatalogUnavailable, IndexMismatch: a store cannot be used as it is; the message says what to do.
     """
-    return Service(settings, open_memory(settings), Producer(settings), open_async_redis(settings))
+    context = open_memory(settings)
+
+    @cache
+    def rehearsal() -> WorkerContext:
+        return WorkerContext(**vars(context), extractor=open_extractor(settings, context.llm, context.policy))
+
+    return Service(settings, context, Producer(settings), open_async_redis(settings), rehearsal)
 
 
 def _service_of(request: Request) -> Service:

@@ -32,6 +32,7 @@ def pages_of(known: dict[str, UUID]) -> dict[str, str]:
         "delete": f"{memory}/delete",
         "reviews": "/me/reviews",
         "wishes": "/me/wishes",
+        "try": "/try?question=Where+do+I+live%3F",
         "no-such-page": "/me/memories/00000000-0000-0000-0000-000000000000",
     }
 

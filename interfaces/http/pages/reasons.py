@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from schema import Asker, AuditEntry, Review
+from schema import AdmissionAction, Asker, AuditEntry, Review
 
 _PLAIN: Final = {
     "nothing similar": "nothing like it was known",
@@ -43,6 +43,14 @@ _ASKED: Final = {
     Asker.PROMOTION: "It was concluded from several things that happened, and is not sure.",
     Asker.AUTHORITY: "It contradicts what you said yourself, and somebody else said it.",
 }
+
+
+ADMITTED: Final = {
+    AdmissionAction.KEEP: "Yes.",
+    AdmissionAction.ASK: "Perhaps, so it is looked at.",
+    AdmissionAction.SKIP: "No: there is nothing in it that lasts.",
+}
+"""What admission says of a turn."""
 
 
 def because(entry: AuditEntry) -> str:

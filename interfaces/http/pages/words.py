@@ -25,6 +25,7 @@ _DONE: Final = {
     AuditAction.ARCHIVED: "put away",
     AuditAction.RESTORED: "taken out again",
     AuditAction.DELETED: "deleted",
+    AuditAction.REFUSED: "not kept",
     AuditAction.HELD: "kept for a legal reason",
     AuditAction.LIFTED: "no longer kept for a legal reason",
     AuditAction.APPROVED: "agreed to",
