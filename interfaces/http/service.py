@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from functools import cache
 from typing import Annotated
 
@@ -49,7 +49,8 @@ def open_service(settings: Settings) -> Service:
 
     @cache
     def rehearsal() -> WorkerContext:
-        return WorkerContext(**vars(context), extractor=open_extractor(settings, context.llm, context.policy))
+        opened = {field.name: getattr(context, field.name) for field in fields(context)}
+        return WorkerContext(**opened, extractor=open_extractor(settings, context.llm, context.policy))
 
     return Service(settings, context, Producer(settings), open_async_redis(settings), rehearsal)
 

@@ -8,10 +8,10 @@ import shutil
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from itertools import count
-from typing import Any
+from typing import Any, Final
 
 import pytest
-from playwright.sync_api import Browser, ConsoleMessage, Error, Page, Request
+from playwright.sync_api import Browser, ConsoleMessage, Error, Page, Request, expect
 
 from interfaces.http.pages.sessions import make_link
 from memory.context import MemoryContext, open_memory
@@ -29,6 +29,8 @@ _QUIET = (
 )
 _STATUS = re.compile(r"responded with a status of (\d+)")
 _REPORT = "addEventListener('securitypolicyviolation', e => console.error('CSP: ' + e.violatedDirective))"
+_PATIENCE_MS: Final = 30_000
+"""How long a page may take on a machine that does much else."""
 _users = count()
 
 
@@ -114,11 +116,12 @@ class Visit:
 def tabs(browser: Browser) -> Iterator[dict[bool, Page]]:
     """A page that runs scripts and one that does not, each in a browser context of its own: opening one takes longer
     than most tests."""
+    expect.set_options(timeout=_PATIENCE_MS)
     opened = {}
     for runs_scripts in (True, False):
         opened[runs_scripts] = browser.new_context(java_script_enabled=runs_scripts, reduced_motion="reduce").new_page()
         opened[runs_scripts].add_init_script(_REPORT)
-        opened[runs_scripts].set_default_timeout(10_000)
+        opened[runs_scripts].set_default_timeout(_PATIENCE_MS)
     yield opened
     for page in opened.values():
         page.context.close()

@@ -41,6 +41,13 @@ def test_a_message_is_taken_through_all_steps_and_nothing_is_kept(
     assert context.catalog.list_memories(subject, statuses=tuple(Status), limit=100) == before
 
 
+def test_a_message_is_tried_after_a_question(me: Visit) -> None:
+    me.open("/try?question=Where+do+I+live%3F")
+    me.page.get_by_label("You say").fill("I moved to Porto.")
+    me.press("Try it")
+    expect(step(me, "become of it")).to_contain_text("Porto")
+
+
 def test_small_talk_is_not_looked_at(me: Visit) -> None:
     me.page.get_by_label("You say").fill("Good morning!")
     me.press("Try it")
@@ -51,6 +58,6 @@ def test_small_talk_is_not_looked_at(me: Visit) -> None:
 def test_a_question_shows_how_retrieval_ranked(me: Visit) -> None:
     me.page.get_by_role("textbox", name="A question").fill("What can I not eat?")
     me.press("Ask")
-    first = me.page.get_by_role("row").nth(1)
+    first = me.page.get_by_role("region", name="question").get_by_role("listitem").first
     expect(first).to_contain_text("Maya is vegan and allergic to peanuts.")
     expect(first).to_contain_text("relevance")

@@ -31,6 +31,7 @@ _PLAIN: Final = {
     "taken out of a consolidated memory": "it stands by itself again",
     "imported": "brought along from elsewhere",
     "contradicts_more_trusted": "it contradicts what you said yourself",
+    "the user asked for it to be forgotten": "you asked for it to be forgotten",
     "the user asked for something like it to be forgotten: hidden until somebody says more": (
         "you asked for something like it to be forgotten"
     ),
