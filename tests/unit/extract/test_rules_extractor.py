@@ -25,6 +25,7 @@ from schema import (
     Valence,
 )
 from schema.settings import Settings
+from tests.growth import assert_grows_linearly
 from worker.extract import AdmittedTurn, Extractor, open_extractor
 
 WHEN = datetime(2026, 11, 21, 18, 0, tzinfo=UTC)
@@ -253,13 +254,10 @@ def test_no_text_makes_it_raise_or_grow_without_bound(extractor: Extractor, text
     "piece", ["I love my dog and my cat ", "I am ", "my ", "```", "💥", "I moved to A. ", "שלום ", "('I' "]
 )
 def test_a_turn_of_full_size_takes_bounded_time(extractor: Extractor, piece: str) -> None:
-    import time
+    def extract(text: str) -> None:
+        assert len(extractor.extract([_turn(("user", text))], Context()).items) <= 50
 
-    turn = _turn(("user", piece * (60_000 // len(piece.encode()))))
-    began = time.process_time()
-    found = extractor.extract([turn], Context())
-    assert len(found.items) <= 50
-    assert time.process_time() - began < 5
+    assert_grows_linearly(extract, piece, 60_000)
 
 
 @pytest.mark.parametrize(
