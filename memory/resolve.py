@@ -198,7 +198,9 @@ def _resolved(
     """Decide an item, and do it on the draft."""
     item = comparison.item
     if isinstance(item, ForgetRequest):
-        return Resolution(item.turn_id, forget(item, comparison.vector, draft, context))
+        origin = origins.get(item.turn_id)
+        conversation_id = origin.conversation_id if origin else None
+        return Resolution(item.turn_id, forget(item, comparison.vector, draft, context, conversation_id))
     candidate = item.candidate
     neighbours = _neighbours(comparison, candidate, draft, context)
     decision = _decide(item, neighbours, comparison.agent_id, draft, context)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import uuid
+from datetime import date
 from enum import StrEnum
 from typing import Annotated, Literal
 
@@ -79,7 +80,8 @@ class ForgetRequest(Value):
 
     `scope` is "all" where all that is known is meant; `known` are memories that the extractor says are meant; of what
     is `doubtful` nothing is erased: it is hidden, and a person asked. `attribute` and `entity` say what is meant of
-    whom.
+    whom. `just_said` means what came of the turn before it in its conversation; `said_at` is when it was asked for,
+    `said_on` the day on which it was told that is meant.
     """
 
     turn_id: Identifier
@@ -88,6 +90,9 @@ class ForgetRequest(Value):
     scope: Literal["thing", "all"] = "thing"
     known: tuple[uuid.UUID, ...] = ()
     doubtful: bool = False
+    just_said: bool = False
+    said_at: AwareDatetime | None = None
+    said_on: date | None = None
     attribute: Annotated[str, Field(min_length=1, max_length=60)] | None = None
     entity: Annotated[str, Field(min_length=1, max_length=200)] | None = None
 

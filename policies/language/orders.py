@@ -42,6 +42,8 @@ _COLON: Final = re.compile(r"[:：](?=\s|[^\W\d])")
 _BOUNDARY: Final = re.compile(
     r"[,;，。；！？]\s*|\s[–—-]\s+|:\s+|：|\s+(?=(?:and|but|so|then|y|pero|und|aber|et|mais|ale)\s)", re.IGNORECASE
 )
+_TAG_QUESTION: Final = re.compile(r",\s*[^\W\d_]+(?:\s[^\W\d_]+)?\s?[?？]\Z")
+"""What makes no question of an order: ", capisce?"."""
 _JOINED: Final = re.compile(r"(?:and|so|then|y|und|et)\s", re.IGNORECASE)
 
 
@@ -63,6 +65,8 @@ class Order:
     start: int
     end: int
     sure: bool = False
+    closed: bool = False
+    """Whether its form goes on behind what it is about, so that nothing after that belongs to it."""
 
 
 def orders_of(text: str, before: str = "", language: str | None = None) -> tuple[Order, ...]:
@@ -102,7 +106,7 @@ def _own(prose: str, forms: Forms) -> tuple[str, int]:
             return own[: colon.end()] + _HIDDEN * (len(own) - colon.end()), unsure
         if _is_order(line.strip(), forms):
             continue
-        if forms.foreign.search(line):
+        if forms.foreign.search(forms.mine_said.sub("", line)):
             return own[: colon.end()] + _HIDDEN * (len(own) - colon.end()), unsure
         unsure = min(unsure, colon.start())
     return own, unsure
@@ -128,6 +132,7 @@ def _starts(clause: str, forms: Forms) -> list[int]:
 
 
 def _in_sentence(sentence: str, offset: int, text: str, forms: Forms, said: Judgement) -> list[Order]:
+    sentence = _TAG_QUESTION.sub("", sentence)
     begins = [0, *(boundary.end() for boundary in _BOUNDARY.finditer(sentence))][:12]
     ends = [boundary.start() for boundary in _BOUNDARY.finditer(sentence) if boundary.group().strip()[:1] != ":"][:12]
     found: list[Order] = []
@@ -143,15 +148,19 @@ def _in_sentence(sentence: str, offset: int, text: str, forms: Forms, said: Judg
             if isinstance(order, str):
                 looks.add(order)
             elif order and (
-                end == len(sentence) or order.reaches_back or order.scope == "all" or not order.object_text
+                end == len(sentence)
+                or order.reaches_back
+                or order.scope == "all"
+                or order.closed
+                or not order.object_text
             ):
                 found.append(order)
                 break
-    alone = None if found or said.intent in looks else _by_head(sentence, offset, text, said)
+    alone = None if found or said.intent in looks else _by_head(sentence, offset, text, said, forms)
     return [alone] if alone else found
 
 
-def _by_head(sentence: str, offset: int, text: str, said: Judgement) -> Order | None:
+def _by_head(sentence: str, offset: int, text: str, said: Judgement, forms: Forms) -> Order | None:
     """Return the order that no form has, if the head is sure of it and nothing else is told."""
     alone = _FORGET_ALONE if said.intent == "forget" else _HEAD_ALONE
     if said.intent == "none" or said.intent_sure < alone or sentence.rstrip().endswith(("?", "？")):
@@ -161,6 +170,8 @@ def _by_head(sentence: str, offset: int, text: str, said: Judgement) -> Order | 
     doubt = said.intent in DESTRUCTIVE or said.intent_sure < _HEAD_SURE
     words = text[offset : offset + len(sentence)]
     about = (words.partition(": ")[2] or words).strip()
+    if said.intent == "forget":
+        about = _without_lead(words.strip(), forms)
     return Order(said.intent, about, False, "thing", doubt, offset, offset + len(sentence))
 
 
@@ -186,9 +197,16 @@ def _order(
             if match := form.pattern.match(clause[start:]):
                 order = _made(form.intent, match, begin + start, offset, text, forms)
                 reported = (
-                    "object" in match.groupdict() and match.start("object") == 0 and _reported(match["object"], forms)
+                    match.groupdict().get("object")
+                    and match.start("object") == 0
+                    and (
+                        _reported(match["object"], forms)
+                        or any(
+                            _reported(match["object"][: b.start()], forms) for b in _BOUNDARY.finditer(match["object"])
+                        )
+                    )
                 )
-                doubt = not form.sure and (chance < _SURELY_AGREES or reported)
+                doubt = bool(reported) or (not form.sure and chance < _SURELY_AGREES)
                 return replace(order, doubtful=doubt, sure=form.sure) if order else form.intent
     return None
 
@@ -214,14 +232,21 @@ def _made(intent: str, match: re.Match[str], begin: int, offset: int, text: str,
         return None
     bare = _without_lead(said, forms)
     everything = intent in ("forget", "stop") and any(forms.all.match(reading) for reading in (said, bare))
-    points_back = any(forms.this.match(reading) for reading in (said, bare))
+    pointing = (forms.this, forms.whom) if intent == "forget" else (forms.this,)
+    points_back = any(form.match(reading) for form in pointing for reading in (said, bare))
     if intent == "stop" and not everything:
         # What names no topic means what is being said.
         points_back = points_back or not forms.about.search(text[start : start + first + said.find(bare)])
     if points_back or everything:
         return Order(intent, "", points_back, "thing" if points_back else "all", False, start, end)
     about = bare if intent in _OF_A_THING else said
-    return Order(intent, about or said, False, "thing", False, start, end)
+    closed = intent == "forget" and bool(forms.closing.search(match.group()[last:]))
+    return Order(intent, about or said, False, "thing", False, start, end, closed=closed)
+
+
+def about_of(said: str, language: str) -> str:
+    """Return what words are about, without what leads up to it: "What I told you about my ex" is "my ex"."""
+    return _without_lead(said.strip(" ,.!;:…-–—"), forms_of(language))
 
 
 def _without_lead(said: str, forms: Forms) -> str:

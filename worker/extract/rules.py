@@ -3,13 +3,15 @@ quoted where it does not."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
-from datetime import datetime
+from datetime import date, datetime
 from typing import Final
 
 import worker.extract.affect as affect
 import worker.extract.language as language
 from policies.language.annotation import Note, notes_of, with_notes
+from policies.language.dates import Looks, find_dates
 from policies.language.fidelity import is_faithful
 from policies.language.languages import ENGLISH
 from policies.language.leaning import pointer_of
@@ -54,6 +56,9 @@ SOURCE_CONFIDENCE: Final[dict[TurnSource, float]] = {
     "external": 0.75,
     "instagram": 0.75,
 }
+_TOLD_BEFORE: Final = re.compile(
+    r"\b(?:i|we)(?:'ve| have)? (?:said|told you|mentioned|wrote)(?: you)? ?", re.IGNORECASE
+)
 
 
 class RulesExtractor:
@@ -107,7 +112,7 @@ class RulesExtractor:
 
     def _forgetting(self, said: Forgetting, name: str, ordinal: int) -> ForgetRequest:
         what: str | None = None
-        if said.utterance.language == ENGLISH and not said.is_all:
+        if said.utterance.language == ENGLISH and not said.is_all and not said.is_just_said:
             (parsed,) = language.parse([said.text])
             what = narrated(parsed, Narrator(name))
         return ForgetRequest(
@@ -116,6 +121,9 @@ class RulesExtractor:
             what=_sentence(what or said.text).rstrip("."),
             scope="all" if said.is_all else "thing",
             doubtful=said.is_doubtful,
+            just_said=said.is_just_said,
+            said_at=said.utterance.turn.occurred_at,
+            said_on=_told_on(said),
         )
 
     def _candidate(self, said: Statement, name: str, ordinal: int) -> Candidate:
@@ -191,6 +199,17 @@ class RulesExtractor:
                 )
             )
         return found
+
+
+def _told_on(said: Forgetting) -> date | None:
+    """Return the day on which a wish says that something was told: "the thing I said last Monday"."""
+    text, moment = said.utterance.text, said.utterance.turn.occurred_at
+    match = _TOLD_BEFORE.search(text)
+    if match is None or said.is_all or said.is_just_said:
+        return None
+    dates = find_dates(text[match.end() :], moment, lambda _place: Looks.BACK)
+    days = [when for when in dates if when.span.granularity == "day" and when.lead <= 1]
+    return days[0].span.first if days and days[0].span.first < moment.date() else None
 
 
 def _name_kept(items: Sequence[Candidate | ForgetRequest]) -> str | None:

@@ -9,11 +9,12 @@ from itertools import takewhile
 from typing import Final
 
 from policies.admission import is_own_news
+from policies.forgetting import names_nothing
 from policies.language.clauses import Mood, main_clauses
 from policies.language.languages import ENGLISH, OTHER
 from policies.language.leaning import is_elliptical, leans, pointer_of
 from policies.language.narration import may_be_told
-from policies.language.orders import Order
+from policies.language.orders import Order, about_of
 from policies.language.parse import Parsed
 from policies.language.people import Person, introduced_in, people_in, referent
 from policies.language.relevance import asks_about_user, is_instruction
@@ -46,6 +47,17 @@ _TAKEN_BACK: Final = re.compile(
 """Where something is put right that was said just before."""
 _ASKED_FOR: Final = frozenset({"remember", "remind", "pin"})
 _KEEPING: Final = frozenset({"remember", "pin", "private"})
+_WORD: Final = re.compile(r"[^\W\d_]{2}|\d")
+_WHOM: Final = re.compile(r"\b(?:him|her|them)\b", re.IGNORECASE)
+_JOINTS_AT_END: Final = re.compile(
+    r"(?:[\s,.;:!…–—-]|\b(?:and|so|but|then|please|pls|just|now|kindly|actually)\b)+\Z", re.IGNORECASE
+)
+_IDLE_BEFORE: Final = re.compile(
+    r"(?:(?:oh|hm+|no|nah|wait|sorry|actually|ok|okay|well|hey|please|pls|on second thou?ghts?|never ?mind|nvm|oops|ah|"
+    r"you know what|thinking about it|come to think of it|can you|could you|would you|can u)[\s,.!…-]*)+",
+    re.IGNORECASE,
+)
+"""What stands before an order and says nothing of what it is about."""
 _EVERYTHING: Final = "everything"
 _JUST_SAID: Final = "what was just said"
 _TO_DO: Final = re.compile(r"\bto\W*\Z", re.IGNORECASE)
@@ -92,12 +104,14 @@ class Statement:
 
 @dataclass(frozen=True)
 class Forgetting:
-    """What a user wants forgotten, in their own words; everything if `is_all`. In doubt somebody is asked."""
+    """What a user wants forgotten, in their own words; everything if `is_all`, what the turn before said if
+    `is_just_said`. In doubt somebody is asked."""
 
     utterance: Utterance
     text: str
     is_all: bool = False
     is_doubtful: bool = False
+    is_just_said: bool = False
 
 
 def statements_of(heard: Heard) -> list[Statement | Forgetting]:
@@ -255,10 +269,7 @@ def _reaching_back(
     """Return what an order makes of what was said just before it: "Remember this!", "Actually, forget that."."""
     last = found[-1] if found and isinstance(found[-1], Statement) else None
     if order.intent == "forget":
-        if last is not None and not order.doubtful:
-            found.pop()
-            return None
-        return None if last is not None or before is not None else Forgetting(one, _JUST_SAID, is_doubtful=True)
+        return _forget_before(one, order, found, before)
     if order.intent not in _KEEPING:
         return None
     is_taken = last is not None and before is not None and last.last.start == before.start
@@ -267,6 +278,36 @@ def _reaching_back(
     if last is not None:
         _marked(last, order)
     return None
+
+
+def _forget_before(
+    one: Utterance, order: Order, found: list[Statement | Forgetting], before: Utterance | None
+) -> Forgetting | None:
+    """What a wish means that points back: what stands before it in the sentence, or in the sentence before that, which
+    is not kept then either; what the turn before said where nothing stands before it."""
+    led = _JOINTS_AT_END.sub("", one.text[: max(order.start - one.start, 0)])
+    words = led if _WORD.search(led) else before.text if before is not None else ""
+    if not _WORD.search(words) or _IDLE_BEFORE.fullmatch(words.strip(" ,.!;:…")):
+        return Forgetting(one, _JUST_SAID, is_doubtful=True, is_just_said=True)
+    last = found[-1] if found and isinstance(found[-1], Statement) else None
+    told = before if words is not led else None
+    was_told = last is not None and last.last.start >= (told.start if told is not None else one.start)
+    if was_told:
+        found.pop()
+        if not order.sure:
+            return None
+    part = before.part if told is not None and before is not None else one.parsed
+    people = (
+        [who.name for who in people_in(part) if who.name]
+        if part is not None and _WHOM.search(_order_words(one, order))
+        else []
+    )
+    about = " ".join(people) or about_of(words, one.language)
+    return Forgetting(one, about, is_doubtful=not people)
+
+
+def _order_words(one: Utterance, order: Order) -> str:
+    return one.text[max(order.start - one.start, 0) : order.end - one.start]
 
 
 def _marked(said: Statement, order: Order) -> Statement:
@@ -282,6 +323,8 @@ def _ordered(one: Utterance, order: Order) -> Statement | Forgetting | None:
         is_all = order.scope == "all"
         if is_all and order.doubtful:
             return None  # Hiding all that is known for what may be another's words would be worse than to wait.
+        if not is_all and names_nothing(order.object_text):
+            return Forgetting(one, _JUST_SAID, is_doubtful=True, is_just_said=True)
         return Forgetting(one, _EVERYTHING if is_all else order.object_text, is_all, order.doubtful)
     if not order.object_text:
         return None

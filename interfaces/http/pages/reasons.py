@@ -43,6 +43,7 @@ _ASKED: Final = {
     Asker.SCREENING: "It comes from a text that may give the assistant orders behind your back.",
     Asker.PROMOTION: "It was concluded from several things that happened, and is not sure.",
     Asker.AUTHORITY: "It contradicts what you said yourself, and somebody else said it.",
+    Asker.FORGETTING: "You asked for something to be forgotten, and may have meant this. It is hidden meanwhile.",
 }
 
 

@@ -20,8 +20,8 @@ from interfaces.http.service import Opened
 from memory.erasure.subjects import erase_subject
 from memory.export import export
 from memory.preferences import TooManyTopics, set_preference
-from memory.reviews import NotOpen, NotWanted, approve, reject
-from schema import Preference, PreferenceName, ReviewStatus
+from memory.reviews import NotOpen, NotWanted, approve, asked_in, reject
+from schema import Asker, Preference, PreferenceName, ReviewStatus
 from schema.errors import NotFound
 
 router = APIRouter(include_in_schema=False, route_class=PageRoute)
@@ -38,7 +38,7 @@ def reviews(me: Me, service: Opened, done: str = "") -> Response:
         "reviews.html",
         me,
         zone=zone_of(catalog.preferences.of(subject)),
-        reviews=waiting,
+        reviews=[(review, asked_in(review, catalog)) for review in waiting],
         about=catalog.memories(subject, {id_ for review in waiting for id_ in review.links}),
         told=words.DONE.get(done, ""),
     )
@@ -53,7 +53,8 @@ def decide(
     if review is None or review.subject != subject_of_me(me) or review.status is not ReviewStatus.OPEN:
         raise NotFound("there is no such open review")
     try:
-        if decision == "keep":
+        # To approve of what a wish to forget may have meant is to drop it.
+        if (decision == "keep") is (review.asked_by is not Asker.FORGETTING):
             approve(review_id, service.context, by=me.principal.key_id, now=datetime.now(UTC))
         else:
             reject(review_id, service.context, by=me.principal.key_id, now=datetime.now(UTC))
