@@ -44,7 +44,8 @@ class Candidate(Value):
     `occurred_at` is when what it tells happened or will, `said_at` when the user said so;
     `context_turn_ids` are earlier turns without which the statement could not be understood. `explicit` says
     that the user asked for it to be remembered, `private` that the user called it private. `replaces` names known
-    memories whose place it takes as far as the extractor saw; `quoted` says that the summary is a quotation,
+    memories whose place it takes as far as the extractor saw; `only_as_news` that it is worth a memory only if it
+    changes something that is known; `quoted` says that the summary is a quotation,
     `by_model` that a language model read it off the turn with the subject's known memories before it.
     """
 
@@ -70,6 +71,7 @@ class Candidate(Value):
     certainty: Certainty = Certainty.FACT
     change: Change = Change.NONE
     replaces: tuple[uuid.UUID, ...] = ()
+    only_as_news: bool = False
     quoted: bool = False
     by_model: bool = False
     language: Annotated[str, Field(min_length=2, max_length=10)] = "en"

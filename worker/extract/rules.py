@@ -23,6 +23,7 @@ from schema import (
     AdmissionAction,
     AdmittedTurn,
     Candidate,
+    Change,
     Context,
     Entity,
     Extraction,
@@ -172,6 +173,8 @@ class RulesExtractor:
             explicit=said.explicit,
             private=said.private,
             pinned=said.pinned,
+            change=Change.CORRECTS if said.manner == "correction" else Change.NONE,
+            only_as_news=said.only_as_news,
             quoted=told is None,
             language=said.last.language,
         )

@@ -11,6 +11,7 @@ from typing import Final
 from policies.admission import is_own_news
 from policies.forgetting import names_nothing
 from policies.language.clauses import Mood, main_clauses
+from policies.language.corrections import is_correction
 from policies.language.languages import ENGLISH, OTHER
 from policies.language.leaning import is_elliptical, leans, pointer_of
 from policies.language.narration import may_be_told
@@ -21,7 +22,7 @@ from policies.language.relevance import asks_about_user, is_instruction
 from policies.language.sentences import words
 from policies.language.splitting import statements_in
 from worker.extract.utterances import Asked, Heard, Utterance, with_part, without_order
-from worker.extract.worth import is_remark, is_worth_keeping
+from worker.extract.worth import is_remark, is_worth_keeping, may_be_news
 
 _MAX_JOINED_CHARS: Final = 320
 """How long sentences may be together that are one memory because the later ones lean on the first."""
@@ -76,7 +77,8 @@ class Statement:
     """What is to be one memory: its utterances, the words of an order if it is one, the question that it answers.
 
     `refers` says whom the first pronoun of an utterance stands for (by its place among them); `quote` that it is to
-    be kept in the speaker's words whatever the parse carries.
+    be kept in the speaker's words whatever the parse carries, `only_as_news` that it is worth a memory only if it
+    changes something that is known.
     """
 
     utterances: list[Utterance]
@@ -88,6 +90,7 @@ class Statement:
     words: str | None = None
     shared: str | None = None
     quote: bool = False
+    only_as_news: bool = False
     refers: dict[int, Person] = field(default_factory=dict)
 
     @property
@@ -157,6 +160,9 @@ def _take(
     if one.language != ENGLISH:
         _take_foreign(one, found)
         return
+    if part is not None and one.number == 0 and not one.asked and is_correction(one.text, part):
+        found.append(Statement([one], "correction", quote=True, only_as_news=True))
+        return
     if part is None or is_elliptical(part):
         return
     if is_instruction(one.spelt.plain):
@@ -172,6 +178,7 @@ def _take(
     pointer = pointer_of(part)
     goes_on = pointer is not None and len(part.tokens) > 4 and not one.asks and not is_remark(one)
     if not goes_on and not is_worth_keeping(one):
+        found += _news(one, quote=pointer is not None)
         return
     if pointer is None:
         found.append(Statement([one], quote=_TAKEN_BACK.search(one.text) is not None))
@@ -181,6 +188,13 @@ def _take(
         last.utterances.append(one)
     elif is_worth_keeping(one) and (supported := _supported(one, before)):
         found.append(supported)
+    else:
+        found += _news(one, quote=True)
+
+
+def _news(one: Utterance, *, quote: bool) -> list[Statement]:
+    """Return an utterance that is worth a memory only if it changes something that is known; empty if it cannot."""
+    return [Statement([one], quote=quote, only_as_news=True)] if may_be_news(one) else []
 
 
 def _supported(one: Utterance, before: Utterance | None) -> Statement | None:

@@ -12,6 +12,8 @@ from policies.language.parse import Parsed
 from policies.language.people import people_in
 from policies.language.relevance import asks, asks_about_user, relevance_of
 from policies.language.sentences import words
+from policies.language.wording import read
+from policies.pairs import NEWS
 from worker.extract.utterances import Utterance
 
 _WORTH: Final = 0.5
@@ -19,6 +21,12 @@ _WORTH: Final = 0.5
 _WORTH_OF_OTHERS: Final = 0.6
 """The same where the speaker is not in the sentence: what people say of the world looks like it."""
 _SURE: Final = 0.9
+_SURE_WORTH: Final = 0.8
+"""From where on the head is believed against a form that mostly is a remark: "The baby has a milk allergy"."""
+_REACTIONS: Final = frozenset({"reaction", "suggestion", "polite_state"})
+_FEWEST_WORDS: Final = 3
+_NEWS: Final = NEWS | {"fresh"}
+_CHANGES: Final = frozenset({"replaces", "ends", "moves", "corrects"})
 _IDLE: Final = frozenset({"task", "question", "pure_question"})
 _REMARKS: Final = frozenset({"reaction", "about_you", "suggestion", "exclamation", "polite_state"})
 _LASTING_STATES: Final = words(
@@ -51,10 +59,26 @@ def is_worth_keeping(one: Utterance) -> bool:
     reasons = set(by_rules.reasons)
     if by_rules.worth_keeping and not reasons & _IDLE:
         return True
-    if reasons & (_IDLE | _REMARKS) or len(text.split()) < 3:
+    surely = said.worth >= _SURE_WORTH and said.whose == "own" and not reasons & _REACTIONS
+    if len(text.split()) < _FEWEST_WORDS or reasons & _IDLE or (reasons & _REMARKS and not surely):
         return False
     sure = said.worth >= (_WORTH if speaks_of_self(one.parsed) else _WORTH_OF_OTHERS)
     return sure or _is_of_life(one) or _tells_of_speaker(one.part or one.parsed)
+
+
+def may_be_news(one: Utterance) -> bool:
+    """Return whether what is not worth keeping by itself may say that something is otherwise than it was."""
+    if one.parsed is None or one.part is None or one.asks or one.of_others or one.turn.source != "chat":
+        return False
+    if len(one.text.split()) < _FEWEST_WORDS or any(token.lower in ("you", "your") for token in one.parsed.tokens):
+        return False
+    said = judged(one)
+    if said.whose in ("quoted", "fiction", "task") and said.whose_sure > _SURE:
+        return False
+    wording = read(one.spelt.plain)
+    if not wording.words and not wording.quantities:
+        return False
+    return bool(wording.cues & _NEWS) or said.change in _CHANGES
 
 
 @lru_cache(maxsize=512)
