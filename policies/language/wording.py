@@ -131,6 +131,10 @@ _MEASURES: Final = contents(
 )
 
 
+_NAMELESS: Final = "user"
+"""What stands in the place of the user's name: a word that says nothing."""
+
+
 def without_quotation(text: str) -> str:
     """Return the words that a quotation quotes (`Maya: "..."`); any other text as it is."""
     quoted = _QUOTATION.match(text)
@@ -146,6 +150,9 @@ def read(text: str, name: str = "") -> Wording:
     nameless = _STOPS.union(name.lower().split())
     text = unicodedata.normalize("NFKC", text[:MAX_CHARS])[:MAX_CHARS].replace("’", "'")
     text = _LOATHED.sub("hate", without_quotation(text))
+    if name:
+        # "Maya85" is no word and no number.
+        text = re.sub(rf"(?<!\w){re.escape(name)}(?!\w)", _NAMELESS, text)
     tokens = _TOKEN.findall(text)
     lowered = [token.lower() for token in tokens]
     order: list[str] = []

@@ -364,7 +364,7 @@ def test_no_two_events_of_a_subject_have_one_id(worker: Worker, anna: str) -> No
     worker.hear(anna, "I have a dog called Rex.", first=1)
     worker.hear(anna, "I moved to Berlin.", first=2)
     ids = [event["event_id"] for event in worker.events(subject(anna))]
-    assert len(set(ids)) == len(ids) == 4
+    assert len(set(ids)) == len(ids) == 4, [(e["event"], e["payload"]) for e in worker.events(subject(anna))]
 
 
 def test_what_is_put_right_within_the_hour_is_told_again_with_the_right_value(worker: Worker, anna: str) -> None:
