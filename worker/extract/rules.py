@@ -39,8 +39,9 @@ from worker.extract.attributes import USER, attribute_facts
 from worker.extract.classify import category_of, is_hedged, kind_of, topics_of, type_of
 from worker.extract.entities import entities_of
 from worker.extract.facts import triple_of
+from worker.extract.forgetting import Forgetting
 from worker.extract.orders import called_in, instruction, name_told, reminder
-from worker.extract.statements import Forgetting, Statement, statements_of
+from worker.extract.statements import Statement, statements_of
 from worker.extract.utterances import Utterance, heard_in
 
 VERSION: Final = "rules-2"

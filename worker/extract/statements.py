@@ -9,18 +9,18 @@ from itertools import takewhile
 from typing import Final
 
 from policies.admission import is_own_news
-from policies.forgetting import names_nothing
 from policies.language.clauses import Mood, main_clauses
 from policies.language.corrections import is_correction
 from policies.language.languages import ENGLISH, OTHER
 from policies.language.leaning import is_elliptical, leans, pointer_of
 from policies.language.narration import may_be_told
-from policies.language.orders import Order, about_of
+from policies.language.orders import Order
 from policies.language.parse import Parsed
 from policies.language.people import Person, introduced_in, people_in, referent
 from policies.language.relevance import asks_about_user, is_instruction
 from policies.language.sentences import words
 from policies.language.splitting import statements_in
+from worker.extract.forgetting import Forgetting, forgetting_just_said, forgetting_named, forgetting_of, spoken_of
 from worker.extract.utterances import Asked, Heard, Utterance, with_part, without_order
 from worker.extract.worth import is_remark, is_worth_keeping, may_be_news
 
@@ -48,19 +48,6 @@ _TAKEN_BACK: Final = re.compile(
 """Where something is put right that was said just before."""
 _ASKED_FOR: Final = frozenset({"remember", "remind", "pin"})
 _KEEPING: Final = frozenset({"remember", "pin", "private"})
-_WORD: Final = re.compile(r"[^\W\d_]{2}|\d")
-_WHOM: Final = re.compile(r"\b(?:him|her|them)\b", re.IGNORECASE)
-_JOINTS_AT_END: Final = re.compile(
-    r"(?:[\s,.;:!…–—-]|\b(?:and|so|but|then|please|pls|just|now|kindly|actually)\b)+\Z", re.IGNORECASE
-)
-_IDLE_BEFORE: Final = re.compile(
-    r"(?:(?:oh|hm+|no|nah|wait|sorry|actually|ok|okay|well|hey|please|pls|on second thou?ghts?|never ?mind|nvm|oops|ah|"
-    r"you know what|thinking about it|come to think of it|can you|could you|would you|can u)[\s,.!…-]*)+",
-    re.IGNORECASE,
-)
-"""What stands before an order and says nothing of what it is about."""
-_EVERYTHING: Final = "everything"
-_JUST_SAID: Final = "what was just said"
 _TO_DO: Final = re.compile(r"\bto\W*\Z", re.IGNORECASE)
 _NAME_END: Final = re.compile(r"[,.;:!?(]| - | – |\b(?:and|but|please|not|instead|because|from)\b", re.IGNORECASE)
 _LONGEST_NAME: Final = 4
@@ -103,18 +90,6 @@ class Statement:
     def is_quoted(self) -> bool:
         """Return whether it is surely to be quoted."""
         return self.quote or any(u.of_others or u.part is None or not may_be_told(u.part) for u in self.utterances)
-
-
-@dataclass(frozen=True)
-class Forgetting:
-    """What a user wants forgotten, in their own words; everything if `is_all`, what the turn before said if
-    `is_just_said`. In doubt somebody is asked."""
-
-    utterance: Utterance
-    text: str
-    is_all: bool = False
-    is_doubtful: bool = False
-    is_just_said: bool = False
 
 
 def statements_of(heard: Heard) -> list[Statement | Forgetting]:
@@ -299,29 +274,16 @@ def _forget_before(
 ) -> Forgetting | None:
     """What a wish means that points back: what stands before it in the sentence, or in the sentence before that, which
     is not kept then either; what the turn before said where nothing stands before it."""
-    led = _JOINTS_AT_END.sub("", one.text[: max(order.start - one.start, 0)])
-    words = led if _WORD.search(led) else before.text if before is not None else ""
-    if not _WORD.search(words) or _IDLE_BEFORE.fullmatch(words.strip(" ,.!;:…")):
-        return Forgetting(one, _JUST_SAID, is_doubtful=True, is_just_said=True)
+    spoken = spoken_of(one, order, before)
+    if spoken is None:
+        return forgetting_just_said(one)
+    where, said = spoken
     last = found[-1] if found and isinstance(found[-1], Statement) else None
-    told = before if words is not led else None
-    was_told = last is not None and last.last.start >= (told.start if told is not None else one.start)
-    if was_told:
+    if last is not None and last.last.start >= where.start:
         found.pop()
         if not order.sure:
             return None
-    part = before.part if told is not None and before is not None else one.parsed
-    people = (
-        [who.name for who in people_in(part) if who.name]
-        if part is not None and _WHOM.search(_order_words(one, order))
-        else []
-    )
-    about = " ".join(people) or about_of(words, one.language)
-    return Forgetting(one, about, is_doubtful=not people)
-
-
-def _order_words(one: Utterance, order: Order) -> str:
-    return one.text[max(order.start - one.start, 0) : order.end - one.start]
+    return forgetting_of(one, order, where, said)
 
 
 def _marked(said: Statement, order: Order) -> Statement:
@@ -334,12 +296,7 @@ def _marked(said: Statement, order: Order) -> Statement:
 def _ordered(one: Utterance, order: Order) -> Statement | Forgetting | None:
     """Return what an order asks to be kept or forgotten, None if that is nothing."""
     if order.intent == "forget":
-        is_all = order.scope == "all"
-        if is_all and order.doubtful:
-            return None  # Hiding all that is known for what may be another's words would be worse than to wait.
-        if not is_all and names_nothing(order.object_text):
-            return Forgetting(one, _JUST_SAID, is_doubtful=True, is_just_said=True)
-        return Forgetting(one, _EVERYTHING if is_all else order.object_text, is_all, order.doubtful)
+        return forgetting_named(one, order)
     if not order.object_text:
         return None
     said = Statement([one], explicit=order.intent in _ASKED_FOR, words=order.object_text)
