@@ -8,13 +8,22 @@ another's mouth gives no order.
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Final, Literal
 
 from policies.language.heads import Judgement, judge
 from policies.language.intents import Forms, forms_of
 from policies.language.languages import language_of
-from policies.language.sentences import prose_of, split_sentences
+from policies.language.others_words import (
+    Place,
+    asks_for_writing,
+    given_places,
+    is_attributed,
+    reported_places,
+    speaks_again,
+)
+from policies.language.sentences import Sentence, prose_of, split_sentences
 
 MAX_CHARS: Final = 16_000
 DESTRUCTIVE: Final = frozenset({"forget", "stop", "resume"})
@@ -78,38 +87,60 @@ def orders_of(text: str, before: str = "", language: str | None = None) -> tuple
     text = text[:MAX_CHARS].replace("’", "'").replace("‘", "'")
     language = language or language_of(text)
     forms = forms_of(language)
-    own, unsure_from = _own(prose_of(text), forms)
+    given, reported = tuple(given_places(text)), tuple(reported_places(text))
+    own, unsure_from = _own(prose_of(text), given, reported, forms)
     if not own.strip(_HIDDEN + " \n"):
         return ()
     message = judge(text, None, before, language)
     foreign = message.whose in _NOT_OWN and message.whose_sure >= _NOT_OWN_SURE
+    drafting = False
     found: list[Order] = []
     for sentence in split_sentences(own):
-        if not sentence.text.strip(_HIDDEN + " "):
+        if not sentence.text.strip(_HIDDEN + " ") or is_attributed(sentence.text):
             continue
+        drafting = drafting and not speaks_again(sentence.text)
         said = message if sentence.text == text else judge(sentence.text, None, before, language)
         for order in _in_sentence(sentence.text, sentence.start, text, forms, said):
             # What is planted to be kept is the screen's to hold; what it would take away is not taken.
-            planted = message.planted >= _PLANTED and order.intent in DESTRUCTIVE
-            doubt = order.doubtful or foreign or order.start > unsure_from or planted
+            unsure = (message.planted >= _PLANTED or drafting) and order.intent in DESTRUCTIVE
+            doubt = order.doubtful or foreign or order.start > unsure_from or unsure
             found.append(replace(order, doubtful=doubt))
+        drafting = drafting or _leaves_open(sentence, given, reported)
     return tuple(found)
 
 
-def _own(prose: str, forms: Forms) -> tuple[str, int]:
+def _leaves_open(sentence: Sentence, given: Sequence[Place], reported: Sequence[Place]) -> bool:
+    """Return whether it is unclear after a sentence whose words follow: it asks for something to be written, or repeats
+    what another says."""
+    end = sentence.start + len(sentence.text)
+    if any(sentence.start <= start <= end + 1 for start, _ in given):
+        return False  # That text has an end, behind which the user speaks.
+    return asks_for_writing(sentence.text) or any(start < end and sentence.start < stop for start, stop in reported)
+
+
+def _own(prose: str, given: Sequence[Place], reported: Sequence[Place], forms: Forms) -> tuple[str, int]:
     """Return the prose with others' words blanked out, and from where on it is unclear whose words stand there."""
     own = _QUOTED.sub(lambda match: _HIDDEN * len(match.group()), prose)
+    for start, end in reported:
+        own = own[:start] + _HIDDEN * (end - start) + own[end:]
     unsure = len(own)
     for number, colon in enumerate(_COLON.finditer(own)):
         line = own[max(own.rfind("\n", 0, colon.start()), colon.start() - _LINE_CHARS, 0) : colon.start()]
         if number == _MOST_COLONS:
             return own[: colon.end()] + _HIDDEN * (len(own) - colon.end()), unsure
-        if _is_order(line.strip(), forms):
+        if _is_order(line.strip(), forms) or any(colon.start() < start <= colon.end() for start, _ in given):
             continue
         if forms.foreign.search(forms.mine_said.sub("", line)):
-            return own[: colon.end()] + _HIDDEN * (len(own) - colon.end()), unsure
+            end = _speaks_again_at(own, colon.end())
+            own = own[: colon.end()] + _HIDDEN * (end - colon.end()) + own[end:]
+            continue
         unsure = min(unsure, colon.start())
     return own, unsure
+
+
+def _speaks_again_at(own: str, at: int) -> int:
+    """Return where the user says that they speak for themself again, the end of the text if nowhere."""
+    return next((one.start + at for one in split_sentences(own[at:]) if speaks_again(one.text)), len(own))
 
 
 def _is_order(head: str, forms: Forms) -> bool:
