@@ -30,6 +30,8 @@ _OPENS: Final = re.compile(r"[\s:：–—-]*")
 _QUOTATION: Final = re.compile(
     r"\"[^\"]{1,4000}\"|“[^”]{1,4000}”|„[^“”]{1,4000}[“”]|«[^»]{1,4000}»|(?<!\w)['‘]\S.{1,400}?(?<=\S)['’](?!\w)"
 )
+_REMARK: Final = re.compile(r"\s{0,3}\([^)\n]{1,200}\)")
+"""What is said in brackets of the text that stands before it."""
 _LABEL: Final = re.compile(r"\s{0,4}(?:\[[^\]\n]{1,30}\]\s?)?(?P<who>[^\W\d_][\w'. -]{0,24}?)(?: ?\([^)\n]{1,20}\))?:\s")
 _WORD: Final = re.compile(r"\w")
 
@@ -98,6 +100,17 @@ def reported_places(text: str) -> Iterator[Place]:
             yield start, start + before.start()
 
 
+def drafted_places(text: str) -> Iterator[Place]:
+    """Yield where a message says what a text in the user's own name is to say, in order."""
+    text = text[:_READ_CHARS].replace("’", "'")
+    form = _row("draft", "after_colon")
+    for sentence in _sentences(text, 0):
+        head = sentence.group()[:_HEAD_CHARS]
+        colon = _COLON.search(head)
+        if colon and any(form.match(head, begin, colon.start()) for begin in _clauses(head[: colon.start()])):
+            yield sentence.start() + colon.end(), sentence.end()
+
+
 def is_attributed(sentence: str) -> bool:
     """Return whether a sentence that orders something ends by saying that another gave the order."""
     return any(_row(part, "before").search(sentence) for part in ("mouth", "order"))
@@ -105,8 +118,8 @@ def is_attributed(sentence: str) -> bool:
 
 def asks_for_writing(sentence: str) -> bool:
     """Return whether a sentence asks for a text to be written or worked on: whose words follow is not sure then."""
-    form = _row("given", "after_colon")
-    return any(form.match(sentence, begin) for begin in _clauses(sentence[:_HEAD_CHARS]))
+    forms = (_row("given", "after_colon"), _row("draft", "after_colon"))
+    return any(form.match(sentence, begin) for begin in _clauses(sentence[:_HEAD_CHARS]) for form in forms)
 
 
 def speaks_again(sentence: str) -> bool:
@@ -152,7 +165,8 @@ def _given_to(text: str, begin: int) -> int:
     opening = _OPENS.match(text, begin)
     quotation = _QUOTATION.match(text, opening.end() if opening else begin)
     if quotation is not None:
-        return quotation.end()
+        remark = _REMARK.match(text, quotation.end())
+        return remark.end() if remark else quotation.end()
     for number, sentence in enumerate(_sentences(text, begin)):
         if number and speaks_again(sentence.group()):
             return sentence.start()

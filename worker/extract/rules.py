@@ -23,6 +23,7 @@ from schema import (
     AdmissionAction,
     AdmittedTurn,
     Candidate,
+    Certainty,
     Change,
     Context,
     Entity,
@@ -174,6 +175,8 @@ class RulesExtractor:
             explicit=said.explicit,
             private=said.private,
             pinned=said.pinned,
+            # What another says stands beside what the user said, and takes the place of nothing.
+            certainty=Certainty.SUPPOSITION if any(one.of_others for one in said.utterances) else Certainty.FACT,
             change=Change.CORRECTS if said.manner == "correction" else Change.NONE,
             only_as_news=said.only_as_news,
             quoted=told is None,

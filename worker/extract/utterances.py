@@ -18,7 +18,7 @@ from policies.language.clauses import Mood, main_clauses
 from policies.language.fringe import fringe_of
 from policies.language.languages import ENGLISH, language_of
 from policies.language.orders import Order, orders_of
-from policies.language.others_words import reported_places
+from policies.language.others_words import drafted_places, reported_places
 from policies.language.parse import Parsed
 from policies.language.sentences import MAX_SENTENCES, Sentence, prose_of, split_sentences, without_quotes
 from policies.language.spans import Span
@@ -39,7 +39,8 @@ _SHARED: Final = re.compile(
     re.IGNORECASE,
 )
 _MADE_UP: Final = re.compile(
-    r"\b(?:role-?play|let's pretend|pretend (?:you|that|to|i)|imagine (?:you|that|i|we|a)|act as|"
+    r"(?:\A|[.!?]\s|\n)\s*(?:(?:and|so|ok|okay),? )?(?:let's )?say,? (?:i|we|my|our|you|he|she|they|somebody|someone)\b|"
+    r"\b(?:role-?play|let'?s play (?:a |that |where |like |pretend)(?:[^.?!\n]{0,40}\b(?:where|in which|that) )?(?:i|we|you)\b|let's pretend|pretend (?:you|that|to|i)|imagine (?:you|that|i|we|a)|act as|"
     r"suppose (?:i|my|that|you|we)|hypothetical(?:ly)?|once upon a time|you(?:'re| are) (?:now )?(?:an?|my) (?:\w+ )?"
     r"(?:pirate|character|wizard|detective|therapist|coach|interviewer|teacher|chef|expert|poet|king|queen|robot|"
     r"narrator|dm|dungeon))\b",
@@ -195,7 +196,7 @@ def _cut(heard: Heard, place: int) -> Iterator[Utterance]:
     unquoted, quotes = without_quotes(prose_of(content))
     if made_up := _MADE_UP.search(unquoted):
         unquoted = unquoted[: made_up.start()]
-    reported = list(reported_places(unquoted))
+    reported, drafted = list(reported_places(unquoted)), list(drafted_places(unquoted))
     number = -1
     for sentence in _glued(split_sentences(unquoted), unquoted, heard.language):
         number += 1
@@ -210,7 +211,7 @@ def _cut(heard: Heard, place: int) -> Iterator[Utterance]:
                 continue
             typed = content[piece.start : piece.start + len(piece.text)]
             spoken = language_of(piece.text, heard.language)
-            others = any(start < until and piece.start < stop for start, stop in (*quotes, *reported))
+            others = any(start < until and piece.start < stop for start, stop in (*quotes, *reported, *drafted))
             yield Utterance(
                 heard.turn, place, number, piece.start, typed, spelt(" ".join(piece.text.split())),
                 heard.asked, orders, asks, others, spoken,

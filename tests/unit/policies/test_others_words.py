@@ -8,13 +8,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from policies.language.others_words import given_places, is_attributed, reported_places, table
+from policies.language.others_words import drafted_places, given_places, is_attributed, reported_places, table
 from schema.turn import MAX_TURN_BYTES
 from tests.growth import assert_grows_linearly
 
 
 def _examples(kind: str) -> Iterator[tuple[str, str]]:
-    for part in ("given", "mouth", "order"):
+    for part in ("given", "draft", "mouth", "order"):
         for row in table()[part].values():
             yield from ((part, text) for text in row.get(kind, ()))
 
@@ -26,8 +26,8 @@ def _letters(text: str) -> str:
 def _of_others(part: str, text: str) -> str:
     if part == "order":
         return text.rpartition(",")[0] if is_attributed(text) else ""
-    places = given_places(text) if part == "given" else reported_places(text)
-    return " ".join(text[start:end] for start, end in places)
+    places = {"given": given_places, "draft": drafted_places, "mouth": reported_places}[part]
+    return " ".join(text[start:end] for start, end in places(text))
 
 
 @pytest.mark.parametrize(("part", "text"), list(_examples("yes")))
@@ -44,7 +44,7 @@ def test_what_somebody_says_for_themself_is_theirs(part: str, text: str) -> None
 
 @given(st.text(max_size=300) | st.lists(st.sampled_from([text for _, text in _examples("yes")])).map("\n".join))
 def test_places_stand_in_the_text_one_behind_the_other(text: str) -> None:
-    for places in (list(given_places(text)), list(reported_places(text))):
+    for places in (list(given_places(text)), list(drafted_places(text)), list(reported_places(text))):
         flat = [at for place in places for at in place]
         assert flat == sorted(flat)
         assert not flat or (flat[0] >= 0 and flat[-1] <= len(text))
