@@ -42,7 +42,7 @@ def fringe_of(parsed: Parsed) -> tuple[int, int]:
 
 
 def _announced(tokens: tuple[Token, ...]) -> int:
-    """Return where a sentence begins after what only says that something is told: "Big news: ", "Just so you know: ", "1) "."""
+    """Return where a sentence begins after what only says that something is told: "Big news: ", "So you know: "."""
     for place, token in enumerate(tokens[:_ANNOUNCEMENT]):
         if token.text in (":", ")") and place + 1 < len(tokens):
             return place + 1

@@ -87,7 +87,7 @@ def orders_of(text: str, before: str = "", language: str | None = None) -> tuple
     text = text[:MAX_CHARS].replace("’", "'").replace("‘", "'")
     language = language or language_of(text)
     forms = forms_of(language)
-    given, reported = tuple(given_places(text)), tuple(reported_places(text))
+    given, reported = given_places(text), tuple(reported_places(text))
     own, unsure_from = _own(prose_of(text), given, reported, forms)
     if not own.strip(_HIDDEN + " \n"):
         return ()

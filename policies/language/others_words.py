@@ -32,7 +32,9 @@ _QUOTATION: Final = re.compile(
 )
 _REMARK: Final = re.compile(r"\s{0,3}\([^)\n]{1,200}\)")
 """What is said in brackets of the text that stands before it."""
-_LABEL: Final = re.compile(r"\s{0,4}(?:\[[^\]\n]{1,30}\]\s?)?(?P<who>[^\W\d_][\w'. -]{0,24}?)(?: ?\([^)\n]{1,20}\))?:\s")
+_LABEL: Final = re.compile(
+    r"\s{0,4}(?:\[[^\]\n]{1,30}\]\s?)?(?P<who>[^\W\d_][\w'. -]{0,24}?)(?: ?\([^)\n]{1,20}\))?:\s"
+)
 _WORD: Final = re.compile(r"\w")
 
 
@@ -60,20 +62,27 @@ def _written(form: str) -> str:
     return form
 
 
-def given_places(text: str) -> Iterator[Place]:
-    """Yield where texts stand that are given to be worked on, drafted or made up, in order."""
-    text = text[:_READ_CHARS].replace("’", "'")
+def given_places(text: str) -> tuple[Place, ...]:
+    """Return where texts stand that are given to be worked on, drafted or made up, in order."""
+    return _given(text[:_READ_CHARS].replace("’", "'"))
+
+
+@lru_cache(maxsize=64)
+def _given(text: str) -> tuple[Place, ...]:
+    """Return the same of a bounded text; kept, as a message is read several times on its way."""
+    places = []
     until = 0
     for sentence in _sentences(text, 0):
         if sentence.start() < until:
             continue
-        begin = _given_from(text, sentence)
+        begin = _given_from(sentence)
         if begin is None:
             continue
         end = _given_to(text, begin)
         if _WORD.search(text, begin, end):
-            yield begin, end
+            places.append((begin, end))
         until = end
+    return tuple(places)
 
 
 def reported_places(text: str) -> Iterator[Place]:
@@ -140,7 +149,7 @@ def _clauses(head: str) -> Sequence[int]:
     return [first, *(match.end() for match in _CLAUSE.finditer(head))][:_MOST_CLAUSES]
 
 
-def _given_from(text: str, sentence: re.Match[str]) -> int | None:
+def _given_from(sentence: re.Match[str]) -> int | None:
     """Return where the text begins that a sentence introduces, None if it introduces none."""
     said, start = sentence.group(), sentence.start()
     head = said[:_HEAD_CHARS]

@@ -1,4 +1,4 @@
-"""What of a message its writer has pasted or made up: mails, letters, articles, quotations, texts to be worked on, drafts.
+"""What of a message its writer has pasted or made up: mails, letters, articles, quotations, drafts, texts to work on.
 
 It says nothing of the writer.
 """

@@ -39,8 +39,9 @@ _SHARED: Final = re.compile(
     re.IGNORECASE,
 )
 _MADE_UP: Final = re.compile(
-    r"(?:\A|[.!?]\s|\n)\s*(?:(?:and|so|ok|okay),? )?(?:let's )?say,? (?:i|we|my|our|you|he|she|they|somebody|someone)\b|"
-    r"\b(?:role-?play|let'?s play (?:a |that |where |like |pretend)(?:[^.?!\n]{0,40}\b(?:where|in which|that) )?(?:i|we|you)\b|let's pretend|pretend (?:you|that|to|i)|imagine (?:you|that|i|we|a)|act as|"
+    r"(?:\A|[.!?]\s|\n)\s*(?:(?:and|so|ok|okay),? )?(?:let's )?say (?:i|we|my|our|you|he|she|they|some(?:body|one))\b|"
+    r"\b(?:role-?play|let'?s play (?:a |that |where |like )(?:[^.?!\n]{0,40}\b(?:where|in which|that) )?(?:i|we|you)\b|"
+    r"let's pretend|pretend (?:you|that|to|i)|imagine (?:you|that|i|we|a)|act as|"
     r"suppose (?:i|my|that|you|we)|hypothetical(?:ly)?|once upon a time|you(?:'re| are) (?:now )?(?:an?|my) (?:\w+ )?"
     r"(?:pirate|character|wizard|detective|therapist|coach|interviewer|teacher|chef|expert|poet|king|queen|robot|"
     r"narrator|dm|dungeon))\b",

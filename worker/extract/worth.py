@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from functools import lru_cache
 from typing import Final
 
@@ -41,18 +42,30 @@ _OF_THE_TALK: Final = words(
     "doubts favor favour request minute second moment problem issue help clue point"
 )
 """Verbs and objects of what is said about this conversation, its wishes and views."""
+_OF_FICTION: Final = words(
+    "write writing wrote written read reading watch watching watched publish publishing published translate "
+    "translating translated play playing played perform performing performed rehearse rehearsing rehearsed direct "
+    "directing directed teach teaching taught finish finished finishing illustrate illustrating illustrated"
+)
+_NO_AGE: Final = re.compile(
+    r"\bI(?:'m| am|'ve been| have been) (?:now |about |like |over |only )?"
+    r"(?:12[1-9]|1[3-9]\d|[2-9]\d\d|\d{4,6})[ -]years?[ -]old\b",
+    re.IGNORECASE,
+)
+"""An age that nobody reaches is a joke."""
 _THOUGHT: Final = words("think thinks guess guesses bet hope hopes wonder know knows mean means sound sounds")
 
 
 def is_worth_keeping(one: Utterance) -> bool:
     """Return whether an utterance of the user's tells something of them or their people."""
-    text = one.spelt.plain
-    if one.parsed is None or one.asks or (one.part is not None and passes_with_the_moment(one.part)):
+    text = _unannounced(one)
+    passing = one.part is not None and passes_with_the_moment(one.part)
+    if one.parsed is None or one.asks or passing or _NO_AGE.search(text):
         return False
     if one.turn.source != "chat":
         return len(text.split()) > 2
     said = judged(one)
-    if said.whose in ("quoted", "fiction", "task") and said.whose_sure > _SURE:
+    if said.whose in ("quoted", "fiction", "task") and said.whose_sure > _SURE and not _works_on_it(one.parsed):
         return False
     question = one.asked.text if one.asked is not None and one.number < 2 else ""
     by_rules = relevance_of(text, after_question=asks_about_user(question), replying=asks(question))
@@ -66,9 +79,27 @@ def is_worth_keeping(one: Utterance) -> bool:
     return sure or _is_of_life(one) or _tells_of_speaker(one.part or one.parsed)
 
 
+def _unannounced(one: Utterance) -> str:
+    """Return the words of an utterance without what announces them to the other side: "So you know: I work nights"."""
+    lead, text = one.spelt.plain[: one.shift].rstrip(), one.spelt.plain
+    return text[one.shift :] if lead.endswith(":") and "you" in lead.lower().split() else text
+
+
+def _works_on_it(parsed: Parsed) -> bool:
+    """Return whether the speaker tells that they make or take in what is made up: "I'm writing a novel"."""
+    return any(
+        clause.mood is Mood.TELLING
+        and is_of_speaker(parsed, clause.subject)
+        and parsed.tokens[clause.head].lower in _OF_FICTION
+        for clause in main_clauses(parsed)[:1]
+    )
+
+
 def may_be_news(one: Utterance) -> bool:
     """Return whether what is not worth keeping by itself may say that something is otherwise than it was."""
     if one.parsed is None or one.part is None or one.asks or one.of_others or one.turn.source != "chat":
+        return False
+    if _NO_AGE.search(one.spelt.plain):
         return False
     if len(one.text.split()) < _FEWEST_WORDS or any(token.lower in ("you", "your") for token in one.parsed.tokens):
         return False

@@ -50,6 +50,8 @@ def test_places_stand_in_the_text_one_behind_the_other(text: str) -> None:
         assert not flat or (flat[0] >= 0 and flat[-1] <= len(text))
 
 
-@pytest.mark.parametrize("piece", ["translate this: ", "he said, ", "so and ", '"', "a: ", "in my ", "please ", "chat:\n"])
+@pytest.mark.parametrize(
+    "piece", ["translate this: ", "he said, ", "so and ", '"', "a: ", "in my ", "please ", "chat:\n"]
+)
 def test_a_hostile_text_is_read_in_time_in_proportion(piece: str) -> None:
     assert_grows_linearly(lambda text: (list(given_places(text)), list(reported_places(text))), piece, MAX_TURN_BYTES)
