@@ -385,8 +385,8 @@ def test_a_correction_of_nothing_that_was_told_leaves_nothing(worker: Worker, an
 
 def test_what_is_worth_nothing_by_itself_is_kept_where_it_changes_what_is_known(worker: Worker, anna: str) -> None:
     whose = subject(anna)
-    worker.hear(anna, "Book club moved to Thursdays.")
+    worker.hear(anna, "Down to one coffee a day.")
     assert worker.known(whose) == []
-    worker.hear(anna, "We meet our book club on Tuesdays.", first=1)
-    worker.hear(anna, "Book club moved to Thursdays.", first=2)
-    assert "Thursdays" in only(worker.known(whose)).summary
+    worker.hear(anna, "I drink two coffees a day.", first=1)
+    worker.hear(anna, "Down to one coffee a day.", first=2)
+    assert "one" in only(worker.known(whose)).summary

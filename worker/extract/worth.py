@@ -80,9 +80,9 @@ def is_worth_keeping(one: Utterance) -> bool:
 
 
 def _unannounced(one: Utterance) -> str:
-    """Return the words of an utterance without what announces them to the other side: "So you know: I work nights"."""
+    """Return the words of an utterance without what announces them: "So you know: I work nights"."""
     lead, text = one.spelt.plain[: one.shift].rstrip(), one.spelt.plain
-    return text[one.shift :] if lead.endswith(":") and "you" in lead.lower().split() else text
+    return text[one.shift :] if lead.endswith(":") else text
 
 
 def _works_on_it(parsed: Parsed) -> bool:
@@ -121,7 +121,7 @@ def judged(one: Utterance) -> Judgement:
     """Return what the heads say of an utterance."""
     before = one.asked.text if one.asked is not None and one.number < 2 else ""
     assert one.parsed is not None
-    return _judgement(one.spelt.plain, one.part or one.parsed, before)
+    return _judgement(_unannounced(one), one.part or one.parsed, before)
 
 
 def passes_with_the_moment(parsed: Parsed) -> bool:
