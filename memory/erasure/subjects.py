@@ -141,7 +141,12 @@ def _drop_stray_entries(subject: Subject, context: MemoryContext) -> int:
 
 def _finish(erasure: Erasure, proof: Proof, context: MemoryContext, now: datetime) -> None:
     """Note that an erasure is over, if nothing is left: otherwise the fleet tries again within the hour."""
-    if proof.is_clean:
+    if any(job.action == "delete" for job in context.catalog.index_jobs(erasure.subject)):
+        proof.notes.append(
+            "another process was telling the index of it: the sweep removes again what that may still write, and the "
+            "fleet looks again within the hour"
+        )
+    elif proof.is_clean:
         context.catalog.tombstones.finish(erasure.subject, erasure.tombstones, now)
     else:
         proof.notes.append("the fleet looks again within the hour, until nothing is left")

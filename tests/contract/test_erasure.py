@@ -367,9 +367,9 @@ def test_an_erasure_of_a_conversation_that_was_killed_is_finished_for_what_was_s
             erase_turns(whose, Scope.CONVERSATION, "first", worker.context, by="dora", now=now)
     later = (now + timedelta(minutes=5)).isoformat()
     worker.hear(anna, "I have a dog", first=7, conversation_id="first", occurred_at=later)
-    assert tombstones.unfinished(10) == [(whose, now)]
+    assert (whose, now) in tombstones.unfinished(10)
     clean_up(worker.context, now + timedelta(hours=1))
-    assert tombstones.unfinished(10) == []
+    assert (whose, now) not in tombstones.unfinished(10)
     mine = [letter.turn for letter in read_dead_letters(worker.context.redis) if is_turn_of(letter.turn, whose)]
     assert [turn["conversation_id"] for turn in mine] == ["second"]
     assert [memory.source_turn_ids for memory in worker.known(whose)] == [(f"{anna}-7",)]
