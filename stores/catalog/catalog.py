@@ -17,7 +17,7 @@ from stores.catalog.context import drop_stale_context, read_context, read_topics
 from stores.catalog.decay import DecayStore
 from stores.catalog.engine import read_only
 from stores.catalog.erasures import ErasureStore
-from stores.catalog.index_jobs import read_jobs, take_jobs
+from stores.catalog.index_jobs import queue_jobs, read_jobs, read_versions, take_jobs
 from stores.catalog.nights import NightRuns
 from stores.catalog.pages import MemoryPages
 from stores.catalog.preferences import PreferenceStore
@@ -154,6 +154,11 @@ class Catalog:
             found = [memory_of(document) for document in documents]
         return {memory.id: memory for memory in found}
 
+    def versions(self, subject: Subject) -> dict[uuid.UUID, tuple[uuid.UUID, int]]:
+        """Return where the subject's memories lie in the index, and at which versions they are, by memory."""
+        with self._engine.connect() as connection:
+            return read_versions(connection, subject)
+
     def list_memories(
         self,
         subject: Subject,
@@ -255,6 +260,10 @@ class Catalog:
         from, between two moments, if given."""
         with self._engine.connect() as connection:
             return read_jobs(connection, subject, besides, limit)
+
+    def queue_index_jobs(self, jobs: Sequence[IndexJob], now: datetime) -> None:
+        """Queue what the index is to be told anew, for the sweep."""
+        self._writers.write(lambda connection: queue_jobs(connection, jobs, now, taken=False))
 
     def take_index_jobs(self, jobs: Sequence[IndexJob], patience: timedelta) -> list[IndexJob]:
         """Take jobs before reading what the index is told, and answer them as `mark_done` takes them: it strikes none

@@ -16,9 +16,9 @@ from typing import Any
 from sqlalchemy import Connection, Row, bindparam, delete, func, or_, select, update
 
 import stores.catalog.tables as tables
-from schema import Subject
+from schema import MemoryType, Subject, index_key
 from stores.catalog.changes import IndexJob
-from stores.catalog.statements import any_of, of_subject, upsert
+from stores.catalog.statements import any_of, mine, of_subject, upsert, whose
 
 _JOBS = tables.index_jobs
 _DELETE = delete(_JOBS).where(
@@ -30,6 +30,10 @@ _TO_TAKE = select(_JOBS).where(_JOBS.c.memory_id.in_(any_of("ids"))).order_by(_J
 _PASS_OVER = update(_JOBS).where(_JOBS.c.memory_id.in_(any_of("ids"))).values(generation=_JOBS.c.generation + 1)
 _TAKE = _PASS_OVER.values(taken_at=bindparam("now"))
 _VERSIONS = select(tables.memories.c.id, tables.memories.c.version).where(tables.memories.c.id.in_(any_of("ids")))
+
+_ALL_VERSIONS = select(tables.memories.c.id, tables.memories.c.type, tables.memories.c.version).where(
+    mine(tables.memories)
+)
 
 
 def queue_jobs(connection: Connection, jobs: Sequence[IndexJob], since: datetime, *, taken: bool) -> None:
@@ -80,6 +84,14 @@ def strike_jobs(connection: Connection, jobs: Sequence[IndexJob]) -> dict[uuid.U
     if mine:
         connection.execute(_DELETE, mine)
     return {row.id: row.version for row in connection.execute(_VERSIONS, {"ids": [job.memory_id for job in jobs]})}
+
+
+def read_versions(connection: Connection, subject: Subject) -> dict[uuid.UUID, tuple[uuid.UUID, int]]:
+    """Return where a subject's memories lie in the index, and at which versions they are, by memory."""
+    return {
+        row.id: (index_key(subject.subject_id, MemoryType(row.type), row.id), row.version)
+        for row in connection.execute(_ALL_VERSIONS, whose(subject))
+    }
 
 
 def _taken(job: IndexJob, row: Row[Any] | None, now: datetime, patience: timedelta) -> int | None:

@@ -43,7 +43,7 @@ AT_A_TIME = 500
 _MOST = 100_000
 _COSINE = frozenset({models.Distance.DOT, models.Distance.COSINE})
 """Which are one for unit vectors."""
-_SHOWN = ["tenant", "subject", "key", "memory_id"]
+_SHOWN = ["tenant", "subject", "key", "memory_id", "version"]
 _KEYWORD = models.KeywordIndexParams(type=models.KeywordIndexType.KEYWORD)
 _INDEXED: dict[str, models.KeywordIndexParams | models.PayloadSchemaType] = {
     # Whoever is searched for lies together on the disk: that is a subject here, and not a tenant.
@@ -298,7 +298,8 @@ def _filter(where: Where) -> models.Filter:
 
 
 def _hit(held: dict[str, Any], score: float) -> Hit:
-    return Hit(uuid.UUID(held["memory_id"]), uuid.UUID(held["key"]), max(-1.0, min(1.0, score)))
+    similarity = max(-1.0, min(1.0, score))
+    return Hit(uuid.UUID(held["memory_id"]), uuid.UUID(held["key"]), similarity, held.get("version", 0))
 
 
 def _status_of(error: BaseException) -> int | None:

@@ -123,7 +123,7 @@ class S3VectorsIndex:
                 entry = from_json(found["metadata"][_DOCUMENT], wanted)
                 if entry.subject == where.subject:
                     similarity = float(np.clip(1.0 - found["distance"], -1.0, 1.0))
-                    hits.append(Hit(entry.memory_id, entry.key, similarity))
+                    hits.append(Hit(entry.memory_id, entry.key, similarity, entry.version))
         return first_of(hits, limit)
 
     def fetch(self, subject: Subject, keys: Sequence[uuid.UUID]) -> list[Entry]:

@@ -82,8 +82,15 @@ def replace(memory: Memory, context: MemoryContext) -> None:
     )
 
 
-@pytest.mark.parametrize("told", [told_by_a_turn, told_by_a_sweep])
-@pytest.mark.parametrize("change", [erase, replace])
+@pytest.mark.parametrize(
+    ("told", "change"),
+    [
+        (told_by_a_sweep, erase),
+        (told_by_a_turn, replace),
+        pytest.param(told_by_a_turn, erase, marks=pytest.mark.soak),
+        pytest.param(told_by_a_sweep, replace, marks=pytest.mark.soak),
+    ],
+)
 def test_what_was_told_too_late_by_a_worker_that_then_died_does_not_stay(
     fleet: Fleet, told: Told, change: Change
 ) -> None:
