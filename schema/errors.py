@@ -194,6 +194,10 @@ class IndexUnbuilt(OperatorError):
     """The index has not all memories yet."""
 
 
+class MoveRefused(Refused):
+    """One index is built from the catalog at a time, by one process. The message says which, and the way out."""
+
+
 # -- models -----------------------------------------------------------------------------------------------------------
 
 
