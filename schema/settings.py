@@ -205,6 +205,11 @@ class Settings(BaseSettings):
     max_ahead_seconds: Annotated[float, Field(ge=0)] = Field(
         86_400.0, description="how far ahead of this machine's clock a turn may say that it was said"
     )
+    clock_tolerance_seconds: Annotated[float, Field(ge=0)] = Field(
+        300.0,
+        description="how far a sender's clock may be behind the broker's: what was said longer before an erasure, and "
+        "comes after it, is refused",
+    )
     spool_dir: Path | None = Field(
         None,
         description="folder on a local disk where a producer keeps turns while the broker is away; unset: "

@@ -30,7 +30,7 @@ from schema import (
     Turn,
 )
 from schema.errors import ConflictingTurn
-from stores.catalog import LedgerEntry, Outcome
+from stores.catalog import Changes, LedgerEntry, Outcome
 from stores.failpoints import hit
 from stores.mailbox import Lease
 from worker.context import WorkerContext
@@ -49,6 +49,7 @@ from worker.nights.consolidate import is_burst, request_condensing_once
 
 _log = structlog.get_logger()
 _WORKER = "worker"
+_BEFORE_AN_ERASURE = "said before an erasure"
 
 
 @dataclass(frozen=True)
@@ -87,8 +88,11 @@ def process(received: Sequence[ReceivedTurn], lease: Lease, context: WorkerConte
         Exception: whatever a part raised before the commit; nothing was written.
     """
     subject = lease.subject
-    fresh = _fresh(received, subject, context)
+    fresh, too_late = _fresh(received, subject, context)
+    refused = tuple(_refused(one, now) for one in too_late)
     if not fresh:
+        if refused:
+            publish(Changes(subject=subject, at=now, fence=lease.token, ledger=refused), {}, context)
         return
     decided = decide(fresh, subject, context, now)
     turns, conversation, preferences, draft = decided.turns, decided.conversation, decided.preferences, decided.draft
@@ -98,7 +102,7 @@ def process(received: Sequence[ReceivedTurn], lease: Lease, context: WorkerConte
     changes = replace(
         draft.changes(lease.token),
         sources=tuple(_sources(decided.received, preferences, draft, context.policy)),
-        ledger=tuple(_ledger(decided.received, turns, decided.effective, forgetting, draft)),
+        ledger=(*_ledger(decided.received, turns, decided.effective, forgetting, draft), *refused),
         topics=decided.topics,
         questions=dict.fromkeys(questions) if forgetting else questions,
         recent=recent_after(turns, conversation, preferences, context.policy) if keeps_recent else {},
@@ -150,18 +154,29 @@ def decide(fresh: Sequence[ReceivedTurn], subject: Subject, context: WorkerConte
     return Decided(list(fresh), turns, conversation, preferences, extraction, items, effective, topics, draft)
 
 
-def _fresh(received: Sequence[ReceivedTurn], subject: Subject, context: WorkerContext) -> list[ReceivedTurn]:
-    """Return those of the turns that were neither processed nor erased."""
+def _fresh(
+    received: Sequence[ReceivedTurn], subject: Subject, context: WorkerContext
+) -> tuple[list[ReceivedTurn], list[ReceivedTurn]]:
+    """Return those of the turns that were neither processed nor erased; and those that come after an erasure and were
+    said before it."""
     processed = context.catalog.processed(subject, [arrived.turn.turn_id for arrived in received])
     for arrived in received:
         if processed.get(arrived.turn.turn_id, arrived.digest) != arrived.digest:
             raise ConflictingTurn(arrived.turn.turn_id)
     erased = context.catalog.tombstones.of(subject)
-    return [
-        arrived
-        for arrived in received
-        if arrived.turn.turn_id not in processed and not any(tombstone.covers(arrived.turn) for tombstone in erased)
-    ]
+    tolerance = timedelta(seconds=context.settings.clock_tolerance_seconds)
+    fresh, too_late = list[ReceivedTurn](), list[ReceivedTurn]()
+    for arrived in received:
+        turn = arrived.turn
+        if turn.turn_id in processed or any(one.covers(turn, arrived.arrived_at) for one in erased):
+            continue
+        (too_late if any(one.refuses(turn, tolerance) for one in erased) else fresh).append(arrived)
+    return fresh, too_late
+
+
+def _refused(arrived: ReceivedTurn, now: datetime) -> LedgerEntry:
+    reasons = (_BEFORE_AN_ERASURE,)
+    return LedgerEntry(arrived.turn.turn_id, arrived.digest, Outcome.REFUSED, reasons, arrived.arrived_at, now)
 
 
 def _made_by(extraction: Extraction) -> dict[str, str | int]:
