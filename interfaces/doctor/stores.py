@@ -76,7 +76,7 @@ def _index(settings: Settings, embedder: Embedder, *, tend: bool) -> Iterator[He
     except IndexMismatch as error:
         yield failed("index", "made for another embedder", str(error))
         return
-    except (OperatorError, CatalogOutage) as error:
+    except (OperatorError, CatalogOutage, IndexUnavailable) as error:
         yield failed("index", "cannot be used", str(error))
         return
     catalog = Catalog(engine)

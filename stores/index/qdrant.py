@@ -16,7 +16,7 @@ from qdrant_client.common.client_exceptions import QdrantException, ResourceExha
 from qdrant_client.http.exceptions import ApiException, ResponseHandlingException, UnexpectedResponse
 
 from schema import Subject
-from schema.errors import IndexMismatch, IndexUnavailable, SettingsError
+from schema.errors import IndexMismatch, IndexRefused, IndexUnavailable, SettingsError
 from schema.health import HealthCheck, failed, fine, warning
 from schema.settings import Settings, variable_of
 from stores.index.base import Entry, Hit, Metric, Vector, Where
@@ -238,12 +238,12 @@ class QdrantIndex:
                 f"Qdrant does not answer ({type(cause).__name__}); does it run where {variable_of('index_url')} says?"
             )
         if status in {401, 403}:
-            return IndexUnavailable(
+            return IndexRefused(
                 f"Qdrant refuses the key ({status}); {variable_of('index_api_key')} must be one that may read and "
                 f"write the collection {self._name}, and make it at the first start"
             )
         if status == 404:
-            return IndexUnavailable(
+            return IndexRefused(
                 f"Qdrant has no collection {self._name} any more ({status}); start again, which makes it, and then run "
                 "`afterturn reindex`"
             )

@@ -9,7 +9,7 @@ from pathlib import Path
 from queue import LifoQueue
 from threading import Lock
 
-from schema.errors import IndexUnavailable
+from schema.errors import IndexRefused, IndexUnavailable
 
 READERS = 4
 """Connections that read one file at a time in one process; 16 files make 64, the fleet's default slots."""
@@ -43,6 +43,8 @@ _REMEDIES = {
     sqlite3.SQLITE_NOTADB: "no SQLite file: stop every process, move the index folder away, `afterturn reindex`",
 }
 
+_PASSING = frozenset({sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED})
+
 
 @contextmanager
 def explained(path: Path) -> Iterator[None]:
@@ -56,7 +58,8 @@ def explained(path: Path) -> Iterator[None]:
             remedy = "look at the file, its folder and its disk"
         if remedy is None:
             raise
-        raise IndexUnavailable(f"{path}: {error}; {remedy}") from error
+        kind = IndexUnavailable if code is not None and code & 0xFF in _PASSING else IndexRefused
+        raise kind(f"{path}: {error}; {remedy}") from error
 
 
 class Shard:

@@ -15,7 +15,7 @@ from pathlib import Path
 import numpy as np
 
 from schema import Kind, MemoryType, Status, Subject, Visibility
-from schema.errors import IndexUnavailable
+from schema.errors import IndexRefused
 from schema.health import HealthCheck, failed, fine
 from stores.index.base import Entry, Hit, Metric, Vector, Where
 from stores.index.checks import checked, checked_limit, in_parts, must_be_ready, refuse_another
@@ -68,7 +68,7 @@ class SqliteIndex:
             self.folder.mkdir(parents=True, exist_ok=True)
             lock = (self.folder / "lock").open("w")
         except OSError as error:
-            raise IndexUnavailable(
+            raise IndexRefused(
                 f"{self.folder}: {error.strerror}; the folder must be one that the user of this process can write to"
             ) from error
         with lock:
