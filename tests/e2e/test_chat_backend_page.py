@@ -73,9 +73,9 @@ def test_the_ten_lines_answer_with_what_is_known_and_hand_the_turn_over(service:
         assert asyncio.run(page["memory"].flush(30)) == 0
     redis = open_redis(service.settings)
     mailbox = open_mailbox(service.settings, redis, create_celery(service.settings))
-    [body] = mailbox.parked(Subject(tenant_id="acme", subject_id="maya")).values()
+    [parked] = mailbox.parked(Subject(tenant_id="acme", subject_id="maya")).values()
     redis.close()
-    said = [(message["role"], message["content"]) for message in json.loads(body)["messages"]]
+    said = [(message["role"], message["content"]) for message in json.loads(parked.body)["messages"]]
     assert said == [("user", "What can I not eat?"), ("assistant", answer)]
     page["memory"]._enqueuer.close(1)
 
