@@ -69,15 +69,16 @@ def context_block(
         ValueError: the subjects are of several tenants.
         NotAMember, NotAllowed: the principal may see nothing of one of the subjects.
     """
-    room = budget_tokens - _tokens("\n".join([_OPENS, _RULES, _STABLE, _ASKED, _CLOSES]))
     everything_standing = _standing(audiences(principal, subjects, stores), stores)
+    if bullets is not None:
+        hits = retrieve(principal, subjects, question, stores, limit=bullets, now=now) if question.strip() else []
+        likeliest = {memory.id: memory for memory in (*(hit.memory for hit in hits), *everything_standing)}
+        first = _fitting(list(likeliest.values())[:bullets], budget_tokens)
+        return _block("\n".join(map(line, first)), first)
+    room = budget_tokens - _tokens("\n".join([_OPENS, _RULES, _STABLE, _ASKED, _CLOSES]))
     standing = _fitting(everything_standing, int(room * _STABLE_SHARE))
     known = {memory.id for memory in standing}
     room -= sum(map(_cost, standing))
-    if bullets is not None:
-        hits = retrieve(principal, subjects, question, stores, limit=bullets, now=now) if question.strip() else []
-        first = list({memory.id: memory for memory in (*(hit.memory for hit in hits), *standing)}.values())[:bullets]
-        return _block("\n".join(map(line, first)), first)
     answers = _answers(principal, subjects, question, stores, room, now) if question.strip() else []
     fresh = _fitting([memory for memory in answers if memory.id not in known], room)
     if not standing and not fresh:
