@@ -14,24 +14,24 @@ help: ## Show what each target does
 
 install: $(INSTALLED) ## Create the environment in .venv from the lock file
 
-$(INSTALLED): requirements-dev.lock pyproject.toml
+$(INSTALLED): requirements-dev.lock pyproject.toml clients/python/pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit(0 if sys.version_info >= (3, 11) else f"Python {sys.version.split()[0]} is too old: Afterturn needs 3.11 or newer. Try: make PYTHON=python3.11 $(or $(MAKECMDGOALS),install)")'
 	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV) || { rm -rf $(VENV); echo "cannot create an environment: is the venv module installed? (Debian: apt install python3-venv)" >&2; exit 1; }
 	@echo "installing what is locked in requirements-dev.lock ..."
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements-dev.lock
-	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e .
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e . -e clients/python
 	@touch $@
 
 run: $(INSTALLED) ## Start the whole fleet here and show what it remembers (FILE=turns.jsonl feeds a file, ONCE=1 exits)
 	@exec $(BIN)/afterturn run $(FILE) $(if $(ONCE),--once)
 
 test: $(INSTALLED) ## Run all tests
-	$(BIN)/python -m pytest -n 2 tests/unit
-	$(BIN)/python -m pytest -n 3 --dist loadfile --no-loadscope-reorder -m "not alone" tests/fleet tests/contract tests/e2e
+	$(BIN)/python -m pytest -n 2 tests/unit clients/python/tests
+	$(BIN)/python -m pytest -n 3 --dist loadfile --no-loadscope-reorder -m "not alone" tests/fleet tests/contract tests/browser tests/e2e
 	$(BIN)/python -m pytest -m alone tests/fleet tests/contract tests/e2e
 
 test-unit: $(INSTALLED) ## Run the pure tests only: seconds
-	$(BIN)/python -m pytest -n 2 tests/unit
+	$(BIN)/python -m pytest -n 2 tests/unit clients/python/tests
 
 test-llm: $(INSTALLED) ## Run the tests on a real, tiny language model; builds llama.cpp into .venv-llm first (15 minutes)
 	@test -x .venv-llm/bin/python || $(PYTHON) -m venv .venv-llm

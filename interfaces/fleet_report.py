@@ -18,7 +18,7 @@ from sqlalchemy.exc import SQLAlchemyError
 
 from interfaces.local.progress import percentile
 from schema import utc_iso
-from schema.errors import AfterturnError, OperatorError
+from schema.errors import AfterturnError, Outage
 from schema.settings import Settings, variable_of
 from stores.catalog import Catalog, open_catalog
 from stores.dead_letters import count_dead_letters, latest_dead_letters
@@ -35,7 +35,7 @@ _TURNS_MEASURED = 10_000
 _BEATS_SCHEDULE, _SWEEP = f"{BEAT_KEYS}:schedule", f"{BEAT_KEYS}sweep"
 
 
-class NoAnswer(OperatorError):
+class NoAnswer(Outage):
     """A part did not answer in time. The message says which, and what to look at."""
 
 

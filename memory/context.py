@@ -34,15 +34,18 @@ class MemoryContext(Stores):
         self.redis.close()
 
 
-def open_memory(settings: Settings, celery: Celery | None = None, *, redis: Redis | None = None) -> MemoryContext:
+def open_memory(
+    settings: Settings, celery: Celery | None = None, *, redis: Redis | None = None, makes_catalog: bool = True
+) -> MemoryContext:
     """Open all that changing memories needs; `celery` sends to the queues and `redis` is the broker's, each one of its
-    own unless given.
+    own unless given. An embedded catalog that is not there is made, if `makes_catalog`.
 
     Raises:
         SettingsError: a policy constant cannot work, or a model never will; the message says which setting.
         CatalogUnavailable, IndexMismatch: a store cannot be used as it is; the message says what to do.
     """
-    stores, redis, sender = open_stores(settings), redis or open_redis(settings), celery or create_celery(settings)
+    stores, redis = open_stores(settings, makes_catalog=makes_catalog), redis or open_redis(settings)
+    sender = celery or create_celery(settings)
     prices = settings.llm_price_prompt, settings.llm_price_completion
     llm = open_llm(settings, redis, on_call=partial(count_llm_call, prices=prices), on_breaker=show_breaker)
     return MemoryContext(

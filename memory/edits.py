@@ -11,10 +11,11 @@ from typing import Any, Final
 from memory.context import MemoryContext
 from memory.draft import Draft
 from memory.publish import publish
-from memory.rights import writable_memory
+from memory.rights import require_writable, writable_memory
 from policies.authority import USER
+from policies.categories import normalised_category
 from policies.privacy.screen import screen
-from schema import AuditAction, Memory, Principal, Status, Subject, Verdict
+from schema import AuditAction, Memory, Principal, Status, Subject, Verdict, Visibility
 from schema.errors import ConcurrentChange, Refused
 
 _ATTEMPTS: Final = 5
@@ -49,6 +50,8 @@ class Edit:
     tags: tuple[str, ...] | None = None
     importance: float | None = None
     confidence: float | None = None
+    visibility: Visibility | None = None
+    """`individual` makes it the own of the agent who edits."""
 
     def fields(self) -> dict[str, Any]:
         """Return the fields that are given, by their names."""
@@ -72,13 +75,15 @@ def edit(
     confidence of 0 archives.
 
     Raises:
-        NotFound, NotAMember, NotAllowed: see `writable_memory`.
+        NotFound, NotAMember, NotAllowed: see `writable_memory`; so may what it would be seen as not be written.
         VersionMismatch: it is at another version.
         NotKept: the new summary is a secret, planted, or on a blocked topic.
         pydantic.ValidationError: a value cannot be what its field says.
         ConcurrentChange: others kept changing it.
     """
     fields = wanted.fields()
+    if "category" in fields:
+        fields["category"] = normalised_category(fields["category"], context.settings.categories)
     if "summary" in fields:
         fields["summary"] = _screened(subject, fields["summary"], context)
         fields |= {"facts": (), "entities": ()}
@@ -89,7 +94,10 @@ def edit(
     def change(memory: Memory, draft: Draft) -> None:
         if version is not None and memory.version != version:
             raise VersionMismatch(memory.version)
-        changed = Memory.model_validate({**memory.model_dump(), **fields, "updated_at": now})
+        own = {"agent_id": principal.agent_id} if principal and wanted.visibility is Visibility.INDIVIDUAL else {}
+        changed = Memory.model_validate({**memory.model_dump(), **fields, **own, "updated_at": now})
+        if wanted.visibility is not None:
+            require_writable(principal, subject, changed.labels, context.catalog)
         if wanted.confidence == 0.0:
             draft.update(changed, None, f"edited: {named}")
             draft.archive(changed, "its confidence was set to 0")

@@ -4,48 +4,108 @@ from __future__ import annotations
 
 import uuid
 from collections.abc import Collection, Mapping, Sequence
+from dataclasses import replace
 
 from memory.attributes import prototypes_of
 from memory.context import MemoryContext
 from memory.draft import Draft
 from memory.erasure.memories import family, remove
 from memory.indexing import indexed_vectors
-from policies.forgetting import Known, Meant, meant_by
+from policies.forgetting import Known, Meant, left_of, meant_by, pieces_of
 from policies.language.attributes import attribute_shares
-from schema import AuditAction, ForgetRequest, Memory, Status
+from schema import AuditAction, EventName, ForgetRequest, Memory, Review, Status
 from stores.index.base import Vector
 
 FORGETTABLE = (Status.ACTIVE, Status.PROVISIONAL, Status.SUPERSEDED, Status.ARCHIVED)
 """The statuses of what a wish to forget may mean."""
 _LOOKED_THROUGH = 5_000
 """How many memories of a subject are looked through, the latest change first."""
+_TAKEN_APART = 20
+"""Of how many memories that tell several things, the nearest first, each clause is looked at."""
 _ASKED = "the user asked for it to be forgotten"
 _IN_DOUBT = "the user asked for something like it to be forgotten: hidden until somebody says more"
+_REST = "what is left of it without what was forgotten"
+_NOTHING = "nothing is known that was asked to be forgotten"
+NOTHING_TO_FORGET = "nothing_to_forget"
+"""The code of the event that tells so."""
+_SHOWN = (Status.ACTIVE, Status.PROVISIONAL)
 _UNDER_LEGAL_HOLD = "it is under legal hold: nothing was forgotten of what the user asked for"
 
 
-def forget(request: ForgetRequest, vector: Vector, draft: Draft, context: MemoryContext) -> bool:
+def forget(
+    request: ForgetRequest, vector: Vector, draft: Draft, context: MemoryContext, conversation_id: str | None = None
+) -> bool:
     """Remove on the draft what a request surely means, of the memories and of what waits for a person, and hide what it
-    may mean.
+    may mean until a person says so.
 
-    `vector` is the request's. Returns whether anything was removed or hidden; under legal hold nothing is, and
-    the audit says so.
+    `vector` is the request's, `conversation_id` that of its turn: only there something was just said. Returns whether
+    anything was removed or hidden; where nothing was, an event says so. Under legal hold nothing is removed, and the
+    audit says so.
     """
     draft.load(context.catalog.list_memories(draft.subject, statuses=FORGETTABLE, limit=_LOOKED_THROUGH))
-    memories = [memory for memory in draft.current.values() if memory.status in FORGETTABLE]
+    memories = [
+        memory
+        for memory in draft.current.values()
+        if memory.status in FORGETTABLE
+        and (not request.just_said or (memory.conversation_id == conversation_id and memory.status in _SHOWN))
+    ]
     known = _known(memories, vector, draft, context)
     name = draft.name or ""
     meant = _named(request, memories) if request.known else meant_by(request, known, context.policy, name)
-    hidden = _hide([memories[place] for place in meant.perhaps], draft)
+    done = _hide([memories[place] for place in meant.perhaps], request, draft, conversation_id)
     sure = [memories[place] for place in meant.surely]
     if sure:
         draft.load(family(context.catalog, draft.subject, [memory.id for memory in sure]).values())
-        aftermath = remove(_narrowed(sure, request, draft, context), draft, context, _ASKED)
+        narrowed = _narrowed(sure, request, draft, context)
+        rests = _rests([known[place] for place in meant.surely], request, draft, context)
+        aftermath = remove(narrowed, draft, context, _ASKED)
         for id_ in aftermath.held:
             draft.audit_refusal(AuditAction.REFUSED, request.turn_id, _UNDER_LEGAL_HOLD, memory_id=id_)
         if aftermath.held:
-            return hidden
-    return _withdraw(request, draft, context) or hidden or bool(sure)
+            return done
+        for rest, rest_vector in rests:
+            draft.create(rest, rest_vector, _REST)
+    done = _withdraw(request, draft, context) or done or bool(sure)
+    if not done:
+        payload = {"turn_id": request.turn_id, "code": NOTHING_TO_FORGET, "message": _NOTHING}
+        draft.emit(EventName.ERROR, payload)
+    return done
+
+
+def _rests(
+    meant: Sequence[Known], request: ForgetRequest, draft: Draft, context: MemoryContext
+) -> list[tuple[Memory, Vector]]:
+    """Return what is left of the active memories that say more than what is meant, each as a memory of its own, which
+    does not lead back to the turn in which all was said."""
+    found = []
+    for known in meant:
+        memory = known.memory
+        if not isinstance(memory, Memory) or memory.status is not Status.ACTIVE or memory.consolidated_from:
+            continue
+        summary = left_of(known, request, context.policy, draft.name or "")
+        if summary is not None:
+            found.append((_alone(memory, summary, draft), context.embedder.embed([summary])[0]))
+    return found
+
+
+def _alone(memory: Memory, summary: str, draft: Draft) -> Memory:
+    said = summary.casefold()
+    key = f"afterturn:{draft.subject.key}:rest:{memory.id}:{summary}"
+    return memory.model_copy(
+        update={
+            "id": uuid.uuid5(uuid.NAMESPACE_URL, key),
+            "title": None,
+            "summary": summary,
+            "entities": tuple(entity for entity in memory.entities if entity.text.casefold() in said),
+            "facts": tuple(fact for fact in memory.facts if fact.object.casefold() in said),
+            "source_turn_ids": (),
+            "created_at": draft.now,
+            "updated_at": draft.now,
+            "supersedes": (),
+            "merged_from": (),
+            "version": 1,
+        }
+    )
 
 
 def _named(request: ForgetRequest, memories: Sequence[Memory]) -> Meant:
@@ -67,19 +127,47 @@ def _known(memories: Sequence[Memory], vector: Vector, draft: Draft, context: Me
         **draft.vectors,
     }
     prototypes = prototypes_of(context.embedder)
-    return [
+    found = [
         Known(memory, float(known @ vector), attribute_shares(known, prototypes))
         if (known := vectors.get(memory.id)) is not None
         else Known(memory)
         for memory in memories
     ]
+    pieces = {place: cut for place, one in enumerate(found) if len(cut := pieces_of(one.memory.summary)) > 1}
+    near = sorted(pieces, key=lambda place: -(found[place].similarity or 0.0))[:_TAKEN_APART]
+    texts = [text for place in near for text in pieces[place]]
+    embedded = dict(zip(texts, context.embedder.embed(texts), strict=True)) if texts else {}
+    for place in near:
+        found[place] = replace(
+            found[place],
+            pieces=tuple(
+                Known(
+                    found[place].memory.model_copy(update={"summary": text}),
+                    float(embedded[text] @ vector),
+                    attribute_shares(embedded[text], prototypes),
+                )
+                for text in pieces[place]
+            ),
+        )
+    return found
 
 
-def _hide(memories: Collection[Memory], draft: Draft) -> bool:
-    """Archive what may be meant: it is not told any more, and nothing is lost. Returns whether anything was."""
+def _hide(memories: Collection[Memory], request: ForgetRequest, draft: Draft, conversation_id: str | None) -> bool:
+    """Archive what may be meant and ask a person: it is not told any more, and nothing is lost. Returns whether
+    anything was."""
     shown = [memory for memory in memories if memory.status is Status.ACTIVE]
     for memory in shown:
         draft.archive(memory, _IN_DOUBT)
+    if shown:
+        review = Review.of_forgetting(
+            draft.subject,
+            tuple(memory.id for memory in shown),
+            request.turn_id,
+            policy_version=draft.policy_version,
+            opened_at=draft.now,
+            conversation_id=conversation_id,
+        )
+        draft.queue_review(review)
     return bool(shown)
 
 

@@ -1,34 +1,65 @@
-"""Tells the index what the catalog has, after the fact: the index may be behind, never ahead."""
+"""Tells the index what the catalog has, after the fact: the index may be behind, never ahead.
+
+Nothing keeps two from telling it of one memory at a time, nor the older state from being told last. So who tells it
+looks afterwards whether that is still what the catalog has, and a job stays until somebody was alone with it: whoever
+dies between telling and looking leaves a job behind from which the sweep puts it right (docs/decisions/0021).
+"""
 
 from __future__ import annotations
 
+import time
 import uuid
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import timedelta
 
 from schema import Memory, Subject
 from stores.catalog import IndexJob
+from stores.failpoints import hit
 from stores.index.base import Entry, Vector
 from stores.open import Stores
 
 _ALL = 10**9
+_JOBS_A_CALL = 500
 
 
 def index(jobs: Sequence[IndexJob], stores: Stores, *, vectors: Mapping[uuid.UUID, Vector] | None = None) -> None:
     """Do jobs of any subjects: upsert what the catalog has now, delete what it no longer has. Repeatable.
 
-    `vectors` are those of memories' summaries that are known already, by memory; the others are embedded.
+    `vectors` are those of summaries that are known already, by memory at the job's version; the others are embedded.
+    Jobs that another may be doing too are done and stay.
     """
+    given = vectors or {}
+    known = {(job.memory_id, job.version): given[job.memory_id] for job in jobs if job.memory_id in given}
     while jobs:
-        indexed = _reconcile(jobs, stores, vectors or {})
-        vectors = None
-        jobs = overtaken(jobs, indexed, stores.catalog.mark_done(jobs).versions)
+        began = time.monotonic()
+        taken = stores.catalog.take_index_jobs(jobs, _patience(stores))
+        state = _read(jobs, stores, known)
+        hit("before_index")
+        if is_late(began, stores):
+            continue
+        _tell(state, stores)
+        hit("after_index")
+        jobs = overtaken(jobs, state.versions, stores.catalog.mark_done(taken).versions)
 
 
 def index_all(subject: Subject, stores: Stores) -> None:
     """Do all jobs of one subject, a page at a time."""
-    while jobs := stores.catalog.index_jobs(subject):
-        index(jobs, stores)
+    jobs = stores.catalog.index_jobs(subject, limit=_ALL)
+    for start in range(0, len(jobs), _JOBS_A_CALL):
+        index(jobs[start : start + _JOBS_A_CALL], stores)
+
+
+def _patience(stores: Stores) -> timedelta:
+    """Return for how long who has taken a job may be at work on it."""
+    return timedelta(seconds=stores.settings.lease_seconds)
+
+
+def is_late(began: float, stores: Stores) -> bool:
+    """Return whether what was read since a moment of the monotonic clock must be read again before the index is told:
+    another may have taken the job for abandoned by now, and be alone with it."""
+    return time.monotonic() - began > _patience(stores).total_seconds() / 2
 
 
 def indexed_vectors(memories: Sequence[Memory], stores: Stores) -> dict[uuid.UUID, Vector]:
@@ -55,21 +86,37 @@ def overtaken(
     return [job for job in jobs if now.get(job.memory_id) != indexed.get(job.memory_id)]
 
 
-def _reconcile(jobs: Sequence[IndexJob], stores: Stores, known: Mapping[uuid.UUID, Vector]) -> dict[uuid.UUID, int]:
-    """Tell the index what the catalog has of the jobs' memories, and answer at which versions that was."""
+@dataclass
+class _State:
+    """What the catalog has of some jobs' memories."""
+
+    entries: list[Entry] = field(default_factory=list)
+    gone: dict[Subject, list[uuid.UUID]] = field(default_factory=lambda: defaultdict(list))
+    """Keys of memories that it no longer has."""
+    versions: dict[uuid.UUID, int] = field(default_factory=dict)
+
+
+def _read(jobs: Sequence[IndexJob], stores: Stores, known: dict[tuple[uuid.UUID, int], Vector]) -> _State:
+    """Read what the index is told. `known` gets the vectors, by memory and version, so that whoever reads again need
+    not embed again."""
+    state = _State()
     by_subject: dict[Subject, list[IndexJob]] = defaultdict(list)
     for job in jobs:
         by_subject[job.subject].append(job)
-    indexed = {}
     for subject, of_subject in by_subject.items():
         memories = stores.catalog.memories(subject, [job.memory_id for job in of_subject])
-        gone = [job.index_key for job in of_subject if job.memory_id not in memories]
-        if memories:
-            missing = [memory for memory in memories.values() if memory.id not in known]
-            embedded = stores.embedder.embed([memory.summary for memory in missing]) if missing else ()
-            vectors = {**known, **{memory.id: vector for memory, vector in zip(missing, embedded, strict=True)}}
-            stores.index.upsert([Entry.of(memory, vectors[id_]) for id_, memory in memories.items()])
-        if gone:
-            stores.index.delete(subject, gone)
-        indexed.update({memory.id: memory.version for memory in memories.values()})
-    return indexed
+        missing = [memory for memory in memories.values() if (memory.id, memory.version) not in known]
+        embedded = stores.embedder.embed([memory.summary for memory in missing]) if missing else ()
+        known.update({(one.id, one.version): vector for one, vector in zip(missing, embedded, strict=True)})
+        state.entries += [Entry.of(memory, known[memory.id, memory.version]) for memory in memories.values()]
+        state.versions |= {memory.id: memory.version for memory in memories.values()}
+        if gone := [job.index_key for job in of_subject if job.memory_id not in memories]:
+            state.gone[subject] = gone
+    return state
+
+
+def _tell(state: _State, stores: Stores) -> None:
+    if state.entries:
+        stores.index.upsert(state.entries)
+    for subject, keys in state.gone.items():
+        stores.index.delete(subject, keys)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 import uuid
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -12,7 +13,7 @@ import structlog
 from memory.context import MemoryContext
 from memory.events import announce, take_back
 from memory.failures import is_transient
-from memory.indexing import index, overtaken
+from memory.indexing import index, is_late, overtaken
 from memory.metrics import count_committed, count_searchable
 from memory.stages import stage
 from schema import Memory
@@ -47,6 +48,7 @@ def publish(changes: Changes, vectors: Mapping[uuid.UUID, Vector], context: Memo
     if in_catalog:
         with _or_by_the_sweep():
             vectors = _completed(vectors, written, context)
+    began = time.monotonic()
     with stage("commit"):
         event_ids = context.catalog.commit(changes, vectors)
     hit("after_commit")
@@ -58,7 +60,7 @@ def publish(changes: Changes, vectors: Mapping[uuid.UUID, Vector], context: Memo
     with _or_by_the_sweep():
         if jobs and not in_catalog:
             with stage("index"):
-                _index(changes, _completed(vectors, written, context), context)
+                _index(changes, _completed(vectors, written, context), began, context)
         if jobs:
             hit("after_index")
             count_searchable(changes)
@@ -70,7 +72,11 @@ def publish(changes: Changes, vectors: Mapping[uuid.UUID, Vector], context: Memo
     return Published(tuple(event_ids), is_complete)
 
 
-def _index(changes: Changes, vectors: Mapping[uuid.UUID, Vector], context: MemoryContext) -> None:
+def _index(changes: Changes, vectors: Mapping[uuid.UUID, Vector], began: float, context: MemoryContext) -> None:
+    hit("before_index")
+    if is_late(began, context):
+        index(changes.index_jobs(), context)
+        return
     if written := (*changes.created, *changes.updated):
         context.index.upsert([Entry.of(memory, vectors[memory.id]) for memory in written])
     if changes.deleted:

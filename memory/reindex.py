@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
 
 from schema import Memory, Status, Subject, index_key
-from schema.errors import IndexUnbuilt
+from schema.errors import IndexUnbuilt, MoveRefused
 from stores.catalog.reindex_jobs import LoggedWrite
 from stores.graph import RebuildableGraph
 from stores.index.base import Entry
@@ -32,7 +32,46 @@ def reindex(stores: Stores, progress: Callable[[int], None] = lambda _: None) ->
     were. Begins where an earlier call to the same index and model was broken off. `progress` hears the number so far.
 
     The fleet may work on, with these settings or with others.
+
+    Raises:
+        MoveRefused: another process builds one, or a move to another index was not ended.
     """
+    with stores.catalog.reindex_jobs.alone():
+        return _build(stores, progress)
+
+
+def finish(stores: Stores) -> int:
+    """End the move to the index of the settings: tell it what was written since it was built, and log no more. Returns
+    how much that was.
+
+    Raises:
+        MoveRefused: another process is at work, the move is to another index, or the index is not built to its end.
+    """
+    jobs, target = stores.catalog.reindex_jobs, target_of(stores)
+    with jobs.alone():
+        jobs.refuse_beside(target)
+        job = jobs.of(target)
+        if job is not None and job.finished_at is None:
+            raise MoveRefused(
+                f"the index {target} is not built to its end: {job.done} memories are in it. Run `afterturn reindex` "
+                "with these settings first"
+            )
+        told = catch_up(stores)
+        jobs.end()
+        return told
+
+
+def give_up(stores: Stores) -> None:
+    """End whatever move is under way, and log no more: its index must not be used.
+
+    Raises:
+        MoveRefused: another process is at work on it.
+    """
+    with stores.catalog.reindex_jobs.alone():
+        stores.catalog.reindex_jobs.end()
+
+
+def _build(stores: Stores, progress: Callable[[int], None]) -> int:
     jobs, target = stores.catalog.reindex_jobs, target_of(stores)
     job = jobs.begin(target, stores.embedder.name, datetime.now(UTC), anew=_has_nothing(stores))
     done, cursor = job.done, job.cursor

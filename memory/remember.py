@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import uuid
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Final, Literal
 
@@ -13,8 +13,10 @@ from memory.edits import OPERATOR, NotKept
 from memory.leases import subject_lease
 from memory.publish import publish
 from memory.resolve import resolve
-from memory.rights import require_writable
+from memory.rights import require_writable, seen_of
 from memory.scoring import Origin, embed, score
+from policies.access import may_see
+from policies.categories import normalised_category
 from policies.privacy.screen import screen
 from schema import Candidate, Kind, Labels, Memory, MemoryType, Principal, Subject, Verdict, Visibility
 from schema.turn import TurnSource
@@ -49,12 +51,14 @@ class Statement:
     type: MemoryType | None = None
     """Unset: that of its kind."""
     pinned: bool = False
+    importance: float | None = None
+    """Unset: by the rules, as of what comes of a turn."""
 
 
 @dataclass(frozen=True)
 class Remembered:
-    """What became of a statement. `memory` is what says it now; None where what is known already does, or where it is
-    held for a person: an agent's words do not take the place of the user's."""
+    """What became of a statement. `memory` is what says it now; None where what is known already does, where it is
+    held for a person (an agent's words do not take the place of the user's), and where the principal may not see it."""
 
     outcome: Literal["created", "updated", "known", "held"]
     memory: Memory | None
@@ -87,13 +91,16 @@ def remember(
     with subject_lease(subject, context) as lease:
         draft = Draft(subject, now, context.policy.version, by=principal.key_id if principal else OPERATOR)
         state = context.catalog.subject_state(subject, now)
-        items = [score(candidate, context)]
+        scored = score(candidate, context)
+        items = [scored if statement.importance is None else replace(scored, importance=statement.importance)]
         vectors = embed(items, state.unindexed, draft, context)
         origin = Origin(None, agent_id, author_id, visibility=visibility)
         [resolution] = resolve(items, vectors, {candidate.turn_id: origin}, draft, context)
         memory = draft.current[resolution.memory_id] if resolution.memory_id else None
         publish(draft.changes(lease.token), draft.vectors, context)
-    if memory is None:
+    # It may have been merged into what somebody else called private: that it says more is not for the principal.
+    seen = seen_of(principal, subject, context.catalog)
+    if memory is None or not (seen is None or may_see(seen, memory.labels)):
         return Remembered("held" if resolution.is_held else "known", None)
     return Remembered("updated" if memory.id in draft.read else "created", memory)
 
@@ -128,7 +135,7 @@ def _candidate(
         ordinal=0,
         type=statement.type or _TYPE_OF[statement.kind],
         kind=statement.kind,
-        category=statement.category or context.settings.categories[-1],
+        category=normalised_category(statement.category, context.settings.categories),
         summary=summary,
         tags=statement.tags,
         source=source,

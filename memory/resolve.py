@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import uuid
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from memory.attributes import prototypes_of, with_attributes
 from memory.context import MemoryContext
+from memory.correct import correction
 from memory.draft import Draft
 from memory.erasure.memories import family
 from memory.forget import FORGETTABLE, forget
@@ -27,6 +28,7 @@ from schema import (
     Asker,
     AuditAction,
     Candidate,
+    Change,
     Decision,
     DecisionAction,
     ForgetRequest,
@@ -38,6 +40,8 @@ from schema import (
 from stores.index.base import Vector, Where
 
 _GUESS = "a guess does not take the place of what is known"
+_PUT_RIGHT = "put right within the hour"
+_NO_NEWS = "worth a memory only if it changed something"
 _STILL = "it still holds of a memory that said several things, of which one changed"
 _CONTRADICTS = "contradicts_more_trusted"
 _SAYS_MORE = "it says more than what is known, whose words its source may not change"
@@ -157,7 +161,7 @@ def _doubts(
     checks: list[Check] = []
     earlier: list[tuple[Memory, Vector]] = []
     for comparison in comparisons:
-        if isinstance(comparison.item, ForgetRequest):
+        if isinstance(comparison.item, ForgetRequest) or comparison.item.candidate.only_as_news:
             continue
         candidate = comparison.item.candidate
         neighbours = _neighbours(comparison, candidate, draft, context, earlier)
@@ -198,10 +202,16 @@ def _resolved(
     """Decide an item, and do it on the draft."""
     item = comparison.item
     if isinstance(item, ForgetRequest):
-        return Resolution(item.turn_id, forget(item, comparison.vector, draft, context))
+        origin = origins.get(item.turn_id)
+        conversation_id = origin.conversation_id if origin else None
+        return Resolution(item.turn_id, forget(item, comparison.vector, draft, context, conversation_id))
+    if item.candidate.only_as_news and item.candidate.change is Change.CORRECTS:
+        return _corrected(item, origins, draft, context)
     candidate = item.candidate
     neighbours = _neighbours(comparison, candidate, draft, context)
     decision = _decide(item, neighbours, comparison.agent_id, draft, context)
+    if candidate.only_as_news and decision.action is not DecisionAction.SUPERSEDE and not decision.outdated:
+        decision = Decision(action=DecisionAction.SKIP, reason=_NO_NEWS)
     DECISIONS.labels(decision.action).inc()
     if decision.action is DecisionAction.CHECK:
         check = Check(candidate, draft.current[decision.targets[0]])
@@ -240,6 +250,23 @@ def _within_authority(item: Scored, decision: Decision, draft: Draft) -> Decisio
 
 def _may_replace_all(item: Scored, ids: Iterable[uuid.UUID], draft: Draft) -> bool:
     return all(may_replace(item.speaker, draft.current[id_].source) for id_ in ids)
+
+
+def _corrected(item: Scored, origins: Mapping[str, Origin], draft: Draft, context: MemoryContext) -> Resolution:
+    """Tell again, with its right value, what a correction is of."""
+    origin = origins[item.candidate.turn_id]
+    try:
+        candidate, wrong = correction(item.candidate, origin, draft, context)
+    except LookupError:
+        return Resolution(item.candidate.turn_id, is_effective=False)
+    if not may_replace(item.speaker, wrong.source):
+        return Resolution(item.candidate.turn_id, is_effective=False)
+    (vector,) = context.embedder.embed([candidate.summary])
+    decision = Decision(action=DecisionAction.SUPERSEDE, reason=_PUT_RIGHT, targets=(wrong.id,))
+    DECISIONS.labels(decision.action).inc()
+    new = new_memory(replace(item, candidate=candidate), origin, draft, context)
+    memory = _create(new, candidate, decision, (), vector, draft, context)
+    return Resolution(candidate.turn_id, is_effective=True, memory_id=memory.id)
 
 
 def _by_verdict(decision: Decision, check: Check, verdict: SameFact | None) -> Decision:
@@ -285,8 +312,9 @@ def _create(
     outdated = _outdated(targets, candidate, draft, context)
     memory = memory.model_copy(update={"supersedes": tuple(old.id for old in outdated)})
     draft.create(_linked(memory, neighbours, context), vector, decision.reason)
-    # A model tells the new state whole: nothing is to be rescued of what it replaces.
-    _supersede(outdated, memory, decision.reason, draft, context, keeps_remains=not candidate.by_model)
+    # A model and a correction tell the new state whole: nothing is to be rescued of what they replace.
+    keeps_all = candidate.by_model or candidate.change is Change.CORRECTS
+    _supersede(outdated, memory, decision.reason, draft, context, keeps_remains=not keeps_all)
     return memory
 
 

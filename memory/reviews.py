@@ -1,4 +1,4 @@
-"""What becomes of a candidate once a person has decided on it."""
+"""What becomes of a candidate, or of what may be forgotten, once a person has decided on it."""
 
 from __future__ import annotations
 
@@ -9,25 +9,32 @@ from typing import Final
 
 from memory.context import MemoryContext
 from memory.draft import Draft
+from memory.erasure.memories import remove
 from memory.leases import subject_lease
 from memory.publish import publish
 from memory.resolve import resolve
 from memory.scoring import Origin, embed, score
 from policies.topics import is_about
 from schema import (
+    Asker,
+    AuditAction,
     Candidate,
     Memory,
     Preferences,
     Review,
     ReviewStatus,
+    Status,
 )
-from schema.errors import Refused
+from schema.errors import Refused, UnderLegalHold
 from stores.catalog import Catalog
 
 _NOT_WANTED: Final = {
     "consent_withdrawn": "the user has withdrawn consent since; it was dropped",
     "blocked_topic": "the user has blocked its topic since; it was dropped",
 }
+
+_MEANT: Final = "the user said that it was what they wished forgotten"
+_NOT_MEANT: Final = "the user said that it was not what they wished forgotten"
 
 
 class NotOpen(Refused):
@@ -41,14 +48,15 @@ class NotWanted(Refused):
 @dataclass(frozen=True)
 class Approved:
     """What an approval did. `memory` is what the candidate became or was merged into; None where what is known
-    already says it."""
+    already says it, or something was forgotten."""
 
     review: Review
     memory: Memory | None
 
 
 def approve(id_: uuid.UUID, context: MemoryContext, *, by: str, now: datetime) -> Approved:
-    """Put a candidate through the ordinary decision of dedup, as if its turn had just been screened.
+    """Put a candidate through the ordinary decision of dedup, as if its turn had just been screened; or erase what was
+    hidden because somebody may have wished it forgotten.
 
     The subject's lease is held meanwhile, so that no turn is decided at the same time.
 
@@ -56,10 +64,14 @@ def approve(id_: uuid.UUID, context: MemoryContext, *, by: str, now: datetime) -
         NotOpen: it is not open any more.
         NotWanted: the subject has withdrawn consent since it waits, or blocked its topic; it is dropped.
         SubjectBusy: the subject's lease was not to be had within 5 seconds.
+        UnderLegalHold: what is to be erased is; nothing was.
     """
     subject = _open_review(id_, context.catalog).subject
     with subject_lease(subject, context) as lease:
         review = _open_review(id_, context.catalog)
+        if review.asked_by is Asker.FORGETTING:
+            _erase(review, context, Draft(subject, now, context.policy.version, by=by), lease.token)
+            return Approved(review, None)
         if review.candidate is None:
             raise NotOpen
         candidate = review.candidate
@@ -89,7 +101,8 @@ def why_not(candidate: Candidate, wanted: Preferences) -> str | None:
 
 
 def reject(id_: uuid.UUID, context: MemoryContext, *, by: str, now: datetime) -> Review:
-    """Drop a candidate for good, and announce that; a line without content stays in the audit.
+    """Drop a candidate for good, and announce that; a line without content stays in the audit. What was hidden because
+    somebody may have wished it forgotten is shown again.
 
     Raises:
         NotOpen: it is not open any more.
@@ -97,9 +110,38 @@ def reject(id_: uuid.UUID, context: MemoryContext, *, by: str, now: datetime) ->
     """
     review = _open_review(id_, context.catalog)
     draft = Draft(review.subject, now, context.policy.version, by=by)
+    if review.asked_by is Asker.FORGETTING:
+        for memory in _hidden(review, context.catalog):
+            draft.load([memory])
+            shown = memory.model_copy(update={"status": Status.ACTIVE, "updated_at": now})
+            draft.update(shown, None, _NOT_MEANT, AuditAction.RESTORED)
     draft.close_review(review, ReviewStatus.REJECTED, None)
     publish(draft.changes(), {}, context)
     return review
+
+
+def asked_in(review: Review, catalog: Catalog) -> str:
+    """Return what a person decides on: what would be kept, or what would be forgotten. "" once that is gone."""
+    if review.candidate is not None:
+        return review.candidate.summary
+    if review.asked_by is not Asker.FORGETTING:
+        return ""
+    return " ".join(memory.summary for memory in _hidden(review, catalog))
+
+
+def _erase(review: Review, context: MemoryContext, draft: Draft, fence: int) -> None:
+    """Remove what a review would have forgotten, as far as it is still there."""
+    ids = [memory.id for memory in _hidden(review, context.catalog)]
+    aftermath = remove(ids, draft, context, _MEANT)
+    if aftermath.held:
+        raise UnderLegalHold(aftermath.held)
+    draft.close_review(review, ReviewStatus.APPROVED, None)
+    publish(draft.changes(fence), {}, context)
+
+
+def _hidden(review: Review, catalog: Catalog) -> list[Memory]:
+    known = catalog.memories(review.subject, review.links)
+    return [known[id_] for id_ in review.links if id_ in known and known[id_].status is Status.ARCHIVED]
 
 
 def _open_review(id_: uuid.UUID, catalog: Catalog) -> Review:

@@ -6,7 +6,7 @@ import uuid
 
 from memory.members import membership_of
 from policies.access import may_see, may_write, require, role_in, seen_by
-from schema import Capability, Labels, Memory, Principal, Status, Subject
+from schema import Capability, Labels, Memory, Principal, Seen, Status, Subject
 from schema.errors import NotAllowed, NotFound
 from stores.catalog import Catalog
 
@@ -46,13 +46,22 @@ def visible_memory(principal: Principal | None, subject: Subject, memory_id: uui
         NotFound: there is none of the subject under this id, or none that the principal sees.
         NotAMember, NotAllowed: the principal may see nothing of the subject.
     """
-    seen = None
-    if principal is not None:
-        seen = seen_by(principal, role_in(principal, subject, membership_of(principal, subject, catalog)), subject)
+    seen = seen_of(principal, subject, catalog)
     memory = catalog.memories(subject, [memory_id]).get(memory_id)
-    if memory is None or memory.status is Status.DELETED or (seen is not None and not may_see(seen, memory.labels)):
+    if memory is None or memory.status is Status.DELETED or not (seen is None or may_see(seen, memory.labels)):
         raise NotFound(NO_SUCH)
     return memory
+
+
+def seen_of(principal: Principal | None, subject: Subject, catalog: Catalog) -> tuple[Seen, ...] | None:
+    """Return what a principal sees of a subject; None for an operator, who sees everything.
+
+    Raises:
+        NotAMember, NotAllowed: the principal may see nothing of the subject.
+    """
+    if principal is None:
+        return None
+    return seen_by(principal, role_in(principal, subject, membership_of(principal, subject, catalog)), subject)
 
 
 def require_deletable(principal: Principal | None) -> None:

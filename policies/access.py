@@ -100,3 +100,24 @@ def require(principal: Principal, capability: Capability) -> None:
     """
     if capability not in principal.capabilities:
         raise NotAllowed(capability.value)
+
+
+def acting(principal: Principal, user_id: str | None, agent_id: str | None = None) -> Principal:
+    """Return the principal for whom a request is made: a key that is bound to no user may name one with `act_as`.
+
+    Raises:
+        NotAllowed: the key is bound to another user or agent, or may not name one.
+    """
+    named = {"user_id": user_id, "agent_id": agent_id}
+    others = {name: value for name, value in named.items() if value and value != getattr(principal, name)}
+    if not others:
+        return principal
+    if any(getattr(principal, name) for name in others):
+        raise NotAllowed(Capability.ACT_AS)
+    require(principal, Capability.ACT_AS)
+    return principal.model_copy(update=others)
+
+
+def may_use_any(principal: Principal, capabilities: frozenset[Capability]) -> bool:
+    """Return whether a principal has one of the capabilities."""
+    return not principal.capabilities.isdisjoint(capabilities)

@@ -20,6 +20,7 @@ from policies.pairs import (
     cues_about,
     features_of,
     same_share,
+    share_a_telling_word,
     shares_only_a_unit,
 )
 from schema import (
@@ -104,7 +105,7 @@ def decide(
         )
         for n in found
     ]
-    changed = [j for j in judged if j.said is SameFact.CHANGED]
+    changed = _of_one_thing(candidate, [j for j in judged if j.said is SameFact.CHANGED], name or "")
     if reason := _why_not(candidate, [n.memory for n in found], changed):
         return Decision(action=DecisionAction.SKIP, reason=reason)
     same = [j for j in judged if j.said is SameFact.SAME]
@@ -122,6 +123,21 @@ def decide(
         return _on_one(DecisionAction.CHECK, unsure[0], "similar, and the words do not tell")
     reason = "nothing similar" if not judged else "similar memories say something else"
     return Decision(action=DecisionAction.CREATE, reason=reason)
+
+
+def _of_one_thing(candidate: Candidate, changed: Sequence[_Judged], name: str) -> list[_Judged]:
+    """Return what a candidate changes of what it may: a statement changes one thing.
+
+    What shares a fact's attribute or a telling word with it goes before what is merely near; of that, only the nearest.
+    """
+    said = read(candidate.summary, name)
+    surely = [
+        j
+        for j in changed
+        if compare_facts(candidate.facts, j.memory.facts) is SameFact.CHANGED
+        or share_a_telling_word(said, read(j.memory.summary, name))
+    ]
+    return surely or sorted(changed, key=lambda j: -(j.similarity or 0.0))[:1]
 
 
 def contradicts(candidate: Candidate, memory: Memory, policy: Policy, name: str | None = None) -> bool:

@@ -5,44 +5,23 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from datetime import datetime, timedelta
 from typing import Final
 
 from policies.language.attributes import ATTRIBUTES
+from policies.language.sentences import words
 from policies.language.wording import Wording, contents, read
 from schema import Candidate, ForgetRequest, Memory, MemoryType, Policy
 
 _WHOSE: Final = re.compile(r"^(?:the user|my|our|i|i'm|i've)(?:['’]s)?\s+", re.IGNORECASE)
 _IDLE: Final = contents(
-    [
-        "thing",
-        "stuff",
-        "information",
-        "info",
-        "detail",
-        "data",
-        "story",
-        "topic",
-        "matter",
-        "memory",
-        "note",
-        "part",
-        "bit",
-        "whole",
-        "entire",
-        "everything",
-        "anything",
-        "all",
-        "something",
-        "said",
-        "told",
-        "mentioned",
-        "tell",
-        "talk",
-        "entirely",
-        "completely",
-        "altogether",
-        "business",
-    ]
+    words(
+        "thing stuff information info detail data story topic matter memory note notebook record list file page "
+        "profile part bit last previous whole entire everything anything nothing all something say said told mention "
+        "mentioned tell talk entirely completely altogether business forget delete erase remove wipe remember know "
+        "knew heard hear keep kept save saved store stored never pretend rather prefer undo unsay take back out away "
+        "trace mind please ok okay sorry thanks happened going"
+    )
 )
 """Words of a wish to forget that name nothing."""
 _MOST_WORDS: Final = 0.5
@@ -54,6 +33,16 @@ _NEAR_SHARE: Final = 0.5
 _TIE: Final = 0.03
 """Cosine within which two memories are equally near."""
 
+_AT_ONCE: Final = timedelta(hours=1)
+"""How long before a wish a turn may lie that is what was just said."""
+_LEANS: Final = re.compile(r"(?:they|their|they're|he|she|his|her|it|its|it's)\b", re.IGNORECASE)
+_PIECES: Final = re.compile(
+    r"(?<=[.!?]) +(?=[A-Z])|; +|,? +(?:and|but|while) +(?=(?:they|their|they're|he|she|his|her|it|it's|its|the|my|i|"
+    r"i'm|i've|we|we're|our)\b)|, +(?=(?:they|their|my|i|i'm|we|our)\b)",
+    re.IGNORECASE,
+)
+"""Where a summary that tells several things may be cut: between clauses with a subject of their own."""
+
 Shares = Mapping[str, float]
 
 
@@ -61,12 +50,14 @@ Shares = Mapping[str, float]
 class Known:
     """Something that is known: a memory, or a candidate that waits for a person.
 
-    `similarity` is its cosine to the wish where that is known, `shares` how likely it speaks of each attribute.
+    `similarity` is its cosine to the wish where that is known, `shares` how likely it speaks of each attribute,
+    `pieces` are its clauses where it tells several things.
     """
 
     memory: Memory | Candidate
     similarity: float | None = None
     shares: Shares | None = None
+    pieces: tuple[Known, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,12 +78,52 @@ def meant_by(request: ForgetRequest, known: Sequence[Known], policy: Policy, nam
     if request.scope == "all":
         everything = tuple(range(len(known)))
         return Meant(perhaps=everything) if request.doubtful else Meant(surely=everything)
+    if request.just_said:
+        return Meant(perhaps=_just_said(request, known))
     wish = _Wish.of(request, name)
-    judged = [wish.judge(one, policy, name) for one in known]
+    judged = [wish.judge_whole(one, policy, name) for one in known]
+    if request.said_on is not None:
+        then = tuple(p for p, one in enumerate(known) if one.memory.said_at.date() == request.said_on)
+        sure_then = tuple(place for place in then if judged[place] is True)
+        return Meant(surely=sure_then) if sure_then and not request.doubtful else Meant(perhaps=sure_then or then)
     surely = tuple(place for place, sure in enumerate(judged) if sure is True)
+    if len(wish.words) > 1 and (literal := tuple(p for p in surely if wish.is_literally_in(known[p], name))):
+        surely = literal
     if surely:
         return Meant(perhaps=surely) if request.doubtful else Meant(surely=surely)
-    return Meant(perhaps=_nearest([place for place, sure in enumerate(judged) if sure is None], known, policy))
+    maybe = [place for place, sure in enumerate(judged) if sure is None]
+    named = [place for place in maybe if wish.shares_a_word(known[place], name)]
+    return Meant(perhaps=_nearest(named, known, policy) or _nearest(maybe, known, policy))
+
+
+def names_nothing(what: str, name: str = "") -> bool:
+    """Return whether the words of a wish to forget say nothing of what is to be forgotten: "say I never said it"."""
+    wording = read(what, name)
+    return not (wording.words - _IDLE) and not wording.quantities
+
+
+def pieces_of(summary: str) -> tuple[str, ...]:
+    """Return the clauses of a summary that can stand alone; the whole where it tells one thing or is a quotation."""
+    if '"' in summary:
+        return (summary,)
+    pieces = tuple(piece.strip(" ,;") for piece in _PIECES.split(summary) if piece and piece.strip(" ,;."))
+    return pieces if all(len(piece.split()) > 1 for piece in pieces) else (summary,)
+
+
+def left_of(known: Known, request: ForgetRequest, policy: Policy, name: str) -> str | None:
+    """Return what a memory says without the clauses that a wish surely means, None where nothing or all is left."""
+    pieces = known.pieces
+    if len(pieces) < 2 or request.scope == "all" or request.known or request.just_said:
+        return None
+    wish = _Wish.of(request, name)
+    meant = [wish.judge(piece, policy, name) is True for piece in pieces]
+    rest = [piece for piece, sure in zip(pieces, meant, strict=True) if not sure]
+    if not rest or len(rest) == len(pieces) or any(wish.shares_a_word(piece, name) for piece in rest):
+        return None
+    kept = [piece.memory.summary.rstrip(".!") for piece in rest]
+    who = name or "The user"
+    told = [one if not _LEANS.match(one) else f"{who} said that {one[0].lower()}{one[1:]}" for one in kept]
+    return " ".join(f"{one[0].upper()}{one[1:]}." for one in told)
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,7 +136,7 @@ class _Wish:
     naming: frozenset[str]
     """The words with which it names them."""
     is_own: bool
-    """Whether it speaks of the user, or of what is theirs."""
+    """Return whether it speaks of the user, or of what is theirs."""
 
     @classmethod
     def of(cls, request: ForgetRequest, name: str) -> _Wish:
@@ -123,6 +154,11 @@ class _Wish:
         naming = frozenset().union(*named.values()) - wording.bearers
         return cls(request, wording, words, frozenset(named), naming, own)
 
+    def judge_whole(self, known: Known, policy: Policy, name: str) -> bool | None:
+        """Return whether something, or a clause of it, is meant: as `judge`."""
+        whole = self.judge(known, policy, name)
+        return whole or (True if any(self.judge(piece, policy, name) for piece in known.pieces) else whole)
+
     def judge(self, known: Known, policy: Policy, name: str) -> bool | None:
         """Return whether something is meant: surely (True), not (False), or perhaps (None)."""
         memory = known.memory
@@ -139,6 +175,16 @@ class _Wish:
         if covered == 1.0 or similarity >= same or near_and_worded or self._is_named(known, said):
             return True
         return None
+
+    def is_literally_in(self, known: Known, name: str) -> bool:
+        """Return whether something has all content words of the wish."""
+        said = read(known.memory.summary, name)
+        return self.words <= said.words | {quantity.value for quantity in said.quantities}
+
+    def shares_a_word(self, known: Known, name: str) -> bool:
+        """Return whether something has a content word of the wish."""
+        said = read(known.memory.summary, name)
+        return bool(self.words & (said.words | {quantity.value for quantity in said.quantities}))
 
     def _is_of_another(self, memory: Memory | Candidate, said: Wording) -> bool:
         """Return whether it is told of somebody whom a wish about the user does not name, or not of whom the wish
@@ -159,6 +205,26 @@ def _named(memory: Memory | Candidate, said: Wording) -> frozenset[str]:
         part for entity in memory.entities if entity.type == "PERSON" for part in entity.text.lower().split()
     )
     return people & said.words
+
+
+def _just_said(request: ForgetRequest, known: Sequence[Known]) -> tuple[int, ...]:
+    """Return the places of what came last of the turns before a wish, if that was not long ago."""
+    if request.said_at is None:
+        return ()
+    since = request.said_at - _AT_ONCE
+    said = {
+        place: (one.memory.said_at, _turn_of(one.memory))
+        for place, one in enumerate(known)
+        if since <= one.memory.said_at <= request.said_at and _turn_of(one.memory) != request.turn_id
+    }
+    last: tuple[datetime, str] | None = max(said.values(), default=None)
+    return tuple(place for place, turn in said.items() if turn == last)
+
+
+def _turn_of(memory: Memory | Candidate) -> str:
+    if isinstance(memory, Candidate):
+        return memory.turn_id
+    return memory.source_turn_ids[-1] if memory.source_turn_ids else ""
 
 
 def _nearest(places: Sequence[int], known: Sequence[Known], policy: Policy) -> tuple[int, ...]:

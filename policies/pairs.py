@@ -117,6 +117,11 @@ def cues_about(new: Wording, old: Wording) -> frozenset[str]:
     return frozenset(cue for words, cues in new.told if words & telling for cue in cues)
 
 
+def share_a_telling_word(old: Wording, new: Wording) -> bool:
+    """Return whether two statements share a word that most statements do not have."""
+    return bool((old.words & new.words) - _COMMON)
+
+
 def _is_repeated(old: Wording, new: Wording) -> bool:
     """Return whether both say the same in the same words: for or against it, and of the same numbers."""
     return (

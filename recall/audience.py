@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from memory.members import membership_of
-from policies.access import may_see, role_in, seen_by
+from memory.rights import seen_of
+from policies.access import may_see
 from policies.topics import is_about
-from schema import Memory, Principal, Seen, Status, Subject
+from schema import Labels, Memory, Principal, Seen, Status, Subject, Visibility
 from stores.open import Stores
 
 
@@ -21,15 +21,24 @@ class Audience:
     """None for an operator, or a worker: they see everything."""
     blocked: tuple[str, ...]
 
+    @property
+    def reads_turns(self) -> bool:
+        """Whether they may read what was said: a turn says more than the memory that came of it, so only the subject
+        themself, their agents, and operators do."""
+        return self.seen is None or may_see(self.seen, Labels(Visibility.PERSONAL, self.subject.subject_id))
+
     def sees(self, memory: Memory) -> bool:
         """Return whether the memory exists for them, whatever its status."""
         return memory.subject == self.subject and (self.seen is None or may_see(self.seen, memory.labels))
 
     def may_be_told(self, memory: Memory) -> bool:
         """Return whether the memory may be recalled: active and not suppressed, seen, and on no blocked topic."""
+        return memory.status is Status.ACTIVE and self.may_be_mentioned(memory)
+
+    def may_be_mentioned(self, memory: Memory) -> bool:
+        """Return whether the memory may be spoken of to them, as what it is: whatever its status."""
         return (
-            memory.status is Status.ACTIVE
-            and not memory.suppressed
+            not memory.suppressed
             and self.sees(memory)
             and not is_about(memory.summary, self.blocked, (*memory.tags, memory.category))
         )
@@ -42,7 +51,9 @@ def audiences(principal: Principal | None, subjects: Sequence[Subject], stores: 
         NotAMember, NotAllowed: the principal may see nothing of one of them.
     """
     return [
-        Audience(subject, _seen(principal, subject, stores), stores.catalog.preferences.of(subject).blocked_topics)
+        Audience(
+            subject, seen_of(principal, subject, stores.catalog), stores.catalog.preferences.of(subject).blocked_topics
+        )
         for subject in subjects
     ]
 
@@ -50,9 +61,3 @@ def audiences(principal: Principal | None, subjects: Sequence[Subject], stores: 
 def tellable(audience: Audience, memories: Iterable[Memory]) -> list[Memory]:
     """Return those of the memories that may be recalled."""
     return [memory for memory in memories if audience.may_be_told(memory)]
-
-
-def _seen(principal: Principal | None, subject: Subject, stores: Stores) -> tuple[Seen, ...] | None:
-    if principal is None:
-        return None
-    return seen_by(principal, role_in(principal, subject, membership_of(principal, subject, stores.catalog)), subject)

@@ -69,15 +69,16 @@ def context_block(
         ValueError: the subjects are of several tenants.
         NotAMember, NotAllowed: the principal may see nothing of one of the subjects.
     """
-    room = budget_tokens - _tokens("\n".join([_OPENS, _RULES, _STABLE, _ASKED, _CLOSES]))
     everything_standing = _standing(audiences(principal, subjects, stores), stores)
+    if bullets is not None:
+        hits = retrieve(principal, subjects, question, stores, limit=bullets, now=now) if question.strip() else []
+        likeliest = {memory.id: memory for memory in (*(hit.memory for hit in hits), *everything_standing)}
+        first = _fitting(list(likeliest.values())[:bullets], budget_tokens)
+        return _block("\n".join(map(line, first)), first)
+    room = budget_tokens - _tokens("\n".join([_OPENS, _RULES, _STABLE, _ASKED, _CLOSES]))
     standing = _fitting(everything_standing, int(room * _STABLE_SHARE))
     known = {memory.id for memory in standing}
     room -= sum(map(_cost, standing))
-    if bullets is not None:
-        hits = retrieve(principal, subjects, question, stores, limit=bullets, now=now) if question.strip() else []
-        first = list({memory.id: memory for memory in (*(hit.memory for hit in hits), *standing)}.values())[:bullets]
-        return _block("\n".join(map(_line, first)), first)
     answers = _answers(principal, subjects, question, stores, room, now) if question.strip() else []
     fresh = _fitting([memory for memory in answers if memory.id not in known], room)
     if not standing and not fresh:
@@ -132,13 +133,14 @@ def _fitting(memories: Iterable[Memory], budget_tokens: int) -> list[Memory]:
 def _framed(standing: Sequence[Memory], fresh: Sequence[Memory]) -> str:
     parts = [_OPENS, _RULES]
     if standing:
-        parts += [_STABLE, *map(_line, standing)]
+        parts += [_STABLE, *map(line, standing)]
     if fresh:
-        parts += [_ASKED, *map(_line, fresh)]
+        parts += [_ASKED, *map(line, fresh)]
     return "\n".join([*parts, _CLOSES])
 
 
-def _line(memory: Memory) -> str:
+def line(memory: Memory) -> str:
+    """Return a memory as one line of a text for a model, cited by the start of its id and by its day."""
     # A summary is data: one line, in which nothing can close the block.
     summary = " ".join(memory.summary.split()).replace("<", "‹").replace(">", "›")
     return f"- {summary} [{memory.id.hex[:8]} {memory.occurred_at:%Y-%m-%d}]"
@@ -150,7 +152,7 @@ def _block(text: str, memories: Sequence[Memory]) -> ContextBlock:
 
 
 def _cost(memory: Memory) -> int:
-    return _tokens(f"{_line(memory)}\n")
+    return _tokens(f"{line(memory)}\n")
 
 
 def _tokens(text: str) -> int:

@@ -10,10 +10,9 @@ from datetime import datetime
 from typing import Final
 
 from memory.rights import visible_memory
-from policies.access import may_see
 from recall.audience import audiences
 from recall.filters import ANYTHING, Filters
-from schema import AuditEntry, Labels, Memory, Principal, Subject, Turn, Visibility
+from schema import AuditEntry, Memory, Principal, Subject, Turn
 from schema.errors import Refused
 from stores.open import Stores
 
@@ -69,7 +68,16 @@ def list_memories(
     wanted = words.casefold().split()
     found: list[Memory] = []
     while len(found) <= limit:
-        read = stores.catalog.pages.of(subject, statuses=filters.statuses, before=before, limit=_READ)
+        read = stores.catalog.pages.of(
+            subject,
+            statuses=filters.statuses,
+            types=filters.types,
+            words=wanted,
+            since=filters.since,
+            until=filters.until,
+            before=before,
+            limit=_READ,
+        )
         found += [
             memory
             for memory in read
@@ -102,12 +110,9 @@ def origin_of(principal: Principal | None, subject: Subject, memory_id: uuid.UUI
     """
     memory = get_memory(principal, subject, memory_id, stores)
     [audience] = audiences(principal, [subject], stores)
-    # A turn says more than the memory that came of it: only the subject themself, and their agents, read it.
-    own = Labels(Visibility.PERSONAL, subject.subject_id)
-    reads_turns = audience.seen is None or may_see(audience.seen, own)
     return Origin(
         memory,
-        stores.catalog.sources(subject, memory.source_turn_ids) if reads_turns else [],
+        stores.catalog.sources(subject, memory.source_turn_ids) if audience.reads_turns else [],
         stores.catalog.audit_of(subject, memory_id),
     )
 

@@ -23,14 +23,15 @@ from recall.audience import Audience, audiences
 from recall.filters import ANYTHING, Filters
 from schema import Memory, Principal, Subject
 from stores.catalog.summaries import Weight
-from stores.index.base import Where
+from stores.fulltext import Words
+from stores.index.base import Vector, Where
 from stores.open import Stores
 
 _POOLS: Final = (100, 400, 1_600)
 """How many hits by vector and how many by words are looked at, and if too few of them may be told, are looked at next.
 Whoever asks for more goes on in the same order: it hangs on the pools, and not on how many are asked for. S3 Vectors
 gives no more than the first at a time."""
-_READ: Final = 25
+_READ_AT_ONCE: Final = 25
 """Whole memories that are read at a time, until enough may be told."""
 
 
@@ -76,15 +77,16 @@ def retrieve(
     offset: int = 0,
     explain: bool = False,
     relevant_only: bool = True,
+    counts_as_use: bool = True,
     now: datetime,
 ) -> list[Hit]:
     """Return the memories of several subjects of one tenant that answer a query best, best score first.
 
     By meaning and by words: the index and the full text each propose, and what both say is weighed on one scale for all
     subjects. Only what the principal may see is looked at (everything where it is None: an operator), only what is
-    active and on no blocked topic is told, as the catalog has it now, and it counts as used. A question about nothing
-    that is known gets nothing, unless `relevant_only` is False. `offset` hits are left out of the same order, so that
-    a next page begins where one ended.
+    active and on no blocked topic is told, as the catalog has it now, and unless `counts_as_use` is False that is noted
+    as a use of it. A question about nothing that is known gets nothing, unless `relevant_only` is False. `offset` hits
+    are left out of the same order, so that a next page begins where one ended.
 
     Raises:
         ValueError: the query is empty, or the subjects are of several tenants.
@@ -95,15 +97,19 @@ def retrieve(
     if len({subject.tenant_id for subject in subjects}) > 1:
         raise ValueError("the subjects are of several tenants; ask for those of one")
     asked = audiences(principal, subjects, stores)
+    question = _read(query, subjects, stores)
     hits: list[Hit] = []
     known: set[uuid.UUID] = set()
+    sureness: float | None = None
     for pool in _POOLS:
-        proposed = _propose(asked, query, filters, pool, stores)
-        if relevant_only and not is_about_what_is_known(proposed.evidence, stores.policy):
-            return []
+        proposed = _propose(asked, question, filters, pool, stores)
+        if sureness is None:
+            sureness = _evidence(question, proposed, subjects, stores)
+            if relevant_only and not is_about_what_is_known(sureness, stores.policy):
+                return []
         ranked = _ranked(proposed, stores, now)
         for memory in _told([id_ for id_ in ranked if id_ not in known], asked, filters, stores):
-            why = _why(memory, proposed, ranked[memory.id]) if explain else None
+            why = _why(memory, proposed, ranked[memory.id], sureness) if explain else None
             hits.append(Hit(memory, proposed.similarity(memory.id), ranked[memory.id].total, why))
             if len(hits) == offset + limit:
                 break
@@ -111,10 +117,20 @@ def retrieve(
         if len(hits) == offset + limit or proposed.is_everything:
             break
     page = hits[offset:]
-    for audience in asked:
+    for audience in asked if counts_as_use else ():
         used = [hit.memory.id for hit in page if hit.memory.subject == audience.subject]
         stores.accesses.note(audience.subject, used, now)
     return page
+
+
+@dataclass(frozen=True)
+class _Question:
+    """A query as it is compared: its vector, and that of the query as its user would be heard asking it."""
+
+    text: str
+    words: Words
+    vector: Vector
+    named_vector: Vector
 
 
 @dataclass(frozen=True)
@@ -125,7 +141,6 @@ class _Proposed:
     worded: Mapping[uuid.UUID, float]
     matches: Mapping[uuid.UUID, Match]
     weights: Mapping[uuid.UUID, Weight]
-    evidence: float
     is_everything: bool
     """Whether neither vectors nor words have more to propose."""
 
@@ -133,23 +148,26 @@ class _Proposed:
         return self.near.get(id_, min(self.near.values(), default=0.0))
 
 
-def _propose(asked: Sequence[Audience], query: str, filters: Filters, pool: int, stores: Stores) -> _Proposed:
-    subjects = [audience.subject for audience in asked]
+def _read(query: str, subjects: Sequence[Subject], stores: Stores) -> _Question:
     words = stores.fulltext.read(subjects)
     named = f"{words.opening}: {query}" if words.opening else query
     [vector, named_vector] = stores.embedder.embed([query, named])
+    return _Question(query, words, vector, named_vector)
+
+
+def _propose(asked: Sequence[Audience], question: _Question, filters: Filters, pool: int, stores: Stores) -> _Proposed:
     near: dict[uuid.UUID, float] = {}
-    for subject in subjects:
+    for audience in asked:
         where = Where(
-            subject,
+            audience.subject,
             types=filters.types,
             kinds=filters.kinds,
             categories=filters.categories,
             tags=filters.tags,
             agent_ids=filters.agent_ids,
         )
-        near |= {hit.memory_id: hit.similarity for hit in stores.index.query(vector, where, pool)}
-    worded = words.best(query, pool, stores.policy)
+        near |= {hit.memory_id: hit.similarity for hit in stores.index.query(question.vector, where, pool)}
+    worded = question.words.best(question.text, pool, stores.policy)
     is_everything = len(near) < pool and len(worded) < pool
     weights = {
         id_: weight
@@ -161,21 +179,25 @@ def _propose(asked: Sequence[Audience], query: str, filters: Filters, pool: int,
     }
     near = {id_: cosine for id_, cosine in near.items() if id_ in weights}
     worded = {id_: score for id_, score in worded.items() if id_ in weights}
-    summaries = words.summaries(dict.fromkeys([*near, *worded]))
+    summaries = question.words.summaries(dict.fromkeys([*near, *worded]))
     farthest = min(near.values(), default=0.0)
     matches = {
         id_: Match(near.get(id_, farthest), worded.get(id_, 0.0), summary.conversation_id, summary.said_at)
         for id_, summary in summaries.items()
     }
-    covered = words.coverage(query, matches)
+    return _Proposed(near, worded, matches, weights, is_everything)
+
+
+def _evidence(question: _Question, proposed: _Proposed, subjects: Sequence[Subject], stores: Stores) -> float:
+    """Return how surely the question is about something that is known, of what the nearest and the best have."""
     named_near = {
         hit.memory_id: hit.similarity
         for subject in subjects
-        for hit in stores.index.query(named_vector, Where(subject), _READ)
-        if hit.memory_id in matches
+        for hit in stores.index.query(question.named_vector, Where(subject), _READ_AT_ONCE)
+        if hit.memory_id in proposed.matches
     }
-    sureness = evidence(named_near, covered, words.unknown(names_in(query)), stores.policy)
-    return _Proposed(near, worded, matches, weights, sureness, is_everything)
+    covered = question.words.coverage(question.text, proposed.matches)
+    return evidence(named_near, covered, question.words.unknown(names_in(question.text)), stores.policy)
 
 
 def _ranked(proposed: _Proposed, stores: Stores, now: datetime) -> dict[uuid.UUID, Terms]:
@@ -195,8 +217,8 @@ def _ranked(proposed: _Proposed, stores: Stores, now: datetime) -> dict[uuid.UUI
 
 def _told(ids: Sequence[uuid.UUID], asked: Sequence[Audience], filters: Filters, stores: Stores) -> Iterator[Memory]:
     """Yield those of the memories that may be told, in their order: they are read whole, and judged once more."""
-    for start in range(0, len(ids), _READ):
-        part = ids[start : start + _READ]
+    for start in range(0, len(ids), _READ_AT_ONCE):
+        part = ids[start : start + _READ_AT_ONCE]
         memories = {
             memory.id: memory
             for audience in asked
@@ -206,12 +228,12 @@ def _told(ids: Sequence[uuid.UUID], asked: Sequence[Audience], filters: Filters,
         yield from (memories[id_] for id_ in part if id_ in memories)
 
 
-def _why(memory: Memory, proposed: _Proposed, terms: Terms) -> Why:
+def _why(memory: Memory, proposed: _Proposed, terms: Terms, sureness: float) -> Why:
     return Why(
         vector_rank=_rank(memory.id, proposed.near),
         word_rank=_rank(memory.id, proposed.worded),
         terms=terms,
-        evidence=proposed.evidence,
+        evidence=sureness,
         rules=memory.policy_version,
     )
 

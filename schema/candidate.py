@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import uuid
+from datetime import date
 from enum import StrEnum
 from typing import Annotated, Literal
 
@@ -43,7 +44,8 @@ class Candidate(Value):
     `occurred_at` is when what it tells happened or will, `said_at` when the user said so;
     `context_turn_ids` are earlier turns without which the statement could not be understood. `explicit` says
     that the user asked for it to be remembered, `private` that the user called it private. `replaces` names known
-    memories whose place it takes as far as the extractor saw; `quoted` says that the summary is a quotation,
+    memories whose place it takes as far as the extractor saw; `only_as_news` that it is worth a memory only if it
+    changes something that is known; `quoted` says that the summary is a quotation,
     `by_model` that a language model read it off the turn with the subject's known memories before it.
     """
 
@@ -69,6 +71,7 @@ class Candidate(Value):
     certainty: Certainty = Certainty.FACT
     change: Change = Change.NONE
     replaces: tuple[uuid.UUID, ...] = ()
+    only_as_news: bool = False
     quoted: bool = False
     by_model: bool = False
     language: Annotated[str, Field(min_length=2, max_length=10)] = "en"
@@ -79,7 +82,8 @@ class ForgetRequest(Value):
 
     `scope` is "all" where all that is known is meant; `known` are memories that the extractor says are meant; of what
     is `doubtful` nothing is erased: it is hidden, and a person asked. `attribute` and `entity` say what is meant of
-    whom.
+    whom. `just_said` means what came of the turn before it in its conversation; `said_at` is when it was asked for,
+    `said_on` the day on which it was told that is meant.
     """
 
     turn_id: Identifier
@@ -88,6 +92,9 @@ class ForgetRequest(Value):
     scope: Literal["thing", "all"] = "thing"
     known: tuple[uuid.UUID, ...] = ()
     doubtful: bool = False
+    just_said: bool = False
+    said_at: AwareDatetime | None = None
+    said_on: date | None = None
     attribute: Annotated[str, Field(min_length=1, max_length=60)] | None = None
     entity: Annotated[str, Field(min_length=1, max_length=200)] | None = None
 

@@ -40,6 +40,12 @@ class OperatorError(AfterturnError):
     """A person must mend something."""
 
 
+def exit_code_of(failure: AfterturnError) -> int:
+    """Return what a command ends with: 1 where the same may succeed later with nothing changed, so that a supervisor
+    starts it again; 2 where a person must mend something first, or ask for something else."""
+    return 1 if isinstance(failure, Transient) and not isinstance(failure, OperatorError) else 2
+
+
 # -- settings and machine ---------------------------------------------------------------------------------------------
 
 
@@ -182,8 +188,12 @@ class NotFound(Refused):
 # -- the index --------------------------------------------------------------------------------------------------------
 
 
-class IndexUnavailable(Outage, OperatorError):
+class IndexUnavailable(Outage):
     """The index cannot be read or written just now. The message says which part of it, and what to do."""
+
+
+class IndexRefused(IndexUnavailable, OperatorError):
+    """The index is there and does not let us in, or is damaged. Turns wait until somebody mends it."""
 
 
 class IndexMismatch(OperatorError):
@@ -192,6 +202,10 @@ class IndexMismatch(OperatorError):
 
 class IndexUnbuilt(OperatorError):
     """The index has not all memories yet."""
+
+
+class MoveRefused(Refused):
+    """One index is built from the catalog at a time, by one process. The message says which, and the way out."""
 
 
 # -- models -----------------------------------------------------------------------------------------------------------

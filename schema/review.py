@@ -1,4 +1,4 @@
-"""A review: a candidate that a person must decide on before it may become a memory."""
+"""A review: something that a person must decide on: a candidate that may become a memory, or what may be forgotten."""
 
 from __future__ import annotations
 
@@ -28,13 +28,17 @@ class Asker(StrEnum):
     """It was made of episodes, and not surely enough."""
     AUTHORITY = "authority"
     """It contradicts what its source may not replace."""
+    FORGETTING = "forgetting"
+    """A wish to forget may have meant it: it is hidden until somebody says."""
 
 
 class Review(Value):
-    """A candidate as it would be stored, masked, and why a person must look at it first.
+    """A candidate as it would be stored, masked, and why a person must look at it first; or the hidden memories that a
+    wish to forget would take.
 
-    `reason` names rules, never what was said. `links` are memories that it was made of. Once it is decided, the
-    candidate is gone: what an approval left is a memory, and what a rejection left is a line in the audit.
+    `reason` names rules, never what was said. `links` are memories that it was made of, or those that would be erased:
+    then there is no candidate. Once it is decided, the candidate is gone: what an approval left is a memory or nothing,
+    and what a rejection left is a line in the audit.
     """
 
     id: uuid.UUID
@@ -85,6 +89,31 @@ class Review(Value):
             conversation_id=conversation_id,
             agent_id=agent_id,
             links=links,
+            opened_at=opened_at,
+        )
+
+    @classmethod
+    def of_forgetting(
+        cls,
+        subject: Subject,
+        hidden: tuple[uuid.UUID, ...],
+        turn_id: str,
+        *,
+        policy_version: str,
+        opened_at: AwareDatetime,
+        conversation_id: str | None = None,
+    ) -> Self:
+        """Return an open review of memories that a turn may have wished forgotten."""
+        key = f"afterturn:review:{subject.key}:{Asker.FORGETTING.value}:{turn_id}:{':'.join(map(str, sorted(hidden)))}"
+        return cls(
+            id=uuid.uuid5(uuid.NAMESPACE_URL, key),
+            **subject.model_dump(),
+            asked_by=Asker.FORGETTING,
+            reason="forget_in_doubt",
+            policy_version=policy_version,
+            candidate=None,
+            conversation_id=conversation_id,
+            links=hidden,
             opened_at=opened_at,
         )
 

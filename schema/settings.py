@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 from pathlib import Path
 from typing import Annotated, Literal, Self, TypeVar
-from urllib.parse import urlsplit
 
 from dotenv import dotenv_values
 from pydantic import Field, SecretStr, ValidationError, ValidationInfo, field_validator, model_validator
@@ -15,6 +14,7 @@ from pydantic_settings import SettingsError as UnreadableSetting
 from schema import Policy
 from schema.cron import Cron
 from schema.errors import SettingsError
+from schema.urls import http_url, without_password
 
 PREFIX = "AFTERTURN_"
 T = TypeVar("T", bound=BaseSettings)
@@ -205,6 +205,11 @@ class Settings(BaseSettings):
     max_ahead_seconds: Annotated[float, Field(ge=0)] = Field(
         86_400.0, description="how far ahead of this machine's clock a turn may say that it was said"
     )
+    clock_tolerance_seconds: Annotated[float, Field(ge=0)] = Field(
+        300.0,
+        description="how far a sender's clock may be behind the broker's: what was said longer before an erasure, and "
+        "comes after it, is refused",
+    )
     spool_dir: Path | None = Field(
         None,
         description="folder on a local disk where a producer keeps turns while the broker is away; unset: "
@@ -253,6 +258,14 @@ class Settings(BaseSettings):
     http_metrics_port: Annotated[int, Field(ge=0, le=65_535)] = Field(
         0, description="port on which the service shows its metrics, as a worker does on its own; 0: none"
     )
+    mcp_tools: tuple[str, ...] = Field(
+        ("search_memory", "create_memory", "get_memory", "update_memory", "delete_memory"),
+        description="the tools that clients of the Model Context Protocol are offered, as a JSON list",
+        min_length=1,
+    )
+    mcp_key: SecretStr | None = Field(
+        None, description="key for whom `afterturn mcp` asks; unset: for whom its options name; never shown"
+    )
     tracing: Literal["off", "otlp", "console"] = Field(
         "off", description="where a worker sends OpenTelemetry spans; needs the extra `otel`"
     )
@@ -279,14 +292,7 @@ class Settings(BaseSettings):
     @field_validator("llm_url", "embedder_url", "index_url", "index_grpc_url")
     @classmethod
     def _is_http(cls, url: str | None) -> str | None:
-        if url is None:
-            return None
-        parts = urlsplit(url)
-        if parts.scheme not in {"http", "https"} or not parts.hostname:
-            raise ValueError("must start with http:// or https:// and a host")
-        if parts.username or parts.password:
-            raise ValueError("must hold no password; a key has a setting of its own")
-        return url
+        return None if url is None else http_url(url)
 
     @field_validator("*", mode="before")
     @classmethod
@@ -327,15 +333,6 @@ class Settings(BaseSettings):
     def effective_catalog_url(self) -> str:
         """The catalog's URL, with the embedded default filled in."""
         return self.catalog_url or f"sqlite:///{self.data_dir.absolute() / 'catalog.sqlite3'}"
-
-
-def without_password(url: str) -> str:
-    """Return a URL as it may be shown."""
-    parts = urlsplit(url)
-    if parts.password is None:
-        return url
-    host = parts.netloc.rpartition("@")[2]
-    return parts._replace(netloc=f"{parts.username or ''}:***@{host}").geturl()
 
 
 def variable_of(field: str) -> str:

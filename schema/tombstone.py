@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from enum import StrEnum
 
 from schema.turn import Turn
@@ -19,18 +19,28 @@ class Scope(StrEnum):
 
 @dataclass(frozen=True)
 class Tombstone:
-    """That something was erased at a moment: `key` is the conversation's or the turn's id, empty for a subject."""
+    """That something was erased at a moment of the mailbox's clock: `key` is the conversation's or the turn's id, empty
+    for a subject."""
 
     scope: Scope
     key: str
     at: datetime
 
-    def covers(self, turn: Turn) -> bool:
-        """Return whether a turn is of what was erased: said before, or the very turn."""
+    def covers(self, turn: Turn, arrived_at: datetime) -> bool:
+        """Return whether a turn of the subject is of what was erased: it lay in the mailbox by then, whatever its
+        sender's clock says, or it is the very turn."""
+        return self._is_of(turn) and (self.scope is Scope.TURN or arrived_at <= self.at)
+
+    def refuses(self, turn: Turn, tolerance: timedelta) -> bool:
+        """Return whether a turn that came later was said before it, longer than clocks differ: it lay in a spool or in
+        another's queue meanwhile."""
+        return self._is_of(turn) and turn.occurred_at < self.at - tolerance
+
+    def _is_of(self, turn: Turn) -> bool:
         match self.scope:
             case Scope.SUBJECT:
-                return turn.occurred_at <= self.at
+                return True
             case Scope.CONVERSATION:
-                return turn.conversation_id == self.key and turn.occurred_at <= self.at
+                return turn.conversation_id == self.key
             case Scope.TURN:
                 return turn.turn_id == self.key

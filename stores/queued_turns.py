@@ -19,17 +19,30 @@ _LISTS = (INGEST_QUEUE, *(f"{INGEST_QUEUE}\x06\x16{priority}" for priority in (3
 """Where kombu puts messages on Redis, by their priority; a sender may set one."""
 
 
-def drop_messages(redis: Redis, is_meant: Callable[[Any], bool]) -> int:
-    """Take the turns out of the queue that are meant, and answer how many. `is_meant` gets a turn as it came."""
-    meant = [(name, message) for name, message in _messages(redis) if is_meant(_turn_of(message))]
+IsMeant = Callable[[str, Any], bool]
+"""Gets a message's id, and a turn as it came."""
+
+
+def find_messages(redis: Redis, is_meant: Callable[[Any], bool]) -> frozenset[str]:
+    """Return the ids of the messages, in the queue or in the hands of workers, whose turns are meant."""
+    return frozenset(id_ for id_, turn in _all(redis) if is_meant(turn))
+
+
+def drop_messages(redis: Redis, is_meant: IsMeant) -> int:
+    """Take the turns out of the queue that are meant, and answer how many."""
+    meant = [(name, message) for name, message in _messages(redis) if is_meant(*_turn_of(message))]
     return sum(redis.lrem(name, 0, message.decode()) for name, message in meant)
 
 
-def count_messages(redis: Redis, is_meant: Callable[[Any], bool]) -> int:
+def count_messages(redis: Redis, is_meant: IsMeant) -> int:
     """Return how many turns in the queue, or in the hands of workers, are meant."""
+    return sum(is_meant(*one) for one in _all(redis))
+
+
+def _all(redis: Redis) -> Iterator[tuple[str, Any]]:
     in_hand = cast(list[bytes], redis.hvals("unacked"))
     held = [json.dumps(json.loads(message)[0]).encode() for message in in_hand]
-    return sum(is_meant(_turn_of(message)) for message in (*(message for _, message in _messages(redis)), *held))
+    yield from (_turn_of(message) for message in (*(message for _, message in _messages(redis)), *held))
 
 
 def _messages(redis: Redis) -> Iterator[tuple[str, bytes]]:
@@ -41,12 +54,14 @@ def _messages(redis: Redis) -> Iterator[tuple[str, bytes]]:
             start += _PAGE
 
 
-def _turn_of(message: bytes) -> Any:
+def _turn_of(message: bytes) -> tuple[str, Any]:
+    """Return a message's id, and its turn; nothing for what is none."""
     try:
         envelope = json.loads(message)
+        id_ = str(envelope["headers"]["id"])
         if envelope["headers"].get("task") != INGEST_TURN:
-            return None
+            return id_, None
         arguments, _, _ = json.loads(base64.b64decode(envelope["body"]))
     except (ValueError, KeyError, TypeError):
-        return None
-    return arguments[0] if arguments else None
+        return "", None
+    return id_, arguments[0] if arguments else None

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Never, cast
+from typing import Any, Final, Never, cast
 
 from redis import Redis
 from redis.asyncio import Redis as AsyncRedis
@@ -126,9 +126,18 @@ def open_redis(settings: Settings, *, timeout: float = 5.0, retries: int = 3) ->
     return redis
 
 
+LONGEST_BLOCK_SECONDS: Final = 20.0
+
+
 def open_async_redis(settings: Settings) -> AsyncRedis:
     """Return a client for those who wait on streams from an event loop. It connects on first use.
 
-    A call may block for as long as it says; each that does has a connection of its own.
+    A call may block for up to `LONGEST_BLOCK_SECONDS`; each that does has a connection of its own.
     """
-    return AsyncRedis.from_url(settings.broker_url, socket_connect_timeout=2.0, socket_keepalive=True)
+    # By default an answer is given up after five seconds, and with it whoever listens while nothing happens.
+    return AsyncRedis.from_url(
+        settings.broker_url,
+        socket_connect_timeout=2.0,
+        socket_timeout=LONGEST_BLOCK_SECONDS + 10.0,
+        socket_keepalive=True,
+    )

@@ -21,6 +21,7 @@ from schema import (
     AdmittedTurn,
     AuditAction,
     Candidate,
+    Context,
     Extraction,
     ForgetRequest,
     OpenTopic,
@@ -29,7 +30,7 @@ from schema import (
     Turn,
 )
 from schema.errors import ConflictingTurn
-from stores.catalog import LedgerEntry, Outcome
+from stores.catalog import Changes, LedgerEntry, Outcome
 from stores.failpoints import hit
 from stores.mailbox import Lease
 from worker.context import WorkerContext
@@ -48,6 +49,7 @@ from worker.nights.consolidate import is_burst, request_condensing_once
 
 _log = structlog.get_logger()
 _WORKER = "worker"
+_BEFORE_AN_ERASURE = "said before an erasure"
 
 
 @dataclass(frozen=True)
@@ -59,6 +61,24 @@ class ReceivedTurn:
     arrived_at: datetime
 
 
+@dataclass(frozen=True)
+class Decided:
+    """What was decided of some turns of a subject, stage by stage, before any of it is written."""
+
+    received: list[ReceivedTurn]
+    turns: list[AdmittedTurn]
+    conversation: Context
+    preferences: SpokenPreferences
+    extraction: Extraction | None
+    """None where admission skipped every turn."""
+    items: list[Item]
+    """What was proposed and may be kept or forgotten, as it was weighed."""
+    effective: set[str]
+    """The ids of the turns of which something was kept or forgotten."""
+    topics: dict[str | None, OpenTopic | None]
+    draft: Draft
+
+
 def process(received: Sequence[ReceivedTurn], lease: Lease, context: WorkerContext, now: datetime) -> None:
     """Take turns of one subject, oldest first, from the mailbox to memory. Repeatable: a turn has its effect once.
 
@@ -68,11 +88,39 @@ def process(received: Sequence[ReceivedTurn], lease: Lease, context: WorkerConte
         Exception: whatever a part raised before the commit; nothing was written.
     """
     subject = lease.subject
+    fresh, too_late = _fresh(received, subject, context)
+    refused = tuple(_refused(one, now) for one in too_late)
+    if not fresh:
+        if refused:
+            publish(Changes(subject=subject, at=now, fence=lease.token, ledger=refused), {}, context)
+        return
+    decided = decide(fresh, subject, context, now)
+    turns, conversation, preferences, draft = decided.turns, decided.conversation, decided.preferences, decided.draft
+    questions = questions_after(turns, conversation, preferences, context.policy)
+    forgetting = {item.turn_id for item in decided.items if isinstance(item, ForgetRequest)}
+    keeps_recent = isinstance(context.extractor, ModelExtractor) and not forgetting
+    changes = replace(
+        draft.changes(lease.token),
+        sources=tuple(_sources(decided.received, preferences, draft, context.policy)),
+        ledger=(*_ledger(decided.received, turns, decided.effective, forgetting, draft), *refused),
+        topics=decided.topics,
+        questions=dict.fromkeys(questions) if forgetting else questions,
+        recent=recent_after(turns, conversation, preferences, context.policy) if keeps_recent else {},
+        forgets=bool(forgetting),
+    )
+    publish(changes, draft.vectors, context)
+    if is_burst(subject, changes.created, context, now):
+        request_condensing_once(subject, context)
+
+
+def decide(fresh: Sequence[ReceivedTurn], subject: Subject, context: WorkerContext, now: datetime) -> Decided:
+    """Decide what turns of one subject, oldest first, change. Nothing is written.
+
+    Raises:
+        Exception: whatever a part raised.
+    """
     asks_model = isinstance(context.extractor, ModelExtractor)
     with stage("admit"):
-        fresh = _fresh(received, subject, context)
-        if not fresh:
-            return
         original = [arrived.turn for arrived in fresh]
         conversation = context_of(subject, original, context, now)
         masked = without_answered_secrets(original, conversation)
@@ -81,6 +129,7 @@ def process(received: Sequence[ReceivedTurn], lease: Lease, context: WorkerConte
         draft = Draft(subject, now, context.policy.version, by=_WORKER, name=name_of(masked, conversation))
         preferences = spoken_preferences(turns, conversation.preferences, draft)
         turns = without_withheld(turns, preferences)
+    extraction: Extraction | None = None
     items: list[Item] = []
     effective: set[str] = set()
     topics: dict[str | None, OpenTopic | None] = {}
@@ -102,35 +151,32 @@ def process(received: Sequence[ReceivedTurn], lease: Lease, context: WorkerConte
             with stage("resolve"):
                 resolutions = resolve(items, vectors, _origins(fresh), draft, context)
                 effective = {resolution.turn_id for resolution in resolutions if resolution.is_effective}
-    questions = questions_after(turns, conversation, preferences, context.policy)
-    forgetting = {item.turn_id for item in items if isinstance(item, ForgetRequest)}
-    keeps_recent = asks_model and not forgetting
-    changes = replace(
-        draft.changes(lease.token),
-        sources=tuple(_sources(fresh, preferences, draft, context.policy)),
-        ledger=tuple(_ledger(fresh, turns, effective, forgetting, draft)),
-        topics=topics,
-        questions=dict.fromkeys(questions) if forgetting else questions,
-        recent=recent_after(turns, conversation, preferences, context.policy) if keeps_recent else {},
-        forgets=bool(forgetting),
-    )
-    publish(changes, draft.vectors, context)
-    if is_burst(subject, changes.created, context, now):
-        request_condensing_once(subject, context)
+    return Decided(list(fresh), turns, conversation, preferences, extraction, items, effective, topics, draft)
 
 
-def _fresh(received: Sequence[ReceivedTurn], subject: Subject, context: WorkerContext) -> list[ReceivedTurn]:
-    """Return those of the turns that were neither processed nor erased."""
+def _fresh(
+    received: Sequence[ReceivedTurn], subject: Subject, context: WorkerContext
+) -> tuple[list[ReceivedTurn], list[ReceivedTurn]]:
+    """Return those of the turns that were neither processed nor erased; and those that come after an erasure and were
+    said before it."""
     processed = context.catalog.processed(subject, [arrived.turn.turn_id for arrived in received])
     for arrived in received:
         if processed.get(arrived.turn.turn_id, arrived.digest) != arrived.digest:
             raise ConflictingTurn(arrived.turn.turn_id)
     erased = context.catalog.tombstones.of(subject)
-    return [
-        arrived
-        for arrived in received
-        if arrived.turn.turn_id not in processed and not any(tombstone.covers(arrived.turn) for tombstone in erased)
-    ]
+    tolerance = timedelta(seconds=context.settings.clock_tolerance_seconds)
+    fresh, too_late = list[ReceivedTurn](), list[ReceivedTurn]()
+    for arrived in received:
+        turn = arrived.turn
+        if turn.turn_id in processed or any(one.covers(turn, arrived.arrived_at) for one in erased):
+            continue
+        (too_late if any(one.refuses(turn, tolerance) for one in erased) else fresh).append(arrived)
+    return fresh, too_late
+
+
+def _refused(arrived: ReceivedTurn, now: datetime) -> LedgerEntry:
+    reasons = (_BEFORE_AN_ERASURE,)
+    return LedgerEntry(arrived.turn.turn_id, arrived.digest, Outcome.REFUSED, reasons, arrived.arrived_at, now)
 
 
 def _made_by(extraction: Extraction) -> dict[str, str | int]:

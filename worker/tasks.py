@@ -26,6 +26,7 @@ from schema.errors import (
     ConflictingTurn,
     OperatorError,
     Outage,
+    exit_code_of,
 )
 from stores.failpoints import hit
 from stores.queue import (
@@ -57,8 +58,6 @@ _SUBJECTS_A_SWEEP = 500
 _SWEEP_CLAIM = "afterturn:sweep:claim"
 """Stands for half of the time between two sweeps."""
 _night_flight = SingleFlight()
-_COULD_NOT_BEGIN = 2
-"""The exit code, as of every command: a supervisor need not try again."""
 
 
 @cache
@@ -85,9 +84,9 @@ def _open_at_start(**_: Any) -> None:
         show_worker(_context(), _leases(), busy)
         _tracing()
     except (OperatorError, Outage) as error:
-        # No new start of the worker mends it.
+        # Celery would log it and go on.
         sys.stderr.write(f"afterturn worker: {error}\n")
-        sys.exit(_COULD_NOT_BEGIN)
+        sys.exit(exit_code_of(error))
 
 
 @worker_shutting_down.connect

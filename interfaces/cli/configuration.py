@@ -12,7 +12,8 @@ from rich.table import Table
 from interfaces.cli.arguments import JsonOption
 from interfaces.cli.output import console, print_json
 from schema import Policy
-from schema.settings import Settings, load_policy, load_settings, variable_of, without_password
+from schema.settings import Settings, load_policy, load_settings, variable_of
+from schema.urls import without_password
 
 
 def add_to(app: typer.Typer) -> None:

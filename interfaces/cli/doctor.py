@@ -32,7 +32,12 @@ def doctor(
         bool, typer.Option("--call-llm", help="Ask the language model one cheap question; it may cost money.")
     ] = False,
     tend: Annotated[
-        bool, typer.Option("--tend", help="Build the HNSW graphs that large users lack (pgvector); takes minutes.")
+        bool,
+        typer.Option(
+            "--tend",
+            help="Build the HNSW graphs that large users lack (pgvector; takes minutes), and have the fleet tell the "
+            "index again of memories that it has otherwise than the catalog.",
+        ),
     ] = False,
     as_json: JsonOption = False,
 ) -> None:

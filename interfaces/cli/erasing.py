@@ -85,7 +85,10 @@ def _erase(subject: Subject, scope: Scope, key: str, context: MemoryContext) -> 
         proof, _ = erase_turns(subject, scope, key, context, by=OPERATOR, now=now)
     is_meant = partial(is_turn_of, subject=subject, scope=scope, key=key)
     proof.removed[_SPOOL], proof.left[_SPOOL] = _erase_spooled(context.settings, is_meant)
-    proof.notes.append("spools of other machines are theirs: what lies there is refused when it comes")
+    proof.notes.append(
+        "spools of other machines are theirs: what lies there, and was said more than "
+        f"{context.settings.clock_tolerance_seconds:g} s before, is refused when it comes"
+    )
     return proof
 
 

@@ -18,6 +18,7 @@ _MARKUP: Final[Literal["markdown"]] = "markdown"
 _COMMANDS: Final = {
     "run": "fleet",
     "serve": "service",
+    "mcp": "mcp",
     "page-link": "service",
     "ingest": "turns",
     "search": "knowledge",
@@ -98,15 +99,15 @@ def afterturn() -> None:
 
 
 def main() -> None:
-    """Run the command; exit 2 with one line on standard error for a failure that the user can mend."""
+    """Run the command. A known failure is one line on standard error and exit code 2, or 1 where it may pass."""
     # What is written here is what people said: only the account that runs the fleet reads it.
     os.umask(0o077)
     try:
         app()
     except Exception as failure:
-        from schema.errors import AfterturnError
+        from schema.errors import AfterturnError, exit_code_of
 
         if not isinstance(failure, AfterturnError):
             raise
         errors.print(Text(f"afterturn: {failure}", style="red"), soft_wrap=True)
-        sys.exit(2)
+        sys.exit(exit_code_of(failure))

@@ -16,7 +16,8 @@ from interfaces.cli.output import console, errors, print_json
 from memory.context import open_memory
 from memory.export import NotALine, import_lines
 from memory.export import export as export_lines
-from memory.reindex import catch_up, regraph, target_of
+from memory.reindex import finish as finish_move
+from memory.reindex import give_up, regraph, target_of
 from memory.reindex import reindex as rebuild
 from schema import Subject
 from schema.settings import load_settings
@@ -34,6 +35,10 @@ def reindex(
     finish: Annotated[
         bool, typer.Option("--finish", help="All workers have the new settings: take over the last writes and end it.")
     ] = False,
+    abandon: Annotated[
+        bool,
+        typer.Option("--give-up", help="End the move that is under way, to whichever index: that is not to be used."),
+    ] = False,
     graph: Annotated[
         bool, typer.Option("--graph", help="Fill the graph from the catalog instead, where it is Apache AGE.")
     ] = False,
@@ -42,7 +47,8 @@ def reindex(
     """Build the index that the settings name from the catalog, while the fleet works on with what it has.
 
     For a new embedder or index: run this with the new settings and a new AFTERTURN_INDEX_NAME in its environment,
-    then start the workers with them, then run it with --finish. Stopped, it goes on where it was.
+    then start the workers with them, then run it with --finish. Stopped, it goes on where it was. One index is built
+    at a time.
     """
     with closing(open_stores(load_settings())) as stores:
         if graph:
@@ -50,10 +56,16 @@ def reindex(
             return
         target = target_of(stores)
         if finish:
-            told = catch_up(stores)
-            stores.catalog.reindex_jobs.end()
+            told = finish_move(stores)
             print_json({"index": target, "caught_up": told}) if as_json else console.print(
                 f"{target}: took over {told} late writes; the move is ended"
+            )
+            return
+        if abandon:
+            given_up = [job.index for job in stores.catalog.reindex_jobs.under_way()]
+            give_up(stores)
+            print_json({"given_up": given_up}) if as_json else console.print(
+                f"given up: {', '.join(given_up) or 'no move was under way'}"
             )
             return
         total = sum(stores.catalog.count_memories().values())

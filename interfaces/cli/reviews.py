@@ -16,10 +16,10 @@ from interfaces.cli.arguments import ByOption, JsonOption, TenantOption, UserOpt
 from interfaces.cli.output import console, errors, memory_json, print_json, short
 from memory.context import open_memory
 from memory.leases import SubjectBusy
-from memory.reviews import Approved, NotOpen, NotWanted
+from memory.reviews import Approved, NotOpen, NotWanted, asked_in
 from memory.reviews import approve as approve_review
 from memory.reviews import reject as reject_review
-from schema import Review, ReviewStatus, Subject, utc_iso
+from schema import Asker, Review, ReviewStatus, Subject, utc_iso
 from schema.errors import ConcurrentChange
 from schema.settings import load_settings
 from stores.catalog import Catalog, open_catalog
@@ -55,10 +55,11 @@ def list_reviews(
     subject = Subject(tenant_id=tenant, subject_id=user) if user else None
     with closing(open_catalog(load_settings())) as catalog:
         found = catalog.reviews.page(subject, status=status, limit=limit)
+        asked = [asked_in(review, catalog) for review in found]
     if as_json:
         print_json([_json(review) for review in found])
     elif found:
-        console.print(_table(found))
+        console.print(_table(found, asked))
         if status is ReviewStatus.OPEN:
             console.print("`afterturn reviews show ID`, then `approve` or `reject`")
     else:
@@ -70,10 +71,11 @@ def show(review: IdArgument, as_json: JsonOption = False) -> None:
     """Show one: the candidate as it would be stored, and why it was held back."""
     with closing(open_catalog(load_settings())) as catalog:
         found = _one(review, catalog)
+        asked = asked_in(found, catalog)
     if as_json:
         print_json(_json(found))
     else:
-        console.print(_details(found))
+        console.print(_details(found, asked))
 
 
 @app.command()
@@ -105,6 +107,7 @@ def approve(ids: IdsArgument, by: ByOption, as_json: JsonOption = False) -> None
     else:
         for one in done:
             became = f"memory {short(one.memory.id)}" if one.memory else "what is known already says it"
+            became = "it is forgotten" if one.review.asked_by is Asker.FORGETTING else became
             console.print(f"approved {short(one.review.id)}: {became}")
     _end(failed, as_json=as_json)
 
@@ -156,20 +159,21 @@ def _end(failed: Sequence[tuple[Review, str]], *, as_json: bool) -> None:
         raise typer.Exit(1)
 
 
-def _table(reviews: Sequence[Review]) -> Table:
+def _table(reviews: Sequence[Review], asked: Sequence[str]) -> Table:
     table = Table(expand=True)
     table.add_column("id", no_wrap=True, style="cyan")
     table.add_column("since", no_wrap=True)
     table.add_column("whose", no_wrap=True)
     table.add_column("why", no_wrap=True)
     table.add_column("would say", ratio=1)
-    for review in reviews:
-        said = review.candidate.summary if review.candidate else f"{review.status.value} by {review.decided_by}"
+    for review, what in zip(reviews, asked, strict=True):
+        said = f"forget: {what}" if what and not review.candidate else what
+        said = said or f"{review.status.value} by {review.decided_by}"
         table.add_row(short(review.id), utc_iso(review.opened_at), Text(review.subject_id), review.reason, Text(said))
     return table
 
 
-def _details(review: Review) -> Panel:
+def _details(review: Review, asked: str) -> Panel:
     table = Table.grid(padding=(0, 2))
     table.add_column(style="dim", no_wrap=True)
     table.add_column()
@@ -196,5 +200,5 @@ def _details(review: Review) -> Panel:
     for name, value in rows.items():
         if value:
             table.add_row(name, Text(value))
-    title = review.candidate.summary if review.candidate else f"{review.status.value}: what it said is gone"
+    title = asked or f"{review.status.value}: what it said is gone"
     return Panel(table, title=Text(title, style="bold"), title_align="left")

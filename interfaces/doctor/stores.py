@@ -7,6 +7,7 @@ from contextlib import closing
 
 from sqlalchemy.exc import SQLAlchemyError
 
+from interfaces.doctor.agreement import check_versions
 from interfaces.doctor.models import check_embedder
 from interfaces.fleet_checks import check_erasures
 from interfaces.fleet_report import FleetReport, read_erasures
@@ -35,7 +36,8 @@ _REINDEX = "run `afterturn reindex` with these settings"
 
 
 def check_stores(settings: Settings, *, tend: bool) -> Iterator[HealthCheck]:
-    """Check what memories are held in; with `tend`, graphs of large users are built first."""
+    """Check what memories are held in; with `tend`, graphs of large users are built first, and the index
+    is told again of what it has otherwise than the catalog."""
     embedder, found = check_embedder(settings)
     yield from found
     catalog = _catalog(settings)
@@ -74,7 +76,7 @@ def _index(settings: Settings, embedder: Embedder, *, tend: bool) -> Iterator[He
     except IndexMismatch as error:
         yield failed("index", "made for another embedder", str(error))
         return
-    except (OperatorError, CatalogOutage) as error:
+    except (OperatorError, CatalogOutage, IndexUnavailable) as error:
         yield failed("index", "cannot be used", str(error))
         return
     catalog = Catalog(engine)
@@ -95,6 +97,7 @@ def _index(settings: Settings, embedder: Embedder, *, tend: bool) -> Iterator[He
             if isinstance(index, HealthCheckedIndex):
                 yield from index.check_health()
             yield from _agreement(stores)
+            yield from check_versions(stores, tend=tend)
         except IndexUnavailable as error:
             yield failed("index", "cannot be read", str(error))
 

@@ -9,16 +9,17 @@ from importlib.metadata import version
 
 from fastapi import FastAPI
 from starlette.middleware.gzip import GZipMiddleware
+from starlette.routing import Route
 from starlette.staticfiles import StaticFiles
 
 from interfaces.http import events, health, memories, subjects, turns
 from interfaces.http.description import describe
 from interfaces.http.limits import BodyLimit, RequestIds
-from interfaces.http.pages import entering, me, wishes
-from interfaces.http.pages.entering import FormExpired, SignInFirst, form_expired, sign_in_first
+from interfaces.http.pages import entering, me, overview, trying, wishes
 from interfaces.http.problems import add_problems
 from interfaces.http.rates import RateLimitFields
 from interfaces.http.service import open_service
+from interfaces.mcp import over_http
 from schema.settings import Settings
 
 _DESCRIPTION = """
@@ -40,7 +41,8 @@ def create_app(settings: Settings, *, anonymous: bool = False) -> FastAPI:
         service = await asyncio.to_thread(open_service, settings)
         app.state.service = service
         try:
-            yield
+            async with over_http.serving(app, service, anonymous=anonymous):
+                yield
         finally:
             await service.close()
 
@@ -51,8 +53,6 @@ def create_app(settings: Settings, *, anonymous: bool = False) -> FastAPI:
     app.add_middleware(BodyLimit, most=settings.http_max_body_bytes)
     app.add_middleware(RequestIds)
     add_problems(app)
-    app.add_exception_handler(SignInFirst, sign_in_first)
-    app.add_exception_handler(FormExpired, form_expired)
     for router in (
         health.router,
         turns.router,
@@ -61,10 +61,13 @@ def create_app(settings: Settings, *, anonymous: bool = False) -> FastAPI:
         events.router,
         entering.api,
         entering.router,
+        overview.router,
         me.router,
         wishes.router,
+        trying.router,
     ):
         app.include_router(router)
     describe(app)
+    app.router.routes.append(Route("/mcp", over_http.McpRoute(), include_in_schema=False))
     app.mount("/static", StaticFiles(packages=[("interfaces.http.pages", "static")]), name="static")
     return app

@@ -10,11 +10,9 @@ from fastapi.exceptions import RequestValidationError
 from fastapi.security import APIKeyHeader, HTTPAuthorizationCredentials, HTTPBearer
 
 from interfaces.http.problems import Unauthorized
-from interfaces.http.service import Opened
+from interfaces.http.service import Opened, Service
 from memory.keys import principal_of
-from policies.access import require
 from schema import Capability, Principal, Subject
-from schema.errors import NotAllowed
 
 ANONYMOUS: Final = Principal(tenant_id="default", capabilities=frozenset(Capability), key_id="anonymous")
 """Who asks where no keys are asked for: on this machine only, and all that it may."""
@@ -30,33 +28,28 @@ def _principal(
     bearer: Annotated[HTTPAuthorizationCredentials | None, Security(_BEARER)],
 ) -> Principal:
     secret = key or (bearer.credentials if bearer else None)
-    if secret is None and request.app.state.anonymous_is_allowed:
+    principal = principal_behind(secret, service, anonymous=request.app.state.anonymous_is_allowed)
+    if principal is not ANONYMOUS:
+        service.rates.spend(principal, request)
+    return principal
+
+
+def principal_behind(secret: str | None, service: Service, *, anonymous: bool) -> Principal:
+    """Return whom a request's key stands for; with `anonymous` who sends none is let do everything.
+
+    Raises:
+        Unauthorized: the key is none that is known and in force.
+    """
+    if secret is None and anonymous:
         return ANONYMOUS
     principal = principal_of(secret, service.context.catalog, now=datetime.now(UTC)) if secret else None
     if principal is None:
         raise Unauthorized
-    service.rates.spend(principal, request)
     return principal
 
 
 Asker = Annotated[Principal, Depends(_principal)]
 """A route's parameter: who asks."""
-
-
-def acting(principal: Principal, user_id: str | None, agent_id: str | None = None) -> Principal:
-    """Return the principal for whom a request is made: a key that is bound to no user may name one with `act_as`.
-
-    Raises:
-        NotAllowed: the key is bound to another user or agent, or may not name one.
-    """
-    named = {"user_id": user_id, "agent_id": agent_id}
-    others = {name: value for name, value in named.items() if value and value != getattr(principal, name)}
-    if not others:
-        return principal
-    if any(getattr(principal, name) for name in others):
-        raise NotAllowed(Capability.ACT_AS)
-    require(principal, Capability.ACT_AS)
-    return principal.model_copy(update=others)
 
 
 def subject_of(principal: Principal, subject_id: str | None) -> Subject:

@@ -10,9 +10,10 @@ from fastapi import APIRouter, Depends, Header, Query
 from fastapi.sse import EventSourceResponse, ServerSentEvent
 from redis import RedisError
 
-from interfaces.http.credentials import Asker, acting, subject_of
+from interfaces.http.credentials import Asker, subject_of
 from interfaces.http.service import Opened
 from memory.members import membership_of
+from policies.access import acting
 from recall.events import Audience, audience_of, listen
 from schema.turn import Identifier
 

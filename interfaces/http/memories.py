@@ -11,7 +11,7 @@ from typing import Annotated, Any, Literal
 from fastapi import APIRouter, Depends, Header, Query, Response
 from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, StrictBool
 
-from interfaces.http.credentials import Asker, acting, subject_of
+from interfaces.http.credentials import Asker, subject_of
 from interfaces.http.etags import etag_of, version_of
 from interfaces.http.idempotency import OnceOnly
 from interfaces.http.problems import PreconditionFailed
@@ -20,52 +20,16 @@ from memory.edits import Edit, VersionMismatch, archive, edit, pin, restore, sup
 from memory.erasure.memories import erase_memories
 from memory.remember import Statement, remember
 from memory.rights import require_deletable, writable_memory
+from policies.access import acting
 from recall.filters import Filters
 from recall.listing import get_memory, list_memories, origin_of
-from recall.retrieve import Hit, retrieve
-from schema import Kind, Memory, MemoryType, Principal, Status, Subject, Visibility
+from recall.retrieve import retrieve
+from recall.told import VISIBILITIES_OF, VISIBILITY_OF, HitOut, MemoryOut, Scope, hit_out, memory_out
+from schema import Kind, Memory, MemoryType, Principal, Status, Subject
 from schema.errors import Denied, NotFound
 from schema.turn import Identifier
 
 router = APIRouter(prefix="/api/v1/memories", tags=["memories"])
-Scope = Literal["shared", "individual"]
-"""What the "VOS Memory System" calls visibility: an agent's own, or everybody's who may see the subject."""
-
-
-class MemoryOut(BaseModel):
-    """A memory as it is told."""
-
-    memory_id: uuid.UUID
-    content: str
-    memory_type: Kind
-    type: MemoryType
-    category: str
-    scope: Scope
-    visibility: Visibility
-    tags: list[str]
-    status: Status
-    importance: float
-    confidence: float
-    pinned: bool
-    suppressed: bool
-    occurred_at: AwareDatetime
-    created_at: AwareDatetime
-    updated_at: AwareDatetime
-    last_accessed: AwareDatetime
-    access_count: int
-    agent_id: str | None
-    supersedes: list[uuid.UUID]
-    superseded_by: uuid.UUID | None
-    version: int
-
-
-class HitOut(MemoryOut):
-    """A memory that answers a search; `distance` is 1 - similarity, `score` what it is ranked by."""
-
-    similarity: float
-    distance: float
-    score: float
-    why: dict[str, Any] | None = None
 
 
 class PageOut(BaseModel):
@@ -92,6 +56,7 @@ class MemoryIn(BaseModel):
     category: Annotated[str, Field(max_length=60)] | None = None
     scope: Scope | None = None
     tags: Annotated[list[str], Field(max_length=20)] = []
+    importance: Annotated[float, Field(ge=0, le=1, strict=True)] | None = None
     confidence: Annotated[float, Field(ge=0, le=1, strict=True)] = 0.8
     pinned: StrictBool = False
     occurred_at: AwareDatetime | None = None
@@ -109,6 +74,7 @@ class MemoryPatch(BaseModel):
     tags: Annotated[list[str], Field(max_length=20)] | None = None
     importance: Annotated[float, Field(ge=0, le=1, strict=True)] | None = None
     confidence: Annotated[float, Field(ge=0, le=1, strict=True)] | None = None
+    scope: Scope | None = None
 
 
 Verb = Literal["pin", "unpin", "archive", "restore", "suppress", "unsuppress"]
@@ -149,15 +115,11 @@ def _filters(
     since: Annotated[AwareDatetime | None, Query(description="said at this moment or later")] = None,
     until: Annotated[AwareDatetime | None, Query(description="said before this moment")] = None,
 ) -> Filters:
-    scopes = {
-        "individual": (Visibility.INDIVIDUAL,),
-        "shared": (Visibility.PUBLIC, Visibility.PRIVATE, Visibility.PERSONAL),
-    }
     return Filters(
         kinds=tuple(memory_type),
         types=tuple(type),
         categories=tuple(category),
-        visibilities=scopes[scope] if scope else (),
+        visibilities=VISIBILITIES_OF[scope],
         tags=tuple(tag.strip().lower() for tag in tags.split(",") if tag.strip()),
         min_importance=min_importance,
         min_confidence=min_confidence,
@@ -191,7 +153,7 @@ def search(
         explain=explain,
         now=datetime.now(UTC),
     )
-    return [_hit(hit) for hit in hits]
+    return [hit_out(hit) for hit in hits]
 
 
 @router.get("/", summary="List what is known")
@@ -214,7 +176,7 @@ def list_(
         cursor=cursor,
         limit=limit,
     )
-    return PageOut(items=[_out(memory) for memory in page.memories], cursor=page.cursor)
+    return PageOut(items=[memory_out(memory) for memory in page.memories], cursor=page.cursor)
 
 
 @router.post(
@@ -228,16 +190,16 @@ def create(given: MemoryIn, principal: Asker, service: Opened, response: Respons
     into what is known, or known already."""
     asker = acting(principal, given.user_id, given.agent_id)
     subject = subject_of(asker, given.user_id)
-    scopes = {None: None, "individual": Visibility.INDIVIDUAL, "shared": Visibility.PRIVATE}
     statement = Statement(
         given.content,
         given.memory_type,
         given.category,
         tuple(given.tags),
         given.confidence,
-        scopes[given.scope],
+        VISIBILITY_OF[given.scope],
         given.occurred_at,
         pinned=given.pinned,
+        importance=given.importance,
     )
 
     fresh: list[Memory | None] = []
@@ -251,7 +213,7 @@ def create(given: MemoryIn, principal: Asker, service: Opened, response: Respons
     if receipt["outcome"] != "created":
         response.status_code = HTTPStatus.OK
     memory = fresh[0] if fresh else _known(receipt["memory_id"], asker, subject, service)
-    return RememberedOut(outcome=receipt["outcome"], memory=_out(memory) if memory else None)
+    return RememberedOut(outcome=receipt["outcome"], memory=memory_out(memory) if memory else None)
 
 
 @router.get("/{memory_id}", summary="Read one memory")
@@ -259,7 +221,7 @@ def read(memory_id: uuid.UUID, about: About, service: Opened, response: Response
     """Read a memory, whatever its status; its ETag is what an edit is to name in If-Match."""
     memory = get_memory(about.principal, about.subject, memory_id, service.context)
     response.headers["ETag"] = etag_of(memory)
-    return _out(memory)
+    return memory_out(memory)
 
 
 @router.get("/{memory_id}/origin", summary="Where a memory came from, and what was done to it")
@@ -267,7 +229,7 @@ def origin(memory_id: uuid.UUID, about: About, service: Opened) -> dict[str, Any
     """Tell the turns that a memory came from, quoted, and every line of its audit."""
     found = origin_of(about.principal, about.subject, memory_id, service.context)
     return {
-        "memory": _out(found.memory).model_dump(mode="json"),
+        "memory": memory_out(found.memory).model_dump(mode="json"),
         "sources": [turn.model_dump(mode="json", exclude_none=True) for turn in found.sources],
         "audit": [line.model_dump(mode="json", exclude_none=True) for line in found.audit],
     }
@@ -284,7 +246,7 @@ def change(
 ) -> MemoryOut:
     """Change a memory; with If-Match only while it is at that version, else 412."""
     tags = None if given.tags is None else tuple(given.tags)
-    wanted = Edit(given.content, given.category, tags, given.importance, given.confidence)
+    wanted = Edit(given.content, given.category, tags, given.importance, given.confidence, VISIBILITY_OF[given.scope])
     version = None if if_match is None else version_of(if_match)
     try:
         memory = edit(
@@ -299,13 +261,13 @@ def change(
     except VersionMismatch as error:
         raise PreconditionFailed(str(error)) from error
     response.headers["ETag"] = etag_of(memory)
-    return _out(memory)
+    return memory_out(memory)
 
 
 @router.post("/{memory_id}/{verb}", summary="Pin, unpin, archive, restore, suppress or unsuppress a memory")
 def act(memory_id: uuid.UUID, verb: Verb, about: About, service: Opened) -> MemoryOut:
     """Do to a memory what the verb says. Doing it again changes nothing."""
-    return _out(do(verb, about.principal, about.subject, memory_id, service))
+    return memory_out(do(verb, about.principal, about.subject, memory_id, service))
 
 
 @router.delete("/{memory_id}", status_code=HTTPStatus.NO_CONTENT, summary="Erase a memory for good")
@@ -349,44 +311,3 @@ def _known(memory_id: str | None, asker: Principal, subject: Subject, service: S
         return get_memory(asker, subject, uuid.UUID(memory_id), service.context)
     except (NotFound, Denied):
         return None
-
-
-def _out(memory: Memory) -> MemoryOut:
-    return MemoryOut(**_fields(memory))
-
-
-def _hit(hit: Hit) -> HitOut:
-    why = None
-    if hit.why is not None:
-        why = {**vars(hit.why), "terms": {name: getattr(hit.why.terms, name) for name in hit.why.terms.__slots__}}
-    similarity = round(hit.similarity, 6)
-    return HitOut(
-        **_fields(hit.memory), similarity=similarity, distance=round(1 - similarity, 6), score=hit.score, why=why
-    )
-
-
-def _fields(memory: Memory) -> dict[str, Any]:
-    return {
-        "memory_id": memory.id,
-        "content": memory.summary,
-        "memory_type": memory.kind,
-        "type": memory.type,
-        "category": memory.category,
-        "scope": "individual" if memory.visibility is Visibility.INDIVIDUAL else "shared",
-        "visibility": memory.visibility,
-        "tags": list(memory.tags),
-        "status": memory.status,
-        "importance": memory.importance,
-        "confidence": memory.confidence,
-        "pinned": memory.pinned,
-        "suppressed": memory.suppressed,
-        "occurred_at": memory.occurred_at,
-        "created_at": memory.created_at,
-        "updated_at": memory.updated_at,
-        "last_accessed": memory.last_accessed,
-        "access_count": memory.access_count,
-        "agent_id": memory.agent_id,
-        "supersedes": list(memory.supersedes),
-        "superseded_by": memory.superseded_by,
-        "version": memory.version,
-    }

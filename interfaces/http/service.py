@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, fields
+from functools import cache
 from typing import Annotated
 
 from fastapi import Depends, Request
@@ -14,6 +16,8 @@ from memory.context import MemoryContext, open_memory
 from producers import Producer
 from schema.settings import Settings
 from stores.redis import open_async_redis, open_redis
+from worker.context import WorkerContext
+from worker.extract import open_extractor
 
 
 @dataclass(frozen=True)
@@ -26,6 +30,8 @@ class Service:
     async_redis: AsyncRedis
     """For what waits long: each listener has a connection of its own."""
     rates: RateLimits
+    rehearsal: Callable[[], WorkerContext]
+    """What a worker decides with, for who tries what would be remembered; its models load with the first turn."""
 
     async def close(self) -> None:
         """Let the broker take what lies in the spool, and close what was opened."""
@@ -45,7 +51,13 @@ def open_service(settings: Settings) -> Service:
     # Somebody waits for the answer: where the broker hangs they are told so within three seconds.
     context = open_memory(settings, redis=open_redis(settings, timeout=1.5, retries=1))
     rates = RateLimits(settings, asks_model=context.llm is not None)
-    return Service(settings, context, Producer(settings), open_async_redis(settings), rates)
+
+    @cache
+    def rehearsal() -> WorkerContext:
+        opened = {field.name: getattr(context, field.name) for field in fields(context)}
+        return WorkerContext(**opened, extractor=open_extractor(settings, context.llm, context.policy))
+
+    return Service(settings, context, Producer(settings), open_async_redis(settings), rates, rehearsal)
 
 
 def _service_of(request: Request) -> Service:

@@ -12,14 +12,15 @@ from fastapi import APIRouter, Depends, Query
 from fastapi.responses import StreamingResponse
 from pydantic import BaseModel, ConfigDict, Field
 
-from interfaces.http.credentials import Asker, acting
+from interfaces.http.credentials import Asker
 from interfaces.http.idempotency import OnceOnly
 from interfaces.http.service import Opened, Service
 from memory.erasure.subjects import erase_subject
 from memory.export import export
 from memory.preferences import set_preference
-from memory.reviews import approve, reject
+from memory.reviews import approve, asked_in, reject
 from memory.rights import require_deletable, require_writable
+from policies.access import acting
 from policies.topics import is_about
 from recall.audience import audiences
 from recall.context_block import context_block
@@ -139,10 +140,11 @@ def check(given: TextIn, about: About, service: Opened) -> dict[str, Any]:
 
 @router.get("/reviews", summary="What waits for a decision")
 def reviews(about: About, service: Opened) -> list[dict[str, Any]]:
-    """List the candidates that a person must decide on, oldest first."""
+    """List the candidates that a person must decide on, and what a wish to forget may have meant (`asked_by`
+    "forgetting": to approve is to erase it, to reject to show it again), oldest first."""
     _require_write(about, service)
     found = service.context.catalog.reviews.page(about.subject)
-    return [_review(review) for review in found]
+    return [_review(review, service) for review in found]
 
 
 @router.post("/reviews/{review_id}/{decision}", summary="Let a candidate become a memory, or drop it")
@@ -206,12 +208,13 @@ def _require_write(about: _Asked, service: Opened) -> None:
     require_writable(about.principal, about.subject, shared, service.context.catalog)
 
 
-def _review(review: Review) -> dict[str, Any]:
+def _review(review: Review, service: Opened) -> dict[str, Any]:
     candidate = review.candidate
     return {
         "review_id": str(review.id),
+        "asked_by": review.asked_by.value,
         "reason": review.reason,
         "opened_at": review.opened_at.isoformat(),
-        "content": candidate.summary if candidate else None,
+        "content": asked_in(review, service.context.catalog) or None,
         "type": candidate.type.value if candidate else None,
     }

@@ -14,9 +14,9 @@ from fastapi import APIRouter, Header
 from pydantic import AwareDatetime, BaseModel, ConfigDict, Field
 from redis import RedisError
 
-from interfaces.http.credentials import Asker, acting, subject_of
+from interfaces.http.credentials import Asker, subject_of
 from interfaces.http.service import Opened, Service
-from policies.access import require
+from policies.access import acting, require
 from producers import Accepted
 from schema import Attachment, Capability, Message, Principal
 from schema.turn import Consent, HotPathCandidate, Identifier, TurnSource

@@ -14,8 +14,11 @@ from schema.errors import OperatorError
 _GRACE_SECONDS = 30.0
 _SHORTEST_LIFE = 5.0
 _FAST_DEATHS = 3
-_COULD_NOT_BEGIN = 2
-"""The exit code of a command that says what to mend first."""
+_TRY_AGAIN, _COULD_NOT_BEGIN = 1, 2
+"""The exit codes of a command that may succeed later, and of one that says what to mend first."""
+_FIRST_PAUSE, _LONGEST_PAUSE = 0.5, 15.0
+_PATIENCE_SECONDS = 600.0
+"""For how long one that may succeed later is started again: a database comes back from an update in minutes."""
 
 
 class ProcessKeepsDying(OperatorError):
@@ -32,6 +35,8 @@ class Supervised:
     _process: subprocess.Popen[bytes] | None = None
     _started: float = 0.0
     _fast_deaths: int = field(default=0)
+    _failing_since: float = 0.0
+    _start_again_at: float | None = None
 
     @property
     def pid(self) -> int | None:
@@ -49,21 +54,39 @@ class Supervised:
         self._started = time.monotonic()
 
     def restart_if_dead(self) -> bool:
-        """Start the process again if it has died; True if it had.
+        """Start the process again if it has died; True if it was. One that could not begin for a reason that may pass
+        is started after a pause, longer each time.
 
         Raises:
-            ProcessKeepsDying: it refused to begin, or died three times in a row within seconds of its start.
+            ProcessKeepsDying: it refused to begin, or died three times in a row within seconds of its start; for ten
+                minutes, where that may pass.
         """
         if self._process is None or self._process.poll() is None:
             return False
-        lived = time.monotonic() - self._started
-        self._fast_deaths = self._fast_deaths + 1 if lived < _SHORTEST_LIFE else 0
-        if self._process.returncode == _COULD_NOT_BEGIN:
-            raise ProcessKeepsDying(f"the {self.name} refuses to begin:\n{self._end_of_log(1)}")
-        if self._fast_deaths >= _FAST_DEATHS:
-            raise ProcessKeepsDying(f"the {self.name} does not stay up; the end of {self.log}:\n{self._end_of_log(12)}")
+        if self._start_again_at is None:
+            self._start_again_at = time.monotonic() + self._pause(self._process.returncode)
+        if time.monotonic() < self._start_again_at:
+            return False
+        self._start_again_at = None
         self.start()
         return True
+
+    def _pause(self, code: int) -> float:
+        """Return for how many seconds a process that died is left alone."""
+        now = time.monotonic()
+        if now - self._started >= _SHORTEST_LIFE:
+            self._fast_deaths = 0
+        else:
+            self._failing_since = self._failing_since if self._fast_deaths else self._started
+            self._fast_deaths += 1
+        if code == _COULD_NOT_BEGIN:
+            raise ProcessKeepsDying(f"the {self.name} refuses to begin:\n{self._end_of_log(1)}")
+        may_pass = code == _TRY_AGAIN and now - self._failing_since < _PATIENCE_SECONDS
+        if self._fast_deaths >= _FAST_DEATHS and not may_pass:
+            raise ProcessKeepsDying(f"the {self.name} does not stay up; the end of {self.log}:\n{self._end_of_log(12)}")
+        if code != _TRY_AGAIN or not self._fast_deaths:
+            return 0.0
+        return min(_LONGEST_PAUSE, _FIRST_PAUSE * 2.0 ** (self._fast_deaths - 1))
 
     def _end_of_log(self, lines: int) -> str:
         return "\n".join(self.log.read_text(errors="replace").splitlines()[-lines:])

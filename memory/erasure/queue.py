@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Collection
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -10,34 +11,60 @@ from typing import Any
 from memory.context import MemoryContext
 from schema import Scope, Subject, Tombstone
 from stores.dead_letters import DeadLetter, read_dead_letters, remove_dead_letter
-from stores.mailbox import Lease
-from stores.queued_turns import count_messages, drop_messages
+from stores.mailbox import Lease, ParkedTurn
+from stores.queued_turns import count_messages, drop_messages, find_messages
 
 
 @dataclass(frozen=True)
 class Erasure:
-    """What an erasure means outside of the catalog: what its tombstones name.
+    """What an erasure means outside of the catalog: what its tombstones name, and lay there when they were set.
 
-    One that `is_late`, because it is finished after whoever began it was killed, leaves what the subject said since.
+    `messages` are the ids of the plain messages that did. None where the erasure is finished after whoever began it was
+    killed: then what the subject said since, by its sender's clock, is left.
     """
 
     subject: Subject
     tombstones: tuple[Tombstone, ...]
-    is_late: bool = False
+    messages: frozenset[str] | None = None
+
+    @property
+    def is_late(self) -> bool:
+        """Whether it is finished after whoever began it was killed."""
+        return self.messages is None
 
     @property
     def whole(self) -> Tombstone | None:
         """The tombstone of the whole subject, if it is one."""
         return next((tombstone for tombstone in self.tombstones if tombstone.scope is Scope.SUBJECT), None)
 
-    def covers(self, turn: Any, came_at: datetime | None = None) -> bool:
-        """Return whether a turn as it came is meant; `came_at` counts where the turn does not tell when it was said."""
-        said_at = _said_at(turn) or came_at
+    def means_parked(self, parked: ParkedTurn) -> bool:
+        """Return whether a turn in the mailbox is meant: it arrived before, or is the very turn."""
+        return self._means(json.loads(parked.body), parked.arrived_at)
+
+    def means_message(self, id_: str, turn: Any) -> bool:
+        """Return whether a plain message is meant: it lay in the queue before."""
+        return self._means(turn, _said_at(turn)) if self.messages is None else id_ in self.messages
+
+    def means_letter(self, letter: DeadLetter) -> bool:
+        """Return whether a dead letter is meant: all there are, unless the erasure is late."""
+        return self._means(letter.turn, (_said_at(letter.turn) or letter.at) if self.is_late else None)
+
+    def _means(self, turn: Any, came_at: datetime | None) -> bool:
         return is_turn_of(turn, self.subject) and any(
             is_turn_of(turn, self.subject, tombstone.scope, tombstone.key)
-            and (not self.is_late or tombstone.scope is Scope.TURN or said_at is None or said_at <= tombstone.at)
+            and (tombstone.scope is Scope.TURN or came_at is None or came_at <= tombstone.at)
             for tombstone in self.tombstones
         )
+
+
+def begin_erasure(subject: Subject, scopes: Collection[tuple[Scope, str]], context: MemoryContext) -> Erasure:
+    """Return what an erasure of some parts of a subject means, as of now by the mailbox's clock."""
+    # Before the moment: a message that comes between is a later one.
+    messages = find_messages(
+        context.redis, lambda turn: any(is_turn_of(turn, subject, scope, key) for scope, key in scopes)
+    )
+    now = context.mailbox.now()
+    return Erasure(subject, tuple(Tombstone(scope, key, now) for scope, key in scopes), messages)
 
 
 def is_turn_of(turn: Any, subject: Subject, scope: Scope = Scope.SUBJECT, key: str = "") -> bool:
@@ -59,12 +86,11 @@ def is_turn_of(turn: Any, subject: Subject, scope: Scope = Scope.SUBJECT, key: s
 
 
 def drop_waiting(erasure: Erasure, lease: Lease, context: MemoryContext) -> dict[str, int]:
-    """Drop all turns that are meant and still wait, give the lease of the mailbox back, and return how many went
-    where."""
-    messages = drop_messages(context.redis, erasure.covers)
+    """Drop all turns that are meant and still wait, and return how many went where."""
+    messages = drop_messages(context.redis, erasure.means_message)
     letters = sum(remove_dead_letter(context.redis, letter) for letter in _dead_letters(erasure, context))
     parked = _parked(erasure, context)
-    context.mailbox.drop(lease, parked, everything=erasure.whole is not None)
+    context.mailbox.drop(lease, parked)
     return {"ingest queue": messages, "dead letters": letters, "mailbox": len(parked)}
 
 
@@ -72,17 +98,18 @@ def count_waiting(erasure: Erasure, context: MemoryContext) -> dict[str, int]:
     """Count the turns that are meant and still wait, by where."""
     return {
         "mailbox": len(_parked(erasure, context)),
-        "ingest queue": count_messages(context.redis, erasure.covers),
+        "ingest queue": count_messages(context.redis, erasure.means_message),
         "dead letters": len(_dead_letters(erasure, context)),
     }
 
 
 def _parked(erasure: Erasure, context: MemoryContext) -> list[str]:
-    return [id_ for id_, body in context.mailbox.parked(erasure.subject).items() if erasure.covers(json.loads(body))]
+    parked = context.mailbox.parked(erasure.subject)
+    return [id_ for id_, one in parked.items() if erasure.means_parked(one)]
 
 
 def _dead_letters(erasure: Erasure, context: MemoryContext) -> list[DeadLetter]:
-    return [letter for letter in read_dead_letters(context.redis) if erasure.covers(letter.turn, letter.at)]
+    return [letter for letter in read_dead_letters(context.redis) if erasure.means_letter(letter)]
 
 
 def _said_at(turn: Any) -> datetime | None:

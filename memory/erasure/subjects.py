@@ -2,9 +2,10 @@
 
 The order makes it hard to race: the lease of the subject's mailbox first, so that no turn of it is in work; then the
 catalog, whose fence refuses what a worker with an older lease still wants to write; then everything else. The catalog's
-transaction sets tombstones too, so that a turn that is still on its way brings nothing back. They stand as going on
-until a second look finds nothing: an erasure that was killed after that transaction is finished by the fleet, and one
-that was killed before has done nothing.
+transaction sets tombstones too, so that a turn that is still on its way brings nothing back. What comes meanwhile waits
+in the mailbox and is worked on afterwards: the moment of the erasure by the mailbox's clock tells it from the rest.
+Tombstones stand as going on until a second look finds nothing: an erasure that was killed after that transaction is
+finished by the fleet, and one that was killed before has done nothing.
 """
 
 from __future__ import annotations
@@ -18,11 +19,11 @@ import structlog
 from memory.context import MemoryContext
 from memory.erasure.memories import ERASED, erase_memories
 from memory.erasure.proof import Proof, events_of_erased, look_again, rewrite_broker_file, stray_entries
-from memory.erasure.queue import Erasure, drop_waiting
+from memory.erasure.queue import Erasure, begin_erasure, drop_waiting
 from memory.events import announce_all, stream_key
 from memory.indexing import index_all
 from memory.leases import SubjectBusy, subject_lease
-from schema import AuditAction, AuditEntry, Memory, Scope, Subject, Tombstone
+from schema import AuditAction, AuditEntry, Memory, Scope, Subject
 from stores.mailbox import Lease
 
 _log = structlog.get_logger()
@@ -36,9 +37,9 @@ def erase_subject(subject: Subject, context: MemoryContext, *, by: str, now: dat
         UnderLegalHold: so are some of its memories; nothing was erased.
     """
     proof, erasures = Proof(), context.catalog.erasures
-    tombstone = Tombstone(Scope.SUBJECT, "", now)
-    erasure = Erasure(subject, (tombstone,))
     with subject_lease(subject, context) as lease:
+        erasure = begin_erasure(subject, [(Scope.SUBJECT, "")], context)
+        [tombstone] = erasure.tombstones
         line = AuditEntry(
             action=AuditAction.ERASED,
             **subject.model_dump(),
@@ -51,9 +52,9 @@ def erase_subject(subject: Subject, context: MemoryContext, *, by: str, now: dat
         proof.removed |= {f"catalog: {table}": count for table, count in rows.items() if count}
         _clear(erasure, lease, context, proof)
         proof.removed["index"] += len(memories)
-    rewrite_broker_file(context, proof)
-    proof.left = {f"catalog: {table}": count for table, count in erasures.left(subject).items()}
-    look_again(erasure, context, proof)
+        rewrite_broker_file(context, proof)
+        proof.left = {f"catalog: {table}": count for table, count in erasures.left(subject).items()}
+        look_again(erasure, context, proof)
     _finish(erasure, proof, context, now)
     return proof
 
@@ -71,8 +72,7 @@ def erase_turns(
     proof, erasures = Proof(), context.catalog.erasures
     with subject_lease(subject, context) as lease:
         turns = {key} if scope is Scope.TURN else erasures.turns_of(subject, key)
-        tombstones = {Tombstone(scope, key, now), *(Tombstone(Scope.TURN, turn_id, now) for turn_id in turns)}
-        erasure = Erasure(subject, tuple(tombstones))
+        erasure = begin_erasure(subject, {(scope, key), *((Scope.TURN, turn_id) for turn_id in turns)}, context)
         rows = erasures.left_of(subject, turns)
         aftermath = erase_memories(
             subject,
@@ -88,10 +88,10 @@ def erase_turns(
         proof.removed = {"memories": len(aftermath.deleted)}
         proof.removed |= {f"catalog: {table}": count for table, count in rows.items()}
         _clear(erasure, lease, context, proof)
-    rewrite_broker_file(context, proof)
-    proof.left = {"memories": len(erasures.made_of(subject, turns))}
-    proof.left |= {f"catalog: {table}": count for table, count in erasures.left_of(subject, turns).items()}
-    look_again(erasure, context, proof, aftermath)
+        rewrite_broker_file(context, proof)
+        proof.left = {"memories": len(erasures.made_of(subject, turns))}
+        proof.left |= {f"catalog: {table}": count for table, count in erasures.left_of(subject, turns).items()}
+        look_again(erasure, context, proof, aftermath)
     _finish(erasure, proof, context, now)
     return proof, aftermath.changed
 
@@ -105,7 +105,7 @@ def finish_erasures(context: MemoryContext, limit: int, now: datetime) -> int:
     for subject, _ in context.catalog.tombstones.unfinished(limit):
         proof = Proof()
         with suppress(SubjectBusy), subject_lease(subject, context) as lease:
-            erasure = Erasure(subject, tuple(context.catalog.tombstones.of(subject, unfinished=True)), is_late=True)
+            erasure = Erasure(subject, tuple(context.catalog.tombstones.of(subject, unfinished=True)))
             _clear(erasure, lease, context, proof)
             rewrite_broker_file(context, proof)
             look_again(erasure, context, proof)
@@ -117,7 +117,7 @@ def finish_erasures(context: MemoryContext, limit: int, now: datetime) -> int:
 
 
 def _clear(erasure: Erasure, lease: Lease, context: MemoryContext, proof: Proof) -> None:
-    """Drop what is meant everywhere but in the catalog, and give the lease back."""
+    """Drop what is meant everywhere but in the catalog."""
     subject = erasure.subject
     index_all(subject, context)
     if erasure.whole:
@@ -141,7 +141,12 @@ def _drop_stray_entries(subject: Subject, context: MemoryContext) -> int:
 
 def _finish(erasure: Erasure, proof: Proof, context: MemoryContext, now: datetime) -> None:
     """Note that an erasure is over, if nothing is left: otherwise the fleet tries again within the hour."""
-    if proof.is_clean:
+    if any(job.action == "delete" for job in context.catalog.index_jobs(erasure.subject)):
+        proof.notes.append(
+            "another process was telling the index of it: the sweep removes again what that may still write, and the "
+            "fleet looks again within the hour"
+        )
+    elif proof.is_clean:
         context.catalog.tombstones.finish(erasure.subject, erasure.tombstones, now)
     else:
         proof.notes.append("the fleet looks again within the hour, until nothing is left")

@@ -42,10 +42,10 @@ def fringe_of(parsed: Parsed) -> tuple[int, int]:
 
 
 def _announced(tokens: tuple[Token, ...]) -> int:
-    """Return where a sentence begins after what only says that something is told: "Big news: ", "1) "."""
+    """Return where a sentence begins after what only says that something is told: "Big news: ", "So you know: "."""
     for place, token in enumerate(tokens[:_ANNOUNCEMENT]):
         if token.text in (":", ")") and place + 1 < len(tokens):
             return place + 1
-        if token.tag.startswith("PRP") or token.text in "(,.":
+        if (token.tag.startswith("PRP") and token.lower != "you") or token.text in "(,.":
             break
     return 0

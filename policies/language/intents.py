@@ -37,6 +37,9 @@ class Forms:
     lead: re.Pattern[str]
     tail: re.Pattern[str]
     this: re.Pattern[str]
+    whom: re.Pattern[str]
+    closing: re.Pattern[str]
+    mine_said: re.Pattern[str]
     all: re.Pattern[str]
     assistant: re.Pattern[str]
     for_now: re.Pattern[str]
@@ -83,6 +86,11 @@ def forms_of(language: str) -> Forms:
         lead=re.compile(rf"(?:{_either(words, 'lead')}){gap}", re.IGNORECASE),
         tail=re.compile(rf"{tail}[\s.!?…。！？~]*\Z", re.IGNORECASE),
         this=_whole(_either(words, "this")),
+        whom=_whole(_either(words, "whom")),
+        closing=re.compile(_either(words, "memory") or "(?!)", re.IGNORECASE),
+        mine_said=re.compile(
+            rf"\b(?:{_either(words, 'mine_said')})(?!\w)" if "mine_said" in words else "(?!)", re.IGNORECASE
+        ),
         all=_whole(_either(words, "all")),
         assistant=re.compile(_either(words, "assistant") or "(?!)", re.IGNORECASE),
         for_now=re.compile(rf"(?:{_either(words, 'for_now')})\W*\Z", re.IGNORECASE),

@@ -8,13 +8,22 @@ another's mouth gives no order.
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Final, Literal
 
 from policies.language.heads import Judgement, judge
 from policies.language.intents import Forms, forms_of
 from policies.language.languages import language_of
-from policies.language.sentences import prose_of, split_sentences
+from policies.language.others_words import (
+    Place,
+    asks_for_writing,
+    given_places,
+    is_attributed,
+    reported_places,
+    speaks_again,
+)
+from policies.language.sentences import Sentence, prose_of, split_sentences
 
 MAX_CHARS: Final = 16_000
 DESTRUCTIVE: Final = frozenset({"forget", "stop", "resume"})
@@ -42,6 +51,8 @@ _COLON: Final = re.compile(r"[:：](?=\s|[^\W\d])")
 _BOUNDARY: Final = re.compile(
     r"[,;，。；！？]\s*|\s[–—-]\s+|:\s+|：|\s+(?=(?:and|but|so|then|y|pero|und|aber|et|mais|ale)\s)", re.IGNORECASE
 )
+_TAG_QUESTION: Final = re.compile(r",\s*[^\W\d_]+(?:\s[^\W\d_]+)?\s?[?？]\Z")
+"""What makes no question of an order: ", capisce?"."""
 _JOINED: Final = re.compile(r"(?:and|so|then|y|und|et)\s", re.IGNORECASE)
 
 
@@ -63,6 +74,8 @@ class Order:
     start: int
     end: int
     sure: bool = False
+    closed: bool = False
+    """Whether its form goes on behind what it is about, so that nothing after that belongs to it."""
 
 
 def orders_of(text: str, before: str = "", language: str | None = None) -> tuple[Order, ...]:
@@ -74,38 +87,60 @@ def orders_of(text: str, before: str = "", language: str | None = None) -> tuple
     text = text[:MAX_CHARS].replace("’", "'").replace("‘", "'")
     language = language or language_of(text)
     forms = forms_of(language)
-    own, unsure_from = _own(prose_of(text), forms)
+    given, reported = given_places(text), tuple(reported_places(text))
+    own, unsure_from = _own(prose_of(text), given, reported, forms)
     if not own.strip(_HIDDEN + " \n"):
         return ()
     message = judge(text, None, before, language)
     foreign = message.whose in _NOT_OWN and message.whose_sure >= _NOT_OWN_SURE
+    drafting = False
     found: list[Order] = []
     for sentence in split_sentences(own):
-        if not sentence.text.strip(_HIDDEN + " "):
+        if not sentence.text.strip(_HIDDEN + " ") or is_attributed(sentence.text):
             continue
+        drafting = drafting and not speaks_again(sentence.text)
         said = message if sentence.text == text else judge(sentence.text, None, before, language)
         for order in _in_sentence(sentence.text, sentence.start, text, forms, said):
             # What is planted to be kept is the screen's to hold; what it would take away is not taken.
-            planted = message.planted >= _PLANTED and order.intent in DESTRUCTIVE
-            doubt = order.doubtful or foreign or order.start > unsure_from or planted
+            unsure = (message.planted >= _PLANTED or drafting) and order.intent in DESTRUCTIVE
+            doubt = order.doubtful or foreign or order.start > unsure_from or unsure
             found.append(replace(order, doubtful=doubt))
+        drafting = drafting or _leaves_open(sentence, given, reported)
     return tuple(found)
 
 
-def _own(prose: str, forms: Forms) -> tuple[str, int]:
+def _leaves_open(sentence: Sentence, given: Sequence[Place], reported: Sequence[Place]) -> bool:
+    """Return whether it is unclear after a sentence whose words follow: it asks for something to be written, or repeats
+    what another says."""
+    end = sentence.start + len(sentence.text)
+    if any(sentence.start <= start <= end + 1 for start, _ in given):
+        return False  # That text has an end, behind which the user speaks.
+    return asks_for_writing(sentence.text) or any(start < end and sentence.start < stop for start, stop in reported)
+
+
+def _own(prose: str, given: Sequence[Place], reported: Sequence[Place], forms: Forms) -> tuple[str, int]:
     """Return the prose with others' words blanked out, and from where on it is unclear whose words stand there."""
     own = _QUOTED.sub(lambda match: _HIDDEN * len(match.group()), prose)
+    for start, end in reported:
+        own = own[:start] + _HIDDEN * (end - start) + own[end:]
     unsure = len(own)
     for number, colon in enumerate(_COLON.finditer(own)):
         line = own[max(own.rfind("\n", 0, colon.start()), colon.start() - _LINE_CHARS, 0) : colon.start()]
         if number == _MOST_COLONS:
             return own[: colon.end()] + _HIDDEN * (len(own) - colon.end()), unsure
-        if _is_order(line.strip(), forms):
+        if _is_order(line.strip(), forms) or any(colon.start() < start <= colon.end() for start, _ in given):
             continue
-        if forms.foreign.search(line):
-            return own[: colon.end()] + _HIDDEN * (len(own) - colon.end()), unsure
+        if forms.foreign.search(forms.mine_said.sub("", line)):
+            end = _speaks_again_at(own, colon.end())
+            own = own[: colon.end()] + _HIDDEN * (end - colon.end()) + own[end:]
+            continue
         unsure = min(unsure, colon.start())
     return own, unsure
+
+
+def _speaks_again_at(own: str, at: int) -> int:
+    """Return where the user says that they speak for themself again, the end of the text if nowhere."""
+    return next((one.start + at for one in split_sentences(own[at:]) if speaks_again(one.text)), len(own))
 
 
 def _is_order(head: str, forms: Forms) -> bool:
@@ -128,6 +163,7 @@ def _starts(clause: str, forms: Forms) -> list[int]:
 
 
 def _in_sentence(sentence: str, offset: int, text: str, forms: Forms, said: Judgement) -> list[Order]:
+    sentence = _TAG_QUESTION.sub("", sentence)
     begins = [0, *(boundary.end() for boundary in _BOUNDARY.finditer(sentence))][:12]
     ends = [boundary.start() for boundary in _BOUNDARY.finditer(sentence) if boundary.group().strip()[:1] != ":"][:12]
     found: list[Order] = []
@@ -143,15 +179,19 @@ def _in_sentence(sentence: str, offset: int, text: str, forms: Forms, said: Judg
             if isinstance(order, str):
                 looks.add(order)
             elif order and (
-                end == len(sentence) or order.reaches_back or order.scope == "all" or not order.object_text
+                end == len(sentence)
+                or order.reaches_back
+                or order.scope == "all"
+                or order.closed
+                or not order.object_text
             ):
                 found.append(order)
                 break
-    alone = None if found or said.intent in looks else _by_head(sentence, offset, text, said)
+    alone = None if found or said.intent in looks else _by_head(sentence, offset, text, said, forms)
     return [alone] if alone else found
 
 
-def _by_head(sentence: str, offset: int, text: str, said: Judgement) -> Order | None:
+def _by_head(sentence: str, offset: int, text: str, said: Judgement, forms: Forms) -> Order | None:
     """Return the order that no form has, if the head is sure of it and nothing else is told."""
     alone = _FORGET_ALONE if said.intent == "forget" else _HEAD_ALONE
     if said.intent == "none" or said.intent_sure < alone or sentence.rstrip().endswith(("?", "？")):
@@ -161,6 +201,8 @@ def _by_head(sentence: str, offset: int, text: str, said: Judgement) -> Order | 
     doubt = said.intent in DESTRUCTIVE or said.intent_sure < _HEAD_SURE
     words = text[offset : offset + len(sentence)]
     about = (words.partition(": ")[2] or words).strip()
+    if said.intent == "forget":
+        about = _without_lead(words.strip(), forms)
     return Order(said.intent, about, False, "thing", doubt, offset, offset + len(sentence))
 
 
@@ -186,9 +228,16 @@ def _order(
             if match := form.pattern.match(clause[start:]):
                 order = _made(form.intent, match, begin + start, offset, text, forms)
                 reported = (
-                    "object" in match.groupdict() and match.start("object") == 0 and _reported(match["object"], forms)
+                    match.groupdict().get("object")
+                    and match.start("object") == 0
+                    and (
+                        _reported(match["object"], forms)
+                        or any(
+                            _reported(match["object"][: b.start()], forms) for b in _BOUNDARY.finditer(match["object"])
+                        )
+                    )
                 )
-                doubt = not form.sure and (chance < _SURELY_AGREES or reported)
+                doubt = bool(reported) or (not form.sure and chance < _SURELY_AGREES)
                 return replace(order, doubtful=doubt, sure=form.sure) if order else form.intent
     return None
 
@@ -214,14 +263,21 @@ def _made(intent: str, match: re.Match[str], begin: int, offset: int, text: str,
         return None
     bare = _without_lead(said, forms)
     everything = intent in ("forget", "stop") and any(forms.all.match(reading) for reading in (said, bare))
-    points_back = any(forms.this.match(reading) for reading in (said, bare))
+    pointing = (forms.this, forms.whom) if intent == "forget" else (forms.this,)
+    points_back = any(form.match(reading) for form in pointing for reading in (said, bare))
     if intent == "stop" and not everything:
         # What names no topic means what is being said.
         points_back = points_back or not forms.about.search(text[start : start + first + said.find(bare)])
     if points_back or everything:
         return Order(intent, "", points_back, "thing" if points_back else "all", False, start, end)
     about = bare if intent in _OF_A_THING else said
-    return Order(intent, about or said, False, "thing", False, start, end)
+    closed = intent == "forget" and bool(forms.closing.search(match.group()[last:]))
+    return Order(intent, about or said, False, "thing", False, start, end, closed=closed)
+
+
+def about_of(said: str, language: str) -> str:
+    """Return what words are about, without what leads up to it: "What I told you about my ex" is "my ex"."""
+    return _without_lead(said.strip(" ,.!;:…-–—"), forms_of(language))
 
 
 def _without_lead(said: str, forms: Forms) -> str:

@@ -131,6 +131,16 @@ _MEASURES: Final = contents(
 )
 
 
+_NAMELESS: Final = "user"
+"""What stands in the place of the user's name: a word that says nothing."""
+
+
+def without_quotation(text: str) -> str:
+    """Return the words that a quotation quotes (`Maya: "..."`); any other text as it is."""
+    quoted = _QUOTATION.match(text)
+    return quoted["words"] if quoted else text
+
+
 @lru_cache(maxsize=4_096)
 def read(text: str, name: str = "") -> Wording:
     """Take a sentence apart; of a quotation, the words said. Never raises; reads the first `MAX_CHARS` characters.
@@ -139,9 +149,10 @@ def read(text: str, name: str = "") -> Wording:
     """
     nameless = _STOPS.union(name.lower().split())
     text = unicodedata.normalize("NFKC", text[:MAX_CHARS])[:MAX_CHARS].replace("’", "'")
-    if quoted := _QUOTATION.match(text):
-        text = quoted["words"]
-    text = _LOATHED.sub("hate", text)
+    text = _LOATHED.sub("hate", without_quotation(text))
+    if name:
+        # "Maya85" is no word and no number.
+        text = re.sub(rf"(?<!\w){re.escape(name)}(?!\w)", _NAMELESS, text)
     tokens = _TOKEN.findall(text)
     lowered = [token.lower() for token in tokens]
     order: list[str] = []

@@ -1,10 +1,15 @@
-"""What of a message its writer has pasted: mails, letters, articles, quotations. It says nothing of the writer."""
+"""What of a message its writer has pasted or made up: mails, letters, articles, quotations, drafts, texts to work on.
+
+It says nothing of the writer.
+"""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator
 from typing import Final
+
+from policies.language.others_words import given_places
 
 _LONG_QUOTE: Final = 160
 _LONG_REST: Final = 80
@@ -59,6 +64,7 @@ def pasted_spans(text: str) -> Iterator[tuple[int, int]]:
             yield greeting.start(), signed.end()
     for quoted in _QUOTED.finditer(text):
         yield quoted.span()
+    yield from given_places(text)
 
 
 def _mail_start(text: str) -> int | None:

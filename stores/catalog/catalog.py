@@ -5,7 +5,7 @@ from __future__ import annotations
 import uuid
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 
 from sqlalchemy import Engine, and_, delete, func, or_, select, tuple_
 
@@ -17,6 +17,7 @@ from stores.catalog.context import drop_stale_context, read_context, read_topics
 from stores.catalog.decay import DecayStore
 from stores.catalog.engine import read_only
 from stores.catalog.erasures import ErasureStore
+from stores.catalog.index_jobs import queue_jobs, read_jobs, read_versions, take_jobs
 from stores.catalog.nights import NightRuns
 from stores.catalog.pages import MemoryPages
 from stores.catalog.preferences import PreferenceStore
@@ -112,7 +113,7 @@ class Catalog:
     def mark_done(self, jobs: Sequence[IndexJob] = (), event_ids: Sequence[int] = ()) -> Done:
         """Mark as done jobs that the index has done and events that were announced. Returns what was there of them.
 
-        A newer write of the same memory keeps its job.
+        A newer write of the same memory keeps its job, and so does one that another took since.
         """
         if not jobs and not event_ids:
             return Done({}, set())
@@ -152,6 +153,11 @@ class Catalog:
             documents = connection.execute(_BY_IDS, whose(subject) | {"ids": wanted}).scalars()
             found = [memory_of(document) for document in documents]
         return {memory.id: memory for memory in found}
+
+    def versions(self, subject: Subject) -> dict[uuid.UUID, tuple[uuid.UUID, int]]:
+        """Return where the subject's memories lie in the index, and at which versions they are, by memory."""
+        with self._engine.connect() as connection:
+            return read_versions(connection, subject)
 
     def list_memories(
         self,
@@ -250,25 +256,19 @@ class Catalog:
     def index_jobs(
         self, subject: Subject | None = None, *, besides: tuple[datetime, datetime] | None = None, limit: int = 500
     ) -> list[IndexJob]:
-        """Return what the index must still be told, of one subject or of all, oldest first; not what is from between
-        two moments, if given."""
-        table = tables.index_jobs
-        query = select(table).order_by(table.c.since).limit(limit)
-        if besides is not None:
-            query = query.where(or_(table.c.since < besides[0], table.c.since > besides[1]))
-        if subject is not None:
-            query = query.where(of_subject(table, subject))
+        """Return what the index must still be told, of one subject or of all, oldest first; not what was taken, or is
+        from, between two moments, if given."""
         with self._engine.connect() as connection:
-            return [
-                IndexJob(
-                    memory_id=row.memory_id,
-                    subject=Subject(tenant_id=row.tenant_id, subject_id=row.subject_id),
-                    index_key=row.index_key,
-                    action=row.action,
-                    version=row.version,
-                )
-                for row in connection.execute(query)
-            ]
+            return read_jobs(connection, subject, besides, limit)
+
+    def queue_index_jobs(self, jobs: Sequence[IndexJob], now: datetime) -> None:
+        """Queue what the index is to be told anew, for the sweep."""
+        self._writers.write(lambda connection: queue_jobs(connection, jobs, now, taken=False))
+
+    def take_index_jobs(self, jobs: Sequence[IndexJob], patience: timedelta) -> list[IndexJob]:
+        """Take jobs before reading what the index is told, and answer them as `mark_done` takes them: it strikes none
+        that another took less than `patience` ago, or that stands no longer."""
+        return self._writers.write(lambda connection: take_jobs(connection, jobs, patience))
 
     def outbox(
         self, subject: Subject | None = None, *, besides: tuple[datetime, datetime] | None = None, limit: int = 500

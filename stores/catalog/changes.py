@@ -56,13 +56,18 @@ class LedgerEntry:
 
 @dataclass(frozen=True)
 class IndexJob:
-    """What the index must still be told of a memory: its write number `version`, or that it is gone."""
+    """What the index must still be told of a memory: its write number `version`, or that it is gone.
+
+    `generation` is how often it was taken or written over since it was queued. None where another may be telling the
+    index too, so that whoever has it may not strike it.
+    """
 
     memory_id: uuid.UUID
     subject: Subject
     index_key: uuid.UUID
     action: Literal["upsert", "delete"]
     version: int
+    generation: int | None = 0
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,14 +12,16 @@ import stores.catalog.tables as tables
 from schema import AuditEntry, Memory, Subject, Tombstone
 from schema.errors import UnderLegalHold
 from stores.catalog.changes import Changes
-from stores.catalog.rows import index_job_rows, memory_of
+from stores.catalog.index_jobs import queue_jobs
+from stores.catalog.rows import memory_of
 from stores.catalog.statements import of_subject
 from stores.catalog.tombstones import reviews_of, rows_of_turns, write_tombstones
 from stores.catalog.writers import Writers
 from stores.catalog.writing import TransactionalGraph, note_removal, take_turn
 
-_STAYS = ("subjects", "tombstones")
-"""Tables of which an erasure of a subject leaves the subject's row: ids, a fencing token, revisions and a moment."""
+_STAYS = ("subjects", "tombstones", "index_jobs")
+"""Tables of which an erasure of a subject leaves the subject's rows: ids, a fencing token, revisions and moments; and
+of what the index must yet be told, or told again because another may be telling it what is no longer so."""
 
 _BOUND_TO_USERS = (tables.memberships, tables.api_keys)
 """Tables whose rows give a user a right: they go with the user, whosever memory the right is to."""
@@ -104,8 +106,7 @@ class ErasureStore:
                 gone = connection.execute(delete(table).where(_of_user(table, subject))).rowcount
                 removed[table.name] = removed.get(table.name, 0) + gone
             deletions = Changes(subject=subject, at=line.at, deleted=tuple(memories))
-            if rows := index_job_rows(deletions.index_jobs(), line.at):
-                connection.execute(insert(tables.index_jobs), rows)
+            queue_jobs(connection, deletions.index_jobs(), line.at, taken=False)
             connection.execute(insert(tables.audit), [line.model_dump()])
         self._writers.leave_no_trace()
         return removed, memories

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import uuid
 from collections.abc import Sequence
-from datetime import datetime
+from datetime import UTC, date, datetime, timedelta
 
-from sqlalchemy import Engine, select
+from sqlalchemy import Engine, func, select
 
 import stores.catalog.tables as tables
-from schema import Memory, Status, Subject
+from schema import Memory, MemoryType, Status, Subject
 from stores.catalog.rows import memory_of
 from stores.catalog.statements import of_subject
 
@@ -28,12 +28,32 @@ class MemoryPages:
         subject: Subject,
         *,
         statuses: Sequence[Status],
+        types: Sequence[MemoryType] = (),
+        words: Sequence[str] = (),
+        since: datetime | None = None,
+        until: datetime | None = None,
         before: tuple[datetime, uuid.UUID] | None = None,
         limit: int = 100,
     ) -> list[Memory]:
-        """Return memories of these statuses that were created before a moment, those of the same moment by their
-        ids."""
+        """Return memories of these statuses and types (of all types where none is named) that were created before a
+        moment, those of the same moment by their ids.
+
+        `words`, in lower case, and `since` and `until`, of when it was said, leave out what cannot be meant, so that
+        little is read whole; whoever asks judges what is left, for it may be more than is meant.
+        """
         query = select(_table.c.document).where(of_subject(_table, subject), _table.c.status.in_(statuses))
+        if types:
+            query = query.where(_table.c.type.in_(types))
+        summary = _table.c.document["summary"].as_string()
+        for word in filter(str.isascii, words):
+            # Case is the database's affair in ASCII alone: "straße" has the word "strasse".
+            query = query.where(func.lower(summary).contains(word, autoescape=True) | summary.regexp_match("[^ -~]"))
+        # As text, with the zone that it was said in: no zone is farther than a day from UTC.
+        said_at = _table.c.document["said_at"].as_string()
+        if since is not None:
+            query = query.where(said_at >= _day(since, -1))
+        if until is not None:
+            query = query.where(said_at < _day(until, 2))
         if before is not None:
             created_at, id_ = before
             same_moment = (_table.c.created_at == created_at) & (_table.c.id < id_)
@@ -41,3 +61,11 @@ class MemoryPages:
         ordered = query.order_by(_table.c.created_at.desc(), _table.c.id.desc()).limit(limit)
         with self._engine.connect() as connection:
             return [memory_of(document) for document in connection.execute(ordered).scalars()]
+
+
+def _day(moment: datetime, days: int) -> str:
+    """Return the day, in UTC, some days after a moment's as ISO 8601 text; the first or last there is where that is
+    none."""
+    day = moment.astimezone(UTC).date()
+    farthest = (date.max - day).days if days > 0 else (date.min - day).days
+    return (day + timedelta(days=min(days, farthest) if days > 0 else max(days, farthest))).isoformat()

@@ -2,18 +2,24 @@
 
 from __future__ import annotations
 
+import fcntl
 import uuid
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime
+from pathlib import Path
 
 from sqlalchemy import Connection, Engine, delete, false, func, select, text, update
 
 import stores.catalog.tables as tables
 from schema import MemoryType, Subject
+from schema.errors import MoveRefused
 from stores.catalog.statements import upsert
 from stores.catalog.writers import Writers
 
+_MOVING = 0x41465453
+"""The advisory lock of Postgres under which one process at a time builds an index."""
 _TRIGGERS = ("insert", "update", "delete")
 _COLUMNS = "(memory_id, tenant, subject, type)"
 
@@ -48,10 +54,40 @@ class ReindexJobs:
         self._engine = engine
         self._writers = writers
 
+    @contextmanager
+    def alone(self) -> Iterator[None]:
+        """Build, catch up or end while no other process does: its end, however it comes, lets the next one.
+
+        Raises:
+            MoveRefused: another does.
+        """
+        database = self._engine.url.database
+        if self._engine.dialect.name == "sqlite" and database is not None:
+            with Path(f"{database}.reindex").open("w") as lock:
+                try:
+                    fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                except BlockingIOError:
+                    raise _another() from None
+                yield
+            return
+        # The connection is the lock's: it goes with the process.
+        with self._engine.connect() as connection:
+            if not connection.execute(text("SELECT pg_try_advisory_lock(:moving)"), {"moving": _MOVING}).scalar_one():
+                raise _another()
+            try:
+                yield
+            finally:
+                connection.execute(text("SELECT pg_advisory_unlock(:moving)"), {"moving": _MOVING})
+
     def begin(self, index: str, model: str, now: datetime, *, anew: bool = False) -> ReindexJob:
         """Log writes from now on, and answer the job as it stands: a new one, or where one to this index and model
-        was left off. With `anew` one that came to its end begins again."""
+        was left off. With `anew` one that came to its end begins again. All under `alone`.
+
+        Raises:
+            MoveRefused: one to another index was not ended.
+        """
         table = tables.reindex_jobs
+        self.refuse_beside(index)
         with self._writers.transaction() as connection:
             _log_writes(connection)
             statement = upsert(connection.dialect.name, table).values(
@@ -90,6 +126,19 @@ class ReindexJobs:
         with self._engine.connect() as connection:
             names = connection.execute(select(tables.reindex_jobs.c.index)).scalars().all()
         return [job for name in names if (job := self.of(name)) is not None]
+
+    def refuse_beside(self, index: str) -> None:
+        """Refuse what would drain the log of a move to another index, which is one for all.
+
+        Raises:
+            MoveRefused: there is such a move.
+        """
+        if other := next((job for job in self.under_way() if job.index != index), None):
+            raise MoveRefused(
+                f"a move to the index {other.index} was begun on {other.began_at:%Y-%m-%d} and not ended, and one is "
+                "under way at a time: with its settings run `afterturn reindex` to its end and then `afterturn reindex "
+                "--finish`, or, if that index is not to be used, `afterturn reindex --give-up`"
+            )
 
     def some_memories(self, limit: int) -> list[tuple[Subject, MemoryType, uuid.UUID]]:
         """Some memories for which no index job waits, whichever: an index that has none of them was not built."""
@@ -152,6 +201,10 @@ class ReindexJobs:
     def _set(self, index: str, **values: object) -> None:
         with self._writers.transaction() as connection:
             connection.execute(update(tables.reindex_jobs).where(tables.reindex_jobs.c.index == index).values(**values))
+
+
+def _another() -> MoveRefused:
+    return MoveRefused("another `afterturn reindex` is at work on this catalog: wait for its end, or stop it")
 
 
 def _log_writes(connection: Connection) -> None:

@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import uuid
 from collections.abc import Iterable
-from datetime import datetime
 from typing import Any
 
 from schema import Memory
-from stores.catalog.changes import IndexJob
 
 _PROJECTED = (
     "id",
@@ -72,20 +70,6 @@ def provenance_rows(memories: Iterable[Memory]) -> list[dict[str, Any]]:
         }
         for memory in memories
         for turn_id in memory.source_turn_ids
-    ]
-
-
-def index_job_rows(jobs: Iterable[IndexJob], since: datetime) -> list[dict[str, Any]]:
-    return [
-        {
-            "memory_id": job.memory_id,
-            **job.subject.model_dump(),
-            "index_key": job.index_key,
-            "action": job.action,
-            "version": job.version,
-            "since": since,
-        }
-        for job in jobs
     ]
 
 

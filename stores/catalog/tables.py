@@ -289,6 +289,8 @@ index_jobs = Table(
     Column("action", String(10), nullable=False),
     Column("version", Integer, nullable=False),
     Column("since", UtcTime, nullable=False),
+    Column("generation", Integer, nullable=False, server_default="0"),
+    Column("taken_at", UtcTime),
     Index(None, "tenant_id", "subject_id"),
     Index(None, "since"),
 )

@@ -15,9 +15,10 @@ from schema import Memory, Subject
 from schema.errors import ConcurrentChange, StaleFence, UnderLegalHold
 from stores.catalog.changes import Access, Changes, IndexJob
 from stores.catalog.context import drop_context, write_questions, write_recent, write_topics
+from stores.catalog.index_jobs import pass_over, queue_jobs, strike_jobs
 from stores.catalog.preferences import write_preferences
 from stores.catalog.reviews import write_reviews
-from stores.catalog.rows import fact_rows, index_job_rows, memory_row, provenance_rows
+from stores.catalog.rows import fact_rows, memory_row, provenance_rows
 from stores.catalog.statements import any_of, of_subject, upsert
 from stores.catalog.tombstones import drop_turns, write_tombstones
 from stores.index.base import Entry, TransactionalIndex, Vector
@@ -29,10 +30,6 @@ _INSERT_PROVENANCE = insert(tables.provenance)
 _INSERT_LEDGER = insert(tables.ledger)
 _INSERT_AUDIT = insert(tables.audit)
 _MARK_ANNOUNCED = delete(tables.outbox).where(tables.outbox.c.id.in_(any_of("ids"))).returning(tables.outbox.c.id)
-_VERSIONS = select(tables.memories.c.id, tables.memories.c.version).where(tables.memories.c.id.in_(any_of("ids")))
-_DELETE_JOBS = delete(tables.index_jobs).where(
-    tables.index_jobs.c.memory_id == bindparam("id"), tables.index_jobs.c.version == bindparam("done")
-)
 _AS_READ = and_(
     tables.memories.c.tenant_id == bindparam("tenant"),
     tables.memories.c.subject_id == bindparam("whose"),
@@ -114,7 +111,8 @@ def write(
     drop_turns(connection, changes)
     if graph is not None:
         graph.write_in_transaction(connection, (*changes.created, *changes.updated), changes.deleted)
-    _queue_indexing(connection, changes, _write_vectors(connection, changes, transactional_index, vectors))
+    jobs = _write_vectors(connection, changes, transactional_index, vectors)
+    queue_jobs(connection, jobs, changes.at, taken=True)
     if changes.audit:
         connection.execute(_INSERT_AUDIT, [entry.model_dump() for entry in changes.audit])
     return _write_events(connection, changes)
@@ -136,9 +134,7 @@ def mark_done(connection: Connection, jobs: Sequence[IndexJob], event_ids: Seque
         events = set(connection.execute(_MARK_ANNOUNCED, {"ids": list(event_ids)}).scalars())
     if not jobs:
         return Done({}, events)
-    connection.execute(_DELETE_JOBS, [{"id": job.memory_id, "done": job.version} for job in jobs])
-    rows = connection.execute(_VERSIONS, {"ids": [job.memory_id for job in jobs]})
-    return Done({row.id: row.version for row in rows}, events)
+    return Done(strike_jobs(connection, jobs), events)
 
 
 def _write_events(connection: Connection, changes: Changes) -> list[int]:
@@ -296,19 +292,5 @@ def _write_vectors(
     entries = [Entry.of(memory, vectors[memory.id]) for memory in written]
     transactional_index.write_in_transaction(connection, entries, gone)
     told = {memory.id for memory in (*written, *changes.deleted)}
+    pass_over(connection, list(told))
     return [job for job in jobs if job.memory_id not in told]
-
-
-def _queue_indexing(connection: Connection, changes: Changes, jobs: Sequence[IndexJob]) -> None:
-    if rows := index_job_rows(jobs, changes.at):
-        connection.execute(_queue_indexing_statement(connection.dialect.name), rows)
-
-
-@cache
-def _queue_indexing_statement(dialect: str) -> Any:
-    statement = upsert(dialect, tables.index_jobs)
-    excluded = statement.excluded
-    return statement.on_conflict_do_update(
-        index_elements=[tables.index_jobs.c.memory_id],
-        set_={"action": excluded.action, "version": excluded.version, "since": excluded.since},
-    )

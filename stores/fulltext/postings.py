@@ -129,18 +129,20 @@ def coverage(blocks: Sequence[Postings], terms: Iterable[str], wanted: frozenset
     """
     parts = [block for block in blocks if block.alive.any()]
     total = sum(int(block.alive.sum()) for block in parts)
-    shares: dict[uuid.UUID, float] = {}
+    shares = [np.zeros(len(block.summaries), dtype=np.float64) for block in parts]
     whole = 0.0
     for term in sorted(set(terms)):
         found = [block.having(term)[0] for block in parts]
         weight = _rarity(sum(map(len, found)), total)
         whole += weight
-        for block, places in zip(parts, found, strict=True):
-            for place in places:
-                memory_id = block.summaries[place].memory_id
-                if memory_id in wanted:
-                    shares[memory_id] = shares.get(memory_id, 0.0) + weight
-    return {memory_id: share / whole for memory_id, share in shares.items()}
+        for share, places in zip(shares, found, strict=True):
+            share[places] += weight
+    return {
+        memory_id: float(share[place]) / whole
+        for block, share in zip(parts, shares, strict=True)
+        for memory_id in wanted
+        if (place := block.places.get(memory_id)) is not None and share[place] > 0
+    }
 
 
 def _rarity(holders: int, total: int) -> float:

@@ -36,6 +36,8 @@ class Entry:
     author_id: str | None = None
     agent_id: str | None = None
     tags: tuple[str, ...] = ()
+    version: int = 0
+    """The memory's, when it was read; 0 where an older Afterturn wrote the entry and did not say."""
 
     @classmethod
     def of(cls, memory: Memory, vector: Vector) -> Entry:
@@ -54,6 +56,7 @@ class Entry:
             author_id=memory.author_id,
             agent_id=memory.agent_id,
             tags=memory.tags,
+            version=memory.version,
         )
 
 
@@ -83,6 +86,8 @@ class Hit:
     memory_id: uuid.UUID
     key: uuid.UUID
     similarity: float
+    version: int = 0
+    """As `Entry.version`."""
 
 
 class Index(Protocol):

@@ -42,6 +42,7 @@ def to_document(entry: Entry) -> dict[str, Any]:
         "author_id": entry.author_id,
         "agent_id": entry.agent_id,
         "tags": list(entry.tags),
+        "version": entry.version,
     }
     return {name: value for name, value in document.items() if value is not None}
 
@@ -62,6 +63,7 @@ def from_document(held: Mapping[str, Any], vector: Vector) -> Entry:
         author_id=held.get("author_id"),
         agent_id=held.get("agent_id"),
         tags=tuple(held["tags"]),
+        version=held.get("version", 0),
     )
 
 

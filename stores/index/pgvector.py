@@ -17,6 +17,7 @@ from sqlalchemy import (
     DateTime,
     Dialect,
     Engine,
+    Integer,
     MetaData,
     String,
     Table,
@@ -140,7 +141,7 @@ class PgvectorIndex:
         checked_limit(limit)
         table = self._table
         away = table.c.vector.max_inner_product(checked(vector, self._dimensions))
-        seen = select(table.c.memory_id, table.c.key, away.label("away")).where(
+        seen = select(table.c.memory_id, table.c.key, table.c.version, away.label("away")).where(
             _of(table, where.subject), *_conditions(table, where)
         )
         # Plus nothing: an expression that no graph is made for, so that all are compared.
@@ -207,6 +208,7 @@ class PgvectorIndex:
             **{name: _kept(getattr(entry, name)) for name in FILTERS},
             "created_at": entry.created_at,
             "tags": [_kept(tag) for tag in entry.tags],
+            "version": entry.version,
             "vector": checked(entry.vector, self._dimensions),
         }
 
@@ -230,6 +232,7 @@ def _table(name: str, dimensions: int | None) -> Table:
         *(Column(name, String, nullable=name.endswith("_id")) for name in FILTERS),
         Column("created_at", DateTime(timezone=True), nullable=False),
         Column("tags", ARRAY(String), nullable=False),
+        Column("version", Integer, nullable=False, server_default="0"),
         Column("vector", _Exact(dimensions), nullable=False),
     )
 
@@ -254,7 +257,7 @@ def _kept(text: str | None) -> str | None:
 
 
 def _hits(rows: Iterable[Any]) -> list[Hit]:
-    return [Hit(row.memory_id, row.key, max(-1.0, min(1.0, -float(row.away)))) for row in rows]
+    return [Hit(row.memory_id, row.key, max(-1.0, min(1.0, -float(row.away))), row.version) for row in rows]
 
 
 def _entry(subject: Subject, row: Any) -> Entry:
@@ -272,4 +275,5 @@ def _entry(subject: Subject, row: Any) -> Entry:
         author_id=row["author_id"],
         agent_id=row["agent_id"],
         tags=tuple(row["tags"]),
+        version=row["version"],
     )

@@ -16,6 +16,8 @@ from stores.postgres import explain, state_of
 _MAKING = 0x41465456
 """The advisory lock under which one process at a time makes tables."""
 _NO_SUCH_FILE, _NO_PERMISSION = "58P01", ("42501",)
+_COMPLETE = 'ALTER TABLE "{}" ADD COLUMN IF NOT EXISTS version integer NOT NULL DEFAULT 0'
+"""What a table that an older Afterturn made does not have yet."""
 _M, _EF_CONSTRUCTION = 16, 64
 """pgvector's own defaults, written down so that they stay what was measured."""
 
@@ -29,9 +31,12 @@ def make(engine: Engine, table: Table, asked: Mapping[str, str]) -> dict[str, st
     try:
         with engine.begin() as connection:
             found = _made_for(connection, table.name)
-            if found:
+            if found and _is_complete(connection, table):
                 return found
             connection.execute(text("SELECT pg_advisory_xact_lock(:making)"), {"making": _MAKING})
+            if found:
+                connection.execute(text(_COMPLETE.format(table.name)))
+                return found
             # Somebody may have made it while we waited.
             return _made_for(connection, table.name) or _make(connection, table, asked)
     except DBAPIError as error:
@@ -61,6 +66,11 @@ def _made_for(connection: Connection, name: str) -> dict[str, str]:
         text("SELECT dimensions, metric, model FROM vector_tables WHERE name = :name"), {"name": name}
     ).one_or_none()
     return {} if row is None else {"dimensions": str(row.dimensions), "metric": row.metric, "model": row.model}
+
+
+def _is_complete(connection: Connection, table: Table) -> bool:
+    there = {column["name"] for column in inspect(connection).get_columns(table.name)}
+    return there >= {column.name for column in table.columns}
 
 
 def _make(connection: Connection, table: Table, asked: Mapping[str, str]) -> dict[str, str]:

@@ -16,7 +16,7 @@ from qdrant_client.common.client_exceptions import QdrantException, ResourceExha
 from qdrant_client.http.exceptions import ApiException, ResponseHandlingException, UnexpectedResponse
 
 from schema import Subject
-from schema.errors import IndexMismatch, IndexUnavailable, SettingsError
+from schema.errors import IndexMismatch, IndexRefused, IndexUnavailable, SettingsError
 from schema.health import HealthCheck, failed, fine, warning
 from schema.settings import Settings, variable_of
 from stores.index.base import Entry, Hit, Metric, Vector, Where
@@ -43,7 +43,7 @@ AT_A_TIME = 500
 _MOST = 100_000
 _COSINE = frozenset({models.Distance.DOT, models.Distance.COSINE})
 """Which are one for unit vectors."""
-_SHOWN = ["tenant", "subject", "key", "memory_id"]
+_SHOWN = ["tenant", "subject", "key", "memory_id", "version"]
 _KEYWORD = models.KeywordIndexParams(type=models.KeywordIndexType.KEYWORD)
 _INDEXED: dict[str, models.KeywordIndexParams | models.PayloadSchemaType] = {
     # Whoever is searched for lies together on the disk: that is a subject here, and not a tenant.
@@ -238,12 +238,12 @@ class QdrantIndex:
                 f"Qdrant does not answer ({type(cause).__name__}); does it run where {variable_of('index_url')} says?"
             )
         if status in {401, 403}:
-            return IndexUnavailable(
+            return IndexRefused(
                 f"Qdrant refuses the key ({status}); {variable_of('index_api_key')} must be one that may read and "
                 f"write the collection {self._name}, and make it at the first start"
             )
         if status == 404:
-            return IndexUnavailable(
+            return IndexRefused(
                 f"Qdrant has no collection {self._name} any more ({status}); start again, which makes it, and then run "
                 "`afterturn reindex`"
             )
@@ -298,7 +298,8 @@ def _filter(where: Where) -> models.Filter:
 
 
 def _hit(held: dict[str, Any], score: float) -> Hit:
-    return Hit(uuid.UUID(held["memory_id"]), uuid.UUID(held["key"]), max(-1.0, min(1.0, score)))
+    similarity = max(-1.0, min(1.0, score))
+    return Hit(uuid.UUID(held["memory_id"]), uuid.UUID(held["key"]), similarity, held.get("version", 0))
 
 
 def _status_of(error: BaseException) -> int | None:

@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import numpy as np
 
 from schema import Subject
-from schema.errors import IndexUnavailable, SettingsError
+from schema.errors import IndexRefused, IndexUnavailable, SettingsError
 from schema.health import HealthCheck, failed, fine
 from schema.settings import Settings, variable_of
-from stores.aws import AWS_FAILURES, AwsFailure, code_of, open_s3vectors
+from stores.aws import AWS_FAILURES, AwsFailure, code_of, is_passing, open_s3vectors
 from stores.index.base import Entry, Hit, Metric, Vector, Where
 from stores.index.checks import (
     BYTES_OF_A_NUMBER_IN_JSON,
@@ -123,7 +123,7 @@ class S3VectorsIndex:
                 entry = from_json(found["metadata"][_DOCUMENT], wanted)
                 if entry.subject == where.subject:
                     similarity = float(np.clip(1.0 - found["distance"], -1.0, 1.0))
-                    hits.append(Hit(entry.memory_id, entry.key, similarity))
+                    hits.append(Hit(entry.memory_id, entry.key, similarity, entry.version))
         return first_of(hits, limit)
 
     def fetch(self, subject: Subject, keys: Sequence[uuid.UUID]) -> list[Entry]:
@@ -251,11 +251,12 @@ class S3VectorsIndex:
     def _unavailable(self, error: AwsFailure) -> IndexUnavailable:
         code = code_of(error)
         if code == "NotFoundException":
-            return IndexUnavailable(
+            return IndexRefused(
                 f"S3 Vectors has no bucket {self._bucket}, or no index {self._name} in it ({code}); create the vector "
                 f"bucket in the region of {variable_of('aws_region')}, or mend {variable_of('s3vectors_bucket')}"
             )
-        return IndexUnavailable(
+        kind = IndexUnavailable if is_passing(error) else IndexRefused
+        return kind(
             f"S3 Vectors refuses or does not answer ({code}); are the AWS credentials, their rights "
             "(deploy/iam/s3vectors.json) and the region right?"
         )

@@ -9,7 +9,7 @@ from pathlib import Path
 from queue import LifoQueue
 from threading import Lock
 
-from schema.errors import IndexUnavailable
+from schema.errors import IndexRefused, IndexUnavailable
 
 READERS = 4
 """Connections that read one file at a time in one process; 16 files make 64, the fleet's default slots."""
@@ -28,7 +28,7 @@ CREATE TABLE IF NOT EXISTS entries (
     subject TEXT NOT NULL, key BLOB NOT NULL, memory_id BLOB NOT NULL,
     type TEXT NOT NULL, kind TEXT NOT NULL, category TEXT NOT NULL, status TEXT NOT NULL, visibility TEXT NOT NULL,
     agent_id TEXT, author_id TEXT, created_at INTEGER NOT NULL, tags TEXT NOT NULL, vector BLOB NOT NULL,
-    changed INTEGER NOT NULL, PRIMARY KEY (subject, key)
+    changed INTEGER NOT NULL, version INTEGER NOT NULL DEFAULT 0, PRIMARY KEY (subject, key)
 ) WITHOUT ROWID;
 CREATE INDEX IF NOT EXISTS entries_by_change ON entries (subject, changed);
 """
@@ -43,6 +43,8 @@ _REMEDIES = {
     sqlite3.SQLITE_NOTADB: "no SQLite file: stop every process, move the index folder away, `afterturn reindex`",
 }
 
+_PASSING = frozenset({sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED})
+
 
 @contextmanager
 def explained(path: Path) -> Iterator[None]:
@@ -56,7 +58,8 @@ def explained(path: Path) -> Iterator[None]:
             remedy = "look at the file, its folder and its disk"
         if remedy is None:
             raise
-        raise IndexUnavailable(f"{path}: {error}; {remedy}") from error
+        kind = IndexUnavailable if code is not None and code & 0xFF in _PASSING else IndexRefused
+        raise kind(f"{path}: {error}; {remedy}") from error
 
 
 class Shard:
@@ -89,6 +92,10 @@ class Shard:
             self._writer.execute(f"PRAGMA page_size = {_PAGE_BYTES}")
             self._writer.execute("PRAGMA journal_mode = WAL")
             self._writer.executescript(f"BEGIN IMMEDIATE; {_TABLES} COMMIT;")
+            columns = {row[1] for row in self._writer.execute("PRAGMA table_info(entries)")}
+            if "version" not in columns:
+                # Made by an older Afterturn.
+                self._writer.execute("ALTER TABLE entries ADD COLUMN version INTEGER NOT NULL DEFAULT 0")
 
     @contextmanager
     def write(self) -> Iterator[sqlite3.Connection]:

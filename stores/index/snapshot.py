@@ -53,6 +53,7 @@ class Row:
     created_at: int
     tags: str
     vector: bytes
+    version: int
 
 
 @dataclass(frozen=True)
@@ -67,6 +68,7 @@ class Block:
     codes: dict[str | None, int]
     labels: NDArray[np.int32]
     created_at: NDArray[np.int64]
+    versions: NDArray[np.int32]
     tags: tuple[frozenset[str], ...]
     matrix: NDArray[np.float32]
     alive: NDArray[np.bool_]
@@ -83,6 +85,7 @@ class Block:
             codes=known,
             labels=np.array(labels, dtype=np.int32).reshape(len(rows), len(LABELS)),
             created_at=np.array([row.created_at for row in rows], dtype=np.int64),
+            versions=np.array([row.version for row in rows], dtype=np.int32),
             tags=tuple(frozenset(json.loads(row.tags)) for row in rows),
             matrix=np.frombuffer(vectors, dtype="<f4").reshape(len(rows), dimensions),
             alive=np.ones(len(rows), dtype=np.bool_),
@@ -106,6 +109,7 @@ class Block:
             codes=later.codes,
             labels=np.concatenate([block.labels[living] for block, living in parts]),
             created_at=np.concatenate([block.created_at[living] for block, living in parts]),
+            versions=np.concatenate([block.versions[living] for block, living in parts]),
             tags=tuple(block.tags[i] for block, living in parts for i in living),
             matrix=np.concatenate([block.matrix[living] for block, living in parts]),
             alive=np.ones(sum(len(living) for _, living in parts), dtype=np.bool_),
@@ -127,7 +131,7 @@ class Block:
         exact = (self.matrix[seen].astype(np.float64) * vector.astype(np.float64)).sum(axis=1).clip(-1.0, 1.0)
         best = sorted(zip(-exact, (self.keys[i] for i in seen), seen, strict=True))[:limit]
         return [
-            Hit(uuid.UUID(bytes=self.memory_ids[i]), uuid.UUID(bytes=key), float(-negative))
+            Hit(uuid.UUID(bytes=self.memory_ids[i]), uuid.UUID(bytes=key), float(-negative), int(self.versions[i]))
             for negative, key, i in best
         ]
 

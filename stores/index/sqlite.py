@@ -15,7 +15,7 @@ from pathlib import Path
 import numpy as np
 
 from schema import Kind, MemoryType, Status, Subject, Visibility
-from schema.errors import IndexUnavailable
+from schema.errors import IndexRefused
 from schema.health import HealthCheck, failed, fine
 from stores.index.base import Entry, Hit, Metric, Vector, Where
 from stores.index.checks import checked, checked_limit, in_parts, must_be_ready, refuse_another
@@ -31,8 +31,8 @@ CACHE_BYTES = 256 * 1024 * 1024
 _LAYOUT = "1"
 _ROWS_AT_A_TIME = 8192
 _KEYS_AT_A_TIME = 500
-_COLUMNS = f"key, memory_id, {', '.join(LABELS)}, created_at, tags, vector"
-_VALUES = ("memory_id", *LABELS, "created_at", "tags", "vector")
+_COLUMNS = f"key, memory_id, {', '.join(LABELS)}, created_at, tags, vector, version"
+_VALUES = ("memory_id", *LABELS, "created_at", "tags", "vector", "version")
 _UPSERT = f"""
 INSERT INTO entries (subject, key, {", ".join(_VALUES)}, changed) VALUES (?, ?, {", ".join("?" * len(_VALUES))}, ?)
 ON CONFLICT (subject, key) DO UPDATE SET {", ".join(f"{name} = excluded.{name}" for name in _VALUES)},
@@ -68,7 +68,7 @@ class SqliteIndex:
             self.folder.mkdir(parents=True, exist_ok=True)
             lock = (self.folder / "lock").open("w")
         except OSError as error:
-            raise IndexUnavailable(
+            raise IndexRefused(
                 f"{self.folder}: {error.strerror}; the folder must be one that the user of this process can write to"
             ) from error
         with lock:
@@ -210,6 +210,7 @@ class SqliteIndex:
             created_at=microseconds(entry.created_at),
             tags=json.dumps(entry.tags, ensure_ascii=False),
             vector=checked(entry.vector, self._dimensions).astype("<f4").tobytes(),
+            version=entry.version,
         )
 
 
@@ -231,7 +232,7 @@ def _write(connection: sqlite3.Connection, subject: str, rows: Sequence[Row]) ->
         ).fetchone()[0]
     written = connection.executemany(
         _UPSERT,
-        [(subject, r.key, r.memory_id, *r.labels, r.created_at, r.tags, r.vector, mark) for r in rows],
+        [(subject, r.key, r.memory_id, *r.labels, r.created_at, r.tags, r.vector, r.version, mark) for r in rows],
     ).rowcount
     if written:
         connection.execute(
@@ -242,10 +243,10 @@ def _write(connection: sqlite3.Connection, subject: str, rows: Sequence[Row]) ->
 
 
 def _rows(connection: sqlite3.Connection, condition: str, values: Sequence[str | int | bytes]) -> Iterator[Row]:
-    for key, memory_id, *labels, created_at, tags, vector in connection.execute(
+    for key, memory_id, *labels, created_at, tags, vector, version in connection.execute(
         f"SELECT {_COLUMNS} FROM entries WHERE {condition}", values
     ):
-        yield Row(key, memory_id, tuple(labels), created_at, tags, vector)
+        yield Row(key, memory_id, tuple(labels), created_at, tags, vector, version)
 
 
 def _batches(connection: sqlite3.Connection, subject: str) -> Iterator[list[Row]]:
@@ -278,4 +279,5 @@ def _entry(subject: Subject, row: Row) -> Entry:
         author_id=labels["author_id"],
         agent_id=labels["agent_id"],
         tags=tuple(json.loads(row.tags)),
+        version=row.version,
     )

@@ -264,4 +264,4 @@ def _filter(where: Where) -> Any:
 
 def _hit(entry: Entry, distance: float | None) -> Hit:
     """Return the server's distance is the dot product, negative."""
-    return Hit(entry.memory_id, entry.key, max(-1.0, min(1.0, -(distance or 0.0))))
+    return Hit(entry.memory_id, entry.key, max(-1.0, min(1.0, -(distance or 0.0))), entry.version)

@@ -21,7 +21,7 @@ from weaviate.exceptions import (
     WeaviateTimeoutError,
 )
 
-from schema.errors import IndexUnavailable, SettingsError
+from schema.errors import IndexRefused, IndexUnavailable, SettingsError
 from schema.settings import Settings, variable_of
 
 FAILURES = (WeaviateBaseError, httpx.HTTPError)
@@ -84,7 +84,7 @@ def unavailable(error: BaseException, place: str) -> IndexUnavailable:
             f"Weaviate does not answer ({name}); does it run where {variable_of('index_url')} says?"
         )
     if isinstance(error, InsufficientPermissionsError) or status in {401, 403}:
-        return IndexUnavailable(
+        return IndexRefused(
             f"Weaviate refuses the key ({status or name}); {variable_of('index_api_key')} must be one that may read "
             f"and write {place} and its tenants, and make it at the first start"
         )

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from enum import StrEnum
 from typing import Any, cast
 
@@ -206,16 +206,25 @@ class Mailbox:
         lease = batch.lease
         self._notify_next(self._run("release", lease.subject, lease.token, wait_ms, int(blamed), *turn_ids))
 
-    def parked(self, subject: Subject) -> dict[str, str]:
-        """Return the bodies of a subject's pending turns, by turn_id: for erasures."""
-        found = cast(dict[bytes, bytes], self._redis.hgetall(key_of(subject, "turns")))
-        return {id_.decode(): _parked(id_, record, 0, 0).body for id_, record in found.items()}
+    def now(self) -> datetime:
+        """Return the moment by the clock by which turns arrive."""
+        seconds, microseconds = self._redis.time()
+        return datetime.fromtimestamp(seconds, UTC) + timedelta(microseconds=microseconds)
 
-    def drop(self, lease: Lease, turn_ids: Sequence[str], *, everything: bool = False) -> None:
-        """Drop pending turns under a lease and give it back; with `everything`, what is known of processed ones too."""
-        self._notify_next(self._run("commit", lease.subject, lease.token, _ms(1.0), 0, _DONE_SECONDS, *turn_ids))
-        if everything:
-            self._redis.delete(*(key_of(lease.subject, part) for part in ("done", "deliveries", "failures", "retry")))
+    def parked(self, subject: Subject) -> dict[str, ParkedTurn]:
+        """Return a subject's pending turns, by turn_id: for erasures."""
+        found = cast(dict[bytes, bytes], self._redis.hgetall(key_of(subject, "turns")))
+        return {id_.decode(): _parked(id_, record, 0, 0) for id_, record in found.items()}
+
+    def drop(self, lease: Lease, turn_ids: Sequence[str]) -> None:
+        """Drop pending turns under a lease, and keep it. Their ids are known for an hour, as those of processed ones:
+        a message for one of them that a worker had in hand brings nothing back.
+
+        Raises:
+            LeaseLost: the lease expired or is another's; nothing was dropped.
+        """
+        if not self._run("drop", lease.subject, lease.token, _DONE_SECONDS, *turn_ids):
+            raise LeaseLost
 
     def reopen(self, subject: Subject, turn_id: str, digest: str) -> None:
         """Forget that a turn with this content was lately processed, so that it may be appended again."""

@@ -10,12 +10,14 @@ from dataclasses import dataclass, replace
 from typing import Any, cast
 
 import pytest
+from sqlalchemy import update
 
 from memory.events import stream_key
 from memory.leases import LeaseKeeper
 from schema import Memory, Status, Subject, Turn
 from stores.catalog.engine import create_catalog_engine
-from stores.catalog.tables import metadata
+from stores.catalog.statements import of_subject
+from stores.catalog.tables import index_jobs, metadata
 from stores.index.base import Hit, Where
 from stores.mailbox import key_of
 from stores.queue import DEAD_LETTER_QUEUE
@@ -96,6 +98,13 @@ class Worker:
     def lose_lease(self, whose: Subject) -> None:
         """As if the worker that holds it had died some time ago."""
         self.context.redis.delete(key_of(whose, "lease"))
+
+    def lose_index_jobs(self, whose: Subject) -> None:
+        """As if whoever took the subject's index jobs had died some time ago."""
+        engine = create_catalog_engine(self.context.settings.effective_catalog_url)
+        with engine.begin() as connection:
+            connection.execute(update(index_jobs).where(of_subject(index_jobs, whose)).values(taken_at=None))
+        engine.dispose()
 
     def wait_over(self, whose: Subject) -> None:
         """As if the time for which the subject backs off had passed."""

@@ -87,6 +87,31 @@ def with_memories(settings: Settings, *, indexed: bool) -> None:
     catalog.close()
 
 
+def test_what_the_index_has_otherwise_than_the_catalog_is_named_and_told_again(settings: Settings) -> None:
+    [vector] = minilm().embed(["a"])
+    behind, gone, same = a_memory("behind"), a_memory("gone"), a_memory("same")
+    with closing(open_catalog(settings)) as catalog, closing(open_index(settings, minilm())) as index:
+        catalog.commit(Changes(subject=ANNA, at=NOW, created=(behind, gone, same)))
+        index.upsert([Entry.of(memory, vector) for memory in (behind, gone, same)])
+        newer = behind.model_copy(update={"version": 2})
+        catalog.commit(Changes(subject=ANNA, at=NOW, updated=(newer,), deleted=(gone,)))
+        catalog.mark_done(catalog.index_jobs())
+
+        found = told(check_stores(settings, tend=False), "index versions")
+        assert (found.status, "doctor --tend" in found.hint) == (HealthStatus.FAILED, True)
+        assert f"{behind.id} of {ANNA.key}: version 1, not 2" in found.found
+        assert f"{gone.id} of {ANNA.key}: version 1, not erased" in found.found
+        assert str(same.id) not in found.found
+        assert catalog.index_jobs() == []
+
+        list(check_stores(settings, tend=True))
+        assert {job.memory_id: job.action for job in catalog.index_jobs()} == {behind.id: "upsert", gone.id: "delete"}
+        index.delete(ANNA, [gone.index_key])
+        index.upsert([Entry.of(newer, vector)])
+        catalog.mark_done(catalog.index_jobs())
+        assert told(check_stores(settings, tend=False), "index versions").status is HealthStatus.OK
+
+
 def test_erasures_that_have_not_come_to_their_end_are_named(settings: Settings) -> None:
     with_memories(settings, indexed=True)
     line = AuditEntry(action=AuditAction.ERASED, **ANNA.model_dump(), at=NOW, by="d", reason="r", policy_version="p")

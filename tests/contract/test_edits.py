@@ -144,3 +144,35 @@ def test_nothing_is_remembered_outright_while_consent_is_withdrawn(worker: Worke
     set_preference(whose, wish, worker.context, by="dora", now=NOW)
     with pytest.raises(NotKept, match="consent"):
         remember(None, whose, Statement("Anna plays the violin."), worker.context, now=NOW)
+
+
+def test_what_is_stated_of_importance_and_category_is_kept(worker: Worker, anna: str) -> None:
+    statement = Statement("Anna saves for a house.", category="goals", importance=0.9)
+    memory = remember(None, subject(anna), statement, worker.context, now=NOW).memory
+    assert memory is not None
+    assert (memory.importance, memory.category) == (0.9, "Goals")
+    edited = edit(None, memory.subject, memory.id, Edit(category="conversation summary"), worker.context, now=NOW)
+    assert edited.category == "Conversation_Summary"
+
+
+def test_who_states_what_another_called_private_is_not_told_what_they_said(worker: Worker, anna: str) -> None:
+    worker.hear(anna, "I play the violin. That's private.")
+    service = of(None, "coach", WRITER)
+    said = remember(service, subject(anna), Statement("Anna plays the violin."), worker.context, now=NOW)
+    assert said.memory is None or said.memory.labels.visibility is Visibility.PRIVATE
+
+
+def test_an_agent_makes_a_memory_its_own_and_shares_it_again(worker: Worker, memory: Memory) -> None:
+    whose = memory.subject
+    anna, coach = of(whose.subject_id, can=WRITER), of(whose.subject_id, "coach", WRITER)
+    edit(coach, whose, memory.id, Edit(visibility=Visibility.INDIVIDUAL), worker.context, now=NOW)
+    assert found_by(coach, whose, "Lisbon", worker) == [memory.summary]
+    assert found_by(anna, whose, "Lisbon", worker) == []
+    edit(coach, whose, memory.id, Edit(visibility=Visibility.PRIVATE), worker.context, now=NOW)
+    assert found_by(anna, whose, "Lisbon", worker) == [memory.summary]
+
+
+def test_nobody_makes_a_memory_what_they_could_not_see_then(worker: Worker, memory: Memory) -> None:
+    anna = of(memory.subject_id, can=WRITER)
+    with pytest.raises(NotAllowed):
+        edit(anna, memory.subject, memory.id, Edit(visibility=Visibility.INDIVIDUAL), worker.context, now=NOW)

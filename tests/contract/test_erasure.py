@@ -22,6 +22,7 @@ from schema.health import HealthCheck
 from stores.catalog import Changes
 from stores.dead_letters import read_dead_letters
 from stores.graph import Relation
+from stores.mailbox import Mailbox
 from stores.queue import INGEST_QUEUE, send_dead_letter, send_turn
 from stores.queued_turns import count_messages
 from tests.contract.catalogs import a_memory
@@ -106,9 +107,8 @@ def test_a_turn_that_was_on_its_way_brings_nothing_back_and_a_later_one_is_remem
     erase_subject(whose, worker.context, by="dora", now=NOW)
     worker.hear(anna, "I live in Lisbon", "I am a vegetarian")
     assert worker.state(whose) == []
-    assert worker.outcomes(whose) == {}
-    later = (NOW + timedelta(hours=1)).isoformat()
-    worker.hear(anna, "I live in Porto", first=9, occurred_at=later)
+    assert worker.outcomes(whose) == {f"{anna}-1": "refused"}, "the first is known to have been processed"
+    worker.hear(anna, "I live in Porto", first=9, occurred_at=datetime.now(UTC).isoformat())
     assert len(worker.known(whose)) == 1
 
 
@@ -246,7 +246,7 @@ def test_a_search_that_knew_the_words_finds_nothing_of_them_after_an_erasure(wor
 def test_a_second_look_sees_what_an_erasure_left(
     worker: Worker, anna: str, where: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """What is put back behind the erasure's back, it finds."""
+    """What it did not drop, or is put back behind its back, it finds."""
     whose = subject(anna)
     worker.hear(anna, "I live in Lisbon")
     [entry] = worker.context.index.fetch(whose, [worker.known(whose)[0].index_key])
@@ -257,12 +257,8 @@ def test_a_second_look_sees_what_an_erasure_left(
                 context.index.upsert([entry])
             case "events":
                 context.redis.xadd(stream_key(whose), {"event": "memory.created"})
-            case "mailbox":
-                worker.park(a_turn(anna, 5, SECRET))
             case "dead letters":
                 send_dead_letter(context.celery, reason="broken", turn_id="x", body=a_turn(anna, 7, SECRET))
-            case "ingest queue":
-                send_turn(context.celery, turn_of(anna, 6, SECRET))
 
     class Leaky:
         def facts(self, subject: Subject) -> list[Relation]:
@@ -275,6 +271,12 @@ def test_a_second_look_sees_what_an_erasure_left(
             return iter(())
 
     monkeypatch.setattr("memory.erasure.subjects.rewrite_broker_file", put_back)
+    if where == "mailbox":
+        worker.park(a_turn(anna, 5, SECRET))
+        monkeypatch.setattr(Mailbox, "drop", lambda *_: None)
+    if where == "ingest queue":
+        send_turn(worker.context.celery, turn_of(anna, 6, SECRET))
+        monkeypatch.setattr("memory.erasure.queue.drop_messages", lambda *_: 0)
     graph = Leaky() if where == "graph" else worker.context.graph
     proof = erase_subject(whose, worker.with_parts(graph=graph).context, by="dora", now=NOW)
     assert {name for name, count in proof.left.items() if count} == {where}
@@ -329,7 +331,7 @@ def test_an_erasure_that_was_killed_anywhere_is_known_and_the_fleet_finishes_it(
         deadly.setattr(step, dies)
         with pytest.raises(Killed):
             erase_subject(whose, alone.context, by="dora", now=now)
-    assert tombstones.unfinished(10) == [(whose, now)]
+    assert [one for one, _ in tombstones.unfinished(10)] == [whose]
     later = (now + timedelta(minutes=5)).isoformat()
     alone.hear(anna, "My brother owns a bakery in Porto", first=9, occurred_at=later)
     alone.park(a_turn(anna, 10, "I have a cat") | {"occurred_at": later})
@@ -341,7 +343,7 @@ def test_an_erasure_that_was_killed_anywhere_is_known_and_the_fleet_finishes_it(
     assert tombstones.unfinished(10) == []
     assert clean_up(alone.context, now + timedelta(hours=2))["erasures"] == 0
     assert files_with(alone.context.settings.data_dir, texts) == []
-    assert count_messages(alone.context.redis, lambda turn: is_turn_of(turn, whose)) == 0
+    assert count_messages(alone.context.redis, lambda _, turn: is_turn_of(turn, whose)) == 0
     assert [letter for letter in read_dead_letters(alone.context.redis) if is_turn_of(letter.turn, whose)] == []
     assert all(text not in str(alone.events(whose)) for text in texts)
     assert alone.known(whose) == known, "what was said since stays"
@@ -367,9 +369,9 @@ def test_an_erasure_of_a_conversation_that_was_killed_is_finished_for_what_was_s
             erase_turns(whose, Scope.CONVERSATION, "first", worker.context, by="dora", now=now)
     later = (now + timedelta(minutes=5)).isoformat()
     worker.hear(anna, "I have a dog", first=7, conversation_id="first", occurred_at=later)
-    assert tombstones.unfinished(10) == [(whose, now)]
+    assert whose in [one for one, _ in tombstones.unfinished(10)]
     clean_up(worker.context, now + timedelta(hours=1))
-    assert tombstones.unfinished(10) == []
+    assert whose not in [one for one, _ in tombstones.unfinished(10)]
     mine = [letter.turn for letter in read_dead_letters(worker.context.redis) if is_turn_of(letter.turn, whose)]
     assert [turn["conversation_id"] for turn in mine] == ["second"]
     assert [memory.source_turn_ids for memory in worker.known(whose)] == [(f"{anna}-7",)]

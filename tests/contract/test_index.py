@@ -41,6 +41,7 @@ def test_what_was_written_is_fetched_as_it_was(index: Index) -> None:
         author_id="zoë",
         agent_id="agent%_*",
         tags=("straße", 'with "quotes", commas', "漢字"),
+        version=7,
     )
     index.upsert([plain, full])
 
@@ -49,6 +50,15 @@ def test_what_was_written_is_fetched_as_it_was(index: Index) -> None:
     assert set(found) == {plain.key, full.key}
     assert same(found[plain.key], plain)
     assert same(found[full.key], full)
+
+
+def test_a_hit_says_at_which_version_its_memory_was_written_last(index: Index) -> None:
+    index.upsert([replace(entry(number=1), version=3), entry(number=2)])
+    assert {hit.key.int: hit.version for hit in index.query(unit(1), Where(ANA), 5)} == {1: 3, 2: 0}
+
+    index.upsert([replace(entry(number=1), version=4)])
+
+    assert {hit.key.int: hit.version for hit in index.query(unit(1), Where(ANA), 5)} == {1: 4, 2: 0}
 
 
 def test_writing_the_same_again_changes_nothing(index: Index) -> None:

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from sqlalchemy import Connection, Engine, make_url
+from sqlalchemy import Connection, Engine, make_url, text
 
 from schema import Subject
 from schema.errors import CatalogUnavailable, ConcurrentChange
@@ -67,6 +67,19 @@ def test_a_memory_and_its_vector_are_written_together_and_leave_no_job(engine: E
     catalog.commit(Changes(subject=ANNA, at=NOW, deleted=(memory,)))
     assert index.count() == 0
     assert catalog.index_jobs() == []
+
+
+def test_a_table_that_an_older_afterturn_made_is_read_and_written(engine: Engine) -> None:
+    index = made(engine)
+    index.upsert([entry(number=1)])
+    with engine.begin() as connection:
+        connection.execute(text(f'ALTER TABLE "{index.table}" DROP COLUMN version'))
+
+    index.ensure(DIMENSIONS, "cosine", MODEL)
+
+    assert [hit.version for hit in index.query(unit(1), Where(ANA), 5)] == [0]
+    index.upsert([replace(entry(number=1), version=2)])
+    assert [hit.version for hit in index.query(unit(1), Where(ANA), 5)] == [2]
 
 
 def test_a_memory_without_its_vector_leaves_a_job(engine: Engine) -> None:

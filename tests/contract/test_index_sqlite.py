@@ -185,3 +185,20 @@ def test_writers_that_are_killed_leave_every_file_whole_and_the_count_true(folde
         counted = dict(connection.execute("SELECT subject, COUNT(*) FROM entries GROUP BY subject"))
         assert dict(connection.execute("SELECT subject, entries FROM subjects")) == counted
         connection.close()
+
+
+def test_files_that_an_older_afterturn_made_are_read_and_written(folder: Path) -> None:
+    index = opened(folder)
+    index.upsert([entry(number=1)])
+    index.close()
+    for path in folder.glob("*.sqlite3"):
+        connection = sqlite3.connect(path)
+        connection.execute("ALTER TABLE entries DROP COLUMN version")
+        connection.commit()
+        connection.close()
+
+    index = opened(folder)
+    assert [hit.version for hit in index.query(unit(1), Where(ANA), 5)] == [0]
+    index.upsert([replace(entry(number=1), version=2)])
+    assert [hit.version for hit in index.query(unit(1), Where(ANA), 5)] == [2]
+    index.close()

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -14,9 +16,9 @@ from sqlalchemy import Engine
 
 from memory.context import MemoryContext
 from memory.export import NotALine, export, import_lines
-from memory.reindex import catch_up, must_be_built, reindex, target_of
+from memory.reindex import catch_up, finish, give_up, must_be_built, reindex, target_of
 from schema import AuditAction, AuditEntry, Policy, Scope, Status, Subject, Tombstone
-from schema.errors import IndexUnbuilt
+from schema.errors import IndexUnbuilt, MoveRefused
 from schema.settings import Settings
 from stores.accesses import Accesses
 from stores.catalog import Catalog, Changes
@@ -27,7 +29,7 @@ from stores.open import Stores
 from stores.queue import create_celery, open_mailbox
 from stores.redis import open_redis
 from tests.contract.catalogs import ANNA, BERT, NAMESAKE, NOW, a_memory, a_turn, changes
-from tests.contract.indexes import DIMENSIONS
+from tests.contract.indexes import DIMENSIONS, until
 from tests.contract.indexes import opened as opened_index
 
 
@@ -125,6 +127,7 @@ def test_an_index_of_any_kind_is_filled_while_another_of_its_kind_serves(
         embedder=Embedding("new"),
     )
     before = held(serving, ANNA)
+    finish(serving)
 
     assert reindex(target) == 9
 
@@ -228,6 +231,106 @@ def test_an_index_that_was_lost_after_its_move_is_built_again(old: Stores, new: 
         new.index.delete(whose, [memory.index_key for memory in new.catalog.list_memories(whose)])
     assert new.catalog.reindex_jobs.of(target_of(new)) is not None
     assert reindex(new) == 9
+    assert held(new, ANNA) == ids(new, ANNA)
+
+
+# -- one move at a time ------------------------------------------------------------------------------------------------
+
+
+def test_of_two_moves_the_second_is_refused_and_the_first_misses_nothing(
+    old: Stores, new: Stores, engine: Engine, tmp_path: Path
+) -> None:
+    third = opened(engine, tmp_path, "third", "third")
+    late = [a_memory(f"late{number}", BERT) for number in range(2)]
+
+    def meanwhile(done: int) -> None:
+        if done == 9 and not old.catalog.memories(BERT, [late[0].id]):
+            old.catalog.commit(Changes(subject=BERT, at=NOW, created=(late[0],)))
+            for act in (reindex, finish):
+                with pytest.raises(MoveRefused, match="another `afterturn reindex`"):
+                    act(third)
+
+    reindex(new, meanwhile)
+    old.catalog.commit(Changes(subject=BERT, at=NOW, created=(late[1],)))
+    for act in (reindex, finish):
+        with pytest.raises(MoveRefused, match=r"sqlite:next.*reindex --finish.*--give-up"):
+            act(third)
+    assert finish(new) == 1
+    assert held(new, BERT) == ids(new, BERT) >= {one.id for one in late}
+    assert reindex(third) == 11
+    third.index.close()
+
+
+def test_two_that_build_one_index_at_a_time_are_one_too_many(old: Stores, new: Stores) -> None:
+    def meanwhile(_: int) -> None:
+        for act in (reindex, catch_up_alone, finish):
+            with pytest.raises(MoveRefused, match="another `afterturn reindex`"):
+                act(new)
+
+    reindex(new, meanwhile)
+    assert finish(new) == 0
+
+
+def catch_up_alone(stores: Stores) -> int:
+    with stores.catalog.reindex_jobs.alone():
+        return catch_up(stores)
+
+
+def test_a_move_is_not_ended_before_its_index_is_built(
+    old: Stores, new: Stores, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    embedder = new.embedder
+    assert isinstance(embedder, Embedding)
+    embedder.left = 4
+    with pytest.raises(ConnectionError):
+        reindex(new)
+    with pytest.raises(MoveRefused, match=r"not built to its end.*afterturn reindex"):
+        finish(new)
+    embedder.left = 10**9
+    assert reindex(new) == 9
+    assert finish(new) == 0
+    must_be_built(new)
+
+
+def test_a_move_that_was_given_up_leaves_room_for_another(
+    old: Stores, new: Stores, engine: Engine, tmp_path: Path
+) -> None:
+    third = opened(engine, tmp_path, "third", "third")
+    reindex(new)
+    give_up(third)
+    old.catalog.commit(changes("t7"))
+    assert (old.catalog.reindex_jobs.behind(), old.catalog.reindex_jobs.under_way()) == (0, [])
+    assert reindex(third) == 10
+    third.index.close()
+
+
+_HOLDS = """
+import sys, time
+from stores.catalog import Catalog
+from stores.catalog.engine import create_catalog_engine
+with Catalog(create_catalog_engine(sys.argv[1])).reindex_jobs.alone():
+    print("alone", flush=True)
+    time.sleep(600)
+"""
+
+
+def test_one_that_was_killed_keeps_nobody_waiting(old: Stores, new: Stores, engine: Engine) -> None:
+    url = engine.url.render_as_string(hide_password=False)
+    with subprocess.Popen([sys.executable, "-c", _HOLDS, url], stdout=subprocess.PIPE) as other:
+        assert other.stdout is not None
+        other.stdout.readline()
+        with pytest.raises(MoveRefused, match="another `afterturn reindex`"):
+            reindex(new)
+        other.kill()
+
+    def is_free() -> bool:
+        try:
+            reindex(new)
+        except MoveRefused:
+            return False
+        return True
+
+    until(is_free)
     assert held(new, ANNA) == ids(new, ANNA)
 
 

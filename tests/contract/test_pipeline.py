@@ -364,4 +364,29 @@ def test_no_two_events_of_a_subject_have_one_id(worker: Worker, anna: str) -> No
     worker.hear(anna, "I have a dog called Rex.", first=1)
     worker.hear(anna, "I moved to Berlin.", first=2)
     ids = [event["event_id"] for event in worker.events(subject(anna))]
-    assert len(set(ids)) == len(ids) == 4
+    assert len(set(ids)) == len(ids) == 4, [(e["event"], e["payload"]) for e in worker.events(subject(anna))]
+
+
+def test_what_is_put_right_within_the_hour_is_told_again_with_the_right_value(worker: Worker, anna: str) -> None:
+    whose = subject(anna)
+    worker.hear(anna, "My locker number at the gym is 118.")
+    worker.hear(anna, "181* typo", first=1)
+    memory = only(worker.known(whose))
+    assert "181" in memory.summary
+    assert "locker" in memory.summary
+    assert "118" not in memory.summary
+    assert only(worker.known(whose, Status.SUPERSEDED)).superseded_by == memory.id
+
+
+def test_a_correction_of_nothing_that_was_told_leaves_nothing(worker: Worker, anna: str) -> None:
+    worker.hear(anna, "181* typo")
+    assert worker.known(subject(anna)) == []
+
+
+def test_what_is_worth_nothing_by_itself_is_kept_where_it_changes_what_is_known(worker: Worker, anna: str) -> None:
+    whose = subject(anna)
+    worker.hear(anna, "Down to one coffee a day.")
+    assert worker.known(whose) == []
+    worker.hear(anna, "I drink two coffees a day.", first=1)
+    worker.hear(anna, "Down to one coffee a day.", first=2)
+    assert "one" in only(worker.known(whose)).summary

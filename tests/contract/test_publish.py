@@ -169,6 +169,7 @@ def test_what_cannot_be_told_now_is_kept_and_told_by_the_sweep(
         else:
             broken.setattr("memory.publish.announce", fails)
         caller(worker, anna)
+    worker.lose_index_jobs(whose)
     index(catalog.index_jobs(whose), worker.context)
     while waiting := catalog.outbox(whose):
         announce_left(waiting, worker.context)

@@ -15,7 +15,10 @@ from recall.context_block import context_block
 from recall.filters import Filters
 from recall.graph import around, around_question
 from recall.listing import InvalidCursor, get_memory, list_memories, origin_of
+from recall.profile import profile
+from recall.registry import find_known, history_of, near_of
 from recall.retrieve import retrieve
+from recall.tools import TOOLS, Failure, ToolContext, call
 from schema import (
     Capability,
     Fact,
@@ -86,6 +89,7 @@ def test_nobody_is_told_by_any_way_out_what_they_may_not_see(worker: Worker, ann
     world[changed.id] = hidden
 
     question = "Which cello does Anna play?"
+    linked = a_memory("linked", whose).model_copy(update={"supersedes": tuple(world), "related_ids": tuple(world)})
 
     def told() -> set[uuid.UUID]:
         context = worker.context
@@ -93,6 +97,9 @@ def test_nobody_is_told_by_any_way_out_what_they_may_not_see(worker: Worker, ann
         return {
             *(hit.memory.id for hit in retrieve(principal, [whose], question, context, limit=20, now=NOW)),
             *(memory.id for memory in list_memories(principal, whose, context).memories),
+            *(memory.id for memory in find_known(principal, whose, question, context, now=NOW)),
+            *(memory.id for memory in near_of(principal, whose, linked, context)),
+            *(memory.id for memory in history_of(principal, whose, linked, context) if memory.id != linked.id),
             *(relation.memory_id for relation in around(principal, whose, ["Anna"], context)),
             *(relation.memory_id for relation in around_question(principal, whose, question, context, now=NOW)),
             *block.used,
@@ -105,14 +112,26 @@ def test_nobody_is_told_by_any_way_out_what_they_may_not_see(worker: Worker, ann
         except NotFound:
             return False
 
+    def told_to_an_agent() -> set[uuid.UUID]:
+        context = ToolContext(principal, whose, worker.context, NOW)
+        found = call(TOOLS["search_memory"], {"query": question, "limit": 20}, context)
+        got = {id_ for id_ in world if not isinstance(call(TOOLS["get_memory"], {"memory_id": id_}, context), Failure)}
+        return got if isinstance(found, Failure) else got | {one["memory_id"] for one in found.model_dump()["memories"]}
+
     try:
         role = role_in(principal, whose, membership)
         seen = seen_by(principal, role, whose)
     except Denied:
         with pytest.raises(Denied):
             told()
+        with pytest.raises(Denied):
+            profile(principal, whose, worker.context)
+        assert told_to_an_agent() == set()
         return
-    assert told() == {id_ for id_, memory in world.items() if may_see(seen, memory.labels)}
+    visible = {id_ for id_, memory in world.items() if may_see(seen, memory.labels)}
+    assert told() == told_to_an_agent() == visible
+    page = profile(principal, whose, worker.context)
+    assert {id_ for id_ in world if id_.hex[:8] in page} == visible
 
 
 def test_what_a_user_called_private_is_theirs_and_their_agents_alone(worker: Worker, anna: str) -> None:

@@ -27,9 +27,10 @@ def test_words_find_what_vectors_rank_low(worker: Worker, anna: str) -> None:
     assert "QX7731" in summaries(worker, subject(anna), query="qx7731", limit=1)[0]
 
 
-def test_meaning_finds_what_shares_no_word(worker: Worker, anna: str) -> None:
-    worker.hear(anna, "I adopted a kitten named Miso.", "I drive a red truck.", "I play the violin.")
-    assert "Miso" in summaries(worker, subject(anna), query="Which pets are there?", limit=1)[0]
+def test_meaning_finds_what_shares_no_word(worker: Worker) -> None:
+    # A name of its own, always the same: how near a question is hangs on the name in the summary too.
+    worker.hear("petra", "I adopted a kitten named Miso.", "I drive a red truck.", "I play the violin.")
+    assert "Miso" in summaries(worker, subject("petra"), query="Which pets are there?", limit=1)[0]
 
 
 def test_what_the_index_was_not_told_of_yet_is_found_by_its_words(worker: Worker, anna: str) -> None:

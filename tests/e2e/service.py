@@ -44,11 +44,16 @@ class Served:
 
 
 @contextmanager
-def served(settings: Settings, *, anonymous: bool = False) -> Iterator[Served]:
-    """Serve the app of these settings until the block ends."""
-    port = free_port()
+def served(settings: Settings, *, anonymous: bool = False, port: int | None = None) -> Iterator[Served]:
+    """Serve the app of these settings until the block ends; who listens then is cut off."""
+    port = port or free_port()
     config = uvicorn.Config(
-        create_app(settings, anonymous=anonymous), host="127.0.0.1", port=port, log_level="warning", access_log=False
+        create_app(settings, anonymous=anonymous),
+        host="127.0.0.1",
+        port=port,
+        log_level="warning",
+        access_log=False,
+        timeout_graceful_shutdown=1,
     )
     server = uvicorn.Server(config)
     thread = threading.Thread(target=server.run, name="service")

@@ -78,7 +78,8 @@ def test_a_key_without_act_as_names_nobody(service: Served) -> None:
 def pending(service: Served, user: str) -> list[dict[str, Any]]:
     redis = open_redis(service.settings)
     mailbox = open_mailbox(service.settings, redis, create_celery(service.settings))
-    bodies = mailbox.parked(Subject(tenant_id="acme", subject_id=user))
+    parked = mailbox.parked(Subject(tenant_id="acme", subject_id=user))
+    bodies = {turn_id: one.body for turn_id, one in parked.items()}
     redis.close()
     return [json.loads(body) for body in bodies.values()]
 

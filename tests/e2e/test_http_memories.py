@@ -113,6 +113,19 @@ def test_what_is_deleted_is_gone(me: httpx.Client) -> None:
     assert search(me, "violin") == []
 
 
+def test_a_memory_has_the_importance_that_was_stated(me: httpx.Client) -> None:
+    assert remember(me, "Anna plays the violin.", importance=0.9)["importance"] == 0.9
+
+
+def test_an_agent_keeps_a_memory_for_itself_and_shares_it_again(service: Served, me: httpx.Client, user: str) -> None:
+    path = f"/api/v1/memories/{remember(me, 'Anna plays the violin.')['memory_id']}"
+    with service.client(service.key(user=user, agent="coach")) as coach:
+        assert coach.patch(path, json={"scope": "individual"}).json()["scope"] == "individual"
+        assert me.get(path).status_code == 404
+        coach.patch(path, json={"scope": "shared"})
+    assert me.get(path).json()["scope"] == "shared"
+
+
 def test_a_list_is_paged_by_its_cursor(me: httpx.Client) -> None:
     statements = (
         "Anna plays the violin.",

@@ -140,7 +140,7 @@ def test_a_person_corrects_a_memory_and_is_told_when_somebody_else_did_meanwhile
     assert "changed by somebody else" in late.text
     assert "<h1>Anna lives in Porto.</h1>" in late.text
     assert "Anna lives in Rome." in late.text
-    assert "<td>you</td>" in me.get(page).text
+    assert "Changed by you" in me.get(page).text
 
 
 def test_a_memory_is_pinned_put_away_and_never_mentioned_by_forms(

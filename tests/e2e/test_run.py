@@ -201,7 +201,7 @@ def test_a_run_asked_to_stop_stops_every_process_that_it_started(home: Home, sec
     assert [part for part in ("worker", "beat", "valkey") if not any(part in line for line in started.values())] == []
     assert second.stop() == 0
     assert [line for pid, line in started.items() if is_alive(pid)] == []
-    assert home.say("status").returncode == 2
+    assert home.say("status").returncode == 1
 
 
 # -- files ------------------------------------------------------------------------------------------------------

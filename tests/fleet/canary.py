@@ -157,6 +157,13 @@ MUTATIONS = (
         ("tests/fleet/test_failpoints.py", "-k", "after_commit"),
     ),
     Mutation(
+        "a job is struck by whoever told the index last",
+        "stores/catalog/index_jobs.py",
+        "return None if is_shared else row.generation + 1",
+        "return row.generation + 1",
+        ("tests/contract/test_index_races.py", "-k", "dies"),
+    ),
+    Mutation(
         "no late acknowledgement: a plain message is gone with its worker",
         "worker/app.py",
         "task_acks_late=True",

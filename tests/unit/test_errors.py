@@ -10,7 +10,23 @@ from pathlib import Path
 
 import pytest
 
-from schema.errors import AfterturnError, CircuitOpen, ConflictingTurn, EmbedderUnavailable, UnderLegalHold
+from schema.errors import (
+    AfterturnError,
+    BrokerOutage,
+    BrokerRefused,
+    CatalogOutage,
+    CatalogRefused,
+    CircuitOpen,
+    ConflictingTurn,
+    EmbedderUnavailable,
+    IndexMismatch,
+    IndexRefused,
+    IndexUnavailable,
+    LeaseLost,
+    SettingsError,
+    UnderLegalHold,
+    exit_code_of,
+)
 
 ROOT = Path(__file__).parents[2]
 ROOMS = ("schema", "policies", "stores", "memory", "producers", "worker", "recall", "interfaces")
@@ -41,3 +57,17 @@ def classes() -> Iterator[tuple[str, list[str]]]:
 
 def test_every_exception_of_the_project_has_the_one_root() -> None:
     assert [name for name, bases in classes() if bases and bases[0] in OF_PYTHON] == [AfterturnError.__name__]
+
+
+def test_a_command_ends_with_2_only_where_a_person_must_mend_something_or_ask_otherwise() -> None:
+    passing = [BrokerOutage(), CatalogOutage(), IndexUnavailable("x"), EmbedderUnavailable("x"), LeaseLost()]
+    to_mend = [
+        SettingsError(),
+        BrokerRefused(),
+        CatalogRefused(),
+        IndexRefused(),
+        IndexMismatch(),
+        ConflictingTurn("t"),
+    ]
+    assert {exit_code_of(one) for one in passing} == {1}
+    assert {exit_code_of(one) for one in to_mend} == {2}

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import inspect
 import ssl
 
 import pytest
 from redis._parsers.base import BaseParser
 
+from recall.events import listen
 from schema.errors import BrokerOutage, OperatorError, Outage, Transient
 from schema.settings import Settings
 from stores.queue import create_celery
-from stores.redis import open_redis, translated
+from stores.redis import LONGEST_BLOCK_SECONDS, open_async_redis, open_redis, translated
 
 
 def as_raised(answer: str) -> Exception:
@@ -79,3 +81,9 @@ def test_messages_go_over_tls_only_to_who_proves_who_they_are_unless_the_url_say
 def test_a_broker_without_tls_is_asked_for_none() -> None:
     with create_celery(Settings(broker_url="redis://broker.example.org:6379/0")).connection_for_write() as connection:
         assert not connection.ssl
+
+
+def test_who_waits_on_a_stream_is_not_given_up_before_the_stream_says_that_nothing_happened() -> None:
+    waits = inspect.signature(listen).parameters["block_seconds"].default
+    patience = open_async_redis(Settings()).connection_pool.connection_kwargs["socket_timeout"]
+    assert waits <= LONGEST_BLOCK_SECONDS < patience

@@ -9,7 +9,8 @@ from policies.language.annotation import Note
 from policies.language.narration import Narrator, retold
 from policies.language.parse import Parsed
 from policies.language.people import introduced_in
-from worker.extract.statements import Forgetting, Statement
+from worker.extract.forgetting import Forgetting
+from worker.extract.statements import Statement
 
 _LASTING: Final = ("from now on", "going forward", "in the future", "in future")
 _POLITE: Final = frozenset({"please", "pls", "and", ",", "just"})

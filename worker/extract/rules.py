@@ -3,13 +3,15 @@ quoted where it does not."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
-from datetime import datetime
+from datetime import date, datetime
 from typing import Final
 
 import worker.extract.affect as affect
 import worker.extract.language as language
 from policies.language.annotation import Note, notes_of, with_notes
+from policies.language.dates import Looks, find_dates
 from policies.language.fidelity import is_faithful
 from policies.language.languages import ENGLISH
 from policies.language.leaning import pointer_of
@@ -21,6 +23,8 @@ from schema import (
     AdmissionAction,
     AdmittedTurn,
     Candidate,
+    Certainty,
+    Change,
     Context,
     Entity,
     Extraction,
@@ -36,8 +40,9 @@ from worker.extract.attributes import USER, attribute_facts
 from worker.extract.classify import category_of, is_hedged, kind_of, topics_of, type_of
 from worker.extract.entities import entities_of
 from worker.extract.facts import triple_of
+from worker.extract.forgetting import Forgetting
 from worker.extract.orders import called_in, instruction, name_told, reminder
-from worker.extract.statements import Forgetting, Statement, statements_of
+from worker.extract.statements import Statement, statements_of
 from worker.extract.utterances import Utterance, heard_in
 
 VERSION: Final = "rules-2"
@@ -54,6 +59,9 @@ SOURCE_CONFIDENCE: Final[dict[TurnSource, float]] = {
     "external": 0.75,
     "instagram": 0.75,
 }
+_TOLD_BEFORE: Final = re.compile(
+    r"\b(?:i|we)(?:'ve| have)? (?:said|told you|mentioned|wrote)(?: you)? ?", re.IGNORECASE
+)
 
 
 class RulesExtractor:
@@ -107,7 +115,7 @@ class RulesExtractor:
 
     def _forgetting(self, said: Forgetting, name: str, ordinal: int) -> ForgetRequest:
         what: str | None = None
-        if said.utterance.language == ENGLISH and not said.is_all:
+        if said.utterance.language == ENGLISH and not said.is_all and not said.is_just_said:
             (parsed,) = language.parse([said.text])
             what = narrated(parsed, Narrator(name))
         return ForgetRequest(
@@ -116,6 +124,9 @@ class RulesExtractor:
             what=_sentence(what or said.text).rstrip("."),
             scope="all" if said.is_all else "thing",
             doubtful=said.is_doubtful,
+            just_said=said.is_just_said,
+            said_at=said.utterance.turn.occurred_at,
+            said_on=_told_on(said),
         )
 
     def _candidate(self, said: Statement, name: str, ordinal: int) -> Candidate:
@@ -164,6 +175,10 @@ class RulesExtractor:
             explicit=said.explicit,
             private=said.private,
             pinned=said.pinned,
+            # What another says stands beside what the user said, and takes the place of nothing.
+            certainty=Certainty.SUPPOSITION if any(one.of_others for one in said.utterances) else Certainty.FACT,
+            change=Change.CORRECTS if said.manner == "correction" else Change.NONE,
+            only_as_news=said.only_as_news,
             quoted=told is None,
             language=said.last.language,
         )
@@ -191,6 +206,17 @@ class RulesExtractor:
                 )
             )
         return found
+
+
+def _told_on(said: Forgetting) -> date | None:
+    """Return the day on which a wish says that something was told: "the thing I said last Monday"."""
+    text, moment = said.utterance.text, said.utterance.turn.occurred_at
+    match = _TOLD_BEFORE.search(text)
+    if match is None or said.is_all or said.is_just_said:
+        return None
+    dates = find_dates(text[match.end() :], moment, lambda _place: Looks.BACK)
+    days = [when for when in dates if when.span.granularity == "day" and when.lead <= 1]
+    return days[0].span.first if days and days[0].span.first < moment.date() else None
 
 
 def _name_kept(items: Sequence[Candidate | ForgetRequest]) -> str | None:

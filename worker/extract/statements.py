@@ -10,6 +10,7 @@ from typing import Final
 
 from policies.admission import is_own_news
 from policies.language.clauses import Mood, main_clauses
+from policies.language.corrections import is_correction
 from policies.language.languages import ENGLISH, OTHER
 from policies.language.leaning import is_elliptical, leans, pointer_of
 from policies.language.narration import may_be_told
@@ -19,8 +20,9 @@ from policies.language.people import Person, introduced_in, people_in, referent
 from policies.language.relevance import asks_about_user, is_instruction
 from policies.language.sentences import words
 from policies.language.splitting import statements_in
+from worker.extract.forgetting import Forgetting, forgetting_just_said, forgetting_named, forgetting_of, spoken_of
 from worker.extract.utterances import Asked, Heard, Utterance, with_part, without_order
-from worker.extract.worth import is_remark, is_worth_keeping
+from worker.extract.worth import is_remark, is_worth_keeping, may_be_news
 
 _MAX_JOINED_CHARS: Final = 320
 """How long sentences may be together that are one memory because the later ones lean on the first."""
@@ -46,8 +48,6 @@ _TAKEN_BACK: Final = re.compile(
 """Where something is put right that was said just before."""
 _ASKED_FOR: Final = frozenset({"remember", "remind", "pin"})
 _KEEPING: Final = frozenset({"remember", "pin", "private"})
-_EVERYTHING: Final = "everything"
-_JUST_SAID: Final = "what was just said"
 _TO_DO: Final = re.compile(r"\bto\W*\Z", re.IGNORECASE)
 _NAME_END: Final = re.compile(r"[,.;:!?(]| - | – |\b(?:and|but|please|not|instead|because|from)\b", re.IGNORECASE)
 _LONGEST_NAME: Final = 4
@@ -64,7 +64,8 @@ class Statement:
     """What is to be one memory: its utterances, the words of an order if it is one, the question that it answers.
 
     `refers` says whom the first pronoun of an utterance stands for (by its place among them); `quote` that it is to
-    be kept in the speaker's words whatever the parse carries.
+    be kept in the speaker's words whatever the parse carries, `only_as_news` that it is worth a memory only if it
+    changes something that is known.
     """
 
     utterances: list[Utterance]
@@ -76,6 +77,7 @@ class Statement:
     words: str | None = None
     shared: str | None = None
     quote: bool = False
+    only_as_news: bool = False
     refers: dict[int, Person] = field(default_factory=dict)
 
     @property
@@ -88,16 +90,6 @@ class Statement:
     def is_quoted(self) -> bool:
         """Return whether it is surely to be quoted."""
         return self.quote or any(u.of_others or u.part is None or not may_be_told(u.part) for u in self.utterances)
-
-
-@dataclass(frozen=True)
-class Forgetting:
-    """What a user wants forgotten, in their own words; everything if `is_all`. In doubt somebody is asked."""
-
-    utterance: Utterance
-    text: str
-    is_all: bool = False
-    is_doubtful: bool = False
 
 
 def statements_of(heard: Heard) -> list[Statement | Forgetting]:
@@ -143,6 +135,9 @@ def _take(
     if one.language != ENGLISH:
         _take_foreign(one, found)
         return
+    if part is not None and one.number == 0 and not one.asked and is_correction(one.text, part):
+        found.append(Statement([one], "correction", quote=True, only_as_news=True))
+        return
     if part is None or is_elliptical(part):
         return
     if is_instruction(one.spelt.plain):
@@ -158,6 +153,7 @@ def _take(
     pointer = pointer_of(part)
     goes_on = pointer is not None and len(part.tokens) > 4 and not one.asks and not is_remark(one)
     if not goes_on and not is_worth_keeping(one):
+        found += _news(one, quote=pointer is not None)
         return
     if pointer is None:
         found.append(Statement([one], quote=_TAKEN_BACK.search(one.text) is not None))
@@ -167,6 +163,13 @@ def _take(
         last.utterances.append(one)
     elif is_worth_keeping(one) and (supported := _supported(one, before)):
         found.append(supported)
+    else:
+        found += _news(one, quote=True)
+
+
+def _news(one: Utterance, *, quote: bool) -> list[Statement]:
+    """Return an utterance that is worth a memory only if it changes something that is known; empty if it cannot."""
+    return [Statement([one], quote=quote, only_as_news=True)] if may_be_news(one) else []
 
 
 def _supported(one: Utterance, before: Utterance | None) -> Statement | None:
@@ -255,10 +258,7 @@ def _reaching_back(
     """Return what an order makes of what was said just before it: "Remember this!", "Actually, forget that."."""
     last = found[-1] if found and isinstance(found[-1], Statement) else None
     if order.intent == "forget":
-        if last is not None and not order.doubtful:
-            found.pop()
-            return None
-        return None if last is not None or before is not None else Forgetting(one, _JUST_SAID, is_doubtful=True)
+        return _forget_before(one, order, found, before)
     if order.intent not in _KEEPING:
         return None
     is_taken = last is not None and before is not None and last.last.start == before.start
@@ -267,6 +267,23 @@ def _reaching_back(
     if last is not None:
         _marked(last, order)
     return None
+
+
+def _forget_before(
+    one: Utterance, order: Order, found: list[Statement | Forgetting], before: Utterance | None
+) -> Forgetting | None:
+    """What a wish means that points back: what stands before it in the sentence, or in the sentence before that, which
+    is not kept then either; what the turn before said where nothing stands before it."""
+    spoken = spoken_of(one, order, before)
+    if spoken is None:
+        return forgetting_just_said(one)
+    where, said = spoken
+    last = found[-1] if found and isinstance(found[-1], Statement) else None
+    if last is not None and last.last.start >= where.start:
+        found.pop()
+        if not order.sure:
+            return None
+    return forgetting_of(one, order, where, said)
 
 
 def _marked(said: Statement, order: Order) -> Statement:
@@ -279,10 +296,7 @@ def _marked(said: Statement, order: Order) -> Statement:
 def _ordered(one: Utterance, order: Order) -> Statement | Forgetting | None:
     """Return what an order asks to be kept or forgotten, None if that is nothing."""
     if order.intent == "forget":
-        is_all = order.scope == "all"
-        if is_all and order.doubtful:
-            return None  # Hiding all that is known for what may be another's words would be worse than to wait.
-        return Forgetting(one, _EVERYTHING if is_all else order.object_text, is_all, order.doubtful)
+        return forgetting_named(one, order)
     if not order.object_text:
         return None
     said = Statement([one], explicit=order.intent in _ASKED_FOR, words=order.object_text)

@@ -18,6 +18,7 @@ from policies.language.clauses import Mood, main_clauses
 from policies.language.fringe import fringe_of
 from policies.language.languages import ENGLISH, language_of
 from policies.language.orders import Order, orders_of
+from policies.language.others_words import drafted_places, reported_places
 from policies.language.parse import Parsed
 from policies.language.sentences import MAX_SENTENCES, Sentence, prose_of, split_sentences, without_quotes
 from policies.language.spans import Span
@@ -31,12 +32,6 @@ _REQUESTS: Final = re.compile(
     r"fix|book|order|remind|quiz|teach|describe|pretend|let's|lets)\b",
     re.IGNORECASE,
 )
-_TEXT_GIVEN: Final = re.compile(
-    r"\b(?:translate|proofread|rewrite|rephrase|paraphrase|summari[sz]e|polish|shorten|continue|edit|correct|reply to|"
-    r"respond to|spell-?check)\b[^:\n]{0,80}:",
-    re.IGNORECASE,
-)
-"""Before a text that the other side is to work on: whose it is, it does not say."""
 _PIECE: Final = re.compile(r", | - | – |: |; |\s(?=(?:because|since|as|cause|cos) (?:I|i|im|we|my|our)\b)")
 _SHARED: Final = re.compile(
     r"\[(?:i |you )?(?:shares?|shared|sends?|sent|attach(?:es|ed)|posts?|posted|uploads?|uploaded|image|photo|picture|"
@@ -44,7 +39,9 @@ _SHARED: Final = re.compile(
     re.IGNORECASE,
 )
 _MADE_UP: Final = re.compile(
-    r"\b(?:role-?play|let's pretend|pretend (?:you|that|to|i)|imagine (?:you|that|i|we|a)|act as|"
+    r"(?:\A|[.!?]\s|\n)\s*(?:(?:and|so|ok|okay),? )?(?:let's )?say (?:i|we|my|our|you|he|she|they|some(?:body|one))\b|"
+    r"\b(?:role-?play|let'?s play (?:a |that |where |like )(?:[^.?!\n]{0,40}\b(?:where|in which|that) )?(?:i|we|you)\b|"
+    r"let's pretend|pretend (?:you|that|to|i)|imagine (?:you|that|i|we|a)|act as|"
     r"suppose (?:i|my|that|you|we)|hypothetical(?:ly)?|once upon a time|you(?:'re| are) (?:now )?(?:an?|my) (?:\w+ )?"
     r"(?:pirate|character|wizard|detective|therapist|coach|interviewer|teacher|chef|expert|poet|king|queen|robot|"
     r"narrator|dm|dungeon))\b",
@@ -73,7 +70,7 @@ class Utterance:
 
     `number` counts the sentences of the message, `asked` is the question to which its message replies, `orders` what
     it tells the memory to do, `language` the code of its language; `within_request` says that it stands in a question
-    or a task, `of_others` that it repeats words of somebody else in quotation marks. `parsed` is None outside English;
+    or a task, `of_others` that it repeats words of somebody else. `parsed` is None outside English;
     `part` is what of it is left without what only opens or ends it, `shift` where that begins (characters), and
     `notes` are its dates.
     """
@@ -200,31 +197,32 @@ def _cut(heard: Heard, place: int) -> Iterator[Utterance]:
     unquoted, quotes = without_quotes(prose_of(content))
     if made_up := _MADE_UP.search(unquoted):
         unquoted = unquoted[: made_up.start()]
+    reported, drafted = list(reported_places(unquoted)), list(drafted_places(unquoted))
     number = -1
     for sentence in _glued(split_sentences(unquoted), unquoted, heard.language):
         number += 1
         end = sentence.start + len(sentence.text)
-        given = _TEXT_GIVEN.search(sentence.text)
         orders = tuple(order for order in heard.orders if sentence.start <= order.start < end)
         if any(order.start < sentence.start and end <= order.end for order in heard.orders):
             continue
         asks = not orders and (sentence.text.endswith("?") or _REQUESTS.match(sentence.text) is not None)
-        for piece in _pieces(sentence, given.end() if given else None) if asks else (sentence,):
+        for piece in _pieces(sentence) if asks else (sentence,):
+            until = piece.start + len(piece.text)
+            if any(start <= piece.start and until <= stop for start, stop in reported):
+                continue
             typed = content[piece.start : piece.start + len(piece.text)]
             spoken = language_of(piece.text, heard.language)
-            others = any(start < piece.start + len(piece.text) and piece.start < stop for start, stop in quotes)
+            others = any(start < until and piece.start < stop for start, stop in (*quotes, *reported, *drafted))
             yield Utterance(
                 heard.turn, place, number, piece.start, typed, spelt(" ".join(piece.text.split())),
                 heard.asked, orders, asks, others, spoken,
             )  # fmt: skip
-        if given:
-            return
 
 
-def _pieces(sentence: Sentence, until: int | None) -> Iterator[Sentence]:
+def _pieces(sentence: Sentence) -> Iterator[Sentence]:
     """Yield the parts of a question or a task, of which some may tell something: "We're off to Japan, what do
     I pack?"."""
-    text, begin = sentence.text[:until], 0
+    text, begin = sentence.text, 0
     for cut in (*_PIECE.finditer(text), None):
         piece = text[begin : cut.start() if cut else len(text)]
         kept = piece.lstrip()

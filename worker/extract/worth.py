@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from functools import lru_cache
 from typing import Final
 
@@ -12,6 +13,8 @@ from policies.language.parse import Parsed
 from policies.language.people import people_in
 from policies.language.relevance import asks, asks_about_user, relevance_of
 from policies.language.sentences import words
+from policies.language.wording import read
+from policies.pairs import NEWS
 from worker.extract.utterances import Utterance
 
 _WORTH: Final = 0.5
@@ -19,6 +22,12 @@ _WORTH: Final = 0.5
 _WORTH_OF_OTHERS: Final = 0.6
 """The same where the speaker is not in the sentence: what people say of the world looks like it."""
 _SURE: Final = 0.9
+_SURE_WORTH: Final = 0.8
+"""From where on the head is believed against a form that mostly is a remark: "The baby has a milk allergy"."""
+_REACTIONS: Final = frozenset({"reaction", "suggestion", "polite_state"})
+_FEWEST_WORDS: Final = 3
+_NEWS: Final = NEWS | {"fresh"}
+_CHANGES: Final = frozenset({"replaces", "ends", "moves", "corrects"})
 _IDLE: Final = frozenset({"task", "question", "pure_question"})
 _REMARKS: Final = frozenset({"reaction", "about_you", "suggestion", "exclamation", "polite_state"})
 _LASTING_STATES: Final = words(
@@ -33,28 +42,74 @@ _OF_THE_TALK: Final = words(
     "doubts favor favour request minute second moment problem issue help clue point"
 )
 """Verbs and objects of what is said about this conversation, its wishes and views."""
+_OF_FICTION: Final = words(
+    "write writing wrote written read reading watch watching watched publish publishing published translate "
+    "translating translated play playing played perform performing performed rehearse rehearsing rehearsed direct "
+    "directing directed teach teaching taught finish finished finishing illustrate illustrating illustrated"
+)
+_NO_AGE: Final = re.compile(
+    r"\bI(?:'m| am|'ve been| have been) (?:now |about |like |over |only )?"
+    r"(?:12[1-9]|1[3-9]\d|[2-9]\d\d|\d{4,6})[ -]years?[ -]old\b",
+    re.IGNORECASE,
+)
+"""An age that nobody reaches is a joke."""
 _THOUGHT: Final = words("think thinks guess guesses bet hope hopes wonder know knows mean means sound sounds")
 
 
 def is_worth_keeping(one: Utterance) -> bool:
     """Return whether an utterance of the user's tells something of them or their people."""
-    text = one.spelt.plain
-    if one.parsed is None or one.asks or (one.part is not None and passes_with_the_moment(one.part)):
+    text = _unannounced(one)
+    passing = one.part is not None and passes_with_the_moment(one.part)
+    if one.parsed is None or one.asks or passing or _NO_AGE.search(text):
         return False
     if one.turn.source != "chat":
         return len(text.split()) > 2
     said = judged(one)
-    if said.whose in ("quoted", "fiction", "task") and said.whose_sure > _SURE:
+    if said.whose in ("quoted", "fiction", "task") and said.whose_sure > _SURE and not _works_on_it(one.parsed):
         return False
     question = one.asked.text if one.asked is not None and one.number < 2 else ""
     by_rules = relevance_of(text, after_question=asks_about_user(question), replying=asks(question))
     reasons = set(by_rules.reasons)
     if by_rules.worth_keeping and not reasons & _IDLE:
         return True
-    if reasons & (_IDLE | _REMARKS) or len(text.split()) < 3:
+    surely = said.worth >= _SURE_WORTH and said.whose == "own" and not reasons & _REACTIONS
+    if len(text.split()) < _FEWEST_WORDS or reasons & _IDLE or (reasons & _REMARKS and not surely):
         return False
     sure = said.worth >= (_WORTH if speaks_of_self(one.parsed) else _WORTH_OF_OTHERS)
     return sure or _is_of_life(one) or _tells_of_speaker(one.part or one.parsed)
+
+
+def _unannounced(one: Utterance) -> str:
+    """Return the words of an utterance without what announces them: "So you know: I work nights"."""
+    lead, text = one.spelt.plain[: one.shift].rstrip(), one.spelt.plain
+    return text[one.shift :] if lead.endswith(":") else text
+
+
+def _works_on_it(parsed: Parsed) -> bool:
+    """Return whether the speaker tells that they make or take in what is made up: "I'm writing a novel"."""
+    return any(
+        clause.mood is Mood.TELLING
+        and is_of_speaker(parsed, clause.subject)
+        and parsed.tokens[clause.head].lower in _OF_FICTION
+        for clause in main_clauses(parsed)[:1]
+    )
+
+
+def may_be_news(one: Utterance) -> bool:
+    """Return whether what is not worth keeping by itself may say that something is otherwise than it was."""
+    if one.parsed is None or one.part is None or one.asks or one.of_others or one.turn.source != "chat":
+        return False
+    if _NO_AGE.search(one.spelt.plain):
+        return False
+    if len(one.text.split()) < _FEWEST_WORDS or any(token.lower in ("you", "your") for token in one.parsed.tokens):
+        return False
+    said = judged(one)
+    if said.whose in ("quoted", "fiction", "task") and said.whose_sure > _SURE:
+        return False
+    wording = read(one.spelt.plain)
+    if not wording.words and not wording.quantities:
+        return False
+    return bool(wording.cues & _NEWS) or said.change in _CHANGES
 
 
 @lru_cache(maxsize=512)
@@ -66,7 +121,7 @@ def judged(one: Utterance) -> Judgement:
     """Return what the heads say of an utterance."""
     before = one.asked.text if one.asked is not None and one.number < 2 else ""
     assert one.parsed is not None
-    return _judgement(one.spelt.plain, one.part or one.parsed, before)
+    return _judgement(_unannounced(one), one.part or one.parsed, before)
 
 
 def passes_with_the_moment(parsed: Parsed) -> bool:

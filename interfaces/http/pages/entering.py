@@ -5,11 +5,13 @@ from __future__ import annotations
 import secrets
 from http import HTTPStatus
 from typing import Annotated, Any
+from zoneinfo import ZoneInfo
 
 from fastapi import APIRouter, Depends, Form, Request, Response
 from fastapi.responses import RedirectResponse
 
-from interfaces.http.credentials import Asker, acting
+from interfaces.http.credentials import Asker
+from interfaces.http.pages.problems import FormExpired, PageRoute, SignInFirst
 from interfaces.http.pages.rendering import page
 from interfaces.http.pages.sessions import (
     COOKIE,
@@ -22,31 +24,12 @@ from interfaces.http.pages.sessions import (
     session_of,
 )
 from interfaces.http.service import Opened
-from policies.access import require
-from schema import Capability, Subject
-from schema.errors import Refused
+from policies.access import acting, require
+from schema import Capability, Preferences, Subject
 from schema.turn import Identifier
 
-router = APIRouter(include_in_schema=False)
+router = APIRouter(include_in_schema=False, route_class=PageRoute)
 api = APIRouter(prefix="/api/v1/subjects/{subject_id}", tags=["subjects"])
-
-
-class SignInFirst(Refused):
-    """No session is open."""
-
-
-class FormExpired(Refused):
-    """The form does not come from a page of this session."""
-
-
-def sign_in_first(_request: Request, _error: Exception) -> Response:
-    """Say how to come in."""
-    return page("sign_in.html", None, code=HTTPStatus.UNAUTHORIZED)
-
-
-def form_expired(_request: Request, _error: Exception) -> Response:
-    """Say that the form must be opened again."""
-    return page("problem.html", None, code=HTTPStatus.FORBIDDEN, message="This form is too old. Open it again.")
 
 
 def _session(request: Request, service: Opened) -> Session:
@@ -72,6 +55,11 @@ def subject_of_me(me: Session) -> Subject:
     """Return whose memory it is: the person's own."""
     assert me.principal.user_id is not None
     return Subject(tenant_id=me.principal.tenant_id, subject_id=me.principal.user_id)
+
+
+def zone_of(preferences: Preferences) -> ZoneInfo:
+    """Return where the person's clock is: UTC where they never said."""
+    return ZoneInfo(preferences.time_zone or "UTC")
 
 
 @api.post("/page-link", summary="A link that signs a user in to their own pages")

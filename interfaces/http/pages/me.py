@@ -1,82 +1,35 @@
-"""My memory: all that is known about the person before the page, and what they may do about it."""
+"""One memory: where it came from, what was done to it and why, and what its person may do about it."""
 
 from __future__ import annotations
 
 import uuid
-from collections.abc import AsyncIterator, Mapping
 from datetime import UTC, datetime
 from http import HTTPStatus
-from itertools import groupby
-from typing import Annotated, Any, Final
+from typing import Annotated
 
-from fastapi import APIRouter, Form, Query, Response
+from fastapi import APIRouter, Form, Response
 from fastapi.responses import RedirectResponse
-from fastapi.sse import EventSourceResponse, ServerSentEvent
 from pydantic import ValidationError
 
+import interfaces.http.pages.words as words
 from interfaces.http.memories import Verb, do
-from interfaces.http.pages.entering import Me, MyForm, subject_of_me
+from interfaces.http.pages.entering import Me, MyForm, subject_of_me, zone_of
+from interfaces.http.pages.problems import PageRoute
 from interfaces.http.pages.rendering import page
 from interfaces.http.pages.sessions import Session
 from interfaces.http.service import Opened
 from memory.edits import Edit, NotKept, NotPossible, VersionMismatch, edit
 from memory.erasure.memories import erase_memories
-from recall.events import audience_of, listen
-from recall.filters import Filters
-from recall.listing import list_memories, origin_of
-from recall.retrieve import retrieve
-from schema import Memory, MemoryType, Status
+from recall.listing import origin_of
+from recall.registry import history_of, near_of
 
-router = APIRouter(include_in_schema=False)
-_A_PAGE: Final = 50
-
-
-@router.get("/me")
-def overview(
-    me: Me,
-    service: Opened,
-    ask: Annotated[str, Query(max_length=500)] = "",
-    kind: Annotated[str, Query(alias="type")] = "",
-    state: Annotated[str, Query(alias="status")] = Status.ACTIVE.value,
-    cursor: Annotated[str | None, Query(max_length=300)] = None,
-) -> Response:
-    """Show all that is known, by category, or what answers a question."""
-    subject = subject_of_me(me)
-    types = (MemoryType(kind),) if kind in set(MemoryType) else ()
-    statuses = (Status(state),) if state in set(Status) else (Status.ACTIVE,)
-    if ask.strip():
-        filters = Filters(types=types)
-        hits = retrieve(me.principal, [subject], ask, service.context, filters=filters, limit=30, now=datetime.now(UTC))
-        memories, following = [hit.memory for hit in hits], None
-    else:
-        listed = list_memories(
-            me.principal,
-            subject,
-            service.context,
-            filters=Filters(types=types, statuses=statuses),
-            cursor=cursor,
-            limit=_A_PAGE,
-        )
-        memories, following = listed.memories, listed.cursor
-    by_category = sorted(memories, key=lambda memory: memory.category)
-    groups = [(name, list(some)) for name, some in groupby(by_category, key=lambda memory: memory.category)]
-    return page(
-        "overview.html",
-        me,
-        groups=groups,
-        ask=ask,
-        type=kind,
-        state=statuses[0].value,
-        cursor=following,
-        waiting=service.context.catalog.reviews.count_open(subject),
-        preferences=service.context.catalog.preferences.of(subject),
-    )
+router = APIRouter(include_in_schema=False, route_class=PageRoute)
 
 
 @router.get("/me/memories/{memory_id}")
-def details(memory_id: uuid.UUID, me: Me, service: Opened) -> Response:
+def details(memory_id: uuid.UUID, me: Me, service: Opened, done: str = "") -> Response:
     """Show one memory with the words it came from, and all that was done to it."""
-    return _details(memory_id, me, service)
+    return _details(memory_id, me, service, told=words.DONE.get(done, ""))
 
 
 @router.post("/me/memories/{memory_id}/edit")
@@ -98,7 +51,7 @@ def change(
     except ValidationError:
         problem = "Write one or two sentences, 600 characters at most."
     else:
-        return RedirectResponse(f"/me/memories/{memory_id}", HTTPStatus.SEE_OTHER)
+        return RedirectResponse(f"/me/memories/{memory_id}?done=edit", HTTPStatus.SEE_OTHER)
     return _details(memory_id, me, service, problem=problem, draft=summary, code=HTTPStatus.CONFLICT)
 
 
@@ -121,7 +74,7 @@ def delete(memory_id: uuid.UUID, me: MyForm, service: Opened) -> Response:
         reason="erased by its person",
         now=datetime.now(UTC),
     )
-    return RedirectResponse("/me", HTTPStatus.SEE_OTHER)
+    return RedirectResponse("/me?done=delete", HTTPStatus.SEE_OTHER)
 
 
 @router.post("/me/memories/{memory_id}/{verb}")
@@ -131,18 +84,7 @@ def act(memory_id: uuid.UUID, verb: Verb, me: MyForm, service: Opened) -> Respon
         do(verb, me.principal, subject_of_me(me), memory_id, service)
     except NotPossible as error:
         return _details(memory_id, me, service, problem=str(error), code=HTTPStatus.CONFLICT)
-    return RedirectResponse(f"/me/memories/{memory_id}", HTTPStatus.SEE_OTHER)
-
-
-@router.get("/me/live", response_class=EventSourceResponse)
-async def live(me: Me, service: Opened) -> AsyncIterator[ServerSentEvent]:
-    """Tell the page that something changed, not what."""
-    audience = audience_of(me.principal, subject_of_me(me), None)
-    async for event in listen(audience, None, service.context, service.async_redis):
-        if event is None:
-            yield ServerSentEvent(comment="still here")
-        else:
-            yield ServerSentEvent(event=event.name, data="")
+    return RedirectResponse(f"/me/memories/{memory_id}?done={verb}", HTTPStatus.SEE_OTHER)
 
 
 def _details(
@@ -151,26 +93,25 @@ def _details(
     service: Opened,
     *,
     problem: str = "",
+    told: str = "",
     draft: str = "",
     code: HTTPStatus = HTTPStatus.OK,
 ) -> Response:
-    origin = origin_of(me.principal, subject_of_me(me), memory_id, service.context)
-    related = service.context.catalog.memories(
-        subject_of_me(me), [*origin.memory.supersedes, *filter(None, [origin.memory.superseded_by])]
-    )
+    subject, catalog = subject_of_me(me), service.context.catalog
+    origin = origin_of(me.principal, subject, memory_id, service.context)
+    memory = origin.memory
     return page(
         "memory.html",
         me,
         code=code,
-        memory=origin.memory,
+        zone=zone_of(catalog.preferences.of(subject)),
+        memory=memory,
         sources=origin.sources,
         audit=origin.audit,
-        replaced=_among(related, origin.memory.supersedes),
-        replaced_by=_among(related, [origin.memory.superseded_by] if origin.memory.superseded_by else []),
+        history=history_of(me.principal, subject, memory, service.context),
+        near=near_of(me.principal, subject, memory, service.context),
+        put_away_days=round(service.context.policy.archive_kept_days),
         problem=problem,
-        draft=draft or origin.memory.summary,
+        told=told,
+        draft=draft or memory.summary,
     )
-
-
-def _among(memories: Mapping[uuid.UUID, Memory], ids: Any) -> list[Memory]:
-    return [memories[id_] for id_ in ids if id_ in memories]

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime, tzinfo
 from http import HTTPStatus
 from typing import Any, Final
 
 from fastapi import Response
 from fastapi.responses import HTMLResponse
-from jinja2 import Environment, PackageLoader, StrictUndefined
+from jinja2 import Environment, PackageLoader, StrictUndefined, pass_context
+from jinja2.runtime import Context
 from markupsafe import Markup
 
+import interfaces.http.pages.reasons as reasons
 import interfaces.http.pages.words as words
 from interfaces.http.pages.sessions import Session
 
@@ -32,12 +35,37 @@ def _token(me: Session) -> Markup:
     return Markup('<input type="hidden" name="form_token" value="{}">').format(me.form_token)
 
 
-_templates.globals |= {"words": words, "STATUS": words.STATUS, "TYPE": words.TYPE, "token": _token}
+@pass_context
+def _day(context: Context, at: datetime) -> str:
+    """Return the day of a moment where the person is."""
+    return at.astimezone(context["zone"]).strftime("%-d %B %Y")
 
 
-def page(template: str, me: Session | None, *, code: HTTPStatus = HTTPStatus.OK, **values: Any) -> Response:
-    """Return a page made of a template, for whom a session is open, with the headers that every page has."""
-    html = _templates.get_template(template).render(me=me, **values)
+@pass_context
+def _minute(context: Context, at: datetime) -> str:
+    """Return the day and the time of a moment where the person is."""
+    return at.astimezone(context["zone"]).strftime("%-d %B %Y, %H:%M")
+
+
+_templates.globals |= {"words": words, "reasons": reasons, "token": _token}
+_templates.filters |= {"day": _day, "minute": _minute}
+
+
+def page(
+    template: str,
+    me: Session | None,
+    *,
+    code: HTTPStatus = HTTPStatus.OK,
+    zone: tzinfo = UTC,
+    told: str = "",
+    problem: str = "",
+    **values: Any,
+) -> Response:
+    """Return a page made of a template, for whom a session is open, with the headers that every page has.
+
+    `zone` is where the person's clock is, `told` what was done, `problem` why something was not.
+    """
+    html = _templates.get_template(template).render(me=me, zone=zone, told=told, problem=problem, **values)
     headers = {
         "Content-Security-Policy": CSP,
         "Cache-Control": "no-store",

@@ -11,26 +11,37 @@ from fastapi import APIRouter, Form, Request, Response
 from fastapi.responses import RedirectResponse, StreamingResponse
 from pydantic import ValidationError
 
-from interfaces.http.pages.entering import Me, MyForm, subject_of_me
+import interfaces.http.pages.words as words
+from interfaces.http.pages.entering import Me, MyForm, subject_of_me, zone_of
+from interfaces.http.pages.problems import PageRoute
 from interfaces.http.pages.rendering import page
 from interfaces.http.pages.sessions import COOKIE, Session, end_session
 from interfaces.http.service import Opened
 from memory.erasure.subjects import erase_subject
 from memory.export import export
 from memory.preferences import TooManyTopics, set_preference
-from memory.reviews import NotOpen, NotWanted, approve, reject
-from schema import Preference, PreferenceName, ReviewStatus
+from memory.reviews import NotOpen, NotWanted, approve, asked_in, reject
+from schema import Asker, Preference, PreferenceName, ReviewStatus
 from schema.errors import NotFound
 
-router = APIRouter(include_in_schema=False)
+router = APIRouter(include_in_schema=False, route_class=PageRoute)
 _FORGET: Final = "forget everything"
 """What a person types to have everything forgotten."""
 
 
 @router.get("/me/reviews")
-def reviews(me: Me, service: Opened) -> Response:
+def reviews(me: Me, service: Opened, done: str = "") -> Response:
     """Show what waits for the person's decision."""
-    return page("reviews.html", me, reviews=service.context.catalog.reviews.page(subject_of_me(me)))
+    subject, catalog = subject_of_me(me), service.context.catalog
+    waiting = catalog.reviews.page(subject)
+    return page(
+        "reviews.html",
+        me,
+        zone=zone_of(catalog.preferences.of(subject)),
+        reviews=[(review, asked_in(review, catalog)) for review in waiting],
+        about=catalog.memories(subject, {id_ for review in waiting for id_ in review.links}),
+        told=words.DONE.get(done, ""),
+    )
 
 
 @router.post("/me/reviews/{review_id}")
@@ -42,26 +53,27 @@ def decide(
     if review is None or review.subject != subject_of_me(me) or review.status is not ReviewStatus.OPEN:
         raise NotFound("there is no such open review")
     try:
-        if decision == "keep":
+        # To approve of what a wish to forget may have meant is to drop it.
+        if (decision == "keep") is (review.asked_by is not Asker.FORGETTING):
             approve(review_id, service.context, by=me.principal.key_id, now=datetime.now(UTC))
         else:
             reject(review_id, service.context, by=me.principal.key_id, now=datetime.now(UTC))
     except (NotOpen, NotWanted) as error:
         return page("problem.html", me, code=HTTPStatus.CONFLICT, message=str(error) or "It was decided before.")
-    return RedirectResponse("/me/reviews", HTTPStatus.SEE_OTHER)
+    return RedirectResponse(f"/me/reviews?done={decision}", HTTPStatus.SEE_OTHER)
 
 
 @router.get("/me/wishes")
-def wishes(me: Me, service: Opened) -> Response:
+def wishes(me: Me, service: Opened, done: str = "") -> Response:
     """Show what the person wants of their memory."""
-    return _wishes(me, service)
+    return _wishes(me, service, told=words.DONE.get(done, ""))
 
 
 @router.post("/me/wishes/pause")
 def pause(me: MyForm, service: Opened, paused: Annotated[bool, Form()]) -> Response:
     """Pause remembering, or go on."""
     _want(me, service, PreferenceName.CONSENT, "withdrawn" if paused else "granted")
-    return RedirectResponse("/me/wishes", HTTPStatus.SEE_OTHER)
+    return RedirectResponse(f"/me/wishes?done={'paused' if paused else 'resumed'}", HTTPStatus.SEE_OTHER)
 
 
 @router.post("/me/wishes/topics")
@@ -74,7 +86,7 @@ def topic(
     except (ValidationError, TooManyTopics):
         message = "Name a topic in 2 to 60 letters; there can be 50 of them."
         return _wishes(me, service, problem=message, code=HTTPStatus.UNPROCESSABLE_ENTITY)
-    return RedirectResponse("/me/wishes", HTTPStatus.SEE_OTHER)
+    return RedirectResponse(f"/me/wishes?done={'blocked' if blocked else 'unblocked'}", HTTPStatus.SEE_OTHER)
 
 
 @router.get("/me/export")
@@ -98,9 +110,11 @@ def forget(
     return page("forgotten.html", None, proof=proof)
 
 
-def _wishes(me: Session, service: Opened, *, problem: str = "", code: HTTPStatus = HTTPStatus.OK) -> Response:
+def _wishes(
+    me: Session, service: Opened, *, problem: str = "", told: str = "", code: HTTPStatus = HTTPStatus.OK
+) -> Response:
     preferences = service.context.catalog.preferences.of(subject_of_me(me))
-    return page("wishes.html", me, code=code, preferences=preferences, problem=problem, forget=_FORGET)
+    return page("wishes.html", me, code=code, preferences=preferences, problem=problem, told=told, forget=_FORGET)
 
 
 def _want(me: Session, service: Opened, name: PreferenceName, value: str, *, holds: bool = True) -> None:

@@ -25,12 +25,50 @@ _DONE: Final = {
     AuditAction.ARCHIVED: "put away",
     AuditAction.RESTORED: "taken out again",
     AuditAction.DELETED: "deleted",
+    AuditAction.REFUSED: "not kept",
     AuditAction.HELD: "kept for a legal reason",
     AuditAction.LIFTED: "no longer kept for a legal reason",
     AuditAction.APPROVED: "agreed to",
     AuditAction.QUARANTINED: "held back for a person to decide",
 }
 _BY: Final = {"worker": "the assistant's memory", "operator": "an operator", "nightly": "the nightly tidying"}
+
+
+DONE: Final = {
+    "edit": "Saved.",
+    "pin": "It will not fade.",
+    "unpin": "It may fade again.",
+    "archive": "Put away. You find it under “put away”.",
+    "restore": "It is used again.",
+    "suppress": "It will not be mentioned.",
+    "unsuppress": "It may be mentioned again.",
+    "delete": "Deleted.",
+    "keep": "Kept.",
+    "drop": "Dropped.",
+    "paused": "Paused: nothing new is kept.",
+    "resumed": "What you say may be remembered again.",
+    "blocked": "It will be left alone.",
+    "unblocked": "It may be talked about again.",
+}
+"""What a page says after something was done."""
+
+
+_PLACES: Final = {
+    "memories": "what was known",
+    "catalog: memories": "what was known",
+    "catalog: sources": "the words it came from",
+    "catalog: provenance": "which words each came from",
+    "catalog: reviews": "what waited for you",
+    "catalog: preferences": "what you wanted",
+    "catalog: audit": "notes of what was done",
+    "index": "what was found by meaning",
+    "events": "news of what changed",
+}
+
+
+def place(name: str) -> str:
+    """Return where a proof says that something was removed, by its name."""
+    return _PLACES.get(name, name.removeprefix("catalog: ").replace("_", " "))
 
 
 def done(entry: AuditEntry) -> str:
@@ -57,6 +95,13 @@ def marks(memory: Memory) -> list[str]:
         ("you asked for it to be remembered", memory.explicit),
     )
     return [name for name, is_so in named if is_so]
+
+
+def weight(share: float) -> str:
+    """Return how important something counts, from 0 to 1, in words."""
+    if share >= 0.75:
+        return "very important"
+    return "important" if share >= 0.45 else "not very important"
 
 
 def sureness(share: float) -> str:

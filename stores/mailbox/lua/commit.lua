@@ -7,25 +7,7 @@ local token, lease_ms, limit, done_seconds = ARGV[4], tonumber(ARGV[5]), tonumbe
 local FIRST_ID = 8
 
 if redis.call('GET', lease) ~= token then return {'lost', '', ''} end
-for position = FIRST_ID, #ARGV do
-  local id = ARGV[position]
-  local parked = redis.call('HGET', turns, id)
-  if parked then
-    redis.call('HSET', done, id, string.sub(parked, 1, DIGEST_CHARS))
-    redis.call('LREM', order, 1, id)
-    redis.call('HDEL', turns, id)
-    redis.call('HDEL', deliveries, id)
-    redis.call('HDEL', failures, id, OUTAGES)
-    if redis.call('DECR', pending_turns) <= 0 then redis.call('DEL', pending_turns) end
-  end
-end
-if #ARGV >= FIRST_ID then redis.call('EXPIRE', done, done_seconds) end
-local remaining = redis.call('LLEN', order)
-if remaining > 0 then
-  local parked = redis.call('HGET', turns, redis.call('LINDEX', order, 0))
-  local arrived = string.sub(parked, DIGEST_CHARS + 1, DIGEST_CHARS + ARRIVAL_CHARS)
-  redis.call('ZADD', oldest_turns, tonumber(arrived), subject)
-end
+local remaining = drop_turns(FIRST_ID, done_seconds)
 if limit > 0 and remaining > 0 then
   redis.call('PEXPIRE', lease, lease_ms)
   sweep_at(now + lease_ms * 1000)

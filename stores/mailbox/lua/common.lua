@@ -112,3 +112,27 @@ local function take_turns(limit)
   end
   return taken, tonumber(redis.call('HGET', failures, OUTAGES) or '0')
 end
+
+-- Drop the turns whose ids are the arguments from a position on, and know them for a while. Returns how many are left.
+local function drop_turns(first, done_seconds)
+  for position = first, #ARGV do
+    local id = ARGV[position]
+    local parked = redis.call('HGET', turns, id)
+    if parked then
+      redis.call('HSET', done, id, string.sub(parked, 1, DIGEST_CHARS))
+      redis.call('LREM', order, 1, id)
+      redis.call('HDEL', turns, id)
+      redis.call('HDEL', deliveries, id)
+      redis.call('HDEL', failures, id, OUTAGES)
+      if redis.call('DECR', pending_turns) <= 0 then redis.call('DEL', pending_turns) end
+    end
+  end
+  if #ARGV >= first then redis.call('EXPIRE', done, done_seconds) end
+  local remaining = redis.call('LLEN', order)
+  if remaining > 0 then
+    local parked = redis.call('HGET', turns, redis.call('LINDEX', order, 0))
+    local arrived = string.sub(parked, DIGEST_CHARS + 1, DIGEST_CHARS + ARRIVAL_CHARS)
+    redis.call('ZADD', oldest_turns, tonumber(arrived), subject)
+  end
+  return remaining
+end

@@ -26,8 +26,8 @@ def test_what_a_memory_replaces_is_known_by_its_label(named: object) -> None:
 
 
 def test_a_quoted_wish_to_forget_that_names_what_is_known_is_honoured_though_no_rule_heard_it() -> None:
-    asks = {"turn": "T1", "evidence": "pay goes in the bin", "what": "Maya's pay", "known": ["K2"]}
-    text = "What I told you about my pay goes in the bin."
+    asks = {"turn": "T1", "evidence": "pay is nobody's business", "what": "Maya's pay", "known": ["K2"]}
+    text = "My pay is nobody's business from here on."
     [request] = ask(Scripted(answer(forget=[asks])), said(text), context=KNOWN).items
     assert isinstance(request, ForgetRequest)
     assert (request.known, request.scope) == ((UUID(int=2),), "thing")

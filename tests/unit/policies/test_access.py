@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from policies.access import may_see, may_write, role_in, seen_by
+from policies.access import acting, may_see, may_write, role_in, seen_by
 from schema import Capability, Labels, MemberRole, Principal, Subject, Visibility
 from schema.errors import NotAllowed, NotAMember
 
@@ -115,3 +115,13 @@ def test_an_admirer_writes_what_is_personal_to_them_alone() -> None:
 def test_who_may_not_read_is_told_which_capability_is_missing() -> None:
     with pytest.raises(NotAllowed, match="read"):
         seen_by(of("maya", None, Capability.TURNS), MemberRole.CREATOR, ARCHIVE)
+
+
+def test_a_key_bound_to_nobody_names_whom_it_asks_for_where_it_may() -> None:
+    backend = of(None, None, Capability.READ, Capability.ACT_AS)
+    named = acting(backend, "maya", "coach")
+    assert (named.user_id, named.agent_id) == ("maya", "coach")
+    assert acting(of("maya"), "maya") == of("maya")
+    for principal, user, agent in ((of(), "maya", None), (of("tom"), "maya", None), (of("maya"), None, "coach")):
+        with pytest.raises(NotAllowed):
+            acting(principal, user, agent)

@@ -245,3 +245,15 @@ def test_that_one_thing_ended_says_nothing_of_another() -> None:
     now = memory("The user works at Hooli.", facts=holds)
     said = candidate("The user no longer works at Initech.", facts=ended)
     assert decide(said, [Neighbour(now, 0.8)], [now], POLICY, NOON).action is CREATE
+
+
+@pytest.mark.parametrize("name", ["Anna", "anna32", "Anna 32", "O'Neil-2"])
+def test_what_the_user_is_called_is_nothing_that_two_statements_share(name: str) -> None:
+    assert read(f"{name} moved to Berlin.", name) == read("Anna moved to Berlin.", "Anna")
+
+
+def test_a_statement_changes_what_it_shares_a_word_with_and_not_what_is_merely_near() -> None:
+    moved = candidate("Anna moved from Lisbon to Berlin.", change="moves")
+    home, dog = memory("Anna lives in Lisbon."), memory("Anna keeps a dog.", turn_id="dog")
+    near = [Neighbour(home, 0.5, 0.9, 0.9), Neighbour(dog, 0.6, 0.9, 0.9)]
+    assert decide(moved, near, (), POLICY, NOON, "Anna").targets == (home.id,)

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime, timedelta
+from typing import Final
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from policies.forgetting import Known, meant_by
+from policies.forgetting import Known, left_of, meant_by, pieces_of
 from schema import ForgetRequest
 from tests.unit.policies.builders import POLICY, memory
+
+NEXT_DAY: Final = datetime(2026, 11, 3, 9, tzinfo=UTC)
 
 
 def wish(what: str, **more: object) -> ForgetRequest:
@@ -60,3 +65,33 @@ def test_everything_is_meant_where_all_is_and_hidden_where_that_is_doubtful(doub
 def test_of_a_doubtful_wish_nothing_is_surely_meant(similarities: list[float]) -> None:
     facts = [known(f"Maya said thing{place}.", similarity) for place, similarity in enumerate(similarities)]
     assert meant_by(wish("my knee", doubtful=True), facts, POLICY, "Maya").surely == ()
+
+
+def test_of_two_facts_in_one_memory_the_other_stays() -> None:
+    pieces = (known("Maya earns 84k.", 0.5, income=0.9), known("Their rent is 1350.", 0.1, cost=0.9))
+    both = Known(memory(summary="Maya earns 84k and their rent is 1350."), 0.4, {}, pieces)
+    assert meant_by(wish("my salary"), [both], POLICY, "Maya").surely == (0,)
+    assert left_of(both, wish("my salary"), POLICY, "Maya") == "Maya said that their rent is 1350."
+
+
+def test_nothing_is_left_of_a_memory_that_tells_one_thing_or_is_quoted() -> None:
+    assert pieces_of("Maya earns 84k and 5% of the sales.") == ("Maya earns 84k and 5% of the sales.",)
+    assert pieces_of('Maya: "I earn 84k and my rent is 1350."') == ('Maya: "I earn 84k and my rent is 1350."',)
+    assert left_of(known("Maya earns 84k."), wish("my salary"), POLICY, "Maya") is None
+
+
+def test_what_was_just_said_is_what_the_turn_before_left() -> None:
+    at = datetime(2026, 11, 2, 9, tzinfo=UTC)
+    turns = [
+        Known(memory(summary=f"Maya said {turn}.", source_turn_ids=(turn,), said_at=at + timedelta(minutes=minute)))
+        for turn, minute in [("one", -90), ("two", -20), ("three", -1), ("three", -1)]
+    ]
+    now = wish("what was just said", just_said=True, said_at=at)
+    assert meant_by(now, turns, POLICY, "Maya").perhaps == (2, 3)
+    assert meant_by(now, turns[:1], POLICY, "Maya").perhaps == ()
+
+
+def test_a_wish_that_names_the_day_takes_what_was_told_then() -> None:
+    at = datetime(2026, 11, 2, 9, tzinfo=UTC)
+    told = [Known(memory(summary="Maya hurts.", said_at=at)), Known(memory(summary="Maya swims.", said_at=NEXT_DAY))]
+    assert meant_by(wish("the bad one", said_on=at.date()), told, POLICY, "Maya").perhaps == (0,)

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-import time
-
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from policies.language.features import SIZE, features_of
 from policies.language.flags import FLAGS
 from policies.language.heads import judge, weights
+from schema.turn import MAX_TURN_BYTES
+from tests.growth import assert_grows_linearly
 
 _LANGUAGES = st.sampled_from(["en", "es", "de", "fr", "pl", "zh", "tlh"])
 
@@ -39,7 +40,6 @@ def test_every_flag_that_is_found_has_a_row() -> None:
     assert features_of('Translate: "I live in Rome"?', None, "Where do you live?").flags <= FLAGS.keys()
 
 
-def test_a_huge_text_is_judged_in_no_time() -> None:
-    begun = time.process_time()
-    judge("I " * 40_000 + '"' * 20_000, None)
-    assert time.process_time() - begun < 0.2
+@pytest.mark.parametrize("piece", ["I ", '"', 'I "'])
+def test_a_huge_text_is_judged_in_time_in_proportion(piece: str) -> None:
+    assert_grows_linearly(lambda text: judge(text, None), piece, MAX_TURN_BYTES)

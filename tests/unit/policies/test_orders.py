@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterator
 
 import pytest
@@ -11,6 +10,8 @@ from hypothesis import strategies as st
 
 from policies.language.intents import LANGUAGES, table
 from policies.language.orders import orders_of
+from schema.turn import MAX_TURN_BYTES
+from tests.growth import assert_grows_linearly
 
 
 def _examples(kind: str) -> Iterator[tuple[str, str, str]]:
@@ -111,10 +112,6 @@ def test_any_text_has_orders_that_stand_in_it(text: str, language: str) -> None:
         assert 0 <= order.start <= order.end <= len(text)
 
 
-@pytest.mark.parametrize(
-    "text", ["forget " * 10_000, "please, " * 8_000, '"' * 64_000, ": " * 30_000, "remind me and " * 5_000]
-)
-def test_a_hostile_text_is_read_in_a_second(text: str) -> None:
-    begun = time.process_time()
-    orders_of(text)
-    assert time.process_time() - begun < 1
+@pytest.mark.parametrize("piece", ["forget ", "please, ", '"', ": ", "remind me and "])
+def test_a_hostile_text_is_read_in_time_in_proportion(piece: str) -> None:
+    assert_grows_linearly(orders_of, piece, MAX_TURN_BYTES)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import time
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +11,7 @@ import pytest
 from policies.privacy import planted
 from policies.privacy.planted import Row
 from schema import MAX_TURN_BYTES
+from tests.growth import assert_grows_linearly
 
 CASES: list[dict[str, Any]] = [
     json.loads(line)
@@ -66,8 +66,5 @@ def test_a_disguise_is_seen_through(text: str, name: str) -> None:
 @pytest.mark.parametrize(
     "piece", ["ignore all ", "remember approve ", "system:", "a", "AI, ", "dear ", "1a ", ". ", "x\n"]
 )
-def test_the_longest_hostile_text_takes_less_than_a_second(piece: str) -> None:
-    text = (piece * MAX_TURN_BYTES)[:MAX_TURN_BYTES]
-    start = time.process_time()
-    list(planted.find(text))
-    assert time.process_time() - start < 1.0
+def test_the_longest_hostile_text_takes_time_in_proportion(piece: str) -> None:
+    assert_grows_linearly(lambda text: list(planted.find(text)), piece, MAX_TURN_BYTES)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import time
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -11,6 +9,7 @@ from hypothesis import strategies as st
 from policies.privacy.prompts import is_prompt
 from policies.privacy.quoted_text import own_words
 from schema import MAX_TURN_BYTES
+from tests.growth import assert_grows_linearly
 
 SCENE = (
     "You are Captain Ash, a pirate with a ship full of stolen gold. Stay with that role until I say stop. You answer "
@@ -121,8 +120,4 @@ def test_blanking_keeps_every_place_and_blanks_nothing_twice(text: str) -> None:
     ],
 )
 def test_the_longest_hostile_text_takes_bounded_time(piece: str) -> None:
-    text = (piece * MAX_TURN_BYTES)[:MAX_TURN_BYTES]
-    start = time.process_time()
-    own_words(text)
-    is_prompt(text)
-    assert time.process_time() - start < 1.0
+    assert_grows_linearly(lambda text: (own_words(text), is_prompt(text)), piece, MAX_TURN_BYTES)

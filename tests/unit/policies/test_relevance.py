@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import time
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from policies.language.doings import doings_of
 from policies.language.relevance import POINTS, asks, asks_about_user, features, relevance_of
+from schema.turn import MAX_TURN_BYTES
+from tests.growth import assert_grows_linearly
 
 
 @pytest.mark.parametrize(
@@ -97,9 +97,7 @@ def test_any_sentence_is_judged_alike_twice(text: str, asked: bool) -> None:
 
 @pytest.mark.parametrize("piece", ["i ", "my ", "i'm ", "a, ", "it ", "''' ", "sorry i "])
 def test_the_longest_sentence_is_judged_in_bounded_time(piece: str) -> None:
-    began = time.process_time()
-    relevance_of(piece * (400 // len(piece)))
-    assert time.process_time() - began < 0.5
+    assert_grows_linearly(relevance_of, piece, MAX_TURN_BYTES)
 
 
 def test_a_reply_to_any_question_counts_more_than_the_same_words_unasked() -> None:

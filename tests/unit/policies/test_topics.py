@@ -1,12 +1,11 @@
 from __future__ import annotations
 
-import time
-
 import pytest
 
 from policies.language.orders import orders_of
 from policies.topics import is_about, named_in, without
 from schema import MAX_TURN_BYTES
+from tests.growth import assert_grows_linearly
 
 
 @pytest.mark.parametrize(
@@ -64,11 +63,11 @@ def test_only_the_sentences_on_a_topic_are_left_blank() -> None:
 
 @pytest.mark.parametrize("piece", ["health. ", "a", "my health or ", ".\n"])
 def test_the_longest_text_takes_bounded_time(piece: str) -> None:
-    text = (piece * MAX_TURN_BYTES)[:MAX_TURN_BYTES]
-    start = time.process_time()
-    without(text, ["health", "knee operation", "小白"])
-    named_in(text)
-    assert time.process_time() - start < 3.0
+    def read(text: str) -> None:
+        without(text, ["health", "knee operation", "小白"])
+        named_in(text)
+
+    assert_grows_linearly(read, piece, MAX_TURN_BYTES)
 
 
 @pytest.mark.parametrize(

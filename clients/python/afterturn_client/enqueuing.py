@@ -1,0 +1,132 @@
+"""Accept turns onto this machine's disk, and have them sent: what both clients share."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import time
+import weakref
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+from afterturn_client.processes import OfProcess
+from afterturn_client.putting import Putter
+from afterturn_client.requests import turn as request_of
+from afterturn_client.sender import Sender
+from afterturn_client.spool import Accepted, Depth, Rejected, Spool, Spooled
+from afterturn_client.turns import Written
+
+if TYPE_CHECKING:
+    from afterturn_client.transport import Link
+
+CLOSE_SECONDS: Final = 2.0
+_SIDE_BY_SIDE: Final = 8
+
+_log = logging.getLogger("afterturn_client")
+
+
+@dataclass(frozen=True)
+class Enqueued:
+    """A turn that was accepted, by the id that it is known by."""
+
+    turn_id: str
+    accepted: Accepted
+
+
+@dataclass(frozen=True)
+class Bounds:
+    """Where turns wait, how much of them may, and within how many seconds each is accepted or not."""
+
+    folder: Path
+    max_turns: int
+    max_bytes: int
+    budget: float
+
+    def open(self) -> Spool:
+        """Open the spool.
+
+        Raises:
+            SpoolUnavailable: the folder cannot be written.
+        """
+        return Spool(self.folder, max_turns=self.max_turns, max_bytes=self.max_bytes)
+
+
+class _Parts:
+    def __init__(self, link: Link, spool: Spool, budget: float) -> None:
+        from afterturn_client.senders import Sync
+
+        self.spool = spool
+        # Made by the thread that sends: it takes as long as a turn may take to be accepted.
+        self._http = http = OfProcess(lambda: Sync(link))
+
+        def hand_over(turn: Spooled) -> None:
+            http.get().once(request_of(turn.body))
+
+        self.sender = Sender(self.spool, hand_over, side_by_side=_SIDE_BY_SIDE)
+        self.putter = Putter(self.spool, budget)
+        self.sender.start()
+
+    def accepted(self, turn: Written, accepted: Accepted) -> Enqueued:
+        self.sender.wake()
+        return Enqueued(turn.turn_id, accepted)
+
+    def close(self, timeout: float) -> int:
+        self.putter.close(timeout)
+        ended = self.sender.stop(timeout)
+        left = self.spool.depth().waiting
+        if left:
+            _log.warning("%d turns are left in %s; the next client of this spool sends them", left, self.spool.folder)
+        if ended:
+            self.spool.close()
+            if (http := self._http.take()) is not None:
+                http.close()
+        return left
+
+
+class Enqueuer:
+    """Accepts turns in any thread of any process, and sends them from a thread of its own.
+
+    Raises:
+        SpoolUnavailable: the spool's folder cannot be written.
+    """
+
+    def __init__(self, link: Link, bounds: Bounds) -> None:
+        spool = bounds.open()
+        self._parts = OfProcess(lambda: _Parts(link, spool, bounds.budget))
+        # At the end of a process that nobody closed the client in.
+        self._at_exit = weakref.finalize(self, _close, self._parts, CLOSE_SECONDS)
+
+    def put(self, turn: Written) -> Enqueued:
+        """Accept a turn."""
+        parts = self._parts.get()
+        return parts.accepted(turn, parts.putter.put(turn))
+
+    async def put_async(self, turn: Written) -> Enqueued:
+        """Accept a turn without blocking the event loop."""
+        parts = self._parts.there()
+        if parts is None:
+            parts = await asyncio.to_thread(self._parts.get)
+        return parts.accepted(turn, await parts.putter.put_async(turn))
+
+    def flush(self, timeout: float) -> int:
+        """Wait at most `timeout` seconds for the spool to be empty, and return how many turns are left."""
+        return self._parts.get().sender.wait_until_empty(timeout)
+
+    def depth(self) -> Depth:
+        """Return how much lies in the spool."""
+        return self._parts.get().spool.depth()
+
+    def rejected(self, limit: int) -> list[Rejected]:
+        """Return turns that the service will never take, oldest first."""
+        return self._parts.get().spool.rejected(limit)
+
+    def close(self, timeout: float) -> int:
+        """Send what can be sent in `timeout` seconds, and return how many turns are left; a later `put` begins anew."""
+        return _close(self._parts, timeout)
+
+
+def _close(parts: OfProcess[Any], timeout: float) -> int:
+    deadline = time.monotonic() + timeout
+    taken = parts.take()
+    return 0 if taken is None else taken.close(max(0.1, deadline - time.monotonic()))

@@ -1,0 +1,291 @@
+"""Turns on this machine's disk, from when they are accepted until the service has them.
+
+An SQLite file that all processes of the machine share. What it promises:
+
+- A process that is killed loses nothing that was accepted: a turn is written to the file before it is.
+- A power loss, or a crash of the operating system, can lose what was accepted in the last second or two and not sent:
+  `put` does not wait for the disk (`synchronous=NORMAL`). While turns wait, the thread that sends writes them through
+  each second. The file stays whole.
+- It is bounded. What was said is overwritten once the service has it, at the first pause of half a minute.
+- It needs a local disk.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import json
+import os
+import sqlite3
+import weakref
+from collections.abc import Collection, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from enum import StrEnum
+from pathlib import Path
+from typing import IO, Final
+
+from afterturn_client.database import Busy, Connection
+from afterturn_client.errors import AfterturnError, ConflictingTurn, SpoolFull, SpoolUnavailable
+from afterturn_client.turns import Written
+
+_FILE: Final = "spool.sqlite3"
+_PATIENCE_SECONDS: Final = 5.0
+_PUT_SECONDS: Final = 0.05
+"""How long turns wait for another process that writes."""
+_TIDY_MS: Final = 10
+_KNOWN_TURNS: Final = 10_000
+"""How many turns back an id is known after it was sent, so that to enqueue it again changes nothing."""
+_REJECTED: Final = 2
+"""The state of a turn that will never be taken; 0 is that of one that waits, 1 of one that was sent."""
+_SCHEMA: Final = """
+CREATE TABLE IF NOT EXISTS turns (
+    place INTEGER PRIMARY KEY, user TEXT NOT NULL, turn_id TEXT NOT NULL, digest TEXT NOT NULL, state INTEGER NOT NULL,
+    body BLOB NOT NULL, reason TEXT NOT NULL DEFAULT '', UNIQUE (user, turn_id)
+);
+CREATE INDEX IF NOT EXISTS waiting ON turns (place) WHERE state = 0;
+CREATE INDEX IF NOT EXISTS rejected ON turns (place) WHERE state = 2;
+CREATE TABLE IF NOT EXISTS totals (
+    only_row INTEGER PRIMARY KEY CHECK (only_row = 1), waiting INTEGER NOT NULL, rejected INTEGER NOT NULL,
+    bytes INTEGER NOT NULL
+);
+INSERT OR IGNORE INTO totals VALUES (1, 0, 0, 0);
+CREATE TRIGGER IF NOT EXISTS came AFTER INSERT ON turns BEGIN
+    UPDATE totals SET waiting = waiting + 1, bytes = bytes + length(new.body);
+END;
+CREATE TRIGGER IF NOT EXISTS changed AFTER UPDATE ON turns BEGIN
+    UPDATE totals SET waiting = waiting + (new.state = 0) - (old.state = 0),
+        rejected = rejected + (new.state = 2) - (old.state = 2), bytes = bytes + length(new.body) - length(old.body);
+END;
+CREATE TRIGGER IF NOT EXISTS went AFTER DELETE ON turns BEGIN
+    UPDATE totals SET waiting = waiting - (old.state = 0), rejected = rejected - (old.state = 2),
+        bytes = bytes - length(old.body);
+END;
+"""
+_PUT: Final = """
+INSERT INTO turns (user, turn_id, digest, state, body)
+SELECT :user, :turn_id, :digest, 0, :body
+WHERE (SELECT waiting + rejected < :max_turns AND bytes + :size <= :max_bytes FROM totals)
+ON CONFLICT DO NOTHING
+"""
+
+
+class Accepted(StrEnum):
+    """What became of a turn that was enqueued; whichever it is, it reaches the service once."""
+
+    SPOOLED = "spooled"
+    """It is on the disk and will be sent."""
+    KNOWN = "known"
+    """The same turn was enqueued before; nothing was changed."""
+
+
+@dataclass(frozen=True)
+class Spooled:
+    """A turn that waits; `place` grows in the order in which turns came."""
+
+    place: int
+    user: str
+    turn_id: str
+    body: bytes
+
+
+@dataclass(frozen=True)
+class Rejected:
+    """A turn that the service will never take, with the reason. To enqueue the same turn again tries it again."""
+
+    turn_id: str
+    reason: str
+    body: bytes
+
+
+@dataclass(frozen=True)
+class Depth:
+    """How many turns wait, how many were rejected, and how many bytes both are."""
+
+    waiting: int
+    rejected: int
+    bytes: int
+
+
+class Spool:
+    """The spool in a folder. Threads may share it; processes open one each, and none uses it across a fork.
+
+    Raises:
+        SpoolUnavailable: the folder cannot be written, or what lies there is no spool.
+    """
+
+    def __init__(self, folder: Path, *, max_turns: int, max_bytes: int) -> None:
+        self.folder = folder
+        self._max_turns, self._max_bytes = max_turns, max_bytes
+        # Whoever puts waits for nobody who sends or looks, but for a moment at the file.
+        self._putter = Connection(folder / _FILE, _PUT_SECONDS)
+        self._user = Connection(folder / _FILE, _PATIENCE_SECONDS)
+        self._held: IO[str] | None = None
+        try:
+            folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+            # Two processes that make the file at once would refuse each other the change to a write-ahead log.
+            with (folder / "open.lock").open("a") as lock:
+                fcntl.flock(lock, fcntl.LOCK_EX)
+                (folder / _FILE).touch(mode=0o600)
+                with self._user.alone(_PATIENCE_SECONDS) as db:
+                    db.executescript(_SCHEMA)
+                with self._putter.change(_PATIENCE_SECONDS) as db:
+                    # The first write of a log waits for the disk: not that of a turn.
+                    db.execute("UPDATE totals SET waiting = waiting")
+        except (OSError, sqlite3.Error) as error:
+            raise SpoolUnavailable(
+                f"cannot keep a spool in {folder}: {error}. Give `spool_dir` a folder on a local disk that this "
+                "process may write"
+            ) from error
+        _ALL.add(self)
+
+    def put(self, turns: Sequence[Written]) -> list[Accepted | AfterturnError]:
+        """Keep turns behind the others, all in one transaction, and say of each whether it was accepted.
+
+        What it says is ConflictingTurn where its id was lately used for other content, SpoolFull where the spool holds
+        as much as it may, and SpoolUnavailable of all where the file cannot be written, or not in time.
+        """
+        try:
+            with self._told(), self._putter.change(_PUT_SECONDS) as db:
+                return [self._put(db, turn) for turn in turns]
+        except SpoolUnavailable as error:
+            return [error] * len(turns)
+
+    def _put(self, db: sqlite3.Connection, turn: Written) -> Accepted | AfterturnError:
+        values: dict[str, str | bytes | int] = {
+            "user": turn.user,
+            "turn_id": turn.turn_id,
+            "digest": turn.digest,
+            "body": turn.body,
+            "size": len(turn.body),
+            "max_turns": self._max_turns,
+            "max_bytes": self._max_bytes,
+        }
+        if db.execute(_PUT, values).rowcount:
+            return Accepted.SPOOLED
+        known = "user = :user AND turn_id = :turn_id"
+        row = db.execute(f"SELECT digest, state FROM turns WHERE {known}", values).fetchone()
+        if row is not None and row[1] != _REJECTED:
+            if row[0] == turn.digest:
+                return Accepted.KNOWN
+            return ConflictingTurn(f"{turn.turn_id!r} was enqueued with other content")
+        if row is not None:
+            db.execute(f"DELETE FROM turns WHERE {known}", values)
+            if db.execute(_PUT, values).rowcount:
+                return Accepted.SPOOLED
+        depth = _depth(db)
+        return SpoolFull(
+            f"the spool in {self.folder} is full: {depth.waiting:,} turns wait for the service, "
+            f"{depth.rejected:,} were rejected, {depth.bytes:,} bytes (spool_max_turns, spool_max_bytes)"
+        )
+
+    def depth(self) -> Depth:
+        """Return how much lies in it."""
+        with self._told(), self._user.alone(_PATIENCE_SECONDS) as db:
+            return _depth(db)
+
+    def oldest(self, limit: int, *, without: Collection[str] = ()) -> list[Spooled]:
+        """Return up to `limit` of the turns that wait, in their order, leaving out those of some users."""
+        with self._told(), self._user.alone(_PATIENCE_SECONDS) as db:
+            rows = db.execute(
+                "SELECT place, user, turn_id, body FROM turns WHERE state = 0 "
+                "AND user NOT IN (SELECT value FROM json_each(?)) ORDER BY place LIMIT ?",
+                (json.dumps(list(without)), limit),
+            )
+            return [Spooled(*row) for row in rows]
+
+    def sent(self, turns: Sequence[Spooled]) -> None:
+        """Drop what was said in turns that the service has; their ids stay known for a while."""
+        with self._told(), self._user.change(_PATIENCE_SECONDS) as db:
+            places = [(turn.place,) for turn in turns]
+            db.executemany("UPDATE turns SET state = 1, body = x'' WHERE place = ? AND state = 0", places)
+            [last] = db.execute("SELECT coalesce(max(place), 0) FROM turns").fetchone()
+            db.execute("DELETE FROM turns WHERE state = 1 AND place <= ?", (last - _KNOWN_TURNS,))
+
+    def reject(self, turn: Spooled, reason: str) -> None:
+        """Put a turn aside that the service will never take."""
+        with self._told(), self._user.change(_PATIENCE_SECONDS) as db:
+            db.execute("UPDATE turns SET state = 2, reason = ? WHERE place = ? AND state = 0", (reason, turn.place))
+
+    def rejected(self, limit: int) -> list[Rejected]:
+        """Return up to `limit` rejected turns, oldest first."""
+        with self._told(), self._user.alone(_PATIENCE_SECONDS) as db:
+            rows = db.execute(
+                "SELECT turn_id, reason, body FROM turns WHERE state = 2 ORDER BY place LIMIT ?", (limit,)
+            )
+            return [Rejected(*row) for row in rows]
+
+    def write_through(self) -> None:
+        """Write the log through to the file; to be called by a thread that may wait for the disk."""
+        # Passive: to cut the log short, SQLite would wait for the disk while writers wait for SQLite.
+        with self._told(), self._user.alone(_PATIENCE_SECONDS) as db:
+            db.execute("PRAGMA wal_checkpoint(PASSIVE)").fetchall()
+
+    def tidy(self) -> bool:
+        """Cut the log short, with what was said in it; False if others use it just now."""
+        with self._told(), self._user.alone(_PATIENCE_SECONDS) as db:
+            # While this waits for readers, writers wait for this.
+            db.execute(f"PRAGMA busy_timeout = {_TIDY_MS}").fetchall()
+            try:
+                [is_busy, *_] = db.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
+                # The first write of a log waits for the disk: not that of a turn.
+                db.execute("UPDATE totals SET waiting = waiting")
+            finally:
+                db.execute(f"PRAGMA busy_timeout = {_PATIENCE_SECONDS * 1000:.0f}").fetchall()
+            return not is_busy
+
+    def log_bytes(self) -> int:
+        """Return how long the log has grown."""
+        try:
+            return (self.folder / f"{_FILE}-wal").stat().st_size
+        except FileNotFoundError:
+            return 0
+
+    @contextmanager
+    def sending(self) -> Iterator[bool]:
+        """Make this block the only one on the machine that sends, or yield False; the lock ends with its process."""
+        with self._told():
+            lock = (self.folder / "sending.lock").open("a")
+        with lock:
+            try:
+                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                yield False
+                return
+            self._held = lock
+            try:
+                yield True
+            finally:
+                self._held = None
+                # Not by closing alone: a child that was forked meanwhile has the file open too.
+                fcntl.flock(lock, fcntl.LOCK_UN)
+
+    def close(self) -> None:
+        """Close the file; what lies in it stays."""
+        self._putter.close()
+        self._user.close()
+
+    @contextmanager
+    def _told(self) -> Iterator[None]:
+        try:
+            yield
+        except (OSError, sqlite3.Error, Busy) as error:
+            raise SpoolUnavailable(f"the spool in {self.folder} cannot be used: {error}") from error
+
+    def _leave_to_parent(self) -> None:
+        if self._held is not None:
+            self._held.close()
+
+
+_ALL: Final[weakref.WeakSet[Spool]] = weakref.WeakSet()
+
+
+def _in_child() -> None:
+    for spool in list(_ALL):
+        spool._leave_to_parent()
+
+
+os.register_at_fork(after_in_child=_in_child)
+
+
+def _depth(db: sqlite3.Connection) -> Depth:
+    return Depth(*db.execute("SELECT waiting, rejected, bytes FROM totals").fetchone())

@@ -1,0 +1,99 @@
+"""What lies between a request and the network, alike for both senders. Imports httpx, which takes longer than all
+the rest: so it is imported when the first client is made."""
+
+from __future__ import annotations
+
+import ssl
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Final, TypeVar
+
+import httpx
+
+from afterturn_client.errors import NotConnected, Problem, RequestFailed, Unavailable, error_of
+from afterturn_client.requests import Request
+from afterturn_client.where import Where
+
+T = TypeVar("T")
+_CONNECT_SECONDS: Final = 2.0
+
+
+@dataclass(frozen=True)
+class Link:
+    """How a service is reached: what an httpx client of either kind is made with."""
+
+    where: Where
+    verify: ssl.SSLContext | bool
+
+    def options(self) -> dict[str, Any]:
+        """Return the arguments of an httpx client."""
+        headers = {"User-Agent": "afterturn-client/0.1"}
+        if self.where.key:
+            headers["X-API-Key"] = self.where.key
+        connect = min(_CONNECT_SECONDS, self.where.timeout)
+        timeout = httpx.Timeout(self.where.timeout, connect=connect)
+        return {"base_url": self.where.url, "headers": headers, "timeout": timeout, "verify": self.verify}
+
+
+def link_to(where: Where) -> Link:
+    """Prepare to reach a service. To read the certificates takes longer than a turn may take, so it is done here."""
+    return Link(where, httpx.create_ssl_context() if where.url.startswith("https:") else False)
+
+
+def options_of(request: Request[Any]) -> dict[str, Any]:
+    """Return what httpx is told of a request."""
+    headers = dict(request.headers)
+    if request.body is not None:
+        headers["Content-Type"] = "application/json"
+    return {
+        "method": request.method,
+        "url": request.path,
+        "params": list(request.params),
+        "content": request.body,
+        "headers": headers,
+    }
+
+
+def answer_of(request: Request[T], response: httpx.Response) -> T:
+    """Return what a response says, read.
+
+    Raises:
+        RequestFailed: it says that the request was not done, or is no answer of this service.
+    """
+    if not response.is_success:
+        raise failure_of(response)
+    try:
+        return request.read(response.json() if response.content else None)
+    except (ValueError, KeyError, TypeError) as error:
+        problem = Problem(response.status_code, "Not understood", f"the answer lacks what it should have: {error!r}")
+        raise RequestFailed(problem) from error
+
+
+def failure_of(response: httpx.Response) -> RequestFailed:
+    """Return the error that a response stands for; its body must have been read."""
+    try:
+        body: Any = response.json()
+    except ValueError:
+        body = None
+    said: Mapping[str, Any] = body if isinstance(body, dict) else {}
+    problem = Problem(
+        response.status_code,
+        str(said.get("title") or response.reason_phrase),
+        str(said.get("detail") or ""),
+        tuple(wrong for wrong in said.get("errors") or () if isinstance(wrong, dict)),
+        response.headers.get("X-Request-ID"),
+    )
+    return error_of(problem, retry_after=_seconds(response.headers.get("Retry-After")))
+
+
+def unreached(error: httpx.HTTPError) -> Unavailable:
+    """Return the error that a failure of the network stands for."""
+    reason = f"no answer ({type(error).__name__})"
+    if isinstance(error, httpx.ConnectError | httpx.ConnectTimeout | httpx.PoolTimeout):
+        return NotConnected(None, reason)
+    return Unavailable(None, reason)
+
+
+def _seconds(retry_after: str | None) -> float | None:
+    # The other form, a date, is not what this service sends.
+    return float(retry_after) if retry_after and retry_after.isdecimal() else None

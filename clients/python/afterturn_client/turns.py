@@ -1,0 +1,114 @@
+"""A turn as it is enqueued: checked, and written once, so that it is the same turn however often it is sent."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+import uuid
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any, Final, Literal
+
+from afterturn_client.errors import InvalidTurn
+
+MAX_TEXT_BYTES: Final = 64 * 1024
+MAX_MESSAGES: Final = 500
+_ROLES: Final = ("user", "assistant", "system", "tool")
+_IDENTIFIER: Final = re.compile(r"[^\x00-\x1f\x7f]{1,200}")
+
+
+@dataclass(frozen=True)
+class Written:
+    """A turn that can be spooled. `digest` tells another turn of the same id from the same turn enqueued again."""
+
+    user: str
+    turn_id: str
+    digest: str
+    body: bytes
+
+
+def turn_of(
+    user_id: str | None,
+    messages: Sequence[Mapping[str, str]],
+    *,
+    turn_id: str | None = None,
+    conversation_id: str = "default",
+    agent_id: str | None = None,
+    sequence: int | None = None,
+    occurred_at: datetime | None = None,
+    source: Literal["chat", "external", "instagram", "bank_api", "system", "agent"] = "chat",
+    attachments: Sequence[Mapping[str, str]] = (),
+    candidate: Mapping[str, str] | None = None,
+    consent: Literal["granted", "withdrawn"] | None = None,
+) -> Written:
+    """Accept a turn, to be remembered: it is on this machine's disk when this returns, within 50 ms, and is sent from
+    there in the order of its user's turns, however long the service is away.
+
+    `messages` are `{"role": ..., "content": ..., "name"?: ...}`. `user_id` is whose memory it is; None for the user
+    that the key is bound to. `turn_id` makes it harmless to enqueue the same turn twice: give the id of the stored
+    message, and `occurred_at` (unset: now) with it where another machine may enqueue it again.
+
+    Raises:
+        InvalidTurn: a field is missing or wrong.
+        ConflictingTurn: its turn_id was enqueued here lately with other content.
+        SpoolFull, SpoolUnavailable: not accepted; enqueue it again later.
+    """
+    said: dict[str, Any] = {
+        "user_id": user_id,
+        "turn_id": turn_id or str(uuid.uuid4()),
+        "conversation_id": conversation_id,
+        "agent_id": agent_id,
+        "sequence": sequence,
+        "messages": [dict(message) for message in messages],
+        "source": source,
+        "attachments": [dict(attachment) for attachment in attachments] or None,
+        "candidate": None if candidate is None else dict(candidate),
+        "consent": consent,
+    }
+    said = {name: value for name, value in said.items() if value is not None}
+    _check(said, occurred_at)
+    # A moment that is made up here is not what tells two turns apart.
+    told_apart_by = said if occurred_at is None else {**said, "occurred_at": occurred_at.isoformat()}
+    digest = hashlib.sha256(_json(told_apart_by)).hexdigest()
+    moment = (occurred_at or datetime.now(UTC)).isoformat()
+    return Written(user_id or "", said["turn_id"], digest, _json({**said, "occurred_at": moment}))
+
+
+def _check(said: Mapping[str, Any], occurred_at: datetime | None) -> None:
+    wrong: list[str] = []
+    for name in ("user_id", "turn_id", "conversation_id", "agent_id"):
+        value = said.get(name)
+        if value is not None and not (isinstance(value, str) and _IDENTIFIER.fullmatch(value)):
+            wrong.append(f"{name}: should be 1 to 200 characters without control characters")
+    messages = said["messages"]
+    if not 1 <= len(messages) <= MAX_MESSAGES:
+        wrong.append(f"messages: should be 1 to {MAX_MESSAGES}")
+    for place, message in enumerate(messages):
+        if message.get("role") not in _ROLES:
+            wrong.append(f"messages.{place}.role: should be one of {', '.join(_ROLES)}")
+        if not isinstance(message.get("content"), str):
+            wrong.append(f"messages.{place}.content: should be text")
+        if unknown := sorted(message.keys() - {"role", "content", "name"}):
+            wrong.append(f"messages.{place}: has no {', '.join(unknown)}")
+    if not wrong and (size := sum(len(_text(message["content"])) for message in messages)) > MAX_TEXT_BYTES:
+        wrong.append(f"messages: have {size:,} bytes of text and at most {MAX_TEXT_BYTES:,} are taken")
+    if occurred_at is not None and occurred_at.tzinfo is None:
+        wrong.append("occurred_at: needs a time zone: datetime.now(UTC)")
+    if wrong:
+        raise InvalidTurn("; ".join(wrong))
+
+
+def _text(content: str) -> bytes:
+    try:
+        return content.encode()
+    except UnicodeEncodeError:
+        raise InvalidTurn("messages: hold half a character (a lone surrogate)") from None
+
+
+def _json(said: Mapping[str, Any]) -> bytes:
+    try:
+        return json.dumps(said, ensure_ascii=False, separators=(",", ":"), sort_keys=True).encode()
+    except (TypeError, ValueError) as error:
+        raise InvalidTurn(f"a field cannot be written as JSON ({type(error).__name__})") from None

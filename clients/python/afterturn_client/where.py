@@ -1,0 +1,44 @@
+"""Which service is asked, as whom, and where turns wait for it on this machine."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Final
+from urllib.parse import urlsplit
+
+_LOCAL: Final = "http://127.0.0.1:8000"
+
+
+@dataclass(frozen=True)
+class Where:
+    """A service, and how patiently it is asked: `timeout` in seconds for each answer, `attempts` for each request."""
+
+    url: str
+    key: str | None = field(repr=False)
+    timeout: float
+    attempts: int
+
+    def spool_folder(self) -> Path:
+        """Return a folder of this account's own for this service and key: turns of two tenants never share one."""
+        name = hashlib.sha256(f"{self.url} {self.key or ''}".encode()).hexdigest()[:16]
+        state = os.environ.get("XDG_STATE_HOME") or Path.home() / ".local" / "state"
+        return Path(state) / "afterturn-client" / name
+
+
+def where(url: str | None, key: str | None, *, timeout: float, attempts: int) -> Where:
+    """Return what is given, and for what is None what the environment names: AFTERTURN_URL, AFTERTURN_API_KEY.
+
+    Raises:
+        ValueError: the URL or the key cannot be one.
+    """
+    named = (url or os.environ.get("AFTERTURN_URL") or _LOCAL).rstrip("/")
+    secret = (key or os.environ.get("AFTERTURN_API_KEY") or "").strip()
+    parts = urlsplit(named)
+    if parts.scheme not in {"http", "https"} or not parts.hostname or parts.query or parts.fragment:
+        raise ValueError("url (AFTERTURN_URL) should be where the service is, such as https://memory.example.com")
+    if not (secret.isascii() and secret.isprintable()):
+        raise ValueError("key (AFTERTURN_API_KEY) should be what `afterturn keys create` printed")
+    return Where(named, secret or None, timeout, attempts)

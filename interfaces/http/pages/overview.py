@@ -1,0 +1,118 @@
+"""All that is known about the person before the page: grouped, searched, filtered, and told anew when it changes."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from datetime import UTC, date, datetime, time, timedelta
+from itertools import groupby
+from typing import Annotated, Final
+from urllib.parse import urlencode
+from zoneinfo import ZoneInfo
+
+from fastapi import APIRouter, Header, Query, Response
+from fastapi.sse import EventSourceResponse, ServerSentEvent
+
+import interfaces.http.pages.words as words
+from interfaces.http.pages.entering import Me, subject_of_me, zone_of
+from interfaces.http.pages.problems import NotADay, PageRoute
+from interfaces.http.pages.rendering import page
+from interfaces.http.service import Opened
+from recall.events import audience_of, listen
+from recall.filters import Filters
+from recall.listing import list_memories
+from recall.registry import find_known, quotes_of
+from schema import MemoryType, Status
+
+router = APIRouter(include_in_schema=False, route_class=PageRoute)
+_A_PAGE: Final = 50
+_FOUND: Final = 20
+"""Answers of a search that are shown."""
+_EVERYTHING: Final = "everything"
+_SHOWN: Final = {
+    Status.ACTIVE.value: (Status.ACTIVE,),
+    Status.SUPERSEDED.value: (Status.SUPERSEDED,),
+    Status.ARCHIVED.value: (Status.ARCHIVED,),
+    _EVERYTHING: (Status.ACTIVE, Status.PROVISIONAL, Status.SUPERSEDED, Status.ARCHIVED),
+}
+
+
+@router.get("/me")
+def overview(
+    me: Me,
+    service: Opened,
+    ask: Annotated[str, Query(max_length=500)] = "",
+    kind: Annotated[str, Query(alias="type", max_length=20)] = "",
+    state: Annotated[str, Query(alias="status", max_length=20)] = Status.ACTIVE.value,
+    since: Annotated[str, Query(max_length=10)] = "",
+    until: Annotated[str, Query(max_length=10)] = "",
+    cursor: Annotated[str | None, Query(max_length=300)] = None,
+    done: str = "",
+) -> Response:
+    """Show all that is known, by category, or what answers a question."""
+    subject, stores = subject_of_me(me), service.context
+    preferences = stores.catalog.preferences.of(subject)
+    zone = zone_of(preferences)
+    state = state if state in _SHOWN else Status.ACTIVE.value
+    filters = Filters(
+        types=(MemoryType(kind),) if kind in set(MemoryType) else (),
+        statuses=_SHOWN[state],
+        since=_begin(since, zone),
+        until=_begin(until, zone, days=1),
+    )
+    following: str | None = None
+    if ask.strip():
+        now = datetime.now(UTC)
+        memories = find_known(me.principal, subject, ask, stores, filters=filters, limit=_FOUND, now=now)
+        groups = [("What answers best", memories)] if memories else []
+    else:
+        listed = list_memories(me.principal, subject, stores, filters=filters, cursor=cursor, limit=_A_PAGE)
+        memories, following = listed.memories, listed.cursor
+        by_category = sorted(memories, key=lambda memory: memory.category)
+        groups = [
+            (name.replace("_", " "), list(some))
+            for name, some in groupby(by_category, key=lambda memory: memory.category)
+        ]
+    wanted = {"ask": ask, "type": kind, "status": state, "since": since, "until": until}
+    return page(
+        "overview.html",
+        me,
+        zone=zone,
+        groups=groups,
+        quotes=quotes_of(me.principal, subject, memories, stores),
+        wanted=wanted,
+        is_filtered=bool(kind or since or until or state != Status.ACTIVE.value),
+        states=[(name, words.STATUS[Status(name)] if name != _EVERYTHING else "everything") for name in _SHOWN],
+        following=following and urlencode({**wanted, "cursor": following}),
+        is_first=cursor is None,
+        waiting=stores.catalog.reviews.count_open(subject),
+        preferences=preferences,
+        told=words.DONE.get(done, ""),
+    )
+
+
+@router.get("/me/live", response_class=EventSourceResponse)
+async def live(
+    me: Me, service: Opened, last_event_id: Annotated[str | None, Header(pattern=r"^\d{1,20}-\d{1,20}$")] = None
+) -> AsyncIterator[ServerSentEvent]:
+    """Tell the page that something changed, not what."""
+    audience = audience_of(me.principal, subject_of_me(me), None)
+    async for event in listen(audience, last_event_id, service.context, service.async_redis):
+        if event is None:
+            yield ServerSentEvent(comment="still here")
+        else:
+            yield ServerSentEvent(event="changed", id=event.id, data="")
+
+
+def _begin(text: str, zone: ZoneInfo, days: int = 0) -> datetime | None:
+    """Return when a day begins where the person is, or the day some days after it; None where none is named.
+
+    Raises:
+        NotADay: the text is none.
+    """
+    if not text:
+        return None
+    try:
+        day = date.fromisoformat(text) + timedelta(days=days)
+    except (ValueError, OverflowError) as error:
+        raise NotADay from error
+    return datetime.combine(day, time(), zone)

@@ -1,0 +1,75 @@
+"""Failures as pages: what a person reads who met one."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Coroutine
+from http import HTTPStatus
+from typing import Any, Final
+
+import structlog
+from fastapi import Request, Response
+from fastapi.exceptions import RequestValidationError
+from fastapi.routing import APIRoute
+
+from interfaces.http.pages.rendering import page
+from recall.listing import InvalidCursor
+from schema.errors import AfterturnError, NotFound, Refused, Transient, UnderLegalHold
+
+_log = structlog.get_logger()
+
+
+class SignInFirst(Refused):
+    """No session is open."""
+
+
+class FormExpired(Refused):
+    """The form does not come from a page of this session."""
+
+
+class NotADay(Refused):
+    """What was sent as a day is none."""
+
+
+_SAID: Final[tuple[tuple[type[AfterturnError], HTTPStatus, str], ...]] = (
+    (FormExpired, HTTPStatus.FORBIDDEN, "This form is too old. Open it again."),
+    (NotADay, HTTPStatus.UNPROCESSABLE_ENTITY, "A day is written as 2026-12-31."),
+    (InvalidCursor, HTTPStatus.UNPROCESSABLE_ENTITY, "This link is not whole. Begin again with the first page."),
+    (NotFound, HTTPStatus.NOT_FOUND, "There is no such thing here, or not any more."),
+    (
+        UnderLegalHold,
+        HTTPStatus.CONFLICT,
+        "It is kept for a legal reason, and cannot be deleted as long as that holds.",
+    ),
+    (Refused, HTTPStatus.CONFLICT, "That cannot be done."),
+    (Transient, HTTPStatus.SERVICE_UNAVAILABLE, "Something is busy or away. Nothing was done; try again in a moment."),
+)
+"""The first class that an error is one of decides."""
+
+
+class PageRoute(APIRoute):
+    """A route whose failures are pages."""
+
+    def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
+        """Return what answers a request."""
+        answer = super().get_route_handler()
+
+        async def answer_with_a_page(request: Request) -> Response:
+            try:
+                return await answer(request)
+            except SignInFirst:
+                return page("sign_in.html", None, code=HTTPStatus.UNAUTHORIZED)
+            except RequestValidationError:
+                return _problem(HTTPStatus.UNPROCESSABLE_ENTITY, "This address or form is not whole.")
+            except AfterturnError as error:
+                for kind, code, message in _SAID:
+                    if isinstance(error, kind):
+                        return _problem(code, message)
+                _log.error("request_failed", error=type(error).__name__)
+                message = "The service is not set up for this. Please tell those who run it."
+                return _problem(HTTPStatus.INTERNAL_SERVER_ERROR, message)
+
+        return answer_with_a_page
+
+
+def _problem(code: HTTPStatus, message: str) -> Response:
+    return page("problem.html", None, code=code, message=message)

@@ -1,0 +1,103 @@
+"""The protocol over HTTP: streamable and stateless, at a route of the app and with the same keys as its others."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from datetime import UTC, datetime
+from http import HTTPStatus
+from typing import Final
+
+from fastapi import FastAPI
+from fastapi.exceptions import RequestValidationError
+from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
+from mcp.server.transport_security import TransportSecuritySettings
+from pydantic import TypeAdapter, ValidationError
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.types import Receive, Scope, Send
+
+from interfaces.http.credentials import principal_behind, subject_of
+from interfaces.http.service import Service
+from interfaces.mcp import server
+from interfaces.mcp.server import as_agent, create_server, tools_named
+from policies.access import acting
+from recall.tools import ToolContext
+from schema import Principal, Subject
+from schema.settings import Settings
+from schema.turn import Identifier
+
+_ASKED: Final = "afterturn.asked"
+"""Where in a request's scope it stands who asks about whom."""
+_HERE: Final = ("127.0.0.1", "localhost", "[::1]")
+_NAMED: Final = TypeAdapter(Identifier)
+
+
+class McpRoute:
+    """Takes one message a request, from whom its key stands for."""
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        request = Request(scope, receive)
+        if request.method != "POST":
+            # There are no sessions, so there is nothing to listen to or to end.
+            raise HTTPException(HTTPStatus.METHOD_NOT_ALLOWED, headers={"Allow": "POST"})
+        scope[_ASKED] = await asyncio.to_thread(_asked, request)
+        await request.app.state.mcp.handle_request(scope, receive, send)
+
+
+@asynccontextmanager
+async def serving(app: FastAPI, service: Service, *, anonymous: bool) -> AsyncIterator[None]:
+    """Let the route of an app answer until the block ends.
+
+    Raises:
+        SettingsError: AFTERTURN_MCP_TOOLS names a tool that is none.
+    """
+
+    def caller(request: server.Request) -> ToolContext:
+        assert request.request is not None
+        principal, subject = request.request.scope[_ASKED]
+        return ToolContext(principal, subject, service.context, datetime.now(UTC))
+
+    manager = StreamableHTTPSessionManager(
+        create_server(caller, tools_named(service.settings.mcp_tools)),
+        json_response=True,
+        stateless=True,
+        max_request_body_size=service.settings.http_max_body_bytes,
+        security_settings=_security(service.settings, anonymous=anonymous),
+    )
+    app.state.mcp = manager
+    async with manager.run():
+        yield
+
+
+def _asked(request: Request) -> tuple[Principal, Subject]:
+    """Return who asks about whom: as everywhere under /api/v1, with `user_id`, `subject_id` and `agent_id` in the
+    query for a key that may name them."""
+    scheme, _, token = request.headers.get("authorization", "").partition(" ")
+    secret = request.headers.get("x-api-key") or (token.strip() if scheme.lower() == "bearer" else None)
+    state = request.app.state
+    principal = principal_behind(secret or None, state.service, anonymous=state.anonymous_is_allowed)
+    user_id, subject_id, agent_id = (_identifier(request, name) for name in ("user_id", "subject_id", "agent_id"))
+    asker = acting(principal, user_id, agent_id)
+    return as_agent(asker), subject_of(asker, subject_id or user_id)
+
+
+def _identifier(request: Request, name: str) -> str | None:
+    given = request.query_params.get(name)
+    try:
+        return None if given is None else _NAMED.validate_python(given)
+    except ValidationError as error:
+        wrong = [{**problem, "loc": ("query", name)} for problem in error.errors(include_input=False)]
+        raise RequestValidationError(wrong) from error
+
+
+def _security(settings: Settings, *, anonymous: bool) -> TransportSecuritySettings:
+    """Return what a request's Host and Origin must be: where no key is asked for, of this machine, so that no page in a
+    browser here, under a name that was made to lead here, reads memories."""
+    names = [*_HERE, settings.http_host]
+    return TransportSecuritySettings(
+        enable_dns_rebinding_protection=anonymous,
+        allowed_hosts=[host for name in names for host in (name, f"{name}:*")],
+        allowed_origins=[f"http://{host}" for name in names for host in (name, f"{name}:*")],
+    )

@@ -1,0 +1,72 @@
+"""Compares what the index has with what the catalog has, memory by memory and version by version."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+import numpy as np
+
+from schema import Subject
+from stores.catalog import IndexJob
+from stores.index.base import Where
+from stores.open import Stores
+
+_ALL = 10**9
+
+
+@dataclass(frozen=True)
+class Disagreement:
+    """A memory of which the index has another version than the catalog; None where one of them has none."""
+
+    subject: Subject
+    memory_id: uuid.UUID
+    index_key: uuid.UUID
+    in_index: int | None
+    in_catalog: int | None
+
+
+def disagreements(subject: Subject, stores: Stores) -> list[Disagreement]:
+    """Return where the index is not as the catalog, and nobody is yet to tell it. Looks twice where it finds something:
+    a fleet at work may have been between."""
+    found = _look(subject, stores)
+    return sorted(found & _look(subject, stores), key=lambda one: one.memory_id) if found else []
+
+
+def tell_again(found: Sequence[Disagreement], stores: Stores, now: datetime) -> None:
+    """Queue what the sweep tells the index of anew."""
+    stores.catalog.queue_index_jobs(
+        [
+            IndexJob(
+                memory_id=one.memory_id,
+                subject=one.subject,
+                index_key=one.index_key,
+                action="upsert" if one.in_catalog else "delete",
+                version=one.in_catalog or (one.in_index or 0) + 1,
+            )
+            for one in found
+        ],
+        now,
+    )
+
+
+def _look(subject: Subject, stores: Stores) -> set[Disagreement]:
+    known = stores.catalog.versions(subject)
+    anywhere = np.zeros(stores.embedder.dimensions, dtype=np.float32)
+    anywhere[0] = 1
+    hits = stores.index.query(anywhere, Where(subject, statuses=()), _ALL)
+    held = {hit.memory_id: (hit.key, hit.version) for hit in hits}
+    # An index may find no more than so many: what it did not is asked for by its key.
+    missing = [key for id_, (key, _) in known.items() if id_ not in held]
+    held |= {entry.memory_id: (entry.key, entry.version) for entry in stores.index.fetch(subject, missing)}
+    waiting = {job.memory_id for job in stores.catalog.index_jobs(subject, limit=_ALL)}
+    found = set()
+    for id_ in (known.keys() | held.keys()) - waiting:
+        key, in_index = held.get(id_, (None, None))
+        index_key, in_catalog = known.get(id_, (key, None))
+        is_same = in_index == in_catalog or (in_index == 0 and in_catalog is not None)
+        if index_key is not None and not is_same:
+            found.add(Disagreement(subject, id_, index_key, in_index, in_catalog))
+    return found

@@ -1,0 +1,73 @@
+"""What a correction corrects: what was told last in the same conversation, told again with the right value."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from datetime import timedelta
+from typing import Final
+
+from memory.context import MemoryContext
+from memory.draft import Draft
+from memory.scoring import Origin
+from policies.access import owning_agent
+from policies.language.corrections import corrected, is_plain
+from policies.language.wording import without_quotation
+from schema import MAX_SUMMARY_CHARS, Candidate, Fact, Labels, Memory, Status
+
+_WITHIN: Final = timedelta(hours=1)
+"""How long after a statement somebody puts it right."""
+_NEWEST: Final = 8
+"""How many memories are looked at."""
+
+
+def correction(candidate: Candidate, origin: Origin, draft: Draft, context: MemoryContext) -> tuple[Candidate, Memory]:
+    """Return the candidate with the whole statement as it should have been, and the memory whose place it takes.
+
+    Raises:
+        LookupError: nothing that was told within the hour in the same conversation has a value that it may stand for.
+    """
+    draft.load(context.catalog.list_memories(draft.subject, limit=_NEWEST))
+    mine = owning_agent(Labels(origin.visibility, origin.author_id, origin.agent_id))
+    told = [
+        memory
+        for memory in draft.current.values()
+        if memory.status is Status.ACTIVE
+        and memory.conversation_id == origin.conversation_id is not None
+        and owning_agent(memory.labels) == mine
+        and candidate.turn_id not in memory.source_turn_ids
+        and timedelta() <= candidate.said_at - memory.said_at <= _WITHIN
+    ]
+    told.sort(key=lambda memory: (memory.said_at, memory.created_at), reverse=True)
+    words = without_quotation(candidate.summary)
+    for memory in told:
+        if summary := corrected(memory.summary, words):
+            return _as_told(candidate, memory, summary), memory
+    if told and is_plain(words):
+        beside = f'{told[0].summary.rstrip(".")} (put right: "{words.rstrip(".")}").'
+        return _as_told(candidate, told[0], beside), told[0]
+    raise LookupError("nothing that was told has such a value")
+
+
+def _as_told(candidate: Candidate, memory: Memory, summary: str) -> Candidate:
+    moved = candidate.occurred_at != candidate.said_at
+    return candidate.model_copy(
+        update={
+            "summary": summary[:MAX_SUMMARY_CHARS],
+            "type": memory.type,
+            "kind": memory.kind,
+            "category": memory.category,
+            "tags": memory.tags,
+            "entities": memory.entities,
+            "facts": tuple(_facts(memory.facts, without_quotation(candidate.summary))),
+            "occurred_at": candidate.occurred_at if moved else memory.occurred_at,
+            "explicit": memory.explicit,
+            "private": memory.private,
+            "pinned": memory.pinned,
+            "quoted": memory.summary.endswith('"'),
+        }
+    )
+
+
+def _facts(facts: Iterable[Fact], words: str) -> Iterable[Fact]:
+    for fact in facts:
+        yield fact.model_copy(update={"object": corrected(fact.object, words) or fact.object})

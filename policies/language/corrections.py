@@ -1,0 +1,131 @@
+"""What somebody puts right right after saying it: "*255 sorry", "at 10, not 9", told with what it corrects."""
+
+from __future__ import annotations
+
+import re
+from difflib import SequenceMatcher
+from typing import Final
+
+from policies.language import lexicon
+from policies.language.clauses import main_clauses
+from policies.language.parse import Parsed
+from policies.language.sentences import words
+from policies.language.spans import MONTHS
+from policies.language.wording import read
+
+_LONGEST: Final = 14
+"""Words."""
+_ALIKE: Final = 0.6
+"""How alike a word is to the one that it was meant to be: brandt and Brand are at .91, at .59 Leo and Oslo."""
+_TOKEN: Final = re.compile(r"[^\W_](?:[^\s,;!?()\[\]\"“”*]*[^\W_])?%?|[$€£]\d[\d.,]*\w?")
+"""A word or a number: "10:30", "26th", "$30", "Anne-Marie"."""
+_SIGNS: Final = "$€£"
+_STARRED: Final = re.compile(r"\*\s?\w|\w\*(?!\w)")
+""" "*255", "181* typo"."""
+_DATE: Final = re.compile(rf"\b(?P<day>\d{{1,2}}) (?P<month>{'|'.join(month.title() for month in MONTHS)}) \d{{4}}\b")
+"""A resolved date, as summaries have it: "26 September 2026"."""
+_BESIDE: Final = re.compile(r" ?\[[^\]]*\]")
+_ORDINAL: Final = re.compile(r"(\d{1,2})(?:st|nd|rd|th)?\Z")
+_FILLERS: Final = words(
+    "sorry i we mean meant typo correction misspoke autocorrect oops wait no nope actually well oh omg god lol haha um "
+    "uh scratch that make it it's its is was should have said say to be precise my bad rather the a an at on in of and "
+    "but of course duh argh ugh damn"
+)
+_OPENS: Final = re.compile(r"(?:(?:oh|omg|ah|argh|ugh|sorry),? )*(?:no|nope|wait|not|make that|scratch that)\b")
+_PLAIN: Final = words("mean meant typo correction autocorrect misspoke")
+_SAYS: Final = words("mean meant means say said misspoke misread misremembered")
+
+
+def is_correction(text: str, parsed: Parsed) -> bool:
+    """Return whether a message opens by putting right what was said before it and says nothing by itself.
+
+    It has a word for that, or an asterisk, and no clause of its own.
+    """
+    if not _values(text) or len(text.split()) > _LONGEST:
+        return False
+    lowered = text.lower()
+    if not (is_plain(text) or "corrects" in read(text).cues or _OPENS.match(lowered) or ", not " in lowered):
+        return False
+    return not any(c.owns_subject and parsed.tokens[c.head].lower not in _SAYS for c in main_clauses(parsed))
+
+
+def is_plain(text: str) -> bool:
+    """Return whether a correction has a mark or a word that nothing but a correction has."""
+    return _STARRED.search(text) is not None or not _PLAIN.isdisjoint(_TOKEN.findall(text.lower()))
+
+
+def corrected(told: str, words_said: str) -> str | None:
+    """Return what was told with the value that a correction puts in the place of another one; None if it is not plain
+    which one.
+
+    The value named after "not" gives way; without one, what is alike: a date to a date, a number to a number, a word
+    of one class (weekdays, relatives) to another, a misspelt word to the right one.
+    """
+    values = _values(_BESIDE.sub("", words_said))
+    lowered = [value.lower() for value in values]
+    dates = {match[0] for match in _DATE.finditer(words_said)}
+    if "not" in lowered:
+        at = lowered.index("not")
+        wrong, right = values[at + 1 : at + 2], (values[:at] or values[at + 2 :])
+        if wrong and right and (place := _places(told, wrong[0])):
+            return _put(told, place[-1], " ".join(right))
+        values = right
+    if len(dates) == 1 and not any(_ORDINAL.match(value) for value in values):
+        return _only(told, list(_DATE.finditer(told)), dates.pop())
+    numbers = [value for value in values if value[0].isdigit() or value[0] in _SIGNS]
+    chosen = numbers if len(numbers) == 1 else values
+    return _with_value(told, chosen[0]) if len(chosen) == 1 else None
+
+
+def _with_value(told: str, value: str) -> str | None:
+    spoken = list(_TOKEN.finditer(told))
+    if value[0].isdigit() or value[0] in _SIGNS:
+        numbers = [m for m in spoken if m[0][0].isdigit() or m[0][0] in _SIGNS]
+        days = list(_DATE.finditer(told))
+        day = _ORDINAL.match(value)
+        if day and len(days) == 1 and (value != day[1] or len(numbers) == 2):
+            return _put(told, days[0].span("day"), day[1])
+        alike = [m for m in numbers if (":" in m[0]) == (":" in value) and not any(_within(m, d) for d in days)]
+        alike = sorted(alike, key=lambda m: -_likeness(m[0], value))
+        sure = len(alike) == 1 or (
+            len(alike) > 1 and _likeness(alike[0][0], value) > max(_ALIKE, _likeness(alike[1][0], value))
+        )
+        return _put(told, alike[0].span(), value) if sure else None
+    rivals = [m for m in spoken if _rival(m[0], value)]
+    if rivals:
+        return _only(told, rivals, value)
+    nearest = max(spoken, key=lambda m: _likeness(m[0].lower(), value.lower()), default=None)
+    if nearest is None or _likeness(nearest[0].lower(), value.lower()) < _ALIKE:
+        return None
+    return _put(told, nearest.span(), value.title() if nearest[0][0].isupper() else value)
+
+
+def _values(text: str) -> list[str]:
+    """Return the words of a correction that are more than its form."""
+    return [value for value in _TOKEN.findall(text) if value.lower() not in _FILLERS]
+
+
+def _rival(one: str, other: str) -> bool:
+    classes = (lexicon.RIVALS[name].split() for name in ("weekday", "month", "relation", "color", "season"))
+    return any(one.lower() in members and other.lower() in members for members in classes)
+
+
+def _likeness(one: str, other: str) -> float:
+    return SequenceMatcher(None, one, other, autojunk=False).ratio()
+
+
+def _places(told: str, value: str) -> list[tuple[int, int]]:
+    return [m.span() for m in _TOKEN.finditer(told) if m[0].lower() == value.lower()]
+
+
+def _within(inner: re.Match[str], outer: re.Match[str]) -> bool:
+    return outer.start() <= inner.start() and inner.end() <= outer.end()
+
+
+def _only(told: str, found: list[re.Match[str]], value: str) -> str | None:
+    return _put(told, found[0].span(), value) if len(found) == 1 else None
+
+
+def _put(told: str, place: tuple[int, int], value: str) -> str | None:
+    changed = f"{told[: place[0]]}{value}{told[place[1] :]}"
+    return changed if changed != told else None

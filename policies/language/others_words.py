@@ -1,0 +1,202 @@
+"""Where a message has words that are not its speaker's own statement: a text to be worked on, a draft, what is made up,
+and what another says (data/others_words.toml has the forms).
+
+Sentences are read by what introduces them. A text that is given stands to the end of the message, of its quotation
+marks where it has some, or to where the speaker plainly speaks for themself again; what another says stands to the end
+of its sentence.
+"""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Iterator, Mapping, Sequence
+from functools import lru_cache
+from importlib.resources import files
+from typing import Any, Final, TypeAlias
+
+Place: TypeAlias = tuple[int, int]
+"""Where words begin and end, in characters."""
+
+_READ_CHARS: Final = 16_000
+_HEAD_CHARS: Final = 240
+_MOST_SENTENCES: Final = 200
+_MOST_CLAUSES: Final = 6
+_SENTENCE: Final = re.compile(r"[^\n]+?(?:[.!?…]{1,4}[\"'”»)\]]{0,2}(?=\s|\Z)|(?=\n|\Z))")
+_COLON: Final = re.compile(r"[:：](?=\s|[^\W\d]|[\"“„«'‘]|\Z)|\s[–—-](?=\s)")
+_COMMA: Final = re.compile(r",\s")
+_CLAUSE: Final = re.compile(r"(?:[,;]|\s[–—-]|\s(?:and|but|so|then))\s+", re.IGNORECASE)
+_OPENS: Final = re.compile(r"[\s:：–—-]*")
+_QUOTATION: Final = re.compile(
+    r"\"[^\"]{1,4000}\"|“[^”]{1,4000}”|„[^“”]{1,4000}[“”]|«[^»]{1,4000}»|(?<!\w)['‘]\S.{1,400}?(?<=\S)['’](?!\w)"
+)
+_REMARK: Final = re.compile(r"\s{0,3}\([^)\n]{1,200}\)")
+"""What is said in brackets of the text that stands before it."""
+_LABEL: Final = re.compile(
+    r"\s{0,4}(?:\[[^\]\n]{1,30}\]\s?)?(?P<who>[^\W\d_][\w'. -]{0,24}?)(?: ?\([^)\n]{1,20}\))?:\s"
+)
+_WORD: Final = re.compile(r"\w")
+
+
+@lru_cache(maxsize=1)
+def table() -> Mapping[str, Any]:
+    """Return the table as it is written."""
+    return tomllib.loads((files("policies.language") / "data" / "others_words.toml").read_text("utf-8"))
+
+
+@lru_cache(maxsize=1)
+def _words() -> Mapping[str, str]:
+    return {name: "|".join(words) for name, words in table()["words"].items()}
+
+
+@lru_cache(maxsize=32)
+def _row(part: str, name: str, key: str = "forms") -> re.Pattern[str]:
+    row = table()[part] if not name else table()[part][name]
+    return re.compile("|".join(f"(?:{_written(form)})" for form in row[key]), re.IGNORECASE)
+
+
+def _written(form: str) -> str:
+    """Return a form with the lists that it names put in."""
+    while (filled := re.sub(r"\{([a-z_]+)\}", lambda match: _words()[match[1]], form)) != form:
+        form = filled
+    return form
+
+
+def given_places(text: str) -> tuple[Place, ...]:
+    """Return where texts stand that are given to be worked on, drafted or made up, in order."""
+    return _given(text[:_READ_CHARS].replace("’", "'"))
+
+
+@lru_cache(maxsize=64)
+def _given(text: str) -> tuple[Place, ...]:
+    """Return the same of a bounded text; kept, as a message is read several times on its way."""
+    places = []
+    until = 0
+    for sentence in _sentences(text, 0):
+        if sentence.start() < until:
+            continue
+        begin = _given_from(sentence)
+        if begin is None:
+            continue
+        end = _given_to(text, begin)
+        if _WORD.search(text, begin, end):
+            places.append((begin, end))
+        until = end
+    return tuple(places)
+
+
+def reported_places(text: str) -> Iterator[Place]:
+    """Yield where a message repeats what another says, in order: to the end of a sentence, or a line of a chat."""
+    text = text[:_READ_CHARS].replace("’", "'")
+    is_chat = False
+    for sentence in _sentences(text, 0):
+        said, start = sentence.group(), sentence.start()
+        if said.rstrip().endswith(":") and re.search(rf"\b(?:{_words()['talk']})\b", said, re.IGNORECASE):
+            is_chat = True
+            continue
+        label = _LABEL.match(said) if is_chat and text[start - 1 : start] == "\n" else None
+        if label is not None:
+            if label["who"].lower() not in ("me", "i", "myself"):
+                yield start, sentence.end()
+            continue
+        begin = _reported_from(said)
+        if begin is not None:
+            end = sentence.end()
+            if not _WORD.search(said, begin):
+                end = _line_end(text, end)
+            yield start + begin, end
+        elif before := _row("mouth", "before").search(said):
+            yield start, start + before.start()
+
+
+def drafted_places(text: str) -> Iterator[Place]:
+    """Yield where a message says what a text in the user's own name is to say, in order."""
+    text = text[:_READ_CHARS].replace("’", "'")
+    form = _row("draft", "after_colon")
+    for sentence in _sentences(text, 0):
+        head = sentence.group()[:_HEAD_CHARS]
+        colon = _COLON.search(head)
+        if colon and any(form.match(head, begin, colon.start()) for begin in _clauses(head[: colon.start()])):
+            yield sentence.start() + colon.end(), sentence.end()
+
+
+def is_attributed(sentence: str) -> bool:
+    """Return whether a sentence that orders something ends by saying that another gave the order."""
+    return any(_row(part, "before").search(sentence) for part in ("mouth", "order"))
+
+
+def asks_for_writing(sentence: str) -> bool:
+    """Return whether a sentence asks for a text to be written or worked on: whose words follow is not sure then."""
+    forms = (_row("given", "after_colon"), _row("draft", "after_colon"))
+    return any(form.match(sentence, begin) for begin in _clauses(sentence[:_HEAD_CHARS]) for form in forms)
+
+
+def speaks_again(sentence: str) -> bool:
+    """Return whether a sentence says that its speaker speaks for themself again."""
+    return _row("again", "").match(sentence.lstrip()) is not None
+
+
+def _sentences(text: str, start: int) -> Iterator[re.Match[str]]:
+    for number, sentence in enumerate(_SENTENCE.finditer(text, start)):
+        if number == _MOST_SENTENCES:
+            return
+        yield sentence
+
+
+def _clauses(head: str) -> Sequence[int]:
+    """Return where the clauses of a sentence begin."""
+    first = len(head) - len(head.lstrip())
+    return [first, *(match.end() for match in _CLAUSE.finditer(head))][:_MOST_CLAUSES]
+
+
+def _given_from(sentence: re.Match[str]) -> int | None:
+    """Return where the text begins that a sentence introduces, None if it introduces none."""
+    said, start = sentence.group(), sentence.start()
+    head = said[:_HEAD_CHARS]
+    begins = _clauses(head)
+    colons = list(_COLON.finditer(head))[:3]
+    for row in ("after_colon", "elsewhere") if colons else ():
+        form = _row("given", row)
+        for colon in colons:
+            if any(form.match(head, begin, colon.start()) for begin in begins if begin < colon.start()):
+                return start + colon.end()
+    for begin in begins[:2]:
+        if frame := _row("given", "after_frame").match(head, begin):
+            return start + frame.end()
+    quoted = _QUOTATION.search(said)
+    if quoted is None and any(_row("given", "after_sentence").match(head, begin) for begin in begins):
+        return sentence.end()
+    return None
+
+
+def _given_to(text: str, begin: int) -> int:
+    """Return where a text ends that is given from `begin` on."""
+    opening = _OPENS.match(text, begin)
+    quotation = _QUOTATION.match(text, opening.end() if opening else begin)
+    if quotation is not None:
+        remark = _REMARK.match(text, quotation.end())
+        return remark.end() if remark else quotation.end()
+    for number, sentence in enumerate(_sentences(text, begin)):
+        if number and speaks_again(sentence.group()):
+            return sentence.start()
+    return len(text)
+
+
+def _reported_from(said: str) -> int | None:
+    """Return where another's words begin in a sentence."""
+    for mark in list(_COLON.finditer(said))[:3]:
+        head = said[max(0, mark.start() - _HEAD_CHARS) : mark.start()]
+        if _row("mouth", "after_colon").match(head) and not _row("mouth", "after_colon", "own").search(head):
+            return mark.end()
+    for mark in list(_COMMA.finditer(said))[:3]:
+        head = said[: mark.start()]
+        if _row("mouth", "after_comma").fullmatch(head) and not _row("mouth", "after_colon", "own").search(head):
+            return mark.end()
+    return None
+
+
+def _line_end(text: str, at: int) -> int:
+    """Return where the next line with words ends."""
+    word = _WORD.search(text, at)
+    end = text.find("\n", word.start()) if word else -1
+    return len(text) if end < 0 else end

@@ -1,0 +1,111 @@
+"""What a person is shown of their own memory: found again, with the words that it came from, and what it replaced."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Final
+
+from policies.language.sentences import split_sentences
+from recall.audience import audiences
+from recall.filters import ANYTHING, Filters
+from recall.listing import list_memories
+from recall.retrieve import retrieve
+from schema import Memory, Principal, Status, Subject
+from stores.fulltext.terms import terms_of
+from stores.open import Stores
+
+_QUOTED_CHARS: Final = 200
+_GENERATIONS: Final = 20
+"""How many times over a memory may have been replaced until the rest of its history is left out."""
+
+
+def find_known(
+    principal: Principal | None,
+    subject: Subject,
+    question: str,
+    stores: Stores,
+    *,
+    filters: Filters = ANYTHING,
+    limit: int = 50,
+    now: datetime,
+) -> list[Memory]:
+    """Return what answers a question, best first, and behind that what has all of its words, blocked and suppressed
+    ones too. Looking at what is known counts as no use of it.
+
+    Raises:
+        NotAMember, NotAllowed: the principal may see nothing of the subject.
+    """
+    found: dict[uuid.UUID, Memory] = {}
+    if Status.ACTIVE in filters.statuses:
+        hits = retrieve(
+            principal, [subject], question, stores, filters=filters, limit=limit, counts_as_use=False, now=now
+        )
+        found |= {hit.memory.id: hit.memory for hit in hits}
+    worded = list_memories(principal, subject, stores, filters=filters, words=question, limit=limit)
+    found |= {memory.id: memory for memory in worded.memories if memory.id not in found}
+    return list(found.values())[:limit]
+
+
+def quotes_of(
+    principal: Principal | None, subject: Subject, memories: Sequence[Memory], stores: Stores
+) -> dict[uuid.UUID, str]:
+    """Return what the user said of which each memory came last, by the memories' ids: the sentence that is likest to
+    it. Those are absent of which no turn is kept, and all where the principal may not read turns.
+
+    Raises:
+        NotAMember, NotAllowed: the principal may see nothing of the subject.
+    """
+    [audience] = audiences(principal, [subject], stores)
+    if not audience.reads_turns:
+        return {}
+    last = {memory.id: memory.source_turn_ids[-1] for memory in memories if memory.source_turn_ids}
+    said = {turn.turn_id: turn.text_of("user") for turn in stores.catalog.sources(subject, [*set(last.values())])}
+    quotes = {
+        memory.id: quote(said[last[memory.id]], memory.summary) for memory in memories if last.get(memory.id) in said
+    }
+    return {id_: words for id_, words in quotes.items() if words}
+
+
+def quote(said: str, summary: str) -> str:
+    """Return the sentence of what was said that shares most words with a summary, at most 200 characters of it; the
+    first of them where several do."""
+    wanted = frozenset(terms_of(summary))
+    sentences = [sentence.text for sentence in split_sentences(said)]
+    best = max(sentences, key=lambda sentence: len(wanted.intersection(terms_of(sentence))), default="")
+    if len(best) <= _QUOTED_CHARS:
+        return best
+    return best[:_QUOTED_CHARS].rsplit(" ", 1)[0] + " …"
+
+
+def history_of(principal: Principal | None, subject: Subject, memory: Memory, stores: Stores) -> list[Memory]:
+    """Return a memory with all that it took the place of, and what took its place, oldest said first; it alone where
+    nothing was replaced.
+
+    Raises:
+        NotAMember, NotAllowed: the principal may see nothing of the subject.
+    """
+    [audience] = audiences(principal, [subject], stores)
+    found = {memory.id: memory}
+    newest = [memory]
+    for _ in range(_GENERATIONS):
+        wanted = {id_ for one in newest for id_ in (*one.supersedes, *filter(None, [one.superseded_by]))}
+        read = stores.catalog.memories(subject, wanted - found.keys()) if wanted - found.keys() else {}
+        newest = [one for one in read.values() if audience.sees(one) and one.status is not Status.DELETED]
+        if not newest:
+            break
+        found |= {one.id: one for one in newest}
+    return sorted(found.values(), key=lambda one: (one.said_at, one.created_at, one.id))
+
+
+def near_of(principal: Principal | None, subject: Subject, memory: Memory, stores: Stores) -> list[Memory]:
+    """Return what lay nearest to a memory when it was decided on, as far as it holds still.
+
+    Raises:
+        NotAMember, NotAllowed: the principal may see nothing of the subject.
+    """
+    [audience] = audiences(principal, [subject], stores)
+    known = stores.catalog.memories(subject, memory.related_ids)
+    near = (known[id_] for id_ in memory.related_ids if id_ in known)
+    return [one for one in near if one.status is Status.ACTIVE and audience.sees(one)]

@@ -1,0 +1,140 @@
+"""What the index must still be told of, and who may be telling it.
+
+A job is struck only by who was alone with it from before reading the memory until after telling the index. So whatever
+another may write late, a job still stands from which it is put right.
+"""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Sequence
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from functools import cache
+from typing import Any
+
+from sqlalchemy import Connection, Row, bindparam, delete, func, or_, select, update
+
+import stores.catalog.tables as tables
+from schema import MemoryType, Subject, index_key
+from stores.catalog.changes import IndexJob
+from stores.catalog.statements import any_of, mine, of_subject, upsert, whose
+
+_JOBS = tables.index_jobs
+_DELETE = delete(_JOBS).where(
+    _JOBS.c.memory_id == bindparam("id"),
+    _JOBS.c.version == bindparam("done"),
+    _JOBS.c.generation == bindparam("seen"),
+)
+_TO_TAKE = select(_JOBS).where(_JOBS.c.memory_id.in_(any_of("ids"))).order_by(_JOBS.c.memory_id).with_for_update()
+_PASS_OVER = update(_JOBS).where(_JOBS.c.memory_id.in_(any_of("ids"))).values(generation=_JOBS.c.generation + 1)
+_TAKE = _PASS_OVER.values(taken_at=bindparam("now"))
+_VERSIONS = select(tables.memories.c.id, tables.memories.c.version).where(tables.memories.c.id.in_(any_of("ids")))
+
+_ALL_VERSIONS = select(tables.memories.c.id, tables.memories.c.type, tables.memories.c.version).where(
+    mine(tables.memories)
+)
+
+
+def queue_jobs(connection: Connection, jobs: Sequence[IndexJob], since: datetime, *, taken: bool) -> None:
+    """Queue jobs in a transaction that writes. A job that stands for the same memory becomes the newer one, and nobody
+    who had it may strike it. With `taken` its writer tells the index now."""
+    if jobs:
+        taken_at = datetime.now(UTC) if taken else None
+        rows = [_row(job, since) | {"taken_at": taken_at} for job in jobs]
+        connection.execute(_queue_statement(connection.dialect.name), rows)
+
+
+def read_jobs(
+    connection: Connection, subject: Subject | None, besides: tuple[datetime, datetime] | None, limit: int
+) -> list[IndexJob]:
+    """Return the jobs of one subject or of all, oldest first; not those that were taken, or are from, between two
+    moments, if given."""
+    query = select(_JOBS).order_by(_JOBS.c.since).limit(limit)
+    if besides is not None:
+        taken_at = func.coalesce(_JOBS.c.taken_at, _JOBS.c.since)
+        query = query.where(or_(taken_at < besides[0], taken_at > besides[1]))
+    if subject is not None:
+        query = query.where(of_subject(_JOBS, subject))
+    return [_job_of(row) for row in connection.execute(query)]
+
+
+def take_jobs(connection: Connection, jobs: Sequence[IndexJob], patience: timedelta) -> list[IndexJob]:
+    """Take jobs, and answer them as they may be struck: by nobody where another took one less than `patience` ago, and
+    may be at work on it, or where one is no longer as it was read."""
+    now = datetime.now(UTC)
+    there = {row.memory_id: row for row in connection.execute(_TO_TAKE, {"ids": [job.memory_id for job in jobs]})}
+    if there:
+        connection.execute(_TAKE, {"ids": list(there), "now": now})
+    return [replace(job, generation=_taken(job, there.get(job.memory_id), now, patience)) for job in jobs]
+
+
+def pass_over(connection: Connection, memory_ids: Sequence[uuid.UUID]) -> None:
+    """Let nobody strike the jobs of memories of which the index is told otherwise in this transaction: who has one may
+    tell what was so before."""
+    connection.execute(_PASS_OVER, {"ids": list(memory_ids)})
+
+
+def strike_jobs(connection: Connection, jobs: Sequence[IndexJob]) -> dict[uuid.UUID, int]:
+    """Strike jobs that nobody had beside us, and return the versions at which their memories are by now; those that are
+    gone are left out."""
+    mine = [
+        {"id": job.memory_id, "done": job.version, "seen": job.generation} for job in jobs if job.generation is not None
+    ]
+    if mine:
+        connection.execute(_DELETE, mine)
+    return {row.id: row.version for row in connection.execute(_VERSIONS, {"ids": [job.memory_id for job in jobs]})}
+
+
+def read_versions(connection: Connection, subject: Subject) -> dict[uuid.UUID, tuple[uuid.UUID, int]]:
+    """Return where a subject's memories lie in the index, and at which versions they are, by memory."""
+    return {
+        row.id: (index_key(subject.subject_id, MemoryType(row.type), row.id), row.version)
+        for row in connection.execute(_ALL_VERSIONS, whose(subject))
+    }
+
+
+def _taken(job: IndexJob, row: Row[Any] | None, now: datetime, patience: timedelta) -> int | None:
+    if row is None or row.version != job.version:
+        return None
+    # One from far ahead was taken by a clock that is wrong, and may be as old.
+    is_shared = row.taken_at is not None and abs(now - row.taken_at) < patience
+    return None if is_shared else row.generation + 1
+
+
+def _row(job: IndexJob, since: datetime) -> dict[str, Any]:
+    return {
+        "memory_id": job.memory_id,
+        **job.subject.model_dump(),
+        "index_key": job.index_key,
+        "action": job.action,
+        "version": job.version,
+        "since": since,
+    }
+
+
+def _job_of(row: Row[Any]) -> IndexJob:
+    return IndexJob(
+        memory_id=row.memory_id,
+        subject=Subject(tenant_id=row.tenant_id, subject_id=row.subject_id),
+        index_key=row.index_key,
+        action=row.action,
+        version=row.version,
+        generation=row.generation,
+    )
+
+
+@cache
+def _queue_statement(dialect: str) -> Any:
+    statement = upsert(dialect, _JOBS)
+    excluded = statement.excluded
+    return statement.on_conflict_do_update(
+        index_elements=[_JOBS.c.memory_id],
+        set_={
+            "action": excluded.action,
+            "version": excluded.version,
+            "since": excluded.since,
+            "generation": _JOBS.c.generation + 1,
+            "taken_at": func.coalesce(excluded.taken_at, _JOBS.c.taken_at),
+        },
+    )

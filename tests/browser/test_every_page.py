@@ -1,0 +1,137 @@
+"""Every page, as it looks: no violation for axe, no sideways scrolling, nothing heavy, nothing from elsewhere."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Final, Literal
+from uuid import UUID
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import expect
+
+from memory.context import MemoryContext
+from schema import Subject
+from tests.browser.conftest import Visit
+from tests.browser.people import a_memory, know, know_many, maya
+
+_COLOURS: Final[tuple[Literal["dark", "light"], ...]] = ("dark", "light")
+# What is wrong by day is by night too, but for the colours.
+_ASKED: Final[dict[str, dict[str, list[str]]]] = {"light": {}, "dark": {"runOnly": ["color-contrast"]}}
+_WIDTHS: Final = (360, 768, 1280)
+_MOST_BYTES: Final = 150_000
+
+
+def pages_of(known: dict[str, UUID]) -> dict[str, str]:
+    memory = f"/me/memories/{known['berlin']}"
+    return {
+        "overview": "/me",
+        "filtered": "/me?type=semantic&status=everything&since=2026-09-01",
+        "nothing-found": "/me?ask=How+do+I+compile+a+kernel%3F",
+        "memory": memory,
+        "replaced": f"/me/memories/{known['lisbon']}",
+        "delete": f"{memory}/delete",
+        "reviews": "/me/reviews",
+        "wishes": "/me/wishes",
+        "try": "/try?question=Where+do+I+live%3F",
+        "no-such-page": "/me/memories/00000000-0000-0000-0000-000000000000",
+    }
+
+
+def test_every_page_is_for_everyone_at_every_width(
+    visit: Callable[..., Visit], subject: Subject, context: MemoryContext, pytestconfig: pytest.Config
+) -> None:
+    me = visit(subject, refusals={401, 404})
+    folder = pytestconfig.getoption("--pictures", None)
+    found: list[str] = []
+
+    def look(name: str) -> None:
+        for colours in _COLOURS:
+            me.page.emulate_media(color_scheme=colours)
+            for violation in Axe().run(me.page, options=_ASKED[colours]).response["violations"]:
+                nodes = [node["html"][:120] for node in violation["nodes"]]
+                found.append(f"{name}, {colours}: {violation['id']} at {nodes}")
+            for width in _WIDTHS if folder else ():
+                me.page.set_viewport_size({"width": width, "height": 900})
+                me.page.screenshot(path=str(Path(folder) / f"{name}-{width}-{colours}.png"), full_page=True)
+        for width in _WIDTHS:
+            me.page.set_viewport_size({"width": width, "height": 900})
+            broad = me.page.evaluate("document.documentElement.scrollWidth")
+            if broad > width:
+                found.append(f"{name}: {broad} pixels at a width of {width}")
+
+    for name, path in pages_of(maya(subject, context)).items():
+        me.open(path)
+        look(name)
+    me.open("/me/wishes")
+    me.page.get_by_label("to confirm").fill("forget everything")
+    me.press("Forget everything")
+    look("forgotten")
+    me.open("/me")
+    look("sign-in")
+    assert found == []
+
+
+def test_the_readmes_picture_can_be_taken(
+    visit: Callable[..., Visit], subject: Subject, context: MemoryContext, pytestconfig: pytest.Config, tmp_path: Path
+) -> None:
+    maya(subject, context)
+    me = visit(subject)
+    me.page.set_viewport_size({"width": 800, "height": 720})
+    taken = me.page.screenshot(path=pytestconfig.getoption("--picture", None) or tmp_path / "picture.png")
+    assert 10_000 < len(taken) < 100_000
+
+
+def test_a_memory_that_looks_like_a_script_is_text(
+    visit: Callable[..., Visit], subject: Subject, context: MemoryContext
+) -> None:
+    hostile = "<script>alert(1)</script><img src=x onerror=alert(2)>" + "long" * 60
+    [id_] = know(subject, [a_memory(subject, 0, hostile, context)], context)
+    me = visit(subject)
+    me.page.set_viewport_size({"width": 360, "height": 800})
+    # A dialog that nobody listens for is closed, and says so on no console.
+    me.page.add_init_script("window.alert = text => console.error('a script ran: ' + text)")
+    for path in ("/me", "/me?ask=script", f"/me/memories/{id_}", f"/me/memories/{id_}/delete"):
+        me.open(path)
+        expect(me.page.get_by_text(hostile).first).to_be_visible()
+        assert me.page.evaluate("document.documentElement.scrollWidth") == 360
+
+
+def test_a_first_visit_is_light_and_many_memories_are_read_page_by_page(
+    visit: Callable[..., Visit], subject: Subject, context: MemoryContext
+) -> None:
+    know_many(subject, 300, context)
+    me = visit(subject, enters=False)
+    sizes: list[float] = []
+    wire = me.page.context.new_cdp_session(me.page)
+    wire.on("Network.loadingFinished", lambda loaded: sizes.append(loaded["encodedDataLength"]))
+    wire.send("Network.enable")
+    wire.send("Network.setCacheDisabled", {"cacheDisabled": True})
+    me.enter()
+    wire.detach()
+    assert len(sizes) >= 4
+    assert sum(sizes) < _MOST_BYTES
+    told: list[str] = []
+    while True:
+        told += me.page.locator(".memories li > a").all_inner_texts()
+        older = me.page.get_by_role("button", name="Older ones")
+        if older.count() == 0:
+            break
+        older.click()
+    assert len(told) == len(set(told)) == 300
+
+
+def test_the_keyboard_alone_is_enough(visit: Callable[..., Visit], subject: Subject, context: MemoryContext) -> None:
+    known = maya(subject, context)
+    me = visit(subject)
+    me.page.keyboard.press("Tab")
+    me.page.keyboard.press("Enter")
+    expect(me.page.get_by_role("main")).to_be_focused()
+    link = me.page.get_by_role("link", name="Maya has two cats, Miso and Nori.")
+    for _ in range(30):
+        me.page.keyboard.press("Tab")
+        if link.evaluate("link => link === document.activeElement"):
+            break
+    me.page.keyboard.press("Enter")
+    me.page.wait_for_url(f"**/me/memories/{known['cats']}")

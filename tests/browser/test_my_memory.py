@@ -1,0 +1,213 @@
+"""What a person does on their pages, each with scripts and without."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from uuid import UUID
+
+import pytest
+from playwright.sync_api import expect
+
+from memory.context import MemoryContext
+from memory.edits import Edit, edit
+from schema import Subject
+from tests.browser.conftest import Visit
+from tests.browser.people import FIRST_DAY, a_memory, ask, know, maya
+
+CATS = "Maya has two cats, Miso and Nori."
+LISBON = "Maya lives in Lisbon."
+BERLIN = "Maya lives in Berlin since September 2026."
+
+
+@pytest.fixture(params=[True, False], ids=["scripts", "no scripts"])
+def scripts(request: pytest.FixtureRequest) -> bool:
+    return bool(request.param)
+
+
+@pytest.fixture
+def known(subject: Subject, context: MemoryContext) -> dict[str, UUID]:
+    return maya(subject, context)
+
+
+@pytest.fixture
+def me(visit: Callable[..., Visit], subject: Subject, known: dict[str, UUID], scripts: bool) -> Visit:
+    return visit(subject, runs_scripts=scripts)
+
+
+def told(me: Visit, text: str) -> None:
+    expect(me.page.get_by_role("status").filter(has_text=text)).to_be_visible()
+
+
+def listed(me: Visit) -> list[str]:
+    return me.page.locator(".memories li > a").all_inner_texts()
+
+
+def test_all_is_listed_with_the_words_it_came_from(me: Visit) -> None:
+    assert CATS in listed(me)
+    assert LISBON not in listed(me)
+    expect(me.page.get_by_text("Yes, two cats, Miso and Nori.")).to_be_visible()
+
+
+def test_a_question_finds_what_answers_it_best(me: Visit) -> None:
+    me.page.get_by_role("searchbox", name="Search").fill("Where do I live?")
+    me.press("Search")
+    assert listed(me)[0] == BERLIN
+
+
+def test_a_filter_leaves_what_it_names(me: Visit) -> None:
+    def shown(name: str, value: str) -> list[str]:
+        me.page.get_by_text("Show only some").click()
+        if name in ("Kind", "State"):
+            me.page.get_by_role("combobox", name=name).select_option(value)
+        else:
+            me.page.get_by_label(name, exact=True).fill(value)
+        me.press("Show these")
+        found = listed(me)
+        me.follow("Show all that is known")
+        return found
+
+    assert shown("Kind", "something that happened") == ["Maya had dinner with her sister Lea on 4 September 2026."]
+    assert shown("State", "no longer holds") == [LISBON]
+    assert shown("Said from", "2026-09-07") == [BERLIN]
+    assert shown("Said until", "2026-09-02") == ["Maya is vegan and allergic to peanuts."]
+
+
+def test_a_memory_says_where_it_came_from_what_it_replaced_and_why(me: Visit) -> None:
+    me.follow(BERLIN)
+    expect(me.page.get_by_text("I moved to Berlin last week!")).to_be_visible()
+    expect(me.page.get_by_role("region", name="What it replaced")).to_contain_text(LISBON)
+    expect(me.page.get_by_role("region", name="Why it is kept")).to_contain_text("home city changed")
+    me.follow(LISBON)
+    expect(me.page.get_by_text("no longer holds").first).to_be_visible()
+
+
+def test_a_memory_is_corrected(me: Visit, known: dict[str, UUID]) -> None:
+    me.follow(CATS)
+    me.page.get_by_label("What it should say").fill("Maya has three cats.")
+    me.press("Save")
+    told(me, "Saved.")
+    expect(me.page.get_by_role("heading", name="Maya has three cats.")).to_be_visible()
+    expect(me.page.get_by_role("region", name="Why it is kept")).to_contain_text("Changed by you")
+
+
+def test_whoever_corrects_is_told_that_somebody_else_did(
+    me: Visit, known: dict[str, UUID], subject: Subject, context: MemoryContext
+) -> None:
+    me.refusals.add(409)
+    me.follow(CATS)
+    edit(None, subject, known["cats"], Edit("Maya has one cat."), context, now=FIRST_DAY)
+    me.page.get_by_label("What it should say").fill("Maya has three cats.")
+    me.press("Save")
+    expect(me.page.get_by_role("alert")).to_contain_text("somebody else")
+    expect(me.page.get_by_role("heading", name="Maya has one cat.")).to_be_visible()
+    expect(me.page.get_by_label("What it should say")).to_have_value("Maya has three cats.")
+
+
+def test_what_is_done_to_a_memory_can_be_undone(me: Visit) -> None:
+    me.follow(CATS)
+    state = me.page.locator("h1 + p")
+    for does, undoes, mark in (
+        ("Never forget this", "Let it fade", "pinned"),
+        ("Put it away", "Use it again", "put away"),
+        ("Don't mention it", "You may mention it", "never mentioned"),
+    ):
+        me.press(does)
+        expect(state).to_contain_text(mark)
+        me.press(undoes)
+        expect(state).not_to_contain_text(mark)
+
+
+def test_a_memory_is_deleted_in_three_clicks(me: Visit) -> None:
+    me.follow(CATS)
+    me.page.get_by_role("button", name="Delete").click()
+    me.press("Delete it")
+    told(me, "Deleted.")
+    assert CATS not in listed(me)
+
+
+def test_what_waits_is_kept_or_dropped(
+    me: Visit, subject: Subject, known: dict[str, UUID], context: MemoryContext
+) -> None:
+    ask(subject, "Maya speaks Norwegian.", context, turn_id="another")
+    me.follow("What is known")
+    me.follow("2 things wait for your decision")
+    fish = me.page.get_by_role("article", name="Maya eats fish on Fridays.")
+    expect(fish).to_contain_text("It contradicts what you said yourself")
+    expect(fish).to_contain_text("Maya is vegan and allergic to peanuts.")
+    fish.get_by_role("button", name="Drop it").click()
+    told(me, "Dropped.")
+    me.press("Keep it")
+    told(me, "Kept.")
+    expect(me.page.get_by_text("Nothing waits for your decision.")).to_be_visible()
+    me.follow("What is known")
+    assert "Maya speaks Norwegian." in listed(me)
+    assert "Maya eats fish on Fridays." not in listed(me)
+
+
+def test_remembering_is_paused_and_goes_on(me: Visit) -> None:
+    me.follow("What I want")
+    me.press("Pause remembering")
+    told(me, "Paused")
+    me.follow("What is known")
+    expect(me.page.get_by_text("Remembering is paused.")).to_be_visible()
+    me.follow("Change that")
+    me.press("Go on remembering")
+    told(me, "may be remembered again")
+
+
+def test_a_topic_is_left_alone_and_talked_about_again(me: Visit) -> None:
+    me.follow("What I want")
+    me.page.get_by_label("A topic").fill("football")
+    me.press("Leave it alone")
+    told(me, "left alone")
+    topics = me.page.get_by_role("region", name="What not to talk about")
+    expect(topics).to_contain_text("football")
+    expect(topics).to_contain_text("my ex")
+    me.press("Talk about football again")
+    told(me, "talked about again")
+    expect(topics).not_to_contain_text("football")
+
+
+def test_everything_is_downloaded(me: Visit, tmp_path: Path) -> None:
+    me.follow("What I want")
+    with me.page.expect_download() as coming:
+        me.follow("Download all that is known")
+    coming.value.save_as(tmp_path / "mine.jsonl")
+    lines = [json.loads(line) for line in (tmp_path / "mine.jsonl").read_text().splitlines()]
+    assert CATS in json.dumps(lines)
+    assert "Yes, two cats" in json.dumps(lines)
+
+
+def test_everything_is_forgotten_with_the_proof(me: Visit) -> None:
+    me.refusals |= {401, 422}
+    me.follow("What I want")
+    me.page.get_by_label("to confirm").fill("yes")
+    me.press("Forget everything")
+    expect(me.page.get_by_role("alert")).to_contain_text("Nothing was forgotten")
+    me.page.get_by_label("to confirm").fill("forget everything")
+    me.press("Forget everything")
+    expect(me.page.get_by_role("heading", name="Everything was forgotten")).to_be_visible()
+    expect(me.page.get_by_role("row", name="what was known")).to_be_visible()
+    me.open("/me")
+    expect(me.page.get_by_role("heading", name="Sign in first")).to_be_visible()
+
+
+def test_who_signs_out_is_out(me: Visit) -> None:
+    me.refusals.add(401)
+    me.press("Sign out")
+    expect(me.page.get_by_role("heading", name="Sign in first")).to_be_visible()
+    me.open("/me")
+    expect(me.page.get_by_role("heading", name="Sign in first")).to_be_visible()
+
+
+def test_a_new_memory_appears_while_one_watches(
+    visit: Callable[..., Visit], subject: Subject, known: dict[str, UUID], context: MemoryContext
+) -> None:
+    me = visit(subject, enters=False)
+    with me.page.expect_request("**/me/live"):
+        me.enter()
+    expect(me.page.get_by_text(CATS)).to_be_visible()
+    know(subject, [a_memory(subject, 12, "Maya learns to sail.", context)], context)
+    expect(me.page.get_by_role("link", name="Maya learns to sail.")).to_be_visible()

@@ -1,0 +1,33 @@
+"""Whether work grows in proportion to its text: a ratio, for seconds belong to the machine they are counted on."""
+
+import time
+from collections.abc import Callable
+
+# Four times the text is four times the work where the work is linear and sixteen times where it is quadratic.
+_TIMES_LONGER = 4
+_MOST_WORK = 9
+# Below this a measurement is noise, and nobody waits for it.
+_NOISE_SECONDS = 0.01
+_ATTEMPTS = 3
+
+
+def assert_grows_linearly(work: Callable[[str], object], piece: str, most_bytes: int) -> None:
+    """Assert that *work* on *piece*, repeated to *most_bytes*, takes at most nine times that on a quarter of it.
+
+    CPU time of this process is compared, and anew up to three times: a busy machine disturbs one measurement, and
+    quadratic work shows in each.
+    """
+    whole = piece * (most_bytes // len(piece.encode()))
+    quarter = whole[: len(whole) // _TIMES_LONGER]
+    ratios = []
+    for _ in range(_ATTEMPTS):
+        ratios.append(_cpu_seconds(work, whole) / max(_cpu_seconds(work, quarter), _NOISE_SECONDS))
+        if ratios[-1] <= _MOST_WORK:
+            return
+    raise AssertionError(f"four times {piece!r} is {min(ratios):.0f} times the work")
+
+
+def _cpu_seconds(work: Callable[[str], object], text: str) -> float:
+    began = time.process_time()
+    work(text)
+    return time.process_time() - began

@@ -1,0 +1,56 @@
+"""What somebody puts right is told with the value that they meant."""
+
+from __future__ import annotations
+
+import pytest
+
+import worker.extract.language as language
+from policies.language.corrections import corrected, is_correction, is_plain
+
+
+@pytest.mark.parametrize(
+    ("told", "said", "right"),
+    [
+        ("Priya's code is 4410.", "*4401", "Priya's code is 4401."),
+        ("Bo weighs 250 pounds.", "*255 sorry", "Bo weighs 255 pounds."),
+        ("Bo paid 70 for 2 lamps.", "sorry, 17, not 70", "Bo paid 17 for 2 lamps."),
+        ("Bo's train leaves at 9:12.", "wait, wrong line, 9:21", "Bo's train leaves at 9:21."),
+        ("Bo's teacher is Ms Brand.", "*brandt", "Bo's teacher is Ms Brandt."),
+        ("Ann is Bo's sister.", "cousin, sorry", "Ann is Bo's cousin."),
+        ("Leo marries on 26 September 2026.", "no wait, the 19th", "Leo marries on 19 September 2026."),
+        (
+            "Bo sees the dentist on 24 February 2026.",
+            "sorry, I meant wednesday [25 February 2026]",
+            "Bo sees the dentist on 25 February 2026.",
+        ),
+    ],
+)
+def test_a_correction_puts_the_right_value_in_the_place_of_the_wrong_one(told: str, said: str, right: str) -> None:
+    (parsed,) = language.parse([said.partition(" [")[0]])
+    assert is_correction(said.partition(" [")[0], parsed)
+    assert corrected(told, said) == right
+
+
+@pytest.mark.parametrize(
+    ("told", "said"),
+    [
+        ("Eve meets Dan on Tuesday and Kim on Friday.", "*thursday"),
+        ("Bo likes tea.", "no worries"),
+        ("Bo likes tea.", "sorry about that"),
+        ("Bo is 31.", "not yet"),
+    ],
+)
+def test_where_it_is_not_plain_what_is_corrected_nothing_is(told: str, said: str) -> None:
+    assert corrected(told, said) is None
+
+
+@pytest.mark.parametrize("said", ["I'm sorry, my dog ate it", "no, I live in Oslo now", "thanks, that's not bad"])
+def test_what_says_something_by_itself_is_no_correction(said: str) -> None:
+    (parsed,) = language.parse([said])
+    assert not is_correction(said, parsed)
+
+
+def test_only_an_asterisk_or_a_word_for_it_makes_a_correction_plain() -> None:
+    assert is_plain("181* typo")
+    assert is_plain("Perth in Scotland I mean, not Australia")
+    assert not is_plain("sorry about that")

@@ -1,0 +1,81 @@
+"""The processes of `afterturn run`: which of them are started again."""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from interfaces.local.processes import ProcessKeepsDying, Supervised
+
+_UNTIL_THERE = """
+import pathlib, sys, time
+flag = pathlib.Path(sys.argv[1])
+if not flag.exists():
+    sys.exit(int(sys.argv[2]))
+flag.with_name("up").touch()
+time.sleep(600)
+"""
+
+
+@pytest.fixture
+def flag(tmp_path: Path) -> Path:
+    """What the process needs to stay up."""
+    return tmp_path / "there"
+
+
+@pytest.fixture
+def started(tmp_path: Path, flag: Path, code: int) -> Iterator[Supervised]:
+    """A process that ends with a code until what it needs is there."""
+    command = [sys.executable, "-c", _UNTIL_THERE, str(flag), str(code)]
+    process = Supervised("worker", command, tmp_path / "log")
+    process.start()
+    yield process
+    process.stop()
+
+
+def restart(process: Supervised) -> None:
+    """Look until it was started again."""
+    deadline = time.monotonic() + 30
+    while not process.restart_if_dead():
+        assert time.monotonic() < deadline
+        time.sleep(0.01)
+
+
+@pytest.mark.parametrize("code", [1])
+def test_one_that_may_succeed_later_is_started_until_it_stays_up(started: Supervised, flag: Path) -> None:
+    for _ in range(3):
+        restart(started)
+    flag.touch()
+    deadline = time.monotonic() + 30
+    while not flag.with_name("up").exists():
+        started.restart_if_dead()
+        assert time.monotonic() < deadline
+        time.sleep(0.01)
+    assert not started.restart_if_dead()
+
+
+@pytest.mark.parametrize("code", [2])
+def test_one_that_says_what_to_mend_is_not_started_again(started: Supervised) -> None:
+    with pytest.raises(ProcessKeepsDying, match="refuses to begin"):
+        restart(started)
+
+
+@pytest.mark.parametrize("code", [70])
+def test_one_that_keeps_dying_is_given_up(started: Supervised) -> None:
+    with pytest.raises(ProcessKeepsDying, match="does not stay up"):
+        for _ in range(3):
+            restart(started)
+
+
+@pytest.mark.parametrize("code", [1])
+def test_one_that_may_succeed_later_is_given_up_too_when_it_never_does(
+    started: Supervised, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("interfaces.local.processes._PATIENCE_SECONDS", 0.0)
+    with pytest.raises(ProcessKeepsDying, match="does not stay up"):
+        for _ in range(3):
+            restart(started)

@@ -1,0 +1,70 @@
+"""What a user wants forgotten, as they say it."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import Final
+
+from policies.forgetting import names_nothing
+from policies.language.orders import Order, about_of
+from policies.language.people import people_in
+from worker.extract.utterances import Utterance
+
+_EVERYTHING: Final = "everything"
+_JUST_SAID: Final = "what was just said"
+_WORD: Final = re.compile(r"[^\W\d_]{2}|\d")
+_WHOM: Final = re.compile(r"\b(?:him|her|them)\b", re.IGNORECASE)
+_JOINTS_AT_END: Final = re.compile(
+    r"(?:[\s,.;:!…–—-]|\b(?:and|so|but|then|please|pls|just|now|kindly|actually)\b)+\Z", re.IGNORECASE
+)
+_IDLE_BEFORE: Final = re.compile(
+    r"(?:(?:oh|hm+|no|nah|wait|sorry|actually|ok|okay|well|hey|please|pls|on second thou?ghts?|never ?mind|nvm|oops|ah|"
+    r"you know what|thinking about it|come to think of it|can you|could you|would you|can u)[\s,.!…-]*)+",
+    re.IGNORECASE,
+)
+"""What stands before an order and says nothing of what it is about."""
+
+
+@dataclass(frozen=True)
+class Forgetting:
+    """What a user wants forgotten, in their own words; everything if `is_all`, what the turn before said if
+    `is_just_said`. In doubt somebody is asked."""
+
+    utterance: Utterance
+    text: str
+    is_all: bool = False
+    is_doubtful: bool = False
+    is_just_said: bool = False
+
+
+def forgetting_named(one: Utterance, order: Order) -> Forgetting | None:
+    """Return what a wish names; None where all may be meant and that is doubtful: hiding all that is known for what may
+    be another's words would be worse than to wait."""
+    if order.scope == "all":
+        return None if order.doubtful else Forgetting(one, _EVERYTHING, is_all=True)
+    if names_nothing(order.object_text):
+        return forgetting_just_said(one)
+    return Forgetting(one, order.object_text, is_doubtful=order.doubtful)
+
+
+def forgetting_just_said(one: Utterance) -> Forgetting:
+    """Return the wish that means what the turn before said."""
+    return Forgetting(one, _JUST_SAID, is_doubtful=True, is_just_said=True)
+
+
+def spoken_of(one: Utterance, order: Order, before: Utterance | None) -> tuple[Utterance, str] | None:
+    """Return the utterance and the words in it that a wish points back to; None where nothing is said before it."""
+    led = _JOINTS_AT_END.sub("", one.text[: max(order.start - one.start, 0)])
+    where, said = (one, led) if _WORD.search(led) or before is None else (before, before.text)
+    if not _WORD.search(said) or _IDLE_BEFORE.fullmatch(said.strip(" ,.!;:…")):
+        return None
+    return where, said
+
+
+def forgetting_of(one: Utterance, order: Order, where: Utterance, said: str) -> Forgetting:
+    """Return the wish that points back to words: whom they name if it says "him" or "her", else what they are about."""
+    parsed = one.parsed if where is one else where.part
+    order_words = one.text[max(order.start - one.start, 0) : order.end - one.start]
+    names = [who.name for who in people_in(parsed) if who.name] if parsed and _WHOM.search(order_words) else []
+    return Forgetting(one, " ".join(names) or about_of(said, one.language), is_doubtful=not names)
