@@ -38,7 +38,7 @@ class Heard:
 
 
 @dataclass(frozen=True)
-class Audience:
+class Listener:
     """Who listens to a subject, and what of it they may hear."""
 
     subject: Subject
@@ -47,7 +47,7 @@ class Audience:
     """Whether what names no memory, such as a turn that could not be processed, is for them too."""
 
 
-def audience_of(principal: Principal, subject: Subject, membership: MemberRole | None) -> Audience:
+def listener_of(principal: Principal, subject: Subject, membership: MemberRole | None) -> Listener:
     """Return what a principal may hear of a subject; `membership` is what the catalog has of its user there.
 
     What names no memory is for the subject's creators and for services alone.
@@ -57,18 +57,18 @@ def audience_of(principal: Principal, subject: Subject, membership: MemberRole |
     """
     role = role_in(principal, subject, membership)
     hears_all = principal.user_id is None or role is MemberRole.CREATOR
-    return Audience(subject, seen_by(principal, role, subject), hears_all)
+    return Listener(subject, seen_by(principal, role, subject), hears_all)
 
 
 async def listen(
-    audience: Audience, after: str | None, stores: Stores, redis: Redis, *, block_seconds: float = 15.0
+    listener: Listener, after: str | None, stores: Stores, redis: Redis, *, block_seconds: float = 15.0
 ) -> AsyncIterator[Heard | None]:
     """Yield the events of a subject from behind the entry `after` on (from now on if None), for ever.
 
     Each is told once, however often it was announced. None comes where nothing happened for `block_seconds`. What a
     memory's row says now decides whether an event of it may be heard; of a memory that is gone the id is told.
     """
-    key = stream_key(audience.subject)
+    key = stream_key(listener.subject)
     told: dict[int, None] = {}
     if after is None:
         latest = _entries(await redis.xrevrange(key, count=1))
@@ -92,7 +92,7 @@ async def listen(
                 fresh.append((position, fields))
         for event_id in list(told)[: max(0, len(told) - stores.settings.event_stream_length)]:
             del told[event_id]
-        for heard in await asyncio.to_thread(_audible, fresh, audience, stores):
+        for heard in await asyncio.to_thread(_audible, fresh, listener, stores):
             yield heard
 
 
@@ -105,18 +105,18 @@ async def _before(redis: Redis, key: str, after: str) -> tuple[dict[int, None], 
     return told, bool(entries)
 
 
-def _audible(entries: Sequence[_Entry], audience: Audience, stores: Stores) -> list[Heard]:
+def _audible(entries: Sequence[_Entry], listener: Listener, stores: Stores) -> list[Heard]:
     events = [
         Heard(position, fields[b"event"].decode(), json.loads(fields[b"payload"])) for position, fields in entries
     ]
     ids = {uuid.UUID(event.payload["id"]) for event in events if "id" in event.payload}
-    labels = {memory.id: memory.labels for memory in stores.catalog.memories(audience.subject, ids).values()}
+    labels = {memory.id: memory.labels for memory in stores.catalog.memories(listener.subject, ids).values()}
 
     def may_hear(event: Heard) -> bool:
         if "id" not in event.payload:
-            return audience.hears_all
+            return listener.hears_all
         memory_labels = labels.get(uuid.UUID(event.payload["id"]))
-        return event.name == EventName.DELETED if memory_labels is None else may_see(audience.seen, memory_labels)
+        return event.name == EventName.DELETED if memory_labels is None else may_see(listener.seen, memory_labels)
 
     return [event for event in events if may_hear(event)]
 

@@ -14,7 +14,7 @@ from interfaces.http.credentials import Asker, subject_of
 from interfaces.http.service import Opened
 from memory.members import membership_of
 from policies.access import acting
-from recall.events import Audience, audience_of, listen
+from recall.events import Listener, listen, listener_of
 from schema.turn import Identifier
 
 router = APIRouter(prefix="/api/v1/events", tags=["events"])
@@ -24,27 +24,27 @@ _RETRY_MS = 2_000
 """How long a client waits before it comes back."""
 
 
-def _audience(
+def _listener(
     principal: Asker,
     service: Opened,
     subject_id: Annotated[Identifier | None, Query(description="whose memory; unset: the user's own")] = None,
     user_id: Annotated[Identifier | None, Query(description="for whom, with the capability act_as")] = None,
-) -> Audience:
+) -> Listener:
     asker = acting(principal, user_id)
     subject = subject_of(asker, subject_id)
     # Once a stream has begun its answer cannot say any more that the broker is away.
     service.context.redis.ping()
-    return audience_of(asker, subject, membership_of(asker, subject, service.context.catalog))
+    return listener_of(asker, subject, membership_of(asker, subject, service.context.catalog))
 
 
 @router.get("", response_class=EventSourceResponse, summary="Listen to what happens to a subject's memory")
 async def hear(
-    audience: Annotated[Audience, Depends(_audience)],
+    listener: Annotated[Listener, Depends(_listener)],
     service: Opened,
     last_event_id: Annotated[str | None, Header(pattern=_ENTRY)] = None,
 ) -> AsyncIterator[ServerSentEvent]:
     """Stream events from behind `Last-Event-ID` on, each once; `gap` where some were dropped in between."""
-    heard = listen(audience, last_event_id, service.context, service.async_redis)
+    heard = listen(listener, last_event_id, service.context, service.async_redis)
     yield ServerSentEvent(comment="listening", retry=_RETRY_MS)
     try:
         async for event in heard:

@@ -17,7 +17,7 @@ from interfaces.http.pages.entering import Me, subject_of_me, zone_of
 from interfaces.http.pages.problems import NotADay, PageRoute
 from interfaces.http.pages.rendering import page
 from interfaces.http.service import Opened
-from recall.events import audience_of, listen
+from recall.events import listen, listener_of
 from recall.filters import Filters
 from recall.listing import list_memories
 from recall.registry import find_known, quotes_of
@@ -95,8 +95,8 @@ async def live(
     me: Me, service: Opened, last_event_id: Annotated[str | None, Header(pattern=r"^\d{1,20}-\d{1,20}$")] = None
 ) -> AsyncIterator[ServerSentEvent]:
     """Tell the page that something changed, not what."""
-    audience = audience_of(me.principal, subject_of_me(me), None)
-    async for event in listen(audience, last_event_id, service.context, service.async_redis):
+    listener = listener_of(me.principal, subject_of_me(me), None)
+    async for event in listen(listener, last_event_id, service.context, service.async_redis):
         if event is None:
             yield ServerSentEvent(comment="still here")
         else:
