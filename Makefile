@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 INSTALLED := $(VENV)/.installed
 
 .DEFAULT_GOAL := help
-.PHONY: help install run test test-unit test-llm soak canary fuzz lint format bench flower lock clean
+.PHONY: help install run test test-unit test-long test-llm soak canary fuzz lint format bench flower lock clean
 
 help: ## Show what each target does
 	@echo "Afterturn: the cold path of an assistant's long-term memory. Start with: make run"
@@ -27,8 +27,12 @@ run: $(INSTALLED) ## Start the whole fleet here and show what it remembers (FILE
 
 test: $(INSTALLED) ## Run all tests
 	$(BIN)/python -m pytest -n 2 tests/unit clients/python/tests
-	$(BIN)/python -m pytest -n 3 --dist loadfile --no-loadscope-reorder -m "not alone" tests/fleet tests/contract tests/browser tests/e2e
-	$(BIN)/python -m pytest -m alone tests/fleet tests/contract tests/e2e
+	$(BIN)/python -m pytest -n 3 --dist loadfile --no-loadscope-reorder -m "not alone and not long" tests/fleet tests/contract tests/e2e
+	$(BIN)/python -m pytest -n 2 tests/browser
+	$(BIN)/python -m pytest -m "alone and not long" tests/fleet tests/contract tests/e2e
+
+test-long: $(INSTALLED) ## Run the tests that take a minute each: poison, clocks that are off, a night beside turns (4 minutes)
+	$(BIN)/python -m pytest -n 2 -m long tests/fleet
 
 test-unit: $(INSTALLED) ## Run the pure tests only: seconds
 	$(BIN)/python -m pytest -n 2 tests/unit clients/python/tests

@@ -16,7 +16,8 @@ from schema import Subject
 from schema.errors import BrokerFailed, Transient
 from stores.mailbox import Lease, Mailbox
 
-_WAIT_SECONDS = 5.0
+WAIT_SECONDS = 5.0
+"""For how long somebody waits for a subject that a worker has in hand, unless they say otherwise."""
 _POLL_SECONDS = 0.05
 _log = structlog.get_logger()
 
@@ -26,13 +27,13 @@ class SubjectBusy(Transient):
 
 
 @contextmanager
-def subject_lease(subject: Subject, context: MemoryContext) -> Iterator[Lease]:
+def subject_lease(subject: Subject, context: MemoryContext, *, wait_seconds: float | None = None) -> Iterator[Lease]:
     """Hold a subject's lease for as long as the block takes.
 
     Raises:
-        SubjectBusy: it was not to be had within 5 seconds.
+        SubjectBusy: it was not to be had within `wait_seconds`, 5 unless given.
     """
-    deadline = time.monotonic() + _WAIT_SECONDS
+    deadline = time.monotonic() + (WAIT_SECONDS if wait_seconds is None else wait_seconds)
     while (lease := context.mailbox.acquire_lease(subject, context.settings.lease_seconds)) is None:
         if time.monotonic() > deadline:
             raise SubjectBusy(f"a worker has the turns of {subject.subject_id!r} in hand; try again in a moment")

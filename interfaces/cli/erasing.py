@@ -26,6 +26,8 @@ from schema.settings import Settings, load_settings
 from worker.nights.unconsolidate import NothingToUndo, unconsolidate
 
 _TEXTS = 100_000
+_WAIT_SECONDS = 60.0
+"""For how long workers are waited for that have the user's turns in hand: some talk on meanwhile."""
 _SPOOL = "spool of this machine"
 _TELLING = 20
 """Characters from which on a text is taken for somebody's own words."""
@@ -80,7 +82,7 @@ def forget_user(
 def _erase(subject: Subject, scope: Scope, key: str, context: MemoryContext) -> Proof:
     now = datetime.now(UTC)
     if scope is Scope.SUBJECT:
-        proof = erase_subject(subject, context, by=OPERATOR, now=now)
+        proof = erase_subject(subject, context, by=OPERATOR, now=now, wait_seconds=_WAIT_SECONDS)
     else:
         proof, _ = erase_turns(subject, scope, key, context, by=OPERATOR, now=now)
     is_meant = partial(is_turn_of, subject=subject, scope=scope, key=key)

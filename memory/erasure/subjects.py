@@ -29,15 +29,19 @@ from stores.mailbox import Lease
 _log = structlog.get_logger()
 
 
-def erase_subject(subject: Subject, context: MemoryContext, *, by: str, now: datetime) -> Proof:
+def erase_subject(
+    subject: Subject, context: MemoryContext, *, by: str, now: datetime, wait_seconds: float | None = None
+) -> Proof:
     """Erase all that is known of a subject, and all of its turns wherever they wait.
+
+    `wait_seconds` is how long the workers are waited for that have its turns in hand, 5 unless given.
 
     Raises:
         SubjectBusy: a worker has the subject's turns in hand for longer than one waits; try again.
         UnderLegalHold: so are some of its memories; nothing was erased.
     """
     proof, erasures = Proof(), context.catalog.erasures
-    with subject_lease(subject, context) as lease:
+    with subject_lease(subject, context, wait_seconds=wait_seconds) as lease:
         erasure = begin_erasure(subject, [(Scope.SUBJECT, "")], context)
         [tombstone] = erasure.tombstones
         line = AuditEntry(

@@ -205,7 +205,7 @@ def test_an_approval_waits_for_nobody_for_ever(worker: Worker, anna: str, monkey
     review = held_back(worker, anna)
     lease = worker.context.mailbox.acquire_lease(subject(anna), 30)
     assert lease is not None
-    monkeypatch.setattr("memory.leases._WAIT_SECONDS", 0.0)
+    monkeypatch.setattr("memory.leases.WAIT_SECONDS", 0.0)
     with pytest.raises(SubjectBusy, match="try again"):
         approve(review.id, worker.context, by="dora", now=NOW)
     worker.context.mailbox.release_lease(lease)

@@ -34,6 +34,7 @@ def sweeps(fleet: Fleet) -> int:
     return fleet.redis.llen(NIGHTLY_QUEUE)
 
 
+@pytest.mark.long
 def test_two_beats_ask_for_no_more_sweeps_than_one(fleet: Fleet) -> None:
     leading(fleet)
     fleet.start("beat")

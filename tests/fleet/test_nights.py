@@ -18,6 +18,7 @@ ARCHIVES_ALL = {"ARCHIVE_WEIGHT": "1.0", "ARCHIVE_IDLE_DAYS": "0", "AFTERTURN_NI
 NIGHTS = 3
 
 
+@pytest.mark.long
 def test_nights_and_turns_of_the_same_users_do_not_race(oracle_fleet: Fleet, monkeypatch: pytest.MonkeyPatch) -> None:
     # Parts with the oracle are opened in this process too, which it makes embed nothing twice: not for other tests.
     monkeypatch.setattr(MiniLM, "embed", MiniLM.embed)

@@ -24,6 +24,7 @@ def fleet(broker_url: str, tmp_path: Path) -> Iterator[Fleet]:
         yield fleet
 
 
+@pytest.mark.long
 def test_a_turn_that_kills_its_workers_becomes_a_dead_letter_and_its_neighbours_live(fleet: Fleet) -> None:
     # All take as long as the one that kills: whoever is in the same worker's hands dies with it, again and again.
     fleet.oracle.ask_for(Faults(fastest=0.5, slowest=0.5))

@@ -75,6 +75,7 @@ def test_a_worker_frozen_past_its_leases_writes_nothing_when_it_wakes(oracle_fle
     assert {call.subject for call in fleet.oracle.calls() if call.process == frozen.pid} >= asked
 
 
+@pytest.mark.long
 def test_workers_whose_clocks_are_an_hour_off_do_as_well(oracle_fleet: Fleet) -> None:
     fleet = oracle_fleet
     behind = fleet.launch_worker(**clock_off_by(-3600, fleet.folder))
@@ -93,6 +94,7 @@ def test_workers_whose_clocks_are_an_hour_off_do_as_well(oracle_fleet: Fleet) ->
     assert {call.process for call in fleet.oracle.calls()} == {behind.pid, ahead.pid, right.pid}
 
 
+@pytest.mark.long
 def test_a_plain_message_is_back_within_a_minute_when_its_worker_dies_before_it_parked_the_turn(
     oracle_fleet: Fleet,
 ) -> None:

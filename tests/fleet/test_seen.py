@@ -153,6 +153,7 @@ def answered(command: Sequence[str], fleet: Fleet, sign: str) -> str:
     return tries[-1].stdout
 
 
+@pytest.mark.long
 def test_the_status_of_a_fleet_at_work_and_the_containers_check_agree_that_it_is_well(fleet: Fleet) -> None:
     fleet.start("beat")
     worker = fleet.start_worker()
