@@ -31,7 +31,7 @@ test: $(INSTALLED) ## Run all tests
 	$(BIN)/python -m pytest -n 2 tests/browser
 	$(BIN)/python -m pytest -m "alone and not long" tests/fleet tests/contract tests/e2e
 
-test-long: $(INSTALLED) ## Run the tests that take a minute each: poison, clocks that are off, a night beside turns (4 minutes)
+test-long: $(INSTALLED) ## Run the tests of the fleet that take longest: poison, clocks that are off, floods (8 minutes)
 	$(BIN)/python -m pytest -n 2 -m long tests/fleet
 
 test-unit: $(INSTALLED) ## Run the pure tests only: seconds

@@ -9,10 +9,10 @@ from typing import Final
 from memory.context import MemoryContext
 from memory.draft import Draft
 from memory.scoring import Origin
-from policies.access import owning_agent
+from policies.access import scope_of
 from policies.language.corrections import corrected, is_plain
 from policies.language.wording import without_quotation
-from schema import MAX_SUMMARY_CHARS, Candidate, Fact, Labels, Memory, Status
+from schema import MAX_SUMMARY_CHARS, Candidate, Fact, Memory, Status
 
 _WITHIN: Final = timedelta(hours=1)
 """How long after a statement somebody puts it right."""
@@ -27,23 +27,25 @@ def correction(candidate: Candidate, origin: Origin, draft: Draft, context: Memo
         LookupError: nothing that was told within the hour in the same conversation has a value that it may stand for.
     """
     draft.load(context.catalog.list_memories(draft.subject, limit=_NEWEST))
-    mine = owning_agent(Labels(origin.visibility, origin.author_id, origin.agent_id))
+    mine = scope_of(origin.visibility, origin.author_id, origin.agent_id)
     told = [
         memory
         for memory in draft.current.values()
         if memory.status is Status.ACTIVE
         and memory.conversation_id == origin.conversation_id is not None
-        and owning_agent(memory.labels) == mine
+        and scope_of(memory.visibility, memory.author_id, memory.agent_id) == mine
         and candidate.turn_id not in memory.source_turn_ids
         and timedelta() <= candidate.said_at - memory.said_at <= _WITHIN
     ]
     told.sort(key=lambda memory: (memory.said_at, memory.created_at), reverse=True)
     words = without_quotation(candidate.summary)
     for memory in told:
-        if summary := corrected(memory.summary, words):
+        if (summary := corrected(memory.summary, words)) and len(summary) <= MAX_SUMMARY_CHARS:
             return _as_told(candidate, memory, summary), memory
     if told and is_plain(words):
         beside = f'{told[0].summary.rstrip(".")} (put right: "{words.rstrip(".")}").'
+        if len(beside) > MAX_SUMMARY_CHARS:
+            raise LookupError("what was told is too long to be put right beside it")
         return _as_told(candidate, told[0], beside), told[0]
     raise LookupError("nothing that was told has such a value")
 
@@ -52,7 +54,7 @@ def _as_told(candidate: Candidate, memory: Memory, summary: str) -> Candidate:
     moved = candidate.occurred_at != candidate.said_at
     return candidate.model_copy(
         update={
-            "summary": summary[:MAX_SUMMARY_CHARS],
+            "summary": summary,
             "type": memory.type,
             "kind": memory.kind,
             "category": memory.category,

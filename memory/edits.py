@@ -12,13 +12,15 @@ from memory.context import MemoryContext
 from memory.draft import Draft
 from memory.publish import publish
 from memory.rights import require_writable, writable_memory
-from policies.authority import USER
+from policies.authority import USER, may_replace
 from policies.categories import normalised_category
 from policies.privacy.screen import screen
 from schema import AuditAction, Memory, Principal, Status, Subject, Verdict, Visibility
 from schema.errors import ConcurrentChange, Refused
+from schema.turn import TurnSource
 
 _ATTEMPTS: Final = 5
+_AGENT: Final[TurnSource] = "agent"
 OPERATOR: Final = "operator"
 
 
@@ -77,6 +79,7 @@ def edit(
     Raises:
         NotFound, NotAMember, NotAllowed: see `writable_memory`; so may what it would be seen as not be written.
         VersionMismatch: it is at another version.
+        NotPossible: an agent would change the words of somebody who is trusted more.
         NotKept: the new summary is a secret, planted, or on a blocked topic.
         pydantic.ValidationError: a value cannot be what its field says.
         ConcurrentChange: others kept changing it.
@@ -94,11 +97,15 @@ def edit(
     def change(memory: Memory, draft: Draft) -> None:
         if version is not None and memory.version != version:
             raise VersionMismatch(memory.version)
+        if "summary" in fields and principal is not None and principal.agent_id is not None:
+            if not may_replace(_AGENT, memory.source):
+                raise NotPossible("the user said it themself: remember what changed, and it waits for them to decide")
+            fields["source"] = _AGENT
         own = {"agent_id": principal.agent_id} if principal and wanted.visibility is Visibility.INDIVIDUAL else {}
         changed = Memory.model_validate({**memory.model_dump(), **fields, **own, "updated_at": now})
         if wanted.visibility is not None:
             require_writable(principal, subject, changed.labels, context.catalog)
-        if wanted.confidence == 0.0:
+        if wanted.confidence == 0.0 and memory.status is Status.ACTIVE:
             draft.update(changed, None, f"edited: {named}")
             draft.archive(changed, "its confidence was set to 0")
         elif "summary" in fields:
@@ -190,6 +197,8 @@ def restore(
             return
         if memory.status is not Status.ARCHIVED:
             raise NotPossible(f"it is {memory.status.value}: only what is archived can be restored")
+        if memory.superseded_by or memory.consolidated_into:
+            raise NotPossible("something else tells it now: edit that")
         changed = {"status": Status.ACTIVE, "updated_at": now, "last_accessed": now}
         draft.update(memory.model_copy(update=changed), None, "restored by hand", AuditAction.RESTORED)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import uuid
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
@@ -20,6 +21,9 @@ FORGETTABLE = (Status.ACTIVE, Status.PROVISIONAL, Status.SUPERSEDED, Status.ARCH
 """The statuses of what a wish to forget may mean."""
 _LOOKED_THROUGH = 5_000
 """How many memories of a subject are looked through, the latest change first."""
+_USER = "user"
+"""Whom facts call the user."""
+_WORDS = re.compile(r"\w+")
 _TAKEN_APART = 20
 """Of how many memories that tell several things, the nearest first, each clause is looked at."""
 _ASKED = "the user asked for it to be forgotten"
@@ -89,15 +93,22 @@ def _rests(
 
 
 def _alone(memory: Memory, summary: str, draft: Draft) -> Memory:
-    said = summary.casefold()
+    said = f" {' '.join(_WORDS.findall(summary.casefold()))} "
+
+    def tells(text: str) -> bool:
+        return f" {' '.join(_WORDS.findall(text.casefold()))} " in said
+
     key = f"afterturn:{draft.subject.key}:rest:{memory.id}:{summary}"
     return memory.model_copy(
         update={
             "id": uuid.uuid5(uuid.NAMESPACE_URL, key),
             "title": None,
             "summary": summary,
-            "entities": tuple(entity for entity in memory.entities if entity.text.casefold() in said),
-            "facts": tuple(fact for fact in memory.facts if fact.object.casefold() in said),
+            "entities": tuple(entity for entity in memory.entities if tells(entity.text)),
+            "facts": tuple(
+                fact for fact in memory.facts if tells(fact.object) and (fact.entity == _USER or tells(fact.entity))
+            ),
+            "tags": (),
             "source_turn_ids": (),
             "created_at": draft.now,
             "updated_at": draft.now,

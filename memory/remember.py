@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import uuid
 from dataclasses import dataclass, replace
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Final, Literal
 
 from memory.context import MemoryContext
@@ -17,11 +17,12 @@ from memory.rights import require_writable, seen_of
 from memory.scoring import Origin, embed, score
 from policies.access import may_see
 from policies.categories import normalised_category
+from policies.limits import within_rate
 from policies.privacy.screen import screen
 from schema import Candidate, Kind, Labels, Memory, MemoryType, Principal, Subject, Verdict, Visibility
 from schema.turn import TurnSource
 
-_WRITES_WINDOW_SECONDS: Final = 3600
+_WRITES_WINDOW: Final = timedelta(hours=1)
 _TYPE_OF: Final = {
     Kind.USER_PREFERENCE: MemoryType.SEMANTIC,
     Kind.USER_FACT: MemoryType.SEMANTIC,
@@ -90,8 +91,10 @@ def remember(
     candidate = _candidate(statement, _summary(subject, statement, context), principal, context, now)
     with subject_lease(subject, context) as lease:
         draft = Draft(subject, now, context.policy.version, by=principal.key_id if principal else OPERATOR)
-        state = context.catalog.subject_state(subject, now)
+        state = context.catalog.subject_state(subject, now - _WRITES_WINDOW)
         scored = score(candidate, context)
+        slower = within_rate(state.writes, candidate.explicit, context.policy)
+        scored = replace(scored, importance=scored.importance * slower)
         items = [scored if statement.importance is None else replace(scored, importance=statement.importance)]
         vectors = embed(items, state.unindexed, draft, context)
         origin = Origin(None, agent_id, author_id, visibility=visibility)

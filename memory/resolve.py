@@ -17,7 +17,7 @@ from memory.metrics import DECISIONS
 from memory.same_fact import PROMPT as SAME_FACT_PROMPT
 from memory.same_fact import Check, Verdicts
 from memory.scoring import Item, Origin, Scored, new_memory
-from policies.access import owning_agent
+from policies.access import scope_of
 from policies.authority import as_heard, may_replace
 from policies.consolidation import apart
 from policies.dedup import Neighbour, contradicts, decide, tells_news
@@ -32,7 +32,6 @@ from schema import (
     Decision,
     DecisionAction,
     ForgetRequest,
-    Labels,
     Memory,
     MemoryType,
     SameFact,
@@ -71,8 +70,8 @@ class _Comparison:
     similarities: dict[uuid.UUID, float]
     vectors: dict[uuid.UUID, Vector]
     """Those of the known memories, where the item may be news of one of them."""
-    agent_id: str | None
-    """The agent whose own the item would be; it is compared with the same agent's own alone."""
+    scope: str | None
+    """Whose the item would be: it is compared with what the same may see alone."""
 
 
 def resolve(
@@ -120,7 +119,11 @@ def _owner(item: Item, origins: Mapping[str, Origin]) -> str | None:
     if isinstance(item, ForgetRequest):
         return None
     origin = origins[item.candidate.turn_id]
-    return owning_agent(Labels(origin.visibility, origin.author_id, origin.agent_id))
+    return scope_of(origin.visibility, origin.author_id, origin.agent_id)
+
+
+def _scope(memory: Memory) -> str | None:
+    return scope_of(memory.visibility, memory.author_id, memory.agent_id)
 
 
 def _comparable(type_: MemoryType) -> tuple[MemoryType, ...]:
@@ -146,7 +149,7 @@ def _neighbours(
 ) -> list[Neighbour]:
     vector = comparison.vector
     found = draft.neighbours(_comparable(candidate.type), comparison.similarities, vector, earlier)
-    near = [neighbour for neighbour in found if owning_agent(neighbour.memory.labels) == comparison.agent_id]
+    near = [neighbour for neighbour in found if _scope(neighbour.memory) == comparison.scope]
     if not near or not tells_news(candidate):
         return near
     vectors = {**comparison.vectors, **draft.vectors, **{memory.id: other for memory, other in earlier}}
@@ -166,7 +169,7 @@ def _doubts(
         candidate = comparison.item.candidate
         neighbours = _neighbours(comparison, candidate, draft, context, earlier)
         decision = _decide(
-            comparison.item, neighbours, comparison.agent_id, draft, context, [memory for memory, _ in earlier]
+            comparison.item, neighbours, comparison.scope, draft, context, [memory for memory, _ in earlier]
         )
         if decision.action is DecisionAction.CHECK:
             known = draft.current | {memory.id: memory for memory, _ in earlier}
@@ -179,19 +182,16 @@ def _doubts(
 def _decide(
     scored: Scored,
     neighbours: Sequence[Neighbour],
-    agent_id: str | None,
+    scope: str | None,
     draft: Draft,
     context: MemoryContext,
     earlier: Sequence[Memory] = (),
 ) -> Decision:
-    same_attribute = [
-        memory
-        for memory in draft.with_attributes(scored.attributes, earlier)
-        if owning_agent(memory.labels) == agent_id
-    ]
+    same_attribute = [memory for memory in draft.with_attributes(scored.attributes, earlier) if _scope(memory) == scope]
     decision = decide(scored.candidate, neighbours, same_attribute, context.policy, draft.now, draft.name)
     if scored.candidate.by_model:
-        known = draft.current | {memory.id: memory for memory in earlier}
+        everything = draft.current | {memory.id: memory for memory in earlier}
+        known = {id_: memory for id_, memory in everything.items() if _scope(memory) == scope}
         return as_told(scored.candidate, decision, known, shown=draft.read)
     return decision
 
@@ -209,7 +209,7 @@ def _resolved(
         return _corrected(item, origins, draft, context)
     candidate = item.candidate
     neighbours = _neighbours(comparison, candidate, draft, context)
-    decision = _decide(item, neighbours, comparison.agent_id, draft, context)
+    decision = _decide(item, neighbours, comparison.scope, draft, context)
     if candidate.only_as_news and decision.action is not DecisionAction.SUPERSEDE and not decision.outdated:
         decision = Decision(action=DecisionAction.SKIP, reason=_NO_NEWS)
     DECISIONS.labels(decision.action).inc()
@@ -265,7 +265,8 @@ def _corrected(item: Scored, origins: Mapping[str, Origin], draft: Draft, contex
     decision = Decision(action=DecisionAction.SUPERSEDE, reason=_PUT_RIGHT, targets=(wrong.id,))
     DECISIONS.labels(decision.action).inc()
     new = new_memory(replace(item, candidate=candidate), origin, draft, context)
-    memory = _create(new, candidate, decision, (), vector, draft, context)
+    as_wrong = {name: getattr(wrong, name) for name in ("visibility", "author_id", "agent_id", "suppressed")}
+    memory = _create(new.model_copy(update=as_wrong), candidate, decision, (), vector, draft, context)
     return Resolution(candidate.turn_id, is_effective=True, memory_id=memory.id)
 
 

@@ -81,10 +81,21 @@ def may_write(principal: Principal, role: MemberRole | None, subject: Subject, l
     return Capability.WRITE_OWN in principal.capabilities and labels.visibility is Visibility.INDIVIDUAL
 
 
-def owning_agent(labels: Labels) -> str | None:
-    """Return the agent whose own something is; None of what is shared. What is one agent's own is never compared with
-    what is shared, or another's: the same content with two owners is two memories."""
-    return labels.agent_id if labels.visibility is Visibility.INDIVIDUAL else None
+def scope_of(visibility: Visibility, author_id: str | None, agent_id: str | None) -> str | None:
+    """Return for whom something is: an agent's own, an author's own, public; None of what members share.
+
+    Only what is for the same is compared: the same content with two owners is two memories, and what one may see takes
+    no place of what others do.
+    """
+    match visibility:
+        case Visibility.INDIVIDUAL:
+            return f"agent {agent_id}"
+        case Visibility.PERSONAL:
+            return f"author {author_id}"
+        case Visibility.PUBLIC:
+            return "public"
+        case Visibility.PRIVATE:
+            return None
 
 
 def in_force(key: ApiKey, now: datetime) -> bool:

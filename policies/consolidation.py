@@ -28,15 +28,16 @@ Pair = tuple[float, int, int]
 def may_join(memory: Memory, now: datetime, policy: Policy, *, at_once: bool = False) -> bool:
     """Say whether an episode may become a part of a consolidated memory.
 
-    Not what a person pinned, asked to be remembered, holds or took out of one before; not what is yet to happen; and,
-    unless there are too many `at_once`, not what is so fresh that it may still be told again, which dedup would want to
-    merge. "Memory System - Mechanics", section 10: those of the last 90 days.
+    Not what a person pinned, asked to be remembered, wants never told, holds or took out of one before; not what is
+    yet to happen; and, unless there are too many `at_once`, not what is so fresh that it may still be told again, which
+    dedup would want to merge. "Memory System - Mechanics", section 10: those of the last 90 days.
     """
     settled = timedelta(0) if at_once else timedelta(hours=policy.episodic_merge_window_hours)
     return (
         memory.type is MemoryType.EPISODIC
         and memory.status is Status.ACTIVE
         and not (memory.pinned or memory.legal_hold or memory.explicit or memory.apart or memory.consolidated_from)
+        and not memory.suppressed
         and memory.occurred_at <= now
         and now - memory.created_at <= timedelta(days=policy.consolidate_days)
         and now - memory.created_at >= settled

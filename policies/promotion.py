@@ -11,7 +11,7 @@ from datetime import datetime, timedelta
 
 from policies.language.lexicon import GENERAL_TAGS
 from policies.language.wording import deed
-from schema import MAX_SUMMARY_CHARS, Candidate, Fact, Kind, Memory, MemoryType, Policy, Status
+from schema import MAX_SUMMARY_CHARS, Candidate, Fact, Kind, Memory, MemoryType, Policy, Status, Visibility
 
 _WORDS = re.compile(r"[^\W_]+")
 _SUREST = 0.95
@@ -57,6 +57,8 @@ def patterns(episodes: Iterable[Memory], now: datetime, policy: Policy) -> list[
         if memory.type is MemoryType.EPISODIC
         and memory.status is not Status.DELETED
         and not memory.private
+        and not memory.suppressed
+        and memory.visibility in (Visibility.PUBLIC, Visibility.PRIVATE)
         and memory.trust_score > policy.promote_trust
         and since <= memory.said_at <= now
     ]

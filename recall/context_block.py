@@ -31,8 +31,6 @@ _STABLE_SHARE: Final = 0.5
 _STANDING: Final = 0.5
 """Importance from which on a lasting memory stands in every block; a pinned one always does."""
 _LOOKED_THROUGH: Final = 1_000
-BULLETS: Final = 3
-"""What a supervisor is given ("S3 Vectors Memory Implementation Plan (V1)", context node)."""
 
 
 @dataclass(frozen=True)

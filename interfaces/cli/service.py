@@ -57,7 +57,7 @@ def serve(
     if settings.http_metrics_port:
         _show_metrics(settings)
     uvicorn.run(
-        create_app(settings, anonymous=anonymous),
+        create_app(settings.model_copy(update={"http_host": address, "http_port": number}), anonymous=anonymous),
         host=address,
         port=number,
         log_level=settings.log_level,

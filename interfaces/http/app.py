@@ -14,7 +14,7 @@ from starlette.staticfiles import StaticFiles
 
 from interfaces.http import events, health, memories, subjects, turns
 from interfaces.http.description import describe
-from interfaces.http.limits import BodyLimit, RequestIds
+from interfaces.http.limits import BodyLimit, OnlyThisMachine, RequestIds
 from interfaces.http.pages import entering, me, overview, trying, wishes
 from interfaces.http.problems import add_problems
 from interfaces.http.rates import RateLimitFields
@@ -51,6 +51,8 @@ def create_app(settings: Settings, *, anonymous: bool = False) -> FastAPI:
     app.add_middleware(RateLimitFields)
     app.add_middleware(GZipMiddleware, minimum_size=1_000)
     app.add_middleware(BodyLimit, most=settings.http_max_body_bytes)
+    if anonymous:
+        app.add_middleware(OnlyThisMachine, address=settings.http_host)
     app.add_middleware(RequestIds)
     add_problems(app)
     for router in (

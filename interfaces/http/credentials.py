@@ -35,12 +35,13 @@ def _principal(
 
 
 def principal_behind(secret: str | None, service: Service, *, anonymous: bool) -> Principal:
-    """Return whom a request's key stands for; with `anonymous` who sends none is let do everything.
+    """Return whom a request's key stands for; with `anonymous` who sends none is let do everything, as
+    long as nobody made a key.
 
     Raises:
         Unauthorized: the key is none that is known and in force.
     """
-    if secret is None and anonymous:
+    if secret is None and anonymous and not service.context.catalog.keys.any():
         return ANONYMOUS
     principal = principal_of(secret, service.context.catalog, now=datetime.now(UTC)) if secret else None
     if principal is None:

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+from typing import Final
+
 from interfaces.http.problems import PreconditionFailed
 from schema import Memory
+
+_MOST_DIGITS: Final = 18
 
 
 def etag_of(memory: Memory) -> str:
@@ -20,6 +24,6 @@ def version_of(if_match: str) -> int | None:
     if if_match.strip() == "*":
         return None
     digits = if_match.strip().removeprefix("W/").strip('"')
-    if not digits.isdecimal():
+    if not digits.isdecimal() or len(digits) > _MOST_DIGITS:
         raise PreconditionFailed("If-Match names no version of a memory: send back the ETag that you were given")
     return int(digits)

@@ -1,4 +1,4 @@
-"""What every request gets and may not exceed: an id, and a size."""
+"""What every request gets and may not exceed: an id, a size, and where no key is asked for, this machine."""
 
 from __future__ import annotations
 
@@ -6,12 +6,14 @@ import re
 import uuid
 from http import HTTPStatus
 from typing import Final
+from urllib.parse import urlsplit
 
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from interfaces.http.problems import problem
 
+_HERE: Final = ("localhost", "127.0.0.1", "::1")
 _REQUEST_ID: Final = re.compile(r"[A-Za-z0-9._-]{1,100}")
 
 
@@ -77,3 +79,30 @@ class BodyLimit:
     async def _refuse(self, scope: Scope, receive: Receive, send: Send) -> None:
         answer = problem(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, f"a request may have {self._most} bytes")
         await answer(scope, receive, send)
+
+
+class OnlyThisMachine:
+    """Refuses requests under another name than this machine's, and from pages of elsewhere: where no key is asked for,
+    no page in a browser here reads or changes memories, under whatever name it was made to lead here."""
+
+    def __init__(self, app: ASGIApp, address: str) -> None:
+        self._app, self._names = app, frozenset({*_HERE, address})
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        headers = Headers(scope=scope)
+        if self._is_elsewhere(f"//{headers.get('host', '')}"):
+            refused = problem(HTTPStatus.MISDIRECTED_REQUEST, "this service answers under this machine's names alone")
+            await refused(scope, receive, send)
+        elif (origin := headers.get("origin")) and self._is_elsewhere(origin):
+            await problem(HTTPStatus.FORBIDDEN, "pages of other sites may ask nothing here")(scope, receive, send)
+        else:
+            await self._app(scope, receive, send)
+
+    def _is_elsewhere(self, address: str) -> bool:
+        try:
+            return urlsplit(address).hostname not in self._names
+        except ValueError:
+            return True

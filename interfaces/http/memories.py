@@ -27,6 +27,7 @@ from recall.retrieve import retrieve
 from recall.told import VISIBILITIES_OF, VISIBILITY_OF, HitOut, MemoryOut, Scope, hit_out, memory_out
 from schema import Kind, Memory, MemoryType, Principal, Status, Subject
 from schema.errors import Denied, NotFound
+from schema.memory import Summary, Tag
 from schema.turn import Identifier
 
 router = APIRouter(prefix="/api/v1/memories", tags=["memories"])
@@ -51,11 +52,11 @@ class MemoryIn(BaseModel):
 
     model_config = ConfigDict(extra="forbid")
 
-    content: Annotated[str, Field(min_length=1, max_length=600)]
+    content: Summary
     memory_type: Kind = Kind.USER_FACT
     category: Annotated[str, Field(max_length=60)] | None = None
     scope: Scope | None = None
-    tags: Annotated[list[str], Field(max_length=20)] = []
+    tags: Annotated[list[Tag], Field(max_length=20)] = []
     importance: Annotated[float, Field(ge=0, le=1, strict=True)] | None = None
     confidence: Annotated[float, Field(ge=0, le=1, strict=True)] = 0.8
     pinned: StrictBool = False
@@ -69,9 +70,9 @@ class MemoryPatch(BaseModel):
 
     model_config = ConfigDict(extra="forbid")
 
-    content: Annotated[str, Field(min_length=1, max_length=600)] | None = None
+    content: Summary | None = None
     category: Annotated[str, Field(min_length=1, max_length=60)] | None = None
-    tags: Annotated[list[str], Field(max_length=20)] | None = None
+    tags: Annotated[list[Tag], Field(max_length=20)] | None = None
     importance: Annotated[float, Field(ge=0, le=1, strict=True)] | None = None
     confidence: Annotated[float, Field(ge=0, le=1, strict=True)] | None = None
     scope: Scope | None = None
@@ -136,7 +137,7 @@ def search(
     about: About,
     filters: Wanted,
     service: Opened,
-    query: Annotated[str, Query(min_length=1, max_length=2_000)],
+    query: Annotated[str, Query(min_length=1, max_length=2_000, pattern=r"\S")],
     limit: Annotated[int, Query(ge=1, le=100)] = 10,
     offset: Annotated[int, Query(ge=0, le=10_000)] = 0,
     explain: bool = False,

@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import Callable
 from dataclasses import dataclass, fields
 from functools import cache
+from threading import Lock
 from typing import Annotated
 
 from fastapi import Depends, Request
@@ -52,10 +53,16 @@ def open_service(settings: Settings) -> Service:
     context = open_memory(settings, redis=open_redis(settings, timeout=1.5, retries=1))
     rates = RateLimits(settings, asks_model=context.llm is not None)
 
+    loading = Lock()
+
     @cache
-    def rehearsal() -> WorkerContext:
+    def rehearsal_once() -> WorkerContext:
         opened = {field.name: getattr(context, field.name) for field in fields(context)}
         return WorkerContext(**opened, extractor=open_extractor(settings, context.llm, context.policy))
+
+    def rehearsal() -> WorkerContext:
+        with loading:
+            return rehearsal_once()
 
     return Service(settings, context, Producer(settings), open_async_redis(settings), rates, rehearsal)
 

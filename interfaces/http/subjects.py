@@ -20,11 +20,22 @@ from memory.export import export
 from memory.preferences import set_preference
 from memory.reviews import approve, asked_in, reject
 from memory.rights import require_deletable, require_writable
-from policies.access import acting
+from policies.access import acting, require
 from policies.topics import is_about
 from recall.audience import audiences
 from recall.context_block import context_block
-from schema import Labels, Preference, PreferenceName, Preferences, Principal, Review, ReviewStatus, Subject, Visibility
+from schema import (
+    Capability,
+    Labels,
+    Preference,
+    PreferenceName,
+    Preferences,
+    Principal,
+    Review,
+    ReviewStatus,
+    Subject,
+    Visibility,
+)
 from schema.errors import NotFound
 from schema.preferences import TimeZone, Topic
 from schema.turn import Identifier
@@ -108,6 +119,7 @@ def preferences(about: About, service: Opened) -> Preferences:
 @router.patch("/preferences", summary="Give or withdraw consent, or say where the subject lives")
 def want(given: WantedIn, about: About, service: Opened) -> Preferences:
     """Set consent or the time zone. While consent is withdrawn nothing is kept."""
+    _require_write(about, service)
     wanted = [
         Preference(name=name, value=value)
         for name, value in ((PreferenceName.CONSENT, given.consent), (PreferenceName.TIME_ZONE, given.time_zone))
@@ -142,7 +154,7 @@ def check(given: TextIn, about: About, service: Opened) -> dict[str, Any]:
 def reviews(about: About, service: Opened) -> list[dict[str, Any]]:
     """List the candidates that a person must decide on, and what a wish to forget may have meant (`asked_by`
     "forgetting": to approve is to erase it, to reject to show it again), oldest first."""
-    _require_write(about, service)
+    _require_whole(about, service)
     found = service.context.catalog.reviews.page(about.subject)
     return [_review(review, service) for review in found]
 
@@ -152,7 +164,7 @@ def decide(
     review_id: uuid.UUID, decision: Literal["approve", "reject"], about: About, service: Opened, once: OnceOnly
 ) -> dict[str, Any]:
     """Decide on a candidate."""
-    _require_write(about, service)
+    _require_whole(about, service)
     return once(lambda: _decide(review_id, decision, about, service))
 
 
@@ -176,7 +188,7 @@ def _decide(review_id: uuid.UUID, decision: str, about: _Asked, service: Service
 )
 def export_all(about: About, service: Opened) -> StreamingResponse:
     """Stream every memory with its raw turns as JSON lines."""
-    _require_write(about, service)
+    _require_whole(about, service)
     lines: Iterator[str] = export(service.context, subject=about.subject)
     return StreamingResponse((f"{line.rstrip()}\n" for line in lines), media_type="application/x-ndjson")
 
@@ -186,7 +198,7 @@ def forget(about: About, service: Opened) -> dict[str, Any]:
     """Erase all that is known of a subject wherever it lies, and look again everywhere: what was removed, and what is
     left."""
     require_deletable(about.principal)
-    _require_write(about, service)
+    _require_whole(about, service)
     proof = erase_subject(about.subject, service.context, by=about.principal.key_id, now=datetime.now(UTC))
     return {"removed": proof.removed, "left": proof.left, "notes": proof.notes, "clean": proof.is_clean}
 
@@ -206,6 +218,15 @@ def _set(about: _Asked, preference: Preference, service: Opened, *, holds: bool)
 def _require_write(about: _Asked, service: Opened) -> None:
     shared = Labels(Visibility.PRIVATE, about.subject.subject_id, None)
     require_writable(about.principal, about.subject, shared, service.context.catalog)
+
+
+def _require_whole(about: _Asked, service: Opened) -> None:
+    """Check that who asks may have to do with all of a subject's memory: the words that it came from, and what others
+    called private. That may the subject, and who administers."""
+    _require_write(about, service)
+    [audience] = audiences(about.principal, [about.subject], service.context)
+    if not audience.reads_turns:
+        require(about.principal, Capability.ADMIN)
 
 
 def _review(review: Review, service: Opened) -> dict[str, Any]:

@@ -18,7 +18,7 @@ from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.types import Receive, Scope, Send
 
-from interfaces.http.credentials import principal_behind, subject_of
+from interfaces.http.credentials import ANONYMOUS, principal_behind, subject_of
 from interfaces.http.service import Service
 from interfaces.mcp import server
 from interfaces.mcp.server import as_agent, create_server, tools_named
@@ -78,6 +78,8 @@ def _asked(request: Request) -> tuple[Principal, Subject]:
     secret = request.headers.get("x-api-key") or (token.strip() if scheme.lower() == "bearer" else None)
     state = request.app.state
     principal = principal_behind(secret or None, state.service, anonymous=state.anonymous_is_allowed)
+    if principal is not ANONYMOUS:
+        state.service.rates.spend(principal, request)
     user_id, subject_id, agent_id = (_identifier(request, name) for name in ("user_id", "subject_id", "agent_id"))
     asker = acting(principal, user_id, agent_id)
     return as_agent(asker), subject_of(asker, subject_id or user_id)

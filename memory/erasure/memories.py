@@ -11,9 +11,10 @@ from memory.context import MemoryContext
 from memory.draft import Draft
 from memory.erasure.proof import Proof, left_of_memories
 from memory.publish import publish
+from memory.rights import NO_SUCH
 from policies.consolidation import Aftermath, without
 from schema import Kind, Memory, MemoryType, Subject, Tombstone
-from schema.errors import ConcurrentChange, UnderLegalHold
+from schema.errors import ConcurrentChange, NotFound, UnderLegalHold
 from stores.catalog import Catalog
 from stores.open import Stores
 
@@ -38,7 +39,7 @@ def erase_memories(
     transaction, in which the tombstones are set. A line without content stays.
 
     Raises:
-        KeyError: the subject has no such memory.
+        NotFound: the subject has no such memory.
         ConcurrentChange: others kept changing it; try again.
         UnderLegalHold: so is something that would go, or be told otherwise; nothing was removed.
     """
@@ -60,7 +61,7 @@ def erase_memory(subject: Subject, memory_id: uuid.UUID, context: MemoryContext,
     """Erase one memory with all that says the same.
 
     Raises:
-        KeyError, ConcurrentChange, UnderLegalHold: as `erase_memories`.
+        NotFound, ConcurrentChange, UnderLegalHold: as `erase_memories`.
     """
     aftermath = erase_memories(subject, [memory_id], context, by=by, reason=ERASED, now=now)
     gone = {memory.id for memory in aftermath.deleted}
@@ -83,11 +84,11 @@ def remove(memory_ids: Collection[uuid.UUID], draft: Draft, stores: Stores, reas
     pattern that a removed episode was a part of goes too.
 
     Raises:
-        KeyError: the subject has no such memory.
+        NotFound: the subject has no such memory.
     """
     draft.load(family(stores.catalog, draft.subject, memory_ids).values())
-    if missing := set(memory_ids) - draft.current.keys():
-        raise KeyError(missing.pop())
+    if set(memory_ids) - draft.current.keys():
+        raise NotFound(NO_SUCH)
     patterns = patterns_of(stores.catalog, draft.subject, [draft.current[id_] for id_ in memory_ids])
     draft.load(patterns.values())
     aftermath = without({*memory_ids, *patterns}, draft.current, draft.now, stores.policy)

@@ -24,6 +24,7 @@ from memory.events import announce_all, stream_key
 from memory.indexing import index_all
 from memory.leases import SubjectBusy, subject_lease
 from schema import AuditAction, AuditEntry, Memory, Scope, Subject
+from schema.errors import LeaseLost
 from stores.mailbox import Lease
 
 _log = structlog.get_logger()
@@ -108,7 +109,7 @@ def finish_erasures(context: MemoryContext, limit: int, now: datetime) -> int:
     finished = 0
     for subject, _ in context.catalog.tombstones.unfinished(limit):
         proof = Proof()
-        with suppress(SubjectBusy), subject_lease(subject, context) as lease:
+        with suppress(SubjectBusy, LeaseLost), subject_lease(subject, context) as lease:
             erasure = Erasure(subject, tuple(context.catalog.tombstones.of(subject, unfinished=True)))
             _clear(erasure, lease, context, proof)
             rewrite_broker_file(context, proof)

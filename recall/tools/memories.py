@@ -8,7 +8,7 @@ from typing import Final
 from memory.edits import Edit, edit
 from memory.erasure.memories import erase_memories
 from memory.remember import Remembered, Statement, remember
-from memory.rights import NO_SUCH, require_deletable, writable_memory
+from memory.rights import require_deletable, writable_memory
 from recall.filters import Filters
 from recall.retrieve import Hit, retrieve
 from recall.told import VISIBILITIES_OF, VISIBILITY_OF, fields_of, scope_of
@@ -27,7 +27,6 @@ from recall.tools.values import (
     UpdateMemory,
     WholeMemory,
 )
-from schema.errors import NotFound
 
 _SAYS: Final[dict[Outcome, str]] = {
     "created": "Memory created successfully",
@@ -120,17 +119,14 @@ def delete_memory(given: DeleteMemory, context: ToolContext) -> Changed:
     require_deletable(context.principal)
     mentioned(given.memory_id, context)
     writable_memory(context.principal, context.subject, given.memory_id, context.memory.catalog)
-    try:
-        erase_memories(
-            context.subject,
-            [given.memory_id],
-            context.memory,
-            by=context.principal.key_id,
-            reason="erased by a tool",
-            now=context.now,
-        )
-    except KeyError as gone:
-        raise NotFound(NO_SUCH) from gone
+    erase_memories(
+        context.subject,
+        [given.memory_id],
+        context.memory,
+        by=context.principal.key_id,
+        reason="erased by a tool",
+        now=context.now,
+    )
     return Changed(memory_id=given.memory_id, message="Memory deleted successfully")
 
 

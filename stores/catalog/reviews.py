@@ -11,7 +11,7 @@ from typing import Any
 from sqlalchemy import Connection, Engine, Row, delete, func, select, tuple_, update
 
 import stores.catalog.tables as tables
-from schema import Memory, Review, ReviewStatus, Settlement, Subject
+from schema import Asker, Memory, Review, ReviewStatus, Settlement, Subject
 from schema.errors import ConcurrentChange
 from stores.catalog.changes import Changes
 from stores.catalog.rows import ids_from
@@ -130,8 +130,15 @@ def _drop(connection: Connection, subject: Subject, withdrawn: Sequence[uuid.UUI
     ids = set(withdrawn) | {
         review.id
         for review in map(review_of, waiting)
-        if gone & set(review.links)
+        if _is_moot(review, gone)
         or (review.candidate and turns & {review.candidate.turn_id, *review.candidate.context_turn_ids})
     }
     if ids:
         connection.execute(delete(table).where(of_subject(table, subject), table.c.id.in_(ids)))
+
+
+def _is_moot(review: Review, gone: set[uuid.UUID]) -> bool:
+    """Return whether nothing is left to decide on without the memories that go: all that a wish to forget may have
+    meant, or any that a candidate was made of."""
+    links = set(review.links)
+    return bool(links) and links <= gone if review.asked_by is Asker.FORGETTING else bool(links & gone)

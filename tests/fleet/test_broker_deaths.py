@@ -44,6 +44,7 @@ def test_a_broker_that_is_killed_and_started_again_loses_nothing(fleet: Fleet, b
     assert_all_as_said(fleet)
 
 
+@pytest.mark.long
 def test_a_broker_that_comes_back_without_its_queue_loses_nothing(fleet: Fleet, broker: Broker) -> None:
     fleet.enqueue(talk(names(100, "emptied"), 6))
     fleet.wait_for_more(50)
@@ -64,6 +65,7 @@ def test_a_broker_that_answers_nothing_for_10_seconds_loses_nothing(fleet: Fleet
     assert_all_as_said(fleet)
 
 
+@pytest.mark.long
 def test_a_broker_that_refuses_to_write_loses_nothing_and_no_worker(fleet: Fleet, broker: Broker) -> None:
     workers = [worker.pid for worker in fleet.workers]
     with fleet.feeding(talk(names(80, "refused"), 6), a_second=100), Redis.from_url(broker.url) as redis:
@@ -102,9 +104,9 @@ def remote(network: BadBroker, tmp_path_factory: pytest.TempPathFactory) -> Iter
 @pytest.mark.parametrize(
     ("name", "broken", "seconds"),
     [
-        ("slow", BadBroker.slow, 5),
+        pytest.param("slow", BadBroker.slow, 5, marks=pytest.mark.long),
         ("halfopen", BadBroker.half_open, 8),
-        ("reset", BadBroker.resetting, 4),
+        pytest.param("reset", BadBroker.resetting, 4, marks=pytest.mark.long),
         ("blackhole", BadBroker.black_hole, 8),
     ],
 )

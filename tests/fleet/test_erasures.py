@@ -40,6 +40,7 @@ def forget(fleet: Fleet) -> subprocess.CompletedProcess[str]:
     )
 
 
+@pytest.mark.long
 def test_of_a_flood_during_an_erasure_no_turn_said_after_it_is_lost(fleet: Fleet) -> None:
     said: dict[str, datetime] = {}
     may_end, enough = threading.Event(), threading.Event()

@@ -38,7 +38,12 @@ def let_one_die(fleet: Fleet, point: Failpoint) -> None:
     fleet.workers.remove(dying)
 
 
-@pytest.mark.parametrize("point", FAILPOINTS)
+_QUICK = ("after_extract", "after_commit", "before_index")
+
+
+@pytest.mark.parametrize(
+    "point", [point if point in _QUICK else pytest.param(point, marks=pytest.mark.long) for point in FAILPOINTS]
+)
 def test_a_worker_that_dies_at_a_point_loses_and_doubles_nothing(fleet: Fleet, point: Failpoint) -> None:
     let_one_die(fleet, point)
     fleet.wait_until_idle()

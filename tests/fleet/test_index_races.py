@@ -85,7 +85,7 @@ def replace(memory: Memory, context: MemoryContext) -> None:
 @pytest.mark.parametrize(
     ("told", "change"),
     [
-        (told_by_a_sweep, erase),
+        pytest.param(told_by_a_sweep, erase, marks=pytest.mark.long),
         (told_by_a_turn, replace),
         pytest.param(told_by_a_turn, erase, marks=pytest.mark.soak),
         pytest.param(told_by_a_sweep, replace, marks=pytest.mark.soak),

@@ -31,7 +31,11 @@ def limited(processes: Sequence[Popen[bytes]], limit: int, most: int | None) -> 
 
 
 @pytest.mark.parametrize(
-    ("what", "limit", "most"), [("files", resource.RLIMIT_NOFILE, None), ("room", resource.RLIMIT_FSIZE, 1)]
+    ("what", "limit", "most"),
+    [
+        pytest.param("files", resource.RLIMIT_NOFILE, None, marks=pytest.mark.long),
+        ("room", resource.RLIMIT_FSIZE, 1),
+    ],
 )
 def test_workers_that_their_machine_gives_no_more_lose_nothing_and_live_on(
     pair: Fleet, what: str, limit: int, most: int | None

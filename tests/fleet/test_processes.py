@@ -35,6 +35,7 @@ def test_workers_that_are_killed_at_random_lose_and_double_nothing(
     assert_all_as_said(fleet)
 
 
+@pytest.mark.long
 def test_workers_may_join_and_leave_under_load_and_finish_what_they_have(oracle_fleet: Fleet) -> None:
     fleet = oracle_fleet
     load = talk(names(120), 6)

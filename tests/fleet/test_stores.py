@@ -12,7 +12,9 @@ from tests.fleet.oracle import Faults
 from tests.fleet.state import assert_all_as_said
 
 
-@pytest.mark.parametrize("seconds", [11, pytest.param(35, marks=pytest.mark.soak)])
+@pytest.mark.parametrize(
+    "seconds", [pytest.param(11, marks=pytest.mark.long), pytest.param(35, marks=pytest.mark.soak)]
+)
 def test_a_catalog_that_is_locked_for_longer_than_a_writer_waits_loses_nothing(pair: Fleet, seconds: float) -> None:
     with pair.feeding(talk(names(80, f"catalog{seconds}x"), 6), a_second=100):
         pair.wait_for_more(50)
@@ -38,7 +40,7 @@ def test_an_index_that_is_locked_is_behind_and_catches_up(pair: Fleet, seconds: 
     ("name", "faults"),
     [
         ("down", Faults(throttled=1.0)),
-        ("hanging", Faults(hangs=True)),
+        pytest.param("hanging", Faults(hangs=True), marks=pytest.mark.long),
         ("throttling", Faults(throttled=0.2)),
         ("garbage", Faults(garbage=0.1)),
         ("slow", Faults(fastest=3.5, slowest=4.5)),

@@ -152,7 +152,11 @@ def _episodes(subject: Subject, context: WorkerContext) -> list[Memory]:
         types=(MemoryType.EPISODIC,),
         limit=context.settings.night_memories,
     )
-    return [memory for memory in found if not memory.consolidated_from]
+    return [
+        memory
+        for memory in found
+        if not memory.consolidated_from and (memory.status is Status.ACTIVE or memory.consolidated_into)
+    ]
 
 
 def _is_known(pattern: Pattern, lasting: list[Memory]) -> bool:

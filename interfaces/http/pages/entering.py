@@ -16,6 +16,7 @@ from interfaces.http.pages.rendering import page
 from interfaces.http.pages.sessions import (
     COOKIE,
     LINK_SECONDS,
+    PAGES_ALLOW,
     SESSION_SECONDS,
     Session,
     end_session,
@@ -26,6 +27,7 @@ from interfaces.http.pages.sessions import (
 from interfaces.http.service import Opened
 from policies.access import acting, require
 from schema import Capability, Preferences, Subject
+from schema.errors import NotAllowed
 from schema.turn import Identifier
 
 router = APIRouter(include_in_schema=False, route_class=PageRoute)
@@ -70,8 +72,12 @@ def page_link(
     service: Opened,
 ) -> dict[str, Any]:
     """Make a link that opens the pages of a user for whoever follows it first, within five minutes. A backend asks for
-    it with `act_as` and sends the user there."""
-    require(principal, Capability.READ)
+    it with `act_as` and sends the user there, who may do there what is theirs: read, write and delete."""
+    if principal.agent_id is not None:
+        raise NotAllowed(Capability.ACT_AS)
+    if Capability.ACT_AS not in principal.capabilities:
+        for needed in PAGES_ALLOW:
+            require(principal, needed)
     asker = acting(principal, subject_id)
     secret = make_link(asker.tenant_id, subject_id, service.context.redis)
     return {"url": f"{str(request.base_url).rstrip('/')}/me/enter?link={secret}", "expires_in": LINK_SECONDS}

@@ -21,7 +21,8 @@ LINK_SECONDS: Final = 300
 """How long a link may wait to be followed, once."""
 SESSION_SECONDS: Final = 8 * 3600
 COOKIE: Final = "afterturn_session"
-_MAY: Final = frozenset({Capability.READ, Capability.WRITE, Capability.DELETE})
+PAGES_ALLOW: Final = frozenset({Capability.READ, Capability.WRITE, Capability.DELETE})
+"""What a person may do with their own memory on its pages."""
 
 
 @dataclass(frozen=True)
@@ -63,7 +64,8 @@ def session_of(secret: str | None, redis: Redis) -> Session | None:
     if found is None:
         return None
     tenant_id, user_id, form_token = json.loads(found)
-    principal = Principal(tenant_id=tenant_id, user_id=user_id, capabilities=_MAY, key_id=f"page:{user_id}"[:200])
+    key_id = f"page:{user_id}"[:200]
+    principal = Principal(tenant_id=tenant_id, user_id=user_id, capabilities=PAGES_ALLOW, key_id=key_id)
     return Session(principal, form_token)
 
 
