@@ -68,6 +68,19 @@ def test_an_edit_of_a_version_that_is_gone_is_refused(worker: Worker, memory: Me
         edit(None, memory.subject, memory.id, Edit(importance=1.0), worker.context, now=NOW, version=memory.version)
 
 
+def test_an_agent_does_not_change_the_users_own_words(worker: Worker, memory: Memory) -> None:
+    agent = Principal(
+        tenant_id=memory.tenant_id,
+        user_id=memory.subject_id,
+        agent_id="coach",
+        capabilities=frozenset({Capability.READ, Capability.WRITE}),
+        key_id="k",
+    )
+    with pytest.raises(NotPossible, match="said it themself"):
+        edit(agent, memory.subject, memory.id, Edit(summary="Anna lives in Oslo."), worker.context, now=NOW)
+    assert edit(agent, memory.subject, memory.id, Edit(importance=0.9), worker.context, now=NOW).importance == 0.9
+
+
 def test_an_edit_keeps_no_secret(worker: Worker, memory: Memory) -> None:
     with pytest.raises(NotKept):
         edit(None, memory.subject, memory.id, Edit(summary="The password is hunter2!x9."), worker.context, now=NOW)

@@ -188,6 +188,7 @@ def test_nobody_reads_or_writes_what_is_known_of_another_user(service: Served, m
         assert stranger.get("/api/v1/memories/", params={"user_id": user}).status_code == 403
         for way in ("context", "preferences", "reviews", "export"):
             assert stranger.get(f"/api/v1/subjects/{user}/{way}").status_code == 403, way
+        assert stranger.patch(f"/api/v1/subjects/{user}/preferences", json={}).status_code == 403
         assert stranger.delete(f"/api/v1/subjects/{user}").status_code == 403
     with service.client(service.key(tenant="globex", user=user)) as namesake:
         assert namesake.get(path).status_code == 404

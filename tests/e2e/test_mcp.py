@@ -295,6 +295,10 @@ def test_a_page_that_was_led_here_under_another_name_reads_nothing(broker_url: s
         assert post(url, {}).status_code == 200
         assert post(url, {"Host": "evil.example"}).status_code == 421
         assert post(url, {"Origin": "http://evil.example"}).status_code == 403
+        memories = f"{open_to_all.url}/api/v1/memories/?user_id=anna"
+        assert httpx.get(memories).status_code == 200
+        assert httpx.get(memories, headers={"Host": "evil.example"}).status_code == 421
+        assert httpx.get(memories, headers={"Origin": "http://evil.example"}).status_code == 403
 
 
 def test_a_client_reads_and_is_told_to_try_again_with_what_it_writes_while_the_broker_is_away(tmp_path: Path) -> None:

@@ -79,6 +79,12 @@ def test_a_key_without_act_as_makes_no_link_for_another(service: Served) -> None
         assert client.post("/api/v1/subjects/anna/page-link").status_code == 403
 
 
+def test_a_key_makes_no_link_to_pages_on_which_more_may_be_done_than_with_it(service: Served) -> None:
+    for key in (service.key(Capability.READ, user="anna"), service.key(user="anna", agent="coach")):
+        with service.client(key) as client:
+            assert client.post("/api/v1/subjects/anna/page-link").status_code == 403
+
+
 def test_the_session_lies_in_a_cookie_that_no_script_reads(service: Served, backend: httpx.Client, user: str) -> None:
     answer = httpx.get(backend.post(f"/api/v1/subjects/{user}/page-link").json()["url"])
     assert {"HttpOnly", "SameSite=lax"} <= set(answer.headers["set-cookie"].split("; "))
