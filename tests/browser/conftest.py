@@ -45,7 +45,7 @@ def browser_type_launch_args(browser_type_launch_args: dict[str, Any]) -> dict[s
     found = next(filter(None, map(shutil.which, _NAMES)), None)
     if found is None:
         missing = "no chromium is found. Debian: apt-get install --no-install-recommends chromium fonts-dejavu-core"
-        if os.environ.get("AFTERTURN_BROWSER_REQUIRED"):
+        if os.environ.get("BROWSER_REQUIRED"):
             pytest.fail(missing, pytrace=False)
         pytest.skip(missing)
     return {**browser_type_launch_args, "executable_path": found, "args": list(_QUIET)}
