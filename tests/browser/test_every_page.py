@@ -118,7 +118,8 @@ def test_a_first_visit_is_light_and_many_memories_are_read_page_by_page(
         older = me.page.get_by_role("button", name="Older ones")
         if older.count() == 0:
             break
-        older.click()
+        with me.page.expect_navigation():
+            older.click()
     assert len(told) == len(set(told)) == 300
 
 
