@@ -50,7 +50,7 @@ _MADE_UP: Final = re.compile(
 """Where make-believe begins: nothing after it in the message is told of anybody."""
 
 
-_IS_JOINT: Final = frozenset({",", ";", ":", "-", "–", "—", "and", "but", "so", "."}).__contains__
+_IS_JOINT: Final = frozenset({",", ";", ":", "-", "–", "—", "and", "but", "so", "please", "pls", "."}).__contains__
 _FEWEST_WORDS: Final = 3
 _LEAVES_WORDS: Final = frozenset({"remember", "remind", "pin", "private", "style", "never_mention"})
 _ORDINAL_END: Final = re.compile(r"(?<!\d)\d{1,2}\.\Z")
