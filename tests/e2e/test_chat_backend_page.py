@@ -22,7 +22,7 @@ from schema import Subject
 from stores.queue import create_celery, open_mailbox
 from stores.redis import open_redis
 from tests.conftest import free_port
-from tests.e2e.service import Served, served, settings_in
+from tests.e2e.service import Served
 
 PAGE = Path(__file__).parents[2] / "docs" / "how-to" / "add-memory-to-a-chat-backend.md"
 
@@ -39,12 +39,6 @@ def run(holds: str, **given: Any) -> dict[str, Any]:
     defined: dict[str, Any] = {"__name__": "page", **given}
     exec(compile(code(holds), str(PAGE), "exec"), defined)
     return defined
-
-
-@pytest.fixture(scope="module")
-def service(broker_url: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
-    with served(settings_in(tmp_path_factory.mktemp("service"), broker_url)) as running:
-        yield running
 
 
 @pytest.fixture

@@ -20,12 +20,6 @@ from tests.e2e.service import Served, served, settings_in
 WHEN = datetime(2026, 11, 2, 8, tzinfo=UTC).isoformat()
 
 
-@pytest.fixture(scope="module")
-def service(broker_url: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
-    with served(settings_in(tmp_path_factory.mktemp("service"), broker_url)) as running:
-        yield running
-
-
 @pytest.fixture
 def backend(service: Served) -> Iterator[httpx.Client]:
     """A chat backend that asks for its users."""

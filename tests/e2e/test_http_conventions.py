@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import signal
 import threading
-from collections.abc import Iterator
 from contextlib import ExitStack
 from itertools import count
 from typing import Any
@@ -24,23 +23,6 @@ from tests.postgres import PostgresServer
 MEMORIES = "/api/v1/memories/"
 VIOLIN = {"content": "Anna plays the violin."}
 _users = count()
-
-
-@pytest.fixture(scope="module")
-def service(broker_url: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
-    with served(settings_in(tmp_path_factory.mktemp("service"), broker_url)) as running:
-        yield running
-
-
-@pytest.fixture
-def user() -> str:
-    return f"someone{next(_users)}"
-
-
-@pytest.fixture
-def me(service: Served, user: str) -> Iterator[httpx.Client]:
-    with service.client(service.key(user=user)) as client:
-        yield client
 
 
 def named(key: str) -> dict[str, str]:

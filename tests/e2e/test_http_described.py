@@ -18,7 +18,7 @@ from schemathesis.specs.openapi.checks import allow_header_conformance, positive
 
 from interfaces.http.app import create_app
 from schema.settings import Settings
-from tests.e2e.service import Served, served, settings_in
+from tests.e2e.service import Served
 
 USER: Final = "anna"
 MEANING: Final = {
@@ -38,9 +38,7 @@ SHARED: Final = {
 }
 """Paths that others match too, so that they may be asked what those may."""
 ALL_UP_TO, EACH = 20, 5
-"""Of the requests to one route, up to 270, so many are sent, and of those behind them each fourth."""
-ALL_UP_TO, EACH = 20, 5
-"""Of the requests to one route, up to 270, so many are sent, and of those behind them each fourth."""
+"""Of the requests to one route, up to 270, so many are sent, and of those behind them each fifth."""
 TAKES_THE_KEY: Final = "DELETE /api/v1/subjects/{subject_id}"
 
 _project = ProjectConfig(
@@ -52,12 +50,6 @@ _project = ProjectConfig(
 _config = SchemathesisConfig(seed=15, projects=ProjectsConfig(default=_project))
 document = create_app(Settings(data_dir=Path("unused"))).openapi()
 routes = schemathesis.openapi.from_dict(document, config=_config)
-
-
-@pytest.fixture(scope="module")
-def service(broker_url: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
-    with served(settings_in(tmp_path_factory.mktemp("service"), broker_url)) as running:
-        yield running
 
 
 @pytest.fixture(scope="module")

@@ -11,27 +11,9 @@ import httpx
 import pytest
 
 from schema import Capability
-from tests.e2e.service import Served, served, settings_in
+from tests.e2e.service import Served
 
 _users = count()
-
-
-@pytest.fixture(scope="module")
-def service(broker_url: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
-    with served(settings_in(tmp_path_factory.mktemp("service"), broker_url)) as running:
-        yield running
-
-
-@pytest.fixture
-def user() -> str:
-    return f"person{next(_users)}"
-
-
-@pytest.fixture
-def me(service: Served, user: str) -> Iterator[httpx.Client]:
-    """A client with a key of one user."""
-    with service.client(service.key(user=user)) as client:
-        yield client
 
 
 def remember(client: httpx.Client, content: str, **more: Any) -> dict[str, Any]:

@@ -6,7 +6,7 @@ import asyncio
 import json
 import re
 import uuid
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from datetime import UTC, datetime
 from itertools import count
@@ -35,17 +35,6 @@ REVISIONS = ("2026-07-28", "legacy")
 DEFAULT_TOOLS = {"search_memory", "create_memory", "get_memory", "update_memory", "delete_memory"}
 VIOLIN = {"content": "Anna plays the violin.", "memory_type": "user_fact"}
 _users = count()
-
-
-@pytest.fixture(scope="module")
-def service(broker_url: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
-    with served(settings_in(tmp_path_factory.mktemp("service"), broker_url)) as running:
-        yield running
-
-
-@pytest.fixture
-def user() -> str:
-    return f"person{next(_users)}"
 
 
 @asynccontextmanager

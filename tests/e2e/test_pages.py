@@ -5,33 +5,20 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from html import unescape
-from itertools import count
 
 import httpx
 import pytest
 
 from schema import Capability
-from tests.e2e.service import Served, served, settings_in
+from tests.e2e.service import Served
 
-_users = count()
 _TOKEN = re.compile(r'name="form_token" value="([^"]+)"')
-
-
-@pytest.fixture(scope="module")
-def service(broker_url: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
-    with served(settings_in(tmp_path_factory.mktemp("pages"), broker_url)) as running:
-        yield running
 
 
 @pytest.fixture(scope="module")
 def backend(service: Served) -> Iterator[httpx.Client]:
     with service.client(service.key()) as client:
         yield client
-
-
-@pytest.fixture
-def user() -> str:
-    return f"reader{next(_users)}"
 
 
 @pytest.fixture

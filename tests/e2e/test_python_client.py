@@ -10,7 +10,7 @@ import uuid
 from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime
-from itertools import count, islice
+from itertools import islice
 from pathlib import Path
 
 import httpx
@@ -40,18 +40,6 @@ from tests.e2e.service import Served, served, settings_in
 PATIENT_MS = 20_000
 """How long a turn may wait for the disk here: whether each is accepted in time is measured, not asserted."""
 WHEN = datetime(2026, 11, 2, 8, tzinfo=UTC)
-_users = count()
-
-
-@pytest.fixture(scope="module")
-def service(broker_url: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
-    with served(settings_in(tmp_path_factory.mktemp("service"), broker_url)) as running:
-        yield running
-
-
-@pytest.fixture
-def user() -> str:
-    return f"guest{next(_users)}"
 
 
 @pytest.fixture

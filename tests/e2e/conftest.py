@@ -1,0 +1,30 @@
+"""A service for the tests of a file, and a client with the key of a user whom no other test knows."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import count
+
+import httpx
+import pytest
+
+from tests.e2e.service import Served, served, settings_in
+
+_users = count()
+
+
+@pytest.fixture(scope="module")
+def service(broker_url: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
+    with served(settings_in(tmp_path_factory.mktemp("service"), broker_url)) as running:
+        yield running
+
+
+@pytest.fixture
+def user() -> str:
+    return f"person{next(_users)}"
+
+
+@pytest.fixture
+def me(service: Served, user: str) -> Iterator[httpx.Client]:
+    with service.client(service.key(user=user)) as client:
+        yield client
