@@ -14,9 +14,10 @@ from rich.table import Table
 from rich.text import Text
 
 from interfaces.cli.arguments import JsonOption, TenantOption, UserArgument, identifier
-from interfaces.cli.knowledge import OPERATOR, IdArgument, one_memory
+from interfaces.cli.knowledge import IdArgument, one_memory
 from interfaces.cli.output import console, errors, memory_json, memory_table, print_json
 from memory.context import MemoryContext, open_memory
+from memory.edits import OPERATOR
 from memory.erasure.proof import Proof, files_with
 from memory.erasure.queue import is_turn_of
 from memory.erasure.subjects import erase_subject, erase_turns

@@ -14,6 +14,7 @@ from rich.text import Text
 from interfaces.cli.arguments import JsonOption, TenantOption, UserArgument
 from interfaces.cli.output import console, errors, memory_json, memory_table, print_json, short
 from memory.context import open_memory
+from memory.edits import OPERATOR
 from memory.erasure.memories import erase_memories
 from recall import Hit, open_recall
 from schema import AuditEntry, Memory, Status, Subject, Turn, utc_iso
@@ -21,7 +22,6 @@ from schema.settings import load_settings
 from stores.catalog import Catalog, open_catalog
 
 IdArgument = Annotated[str, typer.Argument(help="A memory's id, or the first characters of it.")]
-OPERATOR = "operator"
 
 
 def add_to(app: typer.Typer) -> None:

@@ -41,7 +41,7 @@ def create_app(settings: Settings, *, anonymous: bool = False) -> FastAPI:
         service = await asyncio.to_thread(open_service, settings)
         app.state.service = service
         try:
-            async with over_http.serving(app, service, anonymous=anonymous):
+            async with over_http.serving(app, service):
                 yield
         finally:
             await service.close()

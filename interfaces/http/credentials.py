@@ -27,25 +27,23 @@ def _principal(
     key: Annotated[str | None, Security(_KEY)],
     bearer: Annotated[HTTPAuthorizationCredentials | None, Security(_BEARER)],
 ) -> Principal:
-    secret = key or (bearer.credentials if bearer else None)
-    principal = principal_behind(secret, service, anonymous=request.app.state.anonymous_is_allowed)
-    if principal is not ANONYMOUS:
-        service.rates.spend(principal, request)
-    return principal
+    return principal_behind(key or (bearer.credentials if bearer else None), request, service)
 
 
-def principal_behind(secret: str | None, service: Service, *, anonymous: bool) -> Principal:
-    """Return whom a request's key stands for; with `anonymous` who sends none is let do everything, as
-    long as nobody made a key.
+def principal_behind(secret: str | None, request: Request, service: Service) -> Principal:
+    """Return whom a request's key stands for, and count the request against what the key may ask. Where the app lets
+    who sends none do everything, it does so as long as nobody made a key.
 
     Raises:
         Unauthorized: the key is none that is known and in force.
+        Later: the key has asked for as much as it may for now.
     """
-    if secret is None and anonymous and not service.context.catalog.keys.any():
+    if secret is None and request.app.state.anonymous_is_allowed and not service.context.catalog.keys.any():
         return ANONYMOUS
     principal = principal_of(secret, service.context.catalog, now=datetime.now(UTC)) if secret else None
     if principal is None:
         raise Unauthorized
+    service.rates.spend(principal, request)
     return principal
 
 

@@ -11,10 +11,10 @@ from fastapi.sse import EventSourceResponse, ServerSentEvent
 from redis import RedisError
 
 from interfaces.http.credentials import Asker, subject_of
-from interfaces.http.service import Opened
+from interfaces.http.service import Opened, Service
 from memory.members import membership_of
 from policies.access import acting
-from recall.events import Listener, listen, listener_of
+from recall.events import Heard, Listener, listen, listener_of
 from schema.turn import Identifier
 
 router = APIRouter(prefix="/api/v1/events", tags=["events"])
@@ -44,14 +44,19 @@ async def hear(
     last_event_id: Annotated[str | None, Header(pattern=_ENTRY)] = None,
 ) -> AsyncIterator[ServerSentEvent]:
     """Stream events from behind `Last-Event-ID` on, each once; `gap` where some were dropped in between."""
-    heard = listen(listener, last_event_id, service.context, service.async_redis)
     yield ServerSentEvent(comment="listening", retry=_RETRY_MS)
+    async for event in heard_by(listener, last_event_id, service):
+        if event is None:
+            yield ServerSentEvent(comment="still here")
+        else:
+            yield ServerSentEvent(event=event.name, id=event.id, data=event.payload)
+
+
+async def heard_by(listener: Listener, after: str | None, service: Service) -> AsyncIterator[Heard | None]:
+    """Yield what `recall.events.listen` does, until the broker goes away: then the stream ends, and whoever listens
+    comes back to where they were."""
     try:
-        async for event in heard:
-            if event is None:
-                yield ServerSentEvent(comment="still here")
-            else:
-                yield ServerSentEvent(event=event.name, id=event.id, data=event.payload)
+        async for event in listen(listener, after, service.context, service.async_redis):
+            yield event
     except RedisError as error:
-        # The stream ends, and the listener comes back to where it was.
         _log.warning("listener_dropped", error=type(error).__name__)

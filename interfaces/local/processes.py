@@ -1,4 +1,4 @@
-"""The worker and beat as child processes: started, started again when they die, stopped together."""
+"""The worker, beat and the service as child processes: started, started again when they die, stopped together."""
 
 from __future__ import annotations
 

@@ -12,25 +12,22 @@ from typing import Final
 from fastapi import FastAPI
 from fastapi.exceptions import RequestValidationError
 from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
-from mcp.server.transport_security import TransportSecuritySettings
 from pydantic import TypeAdapter, ValidationError
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.types import Receive, Scope, Send
 
-from interfaces.http.credentials import ANONYMOUS, principal_behind, subject_of
+from interfaces.http.credentials import principal_behind, subject_of
 from interfaces.http.service import Service
 from interfaces.mcp import server
 from interfaces.mcp.server import as_agent, create_server, tools_named
 from policies.access import acting
 from recall.tools import ToolContext
 from schema import Principal, Subject
-from schema.settings import Settings
 from schema.turn import Identifier
 
 _ASKED: Final = "afterturn.asked"
 """Where in a request's scope it stands who asks about whom."""
-_HERE: Final = ("127.0.0.1", "localhost", "[::1]")
 _NAMED: Final = TypeAdapter(Identifier)
 
 
@@ -47,7 +44,7 @@ class McpRoute:
 
 
 @asynccontextmanager
-async def serving(app: FastAPI, service: Service, *, anonymous: bool) -> AsyncIterator[None]:
+async def serving(app: FastAPI, service: Service) -> AsyncIterator[None]:
     """Let the route of an app answer until the block ends.
 
     Raises:
@@ -64,7 +61,6 @@ async def serving(app: FastAPI, service: Service, *, anonymous: bool) -> AsyncIt
         json_response=True,
         stateless=True,
         max_request_body_size=service.settings.http_max_body_bytes,
-        security_settings=_security(service.settings, anonymous=anonymous),
     )
     app.state.mcp = manager
     async with manager.run():
@@ -76,10 +72,7 @@ def _asked(request: Request) -> tuple[Principal, Subject]:
     query for a key that may name them."""
     scheme, _, token = request.headers.get("authorization", "").partition(" ")
     secret = request.headers.get("x-api-key") or (token.strip() if scheme.lower() == "bearer" else None)
-    state = request.app.state
-    principal = principal_behind(secret or None, state.service, anonymous=state.anonymous_is_allowed)
-    if principal is not ANONYMOUS:
-        state.service.rates.spend(principal, request)
+    principal = principal_behind(secret or None, request, request.app.state.service)
     user_id, subject_id, agent_id = (_identifier(request, name) for name in ("user_id", "subject_id", "agent_id"))
     asker = acting(principal, user_id, agent_id)
     return as_agent(asker), subject_of(asker, subject_id or user_id)
@@ -92,14 +85,3 @@ def _identifier(request: Request, name: str) -> str | None:
     except ValidationError as error:
         wrong = [{**problem, "loc": ("query", name)} for problem in error.errors(include_input=False)]
         raise RequestValidationError(wrong) from error
-
-
-def _security(settings: Settings, *, anonymous: bool) -> TransportSecuritySettings:
-    """Return what a request's Host and Origin must be: where no key is asked for, of this machine, so that no page in a
-    browser here, under a name that was made to lead here, reads memories."""
-    names = [*_HERE, settings.http_host]
-    return TransportSecuritySettings(
-        enable_dns_rebinding_protection=anonymous,
-        allowed_hosts=[host for name in names for host in (name, f"{name}:*")],
-        allowed_origins=[f"http://{host}" for name in names for host in (name, f"{name}:*")],
-    )

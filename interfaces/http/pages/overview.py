@@ -9,23 +9,21 @@ from typing import Annotated, Final
 from urllib.parse import urlencode
 from zoneinfo import ZoneInfo
 
-import structlog
 from fastapi import APIRouter, Header, Query, Response
 from fastapi.sse import EventSourceResponse, ServerSentEvent
-from redis import RedisError
 
 import interfaces.http.pages.words as words
+from interfaces.http.events import heard_by
 from interfaces.http.pages.entering import Me, subject_of_me, zone_of
 from interfaces.http.pages.problems import NotADay, PageRoute
 from interfaces.http.pages.rendering import page
 from interfaces.http.service import Opened
-from recall.events import listen, listener_of
+from recall.events import listener_of
 from recall.filters import Filters
 from recall.listing import list_memories
 from recall.registry import find_known, quotes_of
 from schema import MemoryType, Status
 
-_log = structlog.get_logger()
 router = APIRouter(include_in_schema=False, route_class=PageRoute)
 _A_PAGE: Final = 50
 _FOUND: Final = 20
@@ -99,15 +97,11 @@ async def live(
 ) -> AsyncIterator[ServerSentEvent]:
     """Tell the page that something changed, not what."""
     listener = listener_of(me.principal, subject_of_me(me), None)
-    try:
-        async for event in listen(listener, last_event_id, service.context, service.async_redis):
-            if event is None:
-                yield ServerSentEvent(comment="still here")
-            else:
-                yield ServerSentEvent(event="changed", id=event.id, data="")
-    except RedisError as error:
-        # The stream ends, and the page comes back to where it was.
-        _log.warning("listener_dropped", error=type(error).__name__)
+    async for event in heard_by(listener, last_event_id, service):
+        if event is None:
+            yield ServerSentEvent(comment="still here")
+        else:
+            yield ServerSentEvent(event="changed", id=event.id, data="")
 
 
 def _begin(text: str, zone: ZoneInfo, days: int = 0) -> datetime | None:
