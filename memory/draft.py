@@ -128,7 +128,7 @@ class Draft:
         self._announce(EventName.UPDATED, memory)
 
     def reword(self, memory: Memory, reason: str) -> None:
-        """Replace a memory by what is left of it without what was forgotten: what was announced of it is void."""
+        """Replace a memory by other words, edited or without what was forgotten: what was announced of it is void."""
         self._put(memory)
         self._note(AuditAction.UPDATED, memory, reason)
         self.events = [event for event in self.events if event.payload.get("id") != str(memory.id)]

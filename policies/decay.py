@@ -35,8 +35,8 @@ class Fading:
 
 
 def half_life_days(importance: float, policy: Policy) -> float:
-    """Return days in which a memory of an importance, 0 to 1, halves its weight ("Memory System - Mechanics", section
-    6)."""
+    """Return the days in which a memory of an importance, 0 to 1, halves its weight ("Memory System - Mechanics",
+    section 6)."""
     if importance >= _HIGH:
         return policy.half_life_high_days
     if importance >= _MIDDLE:

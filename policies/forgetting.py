@@ -136,7 +136,7 @@ class _Wish:
     naming: frozenset[str]
     """The words with which it names them."""
     is_own: bool
-    """Return whether it speaks of the user, or of what is theirs."""
+    """Whether it speaks of the user, or of what is theirs."""
 
     @classmethod
     def of(cls, request: ForgetRequest, name: str) -> _Wish:

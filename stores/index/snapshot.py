@@ -187,7 +187,7 @@ class Snapshot:
         return Snapshot(changed, tuple(blocks))
 
     def nearest(self, vector: Vector, where: Where, limit: int) -> list[Hit]:
-        """Return as `Block.nearest`, of all blocks."""
+        """Do what `Block.nearest` does, with all blocks."""
         return first_of((hit for block in self.blocks for hit in block.nearest(vector, where, limit)), limit)
 
 

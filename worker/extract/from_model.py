@@ -235,8 +235,8 @@ class Reading:
         )
 
     def _forgetting(self, told: ToldForgetting, by_turn: Items) -> ForgetRequest | None:
-        """Return a request to forget is the user's order: it must be quoted, and say which known memories it means,
-        unless rules heard it too or are deaf to its language."""
+        """Return a request to forget, which is the user's order: it must be quoted, and say which known memories it
+        means, unless rules heard it too or are deaf to its language."""
         one = self._open.get(told.turn)
         if one is None or not told.what:
             return None

@@ -272,8 +272,8 @@ def _reaching_back(
 def _forget_before(
     one: Utterance, order: Order, found: list[Statement | Forgetting], before: Utterance | None
 ) -> Forgetting | None:
-    """What a wish means that points back: what stands before it in the sentence, or in the sentence before that, which
-    is not kept then either; what the turn before said where nothing stands before it."""
+    """Return what a wish means that points back: what stands before it in the sentence, or in the sentence before that,
+    which is not kept then either; what the turn before said where nothing stands before it."""
     spoken = spoken_of(one, order, before)
     if spoken is None:
         return forgetting_just_said(one)
