@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from benchmarks.truth_oracle import Oracle, Throttled, kept_of
 from benchmarks.truth_sayings import MEANING, SLOTS
-from schema.errors import LLMUnavailable
+from schema.errors import LLMThrottled
 from schema.settings import Settings
 from stores.llm import Reply
 from stores.llm.schema import characters_sent
@@ -24,8 +24,8 @@ _ONE_AT_A_TIME: Final = {slot.name for slot in SLOTS if slot.change}
 
 
 class OracleProvider:
-    """Knows what is right to say of every turn, of what is known that it changes, and of every pair of memories. It
-    names no facts or attributes, nor what an earlier turn of the same call said."""
+    """Knows what is right to say of every turn, of what is known that it changes, and of every pair of memories. What
+    changes within a call it tells as it ends, as the prompt asks. It names no facts or attributes."""
 
     name = "oracle"
 
@@ -37,7 +37,7 @@ class OracleProvider:
         try:
             text = self._oracle.answer(characters_sent(prompt, schema), json.dumps(right))
         except Throttled as error:
-            raise LLMUnavailable("throttled") from error
+            raise LLMThrottled("throttled") from error
         return Reply(text, prompt_tokens=characters_sent(prompt, schema) // 4)
 
 
@@ -58,8 +58,11 @@ def _memories(prompt: str) -> dict[str, Any]:
         elif label and (said := _SAID.match(line)):
             for evidence, summary in kept_of(json.loads(said["text"])):
                 verdicts = {name: _verdict(text, summary) for name, text in known.items()}
-                if "same" in (*verdicts.values(), *(_verdict(one["summary"], summary) for one in told)):
+                before = [(one, _verdict(one["summary"], summary)) for one in told]
+                outdated = [one for one, verdict in before if verdict == "changed"]
+                if not outdated and "same" in (*verdicts.values(), *(verdict for _, verdict in before)):
                     continue
+                told = [one for one in told if one not in outdated]
                 replaces = [name for name, verdict in verdicts.items() if verdict == "changed"]
                 told.append({"turn": label, "evidence": evidence, "summary": summary, "replaces": replaces})
     return {"memories": told}

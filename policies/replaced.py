@@ -5,8 +5,9 @@ from __future__ import annotations
 import uuid
 from collections.abc import Container, Mapping
 
+from policies.facts import compare_facts
 from policies.language.wording import read
-from schema import Candidate, Decision, DecisionAction, Memory, Status
+from schema import Candidate, Decision, DecisionAction, Memory, SameFact, Status
 
 _NAMED = "the language model says what it takes the place of"
 _CREATE = DecisionAction.CREATE
@@ -21,8 +22,8 @@ def as_told(
 
     Active memories that it names are superseded, unless they were said later: then it is skipped, if it names no
     others. Where it names none, "the same fact" stands only if both have the same content words, so that nothing is
-    lost by a merge. What dedup skips stays skipped. What an earlier turn of the same call told cannot be named: there
-    dedup stands that sees a change; `shown` has the ids of what was known before.
+    lost by a merge. What dedup skips stays skipped. What an earlier turn of the same call told cannot be named: it
+    gives way where both give one attribute of one entity a value; `shown` has the ids of what was known before.
     """
     named = [known[id_] for id_ in candidate.replaces if id_ in known]
     named = [one for one in named if one.status is Status.ACTIVE]
@@ -45,7 +46,12 @@ def _stands(
         case DecisionAction.UPDATE:
             return not decided.outdated and not _tells_more(candidate, targets[0])
         case DecisionAction.SUPERSEDE:
-            return not any(one.id in shown or candidate.turn_id in one.source_turn_ids for one in targets)
+            return not any(
+                one.id in shown
+                or candidate.turn_id in one.source_turn_ids
+                or compare_facts(candidate.facts, one.facts) is not SameFact.CHANGED
+                for one in targets
+            )
         case DecisionAction.CHECK:
             return False
     return True

@@ -235,8 +235,16 @@ class LLMUnavailable(LLMFailed, Transient):
     """The provider cannot be reached, is throttling, or took too long."""
 
 
+class LLMThrottled(LLMUnavailable, Outage):
+    """The provider takes no more calls for now: nobody's fault, and no sign that it is ill."""
+
+
 class LLMAnswerInvalid(LLMFailed, Transient):
     """The answer was no valid JSON of the asked form, nor was the second one."""
+
+
+class LLMAnswerCut(LLMAnswerInvalid):
+    """The answer was longer than it may be, and is not whole: ask for less."""
 
 
 class LLMRefused(LLMFailed, OperatorError):

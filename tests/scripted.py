@@ -19,7 +19,8 @@ Answering = Callable[[str], Any]
 class Scripted:
     """A provider that answers each prompt in turn, the last answer for ever, and remembers what it was asked.
 
-    An answer is a text, a value that becomes JSON, an exception to raise, or a function of the prompt that makes one.
+    An answer is a text, a value that becomes JSON, an exception to raise, a whole reply, or a function of the prompt
+    that makes one.
     """
 
     name = "scripted"
@@ -37,6 +38,8 @@ class Scripted:
             answer = answer(prompt)
         if isinstance(answer, Exception):
             raise answer
+        if isinstance(answer, Reply):
+            return answer
         text = answer if isinstance(answer, str) else json.dumps(answer)
         return Reply(text, prompt_tokens=100, completion_tokens=10)
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
+from functools import partial
 
 import structlog
 from celery import Celery
@@ -13,6 +14,8 @@ from schema.errors import EmbedderUnavailable, Transient
 from schema.settings import Settings
 from stores.breaker import CircuitBreaker
 from stores.embedding import try_out
+from stores.queue import notify
+from worker.delayed import DelayedNotifications
 from worker.extract import open_extractor
 from worker.extract.base import Extractor
 from worker.guarded import GuardedEmbedder, GuardedIndex
@@ -22,9 +25,15 @@ _log = structlog.get_logger()
 
 @dataclass(frozen=True)
 class WorkerContext(MemoryContext):
-    """What the pipeline works with: what changing memories needs, and the extractor."""
+    """What the pipeline works with: what changing memories needs, the extractor, and who wakes subjects that wait."""
 
     extractor: Extractor
+    delayed: DelayedNotifications
+
+    def close(self) -> None:
+        """Close all that is open. What is to be notified of later is left to the sweep."""
+        self.delayed.stop()
+        super().close()
 
 
 def open_worker_context(settings: Settings, celery: Celery) -> WorkerContext:
@@ -46,4 +55,17 @@ def open_worker_context(settings: Settings, celery: Celery) -> WorkerContext:
         index=GuardedIndex(memory.index, index_breaker),
         embedder=GuardedEmbedder(memory.embedder, embedder_breaker),
     )
-    return WorkerContext(**vars(guarded), extractor=open_extractor(settings, memory.llm, memory.policy))
+    return worker_context_of(guarded)
+
+
+def worker_context_of(memory: MemoryContext) -> WorkerContext:
+    """Return what the pipeline works with, on stores that are open.
+
+    Raises:
+        SettingsError: the extractor cannot work as it is set.
+    """
+    return WorkerContext(
+        **{field.name: getattr(memory, field.name) for field in fields(MemoryContext)},
+        extractor=open_extractor(memory.settings, memory.llm, memory.policy),
+        delayed=DelayedNotifications(partial(notify, memory.celery)),
+    )

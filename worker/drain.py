@@ -25,7 +25,7 @@ from memory.metrics import (
 from memory.publish import publish
 from memory.stages import in_batch
 from schema import Event, EventName, Subject, Turn
-from schema.errors import ConflictingTurn, LeaseLost, StaleFence
+from schema.errors import ConflictingTurn, LeaseLost, LLMAnswerCut, StaleFence
 from stores.catalog import Changes, LedgerEntry, Outcome
 from stores.failpoints import hit
 from stores.mailbox import Batch, Lease, ParkedTurn
@@ -63,7 +63,7 @@ def _next(batch: Batch, context: WorkerContext, *, limit: int) -> Batch | None:
     try:
         with _one_suspect_at_a_time(batch, context) as may_go_on:
             if not may_go_on:
-                context.mailbox.release(batch, retry_in=random.uniform(0.5, 1.5), blamed=False)
+                _give_back(batch, random.uniform(0.5, 1.5), context, blamed=False)
                 return None
             _work(batch, context)
         done = [parked.turn_id for parked in batch.turns]
@@ -108,7 +108,12 @@ def _retry_later(batch: Batch, error: Exception, context: WorkerContext) -> None
     before = batch.outages if outage else max(parked.failures for parked in batch.turns)
     pause = pause_before_retry(before + 1, error)
     _log.warning("retry_later", stage="mailbox", error=type(error).__name__, attempt=before + 1, seconds=pause)
-    context.mailbox.release(batch, retry_in=pause, blamed=not outage)
+    _give_back(batch, pause, context, blamed=not outage)
+
+
+def _give_back(batch: Batch, pause: float, context: WorkerContext, *, blamed: bool) -> None:
+    context.mailbox.release(batch, retry_in=pause, blamed=blamed)
+    context.delayed.after(pause, batch.lease.subject)
 
 
 def _work(batch: Batch, context: WorkerContext) -> None:
@@ -126,7 +131,7 @@ def _work(batch: Batch, context: WorkerContext) -> None:
     if not received:
         return
     try:
-        process([one for _, one in received], batch.lease, context, datetime.now(UTC))
+        _process([one for _, one in received], batch.lease, context)
     except (LeaseLost, StaleFence):
         raise
     except Exception as error:
@@ -134,6 +139,18 @@ def _work(batch: Batch, context: WorkerContext) -> None:
             raise
         _log.exception("batch_failed", stage="pipeline", turns=len(received))
         _one_by_one(received, batch.lease, context)
+
+
+def _process(received: Sequence[ReceivedTurn], lease: Lease, context: WorkerContext) -> None:
+    """Process turns together, or in halves where a model's answer to all of them would be too long."""
+    try:
+        process(received, lease, context, datetime.now(UTC))
+    except LLMAnswerCut:
+        if len(received) == 1:
+            raise
+        half = len(received) // 2
+        _process(received[:half], lease, context)
+        _process(received[half:], lease, context)
 
 
 def _given_up(parked: ParkedTurn, context: WorkerContext) -> tuple[DeadLetterReason, str] | None:

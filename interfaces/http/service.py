@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from functools import cache
 from threading import Lock
 from typing import Annotated
@@ -17,8 +17,7 @@ from memory.context import MemoryContext, open_memory
 from producers import Producer
 from schema.settings import Settings
 from stores.redis import open_async_redis, open_redis
-from worker.context import WorkerContext
-from worker.extract import open_extractor
+from worker.context import WorkerContext, worker_context_of
 
 
 @dataclass(frozen=True)
@@ -57,8 +56,7 @@ def open_service(settings: Settings) -> Service:
 
     @cache
     def rehearsal_once() -> WorkerContext:
-        opened = {field.name: getattr(context, field.name) for field in fields(context)}
-        return WorkerContext(**opened, extractor=open_extractor(settings, context.llm, context.policy))
+        return worker_context_of(context)
 
     def rehearsal() -> WorkerContext:
         with loading:

@@ -8,11 +8,12 @@ from typing import Any, Protocol
 
 @dataclass(frozen=True)
 class Reply:
-    """What a model said, and what it cost in tokens."""
+    """What a model said, and what it cost in tokens. `is_cut` says that it would have said more than it may."""
 
     text: str
     prompt_tokens: int = 0
     completion_tokens: int = 0
+    is_cut: bool = False
 
 
 class Provider(Protocol):
@@ -28,6 +29,6 @@ class Provider(Protocol):
         for it.
 
         Raises:
-            LLMUnavailable, LLMRefused
+            LLMThrottled, LLMUnavailable, LLMRefused
         """
         ...

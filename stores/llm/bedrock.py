@@ -6,7 +6,7 @@ import json
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Literal
 
-from schema.errors import LLMRefused, LLMUnavailable
+from schema.errors import LLMRefused, LLMThrottled, LLMUnavailable
 from schema.settings import Settings, variable_of
 from stores.aws import AWS_FAILURES, AwsFailure, code_of, is_passing, open_bedrock, retry_after
 from stores.llm.base import Reply
@@ -19,6 +19,10 @@ if TYPE_CHECKING:
 
 NOVA_MICRO = "amazon.nova-micro-v1:0"
 """The model of the "S3 Vectors Memory Implementation Plan (V1)" for quick decisions."""
+
+_THROTTLING = frozenset({"ThrottlingException", "Throttling", "TooManyRequestsException"})
+_CUT = "max_tokens"
+"""Converse's `stopReason` of an answer that reached the limit of tokens."""
 
 Choice = Literal["tool", "any", "auto", "prompt"]
 _CHOICES: tuple[Choice, ...] = ("tool", "any", "auto", "prompt")
@@ -43,7 +47,7 @@ class BedrockProvider:
         """Return what the model answers.
 
         Raises:
-            LLMUnavailable, LLMRefused
+            LLMThrottled, LLMUnavailable, LLMRefused
         """
         return self._formats.ask(lambda choice: self._ask(choice, prompt, schema))
 
@@ -103,7 +107,8 @@ def _next_choice(choice: Choice, _refusal: FormatRejected) -> Choice | None:
 def _failure(error: AwsFailure) -> Exception:
     code = code_of(error)
     if is_passing(error):
-        return LLMUnavailable(f"Bedrock: {code}", retry_after=retry_after(error))
+        kind = LLMThrottled if code in _THROTTLING else LLMUnavailable
+        return kind(f"Bedrock: {code}", retry_after=retry_after(error))
     if code == "ValidationException":
         model = variable_of("llm_model")
         said = f"Bedrock does not take the request; is {model} right? Some models need an inference profile's id"
@@ -122,4 +127,5 @@ def _reply(answer: Mapping[str, Any]) -> Reply:
         json.dumps(used[0], ensure_ascii=False) if used else said,
         usage.get("inputTokens", 0),
         usage.get("outputTokens", 0),
+        answer.get("stopReason") == _CUT,
     )

@@ -11,8 +11,9 @@ from functools import cache
 from typing import Any, Generic, TypeVar
 
 from pydantic import BaseModel, ValidationError
+from tenacity import Retrying, retry_if_exception, stop_after_attempt, wait_exponential, wait_random_exponential
 
-from schema.errors import LLMAnswerInvalid
+from schema.errors import LLMAnswerCut, LLMAnswerInvalid, LLMThrottled
 from stores.breaker import CircuitBreaker
 from stores.llm.base import Provider, Reply
 from stores.llm.call_limiter import CallLimiter
@@ -21,6 +22,9 @@ from stores.llm.schema import characters_sent
 Answer = TypeVar("Answer", bound=BaseModel)
 _MAX_ANSWER_CHARS = 100_000
 _PATIENCE_SECONDS = 5.0
+_SHORT_SECONDS = 2.0
+_TRIES = 3
+"""How often a throttled call is tried on the spot, and what a provider may ask to be waited there."""
 _THOUGHT = re.compile(r"<(?P<end>/)?(?:think|thinking|thought|reasoning)>", re.IGNORECASE)
 _REPAIR = "{prompt}\n\nYour last answer was not valid:\n{error}\nAnswer again with nothing but the JSON asked for."
 
@@ -70,14 +74,17 @@ class LLM:
         valid.
 
         Raises:
+            LLMAnswerCut: the answer was longer than it may be.
             LLMAnswerInvalid: the second answer was not valid either.
-            LLMUnavailable, LLMBusy, CircuitOpen: it may work later.
+            LLMThrottled, LLMUnavailable, LLMBusy, CircuitOpen: it may work later.
             LLMRefused: it never will.
         """
         first = self._ask(prompt, response_model)
         try:
             answer = _parse(first, response_model)
         except ValidationError as error:
+            if first.is_cut:
+                raise LLMAnswerCut("the answer was cut off at the limit of tokens") from None
             second = self._ask(_REPAIR.format(prompt=prompt, error=_without_content(error)), response_model)
             try:
                 answer = _parse(second, response_model)
@@ -91,6 +98,15 @@ class LLM:
         return Completion(answer, first.prompt_tokens, first.completion_tokens)
 
     def _ask(self, prompt: str, response_model: type[BaseModel]) -> Reply:
+        half = {"multiplier": 0.1, "max": _SHORT_SECONDS / 2}
+        return Retrying(
+            retry=retry_if_exception(_is_soon_over),
+            stop=stop_after_attempt(_TRIES),
+            wait=wait_exponential(**half) + wait_random_exponential(**half),
+            reraise=True,
+        )(self._ask_once, prompt, response_model)
+
+    def _ask_once(self, prompt: str, response_model: type[BaseModel]) -> Reply:
         schema = _schema_of(response_model)
         characters = len(prompt) + _schema_size(response_model)
         # What is not asked takes no place of those that are.
@@ -98,13 +114,30 @@ class LLM:
         with self._call_limiter.slot(_PATIENCE_SECONDS):
             started = time.monotonic()
             try:
-                reply = self._breaker.call(self._provider.reply, prompt, schema)
+                reply = _unless_throttled(self._breaker.call(self._reply, prompt, schema))
             except Exception as error:
                 self._on_call(Call(type(error).__name__, time.monotonic() - started, characters))
                 raise
         seconds = time.monotonic() - started
         self._on_call(Call("answered", seconds, characters, reply.prompt_tokens, reply.completion_tokens))
         return reply
+
+    def _reply(self, prompt: str, schema: dict[str, Any]) -> Reply | LLMThrottled:
+        try:
+            return self._provider.reply(prompt, schema)
+        except LLMThrottled as error:
+            # To the breaker it works: it is not ill, it is asked too much.
+            return error
+
+
+def _unless_throttled(reply: Reply | LLMThrottled) -> Reply:
+    if isinstance(reply, LLMThrottled):
+        raise reply
+    return reply
+
+
+def _is_soon_over(error: BaseException) -> bool:
+    return isinstance(error, LLMThrottled) and (error.retry_after or 0.0) <= _SHORT_SECONDS
 
 
 @cache

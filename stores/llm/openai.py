@@ -10,7 +10,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, BeforeValidator, Field, ValidationError
 
-from schema.errors import LLMRefused, LLMUnavailable, SettingsError
+from schema.errors import LLMRefused, LLMThrottled, LLMUnavailable, SettingsError
 from schema.settings import Settings, variable_of
 from stores.llm.base import Reply
 from stores.llm.formats import FormatRejected, RequestFormats
@@ -23,6 +23,10 @@ _FORMS: tuple[Form, ...] = ("json_schema", "json_object_of_schema", "json_object
 hosts, `{"type": "json_object", "schema": ...}`."""
 _MAYBE_THE_FORM = frozenset({400, 422, 500, 501})
 """What endpoints answer to a form that they do not know. llama-cpp-python's server answers 500 to `json_schema`."""
+_THROTTLING = frozenset({429, 529})
+"""Too many requests, and Anthropic's "overloaded"."""
+_CUT = "length"
+"""The protocol's `finish_reason` of an answer that reached the limit of tokens."""
 
 
 @dataclass(frozen=True)
@@ -56,6 +60,7 @@ class _Message(BaseModel):
 
 class _Choice(BaseModel):
     message: _Message
+    finish_reason: str | None = None
 
 
 class _Usage(BaseModel):
@@ -88,7 +93,7 @@ class OpenAIProvider:
         """Return what the model answers.
 
         Raises:
-            LLMUnavailable, LLMRefused
+            LLMThrottled, LLMUnavailable, LLMRefused
         """
         deadline = time.monotonic() + self._timeout
         return self._formats.ask(lambda way: self._ask(way, prompt, schema, deadline))
@@ -97,7 +102,8 @@ class OpenAIProvider:
         try:
             answer = self._endpoint.post("chat/completions", self._request(way, prompt, schema), deadline)
         except EndpointUnavailable as error:
-            unavailable = LLMUnavailable(str(error), retry_after=error.retry_after)
+            kind = LLMThrottled if error.status in _THROTTLING else LLMUnavailable
+            unavailable = kind(str(error), retry_after=error.retry_after)
             if error.status in _MAYBE_THE_FORM:
                 raise FormatRejected(unavailable) from error
             raise unavailable from error
@@ -162,9 +168,9 @@ def _reply(answer: Mapping[str, Any]) -> Reply:
     except ValidationError:
         # Without its cause: that would show the answer.
         raise LLMUnavailable("the endpoint's answer is no completion of a chat") from None
-    message = completion.choices[0].message
-    usage = completion.usage
-    return Reply(_text_of(message), usage.prompt_tokens, usage.completion_tokens)
+    choice, usage = completion.choices[0], completion.usage
+    is_cut = choice.finish_reason == _CUT
+    return Reply(_text_of(choice.message), usage.prompt_tokens, usage.completion_tokens, is_cut)
 
 
 def _text_of(message: _Message) -> str:

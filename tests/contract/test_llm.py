@@ -10,10 +10,21 @@ import pytest
 from pydantic import BaseModel
 from redis import Redis
 
-from schema.errors import CircuitOpen, LLMAnswerInvalid, LLMBusy, LLMUnavailable
+from schema.errors import (
+    BrokerFailed,
+    CircuitOpen,
+    LLMAnswerCut,
+    LLMAnswerInvalid,
+    LLMBusy,
+    LLMThrottled,
+    LLMUnavailable,
+)
+from schema.settings import Settings
 from stores.breaker import CircuitBreaker
 from stores.llm import LLM, Call, Reply
 from stores.llm.call_limiter import CallLimiter
+from stores.redis import open_redis
+from tests.conftest import free_port
 
 
 class City(BaseModel):
@@ -25,7 +36,7 @@ class Scripted:
 
     name = "scripted"
 
-    def __init__(self, *answers: str | Exception) -> None:
+    def __init__(self, *answers: str | Exception | Reply) -> None:
         self._answers = list(answers)
         self.prompts: list[str] = []
 
@@ -34,6 +45,8 @@ class Scripted:
         answer = self._answers.pop(0)
         if isinstance(answer, Exception):
             raise answer
+        if isinstance(answer, Reply):
+            return answer
         return Reply(answer, prompt_tokens=10, completion_tokens=2)
 
 
@@ -172,3 +185,113 @@ def test_a_call_whose_worker_died_gives_its_place_back(redis: Redis) -> None:
 def test_the_caps_leave_no_key_without_expiry(redis: Redis) -> None:
     with CallLimiter(redis, concurrency=1, per_minute=5, call_seconds=10).slot(patience=0):
         assert [key for key in redis.scan_iter() if redis.ttl(key) == -1] == []
+
+
+def test_a_throttled_call_is_tried_again_on_the_spot(redis: Redis) -> None:
+    calls: list[Call] = []
+    provider = Scripted(LLMThrottled("429"), LLMThrottled("429"), '{"city": "Berlin"}')
+    assert llm(redis, provider, calls).complete("where?", City).answer.city == "Berlin"
+    assert [call.outcome for call in calls] == ["LLMThrottled", "LLMThrottled", "answered"]
+
+
+def test_a_provider_that_asks_for_a_long_pause_is_not_tried_on_the_spot(redis: Redis) -> None:
+    provider = Scripted(LLMThrottled("429", retry_after=20), '{"city": "never asked for"}')
+    with pytest.raises(LLMThrottled):
+        llm(redis, provider).complete("where?", City)
+    assert len(provider.prompts) == 1
+
+
+def test_throttling_opens_no_circuit(redis: Redis) -> None:
+    asked = llm(redis, Scripted(*[LLMThrottled("429", retry_after=20)] * 5, '{"city": "Berlin"}'))
+    for _ in range(5):
+        with pytest.raises(LLMThrottled):
+            asked.complete("where?", City)
+    assert asked.complete("where?", City).answer.city == "Berlin"
+
+
+def test_an_answer_that_is_cut_off_is_not_asked_for_again_as_it_is(redis: Redis) -> None:
+    provider = Scripted(Reply('{"city": "Ber', is_cut=True), '{"city": "never asked for"}')
+    with pytest.raises(LLMAnswerCut):
+        llm(redis, provider).complete("where?", City)
+    assert len(provider.prompts) == 1
+
+
+def end(limiter: CallLimiter, calls: int, *, throttled: bool) -> None:
+    """Have so many calls under way at once, and end them all alike."""
+    entered = [limiter.slot(patience=0) for _ in range(calls)]
+    for slot in entered:
+        slot.__enter__()
+    for slot in entered:
+        slot.__exit__(*((LLMThrottled, LLMThrottled("429"), None) if throttled else (None, None, None)))
+
+
+def places(limiter: CallLimiter, most: int = 64) -> int:
+    """How many calls the fleet may have under way now."""
+    entered = []
+    try:
+        for _ in range(most):
+            slot = limiter.slot(patience=-1)
+            slot.__enter__()
+            entered.append(slot)
+    except LLMBusy:
+        pass
+    for slot in entered:
+        # Neither answered nor throttled: it says nothing.
+        slot.__exit__(LLMUnavailable, LLMUnavailable("away"), None)
+    return len(entered)
+
+
+def windows_later(redis: Redis) -> None:
+    """Let the time pass after which the cap is looked at."""
+    if redis.hexists("afterturn:llm:pace", "since"):
+        redis.hset("afterturn:llm:pace", "since", 0)
+
+
+def test_the_fleets_cap_goes_down_by_a_factor_while_most_calls_are_throttled_and_up_by_one_when_not(
+    redis: Redis,
+) -> None:
+    ours, theirs = open_limiter(redis), open_limiter(redis)
+    assert places(ours) == 64
+    end(ours, 19, throttled=True)
+    windows_later(redis)
+    end(ours, 1, throttled=True)
+    assert places(theirs) == 13
+    end(theirs, 12, throttled=False)
+    windows_later(redis)
+    end(theirs, 1, throttled=False)
+    assert places(ours) == 14
+
+
+def test_a_cap_that_binds_nobody_is_gone(redis: Redis) -> None:
+    limiter = open_limiter(redis)
+    redis.hset("afterturn:llm:pace", "cap", 12)
+    end(limiter, 5, throttled=False)
+    windows_later(redis)
+    end(limiter, 1, throttled=False)
+    assert places(limiter) == 64
+
+
+def test_one_call_in_five_throttled_holds_nobody_back(redis: Redis) -> None:
+    limiter = open_limiter(redis)
+    for _ in range(4):
+        end(limiter, 8, throttled=False)
+        end(limiter, 2, throttled=True)
+        windows_later(redis)
+    assert places(limiter) == 64
+
+
+def test_one_call_is_always_tried(redis: Redis) -> None:
+    limiter = open_limiter(redis)
+    for _ in range(30):
+        end(limiter, 1, throttled=True)
+        windows_later(redis)
+    assert places(limiter) == 1
+
+
+def test_a_broker_that_is_away_stops_no_call_that_the_settings_do_not_bound() -> None:
+    dead_port = free_port()
+    away = open_redis(Settings(broker_url=f"redis://127.0.0.1:{dead_port}/0"), timeout=0.2, retries=0)
+    with CallLimiter(away, concurrency=0, per_minute=0, call_seconds=10).slot(patience=0):
+        pass
+    with pytest.raises(BrokerFailed), CallLimiter(away, concurrency=1, per_minute=0, call_seconds=10).slot(patience=0):
+        pytest.fail("a call that nobody counts")

@@ -9,7 +9,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from schema.errors import LLMRefused, LLMUnavailable
+from schema.errors import LLMRefused, LLMThrottled, LLMUnavailable
 from stores.llm import Provider
 from tests.contract.loopback import Answer, Loopback, Request, loopback
 from tests.contract.vendors import BERLIN, SCHEMA, SECRET, TIMEOUT, VENDORS, City, Vendor, always, takes_only
@@ -44,6 +44,12 @@ def test_the_answer_comes_back_as_json_with_its_tokens(vendor: Vendor, server: L
 
     assert City.model_validate_json(reply.text) == City(city="Berlin")
     assert (reply.prompt_tokens, reply.completion_tokens) == (12, 5)
+
+
+def test_an_answer_that_reached_its_limit_says_so(vendor: Vendor, server: Loopback, settled: Provider) -> None:
+    assert not settled.reply("where?", SCHEMA).is_cut
+    server.answer = always(vendor.said(BERLIN, form=vendor.forms[0], is_cut=True))
+    assert settled.reply("where?", SCHEMA).is_cut
 
 
 def test_the_model_is_asked_at_temperature_0_for_the_schema_within_a_limit(vendor: Vendor, server: Loopback) -> None:
@@ -184,7 +190,7 @@ def test_a_silent_endpoint_is_given_up_in_time(vendor: Vendor, server: Loopback)
 
 def test_a_throttling_endpoint_says_how_long_to_wait(vendor: Vendor, server: Loopback, provider: Provider) -> None:
     server.answer = always(vendor.failed(429, headers={"Retry-After": "7"}))
-    with pytest.raises(LLMUnavailable) as throttled:
+    with pytest.raises(LLMThrottled) as throttled:
         provider.reply("where?", SCHEMA)
     assert throttled.value.retry_after == 7
     assert len(server.requests) == 1

@@ -9,6 +9,7 @@ import pytest
 from schema import Status
 from schema.errors import LLMUnavailable
 from stores.catalog import Outcome
+from stores.llm import Reply
 from tests.contract.pipeline import EVERYTHING, Worker, only
 from tests.scripted import Scripted, answer, guarded, told
 from tests.turns import a_turn, subject
@@ -16,6 +17,8 @@ from worker.extract.model import PROMPT, ModelExtractor
 from worker.extract.rules import RulesExtractor
 
 LISBON = told("I live in Lisbon", "The user lives in Lisbon.", entities=[{"text": "Lisbon", "type": "LOCATION"}])
+
+CUT = Reply('{"memories": [{"turn": "T1", "summ', is_cut=True)
 
 
 def asking(worker: Worker, *answers: Any, **how: Any) -> tuple[Worker, Scripted]:
@@ -221,6 +224,25 @@ def test_turns_wait_for_a_model_that_fails_and_have_their_effect_once(
     asked.work(subject(anna))
     assert only(worker.known(subject(anna), *EVERYTHING)).status is Status.ACTIVE
     assert len(provider.prompts) == (3 if nonsense else 2)
+
+
+@pytest.mark.parametrize("fallback", ["retry", "rules"])
+def test_turns_whose_answer_is_too_long_are_asked_about_at_once_and_fewer_at_a_time(
+    worker: Worker, anna: str, fallback: str
+) -> None:
+    dog = told("I have a dog", "The user has a dog.")
+    asked, provider = asking(worker, CUT, answer(LISBON), answer(dog), fallback=fallback)
+    asked.hear(anna, "I live in Lisbon.", "I have a dog.")
+    assert {one.summary for one in worker.known(subject(anna))} == {LISBON["summary"], dog["summary"]}
+    assert len(provider.prompts) == 3
+    assert LISBON["summary"] in provider.prompts[2]
+
+
+def test_one_turn_whose_answer_is_too_long_is_asked_about_for_what_is_worth_most(worker: Worker, anna: str) -> None:
+    asked, provider = asking(worker, CUT, answer(LISBON))
+    asked.hear(anna, "I live in Lisbon.")
+    assert only(worker.known(subject(anna))).summary == LISBON["summary"]
+    assert "too long" in provider.prompts[1]
 
 
 def test_the_rules_stand_in_for_a_model_that_fails_where_the_settings_say_so(worker: Worker, anna: str) -> None:

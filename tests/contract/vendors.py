@@ -69,7 +69,7 @@ class Vendor(Protocol):
         """What a request asks; fails when the vendor's own model does not take it."""
         ...
 
-    def said(self, text: str, *, form: Form) -> Answer:
+    def said(self, text: str, *, form: Form, is_cut: bool = False) -> Answer:
         """The answer of a model that took 12 tokens and gave 5."""
         ...
 
@@ -100,7 +100,7 @@ class OpenAIWire:
         limit = body.get("max_tokens") or body["max_completion_tokens"]
         return Asked(body["model"], message["content"], body.get("temperature"), limit, form, schema)
 
-    def said(self, text: str, *, form: Form) -> Answer:
+    def said(self, text: str, *, form: Form, is_cut: bool = False) -> Answer:
         message: dict[str, Any] = {"role": "assistant", "content": text}
         if form == "tool":
             call = {"id": "1", "type": "function", "function": {"name": "answer", "arguments": text}}
@@ -110,7 +110,9 @@ class OpenAIWire:
             "object": "chat.completion",
             "created": 1,
             "model": "a-model",
-            "choices": [{"index": 0, "finish_reason": "stop", "message": message, "logprobs": None}],
+            "choices": [
+                {"index": 0, "finish_reason": "length" if is_cut else "stop", "message": message, "logprobs": None}
+            ],
             "usage": {"prompt_tokens": 12, "completion_tokens": 5, "total_tokens": 17},
         }
         return Answer(body=ChatCompletion.model_validate(completion).model_dump(mode="json"))
@@ -143,13 +145,13 @@ class BedrockWire:
         inference = body["inferenceConfig"]
         return Asked(unquote(model), content["text"], inference["temperature"], inference["maxTokens"], form, schema)
 
-    def said(self, text: str, *, form: Form) -> Answer:
+    def said(self, text: str, *, form: Form, is_cut: bool = False) -> Answer:
         block: dict[str, Any] = {"text": text}
         if form in {"tool", "any"}:
             block = {"toolUse": {"toolUseId": "1", "name": "answer", "input": json.loads(text)}}
         answer = {
             "output": {"message": {"role": "assistant", "content": [block]}},
-            "stopReason": "end_turn",
+            "stopReason": "max_tokens" if is_cut else "end_turn",
             "usage": {"inputTokens": 12, "outputTokens": 5, "totalTokens": 17},
             "metrics": {"latencyMs": 7},
         }

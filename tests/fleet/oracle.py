@@ -22,7 +22,7 @@ import numpy as np
 from pydantic import BaseModel
 
 from schema import AdmittedTurn, Candidate, Context, Extraction, Fact, Kind, MemoryType
-from schema.errors import LLMUnavailable
+from schema.errors import LLMThrottled, LLMUnavailable
 from schema.settings import Settings
 from stores.embedding.base import Vectors
 from stores.embedding.minilm import MiniLM
@@ -155,7 +155,7 @@ class OracleModel:
                 raise LLMUnavailable("no answer in time")
             time.sleep(_POLL_SECONDS)
         if random.random() < faults.throttled:
-            raise LLMUnavailable("throttled")
+            raise LLMThrottled("throttled")
         facts = [Told(turn_id=turn, attribute=name, value=value, entity=who) for turn, name, value, who in lines]
         text = Answer(facts=facts).model_dump_json()
         if random.random() < faults.garbage:

@@ -9,8 +9,8 @@ from memory.prompts import prompt
 from policies.admission import MAY_TELL
 from policies.language.orders import orders_of
 from schema import Admission, AdmissionAction, AdmittedTurn, Candidate, Context, Extraction, ForgetRequest, Policy
-from schema.errors import CircuitOpen, LLMFailed
-from stores.llm import LLM
+from schema.errors import CircuitOpen, LLMAnswerCut, LLMFailed
+from stores.llm import LLM, Completion
 from worker.extract.answer_form import Answer
 from worker.extract.base import Extractor
 from worker.extract.from_model import Reading
@@ -20,6 +20,7 @@ from worker.extract.shown import ShownTurn, show, written
 PROMPT: Final = "extract-2"
 Fallback = Literal["retry", "rules"]
 _MAX_NAME_CHARS: Final = 60
+_SHORTER: Final = "\n\nYour last answer was too long and was cut off. Tell only the five memories that are worth most."
 
 
 class ModelExtractor:
@@ -57,6 +58,7 @@ class ModelExtractor:
         """Return what there is to remember or to forget in the turns: one call of the model, none if all were skipped.
 
         Raises:
+            LLMAnswerCut: ask for fewer turns at a time.
             LLMBusy, LLMUnavailable, LLMAnswerInvalid, CircuitOpen: try again later; all but the first only where
                 the rules do not answer instead.
             LLMRefused: the provider will never answer.
@@ -70,9 +72,10 @@ class ModelExtractor:
             return self._by_rules(turns, context)
         reading = self._reading(shown, context, self._orders(turns, context))
         try:
-            completion = self._llm.complete(prompt(PROMPT).filled(turns=written(shown, context, reading.name)), Answer)
-        except (LLMFailed, CircuitOpen):
-            if self._fallback == "retry":
+            completion = self._answer(prompt(PROMPT).filled(turns=written(shown, context, reading.name)), shown)
+        except (LLMFailed, CircuitOpen) as error:
+            may_be_halved = isinstance(error, LLMAnswerCut) and len(turns) > 1
+            if may_be_halved or self._fallback == "retry":
                 raise
             self._fell_back()
             return self._by_rules(turns, context)
@@ -84,6 +87,14 @@ class ModelExtractor:
             prompt_tokens=completion.prompt_tokens,
             completion_tokens=completion.completion_tokens,
         )
+
+    def _answer(self, asked: str, shown: Sequence[ShownTurn]) -> Completion[Answer]:
+        try:
+            return self._llm.complete(asked, Answer)
+        except LLMAnswerCut:
+            if len(shown) > 1:
+                raise
+            return self._llm.complete(asked + _SHORTER, Answer)
 
     def _by_rules(self, turns: Sequence[AdmittedTurn], context: Context) -> Extraction:
         by_rules = self._rules.extract([_as_rules_admit(one) for one in turns], context)

@@ -8,7 +8,7 @@ from uuid import UUID
 import pytest
 
 from policies.replaced import as_told
-from schema import Candidate, Decision, DecisionAction, Kind, Memory, MemoryType, Status
+from schema import Candidate, Decision, DecisionAction, Fact, Kind, Memory, MemoryType, Status
 from tests.contract.catalogs import NOW, a_memory
 
 CREATE, UPDATE, SUPERSEDE, CHECK, SKIP = (
@@ -89,8 +89,18 @@ def test_cosines_decide_nothing_about_what_was_shown(action: DecisionAction) -> 
     assert found.action is CREATE
 
 
-def test_what_an_earlier_turn_of_the_same_call_told_is_superseded_by_dedups_word() -> None:
-    change = decided(SUPERSEDE, DOG)
-    assert as_told(candidate("Maya has a cat."), change, {DOG.id: DOG}, shown=()) == change
-    same_turn = DOG.model_copy(update={"source_turn_ids": ("a-new-turn",)})
-    assert as_told(candidate("Maya has a cat."), change, {DOG.id: same_turn}, shown=()).action is CREATE
+def home(city: str) -> tuple[Fact, ...]:
+    return (Fact(entity="user", verb="lives in", object=city, attribute="home_city"),)
+
+
+def test_what_an_earlier_turn_of_the_same_call_told_gives_way_to_another_value_of_its_attribute() -> None:
+    oslo = known("Maya lives in Oslo.", facts=home("Oslo"))
+    rome = candidate("Maya moved to Rome.").model_copy(update={"facts": home("Rome")})
+    change = decided(SUPERSEDE, oslo)
+    assert as_told(rome, change, {oslo.id: oslo}, shown=()) == change
+    same_turn = oslo.model_copy(update={"source_turn_ids": ("a-new-turn",)})
+    assert as_told(rome, change, {oslo.id: same_turn}, shown=()).action is CREATE
+
+
+def test_what_an_earlier_turn_of_the_same_call_told_stays_where_only_words_and_cosine_see_a_change() -> None:
+    assert as_told(candidate("Maya has a cat."), decided(SUPERSEDE, DOG), {DOG.id: DOG}, shown=()).action is CREATE
