@@ -25,6 +25,7 @@ _COMMANDS: Final = {
     "context": "knowledge",
     "memories": "knowledge",
     "show": "knowledge",
+    "why": "why",
     "edit": "edits",
     "pin": "edits",
     "unpin": "edits",

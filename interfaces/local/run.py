@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import fcntl
 import os
+import shlex
 import shutil
 import signal
 import socket
+import sys
 import time
 from collections.abc import Iterator
 from contextlib import ExitStack, closing, contextmanager
@@ -29,10 +31,11 @@ from interfaces.http.pages.sessions import link_to_pages
 from interfaces.local.broker import BrokerUnavailable, embedded_broker
 from interfaces.local.processes import Supervised, service, worker_and_beat
 from interfaces.local.progress import Progress, measure, panel
+from interfaces.local.story import TURNS_TOLD, story_table
 from interfaces.turn_file import BadLine, read_turns
 from producers import Accepted, Producer
 from recall.retrieve import retrieve
-from schema import Status, Subject, Turn
+from schema import Subject, Turn
 from schema.errors import ConflictingTurn
 from schema.settings import Settings, load_policy
 from stores.catalog import Catalog, open_catalog
@@ -57,6 +60,8 @@ class _Fed:
     known_already: int = 0
     bad: list[BadLine] = field(default_factory=list)
     subjects: dict[Subject, None] = field(default_factory=dict)
+    first: list[Turn] = field(default_factory=list)
+    """As many turns as are told of."""
 
 
 def run(settings: Settings, file: Path | None, *, once: bool, console: Console) -> bool:
@@ -87,6 +92,7 @@ def run(settings: Settings, file: Path | None, *, once: bool, console: Console) 
         try:
             fed = _feed(settings, file, catalog, processes, console)
             _show(settings, fed, catalog, console, ask=file is None)
+            console.print(_what_next(fed, stays=not once), soft_wrap=True)
             if not once:
                 _stay(settings, fed, processes, console)
         except KeyboardInterrupt:
@@ -225,6 +231,8 @@ def _enqueue(number: int, turn: Turn | BadLine, producer: Producer, fed: _Fed) -
     fed.enqueued += fresh
     fed.known_already += not fresh
     fed.subjects[turn.subject] = None
+    if len(fed.first) < TURNS_TOLD:
+        fed.first.append(turn)
 
 
 def _conversation() -> Path:
@@ -232,9 +240,10 @@ def _conversation() -> Path:
 
 
 def _show(settings: Settings, fed: _Fed, catalog: Catalog, console: Console, *, ask: bool) -> None:
+    if fed.first:
+        console.print(story_table(fed.first, catalog))
     for subject in list(fed.subjects)[:_SUBJECTS_SHOWN]:
-        statuses = (Status.ACTIVE, Status.SUPERSEDED)
-        console.print(memory_table(subject, catalog.list_memories(subject, statuses=statuses, limit=_MEMORIES_SHOWN)))
+        console.print(memory_table(subject, catalog.list_memories(subject, limit=_MEMORIES_SHOWN)))
     if len(fed.subjects) > _SUBJECTS_SHOWN:
         console.print(f"and {len(fed.subjects) - _SUBJECTS_SHOWN} more users: `afterturn memories USER`")
     if fed.subjects:
@@ -246,6 +255,36 @@ def _show(settings: Settings, fed: _Fed, catalog: Catalog, console: Console, *, 
         console.print(search_table(f"{question} (user {subject.subject_id})", found))
 
 
+def _what_next(fed: _Fed, *, stays: bool) -> Text:
+    """Return commands to go on with, for this installation and somebody whom it knows."""
+    subject = next(iter(fed.subjects), Subject(tenant_id="default", subject_id="maya"))
+    whose = shlex.quote(subject.subject_id) + (
+        f" --tenant {shlex.quote(subject.tenant_id)}" if subject.tenant_id != "default" else ""
+    )
+    afterturn = Path(sys.executable).with_name("afterturn")
+    command = " ".join((*_variables(), str(_near(afterturn))))
+    commands = [
+        f"memories {whose} --all",
+        f"why {shlex.quote(fed.first[-1].turn_id)}" if fed.first else "",
+        f'context {whose} "{_QUESTION_FOR_ANYONE}"',
+    ]
+    if stays:
+        commands += ["status", f"page-link {whose}"]
+    lines = "\n".join(f"  {command} {one}" for one in commands if one)
+    begin = "The fleet stays up until Ctrl-C. From another shell" if stays else "Go on"
+    return Text(f"\n{begin}, in {Path.cwd()}:\n{lines}\n")
+
+
+def _variables() -> list[str]:
+    """Return what another shell must set to find the same fleet."""
+    ours = ("AFTERTURN_DATA_DIR", "AFTERTURN_BROKER_URL", "AFTERTURN_CATALOG_URL", "AFTERTURN_HTTP_PORT")
+    return [f"{name}={shlex.quote(os.environ[name])}" for name in ours if name in os.environ]
+
+
+def _near(path: Path) -> Path:
+    return path.relative_to(Path.cwd()) if path.is_relative_to(Path.cwd()) else path
+
+
 def _stay(settings: Settings, fed: _Fed, processes: tuple[Supervised, ...], console: Console) -> None:
     if any(process.name == "service" for process in processes):
         whose = next(iter(fed.subjects), Subject(tenant_id="default", subject_id="maya"))
@@ -253,13 +292,6 @@ def _stay(settings: Settings, fed: _Fed, processes: tuple[Supervised, ...], cons
             link = link_to_pages(settings, whose.tenant_id, whose.subject_id, redis)
         console.print(f"\nWhat {whose.subject_id} sees of it, in a browser (the link works once, for five minutes):")
         console.print(f"  {link}", soft_wrap=True)
-    console.print(
-        "\nThe fleet stays up until Ctrl-C. From another shell:\n"
-        "  .venv/bin/afterturn status\n"
-        "  .venv/bin/afterturn page-link maya\n"
-        '  .venv/bin/afterturn search maya "where does she live"\n'
-        "  .venv/bin/python -c 'from producers import enqueue; help(enqueue)'"
-    )
     while True:
         time.sleep(1)
         for process in processes:

@@ -28,6 +28,7 @@ from stores.catalog.statements import any_of, mine, mine_among, of_subject, whos
 from stores.catalog.subject_state import SubjectState, read_processed, read_subject_state
 from stores.catalog.summaries import Summaries, Weight, read_summaries, read_weights
 from stores.catalog.tombstones import TombstoneStore
+from stores.catalog.turn_records import TurnRecords
 from stores.catalog.writers import Writers
 from stores.catalog.writing import NO_VECTORS, Done, TransactionalGraph, mark_done, write
 from stores.index.base import TransactionalIndex, Vector
@@ -79,6 +80,7 @@ class Catalog:
         self.pages = MemoryPages(self._engine)
         self.keys = KeyStore(self._engine, self._writers)
         self.members = MemberStore(self._engine, self._writers)
+        self.turn_records = TurnRecords(self._engine)
         self._transactional_index = transactional_index
         self._graph = graph
 

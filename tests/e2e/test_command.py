@@ -45,6 +45,7 @@ COMMANDS = (
 def idle(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Home]:
     """A broker on which nobody works, and an empty catalog."""
     home = Home.at(tmp_path_factory.mktemp("idle"))
+    open_catalog(Settings(data_dir=home.data)).close()
     with embedded_broker(home.environment()["AFTERTURN_BROKER_URL"], home.folder / "broker"):
         yield home
 

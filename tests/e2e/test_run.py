@@ -8,6 +8,7 @@ import os
 import re
 import signal
 import sqlite3
+import subprocess
 from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
@@ -19,6 +20,7 @@ from tests.conftest import free_port
 from tests.e2e.command import Home, Run, Said, children, is_alive, wait_until
 from tests.turns import a_turn
 
+ROOT = Path(__file__).parents[2]
 SECRET = "tulip-Harbor-93"
 
 
@@ -67,6 +69,86 @@ def test_a_first_run_shows_what_is_known_and_one_search(first: Said) -> None:
         assert f"What is known about {user}" in first.stdout
     assert "Search:" in first.stdout
     assert ("peanuts" in first.stdout, "Berlin" in first.stdout) == (True, True)
+
+
+REMEMBERED = {
+    "Maya lives in Lisbon.",
+    "Maya works as a product designer at Brightside.",
+    'Asked "Do you have any pets?", Maya said: "Yes, two cats, Miso and Nori."',
+    "Maya is vegetarian and allergic to peanuts.",
+    "Maya's sister Ines is getting married in December 2026 in Porto.",
+    'Maya: "I really prefer short answers without bullet points."',
+    "Maya moved to Berlin on 5 November 2026!",
+    "Maya is starting a new job at Fernweh Studio around 20 November 2026.",
+    "Maya is feeling really sad, their grandmother passed away on the night of 7 November 2026.",
+    "Maya's email is [email], send the flight options there.",
+    "Tom works as a data analyst at Nordbank, so spreadsheets are fine with them.",
+    "Tom is trying to save 12,000 euros for a new kitchen by June 2027.",
+    "Tom takes blood pressure pills every morning at 7.",
+    "Tom went hiking in the Harz with their daughter Lena on 31 October 2026 and it was wonderful.",
+    "Tom's budget for the kitchen is now 15,000 euros.",
+    "Tom left Nordbank and joined Kestrel Analytics as a team lead.",
+}
+"""All that the demonstration leaves: whoever changes how things are told reads it here once more."""
+
+
+def test_the_demonstration_leaves_exactly_what_its_people_told(home: Home, first: Said) -> None:
+    known = {one["summary"]: one["status"] for user in ("maya", "tom") for one in home.json("memories", user, "--all")}
+    assert set(known) == REMEMBERED
+    assert {summary for summary, status in known.items() if status == "superseded"} == {
+        "Maya lives in Lisbon.",
+        "Tom works as a data analyst at Nordbank, so spreadsheets are fine with them.",
+    }
+
+
+def test_a_first_run_tells_what_became_of_every_turn_in_the_order_of_time(first: Said) -> None:
+    story = first.stdout.partition("What was said, and what became of it")[2].partition("What is known about")[0]
+    told = [
+        "Good morning!",
+        "remembered  Maya lives in Lisbon.",
+        "refused     password",
+        "held back",
+        "changed     Maya",
+    ]
+    places = [story.find(text) for text in told]
+    assert -1 not in places
+    assert places == sorted(places)
+
+
+def test_a_run_ends_with_commands_that_work_as_they_are_printed(home: Home, first: Said) -> None:
+    commands = [line.strip() for line in first.stdout.partition("Go on, in ")[2].splitlines()[1:] if line.strip()]
+    assert len(commands) >= 3
+    for command in commands:
+        said = subprocess.run(command, shell=True, cwd=ROOT, capture_output=True, text=True, check=False)
+        assert said.returncode == 0, (command, said.stderr)
+
+
+def test_why_tells_step_by_step_what_became_of_a_turn(home: Home, first: Said) -> None:
+    moved = home.json("why", "maya-09")
+    [step] = moved["steps"]
+    [lisbon] = [one["id"] for one in home.json("memories", "maya", "--all") if "Lisbon" in one["summary"]]
+    assert (moved["outcome"], step["action"], step["instead_of"]) == ("kept", "created", [lisbon])
+    assert "Berlin" in step["summary"]
+    secret = home.say("why", "tom-04")
+    assert ("password" in secret.stdout, SECRET in secret.stdout) == (True, False)
+    assert "nothing in it worth remembering" in home.say("why", "maya-06").stdout
+
+
+def test_why_says_where_it_looked_for_a_turn_that_is_nowhere(home: Home, first: Said) -> None:
+    said = home.say("why", "nobody-01", "--user", "maya")
+    assert (said.returncode, "nobody-01" in said.stderr, "broker" in said.stderr) == (2, True, True)
+
+
+@pytest.mark.parametrize(
+    "command", [("memories", "maya"), ("search", "maya", "cats"), ("why", "maya-09"), ("reviews", "list")]
+)
+def test_whoever_reads_where_no_fleet_was_is_told_the_folder_and_makes_none(
+    tmp_path: Path, command: tuple[str, ...]
+) -> None:
+    said = Home(tmp_path, 1).say(*command)
+    assert said.returncode == 2
+    assert (str(tmp_path / "data") in said.stderr, "afterturn run" in said.stderr) == (True, True)
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_what_was_refused_or_forgotten_is_neither_shown_nor_known(home: Home, first: Said) -> None:

@@ -1,0 +1,202 @@
+"""`why`: what became of a turn, step by step."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from contextlib import closing
+from typing import Annotated, Any, Final
+
+import typer
+from rich.panel import Panel
+from rich.table import Table
+from rich.text import Text
+
+from interfaces.cli.arguments import JsonOption, TenantOption
+from interfaces.cli.output import console, print_json, short
+from recall.turn_story import Step, TurnStory, turn_stories
+from schema import AuditAction, Subject, utc_iso
+from schema.errors import BrokerFailed
+from schema.settings import Settings, load_settings
+from stores.catalog import Catalog, Outcome, open_catalog
+from stores.dead_letters import read_dead_letters
+from stores.mailbox import ParkedTurn
+from stores.queue import create_celery, open_mailbox
+from stores.redis import open_redis
+
+_OUTCOMES: Final = {
+    Outcome.KEPT: "something was remembered",
+    Outcome.SKIPPED: "there was nothing in it worth remembering",
+    Outcome.REFUSED: "what there was must not be kept, or not before a person has looked at it",
+    Outcome.FORGOTTEN: "something was forgotten, as it asked",
+    Outcome.DEAD: "it could not be processed: `afterturn dead-letters list`",
+}
+_LATER: Final = frozenset({AuditAction.SUPERSEDED, AuditAction.DELETED, AuditAction.ERASED, AuditAction.ARCHIVED})
+"""What other turns, people and nights do to what came of a turn."""
+_TOLD: Final = {AuditAction.CREATED: ("remembered", "green"), AuditAction.UPDATED: ("known", "cyan")}
+_CHANGED: Final = ("changed", "yellow")
+_HELD: Final = {
+    AuditAction.REFUSED: ("refused", ""),
+    AuditAction.QUARANTINED: ("held back", ", until a person has looked at it"),
+}
+
+
+def add_to(app: typer.Typer) -> None:
+    app.command()(why)
+
+
+def why(
+    turn: Annotated[str, typer.Argument(help="The turn_id that it was enqueued with.")],
+    user: Annotated[
+        str | None, typer.Option("--user", "-u", help="Whose turn it is: finds one that waits, too.")
+    ] = None,
+    tenant: TenantOption = "default",
+    as_json: JsonOption = False,
+) -> None:
+    """Tell what became of a turn: whether it was looked at and why, what was remembered, and what happened to that."""
+    settings = load_settings()
+    with closing(open_catalog(settings, makes_catalog=False)) as catalog:
+        subject = Subject(tenant_id=tenant, subject_id=user) if user else _whose(turn, catalog)
+        story = turn_stories(subject, [turn], catalog).get(turn) if subject else None
+    if subject and story:
+        _tell(subject, story, as_json=as_json)
+        return
+    waiting = _waiting(subject, turn, settings) if subject else None
+    if waiting is None:
+        raise typer.BadParameter(_nowhere(turn, user, settings))
+    if as_json:
+        print_json({"turn_id": turn, "waits_since": utc_iso(waiting.arrived_at), "failures": waiting.failures})
+    else:
+        taken = f"; it failed {waiting.failures} times and is tried again" if waiting.failures else ""
+        console.print(f"turn {turn} waits in its mailbox since {utc_iso(waiting.arrived_at)}{taken}")
+
+
+def outcome_of(story: TurnStory) -> str:
+    """Return in a line what became of a turn."""
+    outcome = story.record.entry.outcome
+    reasons = _words(story.record.entry.reasons)
+    return _OUTCOMES[outcome] + (f" ({reasons})" if outcome is Outcome.SKIPPED and reasons else "")
+
+
+def lines_of(story: TurnStory) -> list[Text]:
+    """Return what a turn did, a line each: what was remembered, and instead of what."""
+    told = [line for step in story.steps if (line := _line(step)) is not None]
+    if told and story.record.entry.outcome is not Outcome.FORGOTTEN:
+        return told
+    return [*told, Text(outcome_of(story), style="dim")]
+
+
+def _line(step: Step) -> Text | None:
+    action, memory, reason = step.entry.action, step.memory, step.entry.reason.replace("_", " ")
+    if action in _HELD:
+        word, more = _HELD[action]
+        return Text.assemble((f"{word:12}", "red"), reason + more)
+    if action not in _TOLD:
+        return None
+    if memory is None:
+        return Text("remembered, and forgotten since", style="dim")
+    word, style = _CHANGED if step.instead_of and action is AuditAction.CREATED else _TOLD[action]
+    before = " ".join(one.summary for one in step.instead_of) if word == _CHANGED[0] else ""
+    return Text.assemble((f"{word:12}", style), memory.summary, (f" Before: {before}" if before else "", "dim"))
+
+
+def _whose(turn: str, catalog: Catalog) -> Subject | None:
+    found = catalog.turn_records.subjects_with(turn)
+    if len(found) > 1:
+        names = ", ".join(f"{one.subject_id} (tenant {one.tenant_id})" for one in found)
+        raise typer.BadParameter(f"several users have a turn {turn!r}: {names}. Say which with --user and --tenant")
+    return found[0] if found else None
+
+
+def _waiting(subject: Subject, turn: str, settings: Settings) -> ParkedTurn | None:
+    with closing(open_redis(settings, timeout=2.0, retries=0)) as redis:
+        try:
+            return open_mailbox(settings, redis, create_celery(settings)).parked(subject).get(turn)
+        except BrokerFailed:
+            return None
+
+
+def _nowhere(turn: str, user: str | None, settings: Settings) -> str:
+    """Return what to say of a turn that was not processed and does not wait, as far as is known."""
+    with closing(open_redis(settings, timeout=2.0, retries=0)) as redis:
+        try:
+            letters = [letter for letter in read_dead_letters(redis) if letter.turn_id == turn]
+        except BrokerFailed:
+            return f"no turn {turn!r} was processed, and no broker answers that could tell whether it waits"
+    if letters:
+        return f"turn {turn!r} is a dead letter: {letters[0].reason}. `afterturn dead-letters list` has it whole"
+    more = "" if user else ", or --user USER to look into the user's mailbox"
+    return f"no turn {turn!r} was processed or waits here: was it enqueued? See `afterturn status`{more}"
+
+
+def _tell(subject: Subject, story: TurnStory, *, as_json: bool) -> None:
+    if as_json:
+        print_json(_as_json(subject, story))
+        return
+    entry, source = story.record.entry, story.record.source
+    table = Table.grid(padding=(0, 2))
+    table.add_column(style="dim", no_wrap=True)
+    table.add_column()
+    if source is not None:
+        table.add_row("said", Text(f"{utc_iso(source.occurred_at)}: {source.text_of('user')}"))
+    else:
+        table.add_row("said", "not kept: nothing that is known came of it")
+    lag = (entry.processed_at - entry.arrived_at).total_seconds()
+    table.add_row("arrived", f"{utc_iso(entry.arrived_at)}, processed {lag:.1f} s later")
+    table.add_row("seen in it", Text(_words(entry.reasons) or "nothing"))
+    table.add_row("outcome", outcome_of(story))
+    title = f"turn {entry.turn_id} of {subject.subject_id} (tenant {subject.tenant_id})"
+    console.print(Panel(table, title=Text(title), title_align="left"))
+    if story.steps:
+        console.print(_steps_table(story.steps))
+
+
+def _steps_table(steps: Sequence[Step]) -> Table:
+    table = Table(title="What was done, and since then to what came of it", title_justify="left", expand=True)
+    table.add_column("when", no_wrap=True)
+    table.add_column("what", no_wrap=True)
+    table.add_column("memory", ratio=3)
+    table.add_column("why", ratio=2)
+    table.add_column("by", no_wrap=True)
+    for step in steps:
+        table.add_row(
+            utc_iso(step.entry.at),
+            step.entry.action.value,
+            _memory_cell(step),
+            Text(step.entry.reason.replace("_", " ")),
+            Text(str(step.entry.details.get("model") or step.entry.by)),
+        )
+    return table
+
+
+def _memory_cell(step: Step) -> Text:
+    if step.memory is None:
+        return Text("forgotten since" if step.entry.memory_id else "", style="dim")
+    cell = Text.assemble((f"{short(step.memory.id)} ", "cyan"), step.memory.summary)
+    for old in step.instead_of if step.entry.action not in _LATER else ():
+        cell.append("\ninstead of ", style="dim").append(f"{short(old.id)} ", style="cyan").append(old.summary)
+    return cell
+
+
+def _as_json(subject: Subject, story: TurnStory) -> dict[str, Any]:
+    entry, source = story.record.entry, story.record.source
+    return {
+        **subject.model_dump(),
+        "turn_id": entry.turn_id,
+        "outcome": entry.outcome,
+        "reasons": entry.reasons,
+        "arrived_at": utc_iso(entry.arrived_at),
+        "processed_at": utc_iso(entry.processed_at),
+        "source": source.model_dump(mode="json", exclude_none=True) if source else None,
+        "steps": [
+            {
+                **step.entry.model_dump(mode="json", include={"at", "action", "reason", "by", "memory_id", "details"}),
+                "summary": step.memory.summary if step.memory else None,
+                "instead_of": [str(old.id) for old in step.instead_of] if step.entry.action not in _LATER else [],
+            }
+            for step in story.steps
+        ],
+    }
+
+
+def _words(reasons: Sequence[str]) -> str:
+    return ", ".join(reason.replace("_", " ") for reason in reasons)

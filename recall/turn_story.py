@@ -1,0 +1,49 @@
+"""What became of turns, step by step: for whoever runs the fleet, who may see everything."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from schema import AuditEntry, Memory, Status, Subject
+from stores.catalog import Catalog
+from stores.catalog.turn_records import TurnRecord
+
+
+@dataclass(frozen=True)
+class Step:
+    """A line of the audit that names the turn, with the memory that it is about as it is now, and what that took the
+    place of. Both are absent where they were forgotten."""
+
+    entry: AuditEntry
+    memory: Memory | None
+    instead_of: tuple[Memory, ...] = ()
+
+
+@dataclass(frozen=True)
+class TurnStory:
+    """A turn that was processed, with what was done because of it, in order, and what was done since to what came of
+    it."""
+
+    record: TurnRecord
+    steps: tuple[Step, ...]
+
+
+def turn_stories(subject: Subject, turn_ids: Sequence[str], catalog: Catalog) -> dict[str, TurnStory]:
+    """Return what became of those of a subject's turns that were processed, by turn_id."""
+    records = catalog.turn_records.read(subject, turn_ids)
+    named = {entry.memory_id for record in records.values() for entry in record.audit if entry.memory_id}
+    memories = catalog.memories(subject, named)
+    replaced = catalog.memories(subject, {id_ for memory in memories.values() for id_ in memory.supersedes})
+    known = {id_: one for id_, one in (memories | replaced).items() if one.status is not Status.DELETED}
+    return {turn_id: TurnStory(record, _steps(record, known)) for turn_id, record in records.items()}
+
+
+def _steps(record: TurnRecord, known: dict[uuid.UUID, Memory]) -> tuple[Step, ...]:
+    steps = []
+    for entry in record.audit:
+        memory = known.get(entry.memory_id) if entry.memory_id else None
+        ids = memory.supersedes if memory else ()
+        steps.append(Step(entry, memory, tuple(known[id_] for id_ in ids if id_ in known)))
+    return tuple(steps)
