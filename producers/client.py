@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import os
 import time
+import uuid
 import weakref
 from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor, wait
@@ -89,8 +90,12 @@ class Producer:
         broker.close()
         _PRODUCERS.add(self)
 
-    def enqueue(self, turn: Turn | Mapping[str, Any]) -> Accepted:
+    def enqueue(self, turn: Turn | Mapping[str, Any] | None = None, /, **fields: Any) -> Accepted:
         """Hand over one turn, within AFTERTURN_ENQUEUE_BUDGET_MS milliseconds whatever the broker does.
+
+        A turn is given whole, or by its fields: `user_id` and `messages` are enough. What is left out is then that of a
+        turn said just now, in the tenant and the conversation `default`, under an id of its own: whoever may send a
+        turn twice gives it a `turn_id`.
 
         Once this returns the turn will be processed. Enqueuing the same turn again changes nothing and says so. Only
         others who write to the spool at the same moment can make it wait for longer, by as much again at most.
@@ -102,20 +107,20 @@ class Producer:
             SettingsError: not accepted: the broker refuses our credentials.
         """
         deadline = time.monotonic() + self._budget
-        accepted = self._parsed(turn)
+        accepted = self._parsed(turn, fields)
         parts = self._here()
         attempt = parts.handover.begin(accepted)
         if attempt is not None:
             wait([attempt.parked], self._patience(deadline))
         return self._settle(parts, attempt) or self._spool(parts, accepted)
 
-    async def enqueue_async(self, turn: Turn | Mapping[str, Any]) -> Accepted:
+    async def enqueue_async(self, turn: Turn | Mapping[str, Any] | None = None, /, **fields: Any) -> Accepted:
         """Do what `enqueue` does, without ever blocking the event loop.
 
         Where the awaiting task is cancelled, the turn may or may not have been accepted.
         """
         deadline = time.monotonic() + self._budget
-        accepted = self._parsed(turn)
+        accepted = self._parsed(turn, fields)
         parts = self._parts
         if parts is None:
             parts = await asyncio.to_thread(self._here)
@@ -169,7 +174,11 @@ class Producer:
     ) -> None:
         self.close()
 
-    def _parsed(self, turn: Turn | Mapping[str, Any]) -> Turn:
+    def _parsed(self, turn: Turn | Mapping[str, Any] | None, fields: Mapping[str, Any]) -> Turn:
+        if turn is None:
+            turn = _said_now() | dict(fields)
+        elif fields:
+            raise InvalidTurn(f"a turn is given whole or by its fields, not both: {', '.join(sorted(fields))}")
         accepted = parse_turn(turn)
         latest = datetime.now(UTC) + timedelta(seconds=self._settings.max_ahead_seconds)
         if accepted.occurred_at > latest:
@@ -255,6 +264,15 @@ def _open_spool(settings: Settings) -> Spool:
     return Spool(settings.effective_spool_dir, max_turns=settings.spool_max_turns, max_bytes=settings.spool_max_bytes)
 
 
+def _said_now() -> dict[str, Any]:
+    return {
+        "turn_id": uuid.uuid4().hex,
+        "tenant_id": "default",
+        "conversation_id": "default",
+        "occurred_at": datetime.now(UTC),
+    }
+
+
 def parse_turn(turn: Turn | Mapping[str, Any]) -> Turn:
     """Return the turn, checked.
 
@@ -299,12 +317,12 @@ def default_producer() -> Producer:
         return _made()
 
 
-def enqueue(turn: Turn | Mapping[str, Any]) -> Accepted:
-    """`Producer.enqueue` with the settings of the environment."""
-    return default_producer().enqueue(turn)
+def enqueue(turn: Turn | Mapping[str, Any] | None = None, /, **fields: Any) -> Accepted:
+    """`Producer.enqueue` with the settings of the environment: `enqueue(user_id="maya", messages=[...])`."""
+    return default_producer().enqueue(turn, **fields)
 
 
-async def enqueue_async(turn: Turn | Mapping[str, Any]) -> Accepted:
+async def enqueue_async(turn: Turn | Mapping[str, Any] | None = None, /, **fields: Any) -> Accepted:
     """`Producer.enqueue_async` with the settings of the environment."""
     producer = default_producer() if _made.cache_info().currsize else await asyncio.to_thread(default_producer)
-    return await producer.enqueue_async(turn)
+    return await producer.enqueue_async(turn, **fields)

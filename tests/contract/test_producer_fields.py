@@ -1,0 +1,52 @@
+"""A turn is enqueued whole or by its fields, of which two are enough."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+from redis import Redis
+
+from producers import Accepted, Producer
+from schema import Subject, Turn
+from schema.errors import InvalidTurn
+from schema.settings import Settings
+from stores.queue import create_celery, open_mailbox
+from tests.turns import a_turn
+
+
+@pytest.fixture
+def settings(broker_url: str, tmp_path: Path) -> Settings:
+    return Settings(broker_url=broker_url, data_dir=tmp_path, enqueue_budget_ms=10_000)
+
+
+@pytest.fixture
+def producer(settings: Settings) -> Iterator[Producer]:
+    with Producer(settings) as producer:
+        yield producer
+
+
+def test_a_user_and_what_was_said_are_enough(producer: Producer, settings: Settings) -> None:
+    redis = Redis.from_url(settings.broker_url)
+    redis.flushdb()
+    mailbox = open_mailbox(settings, redis, create_celery(settings))
+    said = [{"role": "user", "content": "I live in Lisbon."}]
+    before = datetime.now(UTC)
+    assert producer.enqueue(user_id="anna", messages=said) is Accepted.ADDED
+    assert producer.enqueue(user_id="anna", messages=said, conversation_id="c-2") is Accepted.ADDED
+    parked = mailbox.parked(Subject(tenant_id="default", subject_id="anna"))
+    first, second = (Turn.model_validate_json(one.body) for one in parked.values())
+    assert (first.conversation_id, second.conversation_id) == ("default", "c-2")
+    assert before <= first.occurred_at <= datetime.now(UTC)
+
+
+def test_a_turn_given_whole_and_by_fields_at_once_is_refused(producer: Producer) -> None:
+    with pytest.raises(InvalidTurn, match="not both: user_id"):
+        producer.enqueue(a_turn("anna", 1, "I live in Lisbon."), user_id="boris")
+
+
+def test_a_misspelled_field_is_named(producer: Producer) -> None:
+    with pytest.raises(InvalidTurn, match="mesages"):
+        producer.enqueue(user_id="anna", mesages=[{"role": "user", "content": "I live in Lisbon."}])
