@@ -3,9 +3,10 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 INSTALLED := $(VENV)/.installed
+RUNNABLE := $(VENV)/.runnable
 
 .DEFAULT_GOAL := help
-.PHONY: help install run test test-unit test-long test-llm soak canary fuzz lint format bench flower lock clean
+.PHONY: help install run test test-unit test-long test-wheels test-llm soak canary fuzz lint format bench flower lock clean
 
 help: ## Show what each target does
 	@echo "Afterturn: the cold path of an assistant's long-term memory. Start with: make run"
@@ -14,15 +15,27 @@ help: ## Show what each target does
 
 install: $(INSTALLED) ## Create the environment in .venv from the lock file
 
-$(INSTALLED): requirements-dev.lock pyproject.toml clients/python/pyproject.toml
+define make_venv
 	@$(PYTHON) -c 'import sys; sys.exit(0 if sys.version_info >= (3, 11) else f"Python {sys.version.split()[0]} is too old: Afterturn needs 3.11 or newer. Try: make PYTHON=python3.11 $(or $(MAKECMDGOALS),install)")'
 	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV) || { rm -rf $(VENV); echo "cannot create an environment: is the venv module installed? (Debian: apt install python3-venv)" >&2; exit 1; }
+endef
+
+$(INSTALLED): requirements-dev.lock pyproject.toml clients/python/pyproject.toml
+	$(make_venv)
 	@echo "installing what is locked in requirements-dev.lock ..."
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements-dev.lock
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e . -e clients/python
+	@touch $@ $(RUNNABLE)
+
+# What runs needs a third of what tests and lints: whoever only tries it does not wait for the rest.
+$(RUNNABLE): requirements-run.lock pyproject.toml
+	$(make_venv)
+	@echo "installing what is locked in requirements-run.lock ..."
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements-run.lock
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e .
 	@touch $@
 
-run: $(INSTALLED) ## Start the whole fleet here and show what it remembers (FILE=turns.jsonl feeds a file, ONCE=1 exits)
+run: $(RUNNABLE) ## Start the whole fleet here and show what it remembers (FILE=turns.jsonl feeds a file, ONCE=1 exits)
 	@exec $(BIN)/afterturn run $(FILE) $(if $(ONCE),--once)
 
 test: $(INSTALLED) ## Run all tests
@@ -36,6 +49,9 @@ test-long: $(INSTALLED) ## Run the tests of the fleet that take longest: poison,
 
 test-unit: $(INSTALLED) ## Run the pure tests only: seconds
 	$(BIN)/python -m pytest -n 2 tests/unit clients/python/tests
+
+test-wheels: $(INSTALLED) ## Build wheel and sdist, and run them from another folder on every Python from 3.11 that is here
+	$(BIN)/python -m tests.wheels
 
 test-llm: $(INSTALLED) ## Run the tests on a real, tiny language model; builds llama.cpp into .venv-llm first (15 minutes)
 	@test -x .venv-llm/bin/python || $(PYTHON) -m venv .venv-llm
@@ -73,9 +89,11 @@ flower: $(INSTALLED) ## Inspect the running fleet in a browser at http://127.0.0
 
 lock: $(INSTALLED) ## Resolve the dependencies anew and lock them with their hashes
 	$(BIN)/uv pip compile --quiet --upgrade --universal --generate-hashes --no-emit-index-url --python-version 3.11 \
-	  --custom-compile-command "make lock" --extra local --extra postgres --extra bedrock --extra openai --extra s3vectors --extra qdrant --extra weaviate --extra service --extra documents -o requirements.lock pyproject.toml
+	  --custom-compile-command "make lock" --extra fleet --extra local --extra postgres --extra bedrock --extra openai --extra s3vectors --extra qdrant --extra weaviate --extra service --extra documents -o requirements.lock pyproject.toml
 	$(BIN)/uv pip compile --quiet --upgrade --universal --generate-hashes --no-emit-index-url --python-version 3.11 \
-	  --custom-compile-command "make lock" --extra local --extra postgres --extra bedrock --extra openai --extra s3vectors --extra qdrant --extra weaviate --extra service --extra documents --extra otel --extra dev -c requirements.lock -o requirements-dev.lock pyproject.toml
+	  --custom-compile-command "make lock" --extra fleet --extra local --extra postgres --extra bedrock --extra openai --extra s3vectors --extra qdrant --extra weaviate --extra service --extra documents --extra otel --extra dev -c requirements.lock -o requirements-dev.lock pyproject.toml
+	$(BIN)/uv pip compile --quiet --universal --generate-hashes --no-emit-index-url --python-version 3.11 \
+	  --custom-compile-command "make lock" --extra fleet --extra local --extra service --extra build -c requirements-dev.lock -o requirements-run.lock pyproject.toml
 
 clean: ## Remove the environment and caches, not the data
 	rm -rf $(VENV) .venv-llm .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache

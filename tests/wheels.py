@@ -1,0 +1,113 @@
+"""Builds the wheel and the sdist, installs them on every Python from 3.11 that is on the PATH, and runs them elsewhere.
+
+    python -m tests.wheels
+
+On each: `producers` with nothing but the base, and that `afterturn` says what is missing; the fleet with its extras,
+fed with our own conversation from a folder that is not the checkout; and mypy on a small backend that enqueues.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+ROOT = Path(__file__).parents[1]
+PYTHONS = ("3.11", "3.12", "3.13", "3.14")
+_UV = Path(sys.executable).with_name("uv")
+_EXTRAS = "fleet,local,service"
+_BACKEND = """
+from producers import Accepted, enqueue
+
+
+def after_response(user: str, said: str) -> Accepted:
+    return enqueue(user_id=user, messages=[{"role": "user", "content": said}])
+"""
+
+
+def main() -> None:
+    """Print a line a Python and kind of package; exit with 1 where one does not work."""
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        _run(sys.executable, "-m", "hatchling", "build", "-d", str(folder / "dist"), cwd=ROOT)
+        built = sorted((folder / "dist").iterdir())
+        failed = [line for line in _lines(folder, built) if "failed" in line]
+    sys.exit(1 if failed else 0)
+
+
+def _lines(folder: Path, built: list[Path]) -> Iterator[str]:
+    for python in PYTHONS:
+        found = _python(python)
+        if found is None:
+            print(f"{python}: skipped, no such Python on the PATH", flush=True)
+            continue
+        for package in built:
+            try:
+                _try_out(found, package, folder / f"{python}-{package.suffix[1:]}")
+                line = f"{python}: {package.name} works"
+            except subprocess.CalledProcessError as error:
+                line = f"{python}: {package.name} failed: {' '.join(map(str, error.cmd))}\n{error.stdout}{error.stderr}"
+            print(line, flush=True)
+            yield line
+
+
+def _python(version: str) -> str | None:
+    for name in (f"python{version}", "python3"):
+        path = shutil.which(name)
+        if path is None:
+            continue
+        said = subprocess.run([path, "-V"], capture_output=True, text=True, check=False)
+        if said.returncode == 0 and said.stdout.split()[-1].startswith(f"{version}."):
+            return path
+    return None
+
+
+def _try_out(python: str, package: Path, folder: Path) -> None:
+    base = _environment(python, folder / "base", str(package))
+    elsewhere = folder / "elsewhere"
+    elsewhere.mkdir()
+    _run(base, "-c", "import producers", cwd=elsewhere)
+    said = subprocess.run([base.with_name("afterturn")], cwd=elsewhere, capture_output=True, text=True, check=False)
+    _require(said.returncode == 2 and "afterturn[fleet" in said.stderr, said)
+    fleet = _environment(python, folder / "fleet", f"{package}[{_EXTRAS}]")
+    environment = os.environ | {"AFTERTURN_HTTP_PORT": "0", "AFTERTURN_BROKER_URL": "redis://127.0.0.1:6397/0"}
+    told = subprocess.run(
+        [fleet.with_name("afterturn"), "run", "--once"],
+        cwd=elsewhere,
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    _require(told.returncode == 0 and "24 of 24 processed" in told.stdout, told)
+    (elsewhere / "backend.py").write_text(_BACKEND)
+    mypy = Path(sys.executable).with_name("mypy")
+    _run(str(mypy), "--strict", "--python-executable", str(fleet), "backend.py", cwd=elsewhere)
+
+
+def _environment(python: str, folder: Path, package: str) -> Path:
+    """Return the Python of a new environment with a package of ours, its dependencies held to the lock file."""
+    _run(str(_UV), "venv", "--quiet", "--python", python, str(folder))
+    _run(
+        *(str(_UV), "pip", "install", "--quiet", "--python", str(folder / "bin" / "python")),
+        *("-c", str(ROOT / "requirements-run.lock"), package),
+    )
+    return folder / "bin" / "python"
+
+
+def _require(holds: bool, done: subprocess.CompletedProcess[str]) -> None:
+    if not holds:
+        raise subprocess.CalledProcessError(done.returncode, done.args, done.stdout, done.stderr)
+
+
+def _run(*command: str | Path, cwd: Path | None = None) -> None:
+    environment = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
+    subprocess.run(command, cwd=cwd, env=environment, capture_output=True, text=True, check=True)
+
+
+if __name__ == "__main__":
+    main()
