@@ -146,7 +146,7 @@ def read_workers(settings: Settings, patience: float = _WORKERS_SECONDS) -> dict
 def _of_catalog(settings: Settings) -> dict[str, Any]:
     now = datetime.now(UTC)
     hour_ago = now - timedelta(hours=1)
-    catalog = open_catalog(settings)
+    catalog = open_catalog(settings, makes_catalog=False)
     try:
         lags = sorted(catalog.lags(hour_ago, _TURNS_MEASURED))
         backlog = catalog.backlog()

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from schema import Policy, Thresholds
-from schema.errors import CatalogUnavailable, SettingsError
+from schema.errors import SettingsError
 from schema.settings import Settings, load_policy, variable_of
 from stores.accesses import Accesses
 from stores.catalog import Catalog, open_catalog_engine
@@ -52,9 +52,7 @@ def open_stores(settings: Settings, *, makes_catalog: bool = True) -> Stores:
     """
     embedder = open_embedder(settings)
     policy = policy_on_scale_of(embedder)
-    if not makes_catalog:
-        _require_catalog(settings)
-    engine = open_catalog_engine(settings)
+    engine = open_catalog_engine(settings, makes_catalog=makes_catalog)
     index = open_index(settings, embedder, engine)
     graph = open_graph(settings, engine)
     catalog = Catalog(engine, index if isinstance(index, TransactionalIndex) else None, graph)
@@ -67,15 +65,6 @@ def open_stores(settings: Settings, *, makes_catalog: bool = True) -> Stores:
         embedder=embedder,
         accesses=Accesses(catalog),
     )
-
-
-def _require_catalog(settings: Settings) -> None:
-    embedded = settings.data_dir.absolute() / "catalog.sqlite3"
-    if settings.catalog_url is None and not embedded.exists():
-        raise CatalogUnavailable(
-            f"there is no catalog in {embedded.parent}: start a fleet there (`afterturn run`), or set "
-            "AFTERTURN_DATA_DIR to the folder of one"
-        )
 
 
 def policy_on_scale_of(embedder: Embedder) -> Policy:

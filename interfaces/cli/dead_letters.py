@@ -107,7 +107,7 @@ def replay(ids: IdsArgument = None, everything: AllOption = False, as_json: Json
     with _open() as office:
         chosen = _chosen(office.letters, ids, everything=everything)
         mailbox = open_mailbox(office.settings, office.redis, office.celery)
-        with closing(open_catalog(office.settings)) as catalog:
+        with closing(open_catalog(office.settings, makes_catalog=False)) as catalog:
             for letter in track(chosen, "replaying", console=errors, transient=True, disable=as_json):
                 try:
                     replay_letter(

@@ -80,7 +80,7 @@ def unsuppress(memory: IdArgument, as_json: JsonOption = False) -> None:
 
 
 def _do(given: str, act: Callable[[Memory, MemoryContext, datetime], Memory], as_json: bool) -> None:
-    with closing(open_memory(load_settings())) as context:
+    with closing(open_memory(load_settings(), makes_catalog=False)) as context:
         changed = act(one_memory(given, context.catalog), context, datetime.now(UTC))
     if as_json:
         print_json(memory_json(changed))

@@ -62,7 +62,7 @@ def forget_user(
     what = f"conversation {conversation} of " if conversation else f"turn {turn} of " if turn else ""
     if not (yes or as_json):
         typer.confirm(f"Erase {what}{user} (tenant {tenant}) for good?", abort=True, err=True)
-    context = open_memory(load_settings())
+    context = open_memory(load_settings(), makes_catalog=False)
     try:
         texts = _texts(subject, context) if check_files else set()
         scope = Scope.CONVERSATION if conversation else Scope.TURN if turn else Scope.SUBJECT
@@ -131,7 +131,7 @@ def _print(proof: Proof, *, as_json: bool) -> None:
 
 def take_apart(memory: IdArgument, as_json: JsonOption = False) -> None:
     """Undo a consolidation: its episodes are active again, and no night joins them a second time."""
-    context = open_memory(load_settings())
+    context = open_memory(load_settings(), makes_catalog=False)
     try:
         whole = one_memory(memory, context.catalog)
         found = unconsolidate(whole.subject, whole.id, context, by=OPERATOR, now=datetime.now(UTC))

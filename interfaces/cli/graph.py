@@ -35,7 +35,7 @@ def graph(
 ) -> None:
     """Walk from an entity to the facts about it, to what these name, and to the turns that said so."""
     subject = Subject(tenant_id=tenant, subject_id=user)
-    with closing(open_stores(load_settings())) as stores:
+    with closing(open_stores(load_settings(), makes_catalog=False)) as stores:
         try:
             if question:
                 found = around_question(None, subject, entity, stores, hops=hops - 1, now=datetime.now(UTC))

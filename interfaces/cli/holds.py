@@ -46,7 +46,7 @@ def list_holds(
     as_json: JsonOption = False,
 ) -> None:
     """List the memories under legal hold; of all tenants unless a user is named."""
-    with closing(open_catalog(load_settings())) as catalog:
+    with closing(open_catalog(load_settings(), makes_catalog=False)) as catalog:
         found = catalog.legal_holds(Subject(tenant_id=tenant, subject_id=user) if user else None, limit=limit)
     if as_json:
         print_json([memory_json(memory) for memory in found])
@@ -73,7 +73,7 @@ def _change(given: Sequence[str], why: str, by: str, *, holds: bool, as_json: bo
     if not 0 < len(why.strip()) <= MAX_WHY_CHARS:
         raise typer.BadParameter(f"say in 1 to {MAX_WHY_CHARS} characters why", param_hint="--why")
     changed: list[Memory] = []
-    with closing(open_memory(load_settings())) as context:
+    with closing(open_memory(load_settings(), makes_catalog=False)) as context:
         ids_of: dict[Subject, set[uuid.UUID]] = defaultdict(set)
         for memory in [one_memory(start, context.catalog) for start in given]:
             ids_of[memory.subject].add(memory.id)

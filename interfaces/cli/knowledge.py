@@ -94,7 +94,7 @@ def memories(
 ) -> None:
     """List what is known about a user, latest first."""
     subject = Subject(tenant_id=tenant, subject_id=user)
-    with closing(open_catalog(load_settings())) as catalog:
+    with closing(open_catalog(load_settings(), makes_catalog=False)) as catalog:
         found = catalog.list_memories(subject, statuses=tuple(Status) if everything else (Status.ACTIVE,), limit=limit)
     if as_json:
         print_json([memory_json(memory) for memory in found])
@@ -106,7 +106,7 @@ def memories(
 
 def show(memory: IdArgument, as_json: JsonOption = False) -> None:
     """Show one memory: what it says, the turns that it came from, and all that was ever done to it."""
-    with closing(open_catalog(load_settings())) as catalog:
+    with closing(open_catalog(load_settings(), makes_catalog=False)) as catalog:
         found = one_memory(memory, catalog)
         sources = catalog.sources(found.subject, found.source_turn_ids)
         audit = catalog.audit_of(found.subject, found.id)
@@ -203,7 +203,7 @@ def forget(
 
     An audit line without content stays.
     """
-    with closing(open_memory(load_settings())) as context:
+    with closing(open_memory(load_settings(), makes_catalog=False)) as context:
         found = one_memory(memory, context.catalog)
         if not (yes or as_json):
             errors.print(Text(found.summary))

@@ -50,7 +50,7 @@ def reindex(
     then start the workers with them, then run it with --finish. Stopped, it goes on where it was. One index is built
     at a time.
     """
-    with closing(open_stores(load_settings())) as stores:
+    with closing(open_stores(load_settings(), makes_catalog=False)) as stores:
         if graph:
             _fill_graph(stores, as_json=as_json)
             return
@@ -101,7 +101,7 @@ def export(
     """Write memories as JSON lines, with the raw turns they came from. Whoever reads the file reads everything."""
     subject = Subject(tenant_id=tenant, subject_id=user) if user else None
     count = -1
-    with _written_to(file) as output, closing(open_stores(load_settings())) as stores:
+    with _written_to(file) as output, closing(open_stores(load_settings(), makes_catalog=False)) as stores:
         for line in export_lines(stores, subject=subject, vectors=vectors):
             output.write(line + "\n")
             count += 1

@@ -39,7 +39,7 @@ def nights(
     as_json: JsonOption = False,
 ) -> None:
     """Show the runs of the nightly jobs, latest first: how far they are, and what they did."""
-    catalog = open_catalog(load_settings())
+    catalog = open_catalog(load_settings(), makes_catalog=False)
     runs = catalog.nights.runs(limit)
     catalog.close()
     if as_json:

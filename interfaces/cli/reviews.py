@@ -53,7 +53,7 @@ def list_reviews(
 ) -> None:
     """List what waits for a person, oldest first; of all tenants unless a user is named."""
     subject = Subject(tenant_id=tenant, subject_id=user) if user else None
-    with closing(open_catalog(load_settings())) as catalog:
+    with closing(open_catalog(load_settings(), makes_catalog=False)) as catalog:
         found = catalog.reviews.page(subject, status=status, limit=limit)
         asked = [asked_in(review, catalog) for review in found]
     if as_json:
@@ -69,7 +69,7 @@ def list_reviews(
 @app.command()
 def show(review: IdArgument, as_json: JsonOption = False) -> None:
     """Show one: the candidate as it would be stored, and why it was held back."""
-    with closing(open_catalog(load_settings())) as catalog:
+    with closing(open_catalog(load_settings(), makes_catalog=False)) as catalog:
         found = _one(review, catalog)
         asked = asked_in(found, catalog)
     if as_json:
@@ -86,7 +86,7 @@ def approve(ids: IdsArgument, by: ByOption, as_json: JsonOption = False) -> None
     """
     done: list[Approved] = []
     failed: list[tuple[Review, str]] = []
-    with closing(open_memory(load_settings())) as context:
+    with closing(open_memory(load_settings(), makes_catalog=False)) as context:
         for review in [_one(given, context.catalog) for given in ids]:
             try:
                 done.append(approve_review(review.id, context, by=by, now=datetime.now(UTC)))
@@ -117,7 +117,7 @@ def reject(ids: IdsArgument, by: ByOption, as_json: JsonOption = False) -> None:
     """Drop them for good. An audit line without content stays."""
     done: list[Review] = []
     failed: list[tuple[Review, str]] = []
-    with closing(open_memory(load_settings())) as context:
+    with closing(open_memory(load_settings(), makes_catalog=False)) as context:
         for review in [_one(given, context.catalog) for given in ids]:
             try:
                 done.append(reject_review(review.id, context, by=by, now=datetime.now(UTC)))

@@ -42,7 +42,7 @@ def add_to(whole: typer.Typer) -> None:
 @app.command()
 def show(user: UserArgument, tenant: TenantOption = "default", as_json: JsonOption = False) -> None:
     """Show what a user wants of their memory."""
-    with closing(open_catalog(load_settings())) as catalog:
+    with closing(open_catalog(load_settings(), makes_catalog=False)) as catalog:
         wanted = catalog.preferences.of(Subject(tenant_id=tenant, subject_id=user))
     _print(user, wanted, as_json=as_json)
 

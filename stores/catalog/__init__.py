@@ -2,6 +2,7 @@
 
 from sqlalchemy import Engine
 
+from schema.errors import CatalogUnavailable
 from schema.settings import Settings
 from stores.catalog.catalog import Backlog, Catalog
 from stores.catalog.changes import Access, Changes, IndexJob, LedgerEntry, Outcome
@@ -27,12 +28,16 @@ __all__ = [
 ]
 
 
-def open_catalog_engine(settings: Settings) -> Engine:
-    """Return the catalog's database, with its tables. The embedded one makes them by itself; another must have them.
+def open_catalog_engine(settings: Settings, *, makes_catalog: bool = True) -> Engine:
+    """Return the catalog's database, with its tables. The embedded one makes them by itself, and itself too if
+    `makes_catalog`; another must have them.
 
     Raises:
-        CatalogUnavailable: it cannot be opened, or has no tables of this version; the message says what to do.
+        CatalogUnavailable: it is not there, cannot be opened, or has no tables of this version; the message says what
+            to do.
     """
+    if not makes_catalog:
+        _require_catalog(settings)
     engine = create_catalog_engine(settings.effective_catalog_url, settings.worker_slots)
     if engine.dialect.name == "sqlite":
         migrate(engine)
@@ -41,10 +46,21 @@ def open_catalog_engine(settings: Settings) -> Engine:
     return engine
 
 
-def open_catalog(settings: Settings) -> Catalog:
-    """Return the catalog of the settings, without an index that writes in its transactions.
+def open_catalog(settings: Settings, *, makes_catalog: bool = True) -> Catalog:
+    """Return the catalog of the settings, without an index that writes in its transactions. An embedded one that is not
+    there is made, if `makes_catalog`.
 
     Raises:
-        CatalogUnavailable: it cannot be opened, or has no tables of this version; the message says what to do.
+        CatalogUnavailable: it is not there, cannot be opened, or has no tables of this version; the message says what
+            to do.
     """
-    return Catalog(open_catalog_engine(settings))
+    return Catalog(open_catalog_engine(settings, makes_catalog=makes_catalog))
+
+
+def _require_catalog(settings: Settings) -> None:
+    embedded = settings.data_dir.absolute() / "catalog.sqlite3"
+    if settings.catalog_url is None and not embedded.exists():
+        raise CatalogUnavailable(
+            f"there is no catalog in {embedded.parent}: start a fleet there (`afterturn run`), or set "
+            "AFTERTURN_DATA_DIR to the folder of one"
+        )
