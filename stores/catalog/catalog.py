@@ -21,6 +21,7 @@ from stores.catalog.index_jobs import queue_jobs, read_jobs, read_versions, take
 from stores.catalog.nights import NightRuns
 from stores.catalog.pages import MemoryPages
 from stores.catalog.preferences import PreferenceStore
+from stores.catalog.registry import Registry
 from stores.catalog.reindex_jobs import ReindexJobs
 from stores.catalog.reviews import Reviews
 from stores.catalog.rows import folded, ids_from, memory_of
@@ -81,6 +82,7 @@ class Catalog:
         self.keys = KeyStore(self._engine, self._writers)
         self.members = MemberStore(self._engine, self._writers)
         self.turn_records = TurnRecords(self._engine)
+        self.registry = Registry(self._engine, self._writers)
         self._transactional_index = transactional_index
         self._graph = graph
 
