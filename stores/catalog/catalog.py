@@ -18,6 +18,7 @@ from stores.catalog.decay import DecayStore
 from stores.catalog.engine import read_only
 from stores.catalog.erasures import ErasureStore
 from stores.catalog.index_jobs import queue_jobs, read_jobs, read_versions, take_jobs
+from stores.catalog.items import ItemStore
 from stores.catalog.nights import NightRuns
 from stores.catalog.pages import MemoryPages
 from stores.catalog.preferences import PreferenceStore
@@ -80,6 +81,7 @@ class Catalog:
         self.pages = MemoryPages(self._engine)
         self.keys = KeyStore(self._engine, self._writers)
         self.members = MemberStore(self._engine, self._writers)
+        self.items = ItemStore(self._engine, self._writers)
         self.turn_records = TurnRecords(self._engine)
         self._transactional_index = transactional_index
         self._graph = graph
