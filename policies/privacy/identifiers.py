@@ -104,7 +104,8 @@ RULES: Final = (
         "[id_number]", labels=("my", "our", "his", "her", "their", "user"), gap=shape(""), check=checks.has_digit,
         check_around=lambda text, start, _: _is_numbered(text[max(0, start - 60) : start])),
     Rule("id_number", shape(r"\s?(?::|number|no\.?|nr\.?|#|is)?\s?(?P<value>[A-Z]{1,2}\d{6,14}|"
-        r"[A-Z]\d{3}-\d{3,4}-\d{4})(?!\w)", exact=True), ("license D1234567 issued in California", "his licence: S530-4601-2345"),
+        r"[A-Z]\d{3}-\d{3,4}-\d{4})(?!\w)", exact=True),
+        ("license D1234567 issued in California", "his licence: S530-4601-2345"),
         "My license fee is 1200000 a year.", "[id_number]", labels=("license", "licence", "permit"), gap=shape("")),
     Rule("id_number", READ_OUT, ("passport number nine two five six six five four one six",
         "My social is two one nine, oh nine, nine nine nine nine"), "My passport is ten years old.", "[id_number]",
