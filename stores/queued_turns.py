@@ -12,9 +12,11 @@ from typing import Any, cast
 from redis import Redis
 
 from stores.celery_messages import LISTS, arguments_of
-from stores.queue import INGEST_TURN
+from stores.queue import INGEST_QUEUE, INGEST_TURN
 
 _PAGE = 500
+INGEST_LISTS = (INGEST_QUEUE, *(f"{INGEST_QUEUE}\x06\x16{priority}" for priority in (3, 6, 9)))
+"""Where kombu puts messages on Redis, by their priority; a sender may set one."""
 
 
 IsMeant = Callable[[str, Any], bool]
@@ -28,8 +30,8 @@ def find_messages(redis: Redis, is_meant: Callable[[Any], bool]) -> frozenset[st
 
 def drop_messages(redis: Redis, is_meant: IsMeant) -> int:
     """Take the turns out of the queue that are meant, and answer how many."""
-    meant = [(name, message) for name, message in _messages(redis) if is_meant(*_turn_of(message))]
-    return sum(redis.lrem(name, 0, message.decode()) for name, message in meant)
+    meant = [(name, message) for name, message in _messages(redis) if is_meant(*message_of(message))]
+    return sum(redis.lrem(name, 0, cast(Any, message)) for name, message in meant)
 
 
 def count_messages(redis: Redis, is_meant: IsMeant) -> int:
@@ -40,7 +42,7 @@ def count_messages(redis: Redis, is_meant: IsMeant) -> int:
 def _all(redis: Redis) -> Iterator[tuple[str, Any]]:
     in_hand = cast(list[bytes], redis.hvals("unacked"))
     held = [json.dumps(json.loads(message)[0]).encode() for message in in_hand]
-    yield from (_turn_of(message) for message in (*(message for _, message in _messages(redis)), *held))
+    yield from (message_of(message) for message in (*(message for _, message in _messages(redis)), *held))
 
 
 def _messages(redis: Redis) -> Iterator[tuple[str, bytes]]:
@@ -52,7 +54,7 @@ def _messages(redis: Redis) -> Iterator[tuple[str, bytes]]:
             start += _PAGE
 
 
-def _turn_of(message: bytes) -> tuple[str, Any]:
+def message_of(message: bytes) -> tuple[str, Any]:
     """Return a message's id, and its turn or, where it cannot be read, its text; nothing for what is none."""
     id_, task, turn = arguments_of(message)
     return id_, turn if task in (INGEST_TURN, "") else None
