@@ -22,6 +22,7 @@ from stores.catalog.items import ItemStore
 from stores.catalog.nights import NightRuns
 from stores.catalog.pages import MemoryPages
 from stores.catalog.preferences import PreferenceStore
+from stores.catalog.registry import Registry
 from stores.catalog.reindex_jobs import ReindexJobs
 from stores.catalog.reviews import Reviews
 from stores.catalog.rows import folded, ids_from, memory_of
@@ -83,6 +84,7 @@ class Catalog:
         self.members = MemberStore(self._engine, self._writers)
         self.items = ItemStore(self._engine, self._writers)
         self.turn_records = TurnRecords(self._engine)
+        self.registry = Registry(self._engine, self._writers)
         self._transactional_index = transactional_index
         self._graph = graph
 
