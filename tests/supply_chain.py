@@ -84,7 +84,7 @@ app = typer.Typer(help=__doc__, add_completion=False)
 
 @dataclass(frozen=True)
 class Package:
-    """A package of the lock: the SHA-256 of each file that may be installed, and where it is needed if not everywhere."""
+    """A package of the lock: the SHA-256 of each file that may be installed, and where alone it is needed."""
 
     name: str
     version: str
