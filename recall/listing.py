@@ -64,7 +64,7 @@ def list_memories(
         InvalidCursor: the cursor is none.
     """
     [audience] = audiences(principal, [subject], stores)
-    before = None if cursor is None else _decoded(cursor)
+    before = None if cursor is None else decode_cursor(cursor)
     wanted = words.casefold().split()
     found: list[Memory] = []
     while len(found) <= limit:
@@ -89,7 +89,7 @@ def list_memories(
             break
         before = (read[-1].created_at, read[-1].id)
     page = found[:limit]
-    return Page(page, _encoded(page[-1]) if len(found) > limit else None)
+    return Page(page, encode_cursor(page[-1]) if len(found) > limit else None)
 
 
 def get_memory(principal: Principal | None, subject: Subject, memory_id: uuid.UUID, stores: Stores) -> Memory:
@@ -117,12 +117,18 @@ def origin_of(principal: Principal | None, subject: Subject, memory_id: uuid.UUI
     )
 
 
-def _encoded(last: Memory) -> str:
+def encode_cursor(last: Memory) -> str:
+    """Return the cursor of what comes behind a memory in the order of their creation, latest first."""
     place = json.dumps([last.created_at.isoformat(), last.id.hex])
     return base64.urlsafe_b64encode(place.encode()).decode().rstrip("=")
 
 
-def _decoded(cursor: str) -> tuple[datetime, uuid.UUID]:
+def decode_cursor(cursor: str) -> tuple[datetime, uuid.UUID]:
+    """Return when the last memory was created that came before a cursor, and its id.
+
+    Raises:
+        InvalidCursor: it is none.
+    """
     try:
         padded = cursor + "=" * (-len(cursor) % 4)
         created_at, id_ = json.loads(base64.urlsafe_b64decode(padded.encode("ascii", "strict")))
