@@ -100,6 +100,14 @@ def test_how_things_belong_together_is_a_picture_and_a_table(me: Visit) -> None:
     expect(rows.nth(2)).to_contain_text("holds now")
 
 
+def test_one_conversation_is_paused_and_goes_on(me: Visit) -> None:
+    me.follow(CATS)
+    me.press("Remember nothing more of this conversation")
+    told(me, "Nothing more of that conversation is kept.")
+    me.press("Remember kitchen again")
+    told(me, "may be remembered again")
+
+
 def test_a_memory_is_corrected(me: Visit, known: dict[str, UUID]) -> None:
     me.follow(CATS)
     me.page.get_by_label("What it should say").fill("Maya has three cats.")
