@@ -9,7 +9,7 @@ from typing import Final
 
 from memory.rights import visible_memory
 from recall.audience import audiences
-from recall.cursors import InvalidCursor, place_of
+from recall.cursors import InvalidCursor, cursor_of, place_of
 from recall.filters import ANYTHING, Filters
 from schema import AuditEntry, Memory, Principal, Subject, Turn
 from stores.open import Stores
