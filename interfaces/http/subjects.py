@@ -10,7 +10,7 @@ from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Depends, Query
 from fastapi.responses import StreamingResponse
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, field_validator
 
 from interfaces.http.credentials import Asker
 from interfaces.http.idempotency import OnceOnly
@@ -24,9 +24,12 @@ from policies.access import acting, require
 from policies.topics import is_about
 from recall.audience import audiences
 from recall.context_block import context_block
+from recall.iterative import Limits, Outcome, is_due, retrieve_in_rounds
+from recall.told import HitOut, hit_out
 from schema import (
     Capability,
     Labels,
+    Message,
     Preference,
     PreferenceName,
     Preferences,
@@ -37,7 +40,7 @@ from schema import (
     Visibility,
 )
 from schema.errors import NotFound
-from schema.preferences import TimeZone, Topic
+from schema.preferences import TimeZone, Topic, conversation_key
 from schema.turn import Identifier
 
 router = APIRouter(prefix="/api/v1/subjects/{subject_id}", tags=["subjects"])
@@ -68,6 +71,32 @@ class ContextOut(BaseModel):
     used: list[uuid.UUID]
     etag: str
     tokens: int
+
+
+class AboutToAnswerIn(BaseModel):
+    """The last messages of a conversation, oldest first, which an agent is about to answer; `turn_number` counts its
+    turns from 1."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    messages: Annotated[list[Message], Field(min_length=1, max_length=100)]
+    turn_number: Annotated[int, Field(ge=1)] = 1
+
+    @field_validator("messages")
+    @classmethod
+    def _the_user_said_something(cls, messages: list[Message]) -> list[Message]:
+        if not any(message.role == "user" and message.content.strip() for message in messages):
+            raise ValueError("none of them is the user's: send at least what the user said last")
+        return messages
+
+
+class RetrievedOut(BaseModel):
+    """What an agent is given before it answers: `outcome` says how it came about, `rounds` how often the model was
+    asked."""
+
+    memories: list[HitOut]
+    rounds: int = 0
+    outcome: Outcome | Literal["not_due", "agent_disabled"]
 
 
 class WantedIn(BaseModel):
@@ -109,6 +138,27 @@ def context(
     return ContextOut(text=block.text, used=list(block.used), etag=block.etag, tokens=block.tokens)
 
 
+@router.post("/retrieval", summary="What an agent should know before it answers")
+def retrieval(given: AboutToAnswerIn, about: About, service: Opened) -> RetrievedOut:
+    """Search in rounds: a language model, where there is one, asks for memories until it can choose what helps to
+    answer. Without one it is a search by the user's last message."""
+    settings, agent = service.context.settings, about.principal.agent_id
+    if not settings.switches_of(agent).retriever:
+        return RetrievedOut(memories=[], outcome="agent_disabled")
+    if not is_due(given.turn_number, settings.retriever_every_turns):
+        return RetrievedOut(memories=[], outcome="not_due")
+    found = retrieve_in_rounds(
+        about.principal,
+        [about.subject],
+        given.messages,
+        service.context,
+        llm=service.context.llm,
+        limits=Limits(settings.retriever_rounds, settings.retriever_messages, settings.retriever_deadline_ms / 1_000),
+        now=datetime.now(UTC),
+    )
+    return RetrievedOut(memories=[hit_out(hit) for hit in found.hits], rounds=found.rounds, outcome=found.outcome)
+
+
 @router.get("/preferences", summary="What a subject wants of their memory")
 def preferences(about: About, service: Opened) -> Preferences:
     """Tell consent, blocked topics and time zone, as far as they are known."""
@@ -140,6 +190,18 @@ def block_topic(topic: Topic, about: About, service: Opened) -> Preferences:
 def unblock_topic(topic: Topic, about: About, service: Opened) -> Preferences:
     """Unblock a topic."""
     return _set(about, Preference(name=PreferenceName.BLOCKED_TOPIC, value=topic), service, holds=False)
+
+
+@router.put("/paused-conversations/{conversation_id}", summary="Keep nothing of a conversation from now on")
+def pause_conversation(conversation_id: Identifier, about: About, service: Opened) -> Preferences:
+    """Pause remembering for one conversation. What is known of it stays; what is said in others is kept as ever."""
+    return _set(about, _paused(conversation_id), service, holds=True)
+
+
+@router.delete("/paused-conversations/{conversation_id}", summary="Let a conversation be remembered again")
+def resume_conversation(conversation_id: Identifier, about: About, service: Opened) -> Preferences:
+    """Go on remembering what is said in a conversation."""
+    return _set(about, _paused(conversation_id), service, holds=False)
 
 
 @router.post("/topics/check", summary="Whether something may be said to the subject")
@@ -201,6 +263,10 @@ def forget(about: About, service: Opened) -> dict[str, Any]:
     _require_whole(about, service)
     proof = erase_subject(about.subject, service.context, by=about.principal.key_id, now=datetime.now(UTC))
     return {"removed": proof.removed, "left": proof.left, "notes": proof.notes, "clean": proof.is_clean}
+
+
+def _paused(conversation_id: str) -> Preference:
+    return Preference(name=PreferenceName.PAUSED_CONVERSATION, value=conversation_key(conversation_id))
 
 
 def _set(about: _Asked, preference: Preference, service: Opened, *, holds: bool) -> Preferences:
