@@ -30,6 +30,11 @@ _UNKNOWN: Final = "unknown"
 _PROCESS: Final = uuid.uuid4().hex
 
 
+def taker_key(subject: Subject) -> str:
+    """Return the key of who took a subject's turn last over which a worker had died."""
+    return f"afterturn:taker:{{{subject.key}}}"
+
+
 class Turn(StrEnum):
     """Whether a batch may be worked on now, and otherwise when to come back."""
 
@@ -70,13 +75,13 @@ def _last_death(subject: Subject, context: WorkerContext) -> str:
     """Return which process took the subject's turns last and was not heard of again, and note that this one has them
     now."""
     mine = f"{_PROCESS}-{os.getpid()}"
-    before: Any = context.redis.set(key_of(subject, "taker"), mine, ex=_KEPT_SECONDS, get=True)
+    before: Any = context.redis.set(taker_key(subject), mine, ex=_KEPT_SECONDS, get=True)
     return before.decode() if before else _UNKNOWN
 
 
 def _stay_of(subject: Subject, death: str, context: WorkerContext) -> None:
     """Leave a subject that is not tried now among those of its death."""
-    context.redis.set(key_of(subject, "taker"), death, ex=_KEPT_SECONDS)
+    context.redis.set(taker_key(subject), death, ex=_KEPT_SECONDS)
 
 
 def _line_up(subject: Subject, name: str, context: WorkerContext) -> None:

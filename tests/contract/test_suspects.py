@@ -8,7 +8,7 @@ from stores.mailbox import Batch, key_of
 from tests.contract.pipeline import Worker, on_every_store
 from tests.turns import a_turn, subject
 from worker import suspects
-from worker.suspects import Turn, one_at_a_time
+from worker.suspects import Turn, one_at_a_time, taker_key
 
 pytest_generate_tests = on_every_store
 
@@ -20,7 +20,7 @@ def third_delivery(worker: Worker, user: str, died: str) -> Batch:
     for _ in range(2):
         assert worker.context.mailbox.acquire(whose, 1, 30)
         worker.lose_lease(whose)
-    worker.context.redis.set(key_of(whose, "taker"), died)
+    worker.context.redis.set(taker_key(whose), died)
     batch = worker.context.mailbox.acquire(whose, 1, 30)
     assert batch is not None
     return batch
