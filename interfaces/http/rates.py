@@ -45,6 +45,7 @@ class RateClass(StrEnum):
 _SAFE: Final = frozenset({"GET", "HEAD", "OPTIONS"})
 _CLASS_OF: Final = {
     ("POST", "/api/v1/turns"): RateClass.TURN,
+    ("POST", "/api/v1/turns/candidate"): RateClass.TURN,
     ("POST", "/api/v1/memories/"): RateClass.LLM,
     ("POST", "/api/v1/subjects/{subject_id}/reviews/{review_id}/{decision}"): RateClass.LLM,
     ("POST", "/api/v1/subjects/{subject_id}/topics/check"): RateClass.READ,
