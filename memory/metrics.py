@@ -62,6 +62,13 @@ NIGHT_SECONDS = Histogram(
     "afterturn_night_subject_duration_seconds", "How long a nightly job took for one subject.", ["job"], buckets=_STAGES
 )
 
+# -- what agents are given before they answer
+RETRIEVER = Counter("afterturn_retriever", "Retrievals in rounds, by how they ended.", ["outcome"])
+RETRIEVER_ROUNDS = Counter("afterturn_retriever_rounds", "Rounds of such retrievals: calls of their model.")
+RETRIEVER_SECONDS = Histogram(
+    "afterturn_retriever_duration_seconds", "How long a retrieval in rounds took.", buckets=_STAGES
+)
+
 # -- the service
 HTTP_RATES = Counter(
     "afterturn_http_rate_limit",
