@@ -11,6 +11,7 @@ from sqlalchemy import Engine, and_, func, select
 
 import stores.catalog.tables as tables
 from schema import Memory, MemoryType, Status, Subject
+from stores.catalog.fact_pages import FactPages
 from stores.catalog.rows import memory_of
 from stores.catalog.statements import of_subject
 
@@ -23,6 +24,7 @@ class MemoryPages:
 
     def __init__(self, engine: Engine) -> None:
         self._engine = engine
+        self.facts = FactPages(engine)
 
     def of(
         self,
