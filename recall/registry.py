@@ -134,7 +134,7 @@ def facts_of(
     """
     [audience] = audiences(principal, [subject], stores)
     before = decode_cursor(cursor) if cursor else None
-    read = stores.catalog.pages.facts.latest(subject, about=about, before=before, limit=limit + 1)
+    read = stores.catalog.facts.latest(subject, about=about, before=before, limit=limit + 1)
     shown = read[:limit]
     name = folded_name(about)
     stated = [
@@ -165,7 +165,7 @@ def changes_of(
         NotAMember, NotAllowed: the principal may see nothing of the subject.
     """
     [audience] = audiences(principal, [subject], stores)
-    found = [one for one in stores.catalog.pages.facts.through_time(subject, entity, attribute) if audience.sees(one)]
+    found = [one for one in stores.catalog.facts.through_time(subject, entity, attribute) if audience.sees(one)]
     known = {memory.id: memory for memory in found}
     name = folded_name(entity)
     spans = []

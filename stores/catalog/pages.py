@@ -11,7 +11,6 @@ from sqlalchemy import Engine, and_, func, select
 
 import stores.catalog.tables as tables
 from schema import Memory, MemoryType, Status, Subject
-from stores.catalog.fact_pages import FactPages
 from stores.catalog.rows import memory_of
 from stores.catalog.statements import of_subject
 
@@ -24,7 +23,6 @@ class MemoryPages:
 
     def __init__(self, engine: Engine) -> None:
         self._engine = engine
-        self.facts = FactPages(engine)
 
     def of(
         self,
