@@ -71,7 +71,6 @@ def context_block(
         ValueError: the subjects are of several tenants.
         NotAMember, NotAllowed: the principal may see nothing of one of the subjects.
     """
-<<<<<<< HEAD
     began = time.monotonic()
     block = _made(principal, subjects, question, stores, budget_tokens, bullets, now)
     count_context(time.monotonic() - began, empty=not block.text)
@@ -87,10 +86,7 @@ def _made(
     bullets: int | None,
     now: datetime,
 ) -> ContextBlock:
-    everything_standing = _standing(audiences(principal, subjects, stores), stores)
-=======
     everything_standing = _standing(audiences(principal, subjects, stores), stores, budget_tokens)
->>>>>>> main
     if bullets is not None:
         hits = retrieve(principal, subjects, question, stores, limit=bullets, now=now) if question.strip() else []
         likeliest = {memory.id: memory for memory in (*(hit.memory for hit in hits), *everything_standing)}

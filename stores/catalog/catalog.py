@@ -306,9 +306,10 @@ class Catalog:
 
     def count_turns(self, since: datetime | None = None) -> dict[Outcome, int]:
         """Return how many turns had each outcome, from `since` on if given."""
-        query = select(tables.ledger.c.outcome, func.count()).group_by(tables.ledger.c.outcome)
+        table = tables.ledger
+        query = select(table.c.outcome, func.count()).group_by(table.c.outcome)
         if since is not None:
-            query = query.where(tables.ledger.c.processed_at >= since)
+            query = query.where(table.c.processed_at >= since)
         with self._engine.connect() as connection:
             return {Outcome(outcome): count for outcome, count in connection.execute(query)}
 
