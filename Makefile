@@ -89,7 +89,7 @@ flower: $(INSTALLED) ## Inspect the running fleet in a browser at http://127.0.0
 
 lock: $(INSTALLED) ## Resolve the dependencies anew and lock them with their hashes
 	$(BIN)/uv pip compile --quiet --upgrade --universal --generate-hashes --no-emit-index-url --python-version 3.11 \
-	  --custom-compile-command "make lock" --extra fleet --extra local --extra postgres --extra bedrock --extra openai --extra s3vectors --extra qdrant --extra weaviate --extra service --extra documents -o requirements.lock pyproject.toml
+	  --custom-compile-command "make lock" --extra fleet --extra local --extra postgres --extra bedrock --extra openai --extra s3vectors --extra qdrant --extra weaviate --extra service --extra documents --extra otel -o requirements.lock pyproject.toml
 	$(BIN)/uv pip compile --quiet --upgrade --universal --generate-hashes --no-emit-index-url --python-version 3.11 \
 	  --custom-compile-command "make lock" --extra fleet --extra local --extra postgres --extra bedrock --extra openai --extra s3vectors --extra qdrant --extra weaviate --extra service --extra documents --extra otel --extra dev -c requirements.lock -o requirements-dev.lock pyproject.toml
 	$(BIN)/uv pip compile --quiet --universal --generate-hashes --no-emit-index-url --python-version 3.11 \

@@ -31,6 +31,8 @@ class AuditAction(StrEnum):
     """The subject wants something else of their memory from now on."""
     MEMBERSHIP = "membership"
     """A user is something else to the subject from now on."""
+    VIEWED = "viewed"
+    """Somebody who runs the service looked at it."""
 
 
 class AuditEntry(Value):

@@ -37,6 +37,7 @@ NIGHT = "memory.night"
 NIGHT_CHUNK = "memory.night_chunk"
 CONDENSE = "memory.condense"
 TIDY = "memory.tidy"
+SEND_WEBHOOKS = "memory.send_webhooks"
 BEAT_KEYS = "afterturn:beat:"
 """What the keys of beat in Redis begin with."""
 BEAT_LOCK = f"{BEAT_KEYS}:lock"
@@ -115,6 +116,11 @@ def request_night_page(app: Celery, run_id: str) -> None:
 def request_condensing(app: Celery, subject: Subject) -> None:
     """Ask any worker to condense the episodes of a subject that tells too much to wait for its night."""
     _send(app, CONDENSE, [subject.tenant_id, subject.subject_id], NIGHTLY_QUEUE, "one subject", priority=_LAST)
+
+
+def request_webhooks(app: Celery, endpoint_id: str) -> None:
+    """Ask any worker to send what waits for an endpoint."""
+    _send(app, SEND_WEBHOOKS, [endpoint_id], NIGHTLY_QUEUE, "")
 
 
 def send_dead_letter(app: Celery, *, reason: str, turn_id: str | None, body: Any) -> None:

@@ -9,6 +9,7 @@ from datetime import datetime, timedelta
 import structlog
 
 from memory.draft import Draft
+from memory.erasure.raw_turns import reduced_turn
 from memory.publish import publish
 from memory.resolve import resolve
 from memory.scoring import Item, Origin, embed, score
@@ -125,7 +126,7 @@ def decide(fresh: Sequence[ReceivedTurn], subject: Subject, context: WorkerConte
         conversation = context_of(subject, original, context, now)
         masked = without_answered_secrets(original, conversation)
         fresh = [replace(arrived, turn=turn) for arrived, turn in zip(fresh, masked, strict=True)]
-        turns = admitted(masked, conversation, for_model=asks_model)
+        turns = admitted(masked, conversation, context.settings, for_model=asks_model)
         draft = Draft(subject, now, context.policy.version, by=_WORKER, name=name_of(masked, conversation))
         preferences = spoken_preferences(turns, conversation.preferences, draft)
         turns = without_withheld(turns, preferences)
@@ -215,10 +216,13 @@ def _sources(
     fresh: Sequence[ReceivedTurn], preferences: SpokenPreferences, draft: Draft, policy: Policy
 ) -> Iterator[Turn]:
     """Yield the raw turns that memories of the draft came of, as they may be kept."""
-    needed = {turn_id for memory in (*draft.created(), *draft.updated()) for turn_id in memory.source_turn_ids}
+    made = (*draft.created(), *draft.updated())
     for turn in (arrived.turn for arrived in fresh):
-        if turn.turn_id in needed:
-            yield source_of(turn, preferences.topics(turn.turn_id), draft.hidden.get(turn.turn_id, ()), policy)
+        kept = [memory.summary for memory in made if turn.turn_id in memory.source_turn_ids]
+        if kept:
+            source = source_of(turn, preferences.topics(turn.turn_id), draft.hidden.get(turn.turn_id, ()), policy)
+            gone = draft.gone.get(turn.turn_id)
+            yield reduced_turn(source, gone, kept) if gone else source
 
 
 def _ledger(

@@ -22,6 +22,7 @@ from stores.catalog.items import ItemStore
 from stores.catalog.nights import NightRuns
 from stores.catalog.pages import MemoryPages
 from stores.catalog.preferences import PreferenceStore
+from stores.catalog.registry import Registry
 from stores.catalog.reindex_jobs import ReindexJobs
 from stores.catalog.reviews import Reviews
 from stores.catalog.rows import folded, ids_from, memory_of
@@ -30,6 +31,7 @@ from stores.catalog.subject_state import SubjectState, read_processed, read_subj
 from stores.catalog.summaries import Summaries, Weight, read_summaries, read_weights
 from stores.catalog.tombstones import TombstoneStore
 from stores.catalog.turn_records import TurnRecords
+from stores.catalog.webhooks import WebhookStore
 from stores.catalog.writers import Writers
 from stores.catalog.writing import NO_VECTORS, Done, TransactionalGraph, mark_done, write
 from stores.index.base import TransactionalIndex, Vector
@@ -83,6 +85,8 @@ class Catalog:
         self.members = MemberStore(self._engine, self._writers)
         self.items = ItemStore(self._engine, self._writers)
         self.turn_records = TurnRecords(self._engine)
+        self.webhooks = WebhookStore(self._engine, self._writers)
+        self.registry = Registry(self._engine, self._writers)
         self._transactional_index = transactional_index
         self._graph = graph
 

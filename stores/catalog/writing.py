@@ -21,6 +21,7 @@ from stores.catalog.reviews import write_reviews
 from stores.catalog.rows import fact_rows, memory_row, provenance_rows
 from stores.catalog.statements import any_of, of_subject, upsert
 from stores.catalog.tombstones import drop_turns, write_tombstones
+from stores.catalog.webhooks import write_deliveries
 from stores.index.base import Entry, TransactionalIndex, Vector
 
 # Built once: to build a statement costs more than to run it.
@@ -102,6 +103,7 @@ def write(
     _fold(connection, changes.folded)
     if changes.sources:
         _write_sources(connection, changes)
+    _reduce_sources(connection, changes)
     if changes.deleted:
         _drop_orphaned_sources(connection, changes.subject, changes.deleted)
         _take_back_events(connection, changes)
@@ -141,7 +143,9 @@ def _write_events(connection: Connection, changes: Changes) -> list[int]:
     if not changes.events:
         return []
     rows = [event.model_dump(exclude={"name"}) | {"name": event.name} for event in changes.events]
-    return list(connection.execute(_INSERT_EVENTS, rows).scalars())
+    event_ids = list(connection.execute(_INSERT_EVENTS, rows).scalars())
+    write_deliveries(connection, changes.events, event_ids)
+    return event_ids
 
 
 @cache
@@ -251,6 +255,13 @@ def _write_sources(connection: Connection, changes: Changes) -> None:
             for turn in changes.sources
         ],
     )
+
+
+def _reduce_sources(connection: Connection, changes: Changes) -> None:
+    table = tables.sources
+    for turn in changes.reduced:
+        mine = (of_subject(table, changes.subject), table.c.turn_id == turn.turn_id)
+        connection.execute(update(table).where(*mine).values(turn=turn.model_dump(mode="json", exclude_none=True)))
 
 
 def _drop_orphaned_sources(connection: Connection, subject: Subject, deleted: tuple[Memory, ...]) -> None:
