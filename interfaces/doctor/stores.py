@@ -30,7 +30,7 @@ from stores.catalog.health import check_catalog
 from stores.embedding.base import Embedder
 from stores.graph import RebuildableGraph, SqlGraph, open_graph
 from stores.index import HealthCheckedIndex, Index, OptimizableIndex, open_index
-from stores.open import Stores
+from stores.open import Stores, open_chunks
 
 _REINDEX = "run `afterturn reindex` with these settings"
 
@@ -89,6 +89,7 @@ def _index(settings: Settings, embedder: Embedder, *, tend: bool) -> Iterator[He
             graph=SqlGraph(engine),
             embedder=embedder,
             accesses=Accesses(catalog),
+            chunks=open_chunks(settings, embedder, engine),
         )
         yield fine("index", f"{target_of(stores)}, for {embedder.name}, {embedder.dimensions} numbers, cosine")
         if tend and isinstance(index, OptimizableIndex):

@@ -67,6 +67,8 @@ class Catalog:
         engine: Engine,
         transactional_index: TransactionalIndex | None = None,
         graph: TransactionalGraph | None = None,
+        *,
+        transactional_chunks: TransactionalIndex | None = None,
     ) -> None:
         self._engine = read_only(engine)
         self.reviews = Reviews(self._engine)
@@ -82,6 +84,7 @@ class Catalog:
         self.members = MemberStore(self._engine, self._writers)
         self.turn_records = TurnRecords(self._engine)
         self._transactional_index = transactional_index
+        self._transactional_chunks = transactional_chunks
         self._graph = graph
 
     @property

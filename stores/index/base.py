@@ -6,6 +6,7 @@ import uuid
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from enum import StrEnum
 from typing import Literal, Protocol, runtime_checkable
 
 import numpy as np
@@ -17,6 +18,15 @@ from schema.health import HealthCheck
 
 Vector = NDArray[np.float32]
 Metric = Literal["cosine"]
+
+
+class Family(StrEnum):
+    """What vectors are of. Each family lies in an index of its own beside the others, so that neither dedup's
+    neighbours nor counts of memories ever see a chunk."""
+
+    MEMORIES = "memories"
+    CHUNKS = "chunks"
+    """Parts of documents."""
 
 
 @dataclass(frozen=True)
