@@ -1,0 +1,106 @@
+"""Settings of the fleet: turns, nights, producers and what workers say of themselves."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Literal
+
+from pydantic import Field, field_validator
+from pydantic_settings import BaseSettings
+
+from schema.cron import Cron
+
+
+class FleetSettings(BaseSettings):
+    """How much of what, and for how long."""
+
+    turn_deadline_seconds: Annotated[float, Field(ge=10, le=86_400)] = Field(
+        600.0, description="how long a worker may have one batch of turns in hand before it counts as stuck and ends"
+    )
+    categories: tuple[str, ...] = Field(
+        ("Finance", "Budget", "Goals", "Personal", "Education", "Conversation_Summary", "Other"),
+        description="the categories of memories, as a JSON list; the last one is the default",
+        min_length=1,
+    )
+    worker_slots: Annotated[int, Field(ge=1, le=1024)] = Field(
+        64, description="turns that one worker process has in hand at a time (threads)"
+    )
+    lease_seconds: Annotated[float, Field(ge=1, le=3600)] = Field(
+        30.0, description="how long a silent worker keeps a subject's mailbox before another may take it"
+    )
+    sweep_seconds: Annotated[float, Field(ge=0.5, le=3600)] = Field(
+        5.0, description="how often beat rings the mailboxes that nobody holds"
+    )
+    night_consolidate: str = Field(
+        "0 2 * * *",
+        description="when a subject's episodes are condensed: five fields of cron, by the subject's clock, or in UTC "
+        "where that is not known; empty: never",
+    )
+    night_promote: str = Field("0 3 * * *", description="when what came up again and again becomes lasting, as above")
+    night_forget: str = Field("0 4 * * *", description="when what nobody needs is archived or deleted, as above")
+    source_days: Annotated[int, Field(ge=0, le=36_500)] = Field(
+        0,
+        description="days for which raw turns are kept, those apart that a legal hold needs; 0: for as long as a "
+        "memory needs them",
+    )
+    night_chunk_subjects: Annotated[int, Field(ge=1, le=10_000)] = Field(
+        500, description="subjects that a worker takes at a time for a nightly job"
+    )
+    night_memories: Annotated[int, Field(ge=10, le=100_000)] = Field(
+        2_000, description="memories of one subject that a nightly job takes up in one night at most, the latest first"
+    )
+    night_hands: Annotated[int, Field(ge=1, le=1024)] = Field(
+        4, description="slots of the whole fleet that one run of a nightly job may have at a time"
+    )
+    max_deliveries: Annotated[int, Field(ge=1, le=100)] = Field(
+        5, description="workers that may die over a turn before it becomes a dead letter"
+    )
+    max_failures: Annotated[int, Field(ge=1, le=100)] = Field(
+        10, description="failures of a turn, with growing pauses, before it becomes a dead letter"
+    )
+    tenant_seats: Annotated[int, Field(ge=1)] = Field(
+        128, description="users of one tenant that may be under way or in work at a time; the others wait in line"
+    )
+    event_stream_length: Annotated[int, Field(ge=1)] = Field(
+        1000, description="events kept per subject for readers that come back"
+    )
+    enqueue_budget_ms: Annotated[float, Field(ge=5, le=60_000)] = Field(
+        50.0, description="how long `enqueue` may take, in milliseconds, whatever the broker does"
+    )
+    max_ahead_seconds: Annotated[float, Field(ge=0)] = Field(
+        86_400.0, description="how far ahead of this machine's clock a turn may say that it was said"
+    )
+    clock_tolerance_seconds: Annotated[float, Field(ge=0)] = Field(
+        300.0,
+        description="how far a sender's clock may be behind the broker's: what was said longer before an erasure, and "
+        "comes after it, is refused",
+    )
+    spool_dir: Path | None = Field(
+        None,
+        description="folder on a local disk where a producer keeps turns while the broker is away; unset: "
+        "`spool` in the data folder",
+    )
+    spool_max_turns: Annotated[int, Field(ge=1)] = Field(100_000, description="turns that one spool may hold")
+    spool_max_bytes: Annotated[int, Field(ge=1024 * 1024)] = Field(
+        1024**3, description="bytes of turns that one spool may hold; beside them, a log of up to 8 KB a turn"
+    )
+    max_pending_turns: Annotated[int, Field(ge=1)] = Field(
+        100_000, description="pending turns of all users beyond which producers are told that the fleet is overloaded"
+    )
+    log_level: Literal["debug", "info", "warning", "error"] = Field("info", description="how much the fleet logs")
+    metrics_port: Annotated[int, Field(ge=0, le=65_535)] = Field(
+        0, description="port on which a worker shows its metrics to Prometheus, under /metrics; 0: none"
+    )
+    metrics_address: str = Field(
+        "127.0.0.1", description="address on which a worker shows its metrics; 0.0.0.0: to all that can reach it"
+    )
+    task_events: bool = Field(
+        False, description="let workers send Celery's task events from their start, for Flower; they cost CPU"
+    )
+
+    @field_validator("night_consolidate", "night_promote", "night_forget")
+    @classmethod
+    def _is_cron(cls, moments: str) -> str:
+        if moments.strip():
+            Cron.parse(moments)
+        return moments.strip()

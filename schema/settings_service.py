@@ -1,0 +1,47 @@
+"""Settings of the service: HTTP, keys, and the Model Context Protocol."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from pydantic import Field, SecretStr
+from pydantic_settings import BaseSettings
+
+
+class ServiceSettings(BaseSettings):
+    """How the service is reached, and what one key may ask of it."""
+
+    http_host: str = Field(
+        "127.0.0.1", description="address on which the service listens; others than this machine's need keys"
+    )
+    http_port: Annotated[int, Field(ge=0, le=65_535)] = Field(
+        8000, description="port on which the service listens; 0: `afterturn run` starts none"
+    )
+    http_max_body_bytes: Annotated[int, Field(ge=1024)] = Field(
+        1024 * 1024, description="bytes that a request to the service may have"
+    )
+    http_reads_per_minute: Annotated[int, Field(ge=0)] = Field(
+        600, description="requests a minute that one key may make to read; 0: no limit"
+    )
+    http_writes_per_minute: Annotated[int, Field(ge=0)] = Field(
+        60, description="requests a minute that one key may make to change something, turns apart; 0: no limit"
+    )
+    http_llm_per_minute: Annotated[int, Field(ge=0)] = Field(
+        30,
+        description="requests a minute of one key for which the language model may be asked, where there is one; "
+        "0: no limit",
+    )
+    http_turns_per_minute: Annotated[int, Field(ge=0)] = Field(
+        0, description="turns a minute that one key may send; 0: no limit beside AFTERTURN_MAX_PENDING_TURNS"
+    )
+    http_metrics_port: Annotated[int, Field(ge=0, le=65_535)] = Field(
+        0, description="port on which the service shows its metrics, as a worker does on its own; 0: none"
+    )
+    mcp_tools: tuple[str, ...] = Field(
+        ("search_memory", "create_memory", "get_memory", "update_memory", "delete_memory"),
+        description="the tools that clients of the Model Context Protocol are offered, as a JSON list",
+        min_length=1,
+    )
+    mcp_key: SecretStr | None = Field(
+        None, description="key for whom `afterturn mcp` asks; unset: for whom its options name; never shown"
+    )
