@@ -58,10 +58,9 @@ def opened(engine: Engine, folder: Path, name: str = "main", model: str = "old")
     index = SqliteIndex(settings.index_dir)
     index.ensure(DIMENSIONS, "cosine", model)
     catalog = Catalog(engine)
-    policy = Policy()
     return Stores(
         settings=settings,
-        policy=policy,
+        policy=Policy(),
         catalog=catalog,
         index=index,
         graph=SqlGraph(engine),
