@@ -6,13 +6,14 @@ import base64
 import json
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import Any
 
 import numpy as np
 from pydantic import ValidationError
 
 from memory.context import MemoryContext
+from memory.item_lines import item_lines, item_of
 from memory.publish import publish
 from schema import AuditAction, AuditEntry, Event, EventName, Memory, Status, Subject, Turn
 from schema.errors import Refused
@@ -33,15 +34,17 @@ class NotALine(Refused, ValueError):
 
 @dataclass
 class Imported:
-    """How many memories were written, and how many were there already and stay as they are."""
+    """How many memories and items of the store were written, and how many were there already and stay as they are."""
 
     written: int = 0
     known: int = 0
+    items: int = 0
+    known_items: int = 0
 
 
 def export(stores: Stores, *, subject: Subject | None = None, vectors: bool = False) -> Iterator[str]:
     """Yield one line of what this is, then one for each memory, whatever its status, with the raw turns that it came
-    from, and its vector if asked for; of one subject or of all."""
+    from, and its vector if asked for, and one for each item of the store; of one subject or of all."""
     yield _line({"afterturn": FORMAT, "model": stores.embedder.name if vectors else None})
     for whose in [subject] if subject else _everybody(stores):
         memories = stores.catalog.list_memories(whose, statuses=tuple(Status), limit=_ALL)
@@ -58,6 +61,7 @@ def export(stores: Stores, *, subject: Subject | None = None, vectors: bool = Fa
                         "vector": _encoded(vector_of[memory.id]) if memory.id in vector_of else None,
                     }
                 )
+        yield from map(_line, item_lines(whose, stores, datetime.now(UTC)))
 
 
 def import_lines(lines: Iterable[str], context: MemoryContext, *, by: str, now: datetime) -> Imported:
@@ -72,7 +76,11 @@ def import_lines(lines: Iterable[str], context: MemoryContext, *, by: str, now: 
     for number, line in enumerate(lines, 1):
         if not line.strip():
             continue
-        head, memory, sources, vector = _read(number, line)
+        value = _value(number, line)
+        if "item" in value:
+            _write_item(number, value, result, context, now=now)
+            continue
+        head, memory, sources, vector = _read(number, value)
         if head is not None:
             same_model = head.get("model") == context.embedder.name
             continue
@@ -126,9 +134,28 @@ def _write(
     result.written += len(new)
 
 
-def _read(number: int, line: str) -> tuple[dict[str, Any] | None, Memory | None, list[Turn], Vector | None]:
+def _value(number: int, line: str) -> dict[str, Any]:
     try:
         value = json.loads(line)
+    except ValueError:
+        value = None
+    if not isinstance(value, dict):
+        raise NotALine(f"line {number} is no line of an export (a JSON object)")
+    return value
+
+
+def _write_item(number: int, value: dict[str, Any], result: Imported, context: MemoryContext, *, now: datetime) -> None:
+    try:
+        subject, item = item_of(value)
+    except (ValueError, TypeError, KeyError) as error:
+        raise NotALine(f"line {number} is no item of an export ({type(error).__name__})") from None
+    new = context.catalog.items.import_new(subject, [item], now)
+    result.items += new
+    result.known_items += 1 - new
+
+
+def _read(number: int, value: dict[str, Any]) -> tuple[dict[str, Any] | None, Memory | None, list[Turn], Vector | None]:
+    try:
         if "afterturn" in value:
             return _head(number, value), None, [], None
         memory = Memory.model_validate(value["memory"])

@@ -100,12 +100,13 @@ def export(
 ) -> None:
     """Write memories as JSON lines, with the raw turns they came from. Whoever reads the file reads everything."""
     subject = Subject(tenant_id=tenant, subject_id=user) if user else None
-    count = -1
+    memories, items = 0, 0
     with _written_to(file) as output, closing(open_stores(load_settings(), makes_catalog=False)) as stores:
         for line in export_lines(stores, subject=subject, vectors=vectors):
             output.write(line + "\n")
-            count += 1
-    errors.print(f"exported {count} memories")
+            memories += line.startswith('{"memory"')
+            items += line.startswith('{"item"')
+    errors.print(f"exported {memories} memories and {items} items of the store")
 
 
 def _written_to(file: Path | None) -> AbstractContextManager[TextIO]:
@@ -126,6 +127,8 @@ def import_(
     except (NotALine, UnicodeDecodeError) as error:
         raise typer.BadParameter(f"{error}; what came before it is written") from error
     if as_json:
-        print_json({"written": result.written, "known": result.known})
+        print_json(vars(result))
     else:
         console.print(f"imported {result.written} memories; {result.known} were here already")
+        if result.items or result.known_items:
+            console.print(f"and {result.items} items of the store; {result.known_items} were here already")

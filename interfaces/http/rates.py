@@ -48,6 +48,7 @@ _CLASS_OF: Final = {
     ("POST", "/api/v1/memories/"): RateClass.LLM,
     ("POST", "/api/v1/subjects/{subject_id}/reviews/{review_id}/{decision}"): RateClass.LLM,
     ("POST", "/api/v1/subjects/{subject_id}/topics/check"): RateClass.READ,
+    ("POST", "/api/v1/subjects/{subject_id}/store/read"): RateClass.READ,
 }
 """The routes that are not what their method says. Those that may ask a language model write where there is none."""
 

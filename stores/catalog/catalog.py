@@ -19,6 +19,7 @@ from stores.catalog.documents import DocumentStore
 from stores.catalog.engine import read_only
 from stores.catalog.erasures import ErasureStore
 from stores.catalog.index_jobs import queue_jobs, read_jobs, read_versions, take_jobs
+from stores.catalog.items import ItemStore
 from stores.catalog.nights import NightRuns
 from stores.catalog.pages import MemoryPages
 from stores.catalog.preferences import PreferenceStore
@@ -83,6 +84,7 @@ class Catalog:
         self.pages = MemoryPages(self._engine)
         self.keys = KeyStore(self._engine, self._writers)
         self.members = MemberStore(self._engine, self._writers)
+        self.items = ItemStore(self._engine, self._writers)
         self.turn_records = TurnRecords(self._engine)
         riding = {Family.MEMORIES: transactional_index, Family.CHUNKS: transactional_chunks}
         self._transactional = {family: index for family, index in riding.items() if index is not None}

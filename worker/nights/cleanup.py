@@ -16,8 +16,8 @@ _PAGES = 200
 
 
 def clean_up(context: WorkerContext, now: datetime) -> dict[str, int]:
-    """Drop topics and questions that are stale, and raw turns that were kept for as long as the settings say; finish
-    erasures that were killed on the way."""
+    """Drop topics and questions that are stale, items of the store that have expired, and raw turns that were kept
+    for as long as the settings say; finish erasures that were killed on the way."""
     policy = context.policy
     dropped = {
         "erasures": finish_erasures(context, _PAGE, now),
@@ -25,6 +25,7 @@ def clean_up(context: WorkerContext, now: datetime) -> dict[str, int]:
             topics_before=now - timedelta(hours=policy.open_topic_hours),
             questions_before=now - timedelta(hours=policy.question_hours),
         ),
+        "items": context.catalog.items.drop_expired(now),
         "sources": 0,
     }
     if days := context.settings.source_days:

@@ -1,0 +1,189 @@
+"""The store: JSON that an application keeps about a subject under namespaces and keys of its own."""
+
+from __future__ import annotations
+
+import json
+from datetime import UTC, datetime
+from http import HTTPStatus
+from typing import Annotated, Any, Literal
+
+from fastapi import APIRouter, Response
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field
+
+from interfaces.http.service import Opened
+from interfaces.http.subjects import About
+from memory.items import Answer, Get, ListNamespaces, Scored, Search, read_items, write_items
+from policies.items import check_filter
+from schema.item import NamespaceMatch, Put
+
+router = APIRouter(prefix="/api/v1/subjects/{subject_id}/store", tags=["store"])
+
+
+def _checked_filter(wanted: dict[str, Any]) -> dict[str, Any]:
+    check_filter(wanted)
+    return wanted
+
+
+def _checked_value(value: dict[str, Any]) -> dict[str, Any]:
+    try:
+        json.dumps(value, allow_nan=False, ensure_ascii=False).encode()
+    except UnicodeEncodeError:
+        raise ValueError("holds half a character (a lone surrogate)") from None
+    return value
+
+
+def _not_reserved(namespace: list[str]) -> list[str]:
+    if namespace[0] == "langgraph":
+        raise ValueError('the first label cannot be "langgraph"')
+    return namespace
+
+
+Label = Annotated[str, Field(min_length=1, max_length=200, pattern=r"^[^.\x00]+$")]
+Path = Annotated[list[Label], Field(max_length=20)]
+Key = Annotated[str, Field(max_length=1_000, pattern=r"^[^\x00]*$")]
+Text = Annotated[str, Field(max_length=20_000)]
+Limit = Annotated[int, Field(ge=0, le=1_000)]
+Offset = Annotated[int, Field(ge=0, le=1_000_000)]
+Minutes = Annotated[float, Field(gt=0, le=60 * 24 * 36_500, allow_inf_nan=False)]
+
+
+class _In(BaseModel):
+    model_config = ConfigDict(extra="forbid", strict=True)
+
+
+class GetIn(_In):
+    """Asks for what is under a key."""
+
+    op: Literal["get"]
+    namespace: Path
+    key: Key
+    refresh_ttl: bool = True
+
+
+class SearchIn(_In):
+    """Asks for items under a namespace, by a filter and by meaning."""
+
+    op: Literal["search"]
+    namespace_prefix: Path = Field(default_factory=list)
+    query: Annotated[str, Field(max_length=4_000)] | None = None
+    filter: Annotated[dict[str, Any], AfterValidator(_checked_filter)] = Field(
+        default_factory=dict, description="what a value has under its keys; $eq, $ne, $gt, $gte, $lt, $lte compare"
+    )
+    limit: Limit = 10
+    offset: Offset = 0
+    refresh_ttl: bool = True
+
+
+class MatchIn(_In):
+    """How a namespace begins or ends."""
+
+    match_type: Literal["prefix", "suffix"]
+    path: Path = Field(description="labels; * is any one label")
+
+
+class ListNamespacesIn(_In):
+    """Asks for the namespaces in which something is."""
+
+    op: Literal["list_namespaces"]
+    match_conditions: Annotated[list[MatchIn], Field(max_length=20)] = Field(default_factory=list)
+    max_depth: Annotated[int, Field(ge=1, le=20)] | None = None
+    limit: Limit = 100
+    offset: Offset = 0
+
+
+class ReadIn(_In):
+    """What is to be read, all as it is at one time."""
+
+    ops: Annotated[
+        list[Annotated[GetIn | SearchIn | ListNamespacesIn, Field(discriminator="op")]],
+        Field(min_length=1, max_length=100),
+    ]
+
+
+class PutIn(_In):
+    """What is to be kept under a key; a value of null deletes it."""
+
+    namespace: Annotated[list[Label], Field(min_length=1, max_length=20), AfterValidator(_not_reserved)]
+    key: Key
+    value: Annotated[dict[str, Any], AfterValidator(_checked_value)] | None
+    ttl_minutes: Minutes | None = Field(
+        default=None, description="it expires so long after it was last written or read"
+    )
+    texts: Annotated[list[Text], Field(max_length=100)] = Field(
+        default_factory=list, description="what a query finds it by; without any it is found by no meaning"
+    )
+
+
+class WriteIn(_In):
+    """What is to be kept and deleted, all of it or none; the last of those under one key counts."""
+
+    puts: Annotated[list[PutIn], Field(min_length=1, max_length=100)]
+
+
+class ItemOut(BaseModel):
+    """What is kept under a key."""
+
+    namespace: list[str]
+    key: str
+    value: dict[str, Any]
+    created_at: datetime
+    updated_at: datetime
+    score: float | None = Field(description="the cosine to the query; null where meaning had no part")
+
+
+class ReadOut(BaseModel):
+    """What was asked for, each answer in its place: an item or null, items, or namespaces."""
+
+    results: list[ItemOut | list[ItemOut] | list[list[str]] | None]
+
+
+@router.post("/read", summary="Get and search what an application keeps about a subject")
+def read(asked: ReadIn, about: About, service: Opened) -> ReadOut:
+    """Get items, search them, and list namespaces. Items without a query come with the latest change first."""
+    answers = read_items(
+        about.principal, about.subject, [_asked_of(op) for op in asked.ops], service.context, now=datetime.now(UTC)
+    )
+    return ReadOut(results=[_out(answer) for answer in answers])
+
+
+@router.post("/write", status_code=HTTPStatus.NO_CONTENT, summary="Keep and delete what an application says")
+def write(given: WriteIn, about: About, service: Opened) -> Response:
+    """Keep and delete items as they are; no memory comes of them (`POST /memories/`)."""
+    puts = [Put(tuple(put.namespace), put.key, put.value, put.ttl_minutes, _texts(put)) for put in given.puts]
+    write_items(about.principal, about.subject, puts, service.context, now=datetime.now(UTC))
+    return Response(status_code=HTTPStatus.NO_CONTENT)
+
+
+def _texts(put: PutIn) -> tuple[str, ...]:
+    # What is blank means nothing.
+    return tuple(dict.fromkeys(text for text in put.texts if text.strip()))
+
+
+def _asked_of(op: GetIn | SearchIn | ListNamespacesIn) -> Get | Search | ListNamespaces:
+    match op:
+        case GetIn():
+            return Get(tuple(op.namespace), op.key, op.refresh_ttl)
+        case SearchIn():
+            query = op.query if op.query and op.query.strip() else None
+            return Search(tuple(op.namespace_prefix), query, op.filter, op.limit, op.offset, op.refresh_ttl)
+        case ListNamespacesIn():
+            conditions = tuple(NamespaceMatch(one.match_type, tuple(one.path)) for one in op.match_conditions)
+            return ListNamespaces(conditions, op.max_depth, op.limit, op.offset)
+
+
+def _out(answer: Answer) -> ItemOut | list[ItemOut] | list[list[str]] | None:
+    if isinstance(answer, list):
+        return [_item(one) if isinstance(one, Scored) else list(one) for one in answer]  # type: ignore[return-value]
+    return None if answer is None else _item(answer)
+
+
+def _item(scored: Scored) -> ItemOut:
+    item = scored.item
+    return ItemOut(
+        namespace=list(item.namespace),
+        key=item.key,
+        value=item.value,
+        created_at=item.created_at,
+        updated_at=item.updated_at,
+        score=scored.score,
+    )

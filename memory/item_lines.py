@@ -1,0 +1,36 @@
+"""Items of the store as lines of an export."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from datetime import datetime
+from typing import Any, Final
+
+from pydantic import TypeAdapter
+
+from schema import Subject
+from schema.item import Item
+from stores.open import Stores
+
+_ITEM: Final = TypeAdapter(Item)
+_SUBJECT: Final = TypeAdapter(Subject)
+
+
+def item_lines(subject: Subject, stores: Stores, now: datetime) -> Iterator[dict[str, Any]]:
+    """Yield each item of a subject as `item_of` reads it: its vectors are made anew where it is searched."""
+    for found in stores.catalog.items.under(subject, (), now):
+        yield {"item": {**subject.model_dump(), **_ITEM.dump_python(found.item, mode="json")}}
+
+
+def item_of(line: Mapping[str, Any]) -> tuple[Subject, Item]:
+    """Return whose item a line of an export has, and the item.
+
+    Raises:
+        ValueError, TypeError, KeyError: it is no such line.
+    """
+    said = dict(line["item"])
+    whose = {name: said.pop(name) for name in ("tenant_id", "subject_id")}
+    item = _ITEM.validate_python(said)
+    if not item.namespace or any("." in label or not label for label in item.namespace):
+        raise ValueError("a namespace has at least one label, none of them empty or with a period")
+    return _SUBJECT.validate_python(whose), item

@@ -1,0 +1,187 @@
+"""Keep JSON of an application about a subject, and find it again: what LangGraph calls a store.
+
+It goes as it came, past the decision that makes memories; `memory.remember` is the way to those. It is the subject's
+all the same: it leaves with their export and goes with their erasure.
+"""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any, Final
+
+import numpy as np
+
+from memory.edits import NotKept
+from memory.rights import require_writable, seen_of
+from policies.access import may_see
+from policies.items import is_meant, is_of
+from schema import Labels, Principal, Subject, Visibility
+from schema.errors import NotAMember
+from schema.item import Item, Namespace, NamespaceMatch, Put, item_id
+from stores.catalog.items import Embedded, Found
+from stores.open import Stores
+
+_TEXTS_A_CALL: Final = 64
+
+
+@dataclass(frozen=True)
+class Get:
+    """Asks for what is under a key; to read it lets it live on, if `refreshes`."""
+
+    namespace: Namespace
+    key: str
+    refreshes: bool = True
+
+
+@dataclass(frozen=True)
+class Search:
+    """Asks for items under a namespace that a filter means: those nearest in meaning to a query first, or without one
+    those changed latest."""
+
+    prefix: Namespace
+    query: str | None = None
+    filter: Mapping[str, Any] = field(default_factory=dict)
+    limit: int = 10
+    offset: int = 0
+    refreshes: bool = True
+
+
+@dataclass(frozen=True)
+class ListNamespaces:
+    """Asks for the namespaces in which something is, in their order, cut to a depth."""
+
+    conditions: tuple[NamespaceMatch, ...] = ()
+    max_depth: int | None = None
+    limit: int = 100
+    offset: int = 0
+
+
+@dataclass(frozen=True)
+class Scored:
+    """An item that was found. `score` is the cosine of its nearest text, -1 to 1; None where meaning has no part."""
+
+    item: Item
+    score: float | None
+
+
+Answer = Scored | list[Scored] | list[Namespace] | None
+
+
+def read_items(
+    principal: Principal | None,
+    subject: Subject,
+    asked: Sequence[Get | Search | ListNamespaces],
+    stores: Stores,
+    *,
+    now: datetime,
+) -> list[Answer]:
+    """Return what is asked for, each answer in its place.
+
+    Raises:
+        NotAMember, NotAllowed: the principal sees nothing of the subject that members share.
+    """
+    seen = seen_of(principal, subject, stores.catalog)
+    if not (seen is None or may_see(seen, _labels(subject))):
+        raise NotAMember
+    vectors = _vectors_of([one.query for one in asked if isinstance(one, Search) and one.query], stores)
+    got = stores.catalog.items.get(
+        subject, [item_id(subject, one.namespace, one.key) for one in asked if isinstance(one, Get)], now
+    )
+    answers: list[Answer] = []
+    live_on: dict[uuid.UUID, float] = {}
+    for one in asked:
+        told: list[Item] = []
+        match one:
+            case Get():
+                item = got.get(item_id(subject, one.namespace, one.key))
+                answers.append(None if item is None else Scored(item, None))
+                told += [] if item is None else [item]
+            case Search():
+                scored = _search(one, vectors.get(one.query or ""), subject, stores, now)
+                answers.append(scored)
+                told += [hit.item for hit in scored]
+            case ListNamespaces():
+                answers.append(_namespaces(one, stores.catalog.items.namespaces(subject, now)))
+        if not isinstance(one, ListNamespaces) and one.refreshes:
+            live_on |= {
+                item_id(subject, item.namespace, item.key): item.ttl_minutes
+                for item in told
+                if item.ttl_minutes is not None
+            }
+    stores.catalog.items.keep_longer(subject, live_on, now)
+    return answers
+
+
+def write_items(
+    principal: Principal | None, subject: Subject, puts: Sequence[Put], stores: Stores, *, now: datetime
+) -> None:
+    """Keep and delete items, all or none; the last of those under one key counts.
+
+    Raises:
+        NotAMember, NotAllowed: the principal may not write what members of the subject share.
+        NotKept: consent is withdrawn; to delete is possible all the same.
+    """
+    require_writable(principal, subject, _labels(subject), stores.catalog)
+    last = {(put.namespace, put.key): put for put in puts}
+    kept = [put for put in last.values() if put.value is not None]
+    if kept and stores.catalog.preferences.of(subject).consent == "withdrawn":
+        raise NotKept("consent is withdrawn: nothing is kept until it is given again")
+    texts = {item_id(subject, put.namespace, put.key): put.texts for put in kept if put.texts}
+    stores.catalog.items.write(subject, list(last.values()), _embedded(texts, stores), now)
+
+
+def _labels(subject: Subject) -> Labels:
+    return Labels(Visibility.PRIVATE, subject.subject_id, None)
+
+
+def _search(
+    asked: Search, query: np.ndarray[Any, Any] | None, subject: Subject, stores: Stores, now: datetime
+) -> list[Scored]:
+    found = [
+        one for one in stores.catalog.items.under(subject, asked.prefix, now) if is_meant(one.item.value, asked.filter)
+    ]
+    if query is None:
+        scored = [Scored(one.item, None) for one in found]
+    else:
+        vectors = _of_this_model(found, subject, stores)
+        nearest = [
+            Scored(one.item, float((vectors[one.id].vectors @ query).max())) for one in found if one.id in vectors
+        ]
+        # Those that have no meaning come behind all that have: who asks for more than there are gets them as well.
+        scored = sorted(nearest, key=lambda hit: hit.score or 0.0, reverse=True)
+        scored += [Scored(one.item, None) for one in found if one.id not in vectors]
+    return scored[asked.offset : asked.offset + asked.limit]
+
+
+def _of_this_model(found: Sequence[Found], subject: Subject, stores: Stores) -> dict[uuid.UUID, Embedded]:
+    """Return the items' vectors. Those of another model, and what was imported, are made anew and kept."""
+    model = stores.embedder.name
+    vectors = {one.id: one.embedded for one in found if one.embedded is not None and one.embedded.model == model}
+    stale = {one.id: one for one in found if one.item.texts and one.id not in vectors}
+    anew = _embedded({id_: one.item.texts for id_, one in stale.items()}, stores)
+    stores.catalog.items.embed_anew(subject, anew, {id_: one.item.updated_at for id_, one in stale.items()})
+    return vectors | anew
+
+
+def _embedded(texts: Mapping[uuid.UUID, Sequence[str]], stores: Stores) -> dict[uuid.UUID, Embedded]:
+    vectors = _vectors_of([text for each in texts.values() for text in each], stores)
+    return {
+        id_: Embedded(stores.embedder.name, np.stack([vectors[text] for text in each])) for id_, each in texts.items()
+    }
+
+
+def _vectors_of(texts: Sequence[str], stores: Stores) -> dict[str, np.ndarray[Any, Any]]:
+    wanted = list(dict.fromkeys(texts))
+    found: dict[str, np.ndarray[Any, Any]] = {}
+    for start in range(0, len(wanted), _TEXTS_A_CALL):
+        some = wanted[start : start + _TEXTS_A_CALL]
+        found |= zip(some, stores.embedder.embed(some), strict=True)
+    return found
+
+
+def _namespaces(asked: ListNamespaces, there: Sequence[Namespace]) -> list[Namespace]:
+    meant = {namespace[: asked.max_depth] for namespace in there if is_of(namespace, asked.conditions)}
+    return sorted(meant)[asked.offset : asked.offset + asked.limit]

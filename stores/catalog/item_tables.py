@@ -1,0 +1,29 @@
+"""The table of the store's items."""
+
+from __future__ import annotations
+
+from sqlalchemy import Column, Float, Index, LargeBinary, String, Table, Text, Uuid
+
+from stores.catalog.tables import UtcTime, metadata
+
+items = Table(
+    "items",
+    metadata,
+    Column("id", Uuid, primary_key=True),
+    Column("tenant_id", String(200), nullable=False),
+    Column("subject_id", String(200), nullable=False),
+    # Each label with a period behind it, which no label has: ("t", "acme") begins nothing of ("t", "acme-corp").
+    Column("namespace", Text, nullable=False),
+    Column("key", Text, nullable=False),
+    # Text, not JSON: what an application puts comes back as it was, signs and all.
+    Column("value", Text, nullable=False),
+    Column("created_at", UtcTime, nullable=False),
+    Column("updated_at", UtcTime, nullable=False),
+    Column("ttl_minutes", Float),
+    Column("expires_at", UtcTime),
+    Column("texts", Text),
+    Column("vectors", LargeBinary),
+    Column("embedding_model", String(200)),
+    Index(None, "tenant_id", "subject_id", "updated_at"),
+    Index(None, "expires_at"),
+)

@@ -1,0 +1,208 @@
+"""The store's items: one row for each, with the vectors of what it is found by."""
+
+from __future__ import annotations
+
+import json
+import uuid
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any, Final
+
+import numpy as np
+from sqlalchemy import Connection, Engine, and_, bindparam, delete, func, or_, select, update
+
+import stores.catalog.tables as tables
+from schema import Subject
+from schema.item import Item, Namespace, Put, item_id
+from stores.catalog.item_tables import items as _items
+from stores.catalog.statements import insert_new, of_subject, upsert
+from stores.catalog.writers import Writers
+from stores.embedding.base import Vectors
+
+_NEVER_CHANGED: Final = ("id", "tenant_id", "subject_id", "namespace", "key", "created_at")
+_IDS_A_STATEMENT: Final = 500
+
+
+@dataclass(frozen=True)
+class Embedded:
+    """Unit vectors of an item's texts, one a row, and the model that they are of."""
+
+    model: str
+    vectors: Vectors
+
+
+@dataclass(frozen=True)
+class Found:
+    """An item with its vectors; None where it is found by none."""
+
+    id: uuid.UUID
+    item: Item
+    embedded: Embedded | None
+
+
+class ItemStore:
+    """The items of all subjects. What has expired is not there. Safe to call from many threads and processes."""
+
+    def __init__(self, engine: Engine, writers: Writers) -> None:
+        self._engine = engine
+        self._writers = writers
+
+    def get(self, subject: Subject, ids: Iterable[uuid.UUID], now: datetime) -> dict[uuid.UUID, Item]:
+        """Return a subject's items by their ids; what is not there is left out."""
+        wanted = list(ids)
+        found: dict[uuid.UUID, Item] = {}
+        with self._engine.connect() as connection:
+            for start in range(0, len(wanted), _IDS_A_STATEMENT):
+                query = select(_items).where(
+                    _there(subject, now), _items.c.id.in_(wanted[start : start + _IDS_A_STATEMENT])
+                )
+                found |= {row.id: _item_of(row) for row in connection.execute(query)}
+        return found
+
+    def under(self, subject: Subject, prefix: Namespace, now: datetime) -> list[Found]:
+        """Return a subject's items of all namespaces that begin with these labels, latest change first."""
+        start = _written(prefix)
+        begins = func.substr(_items.c.namespace, 1, len(start)) == start
+        query = select(_items).where(_there(subject, now), begins).order_by(_items.c.updated_at.desc(), _items.c.id)
+        with self._engine.connect() as connection:
+            return [Found(row.id, _item_of(row), _embedded_of(row)) for row in connection.execute(query)]
+
+    def namespaces(self, subject: Subject, now: datetime) -> list[Namespace]:
+        """Return the namespaces in which a subject has something."""
+        query = select(_items.c.namespace).where(_there(subject, now)).distinct()
+        with self._engine.connect() as connection:
+            return [_read(namespace) for namespace in connection.execute(query).scalars()]
+
+    def write(
+        self, subject: Subject, puts: Sequence[Put], embedded: Mapping[uuid.UUID, Embedded], now: datetime
+    ) -> None:
+        """Keep and delete items, all in one transaction. One that was there keeps when it was made."""
+        gone = [item_id(subject, put.namespace, put.key) for put in puts if put.value is None]
+        kept = [_row(subject, put, embedded, now) for put in puts if put.value is not None]
+
+        def work(connection: Connection) -> None:
+            expired = and_(of_subject(_items, subject), _items.c.expires_at <= now)
+            connection.execute(delete(_items).where(expired))
+            if gone:
+                connection.execute(delete(_items).where(of_subject(_items, subject), _items.c.id.in_(gone)))
+            if kept:
+                _know(connection, subject, now)
+                statement = upsert(connection.dialect.name, _items)
+                news = {
+                    name: statement.excluded[name]
+                    for name in map(str, _items.columns.keys())
+                    if name not in _NEVER_CHANGED
+                }
+                connection.execute(statement.on_conflict_do_update(index_elements=["id"], set_=news), kept)
+
+        self._writers.write(work)
+        if gone:
+            self._writers.leave_no_trace()
+
+    def embed_anew(
+        self, subject: Subject, embedded: Mapping[uuid.UUID, Embedded], read: Mapping[uuid.UUID, datetime]
+    ) -> None:
+        """Give items vectors of another model, if they are still as they were `read`: when they were changed last."""
+        if not embedded:
+            return
+        statement = (
+            update(_items)
+            .where(of_subject(_items, subject), _items.c.id == bindparam("of"), _items.c.updated_at == bindparam("at"))
+            .values(vectors=bindparam("new"), embedding_model=bindparam("model"))
+        )
+        rows = [
+            {"of": id_, "at": read[id_], "new": _bytes(one.vectors), "model": one.model}
+            for id_, one in embedded.items()
+        ]
+        self._writers.write(lambda connection: connection.execute(statement, rows))
+
+    def keep_longer(self, subject: Subject, ttls: Mapping[uuid.UUID, float], now: datetime) -> None:
+        """Let items that were read live for as many minutes more as they were given."""
+        if not ttls:
+            return
+        statement = (
+            update(_items)
+            .where(of_subject(_items, subject), _items.c.id == bindparam("of"), _items.c.expires_at > now)
+            .values(expires_at=bindparam("until"))
+        )
+        rows = [{"of": id_, "until": now + timedelta(minutes=minutes)} for id_, minutes in ttls.items()]
+        self._writers.write(lambda connection: connection.execute(statement, rows))
+
+    def drop_expired(self, now: datetime) -> int:
+        """Delete what has expired, whosever it is, and answer how much it was."""
+        return self._writers.write(
+            lambda connection: connection.execute(delete(_items).where(_items.c.expires_at <= now)).rowcount
+        )
+
+    def import_new(self, subject: Subject, items: Sequence[Item], now: datetime) -> int:
+        """Write items as they were exported, those left out that are there, and answer how many were new."""
+        rows = [
+            {**_row(subject, _put_of(item), {}, now), "created_at": item.created_at, "updated_at": item.updated_at}
+            for item in items
+        ]
+
+        def work(connection: Connection) -> int:
+            _know(connection, subject, now)
+            new = insert_new(connection.dialect.name, _items)
+            return sum(connection.execute(new.values(row)).rowcount for row in rows)
+
+        return self._writers.write(work)
+
+
+def _there(subject: Subject, now: datetime) -> Any:
+    return and_(of_subject(_items, subject), or_(_items.c.expires_at.is_(None), _items.c.expires_at > now))
+
+
+def _know(connection: Connection, subject: Subject, now: datetime) -> None:
+    """Let the subject be among those whom an export of everybody goes through."""
+    known = {**subject.model_dump(), "fence": 0, "revision": int(now.timestamp() * 1e6), "removed": 0}
+    connection.execute(insert_new(connection.dialect.name, tables.subjects).values(known))
+
+
+def _row(subject: Subject, put: Put, embedded: Mapping[uuid.UUID, Embedded], now: datetime) -> dict[str, Any]:
+    id_ = item_id(subject, put.namespace, put.key)
+    of_meaning = embedded.get(id_)
+    return {
+        "id": id_,
+        **subject.model_dump(),
+        "namespace": _written(put.namespace),
+        "key": put.key,
+        "value": json.dumps(put.value, separators=(",", ":")),
+        "created_at": now,
+        "updated_at": now,
+        "ttl_minutes": put.ttl_minutes,
+        "expires_at": None if put.ttl_minutes is None else now + timedelta(minutes=put.ttl_minutes),
+        "texts": json.dumps(put.texts) if put.texts else None,
+        "vectors": None if of_meaning is None else _bytes(of_meaning.vectors),
+        "embedding_model": None if of_meaning is None else of_meaning.model,
+    }
+
+
+def _put_of(item: Item) -> Put:
+    return Put(item.namespace, item.key, item.value, item.ttl_minutes, item.texts)
+
+
+def _item_of(row: Any) -> Item:
+    texts = tuple(json.loads(row.texts)) if row.texts else ()
+    value = json.loads(row.value)
+    return Item(_read(row.namespace), row.key, value, row.created_at, row.updated_at, row.ttl_minutes, texts)
+
+
+def _embedded_of(row: Any) -> Embedded | None:
+    if row.vectors is None:
+        return None
+    numbers = np.frombuffer(row.vectors, dtype="<f4").astype(np.float32)
+    return Embedded(row.embedding_model, numbers.reshape(len(json.loads(row.texts)), -1))
+
+
+def _bytes(vectors: Vectors) -> bytes:
+    return vectors.astype("<f4").tobytes()
+
+
+def _written(namespace: Namespace) -> str:
+    return "".join(f"{label}." for label in namespace)
+
+
+def _read(namespace: str) -> Namespace:
+    return tuple(namespace.removesuffix(".").split("."))
