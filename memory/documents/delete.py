@@ -8,7 +8,7 @@ from typing import Final
 from memory.context import MemoryContext
 from memory.documents.lines import document_line
 from memory.publish import publish
-from schema import AuditAction, Event, EventName, KeptDocument
+from schema import AuditAction, AuditEntry, Event, EventName, KeptDocument
 from schema.errors import ConcurrentChange, NotFound
 from stores.catalog import Changes, DocumentWrite
 
@@ -28,21 +28,24 @@ def delete_document(document: KeptDocument, context: MemoryContext, *, by: str, 
         known = context.catalog.documents.heads(subject, [document_id]).get(document_id)
         if known is None or known.incarnation != document.incarnation:
             raise NotFound(f"the document {document_id} is gone already")
-        chunks = tuple(context.catalog.documents.chunks_of(subject, document_id))
-        line = document_line(
-            known, AuditAction.DOCUMENT_DELETED, reason, context.policy.version, by, now, chunk_count=len(chunks)
-        )
-        payload = {"document_id": document_id, "chunks": len(chunks)}
-        changes = Changes(
-            subject=subject,
-            at=now,
-            documents=(DocumentWrite(known, known, gone=chunks, is_deleted=True),),
-            audit=(line,),
-            events=(Event(name=EventName.DOCUMENT_DELETED, **subject.model_dump(), at=now, payload=payload),),
-        )
+        write, line, event = deletion(known, reason, context, by=by, now=now)
+        changes = Changes(subject=subject, at=now, documents=(write,), audit=(line,), events=(event,))
         try:
             publish(changes, {}, context)
         except ConcurrentChange:
             continue
-        return len(chunks)
+        return len(write.gone)
     raise ConcurrentChange
+
+
+def deletion(
+    document: KeptDocument, reason: str, context: MemoryContext, *, by: str, now: datetime
+) -> tuple[DocumentWrite, AuditEntry, Event]:
+    """Return what deletes a document, with the line and the event that tell of it."""
+    chunks = tuple(context.catalog.documents.chunks_of(document.subject, document.document_id))
+    line = document_line(
+        document, AuditAction.DOCUMENT_DELETED, reason, context.policy.version, by, now, chunk_count=len(chunks)
+    )
+    payload = {"document_id": document.document_id, "chunks": len(chunks)}
+    event = Event(name=EventName.DOCUMENT_DELETED, **document.subject.model_dump(), at=now, payload=payload)
+    return DocumentWrite(document, document, gone=chunks, is_deleted=True), line, event

@@ -9,7 +9,6 @@ from __future__ import annotations
 import uuid
 from bisect import bisect_left
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Final
 

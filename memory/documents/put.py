@@ -84,8 +84,10 @@ def _after(document: Document, known: KeptDocument | None, now: datetime) -> tup
         labels = {name: given[name] for name in _LABELS}
         if all(getattr(known, name) == value for name, value in labels.items()):
             return PutOutcome.UNCHANGED, known
+        # What waits for a person has nothing searchable yet, and the person was asked about this version.
+        version = known.version if known.quarantined else known.version + 1
         # What is kept is masked; what was given again is not.
-        changed = {**labels, "version": known.version + 1, "updated_at": now}
+        changed = {**labels, "version": version, "updated_at": now}
         return PutOutcome.RELABELLED, known.model_copy(update=changed)
     kept = known.model_dump() | given | {"version": known.version + 1}
     kept |= {"quarantined": False, "tries": 0, "failure": None}

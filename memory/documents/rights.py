@@ -12,9 +12,7 @@ from stores.catalog import Catalog
 NO_SUCH_DOCUMENT = "there is no such document"
 
 
-def visible_document(
-    principal: Principal | None, subject: Subject, document_id: str, catalog: Catalog
-) -> KeptDocument:
+def visible_document(principal: Principal | None, subject: Subject, document_id: str, catalog: Catalog) -> KeptDocument:
     """Return a document that a principal sees; None is an operator, who sees all.
 
     Raises:

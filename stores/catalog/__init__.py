@@ -5,7 +5,7 @@ from sqlalchemy import Engine
 from schema.errors import CatalogUnavailable
 from schema.settings import Settings
 from stores.catalog.catalog import Backlog, Catalog
-from stores.catalog.changes import Access, Changes, IndexJob, LedgerEntry, Outcome
+from stores.catalog.changes import Access, Changes, DocumentWrite, IndexJob, LedgerEntry, Outcome
 from stores.catalog.engine import create_catalog_engine
 from stores.catalog.nights import Claim, ClaimLost, NightRun
 from stores.catalog.reviews import Reviews
@@ -18,6 +18,7 @@ __all__ = [
     "Changes",
     "Claim",
     "ClaimLost",
+    "DocumentWrite",
     "IndexJob",
     "LedgerEntry",
     "NightRun",

@@ -187,7 +187,12 @@ class Changes:
         written += [_index_job(chunk, "upsert", chunk.version) for chunk in self.chunks]
         # A deletion is one more write, so that striking the write before it leaves it standing.
         written += [_index_job(memory, "delete", memory.version + 1) for memory in self.deleted]
-        return written + [_index_job(chunk, "delete", chunk.version + 1) for chunk in self.chunks_gone]
+        return written + [deletion_of(chunk) for chunk in self.chunks_gone]
+
+
+def deletion_of(chunk: Chunk) -> IndexJob:
+    """Return what the index must be told of a chunk that goes."""
+    return _index_job(chunk, "delete", chunk.version + 1)
 
 
 def _index_job(one: Memory | Chunk, action: Literal["upsert", "delete"], version: int) -> IndexJob:

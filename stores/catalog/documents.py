@@ -252,6 +252,11 @@ def _read_words(connection: Connection, subject: Subject, since: int | None) -> 
     )
 
 
+def read_chunks(connection: Connection, subject: Subject) -> list[Chunk]:
+    """Return all chunks of a subject."""
+    return [_chunk(row) for row in connection.execute(_WHOLE_CHUNKS.where(of_subject(_CHUNKS, subject)))]
+
+
 def read_chunk_versions(connection: Connection, ids: Sequence[uuid.UUID]) -> dict[uuid.UUID, int]:
     """Return the versions at which chunks are; those that are gone are left out."""
     return {row.id: row.version for row in connection.execute(_VERSIONS, {"ids": list(ids)})}
