@@ -14,7 +14,7 @@ from policies.authority import authority_of, without_wishes
 from policies.privacy import planted
 from policies.privacy.prompts import is_prompt
 from policies.privacy.screen import screen
-from policies.privacy.third_parties import told_of, without_names
+from policies.privacy.third_parties import claim_words, may_name_others, told_of, without_names
 from policies.topics import without
 from schema import (
     MAX_SUMMARY_CHARS,
@@ -81,7 +81,9 @@ def screened(
             draft.audit_refusal(AuditAction.REFUSED, item.turn_id, _PROMPT)
         elif item.turn_id in orders or screening.verdict is Verdict.QUARANTINE:
             turn = turns[item.turn_id]
-            hold(kept, Asker.SCREENING, _PLANTED, draft, context, turn.conversation_id, turn.agent_id)
+            shown = _without_others(kept, turns, draft, context.policy)
+            if shown is not None:
+                hold(shown, Asker.SCREENING, _PLANTED, draft, context, turn.conversation_id, turn.agent_id)
         elif (candidate := _without_others(kept, turns, draft, context.policy)) is not None:
             yield without_wishes(candidate)
 
@@ -98,26 +100,32 @@ def _without_others(candidate: Candidate, turns: Mapping[str, Turn], draft: Draf
     kept."""
     if policy.others_sensitive_data == "keep":
         return candidate
-    names = told_of(candidate, (turns[candidate.turn_id].user_name() or "",))
-    if not names:
-        return candidate
-    if policy.others_sensitive_data == "drop":
+    own = tuple(name for name in (turns[candidate.turn_id].user_name(), draft.name) if name)
+    names = told_of(candidate, own)
+    draft.hidden.setdefault(candidate.turn_id, set()).update(names)
+    summary = without_names(candidate.summary, names)[:MAX_SUMMARY_CHARS]
+    unsure = may_name_others(summary, own)
+    if unsure:
+        # Which word is the name nothing knows: none of the claim stays in the raw turn.
+        draft.hidden[candidate.turn_id].update(claim_words(summary, own))
+    if unsure or (names and policy.others_sensitive_data == "drop"):
         draft.audit_refusal(AuditAction.REFUSED, candidate.turn_id, _OTHERS)
         return None
-    draft.hidden.setdefault(candidate.turn_id, set()).update(names)
+    if not names:
+        return candidate
     return candidate.model_copy(
         update={
-            "summary": without_names(candidate.summary, names)[:MAX_SUMMARY_CHARS],
-            "tags": tuple(tag for tag in candidate.tags if tag == without_names(tag, [n.lower() for n in names])),
-            "entities": tuple(entity for entity in candidate.entities if entity.text not in names),
+            "summary": summary,
+            "tags": tuple(tag for tag in candidate.tags if tag == without_names(tag, names)),
+            "entities": tuple(one for one in candidate.entities if one.text == without_names(one.text, names)),
             "facts": tuple(fact for fact in candidate.facts if _names_none(fact, names)),
         }
     )
 
 
 def _names_none(fact: Fact, names: Sequence[str]) -> bool:
-    text = f"{fact.entity} {fact.verb} {fact.object}".casefold()
-    return not any(name.casefold() in text for name in names)
+    text = f"{fact.entity} {fact.verb} {fact.object}"
+    return text == without_names(text, names)
 
 
 def _hidden_numbers(original: str, kept: str) -> set[str]:

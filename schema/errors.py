@@ -208,6 +208,13 @@ class MoveRefused(Refused):
     """One index is built from the catalog at a time, by one process. The message says which, and the way out."""
 
 
+# -- backups ----------------------------------------------------------------------------------------------------------
+
+
+class BackupRefused(OperatorError):
+    """A backup cannot be made or restored as it is asked for: nothing was changed. The message says what to do."""
+
+
 # -- models -----------------------------------------------------------------------------------------------------------
 
 

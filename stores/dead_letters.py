@@ -50,6 +50,11 @@ def read_dead_letters(redis: Redis) -> Iterator[DeadLetter]:
         messages = cast(list[bytes], redis.lrange(DEAD_LETTER_QUEUE, end - _PAGE + 1, end))
 
 
+def read_all_letters(redis: Redis) -> list[bytes]:
+    """Return the messages of all of them at one moment, oldest first."""
+    return cast(list[bytes], redis.lrange(DEAD_LETTER_QUEUE, 0, -1))[::-1]
+
+
 def latest_dead_letters(redis: Redis, limit: int) -> list[DeadLetter]:
     """Return the last ones, newest first."""
     return [_dead_letter(message) for message in cast(list[bytes], redis.lrange(DEAD_LETTER_QUEUE, 0, limit - 1))]

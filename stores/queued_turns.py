@@ -15,7 +15,7 @@ from redis import Redis
 from stores.queue import INGEST_QUEUE, INGEST_TURN
 
 _PAGE = 500
-_LISTS = (INGEST_QUEUE, *(f"{INGEST_QUEUE}\x06\x16{priority}" for priority in (3, 6, 9)))
+INGEST_LISTS = (INGEST_QUEUE, *(f"{INGEST_QUEUE}\x06\x16{priority}" for priority in (3, 6, 9)))
 """Where kombu puts messages on Redis, by their priority; a sender may set one."""
 
 
@@ -30,7 +30,7 @@ def find_messages(redis: Redis, is_meant: Callable[[Any], bool]) -> frozenset[st
 
 def drop_messages(redis: Redis, is_meant: IsMeant) -> int:
     """Take the turns out of the queue that are meant, and answer how many."""
-    meant = [(name, message) for name, message in _messages(redis) if is_meant(*_turn_of(message))]
+    meant = [(name, message) for name, message in _messages(redis) if is_meant(*message_of(message))]
     return sum(redis.lrem(name, 0, message.decode()) for name, message in meant)
 
 
@@ -42,19 +42,19 @@ def count_messages(redis: Redis, is_meant: IsMeant) -> int:
 def _all(redis: Redis) -> Iterator[tuple[str, Any]]:
     in_hand = cast(list[bytes], redis.hvals("unacked"))
     held = [json.dumps(json.loads(message)[0]).encode() for message in in_hand]
-    yield from (_turn_of(message) for message in (*(message for _, message in _messages(redis)), *held))
+    yield from (message_of(message) for message in (*(message for _, message in _messages(redis)), *held))
 
 
 def _messages(redis: Redis) -> Iterator[tuple[str, bytes]]:
     """Yield the messages, each with the list that it lies in."""
-    for name in _LISTS:
+    for name in INGEST_LISTS:
         start = 0
         while page := cast(list[bytes], redis.lrange(name, start, start + _PAGE - 1)):
             yield from ((name, message) for message in page)
             start += _PAGE
 
 
-def _turn_of(message: bytes) -> tuple[str, Any]:
+def message_of(message: bytes) -> tuple[str, Any]:
     """Return a message's id, and its turn; nothing for what is none."""
     try:
         envelope = json.loads(message)

@@ -86,17 +86,15 @@ def postgres_server(
         finally:
             server.close()
         return
-    programs = _programs()
+    found = programs()
     data, log = folder / "data", folder / "log"
-    _run(
-        [*_not_as_root(), str(programs / "initdb"), *f"-D {data} -U afterturn -A trust -E UTF8".split(), "--no-locale"]
-    )
+    _run([*_not_as_root(), str(found / "initdb"), *f"-D {data} -U afterturn -A trust -E UTF8".split(), "--no-locale"])
     given_settings = _SETTINGS | dict(settings)
     options = [part for name, value in given_settings.items() for part in ("-c", f"{name}={value}")]
     with log.open("wb") as output:
         process = subprocess.Popen(
             [
-                *(*_not_as_root(), str(programs / "postgres"), "-D", str(data)),
+                *(*_not_as_root(), str(found / "postgres"), "-D", str(data)),
                 *("-h", "127.0.0.1", "-p", str(port), *options),
             ],
             stdout=output,
@@ -114,7 +112,12 @@ def postgres_server(
         process.wait(20)
 
 
-def _programs() -> Path:
+def programs() -> Path:
+    """Return the folder of the server's programs, and of `pg_dump`.
+
+    Raises:
+        NoServer: the package is not here.
+    """
     # To import the package would make folders of its own.
     found = find_spec("pgserver")
     if found is None or not found.submodule_search_locations:

@@ -52,6 +52,8 @@ _COMMANDS: Final = {
     "night": "nights",
     "dead-letters": "dead_letters",
     "migrate": "migration",
+    "backup": "backups",
+    "restore-backup": "backups",
     "reindex": "moving",
     "export": "moving",
     "import": "moving",

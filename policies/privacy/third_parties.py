@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Final
 
 from policies.language.lexicon import word_set
+from policies.privacy.names import NO_NAMES, is_no_name, names_in, words_of
 from policies.privacy.sensitive import special_places
 from schema import Candidate
 
@@ -16,98 +17,126 @@ _PET: Final = (
     r"(?:cats?|dogs?|kittens?|pupp(?:y|ies)|horses?|pon(?:y|ies)|parrots?|rabbits?|bunn(?:y|ies)|hamsters?|birds?|"
     r"fish|turtles?|pets?|guinea pigs?)(?: (?:named|called)|,)?"
 )
-_CAPITAL: Final = r"[^\W\d_a-zß-öø-ÿ][\w’']{1,24}"
-_BEFORE: Final = rf"(?:\b{_CAPITAL}[ -]){{0,2}}"
-_BEHIND: Final = rf"(?:[ -]{_CAPITAL}(?<!['’]s)|-\w{{2,24}}){{0,3}}"
-_KIN: Final = (
-    "aunt|uncle|sister|brother|mother|father|mum|mom|dad|wife|husband|son|daughter|cousin|niece|nephew|grandma|grandpa|"
-    "friend|girlfriend|boyfriend|partner|neighbou?r|boss|colleague|co-?worker|roommate|flatmate|teacher|coach"
+_QUOTED: Final = re.compile(r"\A[^\n:\"“]{1,64}: [\"“]")
+"""The frame of what is told in the speaker's own words."""
+_SENTENCE_END: Final = re.compile(r"[.!?][\"”]?\s")
+_TITLE_END: Final = re.compile(r"\b(?:dr|mr|mrs|ms|prof|st|sr|jr|[A-Z])\.\s\Z", re.IGNORECASE)
+_REFERS_BACK: Final = re.compile(r"\W*(?:and |but )?(?:he|she|they|his|her|their|it)\b", re.IGNORECASE)
+_SELF: Final = r"\b(?:I|me|we|us)\b(?!')"
+_OWN_THING: Final = re.compile(r"['’]s (?:[\w-]+ ){0,2}\Z")
+_REST_OF_A_NAME: Final = re.compile(
+    rf"{re.escape(PLACEHOLDER)}(?:[-’'](?!s\b)\w|[ -][^\W\d_a-zß-öø-ÿ][a-zß-öø-ÿ]|"
+    rf"\s(?:van|von|de|del|della|di|da|dos|bin|ibn|al|el|ter|ten|zu)\s[^\W\d_])"
 )
-_NAMED_KIN: Final = re.compile(
-    rf"\b(?i:{_KIN})\s(?:(?i:named|called)\s)?(?P<name>[^\W\d_]{{2,24}})(?=\s(?:has|had|is|was|got|suffers|tested|"
-    rf"died|came|lost)\b)"
+_SURE: Final = ("LOCATION", "DATE", "MONEY")
+"""Types of entities that a parse takes no person for; for an organisation or a product it often does."""
+_WHOSE: Final = re.compile(r"\b(?:his|her)\s(?:[\w-]+\s){0,2}\Z")
+_DONE_TO: Final = re.compile(
+    r"\b(?:dr[io]ves?|driven|takes?|took|brings?|brought|accompan\w+|help(?:s|ed)?|visit(?:s|ed)|told|tells|join(?:s|ed)|"
+    r"call(?:s|ed)|support(?:s|ed)|met|meets|saw|sees|walk(?:s|ed)|sen[dt]s?|nurse[sd]|guide[sd]) (?P<name>[^\W\d_]\w+)"
+    r"(?: [^\W\d_]\w+)? (?:to|from|through|with|into|at|after|during)\s\Z"
 )
-_SUBJECT_OF: Final = re.compile(
-    rf"\b(?P<name>{_CAPITAL}(?:[ -]{_CAPITAL}){{0,3}})(?=\s(?:has|had|suffers|got|tested|was diagnosed|is hiv|came "
-    rf"out)\b)",
-    re.UNICODE,
+"""A word in small letters to whom something is done: "drove jonas to his chemo"."""
+_ANTECEDENT: Final = re.compile(
+    rf"{re.escape(PLACEHOLDER)}|\b(?:{'|'.join(sorted(NO_NAMES.kin))})\b|\b(?:an?|the|who|whose|someone|somebody|one) |"
+    rf"\b(?:he|she|him|her)\b",
+    re.IGNORECASE,
 )
-_NO_NAMES: Final = word_set(
-    """the a an he she it they we i you this that these those there who which what my our his her their its user and but
-    or so if when while after before because since last next today yesterday everyone everybody someone nobody person
-    mother father brother sister aunt uncle friend boss doctor dr mr mrs ms yes no now then also one also never always
-    has was is had got"""
-)
-_SENTENCE_END: Final = re.compile(r"[.!?]\s")
+_COMMON: Final = word_set("will may can art mark bill grace hope faith joy rose june april august dawn mike")
+"""Names that are words of every day, too: they are looked for with their capital letter only."""
 
 
 def told_of(candidate: Candidate, own_names: Iterable[str]) -> tuple[str, ...]:
     """Return the names of others of whom the summary tells something sensitive, each whole ("Anna Kowalska-Nowak").
 
-    A sensitive word is taken to be of whoever is named last before it. `own_names` are the user's; "Maya's sister
-    Karin" is Karin, not Maya.
+    What a sentence tells is taken to be of all whom it names, unless the user is named last before it. `own_names` are
+    the user's; "Maya's sister Karin" is Karin, not Maya.
     """
     text = candidate.summary
+    own = tuple(dict.fromkeys(part for name in (*own_names, _USER) if name for part in (name, *words_of(name))))
+    people = [entity.text for entity in candidate.entities if entity.type == "PERSON"]
+    things = [entity.text for entity in candidate.entities if entity.type in _SURE]
+    found: dict[str, None] = {}
+    for sentence, places in _sensitive_sentences(text):
+        named = names_in(sentence, people, things, own)
+        if not all(_is_of_the_user(sentence, place, own, named) for place in places):
+            found |= {name: None for name in named if not _is_pet(name, text)}
+    parts = {part: None for name in found for part in words_of(name) if part.lower() not in {n.lower() for n in own}}
+    return tuple(dict.fromkeys((*found, *parts)))
+
+
+def without_names(text: str, names: Sequence[str]) -> str:
+    """Return the text with these names replaced by a placeholder, longest first, in capital and small letters."""
+    for name in sorted(names, key=len, reverse=True):
+        flags = re.NOFLAG if name.lower() in _COMMON else re.IGNORECASE
+        text = re.sub(rf"(?<!\w){re.escape(name)}(?!\w)", PLACEHOLDER, text, flags=flags)
+    return re.sub(rf"{re.escape(PLACEHOLDER)}(?:[ -]{re.escape(PLACEHOLDER)})+", PLACEHOLDER, text)
+
+
+def may_name_others(text: str, own_names: Iterable[str] = ()) -> bool:
+    """Return whether a part of a name still stands beside a placeholder, or something sensitive is told of one who is
+    named, if at all, by a word that nothing knows for a name ("Maya drove jonas to his chemo"): neither is kept."""
+    if _REST_OF_A_NAME.search(text):
+        return True
+    own = re.compile("|".join(rf"(?<!\w){re.escape(name)}(?!\w)" for name in (*own_names, _USER) if name))
+    for sentence, places in _sensitive_sentences(text):
+        for place in places:
+            pronoun = _WHOSE.search(sentence[:place])
+            before = sentence[: pronoun.start()] if pronoun else ""
+            if not pronoun or _ANTECEDENT.search(before):
+                continue
+            somebody = _DONE_TO.search(before)
+            if not own.search(before) or (somebody is not None and not is_no_name(somebody["name"])):
+                return True
+    return False
+
+
+def claim_words(text: str, own_names: Iterable[str]) -> tuple[str, ...]:
+    """Return the words of a claim that may be names of others: all but those of grammar, and the user's own names."""
+    own = {part.lower() for name in (*own_names, _USER) for part in (name, *words_of(name))}
+    return tuple(word for word in words_of(text) if not is_no_name(word) and word.lower() not in own)
+
+
+def _sensitive_sentences(text: str) -> Iterator[tuple[str, list[int]]]:
+    """Yield the sentences that tell something sensitive, and where in them; one that refers back ("She has HIV.") with
+    the one before it."""
+    frame = _QUOTED.match(text)
+    begin = frame.end() if frame else 0
+    ends = [m.end() for m in _SENTENCE_END.finditer(text, begin) if not _TITLE_END.search(text[: m.end()])]
+    starts = [begin, *ends]
     places = special_places(text)
-    own = [name for name in (*own_names, _USER) if name]
-    found = {entity.text for entity in candidate.entities if entity.type == "PERSON"} | set(_named_without_parse(text))
-    others = [name for name in found if not _is_pet(name, text) and name not in own]
-    if not places or not others:
-        return ()
-    named = {
-        name: None
-        for place in places
-        if (name := _last_named(_clause_before(text, place), own, sorted(others, key=len)))
-    }
-    whole = {part: None for name in named for part in _whole_names(text, name, own)}
-    return tuple(whole)
+    for number, start in enumerate(starts):
+        end = starts[number + 1] if number + 1 < len(starts) else len(text)
+        inside = [place for place in places if start <= place < end]
+        if not inside:
+            continue
+        begin = starts[number - 1] if number and _REFERS_BACK.match(text, start) else start
+        yield text[begin:end], [place - begin for place in inside]
 
 
-def _named_without_parse(text: str) -> Iterator[str]:
-    """Yield who a parse may miss: a surname alone that has something, and the name in small letters of
-    somebody's kin."""
-    for match in _NAMED_KIN.finditer(text):
-        if match["name"] not in _NO_NAMES:
-            yield match["name"]
-    for match in _SUBJECT_OF.finditer(text):
-        if match["name"].split()[0].lower() not in _NO_NAMES:
-            yield match["name"]
+def _is_of_the_user(sentence: str, place: int, own: Sequence[str], others: Sequence[str]) -> bool:
+    """Return whether the user, or who speaks, is named last before a sensitive word."""
+    before = sentence[:place]
+    user = -1
+    for name in own:
+        for match in re.finditer(rf"(?<!\w){re.escape(name)}(?!\w)", before):
+            tail = before[match.end() :]
+            if not tail.startswith(("'s", "’s")) or _is_own_thing(tail):
+                user = max(user, match.start())
+    user = max((match.start() for match in re.finditer(_SELF, before)), default=user)
+    if user < 0:
+        return False
+    return user > max((match.start() for name in others for match in _found(name, before)), default=-1)
 
 
-def _whole_names(text: str, name: str, own: Sequence[str]) -> Iterator[str]:
-    """Yield every form of a name in a text, with what stands beside it with a capital letter: "Eva" in "Eva Novak"."""
-    for match in re.finditer(rf"{_BEFORE}(?<!\w){re.escape(name)}{_BEHIND}", text):
-        whole = match[0]
-        first, _, rest = whole.partition(" ")
-        if rest and name in rest and (first.lower() in _NO_NAMES or first in own):
-            whole = rest
-        yield whole
-    yield name
+def _is_own_thing(tail: str) -> bool:
+    """Return whether a thing of the user's own follows ("Maya's chronic asthma"), and nobody of theirs."""
+    return _OWN_THING.match(tail) is not None and not any(word in NO_NAMES.kin for word in words_of(tail.lower()))
+
+
+def _found(name: str, text: str) -> Iterator[re.Match[str]]:
+    return re.finditer(rf"(?<!\w){re.escape(name)}(?!\w)", text)
 
 
 def _is_pet(name: str, text: str) -> bool:
     return re.search(rf"\b{_PET} {re.escape(name)}(?!\w)", text, re.IGNORECASE) is not None
-
-
-def without_names(text: str, names: Sequence[str]) -> str:
-    """Return the text with these names replaced by a placeholder, longest first."""
-    for name in sorted(names, key=len, reverse=True):
-        text = re.sub(rf"(?<!\w){re.escape(name)}(?!\w)", PLACEHOLDER, text)
-    return text
-
-
-def _clause_before(text: str, place: int) -> str:
-    start = max((match.end() for match in _SENTENCE_END.finditer(text, 0, place)), default=0)
-    return text[start:place]
-
-
-def _last_named(clause: str, own: Sequence[str], others: Sequence[str]) -> str | None:
-    places = {name: _last_place(clause, name, possessive=True) for name in others}
-    nearest = max(places, key=lambda name: places[name])
-    user = max(_last_place(clause, name, possessive=False) for name in own)
-    return nearest if places[nearest] > user else None
-
-
-def _last_place(clause: str, name: str, *, possessive: bool) -> int:
-    tail = "" if possessive else r"(?!['’]s)"
-    return max((match.start() for match in re.finditer(rf"(?<!\w){re.escape(name)}(?!\w){tail}", clause)), default=-1)

@@ -11,7 +11,7 @@ another.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from enum import StrEnum
@@ -27,6 +27,7 @@ _DONE_SECONDS = 3600
 _FENCE_SECONDS = 7 * 86_400
 _NOTIFIED_SECONDS = 30.0
 """How long a message may be under way before its subject counts as forgotten and a worker is notified again."""
+_SUBJECTS_A_SCAN = 1000
 _DIGEST_CHARS = 64
 _ARRIVAL_CHARS = 16
 
@@ -215,6 +216,23 @@ class Mailbox:
         """Return a subject's pending turns, by turn_id: for erasures."""
         found = cast(dict[bytes, bytes], self._redis.hgetall(key_of(subject, "turns")))
         return {id_.decode(): _parked(id_, record, 0, 0) for id_, record in found.items()}
+
+    def subjects(self) -> Iterator[Subject]:
+        """Yield every subject that has pending turns from the first to the last; one that has some for a part of that
+        time may be missed."""
+        seen = set()
+        for key, _ in self._redis.zscan_iter(scripts.PENDING_SUBJECTS, count=_SUBJECTS_A_SCAN):
+            if key not in seen:
+                seen.add(key)
+                yield Subject.from_key(key.decode())
+
+    def in_order(self, subject: Subject) -> list[ParkedTurn]:
+        """Return a subject's pending turns at one moment, oldest first: for backups."""
+        pipeline = self._redis.pipeline(transaction=True)
+        pipeline.lrange(key_of(subject, "order"), 0, -1)
+        pipeline.hgetall(key_of(subject, "turns"))
+        order, records = pipeline.execute()
+        return [_parked(id_, records[id_], 0, 0) for id_ in order if id_ in records]
 
     def drop(self, lease: Lease, turn_ids: Sequence[str]) -> None:
         """Drop pending turns under a lease, and keep it. Their ids are known for an hour, as those of processed ones:

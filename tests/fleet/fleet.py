@@ -20,6 +20,7 @@ from producers import Producer
 from schema.settings import PREFIX, Settings, variable_of
 from stores.open import Stores, open_stores
 from stores.queue import create_celery, open_mailbox
+from tests.fleet.forked import Process, fork_command
 from tests.fleet.load import Said
 from tests.fleet.oracle import Notes, notes_of
 
@@ -27,8 +28,6 @@ ROOT = Path(__file__).parents[2]
 WAIT_SECONDS = float(os.environ.get("FLEET_WAIT_SECONDS", "180"))
 """How long a test waits for what must come; a mutation that keeps it from coming is found sooner with less."""
 ORACLE = {"extractor": "tests.fleet.oracle:open_extractor", "llm": "tests.fleet.oracle:open_model"}
-
-Process = subprocess.Popen[bytes]
 
 
 def wait_until(condition: Callable[[], bool], what: str, seconds: float = WAIT_SECONDS) -> None:
@@ -72,15 +71,24 @@ class Fleet:
         return {**self._environment, "PYTHONPATH": str(ROOT), "AFTERTURN_BROKER_URL": self.settings.broker_url}
 
     def start(self, command: str, root: Path = ROOT, /, **variables: str) -> Process:
-        """Start `afterturn <command>` of the checkout in `root`, with more variables in its environment."""
-        with self._log_of(len(self._processes)).open("ab") as log:
-            process = subprocess.Popen(
-                [sys.executable, "-m", "interfaces.cli", command],
-                env=self.environment | {"PYTHONPATH": str(root)} | variables,
-                cwd=root,
-                stdout=log,
-                stderr=subprocess.STDOUT,
-            )
+        """Start `afterturn <command>` of the checkout in `root`, with more variables in its environment.
+
+        One of this checkout that has no variables but settings is forked; any other begins anew.
+        """
+        environment = self.environment | {"PYTHONPATH": str(root)} | variables
+        log = self._log_of(len(self._processes))
+        process: Process
+        if root == ROOT and all(name.startswith(PREFIX) for name in variables):
+            process = fork_command([command], environment, root, log)
+        else:
+            with log.open("ab") as output:
+                process = subprocess.Popen(
+                    [sys.executable, "-m", "interfaces.cli", command],
+                    env=environment,
+                    cwd=root,
+                    stdout=output,
+                    stderr=subprocess.STDOUT,
+                )
         self._processes.append(process)
         if command == "beat":
             self.beats.append(process)

@@ -11,7 +11,8 @@ from pathlib import Path
 import pytest
 
 from stores.queue import BEAT_LOCK, NIGHTLY_QUEUE
-from tests.fleet.fleet import ORACLE, Fleet, Process, stop, wait_until
+from tests.fleet.fleet import ORACLE, Fleet, stop, wait_until
+from tests.fleet.forked import Process
 from tests.fleet.load import names, talk
 from tests.fleet.state import assert_all_as_said
 

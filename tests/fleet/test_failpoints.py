@@ -34,7 +34,7 @@ def let_one_die(fleet: Fleet, point: Failpoint) -> None:
         if dying.poll() is not None:
             break
         fleet.enqueue(talk(names(50, f"{point}{number}x"), 2))
-    assert dying.returncode == -signal.SIGKILL
+    assert dying.poll() == -signal.SIGKILL
     fleet.workers.remove(dying)
 
 

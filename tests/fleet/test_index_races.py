@@ -19,7 +19,8 @@ from schema import Memory, Turn
 from stores.catalog import Changes
 from stores.queue import NIGHTLY_QUEUE, send_turn
 from tests.contract.catalogs import a_memory
-from tests.fleet.fleet import ORACLE, Fleet, Process, wait_until
+from tests.fleet.fleet import ORACLE, Fleet, wait_until
+from tests.fleet.forked import Process
 from tests.fleet.load import names, talk
 from tests.turns import subject
 

@@ -7,17 +7,17 @@ import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from subprocess import Popen
 
 import pytest
 
 from tests.fleet.fleet import Fleet
+from tests.fleet.forked import Process
 from tests.fleet.load import names, talk
 from tests.fleet.state import assert_all_as_said
 
 
 @contextmanager
-def limited(processes: Sequence[Popen[bytes]], limit: int, most: int | None) -> Iterator[None]:
+def limited(processes: Sequence[Process], limit: int, most: int | None) -> Iterator[None]:
     """Processes under a limit of the kernel for as long as the block lasts. None: no more open files than now."""
     before = [resource.prlimit(process.pid, limit) for process in processes]
     for process, (_, hard) in zip(processes, before, strict=True):

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from policies.privacy.third_parties import told_of, without_names
+from policies.privacy.third_parties import may_name_others, told_of, without_names
 from schema import Entity
 from tests.unit.policies.builders import candidate
 
@@ -73,3 +73,55 @@ def test_a_name_goes_as_a_whole_with_or_without_a_parse(summary: str, people: tu
 def test_the_users_own_name_is_never_masked() -> None:
     assert names_in("Maya has asthma.") == ()
     assert names_in("The user has asthma. It has got worse.") == ()
+
+
+@pytest.mark.parametrize(
+    ("summary", "left"),
+    [
+        ("Maya's friend anna kowalska-novak was diagnosed with hiv.", "Maya's friend [person] was diagnosed with hiv."),
+        ("Jan van der Berg has diabetes.", "[person] has diabetes."),
+        ("Maya's boss peter o'neill is gay.", "Maya's boss [person] is gay."),
+        ('Maya: "KARIN HOLM HAS EPILEPSY."', 'Maya: "[person] HAS EPILEPSY."'),
+        ('Anna "Ania" Kowalska has bipolar disorder.', "[person] has bipolar disorder."),
+        ('Maya: "kowalska\'s hiv test was positive."', 'Maya: "[person]\'s hiv test was positive."'),
+        ("Maya's best friend is Anna Lind. She has HIV.", "Maya's best friend is [person]. She has HIV."),
+        ("Maya found out that marco rossi is gay.", "Maya found out that [person] is gay."),
+        ("HIV was found in Tomasz Wilk, Maya's flatmate.", "HIV was found in [person], Maya's flatmate."),
+        ("Sofia, Maya's niece, is blind.", "[person], Maya's niece, is blind."),
+        ("Maya's neighbour mr. kowalczyk is a muslim.", "Maya's neighbour mr. [person] is a muslim."),
+    ],
+)
+def test_a_name_goes_in_any_letters_with_its_particles_and_nicknames_wherever_it_stands(
+    summary: str, left: str
+) -> None:
+    assert without_names(summary, names_in(summary)) == left
+
+
+@pytest.mark.parametrize(
+    "summary",
+    [
+        "Maya's mom had surgery at the Charité in Berlin in May 2026.",
+        "Swimming helps Maya's brother with his asthma.",
+        "Maya's son is autistic, he goes to Lincoln School.",
+        "Maya's brother's depression got better since he lives in Madrid.",
+        "Maya's chronic asthma got worse in Karin's flat.",
+        "Maya takes her insulin after breakfast with Karin.",
+    ],
+)
+def test_places_and_what_is_the_users_own_stay(summary: str) -> None:
+    places = tuple(Entity(text=name, type="LOCATION") for name in ("Berlin", "Madrid"))
+    assert told_of(candidate(summary, entities=places), ("Maya",)) == ()
+    assert not may_name_others(summary, ("Maya",))
+
+
+@pytest.mark.parametrize(
+    "summary",
+    [
+        "Maya drove jonas to his chemo.",
+        "[person]-Nowak has HIV.",
+        "[person] de la Cruz is pregnant.",
+        "It was her HIV.",
+    ],
+)
+def test_a_claim_in_which_a_name_may_be_left_is_not_kept(summary: str) -> None:
+    assert may_name_others(summary, ("Maya",))

@@ -1,0 +1,189 @@
+"""Names of people in a sentence, whole, with the parse and where it fails: in small letters, with particles."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from types import SimpleNamespace
+from typing import Final
+
+from policies.language.lexicon import word_set
+from policies.language.people import KIN
+from policies.privacy.sensitive import SPECIAL, is_of
+
+_PARTICLE: Final = (
+    r"(?:van der|van den|van de|van|von der|von|vom|zu|zum|de la|de las|de los|de|del|della|degli|di|da|dos|das|du|bin|"
+    r"bint|ibn|abu|al|el|ter|ten|mac|mc|san|st\.?|y|e|af|av)"
+)
+_CAPITAL: Final = r"[^\W\d_a-zß-öø-ÿ](?:[’'][^\W\d_])?[\w’]{0,24}(?:'(?!s\b)\w{1,24})?"
+_PART: Final = rf"(?:{_CAPITAL}(?:-(?:{_PARTICLE}-)?\w{{1,24}})*)"
+_NICK: Final = r"(?: [\"“'‘(][^\W\d_]\w{1,24}[\"”'’)])?"
+_RUN: Final = re.compile(rf"(?<![\w’'-]){_PART}{_NICK}(?:[ ](?:{_PARTICLE}[ -])?{_PART}){{0,4}}")
+_WORD: Final = re.compile(r"[^\W\d_](?:\.|[\w]*(?:[’'](?!s\b)\w+)?)", re.UNICODE)
+_LOWER: Final = r"[^\W\d_]\w{0,24}(?:[’'](?!s\b)\w{1,24})?(?:-\w{1,24}){0,3}"
+_AFTER_KIN: Final = re.compile(
+    rf"\b(?:{'|'.join(sorted(KIN, key=len, reverse=True))}|sister-in-law|brother-in-law|mother-in-law|father-in-law|"
+    rf"colleagues?|cousins?|neighbou?rs?)(?:,? (?:is |was )?(?:named|called)|,)? "
+    rf"(?P<name>{_LOWER}\.?(?: {_LOWER}){{0,3}})",
+    re.IGNORECASE,
+)
+_PREDICATE: Final = (
+    r"(?:(?:has|have|had|is|was|were|are|got|gets|suffers|suffered|tested|came|converted|voted|died|takes|needs|went|"
+    r"survived|relapsed|attempted|beat|joined|stole|prays|lost|fights|recovered)\b|['’]s\b)"
+)
+_SUBJECT: Final = re.compile(
+    rf"(?:\A[\"“'\s]*|\b(?:that|because|when|since|and|but|if|while|says?|thinks?|whether|how|of|about)[ :]+|"
+    rf"[,:;.][\"“]?\s+)"
+    rf"(?P<name>{_LOWER}(?: {_LOWER}){{0,4}}) ?{_PREDICATE}(?P<rest>[^,;.!?]{{0,48}})",
+    re.IGNORECASE,
+)
+_OWNER: Final = re.compile(rf"(?<![\w’'-])(?P<name>{_LOWER}(?: {_LOWER}){{0,3}})['’]s (?P<rest>[^,;.!?]{{0,32}})")
+_OF_KIN: Final = re.compile(rf",? (?:my|our|[\w]+['’]s) (?:[\w-]+ )?(?:{'|'.join(sorted(KIN))})\b", re.IGNORECASE)
+"""What follows somebody who is then said to be whose: "Karin, Maya's sister"."""
+_TITLED: Final = re.compile(r"(?:mr|mrs|ms|dr|miss|prof|sir|old|young|poor|dear)\.?\Z", re.IGNORECASE)
+_CALENDAR: Final = word_set(
+    """january february march april may june july august september october november december monday tuesday wednesday
+    thursday friday saturday sunday christmas easter spring summer autumn winter today tomorrow yesterday tonight"""
+)
+_FUNCTION: Final = word_set(
+    """the a an he she it they we i you him them us me this that these those there here who whom whose which what my our
+    his her their its your and but or so if when while after before because since last next everyone everybody someone
+    somebody anyone nobody person people yes no now then also one two three all both each some any many most few other
+    another never always not still just only even very really recently already once again maybe perhaps please
+    remember note hello hi in on at to of for from with by about into over under between during through without against
+    around near as than like up down out off until till is was are were be been being am has have had do does did will
+    would can could may might must shall should got gets get as too dr mr mrs ms prof sir madam how where why both
+    either neither whether apparently sadly unfortunately luckily"""
+)
+_VERBS: Final = word_set(
+    """called visited moved helped worked lived wanted needed asked started stopped tried used talked looked loved hated
+    liked died passed told said says say thinks thought knows knew went goes came comes lost took takes made makes found
+    gave gives left works lives wants needs suffers suffered tested converted voted suspects believes hopes worries
+    struggles struggled fights fought beat survived recovered relapsed became becomes keeps kept feels felt looks seems
+    runs ran drives drove cares cared turned visits helps owns bought sold cooks plays played stays stayed has'nt
+    was diagnosed arrested convicted admitted hospitalized hospitalised treated pregnant sick ill"""
+)
+_NOUNS: Final = word_set(
+    """group member members house home place family families job team school class company work office doctor nurse
+    therapist boss lawyer car dog cat day week month year morning evening night time life story health person mother
+    father mom dad mum baby everything something nothing things god work exercise swimming running yoga coffee sugar
+    stress food sleep meditation medicine medication surgery treatment therapy news weather test tests results result
+    diagnosis condition disease blood heart back knee insurance country government world society history research study
+    science party church hospital clinic"""
+)
+_ADVERBIAL: Final = re.compile(r"\w{3,}ly\Z")
+NO_NAMES: Final = SimpleNamespace(
+    kin=KIN | word_set("colleagues cousins neighbours neighbors"), all=_FUNCTION | _VERBS | _NOUNS
+)
+
+
+def words_of(name: str) -> tuple[str, ...]:
+    """Return the words of a name that tell whose it is: no particle, no initial, no word of every day."""
+    parts = (part.strip(".'’\"“”()") for part in re.split(r"[\s-]+", name))
+    return tuple(part for part in parts if len(part) > 2 and not _is_particle(part) and part.lower() not in _FUNCTION)
+
+
+def names_in(sentence: str, people: Sequence[str], things: Sequence[str], own: Sequence[str]) -> tuple[str, ...]:
+    """Return the names of others in a sentence, each whole. `people` and `things` are what a parse took for names of
+    people and of anything else; `own` are the user's."""
+    mine = {name.lower() for name in own}
+    found: dict[str, None] = {}
+    shouted = sentence.upper() == sentence
+    if not shouted:
+        for run in _RUN.finditer(sentence):
+            for name in _of_run(run[0], at_start=not sentence[: run.start()].strip("\"“' ")):
+                if _may_be_person(name, sentence, run, people, things):
+                    found[name] = None
+    for match in (*_AFTER_KIN.finditer(sentence), *_subjects(sentence), *_owners(sentence)):
+        if name := _until_no_name(match["name"]):
+            found[name] = None
+    for name in people:
+        if name in sentence:
+            found[name] = None
+    return tuple(name for name in found if not _is_own(name, mine) and _tells_somebody(name))
+
+
+def _of_run(run: str, *, at_start: bool) -> Iterator[str]:
+    """Yield the name in words with capital letters, without what stands before it: "Yesterday Karin", "Dr Lopes"."""
+    parts = run.split(" ")
+    if any(part.lower() in _NOUNS for part in parts[1:]):
+        return
+    while parts and (is_no_name(parts[0]) or parts[0].lower().strip(".") in KIN):
+        parts = parts[1:]
+    while parts and (is_no_name(parts[-1]) or _is_particle(parts[-1])):
+        parts = parts[:-1]
+    if parts and not (at_start and len(parts) == 1 and _ADVERBIAL.search(parts[0].lower())):
+        yield " ".join(parts).removesuffix("'s").removesuffix("’s")
+
+
+def _may_be_person(name: str, sentence: str, run: re.Match[str], people: Sequence[str], things: Sequence[str]) -> bool:
+    after = sentence[run.end() :]
+    if any(one in name or name in one for one in people) or _OF_KIN.match(after):
+        return True
+    if sentence[: run.start()].lower().endswith("the ") and not name.endswith("s"):
+        return False
+    if any(name in thing or thing in name for thing in things) or _is_sensitive(name):
+        return False
+    if sentence[: run.start()].strip("\"“' ") or " " in name or "-" in name:
+        return True
+    # A word that begins its sentence is a name where it is or has something.
+    return re.match(rf"(?:['’]s)?,? ?{_PREDICATE}|, (?:an?|the|our)\b", after) is not None
+
+
+def _subjects(sentence: str) -> Iterator[re.Match[str]]:
+    """Yield whoever is, has or did something sensitive, in whatever letters."""
+    at = 0
+    while match := _SUBJECT.search(sentence, at):
+        at = match.start() + 1
+        if _is_sensitive(match["rest"]) and not _is_sensitive(match["name"]) and not _is_noun(match["name"]):
+            yield match
+
+
+def _owners(sentence: str) -> Iterator[re.Match[str]]:
+    """Yield whose illness, faith or deed it is: "rosa's cancer"."""
+    for match in _OWNER.finditer(sentence):
+        if _is_sensitive(match["rest"]) and not _is_noun(match["name"]):
+            yield match
+
+
+def _is_noun(words: str) -> bool:
+    """Return whether words begin or end like a phrase about no name: "the doctor", "my sister", "kids"."""
+    first, last = words.lower().split(" ")[0], words.lower().split(" ")[-1]
+    return first in _FUNCTION or last in _FUNCTION | _NOUNS | KIN or last in _CALENDAR
+
+
+def _until_no_name(words: str) -> str:
+    """Return the words of a name up to the first that is none; nothing where the first is none."""
+    parts: list[str] = []
+    said = words.split(" ")
+    while said and _TITLED.match(said[0]):
+        said = said[1:]
+    for part in said:
+        if is_no_name(part) or part.lower() in KIN or _ADVERBIAL.search(part) or _is_sensitive(part):
+            break
+        parts.append(part)
+    while parts and _is_particle(parts[-1]):
+        parts.pop()
+    return " ".join(parts)
+
+
+def is_no_name(word: str) -> bool:
+    """Return whether a word is one of every day: a verb, a month, a word of grammar."""
+    bare = word.lower().removesuffix("'s").removesuffix("’s").strip('.,:;!?"“”()')
+    return bare in NO_NAMES.all or bare in _CALENDAR or bare.removesuffix("s") in _CALENDAR
+
+
+def _is_particle(word: str) -> bool:
+    return re.fullmatch(_PARTICLE, word.lower()) is not None
+
+
+def _is_sensitive(text: str) -> bool:
+    return any(is_of(kind, text) for kind in SPECIAL)
+
+
+def _is_own(name: str, mine: set[str]) -> bool:
+    return name.lower() in mine or all(part.lower() in mine for part in words_of(name) or (name,))
+
+
+def _tells_somebody(name: str) -> bool:
+    return bool(words_of(name)) or len(name) > 1

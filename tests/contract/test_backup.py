@@ -1,0 +1,189 @@
+"""Backups of a catalog in SQLite and in Postgres, and of what waits in a broker, restored to where nothing is."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterator
+from contextlib import ExitStack, closing
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from memory.backup import ERASURES, TURNS, make_backup
+from memory.context import MemoryContext, open_memory
+from memory.erasure.memories import erase_memory
+from memory.erasure.subjects import erase_subject
+from memory.publish import publish
+from memory.restore import Restored, put_catalog_back, put_rest_back, read_manifest, refuse_what_is_there
+from schema import Subject
+from schema.backup import Manifest
+from schema.errors import BackupRefused
+from schema.settings import Settings
+from stores.catalog.engine import create_catalog_engine
+from stores.catalog.revisions import migrate
+from stores.dead_letters import read_dead_letters
+from stores.index.base import Where
+from stores.queue import create_celery, open_mailbox, send_dead_letter, send_turn
+from stores.redis import open_redis
+from stores.waiting import count_waiting_messages
+from tests.contract.catalogs import ANNA, BERT, NAMESAKE, a_memory, a_turn, changes
+from tests.postgres import PostgresServer, programs
+
+
+@dataclass(frozen=True)
+class Places:
+    """Where a fleet is, and where its backup is restored to: each with a catalog, an index and a broker of its own."""
+
+    here: Settings
+    there: Settings
+
+
+@pytest.fixture(params=["sqlite", "postgres"])
+def places(
+    request: pytest.FixtureRequest, broker_url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> Iterator[Places]:
+    with ExitStack() as databases:
+
+        def place(name: str, number: int) -> Settings:
+            given: dict[str, Any] = {"broker_url": f"{broker_url[:-1]}{number}", "data_dir": tmp_path / name}
+            if request.param == "postgres":
+                server: PostgresServer = request.getfixturevalue("postgres")
+                url = server.database()
+                databases.callback(server.drop, url)
+                given |= {"catalog_url": url, "index": "pgvector"}
+            settings = Settings(**given)
+            with closing(open_redis(settings)) as redis:
+                redis.flushdb()
+            return settings
+
+        if request.param == "postgres":
+            monkeypatch.setenv("PATH", f"{programs()}{os.pathsep}{os.environ['PATH']}")
+        here = place("here", 2)
+        engine = create_catalog_engine(here.effective_catalog_url)
+        migrate(engine)
+        engine.dispose()
+        yield Places(here, place("there", 3))
+
+
+@pytest.fixture
+def here(places: Places) -> Iterator[MemoryContext]:
+    with closing(open_memory(places.here)) as context:
+        yield context
+
+
+def back_up(context: MemoryContext, folder: Path) -> Manifest:
+    engine = create_catalog_engine(context.settings.effective_catalog_url)
+    manifest = make_backup(
+        folder,
+        settings=context.settings,
+        engine=engine,
+        redis=context.redis,
+        mailbox=context.mailbox,
+        embedder=context.embedder.name,
+    )
+    engine.dispose()
+    return manifest
+
+
+def put_back(folder: Path, settings: Settings) -> None:
+    """Restore the catalog, as the command does, after it refused what is there."""
+    manifest = read_manifest(folder)
+    engine = create_catalog_engine(settings.effective_catalog_url)
+    try:
+        with closing(open_redis(settings)) as redis:
+            mailbox = open_mailbox(settings, redis, create_celery(settings))
+            refuse_what_is_there(manifest, settings, engine, mailbox, count_waiting_messages(redis))
+        put_catalog_back(folder, manifest, engine)
+        migrate(engine)
+    finally:
+        engine.dispose()
+
+
+def restore(folder: Path, context: MemoryContext, erasures: Path | None = None) -> Restored:
+    return put_rest_back(folder, read_manifest(folder), context, by="test", erasures=erasures)
+
+
+def told(context: MemoryContext, subject: Subject) -> list[str]:
+    """The summaries that the index finds and the catalog has."""
+    [vector] = context.embedder.embed(["Where does Anna live?"])
+    found = [hit.memory_id for hit in context.index.query(vector, Where(subject), 10)]
+    return [memory.summary for memory in context.catalog.memories(subject, found).values()]
+
+
+def test_what_is_known_and_what_waits_is_there_again(here: MemoryContext, places: Places, tmp_path: Path) -> None:
+    publish(changes("t1"), {}, here)
+    here.mailbox.append(a_turn("waits"), 0.0)
+    here.mailbox.append(a_turn("waits too"), 0.0)
+    send_turn(here.celery, a_turn("in the queue", BERT))
+    send_dead_letter(here.celery, reason="it was none", turn_id="dead", body={"turn_id": "dead"})
+    manifest = back_up(here, tmp_path / "backup")
+    assert (manifest.turns, manifest.messages) == (2, 2)
+    put_back(tmp_path / "backup", places.there)
+    with closing(open_memory(places.there)) as there:
+        restored = restore(tmp_path / "backup", there)
+        assert told(there, ANNA) == [a_memory().summary]
+        assert there.catalog.processed(ANNA, ["t1"]).keys() == {"t1"}
+        assert [parked.turn_id for parked in there.mailbox.in_order(ANNA)] == ["waits", "waits too"]
+        assert [letter.turn_id for letter in read_dead_letters(there.redis)] == ["dead"]
+        # The third message wakes a worker for the mailbox.
+        assert count_waiting_messages(there.redis) == 3
+    assert restored == Restored(restored.memories, turns=2, messages=2, left_out=0, erased=0, held=0)
+    assert restored.memories == (0 if places.there.index == "pgvector" else 1)
+
+
+def test_what_was_erased_since_is_erased_again(here: MemoryContext, places: Places, tmp_path: Path) -> None:
+    for subject, turn_id in ((ANNA, "t1"), (ANNA, "t2"), (BERT, "t3"), (NAMESAKE, "t4")):
+        publish(changes(turn_id, subject, fence=None), {}, here)
+    here.mailbox.append(a_turn("waits", BERT), 0.0)
+    back_up(here, tmp_path / "earlier")
+    now = datetime.now(UTC)
+    erase_memory(ANNA, a_memory("t1").id, here, by="test", now=now)
+    erase_subject(BERT, here, by="test", now=now)
+    back_up(here, tmp_path / "later")
+    put_back(tmp_path / "earlier", places.there)
+    with closing(open_memory(places.there)) as there:
+        restored = restore(tmp_path / "earlier", there, tmp_path / "later" / ERASURES)
+        known = {subject: there.catalog.list_memories(subject) for subject in (ANNA, BERT, NAMESAKE)}
+        assert {subject: [memory.id for memory in memories] for subject, memories in known.items()} == {
+            ANNA: [a_memory("t2").id],
+            BERT: [],
+            NAMESAKE: [a_memory("t4", NAMESAKE).id],
+        }
+        assert told(there, BERT) == []
+        # It waited when the user was erased.
+        assert there.mailbox.in_order(BERT) == []
+    assert (restored.erased, restored.left_out) == (2, 1)
+
+
+def test_nothing_is_restored_over_what_is_there(here: MemoryContext, places: Places, tmp_path: Path) -> None:
+    back_up(here, tmp_path / "backup")
+    with pytest.raises(BackupRefused, match="there is a catalog"):
+        put_back(tmp_path / "backup", places.here)
+    with closing(open_redis(places.there)) as redis:
+        mailbox = open_mailbox(places.there, redis, create_celery(places.there))
+        mailbox.append(a_turn("new"), 0.0)
+        with pytest.raises(BackupRefused, match="1 turns and 0 messages wait"):
+            put_back(tmp_path / "backup", places.there)
+    with pytest.raises(BackupRefused, match="not empty"):
+        back_up(here, tmp_path / "backup")
+
+
+def test_a_damaged_or_unfinished_backup_is_refused_and_nobody_else_reads_one(
+    here: MemoryContext, tmp_path: Path
+) -> None:
+    folder = tmp_path / "backup"
+    here.mailbox.append(a_turn("waits"), 0.0)
+    back_up(here, folder)
+    assert folder.stat().st_mode & 0o777 == 0o700
+    assert {path.stat().st_mode & 0o777 for path in folder.iterdir()} == {0o600}
+    [line] = (folder / TURNS).read_text().splitlines()
+    (folder / TURNS).write_text(json.dumps(json.loads(line) | {"turn_id": "another"}) + "\n")
+    with pytest.raises(BackupRefused, match="not what the backup wrote"):
+        read_manifest(folder)
+    (folder / "manifest.json").unlink()
+    with pytest.raises(BackupRefused, match="not finished"):
+        read_manifest(folder)
