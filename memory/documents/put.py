@@ -10,6 +10,7 @@ from typing import Final
 
 from memory.documents.rights import require_puttable
 from schema import Document, KeptDocument, Principal
+from schema.document import BLOCKED_TOPIC
 from schema.errors import ConcurrentChange, Refused
 from schema.settings import variable_of
 from stores.catalog import Changes, DocumentWrite
@@ -82,6 +83,9 @@ def _after(document: Document, known: KeptDocument | None, now: datetime) -> tup
         return PutOutcome.ACCEPTED, new
     if known.digest == digest:
         labels = {name: given[name] for name in _LABELS}
+        if known.failure and known.failure != BLOCKED_TOPIC:
+            again = known.model_dump() | given | {"version": known.version + 1, "tries": 0, "failure": None}
+            return PutOutcome.ACCEPTED, KeptDocument.model_validate(again)
         if all(getattr(known, name) == value for name, value in labels.items()):
             return PutOutcome.UNCHANGED, known
         # What waits for a person has nothing searchable yet, and the person was asked about this version.
