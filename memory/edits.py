@@ -69,8 +69,11 @@ def edit(
     *,
     now: datetime,
     version: int | None = None,
+    by: str | None = None,
 ) -> Memory:
     """Change what a memory says or counts; with `version` only while it is at that one. Returns it as it is then.
+
+    `by` is who does it, for the audit, where that is another than the principal's key or an operator.
 
     A new summary is screened as one that comes of a turn, and what was read off the old one, its facts and entities,
     goes with it; a person's are the user's own words from then on. The audit names the fields, not their values. A
@@ -113,7 +116,7 @@ def edit(
         else:
             draft.update(changed, None, f"edited: {named}")
 
-    return _change(principal, subject, memory_id, change, context, now)
+    return _change(principal, subject, memory_id, change, context, now, by)
 
 
 def pin(
@@ -124,6 +127,7 @@ def pin(
     *,
     now: datetime,
     pinned: bool = True,
+    by: str | None = None,
 ) -> Memory:
     """Keep a memory from fading, or with `pinned` False no longer.
 
@@ -136,7 +140,7 @@ def pin(
             changed = memory.model_copy(update={"pinned": pinned, "updated_at": now})
             draft.update(changed, None, "pinned" if pinned else "unpinned")
 
-    return _change(principal, subject, memory_id, change, context, now)
+    return _change(principal, subject, memory_id, change, context, now, by)
 
 
 def suppress(
@@ -147,6 +151,7 @@ def suppress(
     *,
     now: datetime,
     suppressed: bool = True,
+    by: str | None = None,
 ) -> Memory:
     """Keep a memory and never tell it, or with `suppressed` False tell it again.
 
@@ -159,11 +164,17 @@ def suppress(
             changed = memory.model_copy(update={"suppressed": suppressed, "updated_at": now})
             draft.update(changed, None, "suppressed: never told" if suppressed else "no longer suppressed")
 
-    return _change(principal, subject, memory_id, change, context, now)
+    return _change(principal, subject, memory_id, change, context, now, by)
 
 
 def archive(
-    principal: Principal | None, subject: Subject, memory_id: uuid.UUID, context: MemoryContext, *, now: datetime
+    principal: Principal | None,
+    subject: Subject,
+    memory_id: uuid.UUID,
+    context: MemoryContext,
+    *,
+    now: datetime,
+    by: str | None = None,
 ) -> Memory:
     """Take a memory out of what is recalled, and keep it for a while.
 
@@ -179,11 +190,17 @@ def archive(
             raise NotPossible(f"it is {memory.status.value}: only what holds can be archived")
         draft.archive(memory, "archived by hand")
 
-    return _change(principal, subject, memory_id, change, context, now)
+    return _change(principal, subject, memory_id, change, context, now, by)
 
 
 def restore(
-    principal: Principal | None, subject: Subject, memory_id: uuid.UUID, context: MemoryContext, *, now: datetime
+    principal: Principal | None,
+    subject: Subject,
+    memory_id: uuid.UUID,
+    context: MemoryContext,
+    *,
+    now: datetime,
+    by: str | None = None,
 ) -> Memory:
     """Recall an archived memory again.
 
@@ -202,7 +219,7 @@ def restore(
         changed = {"status": Status.ACTIVE, "updated_at": now, "last_accessed": now}
         draft.update(memory.model_copy(update=changed), None, "restored by hand", AuditAction.RESTORED)
 
-    return _change(principal, subject, memory_id, change, context, now)
+    return _change(principal, subject, memory_id, change, context, now, by)
 
 
 def _change(
@@ -212,9 +229,10 @@ def _change(
     change: Callable[[Memory, Draft], None],
     context: MemoryContext,
     now: datetime,
+    by: str | None,
 ) -> Memory:
     """Read the memory, let `change` put what becomes of it on a draft, and publish; again where others were quicker."""
-    by = OPERATOR if principal is None else principal.key_id
+    by = by or (OPERATOR if principal is None else principal.key_id)
     for _ in range(_ATTEMPTS):
         memory = writable_memory(principal, subject, memory_id, context.catalog)
         draft = Draft(subject, now, context.policy.version, by=by)

@@ -34,6 +34,8 @@ class AuditAction(StrEnum):
     DOCUMENT_INDEXED = "document_indexed"
     DOCUMENT_REINDEXED = "document_reindexed"
     DOCUMENT_DELETED = "document_deleted"
+    VIEWED = "viewed"
+    """Somebody who runs the service looked at it."""
 
 
 class AuditEntry(Value):

@@ -20,6 +20,7 @@ _COMMANDS: Final = {
     "serve": "service",
     "mcp": "mcp",
     "page-link": "service",
+    "staff-link": "service",
     "ingest": "turns",
     "search": "knowledge",
     "context": "knowledge",

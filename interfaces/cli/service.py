@@ -8,10 +8,10 @@ from typing import Annotated
 
 import typer
 
-from interfaces.cli.arguments import JsonOption, TenantOption, UserArgument
+from interfaces.cli.arguments import ByOption, JsonOption, TenantOption, UserArgument
 from interfaces.cli.fleet import EndWithParent, ask_kernel_to_end_with_parent
 from interfaces.cli.output import errors, print_json
-from interfaces.http.pages.sessions import LINK_SECONDS, link_to_pages
+from interfaces.http.pages.sessions import LINK_SECONDS, link_for_staff, link_to_pages
 from schema.errors import SettingsError
 from schema.settings import Settings, load_settings
 from stores.redis import open_redis
@@ -20,6 +20,7 @@ from stores.redis import open_redis
 def add_to(app: typer.Typer) -> None:
     app.command()(serve)
     app.command("page-link")(page_link)
+    app.command("staff-link")(staff_link)
 
 
 def serve(
@@ -87,7 +88,21 @@ def page_link(user: UserArgument, tenant: TenantOption = "default", as_json: Jso
     """
     settings = load_settings()
     with closing(open_redis(settings)) as redis:
-        url = link_to_pages(settings, tenant, user, redis)
+        _print_link(link_to_pages(settings, tenant, user, redis), as_json=as_json)
+
+
+def staff_link(by: ByOption, tenant: TenantOption = "default", as_json: JsonOption = False) -> None:
+    """Print a link to the pages for staff: subjects, audit, reviews, holds, erasures, keys and the fleet of a tenant.
+
+    It works once, for five minutes. The audit names `--by` for all that is done and looked at there. A product's own
+    tools ask for one with a key that has `admin`: `POST /api/v1/staff-link`.
+    """
+    settings = load_settings()
+    with closing(open_redis(settings)) as redis:
+        _print_link(link_for_staff(settings, tenant, by, redis), as_json=as_json)
+
+
+def _print_link(url: str, *, as_json: bool) -> None:
     if as_json:
         print_json({"url": url, "expires_in": LINK_SECONDS})
     else:

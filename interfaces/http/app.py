@@ -16,6 +16,8 @@ from interfaces.http import events, health, items, memories, subjects, turns
 from interfaces.http.description import describe
 from interfaces.http.limits import BodyLimit, OnlyThisMachine, RequestIds
 from interfaces.http.pages import entering, me, overview, trying, wishes
+from interfaces.http.pages.admin import access, decisions, fleet, letters
+from interfaces.http.pages.admin import subjects as registry
 from interfaces.http.problems import add_problems
 from interfaces.http.rates import RateLimitFields
 from interfaces.http.service import open_service
@@ -65,9 +67,14 @@ def create_app(settings: Settings, *, anonymous: bool = False) -> FastAPI:
         entering.api,
         entering.router,
         overview.router,
+        decisions.router,
         me.router,
         wishes.router,
         trying.router,
+        registry.router,
+        letters.router,
+        access.router,
+        fleet.router,
     ):
         app.include_router(router)
     describe(app)

@@ -286,7 +286,15 @@ def delete(memory_id: uuid.UUID, about: About, service: Opened) -> None:
     )
 
 
-def do(verb: Verb, principal: Principal, subject: Subject, memory_id: uuid.UUID, service: Service) -> Memory:
+def do(
+    verb: Verb,
+    principal: Principal | None,
+    subject: Subject,
+    memory_id: uuid.UUID,
+    service: Service,
+    *,
+    by: str | None = None,
+) -> Memory:
     """Do to a memory what a verb says, and return it as it is then.
 
     Raises:
@@ -294,12 +302,12 @@ def do(verb: Verb, principal: Principal, subject: Subject, memory_id: uuid.UUID,
     """
     now, context = datetime.now(UTC), service.context
     acts: dict[str, Callable[[], Memory]] = {
-        "pin": lambda: pin(principal, subject, memory_id, context, now=now),
-        "unpin": lambda: pin(principal, subject, memory_id, context, now=now, pinned=False),
-        "archive": lambda: archive(principal, subject, memory_id, context, now=now),
-        "restore": lambda: restore(principal, subject, memory_id, context, now=now),
-        "suppress": lambda: suppress(principal, subject, memory_id, context, now=now),
-        "unsuppress": lambda: suppress(principal, subject, memory_id, context, now=now, suppressed=False),
+        "pin": lambda: pin(principal, subject, memory_id, context, now=now, by=by),
+        "unpin": lambda: pin(principal, subject, memory_id, context, now=now, by=by, pinned=False),
+        "archive": lambda: archive(principal, subject, memory_id, context, now=now, by=by),
+        "restore": lambda: restore(principal, subject, memory_id, context, now=now, by=by),
+        "suppress": lambda: suppress(principal, subject, memory_id, context, now=now, by=by),
+        "unsuppress": lambda: suppress(principal, subject, memory_id, context, now=now, by=by, suppressed=False),
     }
     return acts[verb]()
 

@@ -130,6 +130,14 @@ def finish_erasures(context: MemoryContext, limit: int, now: datetime) -> int:
     return finished
 
 
+def left_of_subject(subject: Subject, context: MemoryContext) -> dict[str, int]:
+    """Count what there is now of a subject that was erased, everywhere: what is still there, and what came since."""
+    proof = Proof()
+    proof.left = {f"catalog: {table}": count for table, count in context.catalog.erasures.left(subject).items()}
+    look_again(Erasure(subject, tuple(context.catalog.tombstones.of(subject))), context, proof)
+    return proof.left
+
+
 def _clear(erasure: Erasure, lease: Lease, context: MemoryContext, proof: Proof) -> None:
     """Drop what is meant everywhere but in the catalog."""
     subject = erasure.subject

@@ -23,6 +23,7 @@ from stores.catalog.items import ItemStore
 from stores.catalog.nights import NightRuns
 from stores.catalog.pages import MemoryPages
 from stores.catalog.preferences import PreferenceStore
+from stores.catalog.registry import Registry
 from stores.catalog.reindex_jobs import ReindexJobs
 from stores.catalog.reviews import Reviews
 from stores.catalog.rows import folded, ids_from, memory_of
@@ -89,6 +90,7 @@ class Catalog:
         riding = {Family.MEMORIES: transactional_index, Family.CHUNKS: transactional_chunks}
         self._transactional = {family: index for family, index in riding.items() if index is not None}
         self.documents = DocumentStore(self._engine, self._writers)
+        self.registry = Registry(self._engine, self._writers)
         self._graph = graph
 
     @property

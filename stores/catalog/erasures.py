@@ -9,7 +9,7 @@ from typing import Any
 from sqlalchemy import Connection, Engine, Table, and_, delete, func, insert, select
 
 import stores.catalog.tables as tables
-from schema import AuditEntry, Memory, Subject, Tombstone
+from schema import AuditAction, AuditEntry, Memory, Subject, Tombstone
 from schema.errors import UnderLegalHold
 from stores.catalog.changes import Changes, deletion_of
 from stores.catalog.documents import read_chunks
@@ -24,6 +24,7 @@ _STAYS = ("subjects", "tombstones", "index_jobs")
 """Tables of which an erasure of a subject leaves the subject's rows: ids, a fencing token, revisions and moments; and
 of what the index must yet be told, or told again because another may be telling it what is no longer so."""
 
+_LINES_STAY = (AuditAction.ERASED, AuditAction.VIEWED)
 _BOUND_TO_USERS = (tables.memberships, tables.api_keys)
 """Tables whose rows give a user a right: they go with the user, whosever memory the right is to."""
 
@@ -115,13 +116,17 @@ class ErasureStore:
         return removed, memories
 
     def left(self, subject: Subject) -> dict[str, int]:
-        """Count the rows that each table still has of a subject, those apart that an erasure leaves."""
+        """Count the rows that each table still has of a subject, those apart that an erasure leaves: the audit's lines
+        on who erased it, and on who looked for it since."""
         with self._engine.connect() as connection:
             counts = {table.name: _count(connection, table, subject) for table in _tables_about_subjects()}
+            stays = select(func.count()).where(
+                of_subject(tables.audit, subject), tables.audit.c.action.in_(_LINES_STAY)
+            )
+            counts["audit"] -= connection.execute(stays).scalar_one()
             for table in _BOUND_TO_USERS:
                 bound = select(func.count()).select_from(table).where(_of_user(table, subject))
                 counts[table.name] = counts.get(table.name, 0) + connection.execute(bound).scalar_one()
-        counts["audit"] = max(0, counts["audit"] - 1)
         return counts
 
 

@@ -173,6 +173,7 @@ audit = Table(
     Column("policy_version", String(20), nullable=False),
     Column("details", JSON, nullable=False),
     Index(None, "tenant_id", "subject_id", "memory_id"),
+    Index(None, "tenant_id", "id"),
 )
 
 ledger = Table(

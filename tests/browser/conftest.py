@@ -13,7 +13,7 @@ from typing import Any, Final
 import pytest
 from playwright.sync_api import Browser, ConsoleMessage, Error, Page, Request, expect
 
-from interfaces.http.pages.sessions import make_link
+from interfaces.http.pages.sessions import make_link, make_staff_link
 from memory.context import MemoryContext, open_memory
 from schema import Subject
 from tests.e2e.service import Served, served, settings_in
@@ -133,11 +133,19 @@ def visit(tabs: dict[bool, Page], service: Served, context: MemoryContext) -> It
     visits: list[Visit] = []
 
     def come(
-        subject: Subject, *, runs_scripts: bool = True, enters: bool = True, refusals: Iterable[int] = ()
+        subject: Subject,
+        *,
+        runs_scripts: bool = True,
+        enters: bool = True,
+        refusals: Iterable[int] = (),
+        staff: bool = False,
     ) -> Visit:
         page = tabs[runs_scripts]
         page.context.clear_cookies()
-        link = f"/me/enter?link={make_link(subject.tenant_id, subject.subject_id, context.redis)}"
+        if staff:
+            link = f"/admin/enter?link={make_staff_link(subject.tenant_id, 'ann', None, context.redis)}"
+        else:
+            link = f"/me/enter?link={make_link(subject.tenant_id, subject.subject_id, context.redis)}"
         visiting = Visit(page, service.url, link, set(refusals))
         visits.append(visiting)
         for name, hear in visiting.listens().items():

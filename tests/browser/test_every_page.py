@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Final, Literal
 from uuid import UUID
@@ -12,9 +14,14 @@ from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import expect
 
 from memory.context import MemoryContext
-from schema import Subject
+from memory.erasure.subjects import erase_subject
+from memory.keys import issue
+from memory.legal_holds import set_legal_hold
+from memory.members import set_member
+from schema import Capability, MemberRole, Subject
+from stores.queue import send_dead_letter
 from tests.browser.conftest import Visit
-from tests.browser.people import a_memory, know, know_many, maya
+from tests.browser.people import a_memory, a_turn, know, know_many, maya
 
 _COLOURS: Final[tuple[Literal["dark", "light"], ...]] = ("dark", "light")
 # What is wrong by day is by night too, but for the colours.
@@ -39,38 +46,97 @@ def pages_of(known: dict[str, UUID]) -> dict[str, str]:
     }
 
 
-def test_every_page_is_for_everyone_at_every_width(
-    visit: Callable[..., Visit], subject: Subject, context: MemoryContext, pytestconfig: pytest.Config
-) -> None:
-    me = visit(subject, refusals={401, 404})
-    folder = pytestconfig.getoption("--pictures", None)
-    found: list[str] = []
+@dataclass
+class Eyes:
+    """Who looks at a page in both colours and at three widths, and what they find wrong."""
 
-    def look(name: str) -> None:
+    folder: str | None
+    found: list[str] = field(default_factory=list)
+
+    def look(self, me: Visit, name: str) -> None:
         for colours in _COLOURS:
             me.page.emulate_media(color_scheme=colours)
             for violation in Axe().run(me.page, options=_ASKED[colours]).response["violations"]:
                 nodes = [node["html"][:120] for node in violation["nodes"]]
-                found.append(f"{name}, {colours}: {violation['id']} at {nodes}")
-            for width in _WIDTHS if folder else ():
+                self.found.append(f"{name}, {colours}: {violation['id']} at {nodes}")
+            for width in _WIDTHS if self.folder else ():
                 me.page.set_viewport_size({"width": width, "height": 900})
-                me.page.screenshot(path=str(Path(folder) / f"{name}-{width}-{colours}.png"), full_page=True)
+                me.page.screenshot(path=str(Path(str(self.folder)) / f"{name}-{width}-{colours}.png"), full_page=True)
         for width in _WIDTHS:
             me.page.set_viewport_size({"width": width, "height": 900})
             broad = me.page.evaluate("document.documentElement.scrollWidth")
             if broad > width:
-                found.append(f"{name}: {broad} pixels at a width of {width}")
+                self.found.append(f"{name}: {broad} pixels at a width of {width}")
 
+
+@pytest.fixture
+def eyes(pytestconfig: pytest.Config) -> Iterator[Eyes]:
+    looking = Eyes(pytestconfig.getoption("--pictures", None))
+    yield looking
+    assert looking.found == []
+
+
+def test_every_page_is_for_everyone_at_every_width(
+    visit: Callable[..., Visit], subject: Subject, context: MemoryContext, eyes: Eyes
+) -> None:
+    me = visit(subject, refusals={401, 404})
     for name, path in pages_of(maya(subject, context)).items():
         me.open(path)
-        look(name)
+        eyes.look(me, name)
     me.open("/me/wishes")
     me.page.get_by_label("to confirm").fill("forget everything")
     me.press("Forget everything")
-    look("forgotten")
+    eyes.look(me, "forgotten")
     me.open("/me")
-    look("sign-in")
-    assert found == []
+    eyes.look(me, "sign-in")
+
+
+def staff_pages_of(subject: Subject, known: dict[str, UUID]) -> dict[str, str]:
+    whose = f"/admin/subjects/{subject.subject_id}"
+    return {
+        "staff-subjects": "/admin",
+        "staff-audit": "/admin/audit",
+        "staff-reviews": "/admin/reviews",
+        "staff-holds": "/admin/holds",
+        "staff-erasures": "/admin/erasures",
+        "staff-letters": "/admin/letters",
+        "staff-keys": "/admin/keys",
+        "staff-members": "/admin/members",
+        "staff-nights": "/admin/nights",
+        "staff-fleet": "/admin/fleet",
+        "staff-costs": "/admin/costs",
+        "staff-overview": whose,
+        "staff-memory": f"{whose}/memories/{known['berlin']}",
+        "staff-wishes": f"{whose}/wishes",
+        "staff-subject-reviews": f"{whose}/reviews",
+    }
+
+
+def test_every_page_for_staff_is_for_everyone_at_every_width(
+    visit: Callable[..., Visit], subject: Subject, context: MemoryContext, eyes: Eyes
+) -> None:
+    known, now = maya(subject, context), datetime.now(UTC)
+    leaver = Subject(tenant_id=subject.tenant_id, subject_id=f"{subject.subject_id}-left")
+    know(leaver, [a_memory(leaver, 0, "Leo plays chess.", context)], context)
+    erase_subject(leaver, context, by="staff:ann", now=now)
+    set_legal_hold(subject, [known["vegan"]], context, why="case 7", by="staff:ann", now=now)
+    issue("chat backend", subject.tenant_id, Capability, context.catalog, by="staff:ann", now=now)
+    archive = Subject(tenant_id=subject.tenant_id, subject_id="grandmothers-stories")
+    set_member(archive, "maya", MemberRole.ADMIRER, context.catalog, by="staff:ann", now=now, policy_version="1")
+    body = a_turn(subject, 40, "What the worker could not read.").model_dump(mode="json")
+    send_dead_letter(context.celery, reason="a message of the future: schema_version 9", turn_id="t9", body=body)
+    context.catalog.nights.begin("forget:2026-09-01", "forget", "Europe/Berlin", now)
+    staff = visit(subject, staff=True, refusals={401})
+    for name, path in staff_pages_of(subject, known).items():
+        staff.open(path)
+        eyes.look(staff, name)
+    staff.open("/admin/letters")
+    staff.follow("t9")
+    eyes.look(staff, "staff-letter")
+    staff.open(f"/admin/erasures/proof?subject={leaver.subject_id}")
+    eyes.look(staff, "staff-proof")
+    staff.press("Sign out")
+    eyes.look(staff, "staff-sign-in")
 
 
 def test_the_readmes_picture_can_be_taken(

@@ -1,113 +1,83 @@
-"""What a person is shown of their own memory: found again, whatever is done with it, with words and history."""
+"""What staff look through: complete page by page, of their tenant alone, on every database."""
 
 from __future__ import annotations
 
-from datetime import UTC, datetime, timedelta, timezone
+import dataclasses
+from datetime import timedelta
 
-import pytest
-
-from memory.edits import suppress
-from recall.filters import Filters
-from recall.listing import list_memories
-from recall.registry import find_known, history_of, near_of, quote, quotes_of
-from schema import Capability, Memory, Principal, Status
+from schema import AuditAction, AuditEntry, MemberRole, Membership, Scope, Status, Subject, Tombstone
 from stores.catalog import Catalog, Changes
-from tests.contract.catalogs import ANNA, NOW, a_memory
-from tests.contract.pipeline import Worker, only
-from tests.turns import WHEN, subject
-
-EVERY_STATUS = Filters(statuses=tuple(Status))
+from tests.contract.catalogs import ANNA, BERT, NAMESAKE, NOW, a_memory
 
 
-def of(user: str) -> Principal:
-    return Principal(tenant_id="acme", user_id=user, capabilities=frozenset({Capability.READ}), key_id="key_1")
+def a_line(subject: Subject, by: str, minutes: int = 0, action: AuditAction = AuditAction.VIEWED) -> AuditEntry:
+    at = NOW + timedelta(minutes=minutes)
+    return AuditEntry(action=action, **subject.model_dump(), at=at, by=by, reason="looked", policy_version="1")
 
 
-@pytest.mark.parametrize("words", [["strasse"], ["berlin"], ["100%"], ["_"], ["straße"], ["kelvin", "in"], ["zürich"]])
-def test_the_catalog_leaves_out_nothing_that_has_the_words(catalog: Catalog, words: list[str]) -> None:
-    cities = ("der Straße in Berlin", "BERLIN", "100% Kelvin", "a_b", "\u212aelvin", "Zürich", "ZÜRICH")
-    memories = [a_memory(f"t{number}", city=city) for number, city in enumerate(cities)]
-    catalog.commit(Changes(subject=ANNA, at=NOW, created=tuple(memories)))
+def test_subjects_are_listed_by_their_ids_with_what_is_known(catalog: Catalog) -> None:
+    odd = Subject(tenant_id="acme", subject_id="an_na%")
+    for subject in (ANNA, BERT, NAMESAKE, odd):
+        catalog.commit(Changes(subject=subject, at=NOW, created=(a_memory("t1", subject),)))
+    old = a_memory("t2").model_copy(update={"status": Status.ARCHIVED})
+    catalog.commit(Changes(subject=ANNA, at=NOW, created=(old,)))
+    first = catalog.registry.subjects("acme", limit=2)
+    rest = catalog.registry.subjects("acme", after=first[-1].subject.subject_id)
+    assert {row.subject for row in (*first, *rest)} == {ANNA, BERT, odd}
+    assert len(first) + len(rest) == 3
+    [anna] = [row for row in (*first, *rest) if row.subject == ANNA]
+    assert dict(anna.counts) == {Status.ACTIVE: 1, Status.ARCHIVED: 1}
+    assert [row.subject for row in catalog.registry.subjects("acme", begins="an_")] == [odd]
+    assert [row.subject for row in catalog.registry.subjects("acme", begins="b")] == [BERT]
+    assert catalog.registry.knows(ANNA)
+    assert not catalog.registry.knows(Subject(tenant_id="globex", subject_id="bert"))
 
-    def has_them(memory: Memory) -> bool:
-        return all(word in memory.summary.casefold() for word in words)
 
-    found = catalog.pages.of(ANNA, statuses=(Status.ACTIVE,), words=words)
-    assert {memory.id for memory in found} >= {memory.id for memory in memories if has_them(memory)}
-    assert len(found) < len(memories) or not all(word.isascii() for word in words)
+def test_the_audit_is_filtered_and_goes_on_behind_the_last_line(catalog: Catalog) -> None:
+    for minutes in range(5):
+        catalog.registry.note(a_line(ANNA, "staff:ann", minutes))
+    catalog.registry.note(a_line(BERT, "staff:bo", 9, AuditAction.HELD))
+    catalog.registry.note(a_line(NAMESAKE, "staff:ann"))
+    found, before = [], None
+    while page := catalog.registry.audit("acme", before=before, limit=4):
+        found += page
+        before = page[-1].id
+    assert [row.entry.at for row in found] == sorted((row.entry.at for row in found), reverse=True)
+    assert len(found) == 6
+    assert len(catalog.registry.audit("acme", subject_id="anna", by="staff:a", action=AuditAction.VIEWED)) == 5
+    asked = catalog.registry.audit("acme", since=NOW + timedelta(minutes=2), until=NOW + timedelta(minutes=4))
+    assert [row.entry.at.minute for row in asked] == [3, 2]
 
 
-@pytest.mark.parametrize("hours", [-12, 0, 14])
-def test_the_catalog_leaves_out_nothing_that_was_said_in_time_whatever_the_zone(catalog: Catalog, hours: int) -> None:
-    zone = timezone(timedelta(hours=hours))
-    memories = [
-        a_memory(f"t{day}").model_copy(update={"said_at": (NOW + timedelta(days=day)).astimezone(zone)})
-        for day in range(-5, 6)
+def test_holds_members_and_erasures_are_those_of_the_tenant(catalog: Catalog) -> None:
+    for subject in (ANNA, BERT, NAMESAKE):
+        held = a_memory("t1", subject).model_copy(update={"legal_hold": True})
+        catalog.commit(Changes(subject=subject, at=NOW, created=(held,)))
+        one = Membership(subject=subject, user_id="carla", role=MemberRole.ADMIRER, since=NOW, by="x")
+        catalog.members.set(one, a_line(subject, "x"))
+        catalog.commit(Changes(subject=subject, at=NOW, tombstones=(Tombstone(Scope.TURN, "t9", NOW),)))
+    registry = catalog.registry
+    [first] = registry.holds("acme", limit=1)
+    [second] = registry.holds("acme", after=(first.subject_id, first.id))
+    assert [first.subject, second.subject] == [ANNA, BERT]
+    [member] = registry.members("acme", limit=1)
+    [other] = registry.members("acme", after=(member.subject.subject_id, member.user_id))
+    assert [member.subject, other.subject] == [ANNA, BERT]
+    [last] = registry.erasures("acme", limit=1)
+    [before] = registry.erasures("acme", before=last.place)
+    assert {last.subject, before.subject} == {ANNA, BERT}
+    assert [dataclasses.astuple(row)[1:3] for row in registry.erasures("acme", subject_id="anna")] == [
+        (Scope.TURN, "t9")
     ]
-    catalog.commit(Changes(subject=ANNA, at=NOW, created=tuple(memories)))
-    since, until = NOW - timedelta(days=1), NOW + timedelta(days=1)
-    found = catalog.pages.of(ANNA, statuses=(Status.ACTIVE,), since=since, until=until)
-    assert {memory.id for memory in found} >= {memory.id for memory in memories if since <= memory.said_at < until}
-    assert len(found) < len(memories)
 
 
-@pytest.mark.parametrize("moment", [datetime.min.replace(tzinfo=UTC), datetime.max.replace(tzinfo=UTC)])
-def test_the_first_and_the_last_day_there_is_are_days(catalog: Catalog, moment: datetime) -> None:
-    assert catalog.pages.of(ANNA, statuses=(Status.ACTIVE,), since=moment, until=moment) == []
-
-
-def test_a_list_may_ask_for_a_time(worker: Worker, anna: str) -> None:
-    worker.hear(anna, "I play the violin.")
-    for days, count in ((0, 1), (1, 0)):
-        filters = Filters(since=WHEN + timedelta(days=days))
-        assert len(list_memories(of(anna), subject(anna), worker.context, filters=filters).memories) == count
-
-
-def test_what_is_never_mentioned_is_found_by_its_words_and_no_look_counts_as_use(worker: Worker, anna: str) -> None:
-    worker.hear(anna, "I play the violin.", "I am allergic to peanuts.")
-    whose = subject(anna)
-    violin = only([memory for memory in worker.known(whose) if "violin" in memory.summary])
-    suppress(None, whose, violin.id, worker.context, now=WHEN)
-    found = find_known(of(anna), whose, "violin", worker.context, now=WHEN)
-    assert violin.id in [memory.id for memory in found]
-    assert find_known(of(anna), whose, "peanuts", worker.context, now=WHEN)[0].id != violin.id
-    worker.context.accesses.close()
-    assert worker.rows("accesses", whose) == []
-
-
-def test_a_memory_is_shown_with_the_sentence_it_came_from(worker: Worker, anna: str) -> None:
-    worker.hear(anna, "What a day! I play the violin. See you later.")
-    whose = subject(anna)
-    violin = only(worker.known(whose))
-    assert quotes_of(of(anna), whose, [violin], worker.context) == {violin.id: "I play the violin."}
-
-
-def test_whoever_may_not_read_turns_is_quoted_none(worker: Worker, anna: str) -> None:
-    worker.hear(anna, "I play the violin.")
-    whose = subject(anna)
-    keeper = Principal(tenant_id="acme", capabilities=frozenset({Capability.READ}), key_id="key_1")
-    memories = list_memories(keeper, whose, worker.context).memories
-    assert quotes_of(keeper, whose, memories, worker.context) == {}
-
-
-@pytest.mark.parametrize("length", [10, 900])
-def test_a_quote_is_short_and_whole_words(length: int) -> None:
-    said = " ".join(["violin"] * length) + ". And Bach."
-    quoted = quote(said, "Anna plays the violin.")
-    assert len(quoted) <= 202
-    assert set(quoted.removesuffix(" …").removesuffix(".").split()) == {"violin"}
-
-
-def test_what_replaced_what_is_told_from_wherever_one_looks(worker: Worker, anna: str) -> None:
-    whose = subject(anna)
-    for number, city in enumerate(("Lisbon", "Berlin", "Rome")):
-        worker.hear(anna, f"I moved to {city}." if number else f"I live in {city}.", first=number)
-    known = worker.known(whose, *EVERY_STATUS.statuses)
-    for memory in known:
-        history = history_of(of(anna), whose, memory, worker.context)
-        assert [city for one in history for city in ("Lisbon", "Berlin", "Rome") if city in one.summary] == [
-            "Lisbon",
-            "Berlin",
-            "Rome",
-        ]
-        assert near_of(of(anna), whose, memory, worker.context) == []
+def test_a_call_for_a_batch_is_counted_once_on_its_day(catalog: Catalog) -> None:
+    tokens = {"batch_prompt_tokens": 900, "batch_completion_tokens": 40}
+    for minutes, subject in ((0, ANNA), (0, ANNA), (0, BERT), (5, ANNA), (24 * 60, ANNA), (0, NAMESAKE)):
+        catalog.registry.note(a_line(subject, "worker", minutes).model_copy(update={"details": tokens}))
+    catalog.registry.note(a_line(ANNA, "worker"))
+    spent = catalog.registry.spent("acme", NOW)
+    assert [(day.day.isoformat(), day.calls, day.prompt_tokens, day.completion_tokens) for day in spent] == [
+        ("2026-11-03", 1, 900, 40),
+        ("2026-11-02", 3, 2700, 120),
+    ]

@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator
-from datetime import UTC, date, datetime, time, timedelta
+from datetime import UTC, date, datetime, time, timedelta, tzinfo
 from itertools import groupby
 from typing import Annotated, Final
 from urllib.parse import urlencode
-from zoneinfo import ZoneInfo
 
 from fastapi import APIRouter, Header, Query, Response
 from fastapi.sse import EventSourceResponse, ServerSentEvent
 
 import interfaces.http.pages.words as words
 from interfaces.http.events import heard_by
-from interfaces.http.pages.entering import Me, subject_of_me, zone_of
+from interfaces.http.pages.entering import Me, subject_of_me
 from interfaces.http.pages.problems import NotADay, PageRoute
 from interfaces.http.pages.rendering import page
+from interfaces.http.pages.viewing import STAFF_ROOT, Shown, note_look
 from interfaces.http.service import Opened
 from recall.events import listener_of
 from recall.filters import Filters
@@ -38,8 +38,9 @@ _SHOWN: Final = {
 
 
 @router.get("/me")
+@router.get(STAFF_ROOT)
 def overview(
-    me: Me,
+    view: Shown,
     service: Opened,
     ask: Annotated[str, Query(max_length=500)] = "",
     kind: Annotated[str, Query(alias="type", max_length=20)] = "",
@@ -50,23 +51,22 @@ def overview(
     done: str = "",
 ) -> Response:
     """Show all that is known, by category, or what answers a question."""
-    subject, stores = subject_of_me(me), service.context
-    preferences = stores.catalog.preferences.of(subject)
-    zone = zone_of(preferences)
+    subject, stores, zone = view.subject, service.context, view.zone
+    note_look(view, service, "searched what is known" if ask.strip() else "listed what is known")
     state = state if state in _SHOWN else Status.ACTIVE.value
     filters = Filters(
         types=(MemoryType(kind),) if kind in set(MemoryType) else (),
         statuses=_SHOWN[state],
-        since=_begin(since, zone),
-        until=_begin(until, zone, days=1),
+        since=begin_of_day(since, zone),
+        until=begin_of_day(until, zone, days=1),
     )
     following: str | None = None
     if ask.strip():
         now = datetime.now(UTC)
-        memories = find_known(me.principal, subject, ask, stores, filters=filters, limit=_FOUND, now=now)
+        memories = find_known(view.reader, subject, ask, stores, filters=filters, limit=_FOUND, now=now)
         groups = [("What answers best", memories)] if memories else []
     else:
-        listed = list_memories(me.principal, subject, stores, filters=filters, cursor=cursor, limit=_A_PAGE)
+        listed = list_memories(view.reader, subject, stores, filters=filters, cursor=cursor, limit=_A_PAGE)
         memories, following = listed.memories, listed.cursor
         by_category = sorted(memories, key=lambda memory: memory.category)
         groups = [
@@ -76,17 +76,19 @@ def overview(
     wanted = {"ask": ask, "type": kind, "status": state, "since": since, "until": until}
     return page(
         "overview.html",
-        me,
+        view.session,
         zone=zone,
+        root=view.root,
+        whose=subject.subject_id,
         groups=groups,
-        quotes=quotes_of(me.principal, subject, memories, stores),
+        quotes=quotes_of(view.reader, subject, memories, stores),
         wanted=wanted,
         is_filtered=bool(kind or since or until or state != Status.ACTIVE.value),
         states=[(name, words.STATUS[Status(name)] if name != _EVERYTHING else "everything") for name in _SHOWN],
         following=following and urlencode({**wanted, "cursor": following}),
         is_first=cursor is None,
         waiting=stores.catalog.reviews.count_open(subject),
-        preferences=preferences,
+        preferences=view.preferences,
         told=words.DONE.get(done, ""),
     )
 
@@ -104,7 +106,7 @@ async def live(
             yield ServerSentEvent(event="changed", id=event.id, data="")
 
 
-def _begin(text: str, zone: ZoneInfo, days: int = 0) -> datetime | None:
+def begin_of_day(text: str, zone: tzinfo = UTC, days: int = 0) -> datetime | None:
     """Return when a day begins where the person is, or the day some days after it; None where none is named.
 
     Raises:

@@ -54,22 +54,23 @@ class PageRoute(APIRoute):
         answer = super().get_route_handler()
 
         async def answer_with_a_page(request: Request) -> Response:
+            staff = request.url.path.startswith("/admin")
             try:
                 return await answer(request)
             except SignInFirst:
-                return page("sign_in.html", None, code=HTTPStatus.UNAUTHORIZED)
+                return page("sign_in.html", None, is_staff=staff, code=HTTPStatus.UNAUTHORIZED)
             except RequestValidationError:
-                return _problem(HTTPStatus.UNPROCESSABLE_ENTITY, "This address or form is not whole.")
+                return _problem(HTTPStatus.UNPROCESSABLE_ENTITY, "This address or form is not whole.", staff)
             except AfterturnError as error:
                 for kind, code, message in _SAID:
                     if isinstance(error, kind):
-                        return _problem(code, message)
+                        return _problem(code, message, staff)
                 _log.error("request_failed", error=type(error).__name__)
                 message = "The service is not set up for this. Please tell those who run it."
-                return _problem(HTTPStatus.INTERNAL_SERVER_ERROR, message)
+                return _problem(HTTPStatus.INTERNAL_SERVER_ERROR, message, staff)
 
         return answer_with_a_page
 
 
-def _problem(code: HTTPStatus, message: str) -> Response:
-    return page("problem.html", None, code=code, message=message)
+def _problem(code: HTTPStatus, message: str, staff: bool) -> Response:
+    return page("problem.html", None, is_staff=staff, code=code, message=message)

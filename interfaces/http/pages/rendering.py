@@ -14,7 +14,8 @@ from markupsafe import Markup
 
 import interfaces.http.pages.reasons as reasons
 import interfaces.http.pages.words as words
-from interfaces.http.pages.sessions import Session
+from interfaces.http.pages.addresses import as_path
+from interfaces.http.pages.sessions import Session, StaffSession
 
 CSP: Final = (
     "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self' data:; connect-src 'self'; "
@@ -30,7 +31,7 @@ _templates = Environment(
 )
 
 
-def _token(me: Session) -> Markup:
+def _token(me: Session | StaffSession) -> Markup:
     """Return the hidden field by which a form shows that it comes from a page of this session."""
     return Markup('<input type="hidden" name="form_token" value="{}">').format(me.form_token)
 
@@ -47,14 +48,21 @@ def _minute(context: Context, at: datetime) -> str:
     return at.astimezone(context["zone"]).strftime("%-d %B %Y, %H:%M")
 
 
+@pass_context
+def _second(context: Context, at: datetime) -> str:
+    """Return the day and the time of a moment to the second, as staff read it."""
+    return at.astimezone(context["zone"]).strftime("%Y-%m-%d %H:%M:%S")
+
+
 _templates.globals |= {"words": words, "reasons": reasons, "token": _token}
-_templates.filters |= {"day": _day, "minute": _minute}
+_templates.filters |= {"day": _day, "minute": _minute, "second": _second, "as_path": as_path}
 
 
 def page(
     template: str,
-    me: Session | None,
+    me: Session | StaffSession | None,
     *,
+    is_staff: bool | None = None,
     code: HTTPStatus = HTTPStatus.OK,
     zone: tzinfo = UTC,
     told: str = "",
@@ -63,9 +71,12 @@ def page(
 ) -> Response:
     """Return a page made of a template, for whom a session is open, with the headers that every page has.
 
-    `zone` is where the person's clock is, `told` what was done, `problem` why something was not.
+    `is_staff` says whose pages it looks like where no session is open. `zone` is where the person's clock is, `told`
+    what was done, `problem` why something was not.
     """
-    html = _templates.get_template(template).render(me=me, zone=zone, told=told, problem=problem, **values)
+    staff = isinstance(me, StaffSession) if is_staff is None else is_staff
+    values |= {"me": me, "staff": staff, "layout": "admin/base.html" if staff else "base.html"}
+    html = _templates.get_template(template).render(zone=zone, told=told, problem=problem, **values)
     headers = {
         "Content-Security-Policy": CSP,
         "Cache-Control": "no-store",

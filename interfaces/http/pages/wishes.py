@@ -12,10 +12,10 @@ from fastapi.responses import RedirectResponse, StreamingResponse
 from pydantic import ValidationError
 
 import interfaces.http.pages.words as words
-from interfaces.http.pages.entering import Me, MyForm, subject_of_me, zone_of
 from interfaces.http.pages.problems import PageRoute
 from interfaces.http.pages.rendering import page
-from interfaces.http.pages.sessions import COOKIE, Session, end_session
+from interfaces.http.pages.sessions import COOKIE, end_session
+from interfaces.http.pages.viewing import STAFF_ROOT, Shown, ShownForm, View, note_look
 from interfaces.http.service import Opened
 from memory.erasure.subjects import erase_subject
 from memory.export import export
@@ -30,14 +30,18 @@ _FORGET: Final = "forget everything"
 
 
 @router.get("/me/reviews")
-def reviews(me: Me, service: Opened, done: str = "") -> Response:
+@router.get(f"{STAFF_ROOT}/reviews")
+def reviews(view: Shown, service: Opened, done: str = "") -> Response:
     """Show what waits for the person's decision."""
-    subject, catalog = subject_of_me(me), service.context.catalog
+    note_look(view, service, "opened what waits")
+    subject, catalog = view.subject, service.context.catalog
     waiting = catalog.reviews.page(subject)
     return page(
         "reviews.html",
-        me,
-        zone=zone_of(catalog.preferences.of(subject)),
+        view.session,
+        zone=view.zone,
+        root=view.root,
+        whose=subject.subject_id,
         reviews=[(review, asked_in(review, catalog)) for review in waiting],
         about=catalog.memories(subject, {id_ for review in waiting for id_ in review.links}),
         told=words.DONE.get(done, ""),
@@ -45,79 +49,99 @@ def reviews(me: Me, service: Opened, done: str = "") -> Response:
 
 
 @router.post("/me/reviews/{review_id}")
+@router.post(f"{STAFF_ROOT}/reviews/{{review_id}}")
 def decide(
-    review_id: uuid.UUID, me: MyForm, service: Opened, decision: Annotated[str, Form(pattern="^(keep|drop)$")]
+    review_id: uuid.UUID, view: ShownForm, service: Opened, decision: Annotated[str, Form(pattern="^(keep|drop)$")]
 ) -> Response:
     """Keep what waits, or drop it."""
     review = service.context.catalog.reviews.get(review_id)
-    if review is None or review.subject != subject_of_me(me) or review.status is not ReviewStatus.OPEN:
+    if review is None or review.subject != view.subject or review.status is not ReviewStatus.OPEN:
         raise NotFound("there is no such open review")
     try:
         # To approve of what a wish to forget may have meant is to drop it.
         if (decision == "keep") is (review.asked_by is not Asker.FORGETTING):
-            approve(review_id, service.context, by=me.principal.key_id, now=datetime.now(UTC))
+            approve(review_id, service.context, by=view.by, now=datetime.now(UTC))
         else:
-            reject(review_id, service.context, by=me.principal.key_id, now=datetime.now(UTC))
+            reject(review_id, service.context, by=view.by, now=datetime.now(UTC))
     except (NotOpen, NotWanted) as error:
-        return page("problem.html", me, code=HTTPStatus.CONFLICT, message=str(error) or "It was decided before.")
-    return RedirectResponse(f"/me/reviews?done={decision}", HTTPStatus.SEE_OTHER)
+        return page(
+            "problem.html", view.session, code=HTTPStatus.CONFLICT, message=str(error) or "It was decided before."
+        )
+    return RedirectResponse(f"{view.root}/reviews?done={decision}", HTTPStatus.SEE_OTHER)
 
 
 @router.get("/me/wishes")
-def wishes(me: Me, service: Opened, done: str = "") -> Response:
+@router.get(f"{STAFF_ROOT}/wishes")
+def wishes(view: Shown, service: Opened, done: str = "") -> Response:
     """Show what the person wants of their memory."""
-    return _wishes(me, service, told=words.DONE.get(done, ""))
+    note_look(view, service, "opened what they want")
+    return _wishes(view, told=words.DONE.get(done, ""))
 
 
 @router.post("/me/wishes/pause")
-def pause(me: MyForm, service: Opened, paused: Annotated[bool, Form()]) -> Response:
+@router.post(f"{STAFF_ROOT}/wishes/pause")
+def pause(view: ShownForm, service: Opened, paused: Annotated[bool, Form()]) -> Response:
     """Pause remembering, or go on."""
-    _want(me, service, PreferenceName.CONSENT, "withdrawn" if paused else "granted")
-    return RedirectResponse(f"/me/wishes?done={'paused' if paused else 'resumed'}", HTTPStatus.SEE_OTHER)
+    _want(view, service, PreferenceName.CONSENT, "withdrawn" if paused else "granted")
+    return RedirectResponse(f"{view.root}/wishes?done={'paused' if paused else 'resumed'}", HTTPStatus.SEE_OTHER)
 
 
 @router.post("/me/wishes/topics")
+@router.post(f"{STAFF_ROOT}/wishes/topics")
 def topic(
-    me: MyForm, service: Opened, name: Annotated[str, Form(max_length=60)], blocked: Annotated[bool, Form()]
+    view: ShownForm, service: Opened, name: Annotated[str, Form(max_length=60)], blocked: Annotated[bool, Form()]
 ) -> Response:
     """Have a topic left alone, or talked about again."""
     try:
-        _want(me, service, PreferenceName.BLOCKED_TOPIC, name, holds=blocked)
+        _want(view, service, PreferenceName.BLOCKED_TOPIC, name, holds=blocked)
     except (ValidationError, TooManyTopics):
         message = "Name a topic in 2 to 60 letters; there can be 50 of them."
-        return _wishes(me, service, problem=message, code=HTTPStatus.UNPROCESSABLE_ENTITY)
-    return RedirectResponse(f"/me/wishes?done={'blocked' if blocked else 'unblocked'}", HTTPStatus.SEE_OTHER)
+        return _wishes(view, problem=message, code=HTTPStatus.UNPROCESSABLE_ENTITY)
+    return RedirectResponse(f"{view.root}/wishes?done={'blocked' if blocked else 'unblocked'}", HTTPStatus.SEE_OTHER)
 
 
 @router.get("/me/export")
-def my_export(me: Me, service: Opened) -> Response:
+@router.get(f"{STAFF_ROOT}/export")
+def my_export(view: Shown, service: Opened) -> Response:
     """Hand out all that is known with the words it came from."""
-    lines = (f"{line.rstrip()}\n" for line in export(service.context, subject=subject_of_me(me)))
-    headers = {"Content-Disposition": 'attachment; filename="what-is-known-about-me.jsonl"'}
+    note_look(view, service, "exported all that is known")
+    lines = (f"{line.rstrip()}\n" for line in export(service.context, subject=view.subject))
+    headers = {"Content-Disposition": 'attachment; filename="what-is-known.jsonl"'}
     return StreamingResponse(lines, media_type="application/x-ndjson", headers=headers)
 
 
 @router.post("/me/forget")
+@router.post(f"{STAFF_ROOT}/forget")
 def forget(
-    me: MyForm, request: Request, service: Opened, confirm: Annotated[str, Form(max_length=100)] = ""
+    view: ShownForm, request: Request, service: Opened, confirm: Annotated[str, Form(max_length=100)] = ""
 ) -> Response:
     """Erase all that is known, and show the proof."""
     if confirm.strip().lower() != _FORGET:
         problem = f"Nothing was forgotten: type “{_FORGET}” to confirm."
-        return _wishes(me, service, problem=problem, code=HTTPStatus.UNPROCESSABLE_ENTITY)
-    proof = erase_subject(subject_of_me(me), service.context, by=me.principal.key_id, now=datetime.now(UTC))
+        return _wishes(view, problem=problem, code=HTTPStatus.UNPROCESSABLE_ENTITY)
+    proof = erase_subject(view.subject, service.context, by=view.by, now=datetime.now(UTC))
+    if view.is_staff:
+        return page("forgotten.html", view.session, proof=proof)
     end_session(request.cookies.get(COOKIE, ""), service.context.redis)
     return page("forgotten.html", None, proof=proof)
 
 
-def _wishes(
-    me: Session, service: Opened, *, problem: str = "", told: str = "", code: HTTPStatus = HTTPStatus.OK
-) -> Response:
-    preferences = service.context.catalog.preferences.of(subject_of_me(me))
-    return page("wishes.html", me, code=code, preferences=preferences, problem=problem, told=told, forget=_FORGET)
+def _wishes(view: View, *, problem: str = "", told: str = "", code: HTTPStatus = HTTPStatus.OK) -> Response:
+    return page(
+        "wishes.html",
+        view.session,
+        code=code,
+        zone=view.zone,
+        root=view.root,
+        whose=view.subject.subject_id,
+        preferences=view.preferences,
+        problem=problem,
+        told=told,
+        forget=_FORGET,
+    )
 
 
-def _want(me: Session, service: Opened, name: PreferenceName, value: str, *, holds: bool = True) -> None:
+def _want(view: View, service: Opened, name: PreferenceName, value: str, *, holds: bool = True) -> None:
     wish = Preference(name=name, value=value)
     now = datetime.now(UTC)
-    set_preference(subject_of_me(me), wish, service.context, by=me.principal.key_id, now=now, holds=holds)
+    set_preference(view.subject, wish, service.context, by=view.by, now=now, holds=holds)

@@ -30,6 +30,7 @@ _DONE: Final = {
     AuditAction.LIFTED: "no longer kept for a legal reason",
     AuditAction.APPROVED: "agreed to",
     AuditAction.QUARANTINED: "held back for a person to decide",
+    AuditAction.VIEWED: "looked at",
 }
 _BY: Final = {"worker": "the assistant's memory", "operator": "an operator", "nightly": "the nightly tidying"}
 
@@ -49,6 +50,13 @@ DONE: Final = {
     "resumed": "What you say may be remembered again.",
     "blocked": "It will be left alone.",
     "unblocked": "It may be talked about again.",
+    "hold": "It is under legal hold.",
+    "lift": "It is under legal hold no longer.",
+    "thrown": "Thrown away.",
+    "replayed": "Enqueued again.",
+    "revoked": "The key opens nothing any more.",
+    "member": "Saved.",
+    "removed": "Taken away.",
 }
 """What a page says after something was done."""
 
@@ -76,10 +84,14 @@ def done(entry: AuditEntry) -> str:
     return _DONE.get(entry.action, entry.action.value)
 
 
-def by_whom(entry: AuditEntry, user_id: str) -> str:
-    """Return who did it, as the person before the page would call them."""
+def by_whom(entry: AuditEntry, user_id: str, is_staff: bool = False) -> str:
+    """Return who did it, as the person before the page would call them; staff are told who it was."""
     if entry.by == f"page:{user_id}":
-        return "you"
+        return "the person themself" if is_staff else "you"
+    if is_staff:
+        return entry.by
+    if entry.by.startswith("staff:"):
+        return "somebody who runs this service"
     if entry.by.startswith("key_"):
         return "an application that may write"
     return _BY.get(entry.by, entry.by)

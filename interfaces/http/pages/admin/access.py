@@ -1,0 +1,131 @@
+"""Who may ask: keys of the tenant, and members of subjects that are not themselves."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+from http import HTTPStatus
+from typing import Annotated, Final
+
+from fastapi import APIRouter, Form, Response
+from fastapi.responses import RedirectResponse
+
+import interfaces.http.pages.words as words
+from interfaces.http.pages.addresses import page_of, place_of
+from interfaces.http.pages.admin.subjects import Cursor
+from interfaces.http.pages.entering import Staff, StaffForm
+from interfaces.http.pages.problems import PageRoute
+from interfaces.http.pages.rendering import page
+from interfaces.http.pages.sessions import StaffSession
+from interfaces.http.service import Opened, Service
+from memory.keys import issue, revoke
+from memory.members import remove_member, set_member
+from policies.access import in_force
+from schema import Capability, MemberRole, Subject
+from schema.errors import NotFound
+from schema.turn import Identifier
+
+router = APIRouter(include_in_schema=False, route_class=PageRoute)
+_A_PAGE: Final = 50
+Name = Annotated[str, Form(min_length=1, max_length=100)]
+
+
+@router.get("/admin/keys")
+def keys(staff: Staff, service: Opened, done: str = "") -> Response:
+    """List the tenant's keys, with what they may do and when they were used last."""
+    return _keys(staff, service, told=words.DONE.get(done, ""))
+
+
+@router.post("/admin/keys")
+def make_key(
+    staff: StaffForm,
+    service: Opened,
+    name: Name,
+    can: Annotated[list[Capability], Form()] = [],  # noqa: B006
+    user: Annotated[str, Form(max_length=200)] = "",
+    agent: Annotated[str, Form(max_length=200)] = "",
+    days: Annotated[str, Form(pattern=r"^\d{0,4}$")] = "",
+) -> Response:
+    """Make a key, and show it this once."""
+    if not can:
+        return _keys(staff, service, problem="Say what it may do.", code=HTTPStatus.UNPROCESSABLE_ENTITY)
+    now = datetime.now(UTC)
+    issued = issue(
+        name,
+        staff.tenant_id,
+        can,
+        service.context.catalog,
+        by=staff.by,
+        now=now,
+        user_id=user.strip() or None,
+        agent_id=agent.strip() or None,
+        expires_at=now + timedelta(days=int(days)) if days.strip("0") else None,
+    )
+    return _keys(staff, service, secret=issued.secret)
+
+
+@router.post("/admin/keys/{key_id}/revoke")
+def end_key(key_id: str, staff: StaffForm, service: Opened) -> Response:
+    """End a key at once, for good."""
+    key = service.context.catalog.keys.get(key_id)
+    if key is None or key.tenant_id != staff.tenant_id:
+        raise NotFound("there is no such key")
+    revoke(key_id, service.context.catalog, now=datetime.now(UTC))
+    return RedirectResponse("/admin/keys?done=revoked", HTTPStatus.SEE_OTHER)
+
+
+@router.get("/admin/members")
+def members(staff: Staff, service: Opened, cursor: Cursor = "", done: str = "") -> Response:
+    """List who is a member of what."""
+    after = place_of(cursor, str, str) if cursor else None
+    found = service.context.catalog.registry.members(staff.tenant_id, after=after, limit=_A_PAGE + 1)
+    shown, following = page_of(found, _A_PAGE, lambda one: [one.subject.subject_id, one.user_id])
+    return page(
+        "admin/members.html",
+        staff,
+        members=shown,
+        roles=list(MemberRole),
+        following=following,
+        is_first=not cursor,
+        told=words.DONE.get(done, ""),
+    )
+
+
+@router.post("/admin/members")
+def change_member(
+    staff: StaffForm,
+    service: Opened,
+    subject: Annotated[Identifier, Form()],
+    user: Annotated[Identifier, Form()],
+    role: Annotated[MemberRole | None, Form()] = None,
+) -> Response:
+    """Make a user a member of a subject in a role, or without one take the membership away."""
+    context, whose = service.context, Subject(tenant_id=staff.tenant_id, subject_id=subject)
+    now, rules = datetime.now(UTC), context.policy.version
+    if role is None:
+        remove_member(whose, user, context.catalog, by=staff.by, now=now, policy_version=rules)
+    else:
+        set_member(whose, user, role, context.catalog, by=staff.by, now=now, policy_version=rules)
+    return RedirectResponse(f"/admin/members?done={'member' if role else 'removed'}", HTTPStatus.SEE_OTHER)
+
+
+def _keys(
+    staff: StaffSession,
+    service: Service,
+    *,
+    secret: str = "",
+    told: str = "",
+    problem: str = "",
+    code: HTTPStatus = HTTPStatus.OK,
+) -> Response:
+    now = datetime.now(UTC)
+    found = service.context.catalog.keys.all(staff.tenant_id)
+    return page(
+        "admin/keys.html",
+        staff,
+        code=code,
+        keys=[(key, in_force(key, now)) for key in reversed(found)],
+        capabilities=list(Capability),
+        secret=secret,
+        told=told,
+        problem=problem,
+    )

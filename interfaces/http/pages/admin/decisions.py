@@ -1,0 +1,105 @@
+"""What waits for somebody's decision, what must stay, and what was erased."""
+
+from __future__ import annotations
+
+import uuid
+from datetime import UTC, datetime
+from http import HTTPStatus
+from typing import Annotated, Final
+
+from fastapi import APIRouter, Form, Response
+from fastapi.responses import RedirectResponse
+
+from interfaces.http.pages.addresses import as_path, page_of, place_of
+from interfaces.http.pages.admin.subjects import Cursor, Text
+from interfaces.http.pages.entering import Staff
+from interfaces.http.pages.problems import PageRoute
+from interfaces.http.pages.rendering import page
+from interfaces.http.pages.viewing import STAFF_ROOT, ShownForm, known_subject
+from interfaces.http.service import Opened
+from memory.erasure.subjects import left_of_subject
+from memory.legal_holds import MAX_WHY_CHARS, set_legal_hold
+from schema import AuditAction, Scope
+from schema.errors import NotFound
+
+router = APIRouter(include_in_schema=False, route_class=PageRoute)
+_A_PAGE: Final = 50
+
+
+@router.get("/admin/reviews")
+def reviews(staff: Staff, service: Opened, cursor: Cursor = "") -> Response:
+    """List what waits for a person, of whom and why; what it would say is shown with the subject, where it is noted."""
+    after = place_of(cursor, datetime.fromisoformat, uuid.UUID) if cursor else None
+    found = service.context.catalog.registry.reviews(staff.tenant_id, after=after, limit=_A_PAGE + 1)
+    shown, following = page_of(found, _A_PAGE, lambda review: [review.opened_at, review.id])
+    return page("admin/reviews.html", staff, reviews=shown, following=following, is_first=not cursor)
+
+
+@router.get("/admin/holds")
+def holds(staff: Staff, service: Opened, cursor: Cursor = "") -> Response:
+    """List the memories under legal hold, of whom and for what."""
+    after = place_of(cursor, str, uuid.UUID) if cursor else None
+    catalog = service.context.catalog
+    found = catalog.registry.holds(staff.tenant_id, after=after, limit=_A_PAGE + 1)
+    shown, following = page_of(found, _A_PAGE, lambda memory: [memory.subject_id, memory.id])
+    held = {
+        memory.id: next(
+            (line for line in reversed(catalog.audit_of(memory.subject, memory.id)) if line.action is AuditAction.HELD),
+            None,
+        )
+        for memory in shown
+    }
+    return page("admin/holds.html", staff, memories=shown, held=held, following=following, is_first=not cursor)
+
+
+@router.post(f"{STAFF_ROOT}/memories/{{memory_id}}/hold")
+def hold(
+    memory_id: uuid.UUID,
+    view: ShownForm,
+    service: Opened,
+    why: Annotated[str, Form(min_length=1, max_length=MAX_WHY_CHARS)],
+    holds: Annotated[bool, Form()],
+) -> Response:
+    """Put a memory under legal hold, or lift it."""
+    try:
+        set_legal_hold(
+            view.subject, [memory_id], service.context, why=why.strip(), by=view.by, now=datetime.now(UTC), holds=holds
+        )
+    except KeyError as error:
+        raise NotFound("there is no such memory") from error
+    return RedirectResponse(
+        f"{view.root}/memories/{memory_id}?done={'hold' if holds else 'lift'}", HTTPStatus.SEE_OTHER
+    )
+
+
+@router.get("/admin/erasures")
+def erasures(staff: Staff, service: Opened, cursor: Cursor = "") -> Response:
+    """List what was erased and when a second look found nothing of it."""
+    before = place_of(cursor, datetime.fromisoformat, str, str, str) if cursor else None
+    registry = service.context.catalog.registry
+    found = registry.erasures(staff.tenant_id, before=before, limit=_A_PAGE + 1)
+    shown, following = page_of(found, _A_PAGE, lambda row: [row.at, row.subject.subject_id, row.scope.value, row.key])
+    return page("admin/erasures.html", staff, erasures=shown, following=following, is_first=not cursor)
+
+
+@router.get("/admin/erasures/proof")
+def proof(staff: Staff, service: Opened, subject: Text) -> Response:
+    """Look again, now, for anything that is left of an erased subject, and tell who erased it."""
+    whose = known_subject(staff.tenant_id, subject, service)
+    registry = service.context.catalog.registry
+    found = [
+        row for row in registry.erasures(staff.tenant_id, subject_id=subject, limit=500) if row.scope is Scope.SUBJECT
+    ]
+    if not found:
+        raise NotFound("it was never erased as a whole")
+    lines = registry.audit(staff.tenant_id, subject_id=subject, action=AuditAction.ERASED, limit=1)
+    return page(
+        "admin/proof.html",
+        staff,
+        whose_path=as_path(subject),
+        subject=subject,
+        erasure=found[0],
+        line=lines[0].entry if lines else None,
+        left=left_of_subject(whose, service.context),
+        looked_at=datetime.now(UTC),
+    )

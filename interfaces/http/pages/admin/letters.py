@@ -1,0 +1,113 @@
+"""Turns that could not be processed: why, and back in or away with them."""
+
+from __future__ import annotations
+
+import json
+from datetime import UTC, datetime
+from http import HTTPStatus
+from itertools import islice
+from typing import Annotated, Any, Final
+
+from fastapi import APIRouter, Form, Response
+from fastapi.responses import RedirectResponse
+
+import interfaces.http.pages.words as words
+from interfaces.http.pages.entering import Staff, StaffForm
+from interfaces.http.pages.problems import PageRoute
+from interfaces.http.pages.rendering import page
+from interfaces.http.pages.sessions import StaffSession
+from interfaces.http.service import Opened, Service
+from producers.replay import replay
+from schema import AuditAction, AuditEntry, Subject
+from schema.errors import ConflictingTurn, InvalidTurn, NotFound
+from stores.dead_letters import DeadLetter, read_dead_letters, remove_dead_letter
+
+router = APIRouter(include_in_schema=False, route_class=PageRoute)
+_READ: Final = 10_000
+_SHOWN: Final = 200
+
+
+@router.get("/admin/letters")
+def letters(staff: Staff, service: Opened, done: str = "") -> Response:
+    """List the dead letters of the tenant, without what they say."""
+    found = [*islice(read_dead_letters(service.context.redis), _READ)]
+    ours = [letter for letter in found if _tenant_of(letter) == staff.tenant_id]
+    return page(
+        "admin/letters.html",
+        staff,
+        letters=ours[:_SHOWN],
+        more_letters=max(0, len(ours) - _SHOWN),
+        nobodys=sum(_tenant_of(letter) is None for letter in found),
+        told=words.DONE.get(done, ""),
+    )
+
+
+@router.get("/admin/letters/{letter_id}")
+def letter(letter_id: str, staff: Staff, service: Opened) -> Response:
+    """Show a dead letter whole: the reason, and the turn as it came."""
+    return _whole(_one(letter_id, staff, service), staff, service)
+
+
+@router.post("/admin/letters/{letter_id}")
+def settle(
+    letter_id: str,
+    staff: StaffForm,
+    service: Opened,
+    decision: Annotated[str, Form(pattern="^(replay|throw)$")],
+) -> Response:
+    """Enqueue a dead letter's turn again, or throw it away for good."""
+    context, found = service.context, _one(letter_id, staff, service)
+    if decision == "throw":
+        remove_dead_letter(context.redis, found)
+        return RedirectResponse("/admin/letters?done=thrown", HTTPStatus.SEE_OTHER)
+    try:
+        replay(
+            found,
+            catalog=context.catalog,
+            mailbox=context.mailbox,
+            redis=context.redis,
+            celery=context.celery,
+            look_after=context.settings.sweep_seconds,
+        )
+    except (InvalidTurn, ConflictingTurn) as error:
+        return _whole(found, staff, service, problem=f"It stays: {error}", code=HTTPStatus.CONFLICT)
+    return RedirectResponse("/admin/letters?done=replayed", HTTPStatus.SEE_OTHER)
+
+
+def _whole(
+    found: DeadLetter, staff: StaffSession, service: Service, *, problem: str = "", code: HTTPStatus = HTTPStatus.OK
+) -> Response:
+    _note_look(found, staff, service)
+    said = found.turn if isinstance(found.turn, str) else json.dumps(found.turn, ensure_ascii=False, indent=2)
+    return page("admin/letter.html", staff, letter=found, said=said, problem=problem, code=code)
+
+
+def _one(letter_id: str, staff: StaffSession, service: Service) -> DeadLetter:
+    for found in islice(read_dead_letters(service.context.redis), _READ):
+        if found.id == letter_id and _tenant_of(found) == staff.tenant_id:
+            return found
+    raise NotFound("there is no such dead letter")
+
+
+def _tenant_of(letter: DeadLetter) -> str | None:
+    """Return whose a letter is; None where its turn does not say so: it may hold anybody's words."""
+    turn: Any = letter.turn
+    tenant = turn.get("tenant_id", "default") if isinstance(turn, dict) else None
+    return tenant if isinstance(tenant, str) else None
+
+
+def _note_look(letter: DeadLetter, staff: StaffSession, service: Service) -> None:
+    user = letter.turn.get("user_id")
+    if not isinstance(user, str) or not 0 < len(user) <= 200:
+        return
+    service.context.catalog.registry.note(
+        AuditEntry(
+            action=AuditAction.VIEWED,
+            **Subject(tenant_id=staff.tenant_id, subject_id=user).model_dump(),
+            at=datetime.now(UTC),
+            by=staff.by,
+            reason="opened a dead letter",
+            turn_id=letter.turn_id,
+            policy_version=service.context.policy.version,
+        )
+    )

@@ -1,0 +1,237 @@
+"""What staff of one tenant look through: subjects, audit, reviews, holds, erasures and members, page by page.
+
+Every query names the tenant. Pages go on behind what never changes of the last row, so they miss nothing that is there
+all the time while others write.
+"""
+
+from __future__ import annotations
+
+import uuid
+from collections import defaultdict
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import date, datetime
+from typing import Any
+
+from sqlalchemy import Engine, Select, String, func, insert, select, tuple_, type_coerce
+
+import stores.catalog.tables as tables
+from schema import AuditAction, AuditEntry, Membership, Memory, Review, ReviewStatus, Scope, Status, Subject
+from stores.catalog.reviews import review_of
+from stores.catalog.rows import memory_of
+from stores.catalog.statements import of_subject
+from stores.catalog.writers import Writers
+
+
+@dataclass(frozen=True)
+class SubjectRow:
+    """A subject with how many memories of each status there are, and when one was changed last."""
+
+    subject: Subject
+    counts: Mapping[Status, int]
+    changed_at: datetime | None
+
+
+@dataclass(frozen=True)
+class AuditRow:
+    """A line of the audit, and its number."""
+
+    id: int
+    entry: AuditEntry
+
+
+@dataclass(frozen=True)
+class ErasureRow:
+    """An erasure: of a whole subject, or of a conversation or turn by its id; `ended_at` is when a second look found
+    nothing any more."""
+
+    subject: Subject
+    scope: Scope
+    key: str
+    at: datetime
+    ended_at: datetime | None
+
+    @property
+    def place(self) -> tuple[datetime, str, str, str]:
+        """Where the next page goes on."""
+        return self.at, self.subject.subject_id, self.scope.value, self.key
+
+
+@dataclass(frozen=True)
+class DayOfCalls:
+    """What language models were asked on a day, in UTC."""
+
+    day: date
+    calls: int
+    prompt_tokens: int
+    completion_tokens: int
+
+
+class Registry:
+    """What there is of one tenant. Safe to call from many threads and processes."""
+
+    def __init__(self, engine: Engine, writers: Writers) -> None:
+        self._engine = engine
+        self._writers = writers
+
+    def knows(self, subject: Subject) -> bool:
+        """Return whether a worker ever wrote for a subject, or it has members."""
+        with self._engine.connect() as connection:
+            return any(
+                connection.execute(select(table.c.subject_id).where(of_subject(table, subject)).limit(1)).first()
+                for table in (tables.subjects, tables.memories, tables.memberships)
+            )
+
+    def subjects(self, tenant_id: str, *, begins: str = "", after: str = "", limit: int = 50) -> list[SubjectRow]:
+        """Return subjects whose ids begin with something, in the order of their ids, from behind `after` on."""
+        table = tables.subjects
+        query = select(table.c.subject_id).where(table.c.tenant_id == tenant_id, table.c.subject_id > after)
+        if begins:
+            query = query.where(table.c.subject_id.startswith(begins, autoescape=True))
+            if self._engine.dialect.name == "sqlite":
+                # SQLite compares bytes, and would look at all that comes before: LIKE knows no case there.
+                query = query.where(table.c.subject_id >= begins)
+        with self._engine.connect() as connection:
+            ids = list(connection.execute(query.order_by(table.c.subject_id).limit(limit)).scalars())
+            counts: dict[str, dict[Status, int]] = defaultdict(dict)
+            changed: dict[str, datetime] = {}
+            for row in connection.execute(_counts(tenant_id, ids)) if ids else ():
+                counts[row.subject_id][Status(row.status)] = row.memories
+                changed[row.subject_id] = max(row.changed_at, changed.get(row.subject_id, row.changed_at))
+        return [SubjectRow(Subject(tenant_id=tenant_id, subject_id=id_), counts[id_], changed.get(id_)) for id_ in ids]
+
+    def audit(
+        self,
+        tenant_id: str,
+        *,
+        subject_id: str = "",
+        by: str = "",
+        action: AuditAction | None = None,
+        since: datetime | None = None,
+        until: datetime | None = None,
+        before: int | None = None,
+        limit: int = 50,
+    ) -> list[AuditRow]:
+        """Return lines of the audit, latest first, from behind `before` on; `by` is how the name of who did it
+        begins."""
+        table = tables.audit
+        query = select(table).where(table.c.tenant_id == tenant_id)
+        if subject_id:
+            query = query.where(table.c.subject_id == subject_id)
+        if by:
+            query = query.where(table.c.by.startswith(by, autoescape=True))
+        if action is not None:
+            query = query.where(table.c.action == action)
+        if since is not None:
+            query = query.where(table.c.at >= since)
+        if until is not None:
+            query = query.where(table.c.at < until)
+        if before is not None:
+            query = query.where(table.c.id < before)
+        with self._engine.connect() as connection:
+            rows = connection.execute(query.order_by(table.c.id.desc()).limit(limit))
+            return [AuditRow(row.id, AuditEntry.model_validate(dict(row._mapping))) for row in rows]
+
+    def reviews(
+        self, tenant_id: str, *, after: tuple[datetime, uuid.UUID] | None = None, limit: int = 50
+    ) -> list[Review]:
+        """Return what waits for a person, longest first, from behind `after` on."""
+        table = tables.reviews
+        query = select(table).where(table.c.tenant_id == tenant_id, table.c.status == ReviewStatus.OPEN)
+        if after is not None:
+            query = query.where(tuple_(table.c.opened_at, table.c.id) > after)
+        with self._engine.connect() as connection:
+            rows = connection.execute(query.order_by(table.c.opened_at, table.c.id).limit(limit))
+            return [review_of(row) for row in rows]
+
+    def holds(self, tenant_id: str, *, after: tuple[str, uuid.UUID] | None = None, limit: int = 50) -> list[Memory]:
+        """Return the memories under legal hold, by whose they are, from behind `after` on."""
+        table = tables.memories
+        query = select(table.c.document).where(table.c.legal_hold, table.c.tenant_id == tenant_id)
+        if after is not None:
+            query = query.where(tuple_(table.c.subject_id, table.c.id) > after)
+        with self._engine.connect() as connection:
+            documents = connection.execute(query.order_by(table.c.subject_id, table.c.id).limit(limit)).scalars()
+            return [memory_of(document) for document in documents]
+
+    def erasures(
+        self,
+        tenant_id: str,
+        *,
+        subject_id: str = "",
+        before: tuple[datetime, str, str, str] | None = None,
+        limit: int = 50,
+    ) -> list[ErasureRow]:
+        """Return erasures, latest first, from behind `before` on; of one subject if it is named."""
+        table = tables.tombstones
+        place = (table.c.at, table.c.subject_id, table.c.scope, table.c.key)
+        query = select(table).where(table.c.tenant_id == tenant_id)
+        if subject_id:
+            query = query.where(table.c.subject_id == subject_id)
+        if before is not None:
+            query = query.where(tuple_(*place) < before)
+        with self._engine.connect() as connection:
+            rows = connection.execute(query.order_by(*(column.desc() for column in place)).limit(limit))
+            return [
+                ErasureRow(
+                    Subject(tenant_id=tenant_id, subject_id=row.subject_id),
+                    Scope(row.scope),
+                    row.key,
+                    row.at,
+                    row.ended_at,
+                )
+                for row in rows
+            ]
+
+    def members(self, tenant_id: str, *, after: tuple[str, str] | None = None, limit: int = 50) -> list[Membership]:
+        """Return who is a member of what, by subjects and users, from behind `after` on."""
+        table = tables.memberships
+        query = select(table).where(table.c.tenant_id == tenant_id)
+        if after is not None:
+            query = query.where(tuple_(table.c.subject_id, table.c.user_id) > after)
+        with self._engine.connect() as connection:
+            rows = connection.execute(query.order_by(table.c.subject_id, table.c.user_id).limit(limit)).mappings()
+            return [_membership(tenant_id, row) for row in rows]
+
+    def spent(self, tenant_id: str, since: datetime) -> list[DayOfCalls]:
+        """Return what was asked of language models for the tenant by day from a moment on, latest first, as the audit
+        tells: each line of a batch names the tokens of the batch's one call. What came to no line is not in it."""
+        table = tables.audit
+        prompt, completion = (table.c.details[f"batch_{name}_tokens"].as_integer() for name in ("prompt", "completion"))
+        calls = (
+            select(table.c.subject_id, table.c.at, prompt.label("prompt"), completion.label("completion"))
+            .where(table.c.tenant_id == tenant_id, table.c.at >= since, prompt.is_not(None))
+            .distinct()
+            .subquery()
+        )
+        # Times are text of one fixed width in UTC, whose first ten characters are the day.
+        day = func.substr(type_coerce(calls.c.at, String), 1, 10).label("day")
+        query = select(
+            day, func.count().label("calls"), func.sum(calls.c.prompt).label("prompt"), func.sum(calls.c.completion)
+        )
+        with self._engine.connect() as connection:
+            rows = connection.execute(query.group_by(day).order_by(day.desc()))
+            return [DayOfCalls(date.fromisoformat(row[0]), int(row[1]), int(row[2]), int(row[3] or 0)) for row in rows]
+
+    def note(self, line: AuditEntry) -> None:
+        """Write a line in the audit that goes with no change."""
+        self._writers.write(lambda connection: connection.execute(insert(tables.audit), [line.model_dump()]))
+
+
+def _counts(tenant_id: str, subject_ids: list[str]) -> Select[Any]:
+    table = tables.memories
+    return (
+        select(
+            table.c.subject_id,
+            table.c.status,
+            func.count().label("memories"),
+            func.max(table.c.updated_at).label("changed_at"),
+        )
+        .where(table.c.tenant_id == tenant_id, table.c.subject_id.in_(subject_ids))
+        .group_by(table.c.subject_id, table.c.status)
+    )
+
+
+def _membership(tenant_id: str, row: Any) -> Membership:
+    subject = Subject(tenant_id=tenant_id, subject_id=row["subject_id"])
+    return Membership.model_validate({**row, "subject": subject})
