@@ -45,6 +45,11 @@ class Stores:
         """Finds memories by their words; made at the first search, and always of this catalog."""
         return FullText(self.catalog)
 
+    @cached_property
+    def chunk_words(self) -> FullText:
+        """As `fulltext`, of the chunks of documents."""
+        return FullText(self.catalog, family=Family.CHUNKS)
+
     def close(self) -> None:
         self.accesses.close()
         self.index.close()

@@ -42,6 +42,7 @@ _COMMANDS: Final = {
     "topics": "topics",
     "keys": "keys",
     "members": "members",
+    "documents": "documents",
     "graph": "graph",
     "take-apart": "erasing",
     "worker": "fleet",

@@ -46,10 +46,6 @@ _TEXTS_A_CALL: Final = 64
 _WORKER: Final = "worker"
 
 
-class _Overtaken(Exception):
-    """The document is at another version by now, or gone: whoever wrote that has rung for it."""
-
-
 def make_searchable(subject: Subject, document_id: str, context: MemoryContext, now: Callable[[], datetime]) -> None:
     """Do what a document waits for, if it waits and no other worker is at it.
 
@@ -68,7 +64,8 @@ def make_searchable(subject: Subject, document_id: str, context: MemoryContext, 
         return
     try:
         outcome = _carry_through(document, context, now)
-    except (_Overtaken, ConcurrentChange):
+    except ConcurrentChange:
+        # It is at another version by now, or gone: whoever wrote that has rung for it.
         outcome = "overtaken"
     except Exception as error:
         name = type(error).__name__
@@ -216,7 +213,7 @@ def _embedded(
     vectors: dict[uuid.UUID, Vector] = {}
     for part in _calls(cut):
         if not context.catalog.documents.keep(document, now()):
-            raise _Overtaken
+            raise ConcurrentChange
         made = context.embedder.embed([chunk.content for chunk in part])
         vectors |= {chunk.id: vector for chunk, vector in zip(part, made, strict=True)}
     return vectors
