@@ -68,11 +68,24 @@ NIGHT_SECONDS = Histogram(
     "afterturn_night_subject_duration_seconds", "How long a nightly job took for one subject.", ["job"], buckets=_STAGES
 )
 
+# -- what agents are given before they answer
+RETRIEVER = Counter("afterturn_retriever", "Retrievals in rounds, by how they ended.", ["outcome"])
+RETRIEVER_ROUNDS = Counter("afterturn_retriever_rounds", "Rounds of such retrievals: calls of their model.")
+RETRIEVER_SECONDS = Histogram(
+    "afterturn_retriever_duration_seconds", "How long a retrieval in rounds took.", buckets=_STAGES
+)
+
 # -- the service
 HTTP_RATES = Counter(
     "afterturn_http_rate_limit",
     "Requests that count against a key's limit, by class and outcome.",
     ["kind", "outcome"],
+)
+
+# -- webhooks
+WEBHOOK_ATTEMPTS = Counter("afterturn_webhook_attempts", "Tries to deliver a webhook, by how they ended.", ["outcome"])
+WEBHOOK_LAG = Histogram(
+    "afterturn_webhook_lag_seconds", "From an event to when a webhook's receiver took it.", buckets=_LAGS
 )
 
 # -- this worker
@@ -116,6 +129,8 @@ for _why in _NOT_TAKEN:
     LLM_DROPPED.labels(_why)
 for _said in ("same", "changed", "different", "unanswered"):
     LLM_CHECKS.labels(_said)
+for _ended in ("delivered", "failed", "gone"):
+    WEBHOOK_ATTEMPTS.labels(_ended)
 for _part in _PARTS:
     BREAKER_STATE.labels(_part)
 
@@ -175,6 +190,13 @@ def count_llm_call(call: Call, prices: tuple[float, float] = (0.0, 0.0)) -> None
 def count_llm_dropped(why: str) -> None:
     """Count a part of an answer that was not taken."""
     LLM_DROPPED.labels(why).inc()
+
+
+def count_webhook(outcome: Literal["delivered", "failed", "gone"], lag: float | None = None) -> None:
+    """Count a try to deliver a webhook; `lag` is the age of the event in seconds when it was taken."""
+    WEBHOOK_ATTEMPTS.labels(outcome).inc()
+    if lag is not None:
+        WEBHOOK_LAG.observe(lag)
 
 
 def show_breaker(part: str, state: State) -> None:

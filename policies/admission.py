@@ -59,6 +59,8 @@ _OWN: Final = "own"
 _NOT_OWN: Final = frozenset({"task", "fiction", "quoted", "reported"})
 _NOT_OWN_SURE: Final = 0.6
 _PLANTED: Final = 0.5
+_ORDER: Final = "command_"
+"""Begins the reason of a turn that orders something of the memory."""
 _CLOSING: Final = " )\"'!”»"
 
 
@@ -108,7 +110,7 @@ def _hear(turn: Turn, question: str) -> _Heard:
         language = language_of(prose)
         for order in orders_of(message.content, question[-_BEFORE_CHARS:], language):
             if not order.doubtful or order.intent == "forget":
-                heard.orders[f"command_{order.intent}"] = None
+                heard.orders[f"{_ORDER}{order.intent}"] = None
             heard.off_the_record |= order.intent == "stop" and order.reaches_back
         if language == OTHER:
             heard.foreign = True
@@ -162,6 +164,11 @@ def _weigh(heard: _Heard, prose: str, *, asked: bool, replying: bool) -> None:
         for one in (relevance, *map(relevance_of, beside)):
             if heard.best is None or one.points > heard.best.points:
                 heard.best = one
+
+
+def orders_something(admission: Admission) -> bool:
+    """Return whether a turn was admitted for an order to the memory."""
+    return any(reason.startswith(_ORDER) for reason in admission.reasons)
 
 
 def admit_for_model(turn: Turn, question: str = "") -> Admission:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import base64
-import json
 import uuid
 from dataclasses import dataclass
 from datetime import datetime
@@ -11,20 +9,13 @@ from typing import Final
 
 from memory.rights import visible_memory
 from recall.audience import audiences
+from recall.cursors import InvalidCursor, cursor_of, place_of
 from recall.filters import ANYTHING, Filters
 from schema import AuditEntry, Memory, Principal, Subject, Turn
-from schema.errors import Refused
 from stores.open import Stores
 
 _READ: Final = 200
 """Memories that are read at a time, of which those that may not be told or are not wanted are left out."""
-
-
-class InvalidCursor(Refused, ValueError):
-    """The cursor is none that a list gave."""
-
-    def __str__(self) -> str:
-        return "this cursor is none that a list gave: begin again without one"
 
 
 @dataclass(frozen=True)
@@ -64,7 +55,7 @@ def list_memories(
         InvalidCursor: the cursor is none.
     """
     [audience] = audiences(principal, [subject], stores)
-    before = None if cursor is None else _decoded(cursor)
+    before = None if cursor is None else _place_of(cursor)
     wanted = words.casefold().split()
     found: list[Memory] = []
     while len(found) <= limit:
@@ -89,7 +80,7 @@ def list_memories(
             break
         before = (read[-1].created_at, read[-1].id)
     page = found[:limit]
-    return Page(page, _encoded(page[-1]) if len(found) > limit else None)
+    return Page(page, cursor_of(page[-1].created_at, page[-1].id.hex) if len(found) > limit else None)
 
 
 def get_memory(principal: Principal | None, subject: Subject, memory_id: uuid.UUID, stores: Stores) -> Memory:
@@ -117,18 +108,9 @@ def origin_of(principal: Principal | None, subject: Subject, memory_id: uuid.UUI
     )
 
 
-def _encoded(last: Memory) -> str:
-    place = json.dumps([last.created_at.isoformat(), last.id.hex])
-    return base64.urlsafe_b64encode(place.encode()).decode().rstrip("=")
-
-
-def _decoded(cursor: str) -> tuple[datetime, uuid.UUID]:
+def _place_of(cursor: str) -> tuple[datetime, uuid.UUID]:
+    created_at, id_ = place_of(cursor)
     try:
-        padded = cursor + "=" * (-len(cursor) % 4)
-        created_at, id_ = json.loads(base64.urlsafe_b64decode(padded.encode("ascii", "strict")))
-        moment = datetime.fromisoformat(created_at)
-        if moment.tzinfo is None:
-            raise InvalidCursor
-        return moment, uuid.UUID(id_)
-    except (ValueError, TypeError, AttributeError) as error:
+        return created_at, uuid.UUID(id_)
+    except ValueError as error:
         raise InvalidCursor from error

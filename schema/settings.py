@@ -13,6 +13,7 @@ from pydantic_settings import SettingsError as UnreadableSetting
 
 from schema import Policy
 from schema.errors import SettingsError
+from schema.settings_agents import AgentSettings
 from schema.settings_fleet import FleetSettings
 from schema.settings_service import ServiceSettings
 from schema.settings_stores import StoreSettings
@@ -26,7 +27,7 @@ class _PolicyVariables(BaseSettings, Policy):
     model_config = SettingsConfigDict(frozen=True, extra="ignore", env_file=".env")
 
 
-class Settings(ServiceSettings, FleetSettings, StoreSettings):
+class Settings(AgentSettings, ServiceSettings, FleetSettings, StoreSettings):
     """Where things are and how much of them. Each is set by `AFTERTURN_` and its name in capitals, in the
     environment or in a file `.env`; the constants of the policies go by their own names (see `Policy`)."""
 

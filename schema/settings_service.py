@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from ipaddress import ip_network
 from typing import Annotated
 
-from pydantic import Field, SecretStr
+from pydantic import Field, SecretStr, field_validator
 from pydantic_settings import BaseSettings
 
 
@@ -45,3 +46,21 @@ class ServiceSettings(BaseSettings):
     mcp_key: SecretStr | None = Field(
         None, description="key for whom `afterturn mcp` asks; unset: for whom its options name; never shown"
     )
+    webhook_networks: tuple[str, ...] = Field(
+        (),
+        description="networks beside the public ones to which webhooks may be sent, as a JSON list such as "
+        '["10.1.0.0/16"]; plain http goes to these alone',
+    )
+    webhook_timeout_seconds: Annotated[float, Field(ge=1, le=30)] = Field(
+        15.0, description="how long one try to deliver a webhook may take, from the look-up of its host on"
+    )
+    webhook_log_days: Annotated[int, Field(ge=1, le=365)] = Field(
+        30, description="days for which it is kept what was delivered to webhooks, and what was not"
+    )
+
+    @field_validator("webhook_networks")
+    @classmethod
+    def _are_networks(cls, names: tuple[str, ...]) -> tuple[str, ...]:
+        for name in names:
+            ip_network(name)
+        return names

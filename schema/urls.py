@@ -19,6 +19,18 @@ def http_url(url: str) -> str:
     return url
 
 
+def webhook_url(url: str) -> str:
+    """Return the address of a webhook, as it was given.
+
+    Raises:
+        ValueError: nothing can be sent there.
+    """
+    parts = urlsplit(http_url(url))
+    if parts.fragment or not url.isascii() or not url.isprintable() or " " in url or parts.port == 0:
+        raise ValueError("must be the address of a server: ASCII, without spaces and without a part behind #")
+    return url
+
+
 def without_password(url: str) -> str:
     """Return a URL as it may be shown."""
     parts = urlsplit(url)

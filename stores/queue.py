@@ -39,6 +39,7 @@ CONDENSE = "memory.condense"
 PUT_DOCUMENT = "memory.put_document"
 INDEX_DOCUMENT = "memory.index_document"
 TIDY = "memory.tidy"
+SEND_WEBHOOKS = "memory.send_webhooks"
 BEAT_KEYS = "afterturn:beat:"
 """What the keys of beat in Redis begin with."""
 BEAT_LOCK = f"{BEAT_KEYS}:lock"
@@ -129,6 +130,11 @@ def request_indexing(app: Celery, subject: Subject, document_id: str) -> None:
     """
     place = [subject.tenant_id, subject.subject_id, document_id]
     _send(app, INDEX_DOCUMENT, place, NIGHTLY_QUEUE, "one document", priority=_BEFORE_NIGHTS)
+
+
+def request_webhooks(app: Celery, endpoint_id: str) -> None:
+    """Ask any worker to send what waits for an endpoint."""
+    _send(app, SEND_WEBHOOKS, [endpoint_id], NIGHTLY_QUEUE, "")
 
 
 def send_dead_letter(app: Celery, *, reason: str, turn_id: str | None, body: Any) -> None:

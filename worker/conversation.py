@@ -9,12 +9,13 @@ from itertools import islice
 from typing import Literal
 
 from memory.spoken_preferences import SpokenPreferences
-from policies.admission import admit, admit_for_model
+from policies.admission import admit, admit_for_model, orders_something
 from policies.privacy.asked import asking_sentence, is_begun, without_answers
 from policies.privacy.screen import screen
 from schema import (
     MAX_QUESTION_CHARS,
     MAX_RECENT_TURNS,
+    Admission,
     AdmissionAction,
     AdmittedTurn,
     Context,
@@ -30,13 +31,15 @@ from schema import (
     Turn,
     Verdict,
 )
+from schema.settings_agents import AgentSettings
 from stores.index.base import Where
 from worker.context import WorkerContext
 from worker.extract.utterances import question_of
 
 _BEGUN = "The secret is"
 """What stands for a secret that was begun, until the next turn."""
-_NOT_KEPT = {"consent_withdrawn", "off_the_record"}
+_AGENT_DISABLED = "agent_disabled"
+_NOT_KEPT = {"consent_withdrawn", "off_the_record", _AGENT_DISABLED}
 _KNOWN = 10
 _NEWEST = 3
 """How many known memories an extractor is shown, and how many of them are there for being the newest."""
@@ -55,13 +58,21 @@ def context_of(subject: Subject, turns: Sequence[Turn], context: WorkerContext, 
     )
 
 
-def admitted(turns: Sequence[Turn], context: Context, *, for_model: bool) -> list[AdmittedTurn]:
-    """Return the turns with what admission says of each, which knows what was asked before it in its conversation."""
+def admitted(
+    turns: Sequence[Turn], context: Context, settings: AgentSettings, *, for_model: bool
+) -> list[AdmittedTurn]:
+    """Return the turns with what admission says of each, which knows what was asked before it in its conversation.
+
+    What is said to an agent that does not remember is skipped, unless it orders something of the memory.
+    """
     asked = {conversation: question.text for conversation, question in context.questions.items()}
     admission = admit_for_model if for_model else admit
     with_admission = []
     for turn in turns:
-        with_admission.append(AdmittedTurn(turn, admission(turn, asked.pop(turn.conversation_id, ""))))
+        said = admission(turn, asked.pop(turn.conversation_id, ""))
+        if not settings.switches_of(turn.agent_id).creator and not orders_something(said):
+            said = Admission(action=AdmissionAction.SKIP, reasons=(_AGENT_DISABLED,))
+        with_admission.append(AdmittedTurn(turn, said))
         if text := _last_words(turn):
             asked[turn.conversation_id] = text
     return with_admission

@@ -125,7 +125,7 @@ def decide(fresh: Sequence[ReceivedTurn], subject: Subject, context: WorkerConte
         conversation = context_of(subject, original, context, now)
         masked = without_answered_secrets(original, conversation)
         fresh = [replace(arrived, turn=turn) for arrived, turn in zip(fresh, masked, strict=True)]
-        turns = admitted(masked, conversation, for_model=asks_model)
+        turns = admitted(masked, conversation, context.settings, for_model=asks_model)
         draft = Draft(subject, now, context.policy.version, by=_WORKER, name=name_of(masked, conversation))
         preferences = spoken_preferences(turns, conversation.preferences, draft)
         turns = without_withheld(turns, preferences)

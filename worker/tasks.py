@@ -40,10 +40,12 @@ from stores.queue import (
     NIGHT,
     NIGHT_CHUNK,
     PUT_DOCUMENT,
+    SEND_WEBHOOKS,
     TIDY,
     notify,
     request_indexing,
     request_night_page,
+    request_webhooks,
     send_dead_letter,
 )
 from worker.app import SWEEP, app, settings
@@ -58,9 +60,11 @@ from worker.nights.jobs import NIGHTLY_JOBS
 from worker.nights.page import do_page
 from worker.nights.throttle import SingleFlight
 from worker.scrape import show_worker
+from worker.webhooks import send_waiting
 
 _log = structlog.get_logger()
 _SUBJECTS_A_SWEEP = 500
+_ENDPOINTS_A_SWEEP = 100
 _SWEEP_CLAIM = "afterturn:sweep:claim"
 """Stands for half of the time between two sweeps."""
 _night_flight = SingleFlight()
@@ -220,6 +224,12 @@ def tidy_up() -> None:
     clean_up(_context(), datetime.now(UTC))
 
 
+@app.task(name=SEND_WEBHOOKS)
+def send_webhooks(endpoint_id: str) -> None:
+    """Send what waits for an endpoint of a webhook. Slow ones hold up nobody else's."""
+    send_waiting(endpoint_id, _context())
+
+
 @app.task(name=SWEEP)
 def sweep() -> None:
     """Notify the mailboxes that nobody holds, and finish what was committed but not indexed or announced.
@@ -241,3 +251,5 @@ def sweep() -> None:
     jobs = context.catalog.index_jobs(besides=in_work)
     index(jobs, context)
     observe_searchable([at.timestamp() for at in context.catalog.arrivals([job.memory_id for job in jobs])])
+    for endpoint_id in context.catalog.webhooks.due(now, _ENDPOINTS_A_SWEEP):
+        request_webhooks(app, endpoint_id)

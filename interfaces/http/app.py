@@ -12,7 +12,7 @@ from starlette.middleware.gzip import GZipMiddleware
 from starlette.routing import Route
 from starlette.staticfiles import StaticFiles
 
-from interfaces.http import events, health, items, memories, subjects, turns
+from interfaces.http import events, health, items, memories, subjects, turns, webhooks
 from interfaces.http.description import describe
 from interfaces.http.limits import BodyLimit, OnlyThisMachine, RequestIds
 from interfaces.http.pages import entering, me, overview, trying, wishes
@@ -64,6 +64,7 @@ def create_app(settings: Settings, *, anonymous: bool = False) -> FastAPI:
         subjects.router,
         items.router,
         events.router,
+        webhooks.router,
         entering.api,
         entering.router,
         overview.router,

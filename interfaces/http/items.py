@@ -32,12 +32,6 @@ def _checked_value(value: dict[str, Any]) -> dict[str, Any]:
     return value
 
 
-def _not_reserved(namespace: list[str]) -> list[str]:
-    if namespace[0] == "langgraph":
-        raise ValueError('the first label cannot be "langgraph"')
-    return namespace
-
-
 Label = Annotated[str, Field(min_length=1, max_length=200, pattern=r"^[^.\x00]+$")]
 Path = Annotated[list[Label], Field(max_length=20)]
 Key = Annotated[str, Field(max_length=1_000, pattern=r"^[^\x00]*$")]
@@ -103,7 +97,7 @@ class ReadIn(_In):
 class PutIn(_In):
     """What is to be kept under a key; a value of null deletes it."""
 
-    namespace: Annotated[list[Label], Field(min_length=1, max_length=20), AfterValidator(_not_reserved)]
+    namespace: Annotated[list[Label], Field(min_length=1, max_length=20)]
     key: Key
     value: Annotated[dict[str, Any], AfterValidator(_checked_value)] | None
     ttl_minutes: Minutes | None = Field(

@@ -14,7 +14,7 @@ from starlette.exceptions import HTTPException
 from starlette.routing import compile_path
 
 from memory.edits import NotKept
-from recall.listing import InvalidCursor
+from recall.cursors import InvalidCursor
 from schema.errors import (
     AfterturnError,
     ConflictingTurn,

@@ -43,14 +43,18 @@ class RateClass(StrEnum):
 
 
 _SAFE: Final = frozenset({"GET", "HEAD", "OPTIONS"})
+_RETRIEVAL: Final = "/api/v1/subjects/{subject_id}/retrieval"
 _CLASS_OF: Final = {
     ("POST", "/api/v1/turns"): RateClass.TURN,
     ("POST", "/api/v1/memories/"): RateClass.LLM,
     ("POST", "/api/v1/subjects/{subject_id}/reviews/{review_id}/{decision}"): RateClass.LLM,
     ("POST", "/api/v1/subjects/{subject_id}/topics/check"): RateClass.READ,
     ("POST", "/api/v1/subjects/{subject_id}/store/read"): RateClass.READ,
+    ("POST", _RETRIEVAL): RateClass.LLM,
 }
-"""The routes that are not what their method says. Those that may ask a language model write where there is none."""
+"""The routes that are not what their method says."""
+_CLASS_WITHOUT_MODEL: Final = {("POST", _RETRIEVAL): RateClass.READ}
+"""What routes that may ask a language model are where there is none; those that are not named write."""
 
 for _class in RateClass:
     for _outcome in ("allowed", "refused", "unchecked"):
@@ -122,7 +126,9 @@ class RateLimits:
         path = getattr(request.scope.get("route"), "path", "")
         by_method = RateClass.READ if request.method in _SAFE else RateClass.WRITE
         found = _CLASS_OF.get((request.method, path), by_method)
-        return RateClass.WRITE if found is RateClass.LLM and not self._asks_model else found
+        if found is RateClass.LLM and not self._asks_model:
+            return _CLASS_WITHOUT_MODEL.get((request.method, path), RateClass.WRITE)
+        return found
 
     def _tell(self, _part: str, state: State) -> None:
         if state is State.OPEN and not self._is_away:

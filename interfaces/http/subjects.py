@@ -10,7 +10,7 @@ from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Depends, Query
 from fastapi.responses import StreamingResponse
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, field_validator
 
 from interfaces.http.credentials import Asker
 from interfaces.http.idempotency import OnceOnly
@@ -24,9 +24,12 @@ from policies.access import acting, require
 from policies.topics import is_about
 from recall.audience import audiences
 from recall.context_block import context_block
+from recall.iterative import Limits, Outcome, is_due, retrieve_in_rounds
+from recall.told import HitOut, hit_out
 from schema import (
     Capability,
     Labels,
+    Message,
     Preference,
     PreferenceName,
     Preferences,
@@ -70,6 +73,32 @@ class ContextOut(BaseModel):
     tokens: int
 
 
+class AboutToAnswerIn(BaseModel):
+    """The last messages of a conversation, oldest first, which an agent is about to answer; `turn_number` counts its
+    turns from 1."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    messages: Annotated[list[Message], Field(min_length=1, max_length=100)]
+    turn_number: Annotated[int, Field(ge=1)] = 1
+
+    @field_validator("messages")
+    @classmethod
+    def _the_user_said_something(cls, messages: list[Message]) -> list[Message]:
+        if not any(message.role == "user" and message.content.strip() for message in messages):
+            raise ValueError("none of them is the user's: send at least what the user said last")
+        return messages
+
+
+class RetrievedOut(BaseModel):
+    """What an agent is given before it answers: `outcome` says how it came about, `rounds` how often the model was
+    asked."""
+
+    memories: list[HitOut]
+    rounds: int = 0
+    outcome: Outcome | Literal["not_due", "agent_disabled"]
+
+
 class WantedIn(BaseModel):
     """What a subject wants from now on; what is left out stays as it is."""
 
@@ -107,6 +136,27 @@ def context(
         now=datetime.now(UTC),
     )
     return ContextOut(text=block.text, used=list(block.used), etag=block.etag, tokens=block.tokens)
+
+
+@router.post("/retrieval", summary="What an agent should know before it answers")
+def retrieval(given: AboutToAnswerIn, about: About, service: Opened) -> RetrievedOut:
+    """Search in rounds: a language model, where there is one, asks for memories until it can choose what helps to
+    answer. Without one it is a search by the user's last message."""
+    settings, agent = service.context.settings, about.principal.agent_id
+    if not settings.switches_of(agent).retriever:
+        return RetrievedOut(memories=[], outcome="agent_disabled")
+    if not is_due(given.turn_number, settings.retriever_every_turns):
+        return RetrievedOut(memories=[], outcome="not_due")
+    found = retrieve_in_rounds(
+        about.principal,
+        [about.subject],
+        given.messages,
+        service.context,
+        llm=service.context.llm,
+        limits=Limits(settings.retriever_rounds, settings.retriever_messages, settings.retriever_deadline_ms / 1_000),
+        now=datetime.now(UTC),
+    )
+    return RetrievedOut(memories=[hit_out(hit) for hit in found.hits], rounds=found.rounds, outcome=found.outcome)
 
 
 @router.get("/preferences", summary="What a subject wants of their memory")

@@ -38,6 +38,7 @@ _LAST_SENTENCE: Final = re.compile(r"[^\n.!?]{1,300}[?.!:\s]{0,4}\Z")
 _UNFINISHED: Final = re.compile(
     r"(?:(?:\s(?:for|of|to|at)\s[^\n.!?]{1,40}?)?\s{0,2}(?:is|was|are|:|=|ist|es|est|starts with|begins "
     r"with)\s{0,2}:?[\s.…]{0,4}|"
+    r"(?:\s[^\n.!?\d]{1,24})?\s(?:starts?|begins?) with:?\s[\w-]{1,12}[\s,.…-]{0,4}|"
     r"[^\n\d]{0,24}\d(?:[ -]?\d){3,14}[\s,.…-]{0,4}|(?:(?:[\s,]|is|starts|with|double)+(?:zero|oh|one|two|three|"
     r"four|five|six|seven|"
     r"eight|nine)){3,14}[\s,.…-]{0,4})\Z",

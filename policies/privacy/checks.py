@@ -33,6 +33,11 @@ _STATES: Final = word_set(
     there they this to too unchanged under unique unknown unsafe up up-to-date updated used using valid very visible
     was weak weird what when where which why with working written wrong yet you your"""
 )
+UNITS: Final = word_set("one two three four five six seven eight nine")
+TEENS: Final = word_set("ten eleven twelve thirteen fourteen fifteen sixteen seventeen eighteen nineteen")
+TENS: Final = word_set("twenty thirty forty fourty fifty sixty seventy eighty ninety")
+SCALES: Final = word_set("hundred thousand and")
+_REPEATS: Final = {"double": 2, "triple": 3}
 _LIKE_STATES: Final = ("ed", "ing", "ly", "able", "ible", "ful", "less", "ical")
 _FUNCTION: Final = word_set(
     """a an the this that my your his her our their is are was were be been to of in on at for from with and or but so
@@ -117,6 +122,22 @@ def is_phrase(value: str) -> bool:
     words = value.split()
     states = all(word in _STATES or (len(word) > 5 and word.endswith(_LIKE_STATES)) for word in words)
     return len(re.split(r"[ -]", value)) > 1 and not any(word in _FUNCTION for word in words) and not states
+
+
+def spoken_digits(value: str) -> int:
+    """Count the digits that number words tell when they are read out one after the other: six in "forty-one double
+    three, nineteen"."""
+    count, times, tens = 0, 1, False
+    for word in re.findall(r"[^\W\d_]+", value.lower()):
+        if word in _REPEATS:
+            times = _REPEATS[word]
+            continue
+        if word in TENS or word in TEENS:
+            count += 2 * times
+        elif word not in SCALES and not (tens and word in UNITS):
+            count += times
+        times, tens = 1, word in TENS
+    return count
 
 
 def is_id(value: str) -> bool:

@@ -7,7 +7,7 @@ from typing import Final
 
 from policies.privacy import checks
 from policies.privacy.rules import Rule, label_pattern, shape
-from policies.privacy.secrets import SPOKEN
+from policies.privacy.secrets import READ_OUT, SPOKEN
 
 _CONTEXT_CHARS: Final = 40
 _PHONE_WORDS: Final = (
@@ -31,6 +31,9 @@ _NUMBERED: Final = ("passport", "licence", "license", "id", "employee", "staff",
                     "account holder")  # fmt: skip
 _IDS: Final = (
     *(f"{what} {noun}" for what in _NUMBERED for noun in ("id", "number", "no", "no.", "num", "nr", "#")),
+    *(f"{what} {noun}" for what in ("führerschein", "reisepass", "personalausweis", "ausweis", "driving licence",
+      "driver's license", "driver's licence", "drivers license", "driving license", "id card", "identity card")
+      for noun in ("nr.", "no.", "nr", "no")),
     "passport", "driver's license", "driver’s license", "drivers license", "driver license", "driving licence",
     "driving license", "driver's licence", "dl", "dvla", "provisional licence", "führerschein", "führerscheinnummer",
     "permis de conduire",
@@ -100,6 +103,14 @@ RULES: Final = (
         ("My residence permit number is L01X00T47", "her library card id: 90731556"), "My order number is 1234567890.",
         "[id_number]", labels=("my", "our", "his", "her", "their", "user"), gap=shape(""), check=checks.has_digit,
         check_around=lambda text, start, _: _is_numbered(text[max(0, start - 60) : start])),
+    Rule("id_number", shape(r"\s?(?::|number|no\.?|nr\.?|#|is)?\s?(?P<value>[A-Z]{1,2}\d{6,14}|"
+        r"[A-Z]\d{3}-\d{3,4}-\d{4})(?!\w)", exact=True),
+        ("license D1234567 issued in California", "his licence: S530-4601-2345"),
+        "My license fee is 1200000 a year.", "[id_number]", labels=("license", "licence", "permit"), gap=shape("")),
+    Rule("id_number", READ_OUT, ("passport number nine two five six six five four one six",
+        "My social is two one nine, oh nine, nine nine nine nine"), "My passport is ten years old.", "[id_number]",
+        labels=(*_IDS, "ssn", "social security", "social security number", "my social", "his social", "her social",
+                "social number"), reach=24, check=lambda value: checks.spoken_digits(value) >= 6),
     # Numbers that their shape tells: PAN (India), national insurance (United Kingdom), codice fiscale (Italy), CURP
     # (Mexico), identity cards of Spain, of Singapore, of Brazil, NIR (France), driving licence (United Kingdom).
     Rule("id_number", shape(

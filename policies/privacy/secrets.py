@@ -117,6 +117,15 @@ _DIGITS: Final = shape(
     r"(?<![\w$€£])(?<!\bin )(?<!since )(?P<value>\d(?:[ -]?\d){3,7})(?![\w%]|[.,:]\d|[ \t]+[a-z]{3,16}s\b)"
 )
 SPOKEN: Final = shape(rf"\b(?P<value>{_DIGIT_WORD}(?:[ ,-]{{1,2}}{_DIGIT_WORD}){{2,18}})\b")
+_COUNT_WORD: Final = (
+    rf"(?:{_DIGIT_WORD}|{'|'.join(sorted((*checks.TENS, *checks.TEENS, *checks.SCALES), key=len)[::-1])})"
+)
+READ_OUT: Final = shape(
+    rf"\b(?P<value>{_COUNT_WORD}(?:[ ,-]{{1,2}}{_COUNT_WORD}){{1,23}})\b"
+    r"(?![ -](?:times|years?|minutes?|hours?|days?|weeks?|months?|people|euros?|dollars?|pounds|percent|"
+    r"[a-z]{3,14}s)\b)"
+)
+"""Numbers read out in words, in pairs too: "forty-one eleven"."""
 _CODE: Final = shape(r"(?P<value>(?=[A-Z]{0,8}[ -]?\d)[A-Z0-9](?:[ -]?[A-Z0-9]){3,15})(?!\w)", exact=True)
 _CODE_LIST: Final = shape(
     r"\b(?P<value>(?:(?=[a-z]{0,11}\d)[a-z0-9]{4,12}|[A-Z0-9]{4,12})(?:[-\s,;/]{1,3}(?:(?:and|or) )?"
@@ -127,6 +136,7 @@ _BACK: Final = shape(
     r"for)?"
     r"\s?(?:(?:also|still|now)\s)?(?:my|the|our|his|her|their|your)\s+(?:[\w-]{1,20}\s+){0,3}\Z"
 )
+_OTHER_CODES: Final = ("zip", "area", "error", "postal", "country", "status", "dress", "promo", "discount", "source")
 _CARD_DIGITS: Final = r"\d(?:[ \t\n._/*-]{0,3}\d){11,18}"
 
 RULES: Final = (
@@ -161,6 +171,11 @@ RULES: Final = (
         labels=("key", "api_key", "token", "secret", "credentials", "credential", "password", "passphrase", "api",
             "auth", "aws", "[secret]"),
         check=checks.is_random),
+    Rule("secret_in_context", shape(r"(?<![A-Za-z0-9/+])(?P<value>[A-Za-z0-9/+]{40})(?![A-Za-z0-9/+=])"),
+        ("wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY goes with [secret]",
+         "qpXk+0Dz/9sVbN2mLw7RtYcHj4Gf1Ae8Ui3OoP5K, [secret]"),
+        "See src/components/very/long/path/of/a/file/x7.", labels=("[secret]",), look="back",
+        reach=100, check=checks.is_random),
     Rule("card", shape(rf"(?<![\d.,])(?<!\d[ -])(?P<value>{_CARD_DIGITS})(?![\w]|[.,-]\d)"),
         ("I pay with 4111 1111 1111 1111", "4111.1111.1111.1111 mostly"), "The years 2019 2020 2021 2022 were hard.",
         "[card]", check=checks.is_card),
@@ -172,6 +187,11 @@ RULES: Final = (
         ("four two four two four two four two four two four two four two four two",
          "it goes five five, five five, five five, four four, four four, four four"),
         "One two three four, off we go.", "[card]"),
+    Rule("card", READ_OUT, ("my card goes forty-one eleven, eleven eleven, eleven eleven, eleven eleven",
+        "visa: forty two forty two forty two forty two forty two forty two forty two forty two"),
+        "My card game is at eight thirty with twelve.", "[card]", reach=40,
+        check=lambda value: checks.spoken_digits(value) >= 12,
+        labels=("card", "cards", "credit card", "visa", "mastercard", "amex", "maestro")),
     Rule("iban", shape(
         r"(?<![A-Za-z0-9])(?P<value>[A-Z]{2}\d{2}(?:[ .-]?[A-Z0-9]{4}){2,7}(?:[ .-]?[A-Z0-9]{1,3})?|"
         r"[A-Za-z]{2}\d{2}[A-Za-z0-9]{11,30}|[a-z]{2}\d{2}(?: [a-z0-9]{4}){2,7}(?: [a-z0-9]{1,3})?)(?![A-Za-z0-9])",
@@ -188,6 +208,11 @@ RULES: Final = (
     Rule("account_number", shape(r"(?P<value>[\w.-]{2,64}@[a-z]{2,20})\b(?!\.)"),
         ("My Google Pay is maya.reno@okbank", "upi: ana@okhdfc"), "I use Google Pay at the shop.", "[account]",
         labels=("upi", "gpay", "google pay", "phonepe", "paytm", "vpa"), reach=24),
+    Rule("account_number", READ_OUT, ("my account number is one two three four five six seven eight",
+        "iban: D E eight nine three seven zero four zero zero"), "My account has twelve thousand and ten dollars.",
+        "[account]", reach=32, check=lambda value: checks.spoken_digits(value) >= 6,
+        labels=("account", "acct", "account number", "routing", "routing number", "aba", "sort code", "iban", "konto",
+                "cuenta", "compte")),
     Rule("password", _TOKEN, ("My password is hunter2.", "Mon mot de passe est Vq7zebra4"),
         "My password is not working.", labels=PASSWORDS, gap=IS, check=checks.is_password, point=True),
     Rule("password", _TOKEN, ("My pw is Vq7zebra4", "the wifi: Vq7zebra4"), "The wifi is terrible.",
@@ -226,7 +251,14 @@ RULES: Final = (
         "The user pinned 2000 photos to a board.", labels=(*PINS, *CODES, "password"), reach=48, point=True),
     Rule("pin", SPOKEN, ("My PIN is seven three zero five", "the gate code is one two double four"),
         "The pin broke in two or three places.", labels=(*PINS, *CODES, *PASSWORDS, "code", "combination", "pincode"),
-        point=True),
+        point=True, unless=_OTHER_CODES),
+    Rule("pin", READ_OUT, ("My PIN is forty-eight twenty-one", "my gate code: nineteen eighty four"),
+        "My PIN is twenty years old.", labels=(*PINS, *CODES, *PASSWORDS, "combination", "pincode"), gap=IS, point=True,
+        check=lambda value: checks.spoken_digits(value) >= 4),
+    Rule("pin", shape(
+        r"[^\n.!?]{0,40}?\b(?:begins?|starts?|ends?)\s(?:with|in|on)\s(?:an?\s)?(?P<value>\d{1,6})(?!\w|[.,:]\d)"),
+        ("My PIN starts with 48", "the PIN of my card ends in a 7"), "My pin collection starts with a 1980s badge.",
+        labels=(*PINS, *CODES), gap=shape(""), point=True),
     Rule("code", _CODE, ("The entry code is A4 77 B2", "My door code is 77B21"), "The dress code is BLACK TIE.",
         labels=CODES, gap=IS, check=checks.has_digit, point=True),
     Rule("code", shape(
@@ -253,6 +285,20 @@ RULES: Final = (
         labels=tuple(f"{which} {noun}" for which in ("backup", "back-up", "recovery", "2fa", "mfa", "scratch", "rescue",
                      "emergency") for noun in ("code", "codes", "key", "keys")),
         check=lambda value: any(map(str.isdigit, value)) != value.isdigit() or len(value) > 5),
+    Rule("code", READ_OUT, ("The safe opens with twelve, thirty, forty-four", "my locker: nineteen twenty two"),
+        "My locker is twelve years old.",
+        labels=("safe", "padlock", "locker", "vault", "bike lock", "suitcase", "keypad"),
+        gap=shape(r"\s?(?:[:=]|is|(?:opens?|unlock(?:s|ed)?) (?:with|to|at|by))\s"), point=True,
+        check=lambda value: checks.spoken_digits(value) >= 4),
+    Rule("code", _DIGITS, ("house alarm: 9 9 2 1", "my safe: 7305"), "My locker: 2 shelves and a hook.", point=True,
+        labels=("house alarm", "safe", "keypad", "garage", "padlock", "locker", "vault", "bike lock"),
+        gap=shape(r"\s?[:=]\s{0,2}")),
+    Rule("code", _CODE_LIST, ("GitHub recovery: a1b2c-d3e4f\n5g6h7-i8j9k", "2fa backup: x7k2-99qp m3b8-41zz"),
+        "My backup: a box of papers.", gap=shape(r"\s?[:=]\s{0,2}"), labels=("recovery", "backup", "backups"),
+        point=True, check=lambda value: checks.is_mixed(value) and checks.changes(value) >= 2),
+    Rule("card_code", SPOKEN, ("cvv is nine one three", "the security code on it: four four two"),
+        "The CVV is one of two.", labels=("cvv", "cvv2", "cvc", "cvc2", "csc", "security code", "digits on the back"),
+        reach=24, point=True),
     Rule("card_code", shape(r"\b(?P<value>\d{3,4})(?!\d|[.,:]\d)"), ("My CVV is 913", "digits on the back: 730"),
         "The CVV is on the back.", labels=("cvv", "cvv2", "cvc", "cvc2", "csc", "security code", "digits on the back"),
         reach=24, point=True),

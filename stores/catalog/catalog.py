@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import uuid
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from sqlalchemy import Engine, and_, delete, func, or_, select, tuple_
@@ -18,7 +17,7 @@ from stores.catalog.decay import DecayStore
 from stores.catalog.documents import DocumentStore
 from stores.catalog.engine import read_only
 from stores.catalog.erasures import ErasureStore
-from stores.catalog.index_jobs import queue_jobs, read_jobs, read_versions, take_jobs
+from stores.catalog.index_jobs import Backlog, queue_jobs, read_jobs, read_versions, take_jobs
 from stores.catalog.items import ItemStore
 from stores.catalog.nights import NightRuns
 from stores.catalog.pages import MemoryPages
@@ -32,6 +31,7 @@ from stores.catalog.subject_state import SubjectState, read_processed, read_subj
 from stores.catalog.summaries import Summaries, Weight, read_summaries, read_weights
 from stores.catalog.tombstones import TombstoneStore
 from stores.catalog.turn_records import TurnRecords
+from stores.catalog.webhooks import WebhookStore
 from stores.catalog.writers import Writers
 from stores.catalog.writing import NO_VECTORS, Done, TransactionalGraph, mark_done, write
 from stores.index.base import Family, TransactionalIndex, Vector
@@ -48,15 +48,6 @@ _BY_FACTS = (
         _memories.c.status == Status.ACTIVE,
     )
 )
-
-
-@dataclass(frozen=True)
-class Backlog:
-    """How many index jobs and events wait, and since when the oldest job does."""
-
-    index_jobs: int
-    oldest_index_job: datetime | None
-    events: int
 
 
 class Catalog:
@@ -90,6 +81,7 @@ class Catalog:
         riding = {Family.MEMORIES: transactional_index, Family.CHUNKS: transactional_chunks}
         self._transactional = {family: index for family, index in riding.items() if index is not None}
         self.documents = DocumentStore(self._engine, self._writers)
+        self.webhooks = WebhookStore(self._engine, self._writers)
         self.registry = Registry(self._engine, self._writers)
         self._graph = graph
 

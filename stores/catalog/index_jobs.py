@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import uuid
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from functools import cache
 from typing import Any
@@ -36,6 +36,15 @@ _VERSIONS = select(tables.memories.c.id, tables.memories.c.version).where(tables
 _ALL_VERSIONS = select(tables.memories.c.id, tables.memories.c.type, tables.memories.c.version).where(
     mine(tables.memories)
 )
+
+
+@dataclass(frozen=True)
+class Backlog:
+    """How many index jobs and events wait, and since when the oldest job does."""
+
+    index_jobs: int
+    oldest_index_job: datetime | None
+    events: int
 
 
 def queue_jobs(connection: Connection, jobs: Sequence[IndexJob], since: datetime, *, taken: bool) -> None:

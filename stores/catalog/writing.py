@@ -22,6 +22,7 @@ from stores.catalog.reviews import write_reviews
 from stores.catalog.rows import fact_rows, memory_row, provenance_rows
 from stores.catalog.statements import any_of, of_subject, upsert
 from stores.catalog.tombstones import drop_turns, write_tombstones
+from stores.catalog.webhooks import write_deliveries
 from stores.index.base import Family, TransactionalIndex, Vector
 
 # Built once: to build a statement costs more than to run it.
@@ -144,7 +145,9 @@ def _write_events(connection: Connection, changes: Changes) -> list[int]:
     if not changes.events:
         return []
     rows = [event.model_dump(exclude={"name"}) | {"name": event.name} for event in changes.events]
-    return list(connection.execute(_INSERT_EVENTS, rows).scalars())
+    event_ids = list(connection.execute(_INSERT_EVENTS, rows).scalars())
+    write_deliveries(connection, changes.events, event_ids)
+    return event_ids
 
 
 @cache

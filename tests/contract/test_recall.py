@@ -12,9 +12,10 @@ from memory.members import set_member
 from memory.publish import publish
 from policies.access import may_see, role_in, seen_by
 from recall.context_block import context_block
+from recall.cursors import InvalidCursor
 from recall.filters import Filters
 from recall.graph import around, around_question
-from recall.listing import InvalidCursor, get_memory, list_memories, origin_of
+from recall.listing import get_memory, list_memories, origin_of
 from recall.profile import profile
 from recall.registry import find_known, history_of, near_of
 from recall.retrieve import retrieve

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from itertools import count
+from pathlib import Path
 
 import httpx
 import pytest
@@ -28,3 +29,11 @@ def user() -> str:
 def me(service: Served, user: str) -> Iterator[httpx.Client]:
     with service.client(service.key(user=user)) as client:
         yield client
+
+
+@pytest.fixture
+def environment(service: Served, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What the pages export before they run a client."""
+    monkeypatch.setenv("AFTERTURN_URL", service.url)
+    monkeypatch.setenv("AFTERTURN_API_KEY", service.key())
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))

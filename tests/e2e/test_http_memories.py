@@ -159,6 +159,15 @@ def test_a_context_block_cites_what_it_says(me: httpx.Client, user: str) -> None
     assert memory["memory_id"][:8] in block["text"]
 
 
+def test_an_agent_is_given_what_it_needs_before_it_answers(me: httpx.Client, user: str) -> None:
+    remember(me, "Anna plays the violin.")
+    asked = {"messages": [{"role": "user", "content": "Which instrument do I play?"}]}
+    given = me.post(f"/api/v1/subjects/{user}/retrieval", json=asked).json()
+    assert (given["outcome"], given["memories"][0]["content"]) == ("single", "Anna plays the violin.")
+    nothing_said = {"messages": [{"role": "assistant", "content": "Hello!"}, {"role": "user", "content": " "}]}
+    assert me.post(f"/api/v1/subjects/{user}/retrieval", json=nothing_said).status_code == 422
+
+
 def test_nobody_reads_or_writes_what_is_known_of_another_user(service: Served, me: httpx.Client, user: str) -> None:
     memory = remember(me, "Anna plays the violin.")
     path = f"/api/v1/memories/{memory['memory_id']}"

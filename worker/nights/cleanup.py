@@ -16,8 +16,8 @@ _PAGES = 200
 
 
 def clean_up(context: WorkerContext, now: datetime) -> dict[str, int]:
-    """Drop topics and questions that are stale, items of the store that have expired, and raw turns that were kept
-    for as long as the settings say; finish erasures that were killed on the way."""
+    """Drop topics and questions that are stale, items of the store that have expired, raw turns and deliveries of
+    webhooks that were kept for as long as the settings say; finish erasures that were killed on the way."""
     policy = context.policy
     dropped = {
         "erasures": finish_erasures(context, _PAGE, now),
@@ -27,7 +27,14 @@ def clean_up(context: WorkerContext, now: datetime) -> dict[str, int]:
         ),
         "items": context.catalog.items.drop_expired(now),
         "sources": 0,
+        "webhooks": 0,
     }
+    said_by = now - timedelta(days=context.settings.webhook_log_days)
+    for _ in range(_PAGES):
+        gone = context.catalog.webhooks.drop_old(said_by, _PAGE)
+        dropped["webhooks"] += gone
+        if gone < _PAGE:
+            break
     if days := context.settings.source_days:
         for _ in range(_PAGES):
             gone = context.catalog.decay.drop_sources(now - timedelta(days=days), _PAGE)

@@ -1,29 +1,36 @@
-"""Memory in a LangGraph agent: a node that says what is known, and tools that search and remember.
+"""Memory in a LangGraph agent: nodes that say what is known and hand over what was said, tools, and a store.
 
 Whose memory it is comes from `config["configurable"]["user_id"]` and never from what a model says; without it nothing
-is known and nothing is kept. Needs the extra `langgraph` (or `langchain`, for the tools alone).
+is known and nothing is kept. Needs the extra `langgraph`; the tools alone are in `afterturn_client.langchain`.
 """
 
 from __future__ import annotations
 
 import logging
+import uuid
+from asyncio import Task, create_task
 from collections.abc import Callable, Mapping, Sequence
+from threading import Thread
 from typing import Any, Final
 
-from langchain_core.messages import AnyMessage, HumanMessage, RemoveMessage, SystemMessage
+from langchain_core.messages import AIMessage, AnyMessage, HumanMessage, RemoveMessage, SystemMessage
 from langchain_core.runnables import RunnableConfig, RunnableLambda
-from langchain_core.tools import BaseTool, StructuredTool
 
 from afterturn_client import requests
 from afterturn_client.aio import AsyncClient
 from afterturn_client.client import Client
-from afterturn_client.errors import Unavailable
-from afterturn_client.model import Context, Hit, Remembered
+from afterturn_client.errors import AfterturnError, RequestFailed, Unavailable
+from afterturn_client.langchain import memory_tools, user_and_agent
+from afterturn_client.langgraph_store import AfterturnStore
+from afterturn_client.model import Context, Remembered
 from afterturn_client.requests import Request
+
+__all__ = ["CONTEXT_ID", "AfterturnStore", "context_node", "hot_path_node", "memory_tools", "turn_node"]
 
 CONTEXT_ID: Final = "afterturn-context"
 """The id of the message that says what is known: the one of this turn takes the place of the one before."""
-_NOBODY: Final = "Nobody is known by name here, so there is no memory."
+_UNTRUSTED: Final = 0.6
+"""How far what the hot path proposes is believed: nobody has checked it ("S3 Vectors plan", trigger)."""
 
 _log = logging.getLogger("afterturn_client")
 
@@ -38,7 +45,7 @@ def context_node(
     """
 
     def asked(state: Mapping[str, Any], config: RunnableConfig) -> Request[Context] | None:
-        user, agent = _who(config)
+        user, agent = user_and_agent(config)
         if user is None:
             return None
         return requests.context(user, _question(state["messages"]), agent_id=agent, tokens=tokens, bullets=bullets)
@@ -66,53 +73,117 @@ def context_node(
     return RunnableLambda(told, name="memory_context")
 
 
-def memory_tools(client: Client | AsyncClient, *, may_write: bool = False) -> list[BaseTool]:
-    """Return tools for an agent: `search_memory`, and `remember` where the agent may write."""
+def hot_path_node(
+    client: Client | AsyncClient, propose: Callable[[str], str | None]
+) -> RunnableLambda[Mapping[str, Any], dict[str, list[Any]]]:
+    """Return a node for before the agent: what cannot wait for the turn's end is remembered beside the answer.
 
-    def search_memory(text: str, config: RunnableConfig) -> Request[tuple[Hit, ...]] | None:
-        """Search what is known about the user, to answer with what they said before."""
-        user, agent = _who(config)
-        return None if user is None else requests.search(text, user_id=user, agent_id=agent, limit=5)
+    `propose` is given what the user said last, and answers one sentence of the third person, or None: rules, or a small
+    model with a time limit of its own. The node returns at once. What becomes of the sentence is decided as of any
+    other and told by the service's events; a failure is logged, and the turn is processed all the same.
+    """
 
-    def remember(text: str, config: RunnableConfig) -> Request[Remembered] | None:
-        """Remember one lasting fact about the user, in a sentence of the third person, as they said it."""
-        user, agent = _who(config)
-        return None if user is None else requests.remember(text, user_id=user, agent_id=agent)
+    def proposed(state: Mapping[str, Any], config: RunnableConfig) -> Request[Remembered] | None:
+        user, agent = user_and_agent(config)
+        said = _question(state["messages"])
+        summary = propose(said) if user is not None and said else None
+        if not summary:
+            return None
+        return requests.remember(summary, user_id=user, agent_id=agent, confidence=_UNTRUSTED)
 
-    tools = [_tool(client, search_memory, _found)]
-    return [*tools, _tool(client, remember, _kept)] if may_write else tools
+    if isinstance(client, AsyncClient):
+        under_way: set[Task[None]] = set()
+
+        async def remember(request: Request[Remembered]) -> None:
+            try:
+                await client.send(request)
+            except RequestFailed as error:
+                _log.warning("the hot path did not remember: %s", error)
+
+        async def noted_async(state: Mapping[str, Any], config: RunnableConfig) -> dict[str, list[Any]]:
+            if (request := proposed(state, config)) is not None:
+                task = create_task(remember(request))
+                # The loop alone would let go of it.
+                under_way.add(task)
+                task.add_done_callback(under_way.discard)
+            return {}
+
+        return RunnableLambda(noted_async, name="memory_hotpath")
+
+    def send(request: Request[Remembered]) -> None:
+        try:
+            client.send(request)
+        except RequestFailed as error:
+            _log.warning("the hot path did not remember: %s", error)
+
+    def noted(state: Mapping[str, Any], config: RunnableConfig) -> dict[str, list[Any]]:
+        if (request := proposed(state, config)) is not None:
+            Thread(target=send, args=(request,), name="afterturn-hot-path", daemon=True).start()
+        return {}
+
+    return RunnableLambda(noted, name="memory_hotpath")
 
 
-def _tool(
-    client: Client | AsyncClient, build: Callable[..., Request[Any] | None], say: Callable[[Any], str]
-) -> BaseTool:
-    """Make a tool that sends what `build` builds, and says the answer."""
+def turn_node(client: Client | AsyncClient) -> RunnableLambda[Mapping[str, Any], dict[str, list[Any]]]:
+    """Return a node for behind the agent: it hands over what the user said last and what was answered.
+
+    It takes at most 50 ms whatever the service does. The conversation is the graph's `thread_id`; a node that is run
+    again for the same messages hands over the same turn. What is not accepted is logged.
+    """
+
+    def handed(
+        state: Mapping[str, Any], config: RunnableConfig
+    ) -> tuple[str | None, list[dict[str, str]], dict[str, Any]]:
+        user, agent = user_and_agent(config)
+        said = _exchange(state["messages"])
+        thread = str((config.get("configurable") or {}).get("thread_id") or "default")
+        turn_id = _turn_id(user, thread, state["messages"])
+        return user, said, {"agent_id": agent, "conversation_id": thread, "turn_id": turn_id}
+
     if isinstance(client, AsyncClient):
 
-        async def sent_async(text: str, config: RunnableConfig) -> str:
-            request = build(text, config)
-            return _NOBODY if request is None else say(await client.send(request))
+        async def hand_over_async(state: Mapping[str, Any], config: RunnableConfig) -> dict[str, list[Any]]:
+            user, said, named = handed(state, config)
+            try:
+                if user is not None and said:
+                    await client.enqueue(user, said, **named)
+            except AfterturnError as error:
+                _log.warning("a turn was not accepted: %s", error)
+            return {}
 
-        return StructuredTool.from_function(coroutine=sent_async, name=build.__name__, description=build.__doc__)
+        return RunnableLambda(hand_over_async, name="memory_turn")
 
-    def sent(text: str, config: RunnableConfig) -> str:
-        request = build(text, config)
-        return _NOBODY if request is None else say(client.send(request))
+    def hand_over(state: Mapping[str, Any], config: RunnableConfig) -> dict[str, list[Any]]:
+        user, said, named = handed(state, config)
+        try:
+            if user is not None and said:
+                client.enqueue(user, said, **named)
+        except AfterturnError as error:
+            _log.warning("a turn was not accepted: %s", error)
+        return {}
 
-    return StructuredTool.from_function(func=sent, name=build.__name__, description=build.__doc__)
-
-
-def _found(hits: Sequence[Hit]) -> str:
-    return "\n".join(f"- {hit.content} ({hit.occurred_at:%Y-%m-%d})" for hit in hits) or "Nothing is known about that."
-
-
-def _kept(remembered: Remembered) -> str:
-    return remembered.memory.content if remembered.memory else "It was not kept."
+    return RunnableLambda(hand_over, name="memory_turn")
 
 
-def _who(config: RunnableConfig) -> tuple[str | None, str | None]:
-    named = config.get("configurable") or {}
-    return named.get("user_id"), named.get("agent_id")
+def _exchange(messages: Sequence[AnyMessage]) -> list[dict[str, str]]:
+    """Return the last thing the user said and what was answered to it, without what passed between agent and tools."""
+    last = _last_of_user(messages)
+    if last is None:
+        return []
+    said = [{"role": "user", "content": str(messages[last].text)}]
+    answers = [message for message in messages[last + 1 :] if isinstance(message, AIMessage) and str(message.text)]
+    return said + [{"role": "assistant", "content": str(message.text)} for message in answers[-1:]]
+
+
+def _turn_id(user: str | None, thread: str, messages: Sequence[AnyMessage]) -> str | None:
+    last = _last_of_user(messages)
+    named = None if last is None else messages[last].id
+    return None if named is None else str(uuid.uuid5(uuid.NAMESPACE_URL, f"{user}|{thread}|{named}"))
+
+
+def _last_of_user(messages: Sequence[AnyMessage]) -> int | None:
+    places = [place for place, message in enumerate(messages) if isinstance(message, HumanMessage)]
+    return places[-1] if places else None
 
 
 def _question(messages: Sequence[AnyMessage]) -> str:

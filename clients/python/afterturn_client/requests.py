@@ -271,12 +271,13 @@ def context(
         RequestFailed: the service did not do it; the class says why.
     """
     params = _params(question=question or None, tokens=tokens, bullets=bullets, user_id=user_id, agent_id=agent_id)
-    return Request("GET", _of(subject_id or user_id, "/context"), context_of, params, harmless=True)
+    return Request("GET", subject_path(subject_id or user_id, "/context"), context_of, params, harmless=True)
 
 
 def preferences(user_id: str) -> Request[Preferences]:
     """Return what a user wants of their memory."""
-    return Request("GET", _of(user_id, "/preferences"), preferences_of, _params(user_id=user_id), harmless=True)
+    path = subject_path(user_id, "/preferences")
+    return Request("GET", path, preferences_of, _params(user_id=user_id), harmless=True)
 
 
 def want(
@@ -284,25 +285,25 @@ def want(
 ) -> Request[Preferences]:
     """Give or withdraw consent, or say where a user lives; what is left out stays."""
     said = {"consent": consent, "time_zone": time_zone}
-    path = _of(user_id, "/preferences")
+    path = subject_path(user_id, "/preferences")
     return Request("PATCH", path, preferences_of, _params(user_id=user_id), _body(said), harmless=True)
 
 
 def block_topic(user_id: str, topic: str) -> Request[Preferences]:
     """Keep and tell nothing on a topic from now on."""
-    path = _of(user_id, f"/topics/{_segment(topic)}")
+    path = subject_path(user_id, f"/topics/{_segment(topic)}")
     return Request("PUT", path, preferences_of, _params(user_id=user_id), harmless=True)
 
 
 def unblock_topic(user_id: str, topic: str) -> Request[Preferences]:
     """Let a topic be kept and told again."""
-    path = _of(user_id, f"/topics/{_segment(topic)}")
+    path = subject_path(user_id, f"/topics/{_segment(topic)}")
     return Request("DELETE", path, preferences_of, _params(user_id=user_id), harmless=True)
 
 
 def check(user_id: str, text: str) -> Request[Checked]:
     """Tell whether a text is on none of the topics that a user wants left alone."""
-    path = _of(user_id, "/topics/check")
+    path = subject_path(user_id, "/topics/check")
     return Request("POST", path, checked_of, _params(user_id=user_id), _body({"text": text}), harmless=True)
 
 
@@ -311,7 +312,7 @@ def forget_user(user_id: str) -> Request[Proof]:
 
     Turns of theirs that wait in this machine's spool are sent all the same, so flush before.
     """
-    return Request("DELETE", _of(user_id, ""), proof_of, _params(user_id=user_id))
+    return Request("DELETE", subject_path(user_id, ""), proof_of, _params(user_id=user_id))
 
 
 def turn(body: bytes) -> Request[None]:
@@ -378,7 +379,8 @@ def _one(memory_id: Id) -> str:
     return f"{MEMORIES}{uuid.UUID(str(memory_id))}"
 
 
-def _of(subject_id: str, rest: str) -> str:
+def subject_path(subject_id: str, rest: str) -> str:
+    """Return the path of something of a subject."""
     return f"{SUBJECTS}{_segment(subject_id)}{rest}"
 
 

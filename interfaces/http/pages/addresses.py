@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, TypeVar
 from urllib.parse import quote
 
-from recall.listing import InvalidCursor
+from recall.cursors import InvalidCursor
 
 _Row = TypeVar("_Row")
 

@@ -12,7 +12,7 @@ from fastapi.exceptions import RequestValidationError
 from fastapi.routing import APIRoute
 
 from interfaces.http.pages.rendering import page
-from recall.listing import InvalidCursor
+from recall.cursors import InvalidCursor
 from schema.errors import AfterturnError, NotFound, Refused, Transient, UnderLegalHold
 
 _log = structlog.get_logger()

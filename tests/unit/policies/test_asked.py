@@ -59,7 +59,9 @@ def test_other_answers_are_kept(question: str, answer: str) -> None:
     assert kept(question, answer) == answer
 
 
-@pytest.mark.parametrize("begun", ["My card starts with four two four two", "My card is 4111 1111", "my PIN is"])
+@pytest.mark.parametrize(
+    "begun", ["My card starts with four two four two", "My card is 4111 1111", "my PIN is", "My PIN starts with 48"]
+)
 def test_a_secret_begun_in_one_turn_is_not_completed_after_the_answer_to_it(begun: str) -> None:
     told = "4242 4242, that is all"
     assert kept(begun, "Got it.", told) == "[secret], that is all"

@@ -162,3 +162,36 @@ def test_what_is_seen_of_a_text_knows_where_it_was_written(text: str) -> None:
     assert "".join(text[place] for place in seen.places if text[place].isascii()) == "".join(
         char for char, place in zip(seen.text, seen.places, strict=True) if text[place].isascii()
     )
+
+
+@pytest.mark.parametrize(
+    ("said", "told"),
+    [
+        ("the card number goes forty-one eleven, eleven eleven, eleven eleven, eleven eleven", "eleven"),
+        ("My PIN is forty-eight twenty-one.", "forty"),
+        ("my pin: nineteen eighty four", "eighty"),
+        ("the safe opens with twelve, thirty, forty-four", "thirty"),
+        ("cvv is nine one three", "nine"),
+        ("my account number is one two three four five six seven eight", "three"),
+        ("My social is two one nine, oh nine, nine nine nine nine", "nine"),
+        ("passport number nine two five six six five four one six", "six"),
+    ],
+)
+def test_a_number_that_is_read_out_in_words_is_masked_as_one_in_digits_is(said: str, told: str) -> None:
+    assert told not in screen(said, POLICY).text
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "I was born in nineteen eighty four.",
+        "My passport expires in twenty twenty seven.",
+        "My PIN board has forty two photos.",
+        "My account has twelve thousand and fifty dollars.",
+        "My card night is on the twenty first with twelve friends.",
+        "My safe is twenty four years old.",
+        "I have lived at one twenty one Elm Street for ten years.",
+    ],
+)
+def test_what_is_counted_in_words_stays(said: str) -> None:
+    assert screen(said, POLICY).text == said

@@ -1,0 +1,78 @@
+"""Requests of the store: JSON that an application keeps about a user, under namespaces and keys of its own."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from afterturn_client.requests import Request, subject_path
+
+
+@dataclass(frozen=True)
+class Item:
+    """What is kept under a key. `score` is the cosine to the query; None where meaning had no part."""
+
+    namespace: tuple[str, ...]
+    key: str
+    value: dict[str, Any]
+    created_at: datetime
+    updated_at: datetime
+    score: float | None
+
+
+Answer = Item | list[Item] | list[tuple[str, ...]] | None
+
+
+def read_items(subject_id: str, ops: Sequence[Mapping[str, Any]]) -> Request[Sequence[Answer]]:
+    """Read items, search them and list namespaces: at most 100 at a time, each answer in its place.
+
+    An op is `{"op": "get", "namespace", "key"}`, `{"op": "search", "namespace_prefix", "query"?, "filter"?, "limit"?,
+    "offset"?}` or `{"op": "list_namespaces", "match_conditions"?, "max_depth"?, "limit"?, "offset"?}`.
+
+    Raises:
+        RequestFailed: the service did not do it; the class says why.
+    """
+    body = json.dumps({"ops": list(ops)}).encode()
+    return Request("POST", subject_path(subject_id, "/store/read"), _answers_of, body=body, harmless=True)
+
+
+def write_items(subject_id: str, puts: Sequence[Mapping[str, Any]]) -> Request[None]:
+    """Keep and delete items, all or none: at most 100 at a time, the last of those under one key counts.
+
+    A put is `{"namespace", "key", "value", "ttl_minutes"?, "texts"?}`; a value of None deletes, and `texts` are what a
+    query finds it by.
+
+    Raises:
+        Invalid: consent is withdrawn, or a value cannot be kept.
+        RequestFailed: the service did not do it; the class says why.
+    """
+    body = json.dumps({"puts": list(puts)}).encode()
+    return Request("POST", subject_path(subject_id, "/store/write"), lambda _body: None, body=body)
+
+
+def _answers_of(body: Any) -> list[Answer]:
+    return [_answer_of(result) for result in body["results"]]
+
+
+def _answer_of(result: Any) -> Answer:
+    if result is None:
+        return None
+    if isinstance(result, list):
+        if result and isinstance(result[0], list):
+            return [tuple(namespace) for namespace in result]
+        return [_item_of(one) for one in result]
+    return _item_of(result)
+
+
+def _item_of(said: Mapping[str, Any]) -> Item:
+    return Item(
+        tuple(said["namespace"]),
+        said["key"],
+        said["value"],
+        datetime.fromisoformat(said["created_at"]),
+        datetime.fromisoformat(said["updated_at"]),
+        said["score"],
+    )

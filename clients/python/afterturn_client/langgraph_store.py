@@ -1,0 +1,232 @@
+"""A LangGraph store whose items lie in an Afterturn service. Import it from `afterturn_client.langgraph`."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any, Final, TypeVar
+
+from langgraph.store.base import (
+    BaseStore,
+    GetOp,
+    InvalidNamespaceError,
+    Item,
+    ListNamespacesOp,
+    MatchCondition,
+    Op,
+    PutOp,
+    Result,
+    SearchItem,
+    SearchOp,
+    TTLConfig,
+    get_text_at_path,
+    tokenize_path,
+    validate_op_namespace,
+)
+
+from afterturn_client import items
+from afterturn_client.aio import AsyncClient
+from afterturn_client.client import Client
+from afterturn_client.requests import Request
+
+T = TypeVar("T")
+_MOST: Final = 100
+"""How many operations one request may have."""
+_OPERATORS: Final = frozenset({"$eq", "$ne", "$gt", "$gte", "$lt", "$lte"})
+
+
+class AfterturnStore(BaseStore):
+    """LangGraph's long-term store, kept by an Afterturn service: in the user's export, and gone with their erasure.
+
+    Whose an item is: `user_id` where one is given, and otherwise the label of its namespace at `user_at`, so that one
+    store serves all users of a graph. To search or list without that label is refused: nobody's items are everybody's.
+
+    `fields` are the paths of a value whose texts a query finds it by ("$": all of it), unless a put names others; what
+    is put with `index=False` is found by no meaning. A `Client` serves sync and async graphs, an `AsyncClient` async
+    ones.
+
+    A value is kept as it is and becomes no memory: `Client.remember` and `hot_path_node` make those.
+    """
+
+    supports_ttl = True
+
+    def __init__(
+        self,
+        client: Client | AsyncClient,
+        *,
+        user_id: str | None = None,
+        user_at: int = 0,
+        fields: Sequence[str] = ("$",),
+        ttl: TTLConfig | None = None,
+    ) -> None:
+        self._client = client
+        self._user_id, self._user_at = user_id, user_at
+        self._fields = tuple(fields)
+        self.ttl_config = ttl
+
+    def batch(self, ops: Iterable[Op]) -> list[Result]:
+        """Do several operations: what is read is as it was before anything is put.
+
+        Raises:
+            TypeError: the store has an `AsyncClient`: await `abatch`.
+            ValueError: a namespace or a filter cannot be one, or names no user.
+            RequestFailed: the service did not do it; the class says why.
+        """
+        if isinstance(self._client, AsyncClient):
+            raise TypeError("this store has an AsyncClient: give it a Client, or await `aget`, `asearch`, `aput` ...")
+        planned = _Planned(list(ops), self._whose, self._fields)
+        for request, places in planned.reads():
+            planned.answer(places, self._client.send(request))
+        for put in planned.writes():
+            self._client.send(put)
+        return planned.results
+
+    async def abatch(self, ops: Iterable[Op]) -> list[Result]:
+        """As `batch`."""
+        if isinstance(self._client, Client):
+            return await asyncio.to_thread(self.batch, list(ops))
+        planned = _Planned(list(ops), self._whose, self._fields)
+        for request, places in planned.reads():
+            planned.answer(places, await self._client.send(request))
+        for put in planned.writes():
+            await self._client.send(put)
+        return planned.results
+
+    def _whose(self, namespace: Sequence[str]) -> str:
+        if self._user_id is not None:
+            return self._user_id
+        if len(namespace) <= self._user_at or namespace[self._user_at] == "*":
+            raise InvalidNamespaceError(
+                f"label {self._user_at} of the namespace should be the user whose items are meant; a store with "
+                "`user_id` needs none"
+            )
+        return namespace[self._user_at]
+
+
+class _Planned:
+    """The requests that a batch is made of, and its results."""
+
+    def __init__(self, ops: Sequence[Op], whose: Callable[[Sequence[str]], str], fields: Sequence[str]) -> None:
+        self.results: list[Result] = [None] * len(ops)
+        self._reads: dict[str, list[tuple[int, dict[str, Any]]]] = {}
+        self._puts: dict[str, dict[tuple[tuple[str, ...], str], dict[str, Any]]] = {}
+        for place, op in enumerate(ops):
+            validate_op_namespace(op)
+            match op:
+                case PutOp():
+                    last = self._puts.setdefault(whose(op.namespace), {})
+                    last[(op.namespace, op.key)] = _put(op, fields)
+                case GetOp():
+                    self._read(whose(op.namespace), place, _get(op))
+                case SearchOp():
+                    self._read(whose(op.namespace_prefix), place, _search(op))
+                case ListNamespacesOp():
+                    self._read(whose(_beginning(op.match_conditions or ())), place, _listing(op))
+                case _:
+                    raise ValueError(f"Unknown operation type: {type(op)}")
+
+    def reads(self) -> Iterable[tuple[Request[Sequence[items.Answer]], list[int]]]:
+        """Yield what is to be read of whom, and where the answers belong."""
+        for user, asked in self._reads.items():
+            for start in range(0, len(asked), _MOST):
+                some = asked[start : start + _MOST]
+                yield items.read_items(user, [op for _, op in some]), [place for place, _ in some]
+
+    def writes(self) -> Iterable[Request[None]]:
+        """Yield what is to be kept and deleted of whom."""
+        for user, puts in self._puts.items():
+            said = list(puts.values())
+            for start in range(0, len(said), _MOST):
+                yield items.write_items(user, said[start : start + _MOST])
+
+    def answer(self, places: Sequence[int], answers: Sequence[items.Answer]) -> None:
+        """Note what was answered."""
+        for place, answer in zip(places, answers, strict=True):
+            self.results[place] = _result(answer)
+
+    def _read(self, user: str, place: int, asked: dict[str, Any]) -> None:
+        self._reads.setdefault(user, []).append((place, asked))
+
+
+def _put(op: PutOp, fields: Sequence[str]) -> dict[str, Any]:
+    paths = () if op.index is False else fields if op.index is None else op.index
+    value = None if op.value is None else _json(op.value)
+    texts = [] if value is None else [text for path in paths for text in _texts(value, path)]
+    return {"namespace": op.namespace, "key": op.key, "value": value, "ttl_minutes": op.ttl, "texts": texts}
+
+
+def _json(value: Mapping[str, Any]) -> dict[str, Any]:
+    try:
+        json.dumps(value, allow_nan=False)
+    except (TypeError, ValueError) as error:
+        raise ValueError(f"the value cannot be written as JSON: {error}") from error
+    return dict(value)
+
+
+def _texts(value: Mapping[str, Any], path: str) -> list[str]:
+    return get_text_at_path(value, path if path == "$" else tokenize_path(path))
+
+
+def _get(op: GetOp) -> dict[str, Any]:
+    return {"op": "get", "namespace": op.namespace, "key": op.key, "refresh_ttl": op.refresh_ttl}
+
+
+def _search(op: SearchOp) -> dict[str, Any]:
+    _check_filter(op.filter or {})
+    return {
+        "op": "search",
+        "namespace_prefix": op.namespace_prefix,
+        "query": op.query,
+        "filter": op.filter or {},
+        "limit": op.limit,
+        "offset": op.offset,
+        "refresh_ttl": op.refresh_ttl,
+    }
+
+
+def _check_filter(wanted: Mapping[str, Any]) -> None:
+    for value in wanted.values():
+        if not isinstance(value, Mapping):
+            continue
+        if not any(key.startswith("$") for key in value):
+            _check_filter(value)
+        elif unknown := sorted(value.keys() - _OPERATORS):
+            raise ValueError(f"Unsupported operator: {unknown[0]}")
+
+
+def _listing(op: ListNamespacesOp) -> dict[str, Any]:
+    conditions = [{"match_type": one.match_type, "path": one.path} for one in op.match_conditions or ()]
+    return {
+        "op": "list_namespaces",
+        "match_conditions": conditions,
+        "max_depth": op.max_depth,
+        "limit": op.limit,
+        "offset": op.offset,
+    }
+
+
+def _beginning(conditions: Sequence[MatchCondition]) -> Sequence[str]:
+    """Return the labels with which all that is listed begins, as far as the conditions say."""
+    return next((tuple(one.path) for one in conditions if one.match_type == "prefix"), ())
+
+
+def _result(answer: items.Answer) -> Result:
+    if isinstance(answer, items.Item):
+        return Item(**_fields_of(answer))
+    if answer is None:
+        return None
+    found = [one for one in answer if isinstance(one, items.Item)]
+    if found:
+        return [SearchItem(**_fields_of(item), score=item.score) for item in found]
+    return [one for one in answer if isinstance(one, tuple)]
+
+
+def _fields_of(item: items.Item) -> dict[str, Any]:
+    return {
+        "namespace": item.namespace,
+        "key": item.key,
+        "value": item.value,
+        "created_at": item.created_at,
+        "updated_at": item.updated_at,
+    }

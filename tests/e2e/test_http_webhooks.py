@@ -1,0 +1,64 @@
+"""The service: webhooks of a tenant, from making one to its log, and who may not."""
+
+from __future__ import annotations
+
+import httpx
+import pytest
+
+from schema import Capability
+from tests.e2e.service import Served
+
+WEBHOOKS = "/api/v1/webhooks"
+HOOK = {"url": "https://example.com/memory", "events": ["memory.created"]}
+
+
+@pytest.fixture
+def admin(service: Served, user: str) -> httpx.Client:
+    return service.client(service.key(tenant=f"tenant-of-{user}"))
+
+
+def test_a_webhook_is_made_read_rotated_and_dropped_and_its_secret_shown_once(admin: httpx.Client) -> None:
+    made = admin.post(WEBHOOKS, json=HOOK)
+    assert made.status_code == 201
+    assert made.json()["secret"].startswith("whsec_")
+    one = f"{WEBHOOKS}/{made.json()['id']}"
+    [listed] = admin.get(WEBHOOKS).json()
+    assert listed == admin.get(one).json() == {key: value for key, value in made.json().items() if key != "secret"}
+    rotated = admin.post(f"{one}/rotate", json={"overlap_hours": 1}).json()
+    assert rotated["secret"] != made.json()["secret"]
+    assert admin.delete(one).status_code == 204
+    assert admin.get(one).status_code == 404
+
+
+def test_what_waits_for_a_webhook_stands_in_its_log(admin: httpx.Client, user: str) -> None:
+    one = f"{WEBHOOKS}/{admin.post(WEBHOOKS, json=HOOK).json()['id']}"
+    for said in ("Anna plays the violin.", "Anna lives in Lisbon.", "Anna is allergic to peanuts."):
+        admin.post("/api/v1/memories/", json={"content": said, "user_id": user}).raise_for_status()
+    first = admin.get(f"{one}/deliveries", params={"limit": 2}).json()
+    second = admin.get(f"{one}/deliveries", params={"limit": 2, "cursor": first["cursor"]}).json()
+    assert [len(page["items"]) for page in (first, second)] == [2, 1]
+    assert second["cursor"] is None
+    [delivery] = second["items"]
+    assert (delivery["event"], delivery["status"], delivery["subject_id"]) == ("memory.created", "waiting", user)
+    again = admin.post(f"{one}/deliveries/{delivery['id']}/resend")
+    assert (again.status_code, again.json()["id"]) == (200, delivery["id"])
+
+
+def test_webhooks_are_for_keys_of_the_whole_tenant_that_may_manage_it(
+    service: Served, admin: httpx.Client, user: str
+) -> None:
+    made = admin.post(WEBHOOKS, json=HOOK).json()["id"]
+    tenant = f"tenant-of-{user}"
+    with service.client(service.key(Capability.READ, Capability.WRITE, tenant=tenant)) as reader:
+        assert reader.get(WEBHOOKS).status_code == 403
+    with service.client(service.key(tenant=tenant, user=user)) as bound:
+        assert bound.post(WEBHOOKS, json=HOOK).status_code == 403
+    with service.client(service.key(tenant=f"{tenant}-other")) as stranger:
+        assert stranger.get(f"{WEBHOOKS}/{made}").status_code == 404
+        assert stranger.get(WEBHOOKS).json() == []
+
+
+@pytest.mark.parametrize("url", ["ftp://example.com", "https://u:p@example.com/", "not a url"])
+def test_a_url_that_cannot_be_told_is_refused_by_name(admin: httpx.Client, url: str) -> None:
+    refused = admin.post(WEBHOOKS, json={"url": url})
+    assert (refused.status_code, refused.json()["errors"][0]["field"]) == (422, "body.url")
