@@ -126,6 +126,7 @@ def _agreement(stores: Stores) -> Iterator[HealthCheck]:
         yield warning("index contents", f"{held} vectors of {memories} memories", hint)
     else:
         yield fine("index contents", f"{held} vectors of {memories} memories, {waiting} wait to be told")
+    yield from _documents(stores)
     for move in stores.catalog.reindex_jobs.under_way():
         behind = stores.catalog.reindex_jobs.behind()
         if move.finished_at is None:
@@ -134,6 +135,20 @@ def _agreement(stores: Stores) -> Iterator[HealthCheck]:
         else:
             hint = "when no worker has the old settings any more: `afterturn reindex --finish`"
             yield warning("move", f"to {move.index}: all is there, {behind} late writes wait", hint)
+
+
+def _documents(stores: Stores) -> Iterator[HealthCheck]:
+    """Check whether the index of documents' parts has what the catalog has of them."""
+    counts = stores.catalog.documents.counts()
+    if not counts.documents:
+        return
+    held = _settled(stores.chunks, counts.chunks)
+    waiting = stores.catalog.count_index_jobs()
+    told = f"{held} vectors of {counts.chunks} chunks of {counts.documents} documents, {counts.waiting} not searchable"
+    if abs(held - counts.chunks) > waiting:
+        yield failed("index of documents", told, _REINDEX)
+    else:
+        yield fine("index of documents", told)
 
 
 def _settled(index: Index, memories: int) -> int:

@@ -83,6 +83,14 @@ class DocumentStore:
         with self._engine.connect() as connection:
             return [_head(row) for row in connection.execute(query)]
 
+    def page_after(self, subject: Subject, document_id: str | None, limit: int) -> list[KeptDocument]:
+        """Return a subject's documents without content, in the order of their ids, from behind an id on."""
+        query = select(*_HEADS).where(of_subject(_DOCUMENTS, subject)).order_by(_DOCUMENTS.c.document_id).limit(limit)
+        if document_id is not None:
+            query = query.where(_DOCUMENTS.c.document_id > document_id)
+        with self._engine.connect() as connection:
+            return [_head(row) for row in connection.execute(query)]
+
     def waiting(self, before: datetime, limit: int) -> list[tuple[Subject, str]]:
         """Return documents of which a version is to be made searchable since before a moment, and that nobody has
         taken since then, oldest first."""
