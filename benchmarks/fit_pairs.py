@@ -5,8 +5,8 @@
 The head "same" is fitted on the labelled pairs of DIR (`pairs.jsonl.gz`); "changed" on
 `benchmarks/data/changes.jsonl`, on the cases of FILE of two turns whose second changes the first (kind update) or
 does not (control), and on what the people of DIR's `locomo_turns.jsonl.gz` say, which hardly ever changes what they
-said before. Each is first fitted on a half, or on one author, and judged on the other; what is written is fitted on
-all.
+said before. Each is first fitted without a half, or without one author, and judged on that; what is written is fitted
+on all.
 """
 
 from __future__ import annotations
@@ -25,11 +25,13 @@ from numpy.typing import NDArray
 from rich.console import Console
 
 from policies.language.attributes import ATTRIBUTES, Prototypes, attribute_shares
+from policies.language.heads import judge
 from policies.language.wording import read
 from policies.pairs import CHANGED_FROM, GUARDS, SAME_FROM, features_of
 from schema.settings import load_settings
 from stores.embedding import open_embedder
 from stores.embedding.base import Embedder
+from worker.extract.language import parse
 
 Numbers = NDArray[np.float64]
 _WEIGHTS: Final = Path(__file__).parents[1] / "policies" / "pairs.json"
@@ -37,7 +39,7 @@ _CHANGES: Final = Path(__file__).parent / "data" / "changes.jsonl"
 _OF_SET: Final = {"sick": 8.0, "stsb": 3.0, "mrpc": 6.0, "snli": 0.15, "prosecco": 6.0, "decode_pairs": 0.05}
 """How much a pair of each set counts, so that the small ones are heard."""
 _OF_CONTRADICTION: Final = 3.0
-_ONLY_CHANGED: Final = ("new ", "old ", "news ", "both ", "only ", "anchor", "unanchor", "behind", "fresh ")
+_ONLY_CHANGED: Final = ("told", "new ", "old ", "news ", "both ", "only ", "anchor", "unanchor", "behind", "fresh ")
 _NAME: Final = "Maya"
 _TOLD: Final = (
     ("I'm", "Maya is"),
@@ -51,10 +53,11 @@ _TOLD: Final = (
 _OF_CHATTER: Final = 5_000.0
 _OF_ALIKE: Final = 1.5
 """How much a pair counts that only looks like a change."""
-_NEAREST: Final = 10
+_NEAREST, _EVERY = 10, 4
 _SENTENCE: Final = re.compile(r"[^.!?\n]+[.!?]*")
 _TELLS: Final = re.compile(r"\b(?:I|my|we|our)\b.*\w+ \w+ \w+", re.IGNORECASE)
-_STRANGERS: Final = 400
+_PARSE_AT_ONCE: Final = 64
+_STRANGERS: Final = 150
 """Pairs of statements of two people a set, which change nothing."""
 console = Console()
 
@@ -71,6 +74,7 @@ class Pair:
     contradicts: bool = False
     name: str = _NAME
     behind: float = 0.0
+    told: float = 0.0
 
 
 def main(
@@ -79,7 +83,8 @@ def main(
 ) -> None:
     """Fit both heads, say how good they are on what they did not see, and write the weights."""
     embedder = open_embedder(load_settings())
-    same, changed = list(_same_pairs(data)), [*_changes(), *_cases(cases), *_chatter(data, embedder)]
+    same = list(_same_pairs(data))
+    changed = _with_news([*_changes(), *_cases(cases), *_chatter(data, embedder)])
     weights = {
         "same": _fitted("same", same, embedder, SAME_FROM),
         "changed": _fitted("changed", changed, embedder, CHANGED_FROM),
@@ -99,10 +104,15 @@ def _same_pairs(data: Path) -> Iterator[Pair]:
 
 def _changes() -> list[Pair]:
     rows = [json.loads(line) for line in _CHANGES.read_text(encoding="utf-8").splitlines()]
-    found = [
-        Pair(row["old"], row["new"], row["change"], 1.0 if row["change"] else _OF_ALIKE, "changes") for row in rows
-    ]
-    return _with_told(found + _strangers(found))
+    found: list[Pair] = []
+    for author in sorted({row["author"] for row in rows}):
+        mine = [
+            Pair(row["old"], row["new"], row["change"], 1.0 if row["change"] else _OF_ALIKE, f"changes {author}")
+            for row in rows
+            if row["author"] == author
+        ]
+        found += _with_told(mine + _strangers(mine))
+    return found
 
 
 def _cases(file: Path) -> list[Pair]:
@@ -129,7 +139,7 @@ def _chatter(data: Path, embedder: Embedder) -> list[Pair]:
     found = []
     for (_, speaker), spoken in said.items():
         vectors = embedder.embed(spoken)
-        for place in range(_NEAREST, len(spoken)):
+        for place in range(_NEAREST, len(spoken), _EVERY):
             cosines = vectors[:place] @ vectors[place]
             near = np.argsort(cosines)[-_NEAREST:]
             found += [
@@ -159,6 +169,16 @@ def _told(text: str) -> str:
     return text if text.startswith(_NAME) else f"{_NAME}: {text}"
 
 
+def _with_news(pairs: Sequence[Pair]) -> list[Pair]:
+    """The pairs with how likely the later statement tells of a change by itself."""
+    texts = list(dict.fromkeys(pair.new for pair in pairs))
+    read_in = (
+        one for start in range(0, len(texts), _PARSE_AT_ONCE) for one in parse(texts[start : start + _PARSE_AT_ONCE])
+    )
+    news = {text: judge(text, parsed).news for text, parsed in zip(texts, read_in, strict=True)}
+    return [replace(pair, told=news[pair.new]) for pair in pairs]
+
+
 def _strangers(pairs: Sequence[Pair]) -> list[Pair]:
     chance = np.random.default_rng(1)
     drawn = chance.integers(0, len(pairs), (_STRANGERS, 2))
@@ -172,13 +192,14 @@ def _fitted(head: str, pairs: Sequence[Pair], embedder: Embedder, least: float) 
     kept = np.array([not row.any() for row in seen["guards"]])
     rows = seen["rows"]
     groups = np.array([pair.source.split(",")[0] for pair in pairs])
-    halves = (
+    authors = [group for group in dict.fromkeys(groups.tolist()) if group != "chatter"]
+    folds = (
         np.random.default_rng(0).integers(0, 2, len(pairs))
         if head == "same"
-        else (groups == "cases") | ((groups == "chatter") & (np.arange(len(pairs)) % 2 == 0))
+        else np.array([n % len(authors) if g == "chatter" else authors.index(g) for n, g in enumerate(groups)])
     )
-    for half in (0, 1):
-        fit, judged = (halves == half) & kept, halves != half
+    for fold in np.unique(folds):
+        fit, judged = (folds != fold) & kept, folds == fold
         raw = rows[judged] @ _logistic(rows[fit], labels[fit], weights[fit])
         _report(
             head, [pair for pair, one in zip(pairs, judged, strict=True) if one], kept[judged] & (_share(raw) >= least)
@@ -202,7 +223,13 @@ def _seen(head: str, pairs: Sequence[Pair], embedder: Embedder) -> tuple[list[st
         one = float(both @ single) if about else 0.0
         found.append(
             features_of(
-                read(pair.old, pair.name), read(pair.new, pair.name), cosine, float(both.sum()), one, pair.behind
+                read(pair.old, pair.name),
+                read(pair.new, pair.name),
+                cosine,
+                float(both.sum()),
+                one,
+                pair.behind,
+                pair.told,
             )
         )
     wanted = [

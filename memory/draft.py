@@ -30,6 +30,7 @@ from schema import (
     Settlement,
     Status,
     Subject,
+    Turn,
 )
 from stores.catalog import Changes
 from stores.index.base import Vector
@@ -59,6 +60,10 @@ class Draft:
     """Reviews of the catalog that the subject wants forgotten."""
     hidden: dict[str, set[str]] = field(default_factory=dict)
     """Names of other people that are left out of what is kept of a turn, by its id."""
+    gone: dict[str, list[str]] = field(default_factory=dict)
+    """What memories told that were removed, by the ids of the turns that they came of."""
+    reduced: dict[str, Turn] = field(default_factory=dict)
+    """Raw turns of the catalog as they stay for the sake of other memories."""
     preferred: dict[Preference, None] = field(default_factory=dict)
     unpreferred: dict[Preference, None] = field(default_factory=dict)
     begun: float = field(default_factory=monotonic)
@@ -164,6 +169,8 @@ class Draft:
         self.changed[memory.id] = None
         # What was said of it in this batch would outlive it.
         self.events = [event for event in self.events if event.payload.get("id") != str(memory.id)]
+        for turn_id in memory.source_turn_ids:
+            self.gone.setdefault(turn_id, []).append(memory.summary)
         self._note(AuditAction.DELETED, memory, reason)
         self.events.append(self._event(EventName.DELETED, {"id": str(memory.id)}))
 
@@ -248,6 +255,7 @@ class Draft:
             created=self.created(),
             updated=self.updated(),
             deleted=self.deleted(),
+            reduced=tuple(self.reduced.values()),
             audit=tuple(self.audit),
             events=tuple(self.events),
             reviews=tuple(self.reviews),

@@ -39,6 +39,8 @@ from schema import (
 _PLAIN_ATTRIBUTE: Final = re.compile(r"[a-z][a-z_]{0,39}")
 _MAYBE_SAME, _MAYBE_CHANGED = 0.1, 0.25
 """Shares from which a model is asked, where there is one."""
+_MAYBE_NEWS: Final = 0.3
+"""From where on a statement that has no word of change may tell of one."""
 _SCALE: Final = (0.65, 0.9)
 """MiniLM's check and automatic thresholds: cosines of other embedders are brought to its scale by their own."""
 _FAR: Final = 0.4
@@ -148,7 +150,7 @@ def contradicts(candidate: Candidate, memory: Memory, policy: Policy, name: str 
 
 def tells_news(candidate: Candidate) -> bool:
     """Return whether a candidate says that something is otherwise than it was."""
-    return bool(_spoken(candidate).cues & NEWS)
+    return _news(candidate) >= _MAYBE_NEWS or bool(_spoken(candidate).cues & NEWS)
 
 
 def _judge(
@@ -170,7 +172,8 @@ def _judge(
     old, new = (said, known) if candidate.said_at < memory.said_at else (known, said)
     cosine = _scaled(neighbour.similarity, candidate, policy)
     behind = max(0.0, _scaled(nearest, candidate, policy) - cosine)
-    features = features_of(old, new, cosine, neighbour.attribute, neighbour.single, behind)
+    told = _news(candidate) if new is said else 0.0
+    features = features_of(old, new, cosine, neighbour.attribute, neighbour.single, behind, told)
     mergeable = alike and not weaker and not another_bearer(old, new) and not would_lose(candidate, memory)
     same = same_share(features) if mergeable and cosine >= _SCALE[0] else 0.0
     if mergeable and by_facts is SameFact.SAME and not features["numbers clash"]:
@@ -187,6 +190,10 @@ def _spoken(candidate: Candidate, name: str = "") -> Wording:
     words = read(candidate.summary, name)
     cue = _SPOKEN.get(candidate.change)
     return replace(words, cues=words.cues | {cue}) if cue else words
+
+
+def _news(candidate: Candidate) -> float:
+    return candidate.news if candidate.change is Change.NONE else 1.0
 
 
 def _is_weaker(candidate: Candidate, said: Wording, known: Wording) -> bool:

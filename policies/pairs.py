@@ -14,7 +14,7 @@ from itertools import pairwise
 from typing import Final
 
 from policies.language import lexicon
-from policies.language.wording import Quantity, Wording, content, contents
+from policies.language.wording import MEASURES, Quantity, Wording, content, contents
 
 Features = Mapping[str, float]
 _BRIEF, _FEW = 2, 14
@@ -46,12 +46,19 @@ def changed_share(features: Features) -> float:
 
 
 def features_of(
-    old: Wording, new: Wording, cosine: float, attribute: float = 0.0, single: float = 0.0, behind: float = 0.0
+    old: Wording,
+    new: Wording,
+    cosine: float,
+    attribute: float = 0.0,
+    single: float = 0.0,
+    behind: float = 0.0,
+    told: float = 0.0,
 ) -> Features:
     """Return what is seen of two statements, the later one second; each feature is about 0 to 1.
 
     `cosine` is on the scale of MiniLM, `attribute` how likely both speak of one attribute, `single` of one that has one
-    value at a time; `behind` is how much nearer than the old one another statement is to the new one.
+    value at a time; `behind` is how much nearer than the old one another statement is to the new one, `told` how likely
+    the new one by itself tells that something is otherwise (the head "change").
     """
     cues = cues_about(new, old)
     here, there, shared = old.words - new.words, new.words - old.words, old.words & new.words
@@ -60,7 +67,8 @@ def features_of(
     names_here, names_there = old.names - new.words, new.names - old.words
     values_here, values_there = ({q.value for q in one.quantities} for one in (old, new))
     anchors = len(shared - _COMMON)
-    news = bool(cues & NEWS)
+    news = max(float(bool(cues & NEWS)), told)
+    anchored = min(anchors, 3) / 3
     seen: dict[str, float] = {
         "one": 1.0,
         "cosine": cosine,
@@ -91,12 +99,16 @@ def features_of(
         "stance": bool((here | there) & _STANCES),
         "same words": not here and not there,
         "repeated": _is_repeated(old, new),
-        "anchored": min(anchors, 3) / 3,
+        "anchored": anchored,
         "unanchored": not anchors,
-        "news and anchored": news * min(anchors, 3) / 3,
+        "told": told,
+        "told and cosine": told * cosine,
+        "told and contained": told * contained,
+        "told and anchored": told * anchored,
+        "news and anchored": news * anchored,
         "fresh and contained": ("fresh" in cues) * contained,
         "fresh and single": ("fresh" in cues) * single,
-        "fresh and anchored": ("fresh" in cues) * min(anchors, 3) / 3,
+        "fresh and anchored": ("fresh" in cues) * anchored,
         "behind": behind,
         "both ended": "ends" in old.cues & cues,
         "news and contained": news * contained,
@@ -147,7 +159,7 @@ def shares_only_a_unit(old: Wording, new: Wording) -> bool:
     """Return whether all that two statements have in common is what they count in: a rent and savings are both euros,
     and neither takes the place of the other."""
     shared = old.words & new.words
-    units = {quantity.unit for quantity in (*old.quantities, *new.quantities)}
+    units = {quantity.unit for quantity in (*old.quantities, *new.quantities)} & MEASURES
     return bool(shared) and shared <= units and bool(old.words - shared) and bool(new.words - shared)
 
 

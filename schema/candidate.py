@@ -45,7 +45,8 @@ class Candidate(Value):
     `context_turn_ids` are earlier turns without which the statement could not be understood. `explicit` says
     that the user asked for it to be remembered, `private` that the user called it private. `replaces` names known
     memories whose place it takes as far as the extractor saw; `only_as_news` that it is worth a memory only if it
-    changes something that is known; `quoted` says that the summary is a quotation,
+    changes something that is known, `news` how likely it tells by itself that something is otherwise than it was;
+    `quoted` says that the summary is a quotation,
     `by_model` that a language model read it off the turn with the subject's known memories before it.
     """
 
@@ -72,6 +73,7 @@ class Candidate(Value):
     change: Change = Change.NONE
     replaces: tuple[uuid.UUID, ...] = ()
     only_as_news: bool = False
+    news: Share = 0.0
     quoted: bool = False
     by_model: bool = False
     language: Annotated[str, Field(min_length=2, max_length=10)] = "en"

@@ -9,6 +9,7 @@ from datetime import datetime, timedelta
 import structlog
 
 from memory.draft import Draft
+from memory.erasure.raw_turns import reduced_turn
 from memory.publish import publish
 from memory.resolve import resolve
 from memory.scoring import Item, Origin, embed, score
@@ -215,10 +216,13 @@ def _sources(
     fresh: Sequence[ReceivedTurn], preferences: SpokenPreferences, draft: Draft, policy: Policy
 ) -> Iterator[Turn]:
     """Yield the raw turns that memories of the draft came of, as they may be kept."""
-    needed = {turn_id for memory in (*draft.created(), *draft.updated()) for turn_id in memory.source_turn_ids}
+    made = (*draft.created(), *draft.updated())
     for turn in (arrived.turn for arrived in fresh):
-        if turn.turn_id in needed:
-            yield source_of(turn, preferences.topics(turn.turn_id), draft.hidden.get(turn.turn_id, ()), policy)
+        kept = [memory.summary for memory in made if turn.turn_id in memory.source_turn_ids]
+        if kept:
+            source = source_of(turn, preferences.topics(turn.turn_id), draft.hidden.get(turn.turn_id, ()), policy)
+            gone = draft.gone.get(turn.turn_id)
+            yield reduced_turn(source, gone, kept) if gone else source
 
 
 def _ledger(

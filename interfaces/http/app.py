@@ -15,7 +15,7 @@ from starlette.staticfiles import StaticFiles
 from interfaces.http import documents, events, health, items, memories, subjects, turns, webhooks
 from interfaces.http.description import describe
 from interfaces.http.limits import BodyLimit, OnlyThisMachine, RequestIds
-from interfaces.http.pages import entering, me, overview, trying, wishes
+from interfaces.http.pages import entering, graph, me, overview, trying, wishes
 from interfaces.http.pages.admin import access, decisions, fleet, letters
 from interfaces.http.pages.admin import subjects as registry
 from interfaces.http.problems import add_problems
@@ -77,6 +77,7 @@ def create_app(settings: Settings, *, anonymous: bool = False) -> FastAPI:
         decisions.router,
         me.router,
         wishes.router,
+        graph.router,
         trying.router,
         registry.router,
         letters.router,

@@ -22,13 +22,14 @@ _PART = r"(?: (?P<part>morning|afternoon|evening|night|arvo))?"
 _DOM = r"(?:3[01]|[12]\d|0?[1-9])"
 _TH = r"(?:st|nd|rd|th)"
 _Y = r"(?P<y>(?:19|20)\d\d)"
+_THAT_YEAR = r"(?:of )?(?P<that>this|next|last) year\b"
 _TO = rf"(?: ?(?:-|–|to|until|till|and|&) ?(?:the )?(?P<d2>{_DOM}){_TH}?)?"
 _UNITS = r"(?P<unit>days?|weeks?|fortnights?|months?|years?)"
 _ANY_UNIT = r"(?P<unit>minutes?|mins?|hours?|hrs?|days?|weeks?|fortnights?|months?|years?|decades?)"
 _SEASON = r"spring|summer|autumn|fall|winter"
 
 HINT: Final = re.compile(
-    r"\d|yesterday|today|tonight|tomorrow|morning|afternoon|evening|night|week|month|year|day\b|spring|summer|autumn|"
+    r"\d|yesterday|today|tonight|tomorrow|morning|afternoon|evening|night|week|month|year|days?\b|spring|summer|autumn|"
     rf"fall|winter|fortnight|ago\b|\b(?:{MONTH}|{DAY}|{_SHORT_DAY})\b",
     re.IGNORECASE,
 )
@@ -66,14 +67,15 @@ FORMS: Final = (
     ),
     _form(
         "day_month",
-        rf"(?:the )?(?P<d>{_DOM}|first){_TH}?{_TO}(?: of)? (?P<m>{MONTH})\b(?:\.?,? {_Y})?(?!\d)",
+        rf"(?:the )?(?P<d>{_DOM}|first){_TH}?{_TO}(?: of)? (?P<m>{MONTH})\b(?:\.?,? (?:{_Y}|{_THAT_YEAR}))?(?!\d)",
         "the 20th of Feb",
+        "12 May next year",
         "7th to 11th November",
         "first of May",
     ),
     _form(
         "month_day",
-        rf"(?P<m>{MONTH})\.? (?:the )?(?P<d>{_DOM}){_TH}?{_TO}\b(?:,? {_Y})?"
+        rf"(?P<m>{MONTH})\.? (?:the )?(?P<d>{_DOM}){_TH}?{_TO}\b(?:,? (?:{_Y}|{_THAT_YEAR}))?"
         r"(?![\d:]|\.\d| ?(?:am|pm|miles|km|people)\b)",
         "June 5",
         "aug 11-12",
@@ -124,7 +126,8 @@ FORMS: Final = (
     _form(
         "weekday",
         rf"(?:(?P<which>this past|last|past|next|this coming|this|coming) )?(?P<wd>{DAY}|{_SHORT_DAY}){_PART}"
-        rf"(?:,? the (?P<dom>{_DOM}){_TH})?\b(?!s\b| (?:is|are) (?:my|our) (?!last|first)|ay)",
+        rf"(?:,? the (?P<dom>{_DOM}){_TH})?\b"
+        r"(?!s\b| (?:mornings|afternoons|evenings|nights)\b| (?:is|are) (?:my|our) (?!last|first)|ay)",
         "on Friday",
         "next wednesday the 8th",
     ),

@@ -39,11 +39,14 @@ _NUMBERS: Final = {
     "nine": 9, "ten": 10, "eleven": 11, "twelve": 12, "couple": 2, "few": 3, "several": 4, "fifteen": 15,
     "twenty": 20, "thirty": 30, "forty": 40, "fifty": 50,
 }  # fmt: skip
+_THAT_YEAR: Final = {"last": -1, "this": 0, "next": 1}
 _VAGUE: Final = frozenset({"few", "couple", "several"})
 _ORDINALS: Final = {"first": 1, "second": 2, "third": 3, "fourth": 4, "last": -1}
 _YEARLY = re.compile(r"\b(?:birthday|bday|b-day|anniversary|born)\b", re.IGNORECASE)
 _ROW = re.compile(rf" ?(?:to|through|thru|till|until|-|–) ?{DAY}\b", re.IGNORECASE)
 _BY = re.compile(r"\b(?:by|before) the $", re.IGNORECASE)
+_WEEKLY: Final = re.compile(rf"\b{DAY}(?:(?:,| and| &|, and) {DAY}\b){{2,}}", re.IGNORECASE)
+"""Three weekdays in a list are habit: "golf Monday, Wednesday, Friday"."""
 _ROW_BEFORE = re.compile(rf"\b{DAY} ?(?:to|through|thru|till|until|-|–) ?$", re.IGNORECASE)
 
 Resolve = Callable[["Found"], Span | None]
@@ -123,12 +126,13 @@ def _digits(found: Found) -> Span | None:
 
 def _day_of_month_named(found: Found) -> Span | None:
     """ "June 5", "the 5th of June", "7th to 11th November": the first day, written with the last."""
-    if _YEARLY.search(found.text) and not found["y"]:
+    if _YEARLY.search(found.text) and not (found["y"] or found["that"]):
         return None
     number = found["d"]
     day = int(number) if number.isdigit() else _ORDINALS[number]
-    if found["y"]:
-        meant: date | None = date(int(found["y"]), month_number(found["m"]), day)
+    if found["y"] or found["that"]:
+        year = int(found["y"] or found.today.year + _THAT_YEAR[found["that"]])
+        meant: date | None = date(year, month_number(found["m"]), day)
     else:
         meant = _yearly(month_number(found["m"]), day, found)
     if meant is None or not found["d2"]:
@@ -176,8 +180,10 @@ def _deictic(found: Found) -> Span:
 
 
 def _comes_weekly(found: Found) -> bool:
-    """Return whether a weekday stands in a row of them, "Monday to Wednesday", and is not what something moved from or
-    to."""
+    """Return whether a weekday stands in a row or a list of them, "Monday to Wednesday", and is not what something
+    moved from or to."""
+    if any(row.start() <= found.match.start("wd") < row.end() for row in _WEEKLY.finditer(found.text)):
+        return True
     before = found.text[: found.match.start()][-24:]
     row = _ROW.match(found.text, found.match.end("wd")) and not before.endswith("from ")
     return bool(row or (_ROW_BEFORE.search(before) and "from " not in before))

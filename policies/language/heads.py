@@ -24,6 +24,8 @@ Floats: TypeAlias = NDArray[np.float32]
 
 HEADS: Final = ("worth", "intent", "whose", "certainty", "attribute", "change", "planted")
 NO_ATTRIBUTE: Final = "null"
+CHANGES: Final = ("replaces", "ends", "moves", "corrects")
+"""Labels of the head "change" that say that something is otherwise than it was."""
 _REASONS: Final = 3
 _FILE: Final = "heads.npz"
 
@@ -33,8 +35,9 @@ class Judgement:
     """What the heads say of one utterance. Numbers are probabilities, 0 to 1; `..._sure` is that of the label named.
 
     `worth` is that somebody would like it on their memory page in a month, `planted` that it wants the assistant to
-    keep an order that is not the user's own. `reasons` are the names of flags and groups of features that weighed most
-    for worth and intent; never words. `intents` has the probability of each.
+    keep an order that is not the user's own, `news` that something is told to be otherwise than it was. `reasons` are
+    the names of flags and groups of features that weighed most for worth and intent; never words. `intents` has the
+    probability of each.
     """
 
     worth: float
@@ -48,6 +51,7 @@ class Judgement:
     attribute_sure: float
     change: str
     change_sure: float
+    news: float
     planted: float
     reasons: tuple[str, ...]
     intents: dict[str, float]
@@ -101,6 +105,7 @@ def _judgement(features: Features, known: Weights) -> Judgement:
     said = {head: _said(score[known.columns[head]], known.labels[head]) for head in HEADS}
     worth, planted = (_likely(score[known.columns[head]]) for head in ("worth", "planted"))
     attribute = said["attribute"][0]
+    changes = _chances(score[known.columns["change"]], known.labels["change"])
     best = [known.columns["worth"].start]
     if said["intent"][0] != "none":
         best.append(known.columns["intent"].start + known.labels["intent"].index(said["intent"][0]))
@@ -123,6 +128,7 @@ def _judgement(features: Features, known: Weights) -> Judgement:
         attribute_sure=said["attribute"][1],
         change=said["change"][0],
         change_sure=said["change"][1],
+        news=sum(changes[label] for label in CHANGES),
         planted=planted,
         reasons=tuple(most[:_REASONS]),
         intents=_chances(score[known.columns["intent"]], known.labels["intent"]),

@@ -68,14 +68,19 @@ class Parsed:
         )
 
     def is_past(self) -> bool:
-        """Return whether the main verb is in the past or the perfect tense."""
+        """Return whether the main verb is in the past or the perfect tense; what has been and what one has got still
+        are."""
         root = next((i for i, token in enumerate(self.tokens) if token.dep == "ROOT"), None)
         if root is None:
             return False
         helpers = [self.tokens[child].lower for child in self.children(root) if self.tokens[child].dep == "aux"]
         if self.tokens[root].tag == "VBD" or "did" in helpers:
             return True
-        return self.tokens[root].tag == "VBN" and bool({"have", "has", "'ve", "had"} & set(helpers))
+        return (
+            self.tokens[root].tag == "VBN"
+            and self.tokens[root].lower not in ("been", "got")
+            and bool({"have", "has", "'ve", "had"} & set(helpers))
+        )
 
     def text_of(self, places: Sequence[int]) -> str:
         """Return the words at these places as text."""

@@ -126,7 +126,7 @@ def deed(verb: str) -> str:
 _STOPS: Final = lexicon.STOP_WORDS
 _PARTICLES: Final = frozenset(word for pair in lexicon.PARTICLES for word in pair)
 _BEARERS: Final = contents(lexicon.BEARERS)
-_MEASURES: Final = contents(
+MEASURES: Final = contents(
     ["$", "€", "£", "%", "km", "kg", "mile", "hour", "minute", "day", "week", "month", "meter", "gram", "pound"]
 )
 
@@ -256,6 +256,6 @@ def _unit(sign: str, following: str, value: float) -> str:
     if sign:
         return content(sign)
     noun = content(following) if following and following[0].isalpha() and following not in _STOPS else ""
-    if 1900 <= value < 2100 and value == int(value) and noun not in _MEASURES:
+    if 1900 <= value < 2100 and value == int(value) and noun not in MEASURES:
         return "year"
     return "" if following in _SCALE_WORDS else noun

@@ -17,6 +17,7 @@ from stores.catalog.decay import DecayStore
 from stores.catalog.documents import DocumentStore
 from stores.catalog.engine import read_only
 from stores.catalog.erasures import ErasureStore
+from stores.catalog.fact_pages import FactPages
 from stores.catalog.index_jobs import Backlog, queue_jobs, read_jobs, read_versions, take_jobs
 from stores.catalog.items import ItemStore
 from stores.catalog.nights import NightRuns
@@ -74,6 +75,7 @@ class Catalog:
         self.tombstones = TombstoneStore(self._engine, self._writers)
         self.reindex_jobs = ReindexJobs(self._engine, self._writers)
         self.pages = MemoryPages(self._engine)
+        self.facts = FactPages(self._engine)
         self.keys = KeyStore(self._engine, self._writers)
         self.members = MemberStore(self._engine, self._writers)
         self.items = ItemStore(self._engine, self._writers)

@@ -120,6 +120,8 @@ class Changes:
     updated: tuple[Memory, ...] = ()
     deleted: tuple[Memory, ...] = ()
     sources: tuple[Turn, ...] = ()
+    reduced: tuple[Turn, ...] = ()
+    """Raw turns that stay with fewer words than they had."""
     audit: tuple[AuditEntry, ...] = ()
     ledger: tuple[LedgerEntry, ...] = ()
     events: tuple[Event, ...] = ()

@@ -105,6 +105,7 @@ def write(
     _fold(connection, changes.folded)
     if changes.sources:
         _write_sources(connection, changes)
+    _reduce_sources(connection, changes)
     if changes.deleted:
         _drop_orphaned_sources(connection, changes.subject, changes.deleted)
         _take_back_events(connection, changes)
@@ -257,6 +258,13 @@ def _write_sources(connection: Connection, changes: Changes) -> None:
             for turn in changes.sources
         ],
     )
+
+
+def _reduce_sources(connection: Connection, changes: Changes) -> None:
+    table = tables.sources
+    for turn in changes.reduced:
+        mine = (of_subject(table, changes.subject), table.c.turn_id == turn.turn_id)
+        connection.execute(update(table).where(*mine).values(turn=turn.model_dump(mode="json", exclude_none=True)))
 
 
 def _drop_orphaned_sources(connection: Connection, subject: Subject, deleted: tuple[Memory, ...]) -> None:

@@ -155,9 +155,7 @@ _ROUTINE: Final = re.compile(
     re.IGNORECASE,
 )
 _COMING: Final = re.compile(
-    r"\b(?:I(?:'m| am) (?:going to|about to|planning|moving|leaving|starting|getting|expecting|hoping|"
-    r"\w+ing .{0,60}\b(?:on|in|around) "
-    r"(?:the |\d|[A-Z]))|I(?:'ll| will)|"
+    r"\b(?:I(?:'m| am) (?:going to|about to|planning|moving|leaving|starting|getting|expecting|hoping)|I(?:'ll| will)|"
     r"we(?:'re| are) (?:going to|planning)|we(?:'ll| will)|my \w+ is (?:on|in) (?:the |\d))",
     re.IGNORECASE,
 )

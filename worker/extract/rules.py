@@ -44,6 +44,7 @@ from worker.extract.forgetting import Forgetting
 from worker.extract.orders import called_in, instruction, name_told, reminder
 from worker.extract.statements import Statement, statements_of
 from worker.extract.utterances import Utterance, heard_in
+from worker.extract.worth import judged
 
 VERSION: Final = "rules-2"
 NAMELESS: Final = "The user"
@@ -179,6 +180,7 @@ class RulesExtractor:
             certainty=Certainty.SUPPOSITION if any(one.of_others for one in said.utterances) else Certainty.FACT,
             change=Change.CORRECTS if said.manner == "correction" else Change.NONE,
             only_as_news=said.only_as_news,
+            news=max((judged(one).news for one in said.utterances if one.parsed is not None), default=0.0),
             quoted=told is None,
             language=said.last.language,
         )

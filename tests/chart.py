@@ -1,0 +1,63 @@
+"""Renders the Helm chart as Helm does, by a Go template engine in Python: `helm` itself is in no package of ours."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import yaml
+from gotpl import Environment
+from gotpl.funcs.helm import function_map
+from gotpl.runtime.engine import TemplateEngine
+
+CHART = Path(__file__).parents[1] / "deploy" / "helm"
+EXAMPLES = sorted((CHART / "examples").glob("*.yaml"))
+
+
+class MissingValue(Exception):
+    """A value that the chart requires is not given."""
+
+
+def rendered(values: Mapping[str, Any], release: str = "afterturn") -> list[dict[str, Any]]:
+    """Return the manifests of the chart with these values over its own, as `helm template` prints them.
+
+    Raises:
+        MissingValue: a template requires a value that is empty.
+    """
+    chart = yaml.safe_load((CHART / "Chart.yaml").read_text())
+    data = {
+        "Values": _merged(yaml.safe_load((CHART / "values.yaml").read_text()), values),
+        "Release": {"Name": release, "Namespace": "default", "Service": "Helm"},
+        "Chart": {name[0].upper() + name[1:]: value for name, value in chart.items()},
+    }
+    engine: TemplateEngine
+
+    def include(name: str, context: object) -> str:
+        return str(engine.render_template(name, context))
+
+    def required(message: str, value: object) -> object:
+        if value in (None, ""):
+            raise MissingValue(message)
+        return value
+
+    def fail(message: str) -> object:
+        raise MissingValue(message)
+
+    functions = function_map(include=include, tpl=_no_tpl, required=required, fail=fail)
+    paths = sorted((CHART / "templates").iterdir())
+    engine = Environment(functions=functions).from_sources({path.name: path.read_text() for path in paths})
+    texts = [engine.render_template(path.name, data) for path in paths if path.suffix == ".yaml"]
+    return [one for text in texts for one in yaml.safe_load_all(text) if one]
+
+
+def _no_tpl(template: str, _context: object) -> object:
+    raise NotImplementedError(f"no value of the chart is a template: {template}")
+
+
+def _merged(own: Mapping[str, Any], given: Mapping[str, Any]) -> dict[str, Any]:
+    merged = dict(own)
+    for name, value in given.items():
+        before = merged.get(name)
+        merged[name] = _merged(before, value) if isinstance(before, dict) and isinstance(value, dict) else value
+    return merged

@@ -1,0 +1,162 @@
+"""What the Helm chart makes of its example values, checked against the schemas of Kubernetes and against the code."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+_NEEDS = "it is in requirements-dev.lock: `make install` brings it"
+kubernetes_validate = pytest.importorskip("kubernetes_validate", reason=_NEEDS)
+pytest.importorskip("gotpl", reason=_NEEDS)
+
+from schema.settings import Settings, variable_of  # noqa: E402
+from stores.queue import INGEST_QUEUE, NIGHTLY_QUEUE  # noqa: E402
+from tests.chart import CHART, EXAMPLES, rendered  # noqa: E402
+from tests.commands import all_commands  # noqa: E402
+
+ROOT = Path(__file__).parents[2]
+KUBERNETES = "1.37"
+Manifest = dict[str, Any]
+
+
+@pytest.fixture(scope="module", params=EXAMPLES, ids=lambda path: path.stem)
+def values(request: pytest.FixtureRequest) -> dict[str, Any]:
+    loaded: dict[str, Any] = yaml.safe_load(request.param.read_text())
+    return loaded
+
+
+@pytest.fixture(scope="module")
+def manifests(values: dict[str, Any]) -> list[Manifest]:
+    return rendered(values)
+
+
+def of_kind(manifests: list[Manifest], kind: str) -> dict[str, Manifest]:
+    return {one["metadata"]["name"].removeprefix("afterturn-"): one for one in manifests if one["kind"] == kind}
+
+
+def pods(manifests: list[Manifest]) -> list[Manifest]:
+    return [one["spec"]["template"] for one in manifests if one["kind"] in ("Deployment", "Job")]
+
+
+def test_every_manifest_is_as_kubernetes_says_with_no_field_that_it_does_not_know(manifests: list[Manifest]) -> None:
+    for one in manifests:
+        # The one resource that is not Kubernetes' own, and so has no schema there.
+        if one["kind"] != "ScaledObject":
+            kubernetes_validate.validate(one, KUBERNETES, strict=True)
+
+
+def test_nothing_runs_as_root_or_writes_but_to_its_own_folders(manifests: list[Manifest]) -> None:
+    for pod in pods(manifests):
+        spec = pod["spec"]
+        assert spec["securityContext"]["runAsNonRoot"]
+        assert spec["securityContext"]["runAsUser"] > 0
+        assert spec["securityContext"]["seccompProfile"] == {"type": "RuntimeDefault"}
+        assert not spec["automountServiceAccountToken"]
+        # For a Service called afterturn it would set variables that no setting has.
+        assert not spec["enableServiceLinks"]
+        assert all("emptyDir" in volume for volume in spec["volumes"])
+        for container in spec["containers"]:
+            context = container["securityContext"]
+            assert (context["readOnlyRootFilesystem"], context["allowPrivilegeEscalation"]) == (True, False)
+            assert context["capabilities"] == {"drop": ["ALL"]}
+            assert "memory" in container["resources"]["limits"]
+
+
+def test_the_user_is_that_of_the_image(manifests: list[Manifest]) -> None:
+    [user] = re.findall(r"^USER (\d+):(?:\d+)$", (ROOT / "deploy" / "Dockerfile").read_text(), re.MULTILINE)
+    assert {pod["spec"]["securityContext"]["runAsUser"] for pod in pods(manifests)} == {int(user)}
+
+
+def test_every_container_runs_a_command_that_exists(manifests: list[Manifest]) -> None:
+    for pod in pods(manifests):
+        [container] = pod["spec"]["containers"]
+        assert container["args"][0] in all_commands().commands
+
+
+def test_both_queues_have_a_worker(manifests: list[Manifest]) -> None:
+    workers = [one for name, one in of_kind(manifests, "Deployment").items() if name.endswith("worker")]
+    queues = [one["spec"]["template"]["spec"]["containers"][0]["args"][2].split(",") for one in workers]
+    assert sorted(queue for of_worker in queues for queue in of_worker) == [INGEST_QUEUE, NIGHTLY_QUEUE]
+
+
+def test_a_worker_has_longer_to_stop_than_a_lease_lasts(manifests: list[Manifest]) -> None:
+    for name, one in of_kind(manifests, "Deployment").items():
+        if name.endswith("worker"):
+            grace = one["spec"]["template"]["spec"]["terminationGracePeriodSeconds"]
+            assert grace > Settings.model_fields["lease_seconds"].get_default()
+
+
+def test_liveness_asks_no_store_and_readiness_does(manifests: list[Manifest]) -> None:
+    of_pods = {
+        name: one["spec"]["template"]["spec"]["containers"][0] for name, one in of_kind(manifests, "Deployment").items()
+    }
+    service = of_pods["service"]
+    assert service["livenessProbe"]["httpGet"]["path"] == "/livez"
+    assert service["readinessProbe"]["httpGet"]["path"] == "/readyz"
+    for name, container in of_pods.items():
+        assert "exec" not in container.get("livenessProbe", {})
+        assert "readinessProbe" in container, name
+
+
+def test_what_may_be_evicted_is_bounded_for_every_deployment_of_several(manifests: list[Manifest]) -> None:
+    budgets = of_kind(manifests, "PodDisruptionBudget")
+    for name, one in of_kind(manifests, "Deployment").items():
+        if one["spec"].get("replicas", 2) > 1:
+            labels = one["spec"]["template"]["metadata"]["labels"].items()
+            assert budgets[name]["spec"]["selector"]["matchLabels"].items() <= labels
+
+
+def test_every_pod_is_behind_a_network_policy(manifests: list[Manifest]) -> None:
+    policy = of_kind(manifests, "NetworkPolicy")["fleet"]["spec"]
+    assert set(policy["policyTypes"]) == {"Ingress", "Egress"}
+    for pod in pods(manifests):
+        assert policy["podSelector"]["matchLabels"].items() <= pod["metadata"]["labels"].items()
+
+
+def test_tables_are_migrated_before_the_pods_of_a_version_start(manifests: list[Manifest]) -> None:
+    hooks = {one["kind"]: one["metadata"]["annotations"] for one in manifests if "annotations" in one["metadata"]}
+    assert hooks["Job"]["helm.sh/hook"] == hooks["ConfigMap"]["helm.sh/hook"] == "pre-install,pre-upgrade"
+    # The job reads the settings.
+    assert int(hooks["ConfigMap"]["helm.sh/hook-weight"]) < 0
+
+
+def test_the_fleet_scales_on_the_age_of_the_oldest_turn_and_then_on_the_list(
+    values: dict[str, Any], manifests: list[Manifest]
+) -> None:
+    found = of_kind(manifests, "ScaledObject")
+    assert bool(found) == values.get("autoscaling", {}).get("enabled", False)
+    for one in found.values():
+        first, second = (trigger["metadata"]["query"] for trigger in one["spec"]["triggers"])
+        assert "afterturn_oldest_pending_turn_age_seconds" in first
+        assert f'afterturn_queue_messages{{queue="{INGEST_QUEUE}"}}' in second
+        assert one["spec"]["minReplicaCount"] >= 1
+        scaled = of_kind(manifests, "Deployment")[one["spec"]["scaleTargetRef"]["name"].removeprefix("afterturn-")]
+        # Whoever wrote a number here would set the scale back with every upgrade.
+        assert "replicas" not in scaled["spec"]
+
+
+def test_the_settings_of_the_examples_can_work(manifests: list[Manifest], monkeypatch: pytest.MonkeyPatch) -> None:
+    known = {variable_of(field) for field in Settings.model_fields}
+    given = of_kind(manifests, "ConfigMap")["settings"]["data"]
+    assert {name for name in given if name.startswith("AFTERTURN_")} <= known
+    for name, value in given.items():
+        monkeypatch.setenv(name, value)
+    # As the Secret has it.
+    monkeypatch.setenv("AFTERTURN_CATALOG_URL", "postgresql://afterturn@postgres:5432/afterturn")
+    Settings()
+
+
+def test_a_chart_without_the_name_of_the_secret_says_what_to_give() -> None:
+    with pytest.raises(Exception, match="secretName: name the Secret"):
+        rendered({})
+
+
+def test_the_chart_has_the_version_of_the_project() -> None:
+    version = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"].get("version", "0.1.0")
+    chart = yaml.safe_load((CHART / "Chart.yaml").read_text())
+    assert (chart["version"], chart["appVersion"]) == (version, version)
