@@ -146,6 +146,25 @@ class Draft:
         self._note(AuditAction.SUPERSEDED, old, reason)
         self._announce(EventName.CHANGED_FACT, by, {"from": str(old.id), "into": str(by.id)})
 
+    def note(self, memory: Memory, vector: Vector | None, reason: str) -> None:
+        """Add what the hot path noted, which nobody has decided on yet."""
+        self._put(memory)
+        if vector is not None:
+            self.vectors[memory.id] = vector
+        self._note(AuditAction.CREATED, memory, reason)
+        created_at = memory.created_at.isoformat()
+        self.events.append(Event.about(memory, EventName.CANDIDATE, self.now, created_at=created_at))
+
+    def take_over(self, noted: Memory, by: Memory) -> None:
+        """Let a memory take over what the hot path noted, which is gone then."""
+        self.current.pop(noted.id, None)
+        self.vectors.pop(noted.id, None)
+        self.changed[noted.id] = None
+        self._put(by.model_copy(update={"merged_from": (*by.merged_from, noted.id)}))
+        self._note(AuditAction.DELETED, noted, f"settled as {by.id}")
+        merged = {"id": str(by.id), "from": str(noted.id), "into": str(by.id)}
+        self.events.append(self._event(EventName.MERGED, merged))
+
     def refresh(self, memory: Memory) -> None:
         """Replace a memory in which nothing changed but when and how often it was used: nobody is told."""
         self._put(memory)

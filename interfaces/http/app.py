@@ -12,7 +12,7 @@ from starlette.middleware.gzip import GZipMiddleware
 from starlette.routing import Route
 from starlette.staticfiles import StaticFiles
 
-from interfaces.http import documents, events, health, items, memories, subjects, turns, webhooks
+from interfaces.http import candidates, documents, events, health, items, memories, subjects, turns, webhooks
 from interfaces.http.description import describe
 from interfaces.http.limits import BodyLimit, OnlyThisMachine, RequestIds
 from interfaces.http.pages import entering, graph, me, overview, trying, wishes
@@ -64,6 +64,7 @@ def create_app(settings: Settings, *, anonymous: bool = False) -> FastAPI:
     add_problems(app)
     for router in (
         health.router,
+        candidates.router,
         turns.router,
         memories.router,
         subjects.router,

@@ -23,6 +23,7 @@ from stores.catalog.items import ItemStore
 from stores.catalog.nights import NightRuns
 from stores.catalog.pages import MemoryPages
 from stores.catalog.preferences import PreferenceStore
+from stores.catalog.provisional import ProvisionalStore
 from stores.catalog.registry import Registry
 from stores.catalog.reindex_jobs import ReindexJobs
 from stores.catalog.reviews import Reviews
@@ -79,6 +80,7 @@ class Catalog:
         self.keys = KeyStore(self._engine, self._writers)
         self.members = MemberStore(self._engine, self._writers)
         self.items = ItemStore(self._engine, self._writers)
+        self.provisional = ProvisionalStore(self._engine)
         self.turn_records = TurnRecords(self._engine)
         riding = {Family.MEMORIES: transactional_index, Family.CHUNKS: transactional_chunks}
         self._transactional = {family: index for family, index in riding.items() if index is not None}

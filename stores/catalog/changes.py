@@ -5,7 +5,7 @@ from __future__ import annotations
 import uuid
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import datetime, timedelta
 from enum import StrEnum
 from typing import Literal
 
@@ -84,6 +84,15 @@ class Access:
     last_at: datetime
 
 
+@dataclass(frozen=True, slots=True)
+class Undecided:
+    """A turn of which something may be written only while it was neither processed nor erased; `tolerance` is by how
+    much clocks may differ."""
+
+    turn: Turn
+    tolerance: timedelta
+
+
 @dataclass(frozen=True)
 class DocumentWrite:
     """A document as it is to be, or as it was `read` where it `is_deleted`; without a `read` it is a new one.
@@ -140,6 +149,7 @@ class Changes:
     tombstones: tuple[Tombstone, ...] = ()
     erased_turns: frozenset[str] = frozenset()
     documents: tuple[DocumentWrite, ...] = ()
+    undecided: Undecided | None = None
 
     @property
     def removes_something(self) -> bool:

@@ -6,7 +6,21 @@ and order by. Times are UTC, held as text of one fixed width so that they sort t
 
 from __future__ import annotations
 
-from sqlalchemy import JSON, BigInteger, Boolean, Column, Float, ForeignKey, Index, Integer, String, Table, Text, Uuid
+from sqlalchemy import (
+    JSON,
+    BigInteger,
+    Boolean,
+    Column,
+    Float,
+    ForeignKey,
+    Index,
+    Integer,
+    String,
+    Table,
+    Text,
+    Uuid,
+    text,
+)
 
 from stores.catalog.columns import UtcTime, identifier, metadata, row_id
 from stores.catalog.document_tables import chunks, documents
@@ -121,6 +135,9 @@ Index(
     sqlite_where=memories.c.legal_hold,
     postgresql_where=memories.c.legal_hold,
 )
+
+_provisional = text("status = 'provisional'")
+Index("ix_memories_provisional", memories.c.created_at, sqlite_where=_provisional, postgresql_where=_provisional)
 
 facts = Table(
     "facts",

@@ -18,6 +18,7 @@ from stores.catalog.context import drop_context, write_questions, write_recent, 
 from stores.catalog.documents import write_documents
 from stores.catalog.index_jobs import pass_over, queue_jobs, strike_jobs
 from stores.catalog.preferences import write_preferences
+from stores.catalog.provisional import require_settled, require_undecided
 from stores.catalog.reviews import write_reviews
 from stores.catalog.rows import fact_rows, memory_row, provenance_rows
 from stores.catalog.statements import any_of, of_subject, upsert
@@ -80,12 +81,15 @@ def write(
     Raises:
         StaleFence: the catalog has seen a newer fencing token for the subject.
         ConcurrentChange: an updated or deleted memory or document is no longer at the version that was read, or a
-            settled review was settled before.
+            settled review was settled before, or something stays provisional of a turn that is decided.
+        AlreadyDecided: the turn that was to be undecided is not.
         UnderLegalHold: a deleted memory is.
     """
     if held := [memory.id for memory in changes.deleted if memory.legal_hold]:
         raise UnderLegalHold(held)
     revision = take_turn(connection, changes)
+    require_undecided(connection, changes)
+    require_settled(connection, changes)
     if changes.deleted:
         note_removal(connection, changes.subject, revision)
     if changes.deleted or changes.forgets:
