@@ -127,7 +127,7 @@ class Policy(Value):
         5, description=f"excerpts of documents that a context block has at most ({PHASE_1}, retrieval)"
     )
     retrieval_excerpt_relevant: Annotated[float, Field(ge=0, le=2)] = Field(
-        0.40,
+        0.25,
         description="evidence from which on an excerpt of a document answers a question: its cosine, and beside it the "
         "share of the question's words (docs/reference/calibration.md; on the scale of MiniLM)",
     )
