@@ -17,7 +17,7 @@ from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 from memory.context import MemoryContext, open_memory
 from memory.documents.delete import delete_document
@@ -84,7 +84,7 @@ def text_with_questions(words: int, seed: int = 1) -> tuple[str, list[tuple[str,
 def opened(url: str | None, **policy: int) -> Iterator[MemoryContext]:
     """Open stores of their own, with other policy constants."""
     with tempfile.TemporaryDirectory() as folder:
-        given = {"catalog_url": url, "index": "pgvector"} if url else {}
+        given: dict[str, Any] = {"catalog_url": url, "index": "pgvector"} if url else {}
         settings = Settings(data_dir=Path(folder), **given)
         with closing(open_memory(settings)) as context:
             object.__setattr__(context, "policy", context.policy.model_copy(update=policy))
