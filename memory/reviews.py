@@ -12,6 +12,7 @@ from memory.documents.review import drop_document, let_pass
 from memory.draft import Draft
 from memory.erasure.memories import remove
 from memory.leases import subject_lease
+from memory.metrics import count_review
 from memory.publish import publish
 from memory.resolve import resolve
 from memory.scoring import Origin, embed, score
@@ -72,9 +73,11 @@ def approve(id_: uuid.UUID, context: MemoryContext, *, by: str, now: datetime) -
         review = _open_review(id_, context.catalog)
         if review.asked_by is Asker.FORGETTING:
             _erase(review, context, Draft(subject, now, context.policy.version, by=by), lease.token)
+            count_review(review.asked_by, "approved")
             return Approved(review, None)
         if review.document_id is not None:
             let_pass(review, Draft(subject, now, context.policy.version, by=by), context)
+            count_review(review.asked_by, "approved")
             return Approved(review, None)
         if review.candidate is None:
             raise NotOpen
@@ -83,6 +86,7 @@ def approve(id_: uuid.UUID, context: MemoryContext, *, by: str, now: datetime) -
         if reason := why_not(candidate, context.catalog.preferences.of(subject)):
             draft.close_review(review, ReviewStatus.REJECTED, None, reason)
             publish(draft.changes(lease.token), {}, context)
+            count_review(review.asked_by, "rejected")
             raise NotWanted(_NOT_WANTED[reason])
         subject_state = context.catalog.subject_state(subject, now - timedelta(hours=1))
         items = [score(candidate, context, approved=True)]
@@ -92,6 +96,7 @@ def approve(id_: uuid.UUID, context: MemoryContext, *, by: str, now: datetime) -
         memory = draft.current[resolution.memory_id] if resolution.memory_id else None
         draft.close_review(review, ReviewStatus.APPROVED, memory)
         publish(draft.changes(lease.token), draft.vectors, context)
+    count_review(review.asked_by, "approved")
     return Approved(review, memory)
 
 
@@ -124,6 +129,7 @@ def reject(id_: uuid.UUID, context: MemoryContext, *, by: str, now: datetime) ->
         drop_document(review, draft, context)
     else:
         publish(draft.changes(), {}, context)
+    count_review(review.asked_by, "rejected")
     return review
 
 

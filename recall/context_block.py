@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import time
 import uuid
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -10,6 +11,7 @@ from datetime import datetime
 from itertools import count
 from typing import Final
 
+from memory.metrics import count_context
 from policies.retrieval import slots
 from recall.audience import Audience, audiences, tellable
 from recall.excerpt_lines import as_data, excerpt_lines, excerpts_in, tokens_of
@@ -71,6 +73,21 @@ def context_block(
         ValueError: the subjects are of several tenants.
         NotAMember, NotAllowed: the principal may see nothing of one of the subjects.
     """
+    began = time.monotonic()
+    block = _made(principal, subjects, question, stores, budget_tokens, bullets, now)
+    count_context(time.monotonic() - began, empty=not block.text)
+    return block
+
+
+def _made(
+    principal: Principal | None,
+    subjects: Sequence[Subject],
+    question: str,
+    stores: Stores,
+    budget_tokens: int,
+    bullets: int | None,
+    now: datetime,
+) -> ContextBlock:
     everything_standing = _standing(audiences(principal, subjects, stores), stores, budget_tokens)
     if bullets is not None:
         hits = retrieve(principal, subjects, question, stores, limit=bullets, now=now) if question.strip() else []
