@@ -6,7 +6,7 @@ INSTALLED := $(VENV)/.installed
 RUNNABLE := $(VENV)/.runnable
 
 .DEFAULT_GOAL := help
-.PHONY: help install run test test-unit test-long test-wheels test-llm soak canary fuzz lint format bench flower lock clean
+.PHONY: help install run test test-unit test-long test-wheels test-llm soak canary fuzz lint format bench flower lock sbom licences clean
 
 help: ## Show what each target does
 	@echo "Afterturn: the cold path of an assistant's long-term memory. Start with: make run"
@@ -94,6 +94,12 @@ lock: $(INSTALLED) ## Resolve the dependencies anew and lock them with their has
 	  --custom-compile-command "make lock" --extra fleet --extra local --extra postgres --extra bedrock --extra openai --extra s3vectors --extra qdrant --extra weaviate --extra service --extra documents --extra otel --extra dev -c requirements.lock -o requirements-dev.lock pyproject.toml
 	$(BIN)/uv pip compile --quiet --universal --generate-hashes --no-emit-index-url --python-version 3.11 \
 	  --custom-compile-command "make lock" --extra fleet --extra local --extra service --extra build -c requirements-dev.lock -o requirements-run.lock pyproject.toml
+
+sbom: $(INSTALLED) ## Write what the image is made of, with hashes and licences, to afterturn.cdx.json (CycloneDX)
+	$(BIN)/python -m tests.supply_chain sbom afterturn.cdx.json
+
+licences: $(INSTALLED) ## List the licence of every locked package; fails where one may not be used
+	$(BIN)/python -m tests.supply_chain licences
 
 clean: ## Remove the environment and caches, not the data
 	rm -rf $(VENV) .venv-llm .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache

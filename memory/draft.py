@@ -30,6 +30,7 @@ from schema import (
     Settlement,
     Status,
     Subject,
+    Turn,
 )
 from stores.catalog import Changes
 from stores.index.base import Vector
@@ -59,6 +60,10 @@ class Draft:
     """Reviews of the catalog that the subject wants forgotten."""
     hidden: dict[str, set[str]] = field(default_factory=dict)
     """Names of other people that are left out of what is kept of a turn, by its id."""
+    gone: dict[str, list[str]] = field(default_factory=dict)
+    """What memories told that were removed, by the ids of the turns that they came of."""
+    reduced: dict[str, Turn] = field(default_factory=dict)
+    """Raw turns of the catalog as they stay for the sake of other memories."""
     preferred: dict[Preference, None] = field(default_factory=dict)
     unpreferred: dict[Preference, None] = field(default_factory=dict)
     begun: float = field(default_factory=monotonic)
@@ -141,6 +146,25 @@ class Draft:
         self._note(AuditAction.SUPERSEDED, old, reason)
         self._announce(EventName.CHANGED_FACT, by, {"from": str(old.id), "into": str(by.id)})
 
+    def note(self, memory: Memory, vector: Vector | None, reason: str) -> None:
+        """Add what the hot path noted, which nobody has decided on yet."""
+        self._put(memory)
+        if vector is not None:
+            self.vectors[memory.id] = vector
+        self._note(AuditAction.CREATED, memory, reason)
+        created_at = memory.created_at.isoformat()
+        self.events.append(Event.about(memory, EventName.CANDIDATE, self.now, created_at=created_at))
+
+    def take_over(self, noted: Memory, by: Memory) -> None:
+        """Let a memory take over what the hot path noted, which is gone then."""
+        self.current.pop(noted.id, None)
+        self.vectors.pop(noted.id, None)
+        self.changed[noted.id] = None
+        self._put(by.model_copy(update={"merged_from": (*by.merged_from, noted.id)}))
+        self._note(AuditAction.DELETED, noted, f"settled as {by.id}")
+        merged = {"id": str(by.id), "from": str(noted.id), "into": str(by.id)}
+        self.events.append(self._event(EventName.MERGED, merged))
+
     def refresh(self, memory: Memory) -> None:
         """Replace a memory in which nothing changed but when and how often it was used: nobody is told."""
         self._put(memory)
@@ -164,6 +188,8 @@ class Draft:
         self.changed[memory.id] = None
         # What was said of it in this batch would outlive it.
         self.events = [event for event in self.events if event.payload.get("id") != str(memory.id)]
+        for turn_id in memory.source_turn_ids:
+            self.gone.setdefault(turn_id, []).append(memory.summary)
         self._note(AuditAction.DELETED, memory, reason)
         self.events.append(self._event(EventName.DELETED, {"id": str(memory.id)}))
 
@@ -248,6 +274,7 @@ class Draft:
             created=self.created(),
             updated=self.updated(),
             deleted=self.deleted(),
+            reduced=tuple(self.reduced.values()),
             audit=tuple(self.audit),
             events=tuple(self.events),
             reviews=tuple(self.reviews),

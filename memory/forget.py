@@ -28,6 +28,7 @@ _TAKEN_APART = 20
 """Of how many memories that tell several things, the nearest first, each clause is looked at."""
 _ASKED = "the user asked for it to be forgotten"
 _IN_DOUBT = "the user asked for something like it to be forgotten: hidden until somebody says more"
+_AT_ONCE = "the user asked for it to be forgotten: hidden until it is"
 _REST = "what is left of it without what was forgotten"
 _NOTHING = "nothing is known that was asked to be forgotten"
 NOTHING_TO_FORGET = "nothing_to_forget"
@@ -46,16 +47,7 @@ def forget(
     anything was removed or hidden; where nothing was, an event says so. Under legal hold nothing is removed, and the
     audit says so.
     """
-    draft.load(context.catalog.list_memories(draft.subject, statuses=FORGETTABLE, limit=_LOOKED_THROUGH))
-    memories = [
-        memory
-        for memory in draft.current.values()
-        if memory.status in FORGETTABLE
-        and (not request.just_said or (memory.conversation_id == conversation_id and memory.status in _SHOWN))
-    ]
-    known = _known(memories, vector, draft, context)
-    name = draft.name or ""
-    meant = _named(request, memories) if request.known else meant_by(request, known, context.policy, name)
+    memories, known, meant = _looked_through(request, vector, draft, context, conversation_id)
     done = _hide([memories[place] for place in meant.perhaps], request, draft, conversation_id)
     sure = [memories[place] for place in meant.surely]
     if sure:
@@ -74,6 +66,39 @@ def forget(
         payload = {"turn_id": request.turn_id, "code": NOTHING_TO_FORGET, "message": _NOTHING}
         draft.emit(EventName.ERROR, payload)
     return done
+
+
+def hide_meant(
+    request: ForgetRequest, vector: Vector, draft: Draft, context: MemoryContext, conversation_id: str | None = None
+) -> bool:
+    """Archive on the draft what a request surely means, as long as nobody has forgotten it yet. Returns whether
+    anything was; what is under legal hold is left as it is."""
+    memories, _, meant = _looked_through(request, vector, draft, context, conversation_id)
+    shown = [memories[place] for place in meant.surely if memories[place].status is Status.ACTIVE]
+    free = [memory for memory in shown if not memory.legal_hold]
+    for memory in free:
+        draft.archive(memory, _AT_ONCE)
+    return bool(free)
+
+
+def _looked_through(
+    request: ForgetRequest, vector: Vector, draft: Draft, context: MemoryContext, conversation_id: str | None
+) -> tuple[list[Memory], list[Known], Meant]:
+    """Return the memories that a request may mean, as they are known, and which of them it does."""
+    draft.load(context.catalog.list_memories(draft.subject, statuses=FORGETTABLE, limit=_LOOKED_THROUGH))
+    memories = [
+        memory
+        for memory in draft.current.values()
+        if memory.status in FORGETTABLE
+        and (not request.just_said or (memory.conversation_id == conversation_id and memory.status in _SHOWN))
+    ]
+    known = _known(memories, vector, draft, context)
+    name = draft.name or ""
+    return (
+        memories,
+        known,
+        _named(request, memories) if request.known else meant_by(request, known, context.policy, name),
+    )
 
 
 def _rests(

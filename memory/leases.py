@@ -19,6 +19,8 @@ from stores.mailbox import Lease, Mailbox
 WAIT_SECONDS = 5.0
 """For how long somebody waits for a subject that a worker has in hand, unless they say otherwise."""
 _POLL_SECONDS = 0.05
+_HELD_BACK_SECONDS = 0.5
+"""For how long no worker takes a subject's turns after whoever waits for its lease last asked."""
 _log = structlog.get_logger()
 
 
@@ -27,8 +29,11 @@ class SubjectBusy(Transient):
 
 
 @contextmanager
-def subject_lease(subject: Subject, context: MemoryContext, *, wait_seconds: float | None = None) -> Iterator[Lease]:
-    """Hold a subject's lease for as long as the block takes.
+def subject_lease(
+    subject: Subject, context: MemoryContext, *, wait_seconds: float | None = None, before_turns: bool = False
+) -> Iterator[Lease]:
+    """Hold a subject's lease for as long as the block takes; with `before_turns` ahead of the turns that are parked: a
+    worker leaves them after the batch that it has in hand.
 
     Raises:
         SubjectBusy: it was not to be had within `wait_seconds`, 5 unless given.
@@ -37,6 +42,8 @@ def subject_lease(subject: Subject, context: MemoryContext, *, wait_seconds: flo
     while (lease := context.mailbox.acquire_lease(subject, context.settings.lease_seconds)) is None:
         if time.monotonic() > deadline:
             raise SubjectBusy(f"a worker has the turns of {subject.subject_id!r} in hand; try again in a moment")
+        if before_turns:
+            context.mailbox.hold_back(subject, _HELD_BACK_SECONDS)
         time.sleep(_POLL_SECONDS)
     leases = LeaseKeeper(context.mailbox, context.settings.lease_seconds, math.inf)
     try:

@@ -82,6 +82,12 @@ WEBHOOK_LAG = Histogram(
     "afterturn_webhook_lag_seconds", "From an event to when a webhook's receiver took it.", buckets=_LAGS
 )
 
+# -- the hot path
+HOT_PATH = Counter("afterturn_hot_path", "Turns on the hot path, by what became of them.", ["outcome"])
+HOT_PATH_SECONDS = Histogram(
+    "afterturn_hot_path_duration_seconds", "How long the hot path took for a turn.", ["part"], buckets=_STAGES
+)
+
 # -- this worker
 SLOTS = Gauge("afterturn_worker_slots", "Tasks that this worker can have in hand.")
 SLOTS_BUSY = Gauge("afterturn_worker_slots_busy", "Tasks that this worker has in hand.")
@@ -123,6 +129,8 @@ for _said in ("same", "changed", "different", "unanswered"):
     LLM_CHECKS.labels(_said)
 for _ended in ("delivered", "failed", "gone"):
     WEBHOOK_ATTEMPTS.labels(_ended)
+for _noted in ("noted", "done", "nothing", "decided", "failed", "late"):
+    HOT_PATH.labels(_noted)
 for _part in _PARTS:
     BREAKER_STATE.labels(_part)
 

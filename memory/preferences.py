@@ -8,11 +8,12 @@ from memory.context import MemoryContext
 from memory.publish import publish
 from schema import MAX_BLOCKED_TOPICS, AuditAction, AuditEntry, Preference, PreferenceName, Preferences, Subject
 from schema.errors import Refused
+from schema.preferences import MAX_PAUSED_CONVERSATIONS
 from stores.catalog import Changes
 
 
 class TooManyTopics(Refused):
-    """The subject has as many blocked topics as can be kept; the message says what to do."""
+    """The subject has as many blocked topics, or paused conversations, as can be kept; the message says what to do."""
 
 
 def set_preference(
@@ -34,12 +35,13 @@ def set_preference(
     """
     wanted = context.catalog.preferences.of(subject)
     valued = _valued(preference)
-    if holds and _would_overflow(valued, wanted):
-        raise TooManyTopics(f"{MAX_BLOCKED_TOPICS} topics are blocked already; unblock one first")
+    if holds:
+        _require_room(valued, wanted)
     reasons = {
         PreferenceName.BLOCKED_TOPIC: "topic_blocked" if holds else "topic_unblocked",
         PreferenceName.CONSENT: f"consent_{valued.value}",
         PreferenceName.TIME_ZONE: "time_zone_set" if holds else "time_zone_unset",
+        PreferenceName.PAUSED_CONVERSATION: "conversation_paused" if holds else "conversation_resumed",
     }
     entry = AuditEntry(
         action=AuditAction.PREFERENCE,
@@ -64,11 +66,23 @@ def _valued(preference: Preference) -> Preference:
     """Return the preference with its value as it is kept."""
     if preference.name is PreferenceName.BLOCKED_TOPIC:
         return Preference(name=preference.name, value=Preferences(blocked_topics=(preference.value,)).blocked_topics[0])
-    Preferences.model_validate({preference.name.value: preference.value})
+    if preference.name is not PreferenceName.PAUSED_CONVERSATION:
+        Preferences.model_validate({preference.name.value: preference.value})
     return preference
 
 
-def _would_overflow(preference: Preference, wanted: Preferences) -> bool:
-    if preference.name is not PreferenceName.BLOCKED_TOPIC or preference.value in wanted.blocked_topics:
-        return False
-    return len(wanted.blocked_topics) >= MAX_BLOCKED_TOPICS
+def _require_room(preference: Preference, wanted: Preferences) -> None:
+    """Check that one more of its kind can be kept.
+
+    Raises:
+        TooManyTopics: it cannot.
+    """
+    if preference.name is PreferenceName.BLOCKED_TOPIC:
+        known, most, advice = wanted.blocked_topics, MAX_BLOCKED_TOPICS, "topics are blocked already; unblock one"
+    elif preference.name is PreferenceName.PAUSED_CONVERSATION:
+        known, most = wanted.paused_conversations, MAX_PAUSED_CONVERSATIONS
+        advice = "conversations are paused already; go on with one"
+    else:
+        return
+    if preference.value not in known and len(known) >= most:
+        raise TooManyTopics(f"{most} {advice} first")

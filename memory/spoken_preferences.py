@@ -66,7 +66,7 @@ def spoken_preferences(turns: Sequence[AdmittedTurn], known: Preferences, draft:
                 topics[topic] = None
                 draft.set_preference(preference, turn_id, "topic_blocked")
         preferences.blocked[turn_id] = tuple(topics)
-        if not consent:
+        if not consent or known.pauses(admitted.turn.conversation_id):
             preferences.withheld.add(turn_id)
     return preferences
 

@@ -55,7 +55,7 @@ def list_memories(
         InvalidCursor: the cursor is none.
     """
     [audience] = audiences(principal, [subject], stores)
-    before = None if cursor is None else _place_of(cursor)
+    before = None if cursor is None else decode_cursor(cursor)
     wanted = words.casefold().split()
     found: list[Memory] = []
     while len(found) <= limit:
@@ -80,7 +80,7 @@ def list_memories(
             break
         before = (read[-1].created_at, read[-1].id)
     page = found[:limit]
-    return Page(page, cursor_of(page[-1].created_at, page[-1].id.hex) if len(found) > limit else None)
+    return Page(page, encode_cursor(page[-1]) if len(found) > limit else None)
 
 
 def get_memory(principal: Principal | None, subject: Subject, memory_id: uuid.UUID, stores: Stores) -> Memory:
@@ -108,7 +108,17 @@ def origin_of(principal: Principal | None, subject: Subject, memory_id: uuid.UUI
     )
 
 
-def _place_of(cursor: str) -> tuple[datetime, uuid.UUID]:
+def encode_cursor(last: Memory) -> str:
+    """Return the cursor of what comes behind a memory in the order of their creation, latest first."""
+    return cursor_of(last.created_at, last.id.hex)
+
+
+def decode_cursor(cursor: str) -> tuple[datetime, uuid.UUID]:
+    """Return when the last memory was created that came before a cursor, and its id.
+
+    Raises:
+        InvalidCursor: it is none.
+    """
     created_at, id_ = place_of(cursor)
     try:
         return created_at, uuid.UUID(id_)

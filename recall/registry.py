@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import uuid
 from collections.abc import Sequence
+from dataclasses import dataclass
 from datetime import datetime
 from typing import Final
 
 from policies.language.sentences import split_sentences
 from recall.audience import audiences
 from recall.filters import ANYTHING, Filters
-from recall.listing import list_memories
+from recall.listing import decode_cursor, encode_cursor, list_memories
 from recall.retrieve import retrieve
-from schema import Memory, Principal, Status, Subject
+from schema import Fact, Memory, Principal, Status, Subject
 from stores.fulltext.terms import terms_of
+from stores.graph.base import folded_name
 from stores.open import Stores
 
 _QUOTED_CHARS: Final = 200
@@ -109,3 +111,70 @@ def near_of(principal: Principal | None, subject: Subject, memory: Memory, store
     known = stores.catalog.memories(subject, memory.related_ids)
     near = (known[id_] for id_ in memory.related_ids if id_ in known)
     return [one for one in near if one.status is Status.ACTIVE and audience.sees(one)]
+
+
+@dataclass(frozen=True)
+class Stated:
+    """A fact with the memory that states it."""
+
+    fact: Fact
+    memory: Memory
+
+
+def facts_of(
+    principal: Principal | None, subject: Subject, stores: Stores, *, about: str = "", cursor: str = "", limit: int = 40
+) -> tuple[list[Stated], str]:
+    """Return what hangs together in a subject's memory: the facts of the memories created last that the principal sees,
+    or of those that name `about`; and the cursor of the next ones, empty where there are none.
+
+    Raises:
+        NotAMember, NotAllowed: the principal may see nothing of the subject.
+        InvalidCursor: the cursor is none.
+    """
+    [audience] = audiences(principal, [subject], stores)
+    before = decode_cursor(cursor) if cursor else None
+    read = stores.catalog.facts.latest(subject, about=about, before=before, limit=limit + 1)
+    shown = read[:limit]
+    name = folded_name(about)
+    stated = [
+        Stated(fact, memory)
+        for memory in shown
+        if audience.sees(memory)
+        for fact in memory.facts
+        if not about or name in (folded_name(fact.entity), folded_name(fact.object))
+    ]
+    return stated, encode_cursor(shown[-1]) if len(read) > limit else ""
+
+
+@dataclass(frozen=True)
+class Span:
+    """What a fact was for a while; `until` is None where it holds still."""
+
+    stated: Stated
+    since: datetime
+    until: datetime | None
+
+
+def changes_of(
+    principal: Principal | None, subject: Subject, entity: str, attribute: str, stores: Stores
+) -> list[Span]:
+    """Return what an attribute of an entity was, one after the other, as far as the principal sees it.
+
+    Raises:
+        NotAMember, NotAllowed: the principal may see nothing of the subject.
+    """
+    [audience] = audiences(principal, [subject], stores)
+    found = [one for one in stores.catalog.facts.through_time(subject, entity, attribute) if audience.sees(one)]
+    known = {memory.id: memory for memory in found}
+    name = folded_name(entity)
+    spans = []
+    for memory in found:
+        successor = known.get(memory.superseded_by) if memory.superseded_by else None
+        holds = memory.status is Status.ACTIVE
+        until = None if holds else successor.said_at if successor else memory.updated_at
+        spans += [
+            Span(Stated(fact, memory), memory.said_at, until)
+            for fact in memory.facts
+            if fact.attribute == attribute and folded_name(fact.entity) == name
+        ]
+    return spans

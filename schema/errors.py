@@ -109,6 +109,13 @@ class ConflictingTurn(Refused):
         )
 
 
+class AlreadyDecided(Refused):
+    """The turn was processed or erased before: there is nothing to note of it any more."""
+
+    def __str__(self) -> str:
+        return "this turn was processed or erased before: there is nothing to note of it"
+
+
 class LeaseLost(Transient):
     """Another worker may hold the mailbox: what was being done must not be committed."""
 

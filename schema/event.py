@@ -44,7 +44,10 @@ class Event(Value):
 
     @property
     def voids(self) -> str | None:
-        """The id of the memory or review of which no earlier event may be told any more: one that is gone, or a memory
-        that is told `anew` without what was forgotten."""
+        """The id of the memory or review of which no earlier event may be told any more: one that is gone, a memory
+        that is told `anew` without what was forgotten, or what was merged into another."""
+        if self.name is EventName.MERGED:
+            # What the hot path noted is told as what it became from now on.
+            return str(self.payload["from"])
         is_void = self.name is EventName.DELETED or bool(self.payload.get("anew"))
         return str(self.payload.get("id") or self.payload["review"]) if is_void else None

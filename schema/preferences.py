@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from enum import StrEnum
 from typing import Annotated
 from zoneinfo import available_timezones
@@ -13,6 +14,8 @@ from schema.turn import Consent
 
 MAX_TOPIC_CHARS = 60
 MAX_BLOCKED_TOPICS = 50
+MAX_PAUSED_CONVERSATIONS = 200
+_MAX_VALUE_CHARS = 100
 
 
 def _known_zone(name: str) -> str:
@@ -27,6 +30,13 @@ Topic = Annotated[
 TimeZone = Annotated[str, AfterValidator(_known_zone)]
 
 
+def conversation_key(conversation_id: str) -> str:
+    """Return a conversation's id as it is kept among preferences: itself, or of a long one its SHA-256."""
+    if len(conversation_id) <= _MAX_VALUE_CHARS:
+        return conversation_id
+    return f"sha256:{hashlib.sha256(conversation_id.encode()).hexdigest()}"
+
+
 class PreferenceName(StrEnum):
     BLOCKED_TOPIC = "blocked_topic"
     """A topic on which nothing is kept; there may be several."""
@@ -34,18 +44,20 @@ class PreferenceName(StrEnum):
     """`granted`, or `withdrawn`: then nothing is kept until it is granted again."""
     TIME_ZONE = "time_zone"
     """Where the subject's nights are, by its IANA name."""
+    PAUSED_CONVERSATION = "paused_conversation"
+    """A conversation of which nothing is kept; there may be several."""
 
 
 class Preference(Value):
     """One thing that a subject wants. Setting a consent or a time zone replaces the one before."""
 
     name: PreferenceName
-    value: Annotated[str, StringConstraints(min_length=1, max_length=100)]
+    value: Annotated[str, StringConstraints(min_length=1, max_length=_MAX_VALUE_CHARS)]
 
     @property
     def stands_alone(self) -> bool:
         """Return whether a subject has one such preference at a time."""
-        return self.name is not PreferenceName.BLOCKED_TOPIC
+        return self.name not in (PreferenceName.BLOCKED_TOPIC, PreferenceName.PAUSED_CONVERSATION)
 
 
 class Preferences(Value):
@@ -54,3 +66,9 @@ class Preferences(Value):
     blocked_topics: Annotated[tuple[Topic, ...], Field(max_length=MAX_BLOCKED_TOPICS)] = ()
     consent: Consent | None = None
     time_zone: TimeZone | None = None
+    paused_conversations: Annotated[tuple[str, ...], Field(max_length=MAX_PAUSED_CONVERSATIONS)] = ()
+    """Their ids as `conversation_key` makes them."""
+
+    def pauses(self, conversation_id: str) -> bool:
+        """Return whether nothing of a conversation is to be kept."""
+        return conversation_key(conversation_id) in self.paused_conversations

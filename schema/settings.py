@@ -62,6 +62,12 @@ class Settings(AgentSettings, ServiceSettings, FleetSettings, StoreSettings):
                 )
         return self
 
+    @model_validator(mode="after")
+    def _a_model_on_the_hot_path_is_there(self) -> Self:
+        if self.hot_path == "model" and self.llm == "none":
+            raise ValueError("AFTERTURN_HOT_PATH: model needs a language model; set AFTERTURN_LLM")
+        return self
+
     @property
     def index_dir(self) -> Path:
         """The folder of the embedded index."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ipaddress import ip_network
-from typing import Annotated
+from typing import Annotated, Literal
 
 from pydantic import Field, SecretStr, field_validator
 from pydantic_settings import BaseSettings
@@ -45,6 +45,14 @@ class ServiceSettings(BaseSettings):
     )
     mcp_key: SecretStr | None = Field(
         None, description="key for whom `afterturn mcp` asks; unset: for whom its options name; never shown"
+    )
+    hot_path: Literal["rules", "model"] = Field(
+        "rules",
+        description="what says on the hot path whether a message is worth a memory: rules, or the language model, with "
+        "the rules where it is late",
+    )
+    hot_path_model_ms: Annotated[float, Field(ge=10, le=5_000)] = Field(
+        250.0, description="how long the hot path waits for the language model, in milliseconds"
     )
     webhook_networks: tuple[str, ...] = Field(
         (),

@@ -1,22 +1,21 @@
-"""The dead letter queue, read and emptied by hand: it has no consumer.
-
-Only here is it known how a Celery message lies in a Redis list.
-"""
+"""The dead letter queue, read and emptied by hand: it has no consumer."""
 
 from __future__ import annotations
 
-import base64
-import json
 from collections.abc import Iterator
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import Any, cast
 
 from redis import Redis
 
-from stores.queue import DEAD_LETTER_QUEUE
+from stores.celery_messages import arguments_of
+from stores.queue import DEAD_LETTER, DEAD_LETTER_QUEUE
 
 _PAGE = 500
+_FOREIGN = "no dead letter of this fleet: another sender put it onto the queue"
+_LONG_AGO = datetime(1970, 1, 1, tzinfo=UTC)
+"""When a message came that does not say so."""
 
 
 @dataclass(frozen=True)
@@ -62,14 +61,15 @@ def latest_dead_letters(redis: Redis, limit: int) -> list[DeadLetter]:
 
 def remove_dead_letter(redis: Redis, letter: DeadLetter) -> bool:
     """Take one out of the queue; False if it was gone already."""
-    return bool(redis.lrem(DEAD_LETTER_QUEUE, 1, letter.message.decode()))
+    return bool(redis.lrem(DEAD_LETTER_QUEUE, 1, cast(Any, letter.message)))
 
 
 def _dead_letter(message: bytes) -> DeadLetter:
-    envelope = json.loads(message)
-    [letter], _, _ = json.loads(base64.b64decode(envelope["body"]))
+    id_, task, letter = arguments_of(message)
+    if task != DEAD_LETTER or not isinstance(letter, dict) or not letter.keys() >= {"turn_id", "reason", "at", "turn"}:
+        return DeadLetter(id_, None, _FOREIGN, _LONG_AGO, letter, message)
     return DeadLetter(
-        id=envelope["headers"]["id"],
+        id=id_.partition(":")[0],
         turn_id=letter["turn_id"],
         reason=letter["reason"],
         at=datetime.fromisoformat(letter["at"]),

@@ -1,17 +1,17 @@
-"""Turns that came as plain messages and wait in the ingest queue, found by whose they are: for erasures.
+"""Turns that came as plain messages and wait in a queue, found by whose they are: for erasures.
 
-How a Celery message lies in a Redis list: `stores/dead_letters.py`.
+A sender may name another queue than that of turns, and any priority: all lists are looked through.
 """
 
 from __future__ import annotations
 
-import base64
 import json
 from collections.abc import Callable, Iterator
 from typing import Any, cast
 
 from redis import Redis
 
+from stores.celery_messages import LISTS, arguments_of
 from stores.queue import INGEST_QUEUE, INGEST_TURN
 
 _PAGE = 500
@@ -31,7 +31,7 @@ def find_messages(redis: Redis, is_meant: Callable[[Any], bool]) -> frozenset[st
 def drop_messages(redis: Redis, is_meant: IsMeant) -> int:
     """Take the turns out of the queue that are meant, and answer how many."""
     meant = [(name, message) for name, message in _messages(redis) if is_meant(*message_of(message))]
-    return sum(redis.lrem(name, 0, message.decode()) for name, message in meant)
+    return sum(redis.lrem(name, 0, cast(Any, message)) for name, message in meant)
 
 
 def count_messages(redis: Redis, is_meant: IsMeant) -> int:
@@ -47,7 +47,7 @@ def _all(redis: Redis) -> Iterator[tuple[str, Any]]:
 
 def _messages(redis: Redis) -> Iterator[tuple[str, bytes]]:
     """Yield the messages, each with the list that it lies in."""
-    for name in INGEST_LISTS:
+    for name in LISTS:
         start = 0
         while page := cast(list[bytes], redis.lrange(name, start, start + _PAGE - 1)):
             yield from ((name, message) for message in page)
@@ -55,13 +55,6 @@ def _messages(redis: Redis) -> Iterator[tuple[str, bytes]]:
 
 
 def message_of(message: bytes) -> tuple[str, Any]:
-    """Return a message's id, and its turn; nothing for what is none."""
-    try:
-        envelope = json.loads(message)
-        id_ = str(envelope["headers"]["id"])
-        if envelope["headers"].get("task") != INGEST_TURN:
-            return id_, None
-        arguments, _, _ = json.loads(base64.b64decode(envelope["body"]))
-    except (ValueError, KeyError, TypeError):
-        return "", None
-    return id_, arguments[0] if arguments else None
+    """Return a message's id, and its turn or, where it cannot be read, its text; nothing for what is none."""
+    id_, task, turn = arguments_of(message)
+    return id_, turn if task in (INGEST_TURN, "") else None

@@ -6,6 +6,7 @@ import json
 import random
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
+from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
 
@@ -13,6 +14,7 @@ import structlog
 from pydantic import ValidationError
 from redis.exceptions import LockNotOwnedError
 
+from memory.draft import Draft
 from memory.failures import is_outage, is_transient, pause_before_retry
 from memory.leases import LeaseKeeper
 from memory.metrics import (
@@ -23,10 +25,11 @@ from memory.metrics import (
     count_takeover,
 )
 from memory.publish import publish
+from memory.settle import noted_of, settle
 from memory.stages import in_batch
-from schema import Event, EventName, Subject, Turn
+from schema import EventName, Subject, Turn
 from schema.errors import ConflictingTurn, LeaseLost, LLMAnswerCut, StaleFence
-from stores.catalog import Changes, LedgerEntry, Outcome
+from stores.catalog import LedgerEntry, Outcome
 from stores.failpoints import hit
 from stores.mailbox import Batch, Lease, ParkedTurn
 from stores.queue import send_dead_letter
@@ -186,8 +189,10 @@ def _bury(parked: ParkedTurn, lease: Lease, why: DeadLetterReason, reason: str, 
     now = datetime.now(UTC)
     entry = LedgerEntry(parked.turn_id, parked.digest, Outcome.DEAD, (reason,), parked.arrived_at, now)
     payload = {"turn_id": parked.turn_id, "code": why, "message": reason}
-    error = Event(name=EventName.ERROR, **lease.subject.model_dump(), at=now, payload=payload)
-    publish(Changes(subject=lease.subject, at=now, fence=lease.token, ledger=(entry,), events=(error,)), {}, context)
+    draft = Draft(lease.subject, now, context.policy.version, by="worker")
+    settle(noted_of(lease.subject, [parked.turn_id], context), {}, draft)
+    draft.emit(EventName.ERROR, payload)
+    publish(replace(draft.changes(lease.token), ledger=(entry,)), {}, context)
 
 
 def _json_or_text(body: str) -> Any:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import uuid
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
@@ -9,10 +10,12 @@ from datetime import datetime, timedelta
 import structlog
 
 from memory.draft import Draft
+from memory.erasure.raw_turns import reduced_turn
 from memory.publish import publish
 from memory.resolve import resolve
 from memory.scoring import Item, Origin, embed, score
 from memory.screening import screened, source_of
+from memory.settle import noted_of, settle
 from memory.spoken_preferences import SpokenPreferences, spoken_preferences, without_withheld
 from memory.stages import stage
 from policies.limits import within_rate
@@ -30,7 +33,7 @@ from schema import (
     Turn,
 )
 from schema.errors import ConflictingTurn
-from stores.catalog import Changes, LedgerEntry, Outcome
+from stores.catalog import LedgerEntry, Outcome
 from stores.failpoints import hit
 from stores.mailbox import Lease
 from worker.context import WorkerContext
@@ -75,6 +78,8 @@ class Decided:
     """What was proposed and may be kept or forgotten, as it was weighed."""
     effective: set[str]
     """The ids of the turns of which something was kept or forgotten."""
+    became: dict[str, list[uuid.UUID]]
+    """The memories that candidates became or were merged into, by the turn."""
     topics: dict[str | None, OpenTopic | None]
     draft: Draft
 
@@ -90,12 +95,16 @@ def process(received: Sequence[ReceivedTurn], lease: Lease, context: WorkerConte
     subject = lease.subject
     fresh, too_late = _fresh(received, subject, context)
     refused = tuple(_refused(one, now) for one in too_late)
+    noted = noted_of(subject, [arrived.turn.turn_id for arrived in received], context)
     if not fresh:
-        if refused:
-            publish(Changes(subject=subject, at=now, fence=lease.token, ledger=refused), {}, context)
+        if refused or noted:
+            draft = Draft(subject, now, context.policy.version, by=_WORKER)
+            settle(noted, {}, draft)
+            publish(replace(draft.changes(lease.token), ledger=refused), {}, context)
         return
     decided = decide(fresh, subject, context, now)
     turns, conversation, preferences, draft = decided.turns, decided.conversation, decided.preferences, decided.draft
+    settle(noted, decided.became, draft)
     questions = questions_after(turns, conversation, preferences, context.policy)
     forgetting = {item.turn_id for item in decided.items if isinstance(item, ForgetRequest)}
     keeps_recent = isinstance(context.extractor, ModelExtractor) and not forgetting
@@ -132,6 +141,7 @@ def decide(fresh: Sequence[ReceivedTurn], subject: Subject, context: WorkerConte
     extraction: Extraction | None = None
     items: list[Item] = []
     effective: set[str] = set()
+    became: dict[str, list[uuid.UUID]] = {}
     topics: dict[str | None, OpenTopic | None] = {}
     if any(turn.admission.action is not AdmissionAction.SKIP for turn in turns):
         with stage("extract"):
@@ -151,7 +161,10 @@ def decide(fresh: Sequence[ReceivedTurn], subject: Subject, context: WorkerConte
             with stage("resolve"):
                 resolutions = resolve(items, vectors, _origins(fresh), draft, context)
                 effective = {resolution.turn_id for resolution in resolutions if resolution.is_effective}
-    return Decided(list(fresh), turns, conversation, preferences, extraction, items, effective, topics, draft)
+                for resolution in resolutions:
+                    if resolution.memory_id is not None:
+                        became.setdefault(resolution.turn_id, []).append(resolution.memory_id)
+    return Decided(list(fresh), turns, conversation, preferences, extraction, items, effective, became, topics, draft)
 
 
 def _fresh(
@@ -215,10 +228,13 @@ def _sources(
     fresh: Sequence[ReceivedTurn], preferences: SpokenPreferences, draft: Draft, policy: Policy
 ) -> Iterator[Turn]:
     """Yield the raw turns that memories of the draft came of, as they may be kept."""
-    needed = {turn_id for memory in (*draft.created(), *draft.updated()) for turn_id in memory.source_turn_ids}
+    made = (*draft.created(), *draft.updated())
     for turn in (arrived.turn for arrived in fresh):
-        if turn.turn_id in needed:
-            yield source_of(turn, preferences.topics(turn.turn_id), draft.hidden.get(turn.turn_id, ()), policy)
+        kept = [memory.summary for memory in made if turn.turn_id in memory.source_turn_ids]
+        if kept:
+            source = source_of(turn, preferences.topics(turn.turn_id), draft.hidden.get(turn.turn_id, ()), policy)
+            gone = draft.gone.get(turn.turn_id)
+            yield reduced_turn(source, gone, kept) if gone else source
 
 
 def _ledger(

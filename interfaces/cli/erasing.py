@@ -85,7 +85,7 @@ def _erase(subject: Subject, scope: Scope, key: str, context: MemoryContext) -> 
     if scope is Scope.SUBJECT:
         proof = erase_subject(subject, context, by=OPERATOR, now=now, wait_seconds=_WAIT_SECONDS)
     else:
-        proof, _ = erase_turns(subject, scope, key, context, by=OPERATOR, now=now)
+        proof, _ = erase_turns(subject, scope, key, context, by=OPERATOR, now=now, wait_seconds=_WAIT_SECONDS)
     is_meant = partial(is_turn_of, subject=subject, scope=scope, key=key)
     proof.removed[_SPOOL], proof.left[_SPOOL] = _erase_spooled(context.settings, is_meant)
     proof.notes.append(

@@ -12,10 +12,10 @@ from starlette.middleware.gzip import GZipMiddleware
 from starlette.routing import Route
 from starlette.staticfiles import StaticFiles
 
-from interfaces.http import events, health, items, memories, subjects, turns, webhooks
+from interfaces.http import candidates, events, health, items, memories, subjects, turns, webhooks
 from interfaces.http.description import describe
 from interfaces.http.limits import BodyLimit, OnlyThisMachine, RequestIds
-from interfaces.http.pages import entering, me, overview, trying, wishes
+from interfaces.http.pages import entering, graph, me, overview, trying, wishes
 from interfaces.http.pages.admin import access, decisions, fleet, letters
 from interfaces.http.pages.admin import subjects as registry
 from interfaces.http.problems import add_problems
@@ -59,6 +59,7 @@ def create_app(settings: Settings, *, anonymous: bool = False) -> FastAPI:
     add_problems(app)
     for router in (
         health.router,
+        candidates.router,
         turns.router,
         memories.router,
         subjects.router,
@@ -71,6 +72,7 @@ def create_app(settings: Settings, *, anonymous: bool = False) -> FastAPI:
         decisions.router,
         me.router,
         wishes.router,
+        graph.router,
         trying.router,
         registry.router,
         letters.router,

@@ -46,6 +46,7 @@ _SAFE: Final = frozenset({"GET", "HEAD", "OPTIONS"})
 _RETRIEVAL: Final = "/api/v1/subjects/{subject_id}/retrieval"
 _CLASS_OF: Final = {
     ("POST", "/api/v1/turns"): RateClass.TURN,
+    ("POST", "/api/v1/turns/candidate"): RateClass.TURN,
     ("POST", "/api/v1/memories/"): RateClass.LLM,
     ("POST", "/api/v1/subjects/{subject_id}/reviews/{review_id}/{decision}"): RateClass.LLM,
     ("POST", "/api/v1/subjects/{subject_id}/topics/check"): RateClass.READ,

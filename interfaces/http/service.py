@@ -15,6 +15,7 @@ from redis.asyncio import Redis as AsyncRedis
 from interfaces.http.rates import RateLimits
 from memory.context import MemoryContext, open_memory
 from producers import Producer
+from producers.hot_path import HotPath
 from schema.settings import Settings
 from stores.redis import open_async_redis, open_redis
 from worker.context import WorkerContext, worker_context_of
@@ -30,6 +31,7 @@ class Service:
     async_redis: AsyncRedis
     """For what waits long: each listener has a connection of its own."""
     rates: RateLimits
+    hot_path: HotPath
     rehearsal: Callable[[], WorkerContext]
     """What a worker decides with, for who tries what would be remembered; its models load with the first turn."""
 
@@ -38,6 +40,7 @@ class Service:
         await self.async_redis.aclose()
         await asyncio.to_thread(self.producer.close)
         self.rates.close()
+        self.hot_path.close()
         self.context.close()
 
 
@@ -62,7 +65,9 @@ def open_service(settings: Settings) -> Service:
         with loading:
             return rehearsal_once()
 
-    return Service(settings, context, Producer(settings), open_async_redis(settings), rates, rehearsal)
+    return Service(
+        settings, context, Producer(settings), open_async_redis(settings), rates, HotPath(context), rehearsal
+    )
 
 
 def _service_of(request: Request) -> Service:

@@ -40,7 +40,7 @@ from schema import (
     Visibility,
 )
 from schema.errors import NotFound
-from schema.preferences import TimeZone, Topic
+from schema.preferences import TimeZone, Topic, conversation_key
 from schema.turn import Identifier
 
 router = APIRouter(prefix="/api/v1/subjects/{subject_id}", tags=["subjects"])
@@ -192,6 +192,18 @@ def unblock_topic(topic: Topic, about: About, service: Opened) -> Preferences:
     return _set(about, Preference(name=PreferenceName.BLOCKED_TOPIC, value=topic), service, holds=False)
 
 
+@router.put("/paused-conversations/{conversation_id}", summary="Keep nothing of a conversation from now on")
+def pause_conversation(conversation_id: Identifier, about: About, service: Opened) -> Preferences:
+    """Pause remembering for one conversation. What is known of it stays; what is said in others is kept as ever."""
+    return _set(about, _paused(conversation_id), service, holds=True)
+
+
+@router.delete("/paused-conversations/{conversation_id}", summary="Let a conversation be remembered again")
+def resume_conversation(conversation_id: Identifier, about: About, service: Opened) -> Preferences:
+    """Go on remembering what is said in a conversation."""
+    return _set(about, _paused(conversation_id), service, holds=False)
+
+
 @router.post("/topics/check", summary="Whether something may be said to the subject")
 def check(given: TextIn, about: About, service: Opened) -> dict[str, Any]:
     """Tell whether a text is on none of the topics that the subject wants left alone, and on which it is."""
@@ -251,6 +263,10 @@ def forget(about: About, service: Opened) -> dict[str, Any]:
     _require_whole(about, service)
     proof = erase_subject(about.subject, service.context, by=about.principal.key_id, now=datetime.now(UTC))
     return {"removed": proof.removed, "left": proof.left, "notes": proof.notes, "clean": proof.is_clean}
+
+
+def _paused(conversation_id: str) -> Preference:
+    return Preference(name=PreferenceName.PAUSED_CONVERSATION, value=conversation_key(conversation_id))
 
 
 def _set(about: _Asked, preference: Preference, service: Opened, *, holds: bool) -> Preferences:

@@ -10,6 +10,7 @@ from datetime import datetime
 from memory.context import MemoryContext
 from memory.draft import Draft
 from memory.erasure.proof import Proof, left_of_memories
+from memory.erasure.raw_turns import reduced_turns
 from memory.publish import publish
 from memory.rights import NO_SUCH
 from policies.consolidation import Aftermath, without
@@ -93,6 +94,8 @@ def remove(memory_ids: Collection[uuid.UUID], draft: Draft, stores: Stores, reas
     draft.load(patterns.values())
     aftermath = without({*memory_ids, *patterns}, draft.current, draft.now, stores.policy)
     if not aftermath.held:
+        for turn in reduced_turns(draft.subject, aftermath.deleted, stores.catalog):
+            draft.reduced[turn.turn_id] = turn
         for memory in aftermath.deleted:
             draft.delete(memory, reason)
         for memory in aftermath.changed:

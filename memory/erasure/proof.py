@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import time
 import uuid
 from collections.abc import Collection, Iterable
 from contextlib import suppress
@@ -23,6 +24,9 @@ from stores.index.base import Where
 _EVERY_STATUS = tuple(Status)
 _PAGE = 1000
 _BLOCK = 1024 * 1024
+_REWRITE_SECONDS = 20.0
+"""For how long the broker's rewriting is waited for: a gigabyte takes some ten seconds."""
+_POLL_SECONDS = 0.02
 
 
 @dataclass
@@ -99,17 +103,36 @@ def _telling_events(subject: Subject, aftermath: Aftermath, context: MemoryConte
 
 
 def rewrite_broker_file(context: MemoryContext, proof: Proof) -> None:
-    """Have Redis write its append-only file anew: it holds what was deleted until then. Note what else may hold it."""
+    """Have Redis write its append-only file anew, and wait for it: the file holds what was deleted until then, however
+    small it is. Note what else may hold it."""
     if context.settings.effective_catalog_url.startswith("postgres"):
         proof.notes.append(
             "Postgres keeps deleted rows in its files until VACUUM FULL, and in its log until that is recycled"
         )
-    with suppress(BrokerRejected):
-        # Refused while it is under way already, or where there is no such file.
-        context.redis.bgrewriteaof()
+    deadline = time.monotonic() + _REWRITE_SECONDS
+    try:
+        # One that was under way already began before the words were deleted.
+        if _rewritten(context, deadline):
+            context.redis.bgrewriteaof()
+        if _rewritten(context, deadline):
+            return
+    except BrokerRejected as error:
+        proof.notes.append(f"the broker does not rewrite its append-only file ({error}): see that it does")
+        return
     proof.notes.append(
         "the broker rewrites its append-only file now; until it is done that still holds what was erased"
     )
+
+
+def _rewritten(context: MemoryContext, deadline: float) -> bool:
+    """Wait until no rewriting is under way; False where one still is at a moment of the monotonic clock."""
+    while True:
+        found: Any = context.redis.info("persistence")
+        if not (found.get("aof_rewrite_in_progress") or found.get("aof_rewrite_scheduled")):
+            return True
+        if time.monotonic() > deadline:
+            return False
+        time.sleep(_POLL_SECONDS)
 
 
 def files_with(folder: Path, texts: Iterable[str]) -> list[str]:
@@ -122,11 +145,12 @@ def files_with(folder: Path, texts: Iterable[str]) -> list[str]:
     longest = max(map(len, wanted), default=0)
     found = []
     for path in sorted(path for path in folder.rglob("*") if path.is_file()) if wanted else ():
-        with path.open("rb") as file:
+        # A file that went meanwhile holds nothing: the broker drops what it wrote anew.
+        with suppress(FileNotFoundError), path.open("rb") as file:
             tail = b""
             while block := file.read(_BLOCK):
                 if any(text in tail + block for text in wanted):
                     found.append(str(path))
                     break
                 tail = block[-longest:]
-    return found
+    return [name for name in found if Path(name).exists()]

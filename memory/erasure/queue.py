@@ -14,6 +14,9 @@ from stores.dead_letters import DeadLetter, read_dead_letters, remove_dead_lette
 from stores.mailbox import Lease, ParkedTurn
 from stores.queued_turns import count_messages, drop_messages, find_messages
 
+_TENANT = "tenant_id"
+"""The field of a turn that says whose tenant's it is."""
+
 
 @dataclass(frozen=True)
 class Erasure:
@@ -71,11 +74,14 @@ def is_turn_of(turn: Any, subject: Subject, scope: Scope = Scope.SUBJECT, key: s
     """Return whether a turn as it came, a JSON value or a text, is a subject's, and of a conversation or the turn under
     a key where the scope says so.
 
-    What was no turn, a dead letter has as it came: it is meant if it has all these names, however JSON writes them.
+    What was no turn, a dead letter has as it came: it is meant if it has all these names, however JSON writes them. One
+    that names no tenant could never be anybody else's memory, and is meant by its user.
     """
     names = {"tenant_id": subject.tenant_id, "user_id": subject.subject_id}
     if scope is not Scope.SUBJECT:
         names["turn_id" if scope is Scope.TURN else "conversation_id"] = key
+    if _TENANT not in (turn if isinstance(turn, str) else json.dumps(turn)):
+        del names["tenant_id"]
     if isinstance(turn, dict) and names.keys() <= turn.keys():
         return all(str(turn[field]) == name for field, name in names.items())
     text = (turn if isinstance(turn, str) else json.dumps(turn)).replace("\\", "")

@@ -18,7 +18,7 @@ import structlog
 
 from memory.context import MemoryContext
 from memory.erasure.memories import ERASED, erase_memories
-from memory.erasure.proof import Proof, events_of_erased, look_again, rewrite_broker_file, stray_entries
+from memory.erasure.proof import Proof, events_of_erased, graph_facts, look_again, rewrite_broker_file, stray_entries
 from memory.erasure.queue import Erasure, begin_erasure, drop_waiting
 from memory.events import announce_all, stream_key
 from memory.indexing import index_all
@@ -42,7 +42,7 @@ def erase_subject(
         UnderLegalHold: so are some of its memories; nothing was erased.
     """
     proof, erasures = Proof(), context.catalog.erasures
-    with subject_lease(subject, context, wait_seconds=wait_seconds) as lease:
+    with subject_lease(subject, context, wait_seconds=wait_seconds, before_turns=True) as lease:
         erasure = begin_erasure(subject, [(Scope.SUBJECT, "")], context)
         [tombstone] = erasure.tombstones
         line = AuditEntry(
@@ -53,10 +53,12 @@ def erase_subject(
             reason="the subject was erased by command",
             policy_version=context.policy.version,
         )
+        facts = graph_facts(subject, context)
         rows, memories = erasures.wipe(subject, lease.token, tombstone, line)
         proof.removed |= {f"catalog: {table}": count for table, count in rows.items() if count}
         _clear(erasure, lease, context, proof)
         proof.removed["index"] += len(memories)
+        _count_facts(facts, subject, context, proof)
         rewrite_broker_file(context, proof)
         proof.left = {f"catalog: {table}": count for table, count in erasures.left(subject).items()}
         look_again(erasure, context, proof)
@@ -65,7 +67,14 @@ def erase_subject(
 
 
 def erase_turns(
-    subject: Subject, scope: Scope, key: str, context: MemoryContext, *, by: str, now: datetime
+    subject: Subject,
+    scope: Scope,
+    key: str,
+    context: MemoryContext,
+    *,
+    by: str,
+    now: datetime,
+    wait_seconds: float | None = None,
 ) -> tuple[Proof, Sequence[Memory]]:
     """Erase one turn or one conversation of a subject: its raw turns, and every memory that came of any of them, even
     if it came of others too. Returns the proof, and the memories that are told anew without them.
@@ -75,13 +84,17 @@ def erase_turns(
         UnderLegalHold: so is one of the memories; nothing was erased.
     """
     proof, erasures = Proof(), context.catalog.erasures
-    with subject_lease(subject, context) as lease:
+    with subject_lease(subject, context, wait_seconds=wait_seconds, before_turns=True) as lease:
         turns = {key} if scope is Scope.TURN else erasures.turns_of(subject, key)
         erasure = begin_erasure(subject, {(scope, key), *((Scope.TURN, turn_id) for turn_id in turns)}, context)
         rows = erasures.left_of(subject, turns)
+        meant = erasures.made_of(subject, turns)
+        if scope is Scope.CONVERSATION:
+            meant = [*meant, *(id_ for id_ in erasures.said_in(subject, key) if id_ not in meant)]
+        facts = graph_facts(subject, context)
         aftermath = erase_memories(
             subject,
-            erasures.made_of(subject, turns),
+            meant,
             context,
             by=by,
             reason=ERASED,
@@ -93,6 +106,7 @@ def erase_turns(
         proof.removed = {"memories": len(aftermath.deleted)}
         proof.removed |= {f"catalog: {table}": count for table, count in rows.items()}
         _clear(erasure, lease, context, proof)
+        _count_facts(facts, subject, context, proof)
         rewrite_broker_file(context, proof)
         proof.left = {"memories": len(erasures.made_of(subject, turns))}
         proof.left |= {f"catalog: {table}": count for table, count in erasures.left_of(subject, turns).items()}
@@ -142,6 +156,12 @@ def _clear(erasure: Erasure, lease: Lease, context: MemoryContext, proof: Proof)
     else:
         announce_all(subject, context)
     proof.removed |= drop_waiting(erasure, lease, context)
+
+
+def _count_facts(before: dict[str, int], subject: Subject, context: MemoryContext, proof: Proof) -> None:
+    """Note how many facts left a graph of its own."""
+    after = graph_facts(subject, context)
+    proof.removed |= {name: max(0, count - after.get(name, 0)) for name, count in before.items()}
 
 
 def _drop_stray_entries(subject: Subject, context: MemoryContext) -> int:

@@ -5,7 +5,7 @@ from sqlalchemy import Engine
 from schema.errors import CatalogUnavailable
 from schema.settings import Settings
 from stores.catalog.catalog import Backlog, Catalog
-from stores.catalog.changes import Access, Changes, IndexJob, LedgerEntry, Outcome
+from stores.catalog.changes import Access, Changes, IndexJob, LedgerEntry, Outcome, Undecided
 from stores.catalog.engine import create_catalog_engine
 from stores.catalog.nights import Claim, ClaimLost, NightRun
 from stores.catalog.reviews import Reviews
@@ -23,6 +23,7 @@ __all__ = [
     "NightRun",
     "Outcome",
     "Reviews",
+    "Undecided",
     "open_catalog",
     "open_catalog_engine",
 ]

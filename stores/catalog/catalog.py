@@ -17,11 +17,13 @@ from stores.catalog.context import drop_stale_context, read_context, read_topics
 from stores.catalog.decay import DecayStore
 from stores.catalog.engine import read_only
 from stores.catalog.erasures import ErasureStore
+from stores.catalog.fact_pages import FactPages
 from stores.catalog.index_jobs import queue_jobs, read_jobs, read_versions, take_jobs
 from stores.catalog.items import ItemStore
 from stores.catalog.nights import NightRuns
 from stores.catalog.pages import MemoryPages
 from stores.catalog.preferences import PreferenceStore
+from stores.catalog.provisional import ProvisionalStore
 from stores.catalog.registry import Registry
 from stores.catalog.reindex_jobs import ReindexJobs
 from stores.catalog.reviews import Reviews
@@ -81,9 +83,11 @@ class Catalog:
         self.tombstones = TombstoneStore(self._engine, self._writers)
         self.reindex_jobs = ReindexJobs(self._engine, self._writers)
         self.pages = MemoryPages(self._engine)
+        self.facts = FactPages(self._engine)
         self.keys = KeyStore(self._engine, self._writers)
         self.members = MemberStore(self._engine, self._writers)
         self.items = ItemStore(self._engine, self._writers)
+        self.provisional = ProvisionalStore(self._engine)
         self.turn_records = TurnRecords(self._engine)
         self.webhooks = WebhookStore(self._engine, self._writers)
         self.registry = Registry(self._engine, self._writers)

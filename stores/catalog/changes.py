@@ -5,7 +5,7 @@ from __future__ import annotations
 import uuid
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import datetime, timedelta
 from enum import StrEnum
 from typing import Literal
 
@@ -80,6 +80,15 @@ class Access:
     last_at: datetime
 
 
+@dataclass(frozen=True, slots=True)
+class Undecided:
+    """A turn of which something may be written only while it was neither processed nor erased; `tolerance` is by how
+    much clocks may differ."""
+
+    turn: Turn
+    tolerance: timedelta
+
+
 @dataclass(frozen=True)
 class Changes:
     """All that some turns of a subject, or one act of a person, change: written in one transaction or not at all.
@@ -102,6 +111,8 @@ class Changes:
     updated: tuple[Memory, ...] = ()
     deleted: tuple[Memory, ...] = ()
     sources: tuple[Turn, ...] = ()
+    reduced: tuple[Turn, ...] = ()
+    """Raw turns that stay with fewer words than they had."""
     audit: tuple[AuditEntry, ...] = ()
     ledger: tuple[LedgerEntry, ...] = ()
     events: tuple[Event, ...] = ()
@@ -119,6 +130,7 @@ class Changes:
     unpreferred: tuple[Preference, ...] = ()
     tombstones: tuple[Tombstone, ...] = ()
     erased_turns: frozenset[str] = frozenset()
+    undecided: Undecided | None = None
 
     @property
     def removes_something(self) -> bool:

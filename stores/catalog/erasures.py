@@ -69,6 +69,15 @@ class ErasureStore:
                 ).scalars()
             )
 
+    def said_in(self, subject: Subject, conversation_id: str) -> list[uuid.UUID]:
+        """Return the memories of a conversation that lead back to no turn of it: what a spoken wish to forget left."""
+        with self._engine.connect() as connection:
+            documents = connection.execute(
+                select(tables.memories.c.document).where(of_subject(tables.memories, subject))
+            ).scalars()
+            known = map(memory_of, documents)
+            return [one.id for one in known if one.conversation_id == conversation_id and not one.source_turn_ids]
+
     def left_of(self, subject: Subject, turn_ids: Collection[str]) -> dict[str, int]:
         """Count the rows that each table still has of these turns."""
         with self._engine.connect() as connection:

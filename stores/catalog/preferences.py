@@ -53,6 +53,7 @@ def preferences_of(rows: Iterable[tuple[str, str]]) -> Preferences:
             "blocked_topics": sorted(by_name.get(PreferenceName.BLOCKED_TOPIC, ())),
             "consent": next(iter(by_name.get(PreferenceName.CONSENT, ())), None),
             "time_zone": next(iter(by_name.get(PreferenceName.TIME_ZONE, ())), None),
+            "paused_conversations": sorted(by_name.get(PreferenceName.PAUSED_CONVERSATION, ())),
         }
     )
 

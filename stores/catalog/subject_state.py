@@ -9,13 +9,15 @@ from datetime import datetime
 from sqlalchemy import Connection, bindparam, func, select
 
 import stores.catalog.tables as tables
-from schema import Memory, Subject
+from schema import Memory, Status, Subject
 from stores.catalog.rows import memory_of
 from stores.catalog.statements import any_of, mine, whose
 
 _ledger, _memories, _jobs = tables.ledger, tables.memories, tables.index_jobs
 _PROCESSED = select(_ledger.c.turn_id, _ledger.c.digest).where(mine(_ledger), _ledger.c.turn_id.in_(any_of("turns")))
-_WRITES = select(func.count()).where(mine(_memories), _memories.c.created_at >= bindparam("since"))
+_WRITES = select(func.count()).where(
+    mine(_memories), _memories.c.created_at >= bindparam("since"), _memories.c.status != Status.PROVISIONAL
+)
 _UNINDEXED = (
     select(_memories.c.document)
     .join(_jobs, _jobs.c.memory_id == _memories.c.id)

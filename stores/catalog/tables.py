@@ -25,6 +25,7 @@ from sqlalchemy import (
     Text,
     TypeDecorator,
     Uuid,
+    text,
 )
 
 metadata = MetaData(
@@ -137,6 +138,9 @@ Index(
     sqlite_where=memories.c.legal_hold,
     postgresql_where=memories.c.legal_hold,
 )
+
+_provisional = text("status = 'provisional'")
+Index("ix_memories_provisional", memories.c.created_at, sqlite_where=_provisional, postgresql_where=_provisional)
 
 facts = Table(
     "facts",

@@ -17,6 +17,7 @@ from stores.catalog.changes import Access, Changes, IndexJob
 from stores.catalog.context import drop_context, write_questions, write_recent, write_topics
 from stores.catalog.index_jobs import pass_over, queue_jobs, strike_jobs
 from stores.catalog.preferences import write_preferences
+from stores.catalog.provisional import require_settled, require_undecided
 from stores.catalog.reviews import write_reviews
 from stores.catalog.rows import fact_rows, memory_row, provenance_rows
 from stores.catalog.statements import any_of, of_subject, upsert
@@ -78,12 +79,15 @@ def write(
     Raises:
         StaleFence: the catalog has seen a newer fencing token for the subject.
         ConcurrentChange: an updated or deleted memory is no longer at the version that was read, or a settled review
-            was settled before.
+            was settled before, or something stays provisional of a turn that is decided.
+        AlreadyDecided: the turn that was to be undecided is not.
         UnderLegalHold: a deleted memory is.
     """
     if held := [memory.id for memory in changes.deleted if memory.legal_hold]:
         raise UnderLegalHold(held)
     revision = take_turn(connection, changes)
+    require_undecided(connection, changes)
+    require_settled(connection, changes)
     if changes.deleted:
         note_removal(connection, changes.subject, revision)
     if changes.deleted or changes.forgets:
@@ -103,6 +107,7 @@ def write(
     _fold(connection, changes.folded)
     if changes.sources:
         _write_sources(connection, changes)
+    _reduce_sources(connection, changes)
     if changes.deleted:
         _drop_orphaned_sources(connection, changes.subject, changes.deleted)
         _take_back_events(connection, changes)
@@ -254,6 +259,13 @@ def _write_sources(connection: Connection, changes: Changes) -> None:
             for turn in changes.sources
         ],
     )
+
+
+def _reduce_sources(connection: Connection, changes: Changes) -> None:
+    table = tables.sources
+    for turn in changes.reduced:
+        mine = (of_subject(table, changes.subject), table.c.turn_id == turn.turn_id)
+        connection.execute(update(table).where(*mine).values(turn=turn.model_dump(mode="json", exclude_none=True)))
 
 
 def _drop_orphaned_sources(connection: Connection, subject: Subject, deleted: tuple[Memory, ...]) -> None:

@@ -174,6 +174,11 @@ class Mailbox:
         token = self._run("acquire_lease", subject, _ms(lease_seconds), _FENCE_SECONDS, int(turns_first))
         return Lease(subject, int(token)) if token else None
 
+    def hold_back(self, subject: Subject, seconds: float) -> None:
+        """Have no worker take turns of a subject for so long; who holds its lease leaves it after the batch in hand.
+        Longer pauses stand."""
+        self._redis.set(key_of(subject, "retry"), 1, px=_ms(seconds), nx=True)
+
     def release_lease(self, lease: Lease) -> None:
         """Give back a lease that brought no turns. One that is lost is no error: there is nothing to give back."""
         self._notify_next(self._run("release_lease", lease.subject, lease.token))

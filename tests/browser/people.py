@@ -17,6 +17,7 @@ from policies.merge import supersede
 from schema import (
     Asker,
     Candidate,
+    Fact,
     Kind,
     Memory,
     MemoryType,
@@ -164,8 +165,12 @@ class _Told:
     more: dict[str, Any] = field(default_factory=dict)
 
 
+def _home(city: str) -> Fact:
+    return Fact(entity="User", verb="lives in", object=city, attribute="home_city")
+
+
 _MAYA: Final = (
-    _Told("Good morning! I live in Lisbon, near the river.", "Maya lives in Lisbon."),
+    _Told("Good morning! I live in Lisbon, near the river.", "Maya lives in Lisbon.", {"facts": (_home("Lisbon"),)}),
     _Told(
         "By the way, I'm vegan, and allergic to peanuts. Please remember that.",
         "Maya is vegan and allergic to peanuts.",
@@ -180,7 +185,14 @@ _MAYA: Final = (
     _Told(
         "Lea and I finally had dinner yesterday!",
         "Maya had dinner with her sister Lea on 4 September 2026.",
-        {"type": MemoryType.EPISODIC, "confidence": 0.5},
+        {
+            "type": MemoryType.EPISODIC,
+            "confidence": 0.5,
+            "facts": (
+                Fact(entity="User", verb="has sister", object="Lea", attribute="sister"),
+                Fact(entity="Lea", verb="had dinner with", object="User"),
+            ),
+        },
     ),
     _Told(
         "Please keep it short, and no emoji.",
@@ -195,7 +207,7 @@ def maya(subject: Subject, context: MemoryContext) -> dict[str, uuid.UUID]:
     memories = [a_memory(subject, number, told.summary, context, **told.more) for number, told in enumerate(_MAYA)]
     turns = [a_turn(subject, number, told.said) for number, told in enumerate(_MAYA)]
     ids = know(subject, memories, context, turns=turns)
-    moved = a_memory(subject, 9, "Maya lives in Berlin since September 2026.", context)
+    moved = a_memory(subject, 9, "Maya lives in Berlin since September 2026.", context, facts=(_home("Berlin"),))
     berlin = replace_by(ids[0], moved, "home_city changed", context, a_turn(subject, 9, "I moved to Berlin last week!"))
     review = ask(subject, "Maya eats fish on Fridays.", context, links=(ids[1],))
     context.catalog.commit(_wishing(subject, "my ex", context))

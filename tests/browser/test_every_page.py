@@ -41,6 +41,9 @@ def pages_of(known: dict[str, UUID]) -> dict[str, str]:
         "delete": f"{memory}/delete",
         "reviews": "/me/reviews",
         "wishes": "/me/wishes",
+        "graph": "/me/graph",
+        "graph-about": "/me/graph?about=Lea",
+        "timeline": "/me/timeline?entity=User&attribute=home_city",
         "try": "/try?question=Where+do+I+live%3F",
         "no-such-page": "/me/memories/00000000-0000-0000-0000-000000000000",
     }
@@ -108,6 +111,7 @@ def staff_pages_of(subject: Subject, known: dict[str, UUID]) -> dict[str, str]:
         "staff-overview": whose,
         "staff-memory": f"{whose}/memories/{known['berlin']}",
         "staff-wishes": f"{whose}/wishes",
+        "staff-graph": f"{whose}/graph",
         "staff-subject-reviews": f"{whose}/reviews",
     }
 

@@ -86,6 +86,28 @@ def test_a_memory_says_where_it_came_from_what_it_replaced_and_why(me: Visit) ->
     expect(me.page.get_by_text("no longer holds").first).to_be_visible()
 
 
+def test_how_things_belong_together_is_a_picture_and_a_table(me: Visit) -> None:
+    me.follow("How it hangs together")
+    facts = me.page.get_by_role("region", name="Facts").get_by_role("row")
+    expect(facts.filter(has_text="lives in")).to_contain_text("Berlin")
+    me.page.get_by_role("group", name="Picture").get_by_role("link", name="Lea").click()
+    expect(facts).to_have_count(3)
+    me.follow("Show everything")
+    me.follow("home city through time")
+    rows = me.page.get_by_role("region", name="Changes").get_by_role("row")
+    expect(rows.nth(1)).to_contain_text("Lisbon")
+    expect(rows.nth(1)).to_contain_text("10 September 2026")
+    expect(rows.nth(2)).to_contain_text("holds now")
+
+
+def test_one_conversation_is_paused_and_goes_on(me: Visit) -> None:
+    me.follow(CATS)
+    me.press("Remember nothing more of this conversation")
+    told(me, "Nothing more of that conversation is kept.")
+    me.press("Remember kitchen again")
+    told(me, "may be remembered again")
+
+
 def test_a_memory_is_corrected(me: Visit, known: dict[str, UUID]) -> None:
     me.follow(CATS)
     me.page.get_by_label("What it should say").fill("Maya has three cats.")

@@ -10,6 +10,7 @@ from pydantic import ValidationError
 
 from memory.preferences import TooManyTopics, set_preference
 from schema import MAX_BLOCKED_TOPICS, Preference, PreferenceName, Preferences, Subject
+from schema.preferences import conversation_key
 from stores.catalog import Outcome
 from tests.contract.pipeline import EVERYTHING, Worker, only
 from tests.turns import a_turn, subject
@@ -75,6 +76,21 @@ def test_without_consent_nothing_is_kept_until_it_is_given_again(alone: Worker, 
     assert want(alone, anna, GRANTED).consent == "granted"
     alone.hear(anna, "I live in Lisbon.", first=1)
     assert "Lisbon" in only(alone.known(whose)).summary
+
+
+def test_of_a_paused_conversation_nothing_is_kept_and_of_others_all(alone: Worker, anna: str) -> None:
+    whose = subject(anna)
+    paused = Preference(name=PreferenceName.PAUSED_CONVERSATION, value=conversation_key("kitchen" * 25))
+    assert want(alone, anna, paused).pauses("kitchen" * 25)
+    alone.park(a_turn(anna, 0, "I live in Hamburg.") | {"conversation_id": "kitchen" * 25})
+    alone.park(a_turn(anna, 1, "I have a dog called Rex.") | {"conversation_id": "garden"})
+    alone.work(whose)
+    assert "Rex" in only(alone.known(whose, *EVERYTHING)).summary
+    assert [name for name, held in alone.files().items() if b"Hamburg" in held] == []
+    assert not want(alone, anna, paused, holds=False).paused_conversations
+    alone.park(a_turn(anna, 2, "I live in Lisbon.") | {"conversation_id": "kitchen" * 25})
+    alone.work(whose)
+    assert "Lisbon" in str([memory.summary for memory in alone.known(whose)])
 
 
 def test_a_user_withdraws_and_gives_consent_in_so_many_words(worker: Worker, anna: str) -> None:

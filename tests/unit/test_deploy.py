@@ -23,7 +23,7 @@ FLEET = ("worker", "beat")
 DOCKERFILE = (ROOT / "deploy" / "Dockerfile").read_text()
 PROJECT: dict[str, Any] = tomllib.loads((ROOT / "pyproject.toml").read_text())
 
-_PINNED = re.compile(r"[^:@]+:\d+\.\d+\.\d+[\w.-]*")
+_PINNED = re.compile(r"[^:@]+:v?\d+\.\d+\.\d+[\w.-]*")
 _VARIABLE = re.compile(r"\$\{([A-Z_]+)")
 
 
@@ -106,8 +106,10 @@ def test_a_service_waits_for_the_health_of_what_it_needs(name: str) -> None:
 
 
 def test_the_volumes_that_are_declared_are_those_that_are_used() -> None:
-    used = {mount.partition(":")[0] for service in SERVICES.values() for mount in service.get("volumes", [])}
-    assert used == set(COMPOSE["volumes"])
+    mounts = {mount.partition(":")[0] for service in SERVICES.values() for mount in service.get("volumes", [])}
+    files = {mount for mount in mounts if mount.startswith("./")}
+    assert mounts - files == set(COMPOSE["volumes"])
+    assert not [file for file in files if not (ROOT / file).exists()]
 
 
 def test_the_catalog_and_the_queues_outlive_their_containers() -> None:
@@ -125,7 +127,7 @@ def test_nothing_listens_beyond_this_host(name: str) -> None:
 @pytest.mark.parametrize("name", SERVICES)
 def test_no_secret_is_written_down_but_a_marked_default(name: str) -> None:
     for variable, value in SERVICES[name].get("environment", {}).items():
-        if re.search(r"PASSWORD|SECRET|TOKEN|AUTH", variable):
+        if re.search(r"PASSWORD|SECRET|TOKEN|AUTH(?!ENTICATION_ANONYMOUS)", variable):
             assert value is None or value.startswith("${"), variable
             assert value is None or value.endswith(":-development-only}"), variable
 
@@ -156,11 +158,35 @@ def test_beat_is_checked_by_the_lock_that_it_holds() -> None:
     assert f'exists("{lock}")' in SERVICES["beat"]["healthcheck"]["test"][-1]
 
 
-def test_postgres_starts_only_when_asked_for() -> None:
-    asked_for = {name for name, service in SERVICES.items() if service.get("profiles")}
-    assert asked_for == {"postgres"}
+def test_what_the_fleet_does_not_need_starts_only_when_asked_for() -> None:
+    profiles: dict[str, set[str]] = {}
+    for name, service in SERVICES.items():
+        for profile in service.get("profiles", ["default"]):
+            profiles.setdefault(profile, set()).add(name)
+    assert profiles == {
+        "default": {"redis", "worker", "beat", "service", "flower"},
+        "postgres": {"postgres"},
+        "qdrant": {"qdrant"},
+        "weaviate": {"weaviate"},
+        "observability": {"prometheus", "grafana", "collector"},
+    }
     needed = {needed for service in SERVICES.values() for needed in service.get("depends_on", {})}
-    assert "postgres" not in needed
+    assert needed <= profiles["default"]
+
+
+def test_prometheus_asks_where_metrics_are_shown() -> None:
+    scraped = yaml.safe_load((ROOT / "deploy" / "observability" / "prometheus.yaml").read_text())["scrape_configs"]
+    asked = {name: str(dns["port"]) for job in scraped for dns in job["dns_sd_configs"] for name in dns["names"]}
+    assert asked == {
+        "worker": SERVICES["worker"]["environment"]["AFTERTURN_METRICS_PORT"],
+        "service": SERVICES["service"]["environment"]["AFTERTURN_HTTP_METRICS_PORT"],
+    }
+
+
+def test_the_image_of_postgres_adds_age_to_the_very_image_that_runs() -> None:
+    from_images = re.findall(r"^FROM (\S+)", (ROOT / "deploy" / "postgres" / "Dockerfile").read_text(), re.MULTILINE)
+    assert len(set(from_images)) == 1
+    assert _PINNED.match(from_images[0])
 
 
 # -- the image ----------------------------------------------------------------------------------------------------
@@ -210,6 +236,16 @@ def test_the_image_installs_what_is_locked_by_hash_and_nothing_else() -> None:
     assert len(installs) == 1
     assert "--require-hashes" in installs[0]
     assert "-r requirements.lock" in installs[0]
+
+
+def test_the_image_knows_its_version_with_no_package_of_ours_installed() -> None:
+    [version] = [rest.partition("=")[2] for stage in STAGES for name, rest in stage if name == "ARG"]
+    assert version == PROJECT["project"]["version"]
+    assert "afterturn-$VERSION.dist-info" in DOCKERFILE
+
+
+def test_the_image_can_send_traces() -> None:
+    assert "opentelemetry-exporter-otlp-proto-http==" in (ROOT / "requirements.lock").read_text()
 
 
 def test_the_image_sends_nothing_home() -> None:

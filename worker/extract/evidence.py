@@ -3,24 +3,17 @@
 from __future__ import annotations
 
 import re
-import unicodedata
 from typing import Final
 
-from policies.language.sentences import words
+from policies.language.stems import plain
 from worker.extract.shown import ShownTurn
 
 _ELISION: Final = re.compile(r"\[?(?:\.{3,}|…)\]?")
 _MARKS: Final = " \t\n.,;:!?\"'()[]*_-–—"
-_QUOTES: Final = str.maketrans("’‘“”`´", "''\"\"''")
 _WORD: Final = re.compile(r"[^\W_]+(?:[.,]\d+)*")
+
+
 _STEM_CHARS: Final = 5
-_SMALL_WORDS: Final = words(
-    "the and for with that this from have has had was were are his her their they them she him you your our its who "
-    "which will would can could should about into than then there here when what where user wants want said says told "
-    "been being not but also very just likes like"
-)
-
-
 _MONTH: Final = (
     "(?:January|February|March|April|May|June|July|August|September|October|November|December|Spring|Summer|Autumn|Fall|"
     "Winter)"
@@ -65,24 +58,11 @@ _IN_WORDS: Final = {
 }
 
 
-def plain(text: str) -> str:
-    """Return a text in the one form in which quotations are compared: letter case, quotation marks and spaces are
-    alike."""
-    return " ".join(unicodedata.normalize("NFKC", text).translate(_QUOTES).casefold().split())
-
-
 def is_quoted(evidence: str, said: str) -> bool:
     """Return whether every part of a quotation stands in what was said; parts are what an ellipsis leaves."""
     parts = [part for cut in _ELISION.split(plain(evidence)) if (part := cut.strip(_MARKS))]
     heard = plain(said)
     return bool(parts) and all(part in heard for part in parts)
-
-
-def stems(text: str) -> set[str]:
-    """Return the words of a text that say something, by their first letters."""
-    return {
-        word[:_STEM_CHARS] for word in _WORD.findall(plain(text)) if len(word) > 2 and word not in _SMALL_WORDS
-    } | set(re.findall(r"\d+(?:[.,]\d+)*", text))
 
 
 def unheard(summary: str, heard: str, *, names: bool = True) -> set[str]:

@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
+from policies.language.stems import share_said
 from schema import (
     MAX_SUMMARY_CHARS,
     AdmissionAction,
@@ -19,7 +20,6 @@ from schema import (
     Turn,
 )
 from worker.extract.base import Extractor
-from worker.extract.evidence import stems
 
 CONFIDENCE: Final = 0.6
 """Below what a hedged statement of the user's has: nobody has checked it yet."""
@@ -54,9 +54,9 @@ class WithHotPath:
     def _noted(self, turn: Turn, found: Sequence[Candidate | ForgetRequest]) -> list[Candidate]:
         noted = turn.candidate
         summary = " ".join(noted.summary.split())[:MAX_SUMMARY_CHARS] if noted else ""
-        if noted is None or not _share(summary, turn.text_of("user")) >= _BORNE_OUT:
+        if noted is None or not share_said(summary, turn.text_of("user")) >= _BORNE_OUT:
             return []
-        if any(isinstance(one, ForgetRequest) or _share(summary, one.summary) >= _BORNE_OUT for one in found):
+        if any(isinstance(one, ForgetRequest) or share_said(summary, one.summary) >= _BORNE_OUT for one in found):
             return []
         return [
             Candidate(
@@ -72,9 +72,3 @@ class WithHotPath:
                 said_at=turn.occurred_at,
             )
         ]
-
-
-def _share(summary: str, said: str) -> float:
-    """Return how much of what a summary says stands in another text, from 0 to 1."""
-    wanted = stems(summary)
-    return len(wanted & stems(said)) / len(wanted) if wanted else 0.0

@@ -7,6 +7,7 @@ from datetime import datetime, timedelta
 import structlog
 
 from memory.erasure.subjects import finish_erasures
+from memory.settle import withdraw_stale
 from worker.context import WorkerContext
 
 _log = structlog.get_logger()
@@ -28,6 +29,7 @@ def clean_up(context: WorkerContext, now: datetime) -> dict[str, int]:
         "items": context.catalog.items.drop_expired(now),
         "sources": 0,
         "webhooks": 0,
+        "provisional": withdraw_stale(context, now, _PAGE),
     }
     said_by = now - timedelta(days=context.settings.webhook_log_days)
     for _ in range(_PAGES):

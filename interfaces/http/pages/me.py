@@ -116,6 +116,7 @@ def _details(
         memory=memory,
         sources=origin.sources,
         audit=origin.audit,
+        is_quiet=memory.conversation_id is not None and view.preferences.pauses(memory.conversation_id),
         history=history_of(reader, subject, memory, service.context),
         near=near_of(reader, subject, memory, service.context),
         put_away_days=round(service.context.policy.archive_kept_days),

@@ -23,6 +23,8 @@ from memory.preferences import TooManyTopics, set_preference
 from memory.reviews import NotOpen, NotWanted, approve, asked_in, reject
 from schema import Asker, Preference, PreferenceName, ReviewStatus
 from schema.errors import NotFound
+from schema.preferences import conversation_key
+from schema.turn import Identifier
 
 router = APIRouter(include_in_schema=False, route_class=PageRoute)
 _FORGET: Final = "forget everything"
@@ -84,6 +86,19 @@ def pause(view: ShownForm, service: Opened, paused: Annotated[bool, Form()]) -> 
     """Pause remembering, or go on."""
     _want(view, service, PreferenceName.CONSENT, "withdrawn" if paused else "granted")
     return RedirectResponse(f"{view.root}/wishes?done={'paused' if paused else 'resumed'}", HTTPStatus.SEE_OTHER)
+
+
+@router.post("/me/wishes/conversations")
+@router.post(f"{STAFF_ROOT}/wishes/conversations")
+def conversation(
+    view: ShownForm, service: Opened, name: Annotated[Identifier, Form()], paused: Annotated[bool, Form()]
+) -> Response:
+    """Pause remembering for one conversation, or go on with it."""
+    try:
+        _want(view, service, PreferenceName.PAUSED_CONVERSATION, conversation_key(name), holds=paused)
+    except TooManyTopics as error:
+        return _wishes(view, problem=f"{error}.".capitalize(), code=HTTPStatus.UNPROCESSABLE_ENTITY)
+    return RedirectResponse(f"{view.root}/wishes?done={'quiet' if paused else 'heard'}", HTTPStatus.SEE_OTHER)
 
 
 @router.post("/me/wishes/topics")

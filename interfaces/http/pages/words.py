@@ -48,6 +48,8 @@ DONE: Final = {
     "drop": "Dropped.",
     "paused": "Paused: nothing new is kept.",
     "resumed": "What you say may be remembered again.",
+    "quiet": "Nothing more of that conversation is kept.",
+    "heard": "That conversation may be remembered again.",
     "blocked": "It will be left alone.",
     "unblocked": "It may be talked about again.",
     "hold": "It is under legal hold.",

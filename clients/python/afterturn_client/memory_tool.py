@@ -1,0 +1,239 @@
+"""The files of Anthropic's memory tool (`memory_20250818`), kept in the service's store instead of on a disk.
+
+Source: "Memory tool", platform.claude.com/docs, for the commands and what a model is answered.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from typing import Any, Final
+
+from afterturn_client.client import Client
+from afterturn_client.items import Item, read_items, write_items
+
+ROOT: Final = "/memories"
+_NAMESPACE: Final = ("memory-tool",)
+_PAGE: Final = 1_000
+_LONGEST_LINE_NUMBER: Final = 999_999
+_SNIPPET_LINES: Final = 4
+_SEGMENT: Final = re.compile(r"[^/\\\x00-\x1f\x7f]+")
+_DEPTH: Final = 2
+
+
+class ToolFailed(Exception):
+    """A command was not done; the message is for the model: answer with it and `is_error`."""
+
+
+class MemoryTool:
+    """One user's files under /memories. `run` takes the `input` of a tool_use block, and answers its result.
+
+    The files are the user's: in their export, gone with their erasure, and nobody else's model reaches them.
+    """
+
+    def __init__(self, client: Client, user_id: str) -> None:
+        self._client, self._user_id = client, user_id
+
+    def run(self, command: Mapping[str, Any]) -> str:
+        """Do one command of the model.
+
+        Raises:
+            ToolFailed: it cannot be done, such as a path outside of /memories.
+            RequestFailed: the service did not do it; the class says why.
+        """
+        name = command.get("command")
+        commands: dict[Any, Callable[[Mapping[str, Any]], str]] = {
+            "view": self._view,
+            "create": self._create,
+            "str_replace": self._str_replace,
+            "insert": self._insert,
+            "delete": self._delete,
+            "rename": self._rename,
+        }
+        if name not in commands:
+            raise ToolFailed(f"Error: there is no command {name!r}; there are {', '.join(commands)}")
+        return commands[name](command)
+
+    def _view(self, command: Mapping[str, Any]) -> str:
+        path = _path(command, "path")
+        text = self._text(path)
+        if text is None:
+            return self._listed(path)
+        lines = text.splitlines()
+        if len(lines) > _LONGEST_LINE_NUMBER:
+            raise ToolFailed(f"File {path} exceeds maximum line limit of {_LONGEST_LINE_NUMBER:,} lines.")
+        first, last = _range(command.get("view_range"), len(lines))
+        return f"Here's the content of {path} with line numbers:\n{_numbered(lines, first, last)}"
+
+    def _listed(self, path: str) -> str:
+        under = "" if path == "/" else f"{path}/"
+        sizes = {file: len(text.encode()) for file, text in self._files().items() if file.startswith(under)}
+        if not sizes and path != ROOT:
+            raise ToolFailed(_missing(path))
+        shown: dict[str, int] = {path: sum(sizes.values())}
+        for file, size in sorted(sizes.items()):
+            parts = file.removeprefix(under).split("/")
+            if any(part.startswith(".") for part in parts) or "node_modules" in parts:
+                continue
+            for depth in range(1, min(len(parts), _DEPTH) + 1):
+                entry = under + "/".join(parts[:depth])
+                shown[entry] = shown.get(entry, 0) + size
+        lines = "\n".join(f"{_size(size)}\t{entry}" for entry, size in shown.items())
+        said = "excluding hidden items and node_modules"
+        return f"Here're the files and directories up to {_DEPTH} levels deep in {path}, {said}:\n{lines}"
+
+    def _create(self, command: Mapping[str, Any]) -> str:
+        path, text = _file(command, "path"), _said(command, "file_text")
+        files = self._files()
+        if path in files:
+            raise ToolFailed(f"Error: File {path} already exists")
+        _require_room(path, files)
+        self._write({path: text})
+        return f"File created successfully at: {path}"
+
+    def _str_replace(self, command: Mapping[str, Any]) -> str:
+        path, old, new = _path(command, "path"), _said(command, "old_str"), _said(command, "new_str")
+        text = self._existing(path)
+        times = text.count(old) if old else 0
+        if not times:
+            raise ToolFailed(f"No replacement was performed, old_str `{old}` did not appear verbatim in {path}.")
+        if times > 1:
+            starts = [match.start() for match in re.finditer(re.escape(old), text)]
+            numbers = ", ".join(str(text.count("\n", 0, start) + 1) for start in starts)
+            raise ToolFailed(
+                f"No replacement was performed. Multiple occurrences of old_str `{old}` in lines: {numbers}. "
+                "Please ensure it is unique"
+            )
+        changed = text.replace(old, new)
+        self._write({path: changed})
+        line = text[: text.index(old)].count("\n") + 1
+        lines = changed.splitlines()
+        around = _numbered(
+            lines, max(1, line - _SNIPPET_LINES), min(len(lines), line + new.count("\n") + _SNIPPET_LINES)
+        )
+        return f"The memory file has been edited.\n{around}"
+
+    def _insert(self, command: Mapping[str, Any]) -> str:
+        path, place, added = _path(command, "path"), command.get("insert_line"), _said(command, "insert_text")
+        lines = self._existing(path).splitlines()
+        if not isinstance(place, int) or not 0 <= place <= len(lines):
+            raise ToolFailed(
+                f"Error: Invalid `insert_line` parameter: {place}. It should be within the range of lines of the file: "
+                f"[0, {len(lines)}]"
+            )
+        self._write({path: "\n".join([*lines[:place], *added.splitlines(), *lines[place:]]) + "\n"})
+        return f"The file {path} has been edited."
+
+    def _delete(self, command: Mapping[str, Any]) -> str:
+        path = _file(command, "path")
+        self._write(dict.fromkeys(self._meant(path)))
+        return f"Successfully deleted {path}"
+
+    def _rename(self, command: Mapping[str, Any]) -> str:
+        old, new = _file(command, "old_path"), _file(command, "new_path")
+        files = self._files()
+        meant = self._meant(old)
+        if any(file == new or file.startswith(f"{new}/") for file in files):
+            raise ToolFailed(f"Error: The destination {new} already exists")
+        if new.startswith(f"{old}/"):
+            raise ToolFailed(f"Error: {old} cannot be moved into itself")
+        _require_room(new, {file: text for file, text in files.items() if file not in meant})
+        moved: dict[str, str | None] = {new + file.removeprefix(old): text for file, text in meant.items()}
+        self._write(moved | dict.fromkeys(meant))
+        return f"Successfully renamed {old} to {new}"
+
+    def _meant(self, path: str) -> dict[str, str]:
+        """Return the files that a path is, or that are under it."""
+        found = {file: text for file, text in self._files().items() if file == path or file.startswith(f"{path}/")}
+        if not found:
+            raise ToolFailed(_missing(path))
+        return found
+
+    def _existing(self, path: str) -> str:
+        text = self._text(path)
+        if text is None:
+            raise ToolFailed(_missing(path))
+        return text
+
+    def _text(self, path: str) -> str | None:
+        [item] = self._client.send(read_items(self._user_id, [{"op": "get", "namespace": _NAMESPACE, "key": path}]))
+        return str(item.value["text"]) if isinstance(item, Item) else None
+
+    def _files(self) -> dict[str, str]:
+        found: dict[str, str] = {}
+        while True:
+            asked = {"op": "search", "namespace_prefix": _NAMESPACE, "limit": _PAGE, "offset": len(found)}
+            [items] = self._client.send(read_items(self._user_id, [asked]))
+            page = [item for item in items if isinstance(item, Item)] if isinstance(items, list) else []
+            found |= {item.key: str(item.value["text"]) for item in page}
+            if len(page) < _PAGE:
+                return found
+
+    def _write(self, texts: Mapping[str, str | None]) -> None:
+        puts = [
+            {"namespace": _NAMESPACE, "key": path, "value": None if text is None else {"text": text}}
+            for path, text in texts.items()
+        ]
+        for start in range(0, len(puts), 100):
+            self._client.send(write_items(self._user_id, puts[start : start + 100]))
+
+
+def _path(command: Mapping[str, Any], name: str) -> str:
+    """Return a path of a command.
+
+    Raises:
+        ToolFailed: it is none under /memories.
+    """
+    said = command.get(name)
+    parts = said.rstrip("/").split("/") if isinstance(said, str) else []
+    segments = parts[1:]
+    are_plain = all(_SEGMENT.fullmatch(part) and part not in {".", ".."} for part in segments)
+    if not segments or parts[0] or f"/{segments[0]}" != ROOT or not are_plain or len(str(said)) > 1_000:
+        raise ToolFailed(f"Error: {name} should be a path under {ROOT}, without . or ..")
+    return "/".join(parts)
+
+
+def _file(command: Mapping[str, Any], name: str) -> str:
+    path = _path(command, name)
+    if path == ROOT:
+        raise ToolFailed(f"Error: {name} cannot be {ROOT} itself")
+    return path
+
+
+def _said(command: Mapping[str, Any], name: str) -> str:
+    said = command.get(name, "" if name == "new_str" else None)
+    if not isinstance(said, str):
+        raise ToolFailed(f"Error: {name} should be text")
+    return said
+
+
+def _require_room(path: str, files: Mapping[str, str]) -> None:
+    """Check that no folder would be a file at once."""
+    if any(path.startswith(f"{file}/") or file.startswith(f"{path}/") for file in files):
+        raise ToolFailed(f"Error: {path} would be a file and a directory at once")
+
+
+def _range(asked: Any, lines: int) -> tuple[int, int]:
+    if asked is None:
+        return 1, lines
+    if not (isinstance(asked, list | tuple) and len(asked) == 2 and all(isinstance(one, int) for one in asked)):
+        raise ToolFailed("Error: view_range should be two line numbers")
+    first, last = asked[0], lines if asked[1] == -1 else asked[1]
+    if not 1 <= first <= max(first, last):
+        raise ToolFailed(f"Error: view_range should lie between 1 and {lines}")
+    return first, min(last, lines)
+
+
+def _numbered(lines: list[str], first: int, last: int) -> str:
+    return "\n".join(f"{number:6}\t{lines[number - 1]}" for number in range(first, last + 1))
+
+
+def _size(count: int) -> str:
+    for unit, of in (("M", 1024 * 1024), ("K", 1024)):
+        if count >= of:
+            return f"{count / of:.1f}{unit}"
+    return str(count)
+
+
+def _missing(path: str) -> str:
+    return f"The path {path} does not exist. Please provide a valid path."

@@ -1,0 +1,159 @@
+// Made of the service's OpenAPI document: python -m tests.typescript_types
+
+/** What `enqueue` did with a turn. Whichever it is: the turn will be processed. */
+export type Accepted = "added" | "pending" | "done" | "spooled";
+
+/** A pointer to something that came with a turn; its content is never fetched. */
+export interface Attachment {
+  uri: string;
+  media_type: string;
+  title?: string | null;
+}
+
+/** Text for a prompt, and the memories that stand in it. */
+export interface ContextOut {
+  text: string;
+  used: string[];
+  etag: string;
+  tokens: number;
+}
+
+/** A memory that answers a search; `distance` is 1 - similarity, `score` what it is ranked by. */
+export interface HitOut {
+  memory_id: string;
+  content: string;
+  memory_type: Kind;
+  type: MemoryType;
+  category: string;
+  scope: "shared" | "individual";
+  visibility: Visibility;
+  source: "chat" | "external" | "instagram" | "bank_api" | "system" | "agent";
+  tags: string[];
+  status: Status;
+  importance: number;
+  confidence: number;
+  pinned: boolean;
+  suppressed: boolean;
+  occurred_at: string;
+  created_at: string;
+  updated_at: string;
+  last_accessed: string;
+  access_count: number;
+  agent_id: string | null;
+  supersedes: string[];
+  superseded_by: string | null;
+  version: number;
+  similarity: number;
+  distance: number;
+  score: number;
+  why?: Record<string, unknown> | null;
+}
+
+/** What the hot path already said it would remember, so that the worker can settle it. */
+export interface HotPathCandidate {
+  id: string;
+  summary: string;
+  type?: "semantic" | "episodic" | "procedural";
+  category?: string;
+}
+
+/** Finer than the type. */
+export type Kind = "user_preference" | "user_fact" | "conversation_context" | "agent_procedure" | "knowledge" | "event_pattern" | "error_handling" | "proactive_action";
+
+/** What is to be remembered: one or two sentences. */
+export interface MemoryIn {
+  content: string;
+  memory_type?: Kind;
+  category?: string | null;
+  scope?: "shared" | "individual" | null;
+  tags?: string[];
+  importance?: number | null;
+  confidence?: number;
+  pinned?: boolean;
+  occurred_at?: string | null;
+  user_id?: string | null;
+  agent_id?: string | null;
+}
+
+/** A memory as it is told. */
+export interface MemoryOut {
+  memory_id: string;
+  content: string;
+  memory_type: Kind;
+  type: MemoryType;
+  category: string;
+  scope: "shared" | "individual";
+  visibility: Visibility;
+  source: "chat" | "external" | "instagram" | "bank_api" | "system" | "agent";
+  tags: string[];
+  status: Status;
+  importance: number;
+  confidence: number;
+  pinned: boolean;
+  suppressed: boolean;
+  occurred_at: string;
+  created_at: string;
+  updated_at: string;
+  last_accessed: string;
+  access_count: number;
+  agent_id: string | null;
+  supersedes: string[];
+  superseded_by: string | null;
+  version: number;
+}
+
+/** What a memory says or counts from now on; what is left out stays. */
+export interface MemoryPatch {
+  content?: string | null;
+  category?: string | null;
+  tags?: string[] | null;
+  importance?: number | null;
+  confidence?: number | null;
+  scope?: "shared" | "individual" | null;
+}
+
+export type MemoryType = "semantic" | "episodic" | "procedural";
+
+/** What one side said. */
+export interface Message {
+  role: "user" | "assistant" | "system" | "tool";
+  content: string;
+  name?: string | null;
+}
+
+/** A page of memories, latest created first; `cursor` asks for the next one, and is null on the last. */
+export interface PageOut {
+  items: MemoryOut[];
+  cursor: string | null;
+}
+
+/** What became of a statement, and the memory that says it now; null where none does. */
+export interface RememberedOut {
+  outcome: "created" | "updated" | "known" | "held";
+  memory: MemoryOut | null;
+}
+
+export type Status = "provisional" | "active" | "superseded" | "archived" | "deleted";
+
+/** A turn as a backend sends it: who and what was said is enough, the rest has defaults. */
+export interface TurnIn {
+  user_id?: string | null;
+  messages: Message[];
+  turn_id?: string | null;
+  conversation_id?: string;
+  agent_id?: string | null;
+  sequence?: number | null;
+  occurred_at?: string | null;
+  source?: "chat" | "external" | "instagram" | "bank_api" | "system" | "agent";
+  attachments?: Attachment[];
+  candidate?: HotPathCandidate | null;
+  consent?: "granted" | "withdrawn" | null;
+}
+
+/** What became of a turn: whatever `accepted` says, it will be processed, once. */
+export interface TurnOut {
+  turn_id: string;
+  accepted: Accepted;
+}
+
+export type Visibility = "public" | "private" | "personal" | "individual";

@@ -1,0 +1,130 @@
+"""Facts as a picture: who stands where, and which lines join them. Pure; the template writes it down as SVG."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Final
+
+from recall.registry import Span, Stated
+from stores.graph.base import folded_name
+
+_COLUMN: Final = 250
+"""Pixels from one column of names to the next."""
+_ROW: Final = 44
+_NAME_WIDTH: Final = 170
+"""Pixels in which a name and a verb fit."""
+_NAME_CHARS: Final = 24
+_COLUMNS: Final = 3
+_BAR_WIDTH: Final = 620
+_BAR_ROW: Final = 48
+_LEAST_BAR: Final = 6.0
+
+
+@dataclass(frozen=True)
+class Node:
+    """A name at a place: the left end of its line, in pixels."""
+
+    name: str
+    shown: str
+    verbs: str
+    x: int
+    y: int
+    is_user: bool
+
+
+@dataclass(frozen=True)
+class Drawing:
+    """Names and the paths that join them."""
+
+    width: int
+    height: int
+    nodes: Sequence[Node]
+    paths: Sequence[str]
+
+
+@dataclass(frozen=True)
+class Bar:
+    """What a fact was for a while, as a bar."""
+
+    x: float
+    y: int
+    width: float
+    span: Span
+
+
+def draw(stated: Sequence[Stated], centre: str) -> Drawing:
+    """Return facts as columns of names: at the left those of whom something is said and who are named by nobody else,
+    `centre` first; to the right of each what is said of it. Every name stands once; what is farther than three columns
+    away stands in the third."""
+    names: dict[str, str] = {}
+    said: dict[str, dict[str, None]] = defaultdict(dict)
+    verbs: dict[str, dict[str, None]] = defaultdict(dict)
+    for one in stated:
+        who, what = folded_name(one.fact.entity), folded_name(one.fact.object)
+        names.setdefault(who, one.fact.entity)
+        names.setdefault(what, one.fact.object)
+        if who != what:
+            said[who][what] = None
+            verbs[what][one.fact.verb] = None
+    column = _columns(names, said, folded_name(centre))
+    rows: dict[int, int] = defaultdict(int)
+    nodes: dict[str, Node] = {}
+    for name in sorted(column, key=lambda one: column[one]):
+        place = column[name]
+        shown = names[name]
+        nodes[name] = Node(
+            names[name],
+            shown if len(shown) <= _NAME_CHARS else shown[: _NAME_CHARS - 1] + "…",
+            ", ".join(verbs[name]) if place else "",
+            place * _COLUMN + 8,
+            rows[place] * _ROW + 30,
+            name == "user",
+        )
+        rows[place] += 1
+    paths = [_path(nodes[who], nodes[what]) for who, whats in said.items() for what in whats]
+    width = (max(column.values(), default=0) * _COLUMN) + _NAME_WIDTH + 24
+    return Drawing(width, max(rows.values(), default=1) * _ROW + 16, list(nodes.values()), paths)
+
+
+def draw_bars(spans: Sequence[Span], now: datetime) -> Sequence[Bar]:
+    """Return what a fact was, one bar below the other, on one scale of time from the first word to now."""
+    first = min((span.since for span in spans), default=now)
+    whole = max((now - first).total_seconds(), 1.0)
+
+    def at(moment: datetime) -> float:
+        return round(_BAR_WIDTH * min(1.0, max(0.0, (moment - first).total_seconds() / whole)), 1)
+
+    return [
+        Bar(at(span.since), place * _BAR_ROW, max(_LEAST_BAR, at(span.until or now) - at(span.since)), span)
+        for place, span in enumerate(spans)
+    ]
+
+
+def _columns(names: dict[str, str], said: dict[str, dict[str, None]], centre: str) -> dict[str, int]:
+    """Return in which column each name stands, in the order in which they are met."""
+    objects = {what for whats in said.values() for what in whats}
+    roots = [name for name in (centre, *names) if name in names and (name == centre or name not in objects)]
+    column: dict[str, int] = {}
+    # Names that only tell of each other in a ring have no beginning: whoever comes first is it.
+    for root in (*roots, *names):
+        if root in column:
+            continue
+        column[root] = 0
+        edge = [root]
+        while edge:
+            following = [what for who in edge for what in said.get(who, ()) if what not in column]
+            for what in following:
+                column[what] = min(_COLUMNS - 1, min(column[who] for who in edge if what in said.get(who, ())) + 1)
+            edge = list(dict.fromkeys(following))
+    return column
+
+
+def _path(who: Node, what: Node) -> str:
+    begin, end = who.x + _NAME_WIDTH, what.x - 6
+    if begin > end:
+        begin, end = who.x, what.x
+    middle = (begin + end) / 2
+    return f"M {begin} {who.y} C {middle} {who.y}, {middle} {what.y}, {end} {what.y}"

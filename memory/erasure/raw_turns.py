@@ -1,0 +1,35 @@
+"""Raw turns of which one memory is erased and another is not: they stay for the other's sake, with its words only."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+
+from policies.raw_turns import without_erased
+from schema import Memory, Subject, Turn
+from stores.catalog import Catalog
+
+
+def reduced_turns(subject: Subject, deleted: Sequence[Memory], catalog: Catalog) -> list[Turn]:
+    """Return the raw turns that some of the deleted memories came of, and others too, without what only those tell."""
+    turn_ids = sorted({turn_id for memory in deleted for turn_id in memory.source_turn_ids})
+    gone = {memory.id for memory in deleted}
+    others = catalog.memories(subject, [id_ for id_ in catalog.erasures.made_of(subject, turn_ids) if id_ not in gone])
+    reduced = []
+    for turn in catalog.sources(subject, turn_ids):
+        kept = [memory.summary for memory in others.values() if turn.turn_id in memory.source_turn_ids]
+        erased = [memory.summary for memory in deleted if turn.turn_id in memory.source_turn_ids]
+        if kept:
+            reduced.append(reduced_turn(turn, erased, kept))
+    return reduced
+
+
+def reduced_turn(turn: Turn, gone: Collection[str], kept: Collection[str]) -> Turn:
+    """Return a raw turn without what only the summaries that are `gone` tell, and not those that are `kept`."""
+    messages = tuple(
+        message.model_copy(update={"content": without_erased(message.content, gone, kept)}) for message in turn.messages
+    )
+    attachments = tuple(
+        one.model_copy(update={"title": without_erased(one.title, gone, kept)}) if one.title else one
+        for one in turn.attachments
+    )
+    return turn.model_copy(update={"messages": messages, "attachments": attachments})

@@ -1,0 +1,271 @@
+"""The hot path: what a user just said, noted before anybody has decided on it, and their orders done at once.
+
+It runs while the assistant answers, waits for no lease and for no model longer than it may. What it notes is
+provisional: the worker settles it with what came of the turn, or withdraws it. The turn is enqueued as ever, under the
+same id.
+"""
+
+from __future__ import annotations
+
+import json
+import time
+import uuid
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import TimeoutError as TookTooLong
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+from typing import Annotated, Final, Literal
+
+import structlog
+from pydantic import BaseModel, ConfigDict, Field
+
+from memory.context import MemoryContext
+from memory.draft import Draft
+from memory.forget import hide_meant
+from memory.metrics import HOT_PATH, HOT_PATH_SECONDS
+from memory.prompts import prompt
+from memory.publish import publish
+from memory.scoring import Origin, new_memory, score
+from memory.spoken_preferences import spoken_preferences
+from policies.admission import admit
+from policies.authority import authority_of
+from policies.categories import normalised_category
+from policies.limits import within_rate
+from policies.privacy import planted
+from policies.privacy.prompts import is_prompt
+from policies.privacy.screen import screen
+from policies.privacy.third_parties import may_name_others, told_of
+from policies.trigger import ACT_FROM, Trigger, is_borne_out, last_exchange, orders_in, trigger_by_rules
+from schema import (
+    AdmittedTurn,
+    Candidate,
+    Event,
+    EventName,
+    ForgetRequest,
+    Kind,
+    Memory,
+    MemoryType,
+    Status,
+    Turn,
+    Verdict,
+)
+from schema.errors import AfterturnError, AlreadyDecided, Transient
+from stores.catalog import Changes, Undecided
+
+_log = structlog.get_logger()
+PROMPT: Final = "trigger-1"
+FAILED: Final = "hot_path_failed"
+"""The code of the event that says that nothing was noted; the turn itself is processed all the same."""
+_MODEL_CALLS: Final = 8
+"""Questions to the model that may be under way in this process: past that the rules answer."""
+_AGAIN_SECONDS: Final = 0.05
+_WINDOW: Final = timedelta(hours=1)
+_SHOWN_CHARS: Final = 2_000
+_CONFIDENCE: Final = 0.6
+_BY_THE_TRIGGER: Final = "noted by the hot path"
+
+
+class _Answer(BaseModel):
+    model_config = ConfigDict(extra="ignore")
+
+    should_create: bool = False
+    summary: Annotated[str, Field(max_length=2_000)] = ""
+    type: Literal["semantic", "episodic", "procedural"] = "semantic"
+    category: str = ""
+    tags: list[str] = []
+    confidence: Annotated[float, Field(ge=0, le=1)] = 0.0
+
+
+@dataclass(frozen=True)
+class Noted:
+    """What became of a turn on the hot path. `done` names the orders that were done at once; `candidate` is what is
+    provisional now, if anything."""
+
+    trigger: Trigger
+    done: tuple[str, ...] = ()
+    candidate: Memory | None = None
+
+
+class HotPath:
+    """Notes turns. May be used from many threads."""
+
+    def __init__(self, context: MemoryContext) -> None:
+        self._context = context
+        self._asks_model = context.settings.hot_path == "model" and context.llm is not None
+        self._model = ThreadPoolExecutor(_MODEL_CALLS, thread_name_prefix="trigger")
+
+    def close(self) -> None:
+        """Ask the model nothing more."""
+        self._model.shutdown(wait=False, cancel_futures=True)
+
+    def note(self, turn: Turn, *, by: str, now: datetime) -> Noted:
+        """Do at once what the turn orders, and note what it tells that is worth a memory. Asked again it changes
+        nothing.
+
+        Tried twice; where that fails an event says so.
+
+        Raises:
+            AlreadyDecided: the turn was processed or erased before.
+            Transient: a store is away; nothing was noted.
+        """
+        began = time.monotonic()
+        trigger = self.trigger(turn)
+        HOT_PATH_SECONDS.labels("trigger").observe(time.monotonic() - began)
+        try:
+            noted = self._twice(turn, trigger, by, now)
+        except AlreadyDecided:
+            HOT_PATH.labels("decided").inc()
+            raise
+        except Transient as error:
+            HOT_PATH.labels("failed").inc()
+            self._say_failed(turn, error, now)
+            raise
+        HOT_PATH.labels("noted" if noted.candidate else "done" if noted.done else "nothing").inc()
+        HOT_PATH_SECONDS.labels("whole").observe(time.monotonic() - began)
+        return noted
+
+    def trigger(self, turn: Turn) -> Trigger:
+        """Return whether a turn holds something to note: by the model within its time where the settings name it, and
+        by the rules where they do not, it is late, it fails, or the user gave an order."""
+        by_rules = trigger_by_rules(turn)
+        if not self._asks_model or by_rules.explicit or orders_in(turn):
+            return by_rules
+        asked = self._model.submit(self._ask, turn)
+        try:
+            return asked.result(self._context.settings.hot_path_model_ms / 1000)
+        except TookTooLong:
+            asked.cancel()
+            HOT_PATH.labels("late").inc()
+        except AfterturnError as error:
+            _log.warning("trigger_unanswered", error=type(error).__name__)
+        return by_rules
+
+    def _ask(self, turn: Turn) -> Trigger:
+        llm, categories = self._context.llm, self._context.settings.categories
+        assert llm is not None
+        said, before = last_exchange(turn)
+        shown = [{"role": "assistant", "content": before[-_SHOWN_CHARS:]}] if before else []
+        shown.append({"role": "user", "content": said[:_SHOWN_CHARS]})
+        messages = "\n".join(json.dumps(one, ensure_ascii=False) for one in shown)
+        answer = llm.complete(
+            prompt(PROMPT).filled(messages=messages, categories=", ".join(categories)), _Answer
+        ).answer
+        summary = " ".join(answer.summary.split())
+        borne_out = bool(summary) and is_borne_out(summary, said)
+        return Trigger(
+            answer.should_create and borne_out and answer.confidence >= ACT_FROM,
+            answer.confidence,
+            summary[:600],
+            MemoryType(answer.type),
+            normalised_category(answer.category, categories),
+            tuple(tag.strip().lower()[:60] for tag in answer.tags[:4] if tag.strip()),
+            reasons=(PROMPT,) if borne_out else (PROMPT, "not_borne_out"),
+            by="model",
+        )
+
+    def _twice(self, turn: Turn, trigger: Trigger, by: str, now: datetime) -> Noted:
+        try:
+            return self._note(turn, trigger, by, now)
+        except Transient:
+            time.sleep(_AGAIN_SECONDS)
+            return self._note(turn, trigger, by, now)
+
+    def _note(self, turn: Turn, trigger: Trigger, by: str, now: datetime) -> Noted:
+        context, subject = self._context, turn.subject
+        if known := context.catalog.provisional.of_turns(subject, [turn.turn_id]):
+            return Noted(trigger, candidate=known[0])
+        draft = Draft(subject, now, context.policy.version, by=by, name=turn.user_name())
+        wanted = context.catalog.preferences.of(subject)
+        _, before = last_exchange(turn)
+        spoken = spoken_preferences([AdmittedTurn(turn, admit(turn, before))], wanted, draft)
+        done = [one.name.value for one in (*draft.preferred, *draft.unpreferred)]
+        if hidden := self._hide(turn, draft):
+            done.append("forget")
+        withheld = turn.turn_id in spoken.withheld or turn.consent == "withdrawn"
+        candidate = None
+        if trigger.should_create and not withheld and not hidden:
+            candidate = self._provisional(turn, trigger, spoken.topics(turn.turn_id), draft)
+        undecided = Undecided(turn, timedelta(seconds=context.settings.clock_tolerance_seconds))
+        if draft.changed or draft.preferred or draft.unpreferred:
+            publish(replace(draft.changes(), undecided=undecided), draft.vectors, context)
+        return Noted(trigger, tuple(done), candidate)
+
+    def _hide(self, turn: Turn, draft: Draft) -> bool:
+        """Take out of what is told what the user wants forgotten; the worker erases it with the turn."""
+        orders = [one for one in orders_in(turn) if one.intent == "forget" and not one.doubtful]
+        if not orders or not authority_of(turn.source).deletes:
+            return False
+        requests = [
+            ForgetRequest(
+                turn_id=turn.turn_id,
+                ordinal=ordinal,
+                what=(one.object_text or "all that was just said")[:600],
+                scope=one.scope,
+                just_said=one.reaches_back and one.scope != "all",
+                said_at=turn.occurred_at,
+            )
+            for ordinal, one in enumerate(orders)
+        ]
+        vectors = self._context.embedder.embed([one.what for one in requests])
+        hidden = [
+            hide_meant(request, vector, draft, self._context, turn.conversation_id)
+            for request, vector in zip(requests, vectors, strict=True)
+        ]
+        return any(hidden)
+
+    def _provisional(self, turn: Turn, trigger: Trigger, topics: Sequence[str], draft: Draft) -> Memory | None:
+        context = self._context
+        said, _ = last_exchange(turn)
+        candidate = Candidate(
+            turn_id=turn.turn_id,
+            ordinal=0,
+            type=trigger.type_hint,
+            kind=Kind.USER_FACT,
+            category=normalised_category(trigger.category, context.settings.categories),
+            summary=trigger.summary,
+            tags=trigger.tags_hint,
+            source=turn.source,
+            confidence=_CONFIDENCE,
+            occurred_at=turn.occurred_at,
+            said_at=turn.occurred_at,
+            explicit=trigger.explicit,
+        )
+        if not _may_be_noted(candidate, turn, said, topics, context):
+            return None
+        scored = score(candidate, context)
+        writes = context.catalog.subject_state(turn.subject, draft.now - _WINDOW).writes
+        slower = within_rate(writes, candidate.explicit, context.policy)
+        scored = replace(scored, importance=scored.importance * slower)
+        origin = Origin(turn.conversation_id, turn.agent_id, turn.user_id)
+        memory = new_memory(scored, origin, draft, context).model_copy(
+            update={"id": uuid.uuid4(), "status": Status.PROVISIONAL}
+        )
+        draft.note(memory, None, _BY_THE_TRIGGER)
+        return memory
+
+    def _say_failed(self, turn: Turn, error: Transient, now: datetime) -> None:
+        _log.warning("hot_path_failed", error=type(error).__name__, turn_id=turn.turn_id)
+        payload = {"turn_id": turn.turn_id, "code": FAILED, "message": "nothing was noted; the turn comes all the same"}
+        event = Event(name=EventName.ERROR, **turn.subject.model_dump(), at=now, payload=payload)
+        try:
+            publish(Changes(subject=turn.subject, at=now, events=(event,)), {}, self._context)
+        except Transient as again:
+            _log.warning("hot_path_failure_not_told", error=type(again).__name__, turn_id=turn.turn_id)
+
+
+def _may_be_noted(candidate: Candidate, turn: Turn, said: str, topics: Sequence[str], context: MemoryContext) -> bool:
+    """Return whether something may be kept before anybody looked closely: where any rule has a doubt the worker
+    decides, who masks and asks."""
+    own = tuple(filter(None, [turn.user_name()]))
+    names = (message.name for message in turn.messages if message.name)
+    return (
+        all(
+            screen(text, context.policy, blocked_topics=topics).verdict is Verdict.ALLOW
+            for text in (said, candidate.summary)
+        )
+        and not is_prompt(said)
+        and not any(any(planted.find(name)) for name in names)
+        and not told_of(candidate, own)
+        and not may_name_others(candidate.summary, own)
+    )

@@ -1,0 +1,87 @@
+"""What the hot path noted and nobody has decided on yet."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from datetime import datetime
+
+from sqlalchemy import Connection, Engine, bindparam, select
+
+import stores.catalog.tables as tables
+from schema import Memory, Scope, Status, Subject, Tombstone
+from schema.errors import AlreadyDecided, ConcurrentChange
+from stores.catalog.changes import Changes
+from stores.catalog.rows import memory_of
+from stores.catalog.statements import any_of, mine, whose
+
+_memories, _ledger, _tombstones = tables.memories, tables.ledger, tables.tombstones
+_IN_TURNS = (
+    select(tables.provenance.c.memory_id)
+    .join(_memories, _memories.c.id == tables.provenance.c.memory_id)
+    .where(
+        mine(tables.provenance),
+        tables.provenance.c.turn_id.in_(any_of("turns")),
+        _memories.c.status == Status.PROVISIONAL,
+    )
+)
+_OF_TURNS = select(_memories.c.document).where(_memories.c.id.in_(_IN_TURNS.scalar_subquery()))
+_PROCESSED = select(_ledger.c.turn_id).where(mine(_ledger), _ledger.c.turn_id == bindparam("turn"))
+_ERASED = select(_tombstones.c.scope, _tombstones.c.key, _tombstones.c.at).where(mine(_tombstones))
+
+
+class ProvisionalStore:
+    """Provisional memories. Safe to call from many threads and processes."""
+
+    def __init__(self, engine: Engine) -> None:
+        self._engine = engine
+
+    def of_turns(self, subject: Subject, turn_ids: Collection[str]) -> list[Memory]:
+        """Return what the hot path noted of some turns of a subject."""
+        if not turn_ids:
+            return []
+        with self._engine.connect() as connection:
+            rows = connection.execute(_OF_TURNS, whose(subject) | {"turns": list(turn_ids)}).scalars()
+            return sorted(map(memory_of, rows), key=lambda memory: memory.id)
+
+    def from_before(self, moment: datetime, limit: int) -> list[Memory]:
+        """Return provisional memories of all subjects that were noted before a moment, oldest first."""
+        query = (
+            select(_memories.c.document)
+            .where(_memories.c.status == Status.PROVISIONAL, _memories.c.created_at < moment)
+            .order_by(_memories.c.created_at)
+            .limit(limit)
+        )
+        with self._engine.connect() as connection:
+            return [memory_of(document) for document in connection.execute(query).scalars()]
+
+
+def require_undecided(connection: Connection, changes: Changes) -> None:
+    """Check, in the transaction that notes something of a turn, that the turn was neither processed nor erased.
+
+    Raises:
+        AlreadyDecided: it was.
+    """
+    if changes.undecided is None:
+        return
+    turn, tolerance = changes.undecided.turn, changes.undecided.tolerance
+    parameters = whose(changes.subject) | {"turn": turn.turn_id}
+    if connection.execute(_PROCESSED, parameters).first() is not None:
+        raise AlreadyDecided
+    for row in connection.execute(_ERASED, whose(changes.subject)):
+        erased = Tombstone(Scope(row.scope), row.key, row.at)
+        if erased.covers(turn, changes.at) or erased.refuses(turn, tolerance):
+            raise AlreadyDecided
+
+
+def require_settled(connection: Connection, changes: Changes) -> None:
+    """Check, in the transaction that decides on turns, that nothing stays provisional that the hot path noted of them.
+
+    Raises:
+        ConcurrentChange: the hot path noted something since the turns were read: read them again.
+    """
+    if not changes.ledger:
+        return
+    turns = {"turns": [entry.turn_id for entry in changes.ledger]}
+    noted = set(connection.execute(_IN_TURNS, whose(changes.subject) | turns).scalars())
+    if noted - {memory.id for memory in changes.deleted}:
+        raise ConcurrentChange

@@ -1,0 +1,48 @@
+"""How a Celery message lies in a Redis list, whoever sent it: of either protocol, compressed or not."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import json
+import zlib
+from typing import Any, Final
+
+from kombu.compression import decompress
+from kombu.exceptions import KombuError
+
+from stores.queue import QUEUES
+
+LISTS: Final = tuple(
+    f"{queue}\x06\x16{priority}" if priority else queue for queue in QUEUES for priority in (0, 3, 6, 9)
+)
+"""Where kombu puts messages on Redis, by queue and priority; a sender may set either."""
+
+
+def arguments_of(message: bytes) -> tuple[str, str, Any]:
+    """Return what tells a message from all others, the name of its task, and its arguments: the one if there is just
+    one, else all there are. What cannot be read is all text of the message, of no task."""
+    try:
+        envelope = json.loads(message)
+        headers = envelope.get("headers") or {}
+        content: Any = envelope["body"]
+        if (envelope.get("properties") or {}).get("body_encoding", "base64") == "base64":
+            content = base64.b64decode(content)
+        if compression := headers.get("compression"):
+            content = decompress(content if isinstance(content, bytes) else content.encode("latin-1"), compression)
+        body = json.loads(content)
+    except (ValueError, KeyError, TypeError, AttributeError, KombuError, zlib.error):
+        return _digest(message), "", message.decode(errors="replace")
+    if isinstance(body, dict):
+        # Celery's first protocol has all in the body.
+        id_, task, arguments, named = body.get("id"), body.get("task"), body.get("args"), body.get("kwargs")
+    else:
+        id_, task = headers.get("id"), headers.get("task")
+        arguments, named = (*body, None, None)[:2] if isinstance(body, list) else (body, None)
+    whole = arguments[0] if isinstance(arguments, list) and len(arguments) == 1 and not named else [arguments, named]
+    # Two senders may give the same id.
+    return f"{id_}:{_digest(str(envelope['body']).encode())}", str(task or ""), whole
+
+
+def _digest(content: bytes) -> str:
+    return hashlib.sha256(content).hexdigest()

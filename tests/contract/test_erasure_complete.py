@@ -1,0 +1,133 @@
+"""Where an erasure looks: whatever a message looks like, wherever a sender put it, and in what stays for others."""
+
+from __future__ import annotations
+
+import base64
+import json
+import zlib
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from memory.erasure.memories import erase_memory
+from memory.erasure.proof import files_with
+from memory.erasure.subjects import erase_subject, erase_turns
+from schema import Scope
+from stores.dead_letters import read_dead_letters
+from stores.queue import DEAD_LETTER_QUEUE, INGEST_QUEUE, INGEST_TURN, NIGHTLY_QUEUE, send_dead_letter
+from tests.contract.pipeline import Worker, on_every_store
+from tests.turns import a_turn, subject
+
+pytest_generate_tests = on_every_store
+NOW = datetime(2026, 11, 3, tzinfo=UTC)
+SECRET = "My grandmother's recipe needs seventeen walnuts"
+
+
+def message(turn: dict[str, Any], form: str) -> str:
+    """A Celery message with a turn, in one of the forms that a backend may send."""
+    body = json.dumps([[turn], {}, {}]).encode()
+    headers: dict[str, Any] = {"id": "m1", "task": INGEST_TURN}
+    if form == "utf-8":
+        return json.dumps({"body": body.decode(), "headers": headers, "properties": {"body_encoding": "utf-8"}})
+    if form == "gzip":
+        headers["compression"], body = "application/x-gzip", zlib.compress(body)
+    if form == "first protocol":
+        headers, body = {}, json.dumps({"id": "m1", "task": INGEST_TURN, "args": [turn], "kwargs": {}}).encode()
+    if form == "broken":
+        return json.dumps({"headers": headers, "turn": turn})
+    encoded = base64.b64encode(body).decode()
+    return json.dumps({"body": encoded, "headers": headers, "properties": {"body_encoding": "base64"}})
+
+
+@pytest.mark.parametrize("queue", [INGEST_QUEUE, NIGHTLY_QUEUE, DEAD_LETTER_QUEUE])
+@pytest.mark.parametrize("form", ["base64", "utf-8", "gzip", "first protocol", "broken"])
+def test_a_turn_goes_whatever_its_message_looks_like_and_wherever_it_lies(
+    alone: Worker, anna: str, form: str, queue: str
+) -> None:
+    bert = anna.replace("anna", "bert")
+    mine, others = (message(a_turn(user, 1, SECRET), form) for user in (anna, bert))
+    alone.context.redis.delete(queue)
+    alone.context.redis.rpush(queue, mine, others)
+    proof = erase_subject(subject(anna), alone.context, by="dora", now=NOW)
+    assert proof.is_clean
+    assert alone.context.redis.lrange(queue, 0, -1) == [others.encode()]
+    alone.context.redis.delete(queue)
+
+
+def test_a_dead_letter_that_names_no_tenant_goes_with_its_user(alone: Worker, anna: str) -> None:
+    turn = {name: value for name, value in a_turn(anna, 1, SECRET).items() if name != "tenant_id"}
+    for body in (turn, json.dumps(turn) + "}"):
+        send_dead_letter(alone.context.celery, reason="broken", turn_id=None, body=body)
+    proof = erase_subject(subject(anna), alone.context, by="dora", now=NOW)
+    assert (proof.removed["dead letters"], proof.is_clean) == (2, True)
+    assert all(anna not in str(letter.turn) for letter in read_dead_letters(alone.context.redis))
+
+
+@pytest.mark.parametrize("how", ["command", "spoken", "spoken at once"])
+def test_a_raw_turn_keeps_no_word_of_an_erased_memory_though_another_came_of_it(
+    worker: Worker, anna: str, how: str
+) -> None:
+    said = ["I live in Lisbon, and my brother owns a bakery in Porto."]
+    spoken = "Forget that I live in Lisbon."
+    worker.hear(anna, *said, *([spoken] if how == "spoken at once" else []))
+    if how == "spoken":
+        worker.hear(anna, spoken, first=1)
+    if how == "command":
+        [lisbon] = [one for one in worker.known(subject(anna)) if "Lisbon" in one.summary]
+        assert erase_memory(subject(anna), lisbon.id, worker.context, by="dora", now=NOW).is_clean
+    assert ["Porto" in one.summary for one in worker.known(subject(anna))] == [True]
+    [kept] = [row for row in worker.rows("sources", subject(anna)) if row["turn_id"] == f"{anna}-0"]
+    assert "bakery in Porto" in str(kept["turn"])
+    assert "Lisbon" not in worker.everywhere(subject(anna)) + str(worker.events(subject(anna)))
+
+
+def test_what_a_wish_to_forget_left_goes_with_its_conversation(worker: Worker, anna: str) -> None:
+    whose = subject(anna)
+    worker.hear(anna, "I like jazz and opera.", conversation_id="first")
+    worker.hear(anna, "Forget that I like opera.", first=1, conversation_id="first")
+    left = worker.known(whose)
+    assert [one.source_turn_ids for one in left if "jazz" in one.summary] == [()] * len(left)
+    proof, _ = erase_turns(whose, Scope.CONVERSATION, "first", worker.context, by="dora", now=NOW)
+    assert proof.is_clean
+    assert worker.known(whose) == []
+    assert "jazz" not in worker.everywhere(whose) + str(worker.events(whose))
+
+
+def test_an_erasure_ends_when_the_broker_has_written_its_file_anew(worker: Worker, anna: str, tmp_path: Path) -> None:
+    redis = worker.context.redis
+    folder = Path(str(redis.config_get("dir")["dir"]))
+    before = str(redis.config_get("appendonly")["appendonly"])
+    redis.config_set("appendonly", "yes")
+    try:
+        worker.hear(anna, "I live in Lisbon")
+        worker.park(a_turn(anna, 5, SECRET))
+        proof = erase_subject(subject(anna), worker.context, by="dora", now=NOW)
+        assert proof.is_clean
+        assert not any("rewrites" in note for note in proof.notes)
+        assert files_with(folder, [SECRET]) == []
+    finally:
+        redis.config_set("appendonly", before)
+
+
+def test_an_erasure_says_how_many_facts_left_a_graph_of_its_own(
+    worker: Worker, anna: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    worker.hear(anna, "I live in Lisbon", "My brother owns a bakery in Porto")
+    counts = iter([{"graph": 32}, {"graph": 0}, {"graph": 0}])
+    for module in ("subjects", "proof"):
+        monkeypatch.setattr(f"memory.erasure.{module}.graph_facts", lambda *_, **__: next(counts))
+    assert erase_subject(subject(anna), worker.context, by="dora", now=NOW).removed["graph"] == 32
+
+
+def test_whoever_waits_for_a_busy_subject_is_next_after_the_batch_in_hand(worker: Worker, anna: str) -> None:
+    mailbox, whose = worker.context.mailbox, subject(anna)
+    worker.park(*(a_turn(anna, number, "I have a cat") for number in range(20)))
+    batch = mailbox.acquire(whose, 2, 30)
+    assert batch is not None
+    mailbox.hold_back(whose, 30)
+    assert mailbox.commit(batch.lease, [parked.turn_id for parked in batch.turns], 2, 30) is None
+    assert mailbox.acquire(whose, 2, 30) is None, "no worker takes it"
+    proof = erase_subject(whose, worker.context, by="dora", now=NOW)
+    assert (proof.removed["mailbox"], proof.is_clean) == (18, True)

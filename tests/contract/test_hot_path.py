@@ -1,0 +1,232 @@
+"""The hot path: noted at once, settled by the worker with what came of the turn, or withdrawn; never twice."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Iterator
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import pytest
+
+from memory.erasure.memories import erase_memories
+from memory.settle import withdraw_stale
+from producers.hot_path import FAILED, HotPath, Noted
+from recall.retrieve import retrieve
+from schema import Memory, Status, Subject, Turn
+from schema.errors import AlreadyDecided, CatalogOutage
+from tests.contract.pipeline import Worker, on_every_store, only
+from tests.scripted import Scripted, guarded
+from tests.turns import a_turn, subject
+
+pytest_generate_tests = on_every_store
+ALLERGIC = "I am allergic to peanuts."
+
+
+@pytest.fixture
+def hot(worker: Worker) -> Iterator[HotPath]:
+    path = HotPath(worker.context)
+    yield path
+    path.close()
+
+
+def noted(hot: HotPath, turn: dict[str, Any]) -> Noted:
+    return hot.note(Turn.model_validate(turn), by="backend", now=datetime.now(UTC))
+
+
+def provisional(worker: Worker, whose: Subject) -> list[Memory]:
+    return worker.known(whose, Status.PROVISIONAL)
+
+
+def processed(worker: Worker, turn: dict[str, Any]) -> None:
+    worker.park(turn)
+    worker.work(Turn.model_validate(turn).subject)
+
+
+def test_what_is_noted_becomes_the_memory_of_its_turn(worker: Worker, hot: HotPath, anna: str) -> None:
+    turn = a_turn(anna, 0, ALLERGIC)
+    candidate = noted(hot, turn).candidate
+    assert candidate is not None
+    assert "allergic to peanuts" in candidate.summary
+    assert worker.event_names(subject(anna)) == ["memory.candidate"]
+    processed(worker, turn)
+    memory = only(worker.known(subject(anna)))
+    assert memory.merged_from == (candidate.id,)
+    assert provisional(worker, subject(anna)) == []
+    names = worker.event_names(subject(anna))
+    assert names == ["memory.created", "memory.merged"]
+    assert str(candidate.id) in worker.events(subject(anna))[-1]["payload"]
+    assert worker.indexed(subject(anna)) == [Status.ACTIVE]
+
+
+def test_what_is_provisional_is_not_told_as_a_memory(worker: Worker, hot: HotPath, anna: str) -> None:
+    noted(hot, a_turn(anna, 0, ALLERGIC))
+    assert retrieve(None, [subject(anna)], "What is she allergic to?", worker.context, now=datetime.now(UTC)) == []
+
+
+def test_what_was_known_already_takes_over_what_is_noted_of_it_or_it_goes(
+    worker: Worker, hot: HotPath, anna: str
+) -> None:
+    worker.hear(anna, ALLERGIC)
+    turn = a_turn(anna, 1, ALLERGIC)
+    assert noted(hot, turn).candidate is not None
+    processed(worker, turn)
+    assert len(worker.known(subject(anna))) == 1
+    assert provisional(worker, subject(anna)) == []
+
+
+def test_asked_again_the_same_is_noted_once(worker: Worker, hot: HotPath, anna: str) -> None:
+    turn = a_turn(anna, 0, ALLERGIC)
+    first, again = noted(hot, turn).candidate, noted(hot, turn).candidate
+    assert first and again and first.id == again.id
+    assert worker.event_names(subject(anna)) == ["memory.candidate"]
+
+
+def test_of_a_turn_that_was_processed_nothing_is_noted(worker: Worker, hot: HotPath, anna: str) -> None:
+    turn = a_turn(anna, 0, ALLERGIC)
+    processed(worker, turn)
+    with pytest.raises(AlreadyDecided):
+        noted(hot, turn)
+    assert provisional(worker, subject(anna)) == []
+
+
+def test_of_a_turn_that_becomes_a_dead_letter_nothing_stays(
+    worker: Worker, hot: HotPath, anna: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    turn = a_turn(anna, 0, ALLERGIC)
+    noted(hot, turn)
+
+    def breaks(*_: Any) -> Any:
+        raise ZeroDivisionError
+
+    monkeypatch.setattr("worker.pipeline.decide", breaks)
+    processed(worker, turn)
+    assert worker.outcomes(subject(anna)) == {turn["turn_id"]: "dead"}
+    assert provisional(worker, subject(anna)) == []
+    assert worker.event_names(subject(anna)) == ["memory.deleted", "memory.error"]
+
+
+def test_what_is_noted_while_its_turn_is_decided_is_settled_with_it(
+    worker: Worker, hot: HotPath, anna: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    turn = a_turn(anna, 0, ALLERGIC)
+    extractor, called = worker.context.extractor, threading.Event()
+
+    class Meanwhile:
+        def prepare(self) -> None: ...
+
+        def extract(self, *args: Any) -> Any:
+            if not called.is_set():
+                called.set()
+                noted(hot, turn)
+            return extractor.extract(*args)
+
+    slow = worker.with_parts(extractor=Meanwhile())
+    processed(slow, turn)
+    slow.wait_over(subject(anna))
+    slow.work(subject(anna))
+    memory = only(worker.known(subject(anna)))
+    assert len(memory.merged_from) == 1
+    assert provisional(worker, subject(anna)) == []
+
+
+def test_an_order_to_forget_hides_at_once_and_the_worker_erases(worker: Worker, hot: HotPath, anna: str) -> None:
+    worker.hear(anna, ALLERGIC)
+    turn = a_turn(anna, 1, "Please forget that I am allergic to peanuts.")
+    result = noted(hot, turn)
+    assert (result.done, result.candidate) == (("forget",), None)
+    assert worker.known(subject(anna)) == []
+    assert len(worker.known(subject(anna), Status.ARCHIVED)) == 1
+    processed(worker, turn)
+    assert worker.state(subject(anna)) == []
+
+
+def test_consent_is_withdrawn_at_once(worker: Worker, hot: HotPath, anna: str) -> None:
+    turn = a_turn(anna, 0, "Stop remembering anything about me.")
+    assert noted(hot, turn).done == ("consent",)
+    assert worker.context.catalog.preferences.of(subject(anna)).consent == "withdrawn"
+    assert noted(hot, a_turn(anna, 1, ALLERGIC)).candidate is None
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "What is the capital of France?",
+        "thanks, that works!",
+        "My password is hunter2-Rx9.",
+        "My sister Ana is HIV positive.",
+        "Off the record, I am allergic to peanuts.",
+    ],
+)
+def test_what_is_no_memory_or_must_be_looked_at_first_is_not_noted(
+    worker: Worker, hot: HotPath, anna: str, said: str
+) -> None:
+    assert noted(hot, a_turn(anna, 0, said)).candidate is None
+    assert worker.known(subject(anna), *Status) == []
+
+
+def test_erased_meanwhile_what_is_noted_leaves_no_word(worker: Worker, hot: HotPath, anna: str) -> None:
+    candidate = noted(hot, a_turn(anna, 0, ALLERGIC)).candidate
+    assert candidate is not None
+    now = datetime.now(UTC)
+    erase_memories(subject(anna), [candidate.id], worker.context, by="test", reason="", now=now)
+    assert "peanut" not in worker.everywhere(subject(anna))
+    assert worker.event_names(subject(anna)) == ["memory.deleted"]
+
+
+def test_what_is_noted_and_whose_turn_never_comes_is_withdrawn_after_a_day(
+    worker: Worker, hot: HotPath, anna: str
+) -> None:
+    noted(hot, a_turn(anna, 0, ALLERGIC))
+    withdraw_stale(worker.context, datetime.now(UTC) + timedelta(hours=23), 10_000)
+    assert len(provisional(worker, subject(anna))) == 1
+    withdraw_stale(worker.context, datetime.now(UTC) + timedelta(hours=25), 10_000)
+    assert provisional(worker, subject(anna)) == []
+
+
+def test_what_fails_twice_is_told(worker: Worker, hot: HotPath, anna: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    def away(*_: Any) -> Any:
+        raise CatalogOutage("away")
+
+    with monkeypatch.context() as broken:
+        broken.setattr(worker.context.catalog.provisional, "of_turns", away)
+        with pytest.raises(CatalogOutage):
+            noted(hot, a_turn(anna, 0, ALLERGIC))
+    [event] = worker.events(subject(anna))
+    assert event["event"] == "memory.error"
+    assert FAILED in event["payload"]
+
+
+def by_model(worker: Worker, *answers: Any, milliseconds: float = 5_000) -> HotPath:
+    settings = worker.context.settings.model_copy(update={"hot_path": "model", "hot_path_model_ms": milliseconds})
+    return HotPath(replace(worker.context, settings=settings, llm=guarded(Scripted(*answers))))
+
+
+def an_answer(summary: str, **fields: Any) -> dict[str, Any]:
+    return {"should_create": True, "summary": summary, "type": "semantic", "confidence": 0.9, **fields}
+
+
+def test_a_model_says_what_is_worth_it_in_the_users_words_alone(alone: Worker, anna: str) -> None:
+    said = "Honestly the peanuts thing again, allergic as ever."
+    hot = by_model(alone, an_answer("Allergic to peanuts.", category="personal", tags=["health"]))
+    trigger = hot.trigger(Turn.model_validate(a_turn(anna, 0, said)))
+    assert (trigger.by, trigger.should_create, trigger.category) == ("model", True, "Personal")
+    invented = by_model(alone, an_answer("Maya owns a yacht in Monaco."))
+    assert not invented.trigger(Turn.model_validate(a_turn(anna, 0, said))).should_create
+
+
+def test_a_model_that_is_late_or_fails_leaves_it_to_the_rules(alone: Worker, anna: str) -> None:
+    over = threading.Event()
+
+    def hangs(_prompt: str) -> Any:
+        over.wait(10)
+        return an_answer("Allergic to peanuts.")
+
+    for hot in (by_model(alone, hangs, milliseconds=100), by_model(alone, "nonsense")):
+        began = time.monotonic()
+        trigger = hot.trigger(Turn.model_validate(a_turn(anna, 0, ALLERGIC)))
+        assert (trigger.by, trigger.should_create) == ("rules", True)
+        assert time.monotonic() - began < 5
+    over.set()

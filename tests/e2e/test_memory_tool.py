@@ -1,0 +1,105 @@
+"""Anthropic's memory tool over the real service: what a model asks, and what it must not reach."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from afterturn_client import Client
+from afterturn_client.memory_tool import MemoryTool, ToolFailed
+from tests.e2e.pages import Page
+from tests.e2e.service import Served
+
+NOTES = "/memories/people/notes.txt"
+
+
+@pytest.fixture
+def client(service: Served, tmp_path: Path) -> Iterator[Client]:
+    with Client(service.url, service.key(), spool_dir=tmp_path / "spool") as client:
+        yield client
+
+
+@pytest.fixture
+def tool(client: Client, user: str) -> MemoryTool:
+    return MemoryTool(client, user)
+
+
+def ask(tool: MemoryTool, command: str, **said: Any) -> str:
+    return tool.run({"command": command, **said})
+
+
+def test_a_file_is_made_read_changed_moved_and_deleted(tool: MemoryTool) -> None:
+    assert ask(tool, "view", path="/memories").endswith(":\n0\t/memories")
+    assert ask(tool, "create", path=NOTES, file_text="Maya\nlikes tea\n") == f"File created successfully at: {NOTES}"
+    assert ask(tool, "view", path="/memories").splitlines()[1:] == [
+        "15\t/memories",
+        "15\t/memories/people",
+        f"15\t{NOTES}",
+    ]
+    assert "     2\tlikes coffee" in ask(tool, "str_replace", path=NOTES, old_str="tea", new_str="coffee")
+    assert ask(tool, "insert", path=NOTES, insert_line=0, insert_text="# Notes") == f"The file {NOTES} has been edited."
+    said = ask(tool, "view", path=NOTES, view_range=[1, 2])
+    assert said == f"Here's the content of {NOTES} with line numbers:\n     1\t# Notes\n     2\tMaya"
+    ask(tool, "rename", old_path="/memories/people", new_path="/memories/friends")
+    assert "likes coffee" in ask(tool, "view", path="/memories/friends/notes.txt")
+    ask(tool, "delete", path="/memories/friends")
+    with pytest.raises(ToolFailed, match="does not exist"):
+        ask(tool, "view", path="/memories/friends/notes.txt")
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "/etc/passwd",
+        "/memories/../etc/passwd",
+        "/memories/./a",
+        "/memories//a",
+        "/memories\\..\\a",
+        "/memoriesother/a",
+        "memories/a",
+        "",
+        "/memories/a\x00",
+        None,
+    ],
+)
+def test_no_path_leads_out_of_the_folder(tool: MemoryTool, path: str | None) -> None:
+    for command in ({"command": "view", "path": path}, {"command": "rename", "old_path": NOTES, "new_path": path}):
+        with pytest.raises(ToolFailed, match="under /memories"):
+            tool.run(command)
+
+
+def test_what_cannot_be_done_is_said_to_the_model(tool: MemoryTool) -> None:
+    ask(tool, "create", path=NOTES, file_text="tea\ntea\n")
+    for said, command in (
+        ("already exists", {"command": "create", "path": NOTES, "file_text": ""}),
+        ("file and a directory", {"command": "create", "path": f"{NOTES}/a", "file_text": ""}),
+        ("in lines: 1, 2", {"command": "str_replace", "path": NOTES, "old_str": "tea", "new_str": "x"}),
+        ("did not appear", {"command": "str_replace", "path": NOTES, "old_str": "milk", "new_str": "x"}),
+        (r"\[0, 2\]", {"command": "insert", "path": NOTES, "insert_line": 3, "insert_text": "x"}),
+        ("does not exist", {"command": "delete", "path": "/memories/none"}),
+        ("itself", {"command": "delete", "path": "/memories"}),
+        ("already exists", {"command": "rename", "old_path": NOTES, "new_path": "/memories/people"}),
+        ("should be text", {"command": "create", "path": "/memories/b", "file_text": 1}),
+        ("no command", {"command": "chmod"}),
+    ):
+        with pytest.raises(ToolFailed, match=said):
+            tool.run(command)
+
+
+def test_the_files_of_one_user_are_nobody_elses(client: Client, tool: MemoryTool, user: str) -> None:
+    ask(tool, "create", path="/memories/a", file_text="mine")
+    assert ask(MemoryTool(client, f"{user}-other"), "view", path="/memories").endswith(":\n0\t/memories")
+    assert client.forget_user(user).clean
+    assert ask(tool, "view", path="/memories").endswith(":\n0\t/memories")
+
+
+def test_the_code_of_the_page_answers_a_model(environment: None) -> None:
+    page = Page("use-anthropics-memory-tool").run("MemoryTool(")
+    answer, tool = page["answer"], page["tool"]
+    made = answer(tool, "tu_1", {"command": "create", "path": "/memories/a", "file_text": "tea"})
+    refused = answer(tool, "tu_2", {"command": "view", "path": "/memories/../a"})
+    assert (made["is_error"], refused["is_error"], refused["tool_use_id"]) == (False, True, "tu_2")
+    tool._client.close(1)
