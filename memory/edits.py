@@ -10,6 +10,7 @@ from typing import Any, Final
 
 from memory.context import MemoryContext
 from memory.draft import Draft
+from memory.metrics import RESTORED
 from memory.publish import publish
 from memory.rights import require_writable, writable_memory
 from policies.authority import USER, may_replace
@@ -218,8 +219,13 @@ def restore(
             raise NotPossible("something else tells it now: edit that")
         changed = {"status": Status.ACTIVE, "updated_at": now, "last_accessed": now}
         draft.update(memory.model_copy(update=changed), None, "restored by hand", AuditAction.RESTORED)
+        brought_back.append(memory.id)
 
-    return _change(principal, subject, memory_id, change, context, now, by)
+    brought_back: list[uuid.UUID] = []
+    restored = _change(principal, subject, memory_id, change, context, now, by)
+    if brought_back:
+        RESTORED.inc()
+    return restored
 
 
 def _change(

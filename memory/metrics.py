@@ -11,7 +11,8 @@ from typing import Literal
 
 from prometheus_client import Counter, Gauge, Histogram
 
-from schema import DecisionAction, Verdict
+from schema import Asker, DecisionAction, Verdict
+from schema.errors import Denied, NotAMember
 from stores.breaker import State
 from stores.catalog import Changes, Outcome
 from stores.llm import Call
@@ -69,6 +70,26 @@ RETRIEVER_SECONDS = Histogram(
     "afterturn_retriever_duration_seconds", "How long a retrieval in rounds took.", buckets=_STAGES
 )
 
+NIGHT_FIT = Counter("afterturn_night_episodes_fit", "Episodes that a night looked at as fit to be joined.")
+
+# -- what becomes of judgements
+REVIEWS = Counter("afterturn_reviews_decided", "Candidates that a person decided on.", ["asker", "verdict"])
+RESTORED = Counter("afterturn_memories_restored", "Archived memories that somebody brought back.")
+
+# -- recall
+SEARCH_SECONDS = Histogram(
+    "afterturn_search_duration_seconds", "How long a search took, and its parts.", ["stage"], buckets=_STAGES
+)
+SEARCHES = Counter("afterturn_searches", "Searches, by whether they were given anything.", ["outcome"])
+SEARCH_HITS = Counter("afterturn_search_hits", "Memories that searches were given.")
+CONTEXT_SECONDS = Histogram(
+    "afterturn_context_duration_seconds", "How long it took to make a context block.", buckets=_STAGES
+)
+CONTEXTS = Counter("afterturn_context_blocks", "Context blocks, by whether anything was in them.", ["outcome"])
+EMBEDDING_CALLS = Counter("afterturn_embedding_calls", "Calls of the embedder for turns and for questions.", ["kind"])
+EMBEDDING_TEXTS = Counter("afterturn_embedding_texts", "Texts of these calls.", ["kind"])
+DENIED = Counter("afterturn_access_denied", "Reads that a principal was not allowed.", ["reason"])
+
 # -- the service
 HTTP_RATES = Counter(
     "afterturn_http_rate_limit",
@@ -95,6 +116,8 @@ OLDEST_IN_HAND = Gauge(
     "afterturn_oldest_turn_in_hand_seconds", "For how long this worker has had its oldest batch in hand; 0 without one."
 )
 
+ReviewVerdict = Literal["approved", "rejected"]
+_REVIEW_VERDICTS: tuple[ReviewVerdict, ...] = ("approved", "rejected")
 DeadLetterReason = Literal["invalid", "conflict", "workers_died", "failures", "error"]
 _DEAD_LETTER_REASONS: tuple[DeadLetterReason, ...] = ("invalid", "conflict", "workers_died", "failures", "error")
 _PARTS = ("embedder", "index")
@@ -133,6 +156,17 @@ for _noted in ("noted", "done", "nothing", "decided", "failed", "late"):
     HOT_PATH.labels(_noted)
 for _part in _PARTS:
     BREAKER_STATE.labels(_part)
+for _given in ("answered", "empty"):
+    SEARCHES.labels(_given)
+    CONTEXTS.labels(_given)
+for _kind in ("turn", "question"):
+    EMBEDDING_CALLS.labels(_kind)
+    EMBEDDING_TEXTS.labels(_kind)
+for _denied in ("not_a_member", "not_allowed"):
+    DENIED.labels(_denied)
+for _asker in Asker:
+    for _decided in _REVIEW_VERDICTS:
+        REVIEWS.labels(_asker, _decided)
 
 
 def count_committed(changes: Changes) -> None:
@@ -192,6 +226,35 @@ def count_webhook(outcome: Literal["delivered", "failed", "gone"], lag: float | 
     WEBHOOK_ATTEMPTS.labels(outcome).inc()
     if lag is not None:
         WEBHOOK_LAG.observe(lag)
+
+
+def count_embedding(kind: Literal["turn", "question"], texts: int) -> None:
+    """Count a call of the embedder for so many texts."""
+    EMBEDDING_CALLS.labels(kind).inc()
+    EMBEDDING_TEXTS.labels(kind).inc(texts)
+
+
+def count_search(seconds: float, hits: int) -> None:
+    """Count a search that took so long, and how many memories it was given."""
+    SEARCH_SECONDS.labels("whole").observe(seconds)
+    SEARCHES.labels("answered" if hits else "empty").inc()
+    SEARCH_HITS.inc(hits)
+
+
+def count_context(seconds: float, *, empty: bool) -> None:
+    """Count a context block that took so long to make."""
+    CONTEXT_SECONDS.observe(seconds)
+    CONTEXTS.labels("empty" if empty else "answered").inc()
+
+
+def count_denied(error: Denied) -> None:
+    """Count a read that a principal was not allowed."""
+    DENIED.labels("not_a_member" if isinstance(error, NotAMember) else "not_allowed").inc()
+
+
+def count_review(asker: Asker, verdict: ReviewVerdict) -> None:
+    """Count what a person decided on a candidate."""
+    REVIEWS.labels(asker, verdict).inc()
 
 
 def show_breaker(part: str, state: State) -> None:

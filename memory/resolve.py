@@ -97,7 +97,7 @@ def resolve(
         for item, vector, similarities in zip(items, vectors, searched, strict=True)
     ]
     pairs = {pair for item in items if isinstance(item, Scored) for pair in item.attributes}
-    draft.load(context.catalog.with_attributes(draft.subject, pairs))
+    draft.load(context.catalog.facts.with_attributes(draft.subject, pairs))
     verdicts: Verdicts = {}
     if context.judge is not None:
         verdicts = context.judge.judge(_doubts(comparisons, origins, draft, context))
@@ -360,7 +360,7 @@ def _supersede(
         draft.supersede(supersede(old, by.id, draft.now), by, reason)
     for old in replaced if keeps_remains else ():
         pairs = {(fact.entity.casefold(), fact.attribute) for fact in old.facts if fact.attribute}
-        draft.load(context.catalog.with_attributes(draft.subject, pairs))
+        draft.load(context.catalog.facts.with_attributes(draft.subject, pairs))
         still_true = remains(old, by, draft.with_attributes(pairs), draft.name, draft.now, draft.policy_version)
         if still_true:
             vectors = context.embedder.embed([memory.summary for memory in still_true])

@@ -11,6 +11,7 @@ from memory.context import MemoryContext
 from memory.draft import Draft
 from memory.erasure.memories import remove
 from memory.leases import subject_lease
+from memory.metrics import count_review
 from memory.publish import publish
 from memory.resolve import resolve
 from memory.scoring import Origin, embed, score
@@ -71,6 +72,7 @@ def approve(id_: uuid.UUID, context: MemoryContext, *, by: str, now: datetime) -
         review = _open_review(id_, context.catalog)
         if review.asked_by is Asker.FORGETTING:
             _erase(review, context, Draft(subject, now, context.policy.version, by=by), lease.token)
+            count_review(review.asked_by, "approved")
             return Approved(review, None)
         if review.candidate is None:
             raise NotOpen
@@ -79,6 +81,7 @@ def approve(id_: uuid.UUID, context: MemoryContext, *, by: str, now: datetime) -
         if reason := why_not(candidate, context.catalog.preferences.of(subject)):
             draft.close_review(review, ReviewStatus.REJECTED, None, reason)
             publish(draft.changes(lease.token), {}, context)
+            count_review(review.asked_by, "rejected")
             raise NotWanted(_NOT_WANTED[reason])
         subject_state = context.catalog.subject_state(subject, now - timedelta(hours=1))
         items = [score(candidate, context, approved=True)]
@@ -88,6 +91,7 @@ def approve(id_: uuid.UUID, context: MemoryContext, *, by: str, now: datetime) -
         memory = draft.current[resolution.memory_id] if resolution.memory_id else None
         draft.close_review(review, ReviewStatus.APPROVED, memory)
         publish(draft.changes(lease.token), draft.vectors, context)
+    count_review(review.asked_by, "approved")
     return Approved(review, memory)
 
 
@@ -117,6 +121,7 @@ def reject(id_: uuid.UUID, context: MemoryContext, *, by: str, now: datetime) ->
             draft.update(shown, None, _NOT_MEANT, AuditAction.RESTORED)
     draft.close_review(review, ReviewStatus.REJECTED, None)
     publish(draft.changes(), {}, context)
+    count_review(review.asked_by, "rejected")
     return review
 
 

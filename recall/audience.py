@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
+from memory.metrics import count_denied
 from memory.rights import seen_of
 from policies.access import may_see
 from policies.topics import is_about
 from schema import Labels, Memory, Principal, Seen, Status, Subject, Visibility
+from schema.errors import Denied
 from stores.open import Stores
 
 
@@ -50,11 +52,14 @@ def audiences(principal: Principal | None, subjects: Sequence[Subject], stores: 
     Raises:
         NotAMember, NotAllowed: the principal may see nothing of one of them.
     """
+    try:
+        seen = [seen_of(principal, subject, stores.catalog) for subject in subjects]
+    except Denied as error:
+        count_denied(error)
+        raise
     return [
-        Audience(
-            subject, seen_of(principal, subject, stores.catalog), stores.catalog.preferences.of(subject).blocked_topics
-        )
-        for subject in subjects
+        Audience(subject, sees, stores.catalog.preferences.of(subject).blocked_topics)
+        for subject, sees in zip(subjects, seen, strict=True)
     ]
 
 

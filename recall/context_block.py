@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import hashlib
 import math
+import time
 import uuid
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from itertools import count
 from typing import Final
 
+from memory.metrics import count_context
 from policies.retrieval import slots
 from recall.audience import Audience, audiences, tellable
 from recall.retrieve import retrieve
@@ -30,7 +33,8 @@ _STABLE_SHARE: Final = 0.5
 """How much of the budget standing facts may take."""
 _STANDING: Final = 0.5
 """Importance from which on a lasting memory stands in every block; a pinned one always does."""
-_LOOKED_THROUGH: Final = 1_000
+_READ_AT_ONCE: Final = 50
+"""Standing memories that are read at a time, until the block is full."""
 
 
 @dataclass(frozen=True)
@@ -67,7 +71,22 @@ def context_block(
         ValueError: the subjects are of several tenants.
         NotAMember, NotAllowed: the principal may see nothing of one of the subjects.
     """
-    everything_standing = _standing(audiences(principal, subjects, stores), stores)
+    began = time.monotonic()
+    block = _made(principal, subjects, question, stores, budget_tokens, bullets, now)
+    count_context(time.monotonic() - began, empty=not block.text)
+    return block
+
+
+def _made(
+    principal: Principal | None,
+    subjects: Sequence[Subject],
+    question: str,
+    stores: Stores,
+    budget_tokens: int,
+    bullets: int | None,
+    now: datetime,
+) -> ContextBlock:
+    everything_standing = _standing(audiences(principal, subjects, stores), stores, budget_tokens)
     if bullets is not None:
         hits = retrieve(principal, subjects, question, stores, limit=bullets, now=now) if question.strip() else []
         likeliest = {memory.id: memory for memory in (*(hit.memory for hit in hits), *everything_standing)}
@@ -84,19 +103,26 @@ def context_block(
     return _block(_framed(standing, fresh), [*standing, *fresh])
 
 
-def _standing(asked: Iterable[Audience], stores: Stores) -> list[Memory]:
-    found = [
-        memory
-        for audience in asked
-        for memory in tellable(
-            audience,
-            stores.catalog.list_memories(
-                audience.subject, types=(MemoryType.SEMANTIC, MemoryType.PROCEDURAL), limit=_LOOKED_THROUGH
-            ),
-        )
-        if memory.pinned or memory.explicit or memory.importance >= _STANDING
-    ]
+def _standing(asked: Iterable[Audience], stores: Stores, budget_tokens: int) -> list[Memory]:
+    """Return what stands in every block, first what comes first in it: as many of each subject as could fill it."""
+    found = [memory for audience in asked for memory in _standing_of(audience, stores, budget_tokens)]
     return sorted(found, key=lambda memory: (not memory.pinned, -memory.importance, memory.created_at, memory.id))
+
+
+def _standing_of(audience: Audience, stores: Stores, budget_tokens: int) -> Iterator[Memory]:
+    for offset in count(0, _READ_AT_ONCE):
+        memories = stores.catalog.pages.standing(
+            audience.subject,
+            (MemoryType.SEMANTIC, MemoryType.PROCEDURAL),
+            importance=_STANDING,
+            limit=_READ_AT_ONCE,
+            offset=offset,
+        )
+        for memory in tellable(audience, memories):
+            budget_tokens -= _cost(memory)
+            yield memory
+        if len(memories) < _READ_AT_ONCE or budget_tokens < 0:
+            return
 
 
 def _answers(

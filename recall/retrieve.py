@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import time
 import uuid
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Final
 
+from memory.metrics import SEARCH_SECONDS, count_embedding, count_search
 from policies.access import may_see
 from policies.retrieval import (
     Match,
@@ -96,8 +98,10 @@ def retrieve(
         raise ValueError("the query is empty; ask for something")
     if len({subject.tenant_id for subject in subjects}) > 1:
         raise ValueError("the subjects are of several tenants; ask for those of one")
+    began = time.monotonic()
     asked = audiences(principal, subjects, stores)
     question = _read(query, subjects, stores)
+    SEARCH_SECONDS.labels("read").observe(time.monotonic() - began)
     hits: list[Hit] = []
     known: set[uuid.UUID] = set()
     sureness: float | None = None
@@ -106,6 +110,7 @@ def retrieve(
         if sureness is None:
             sureness = _evidence(question, proposed, subjects, stores)
             if relevant_only and not is_about_what_is_known(sureness, stores.policy):
+                count_search(time.monotonic() - began, 0)
                 return []
         ranked = _ranked(proposed, stores, now)
         for memory in _told([id_ for id_ in ranked if id_ not in known], asked, filters, stores):
@@ -120,6 +125,7 @@ def retrieve(
     for audience in asked if counts_as_use else ():
         used = [hit.memory.id for hit in page if hit.memory.subject == audience.subject]
         stores.accesses.note(audience.subject, used, now)
+    count_search(time.monotonic() - began, len(page))
     return page
 
 
@@ -152,6 +158,7 @@ def _read(query: str, subjects: Sequence[Subject], stores: Stores) -> _Question:
     words = stores.fulltext.read(subjects)
     named = f"{words.opening}: {query}" if words.opening else query
     [vector, named_vector] = stores.embedder.embed([query, named])
+    count_embedding("question", 2)
     return _Question(query, words, vector, named_vector)
 
 

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from ipaddress import ip_network
-from typing import Annotated, Literal
+from typing import Annotated, Literal, Self
 
-from pydantic import Field, SecretStr, field_validator
+from pydantic import Field, SecretStr, field_validator, model_validator
 from pydantic_settings import BaseSettings
+
+from schema.principal import Capability
+from schema.urls import http_url
 
 
 class ServiceSettings(BaseSettings):
@@ -46,6 +49,25 @@ class ServiceSettings(BaseSettings):
     mcp_key: SecretStr | None = Field(
         None, description="key for whom `afterturn mcp` asks; unset: for whom its options name; never shown"
     )
+    oidc_issuer: str | None = Field(
+        None,
+        description="an OpenID provider whose tokens are taken beside keys, as their `iss` names it; unset: none are",
+    )
+    oidc_audience: str | None = Field(None, description="what a token's `aud` must name, with AFTERTURN_OIDC_ISSUER")
+    oidc_jwks_url: str | None = Field(
+        None, description="where the provider's public keys are; unset: as its discovery document says"
+    )
+    oidc_claims: dict[Literal["user_id", "tenant_id", "agent_id", "capabilities"], str] = Field(
+        {"user_id": "sub"},
+        description="which claims say who asks, as a JSON object; without `capabilities` a token may do all that "
+        "AFTERTURN_OIDC_CAPABILITIES names",
+    )
+    oidc_capabilities: tuple[Capability, ...] = Field(
+        (Capability.READ,), description="what a token may do at most, whatever it claims, as a JSON list"
+    )
+    oidc_tenant: str = Field(
+        "default", min_length=1, description="the tenant of tokens, where AFTERTURN_OIDC_CLAIMS names no claim for it"
+    )
     hot_path: Literal["rules", "model"] = Field(
         "rules",
         description="what says on the hot path whether a message is worth a memory: rules, or the language model, with "
@@ -65,6 +87,17 @@ class ServiceSettings(BaseSettings):
     webhook_log_days: Annotated[int, Field(ge=1, le=365)] = Field(
         30, description="days for which it is kept what was delivered to webhooks, and what was not"
     )
+
+    @field_validator("oidc_issuer", "oidc_jwks_url")
+    @classmethod
+    def _is_a_server(cls, url: str | None) -> str | None:
+        return None if url is None else http_url(url)
+
+    @model_validator(mode="after")
+    def _tokens_are_for_somebody(self) -> Self:
+        if self.oidc_issuer is not None and not self.oidc_audience:
+            raise ValueError("AFTERTURN_OIDC_ISSUER: set AFTERTURN_OIDC_AUDIENCE too, or tokens for others would open")
+        return self
 
     @field_validator("webhook_networks")
     @classmethod

@@ -65,4 +65,6 @@ def _written(value: Any) -> str:
         return ""
     if isinstance(value, tuple | list):
         return json.dumps(list(value))
+    if isinstance(value, dict):
+        return json.dumps(value)
     return str(value).lower() if isinstance(value, bool) else str(value)

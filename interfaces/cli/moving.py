@@ -6,7 +6,7 @@ import sys
 from contextlib import AbstractContextManager, closing, nullcontext
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Annotated, TextIO
+from typing import Annotated, Literal, TextIO
 
 import typer
 from rich.progress import Progress
@@ -16,6 +16,7 @@ from interfaces.cli.output import console, errors, print_json
 from memory.context import open_memory
 from memory.export import NotALine, import_lines
 from memory.export import export as export_lines
+from memory.mem0 import NotMem0, TakenOver, take_over
 from memory.reindex import finish as finish_move
 from memory.reindex import give_up, regraph, target_of
 from memory.reindex import reindex as rebuild
@@ -118,9 +119,20 @@ def _written_to(file: Path | None) -> AbstractContextManager[TextIO]:
 
 def import_(
     file: Annotated[Path, typer.Argument(help="An export.", exists=True, dir_okay=False)],
+    source: Annotated[
+        Literal["afterturn", "mem0"],
+        typer.Option("--from", help="What wrote it: mem0's memories are decided on as what is stated here."),
+    ] = "afterturn",
+    user: Annotated[
+        str | None, typer.Option("--user", help="With --from mem0: whose the rows are that name nobody.")
+    ] = None,
+    tenant: Annotated[str, typer.Option("--tenant", help="With --from mem0: whose users they are.")] = "default",
     as_json: JsonOption = False,
 ) -> None:
     """Write the memories of an export that are not here yet. What is here stays as it is; run it again after a stop."""
+    if source == "mem0":
+        _import_from_mem0(file, user, tenant, as_json=as_json)
+        return
     try:
         with file.open(encoding="utf-8") as lines, closing(open_memory(load_settings())) as context:
             result = import_lines(lines, context, by=account(), now=datetime.now(UTC))
@@ -132,3 +144,28 @@ def import_(
         console.print(f"imported {result.written} memories; {result.known} were here already")
         if result.items or result.known_items:
             console.print(f"and {result.items} items of the store; {result.known_items} were here already")
+
+
+def _import_from_mem0(file: Path, user: str | None, tenant: str, *, as_json: bool) -> None:
+    try:
+        text = file.read_text(encoding="utf-8")
+        with closing(open_memory(load_settings())) as context, Progress(console=errors, transient=True) as bar:
+            task = bar.add_task("remembering", total=None)
+            now = datetime.now(UTC)
+            taken = take_over(
+                text, context, tenant_id=tenant, user_id=user, now=now, done=lambda: bar.update(task, advance=1)
+            )
+    except (NotMem0, UnicodeDecodeError) as error:
+        raise typer.BadParameter(f"{file}: {error}") from error
+    print_json(vars(taken)) if as_json else _show(taken)
+    if taken.bad:
+        raise typer.Exit(2)
+
+
+def _show(taken: TakenOver) -> None:
+    outcomes = ", ".join(f"{count} {outcome}" for outcome, count in sorted(taken.outcomes.items()))
+    console.print(f"imported from mem0: {outcomes or 'nothing'}")
+    for name, count in sorted(taken.left_out.items()):
+        console.print(f"  {name} was left out of {count} rows: nothing here is meant by it")
+    for row in taken.bad:
+        errors.print(f"not taken: {row}")

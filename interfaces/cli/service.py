@@ -46,7 +46,7 @@ def serve(
     settings = load_settings()
     address, number = host or settings.http_host, settings.http_port if port is None else port
     catalog = open_catalog(settings)
-    anonymous = not catalog.keys.any()
+    anonymous = settings.oidc_issuer is None and not catalog.keys.any()
     catalog.close()
     if anonymous and not _is_this_machine(address):
         raise SettingsError(

@@ -11,14 +11,14 @@ from fastapi.security import APIKeyHeader, HTTPAuthorizationCredentials, HTTPBea
 
 from interfaces.http.problems import Unauthorized
 from interfaces.http.service import Opened, Service
-from memory.keys import principal_of
+from memory.keys import PREFIX, principal_of
 from schema import Capability, Principal, Subject
 
 ANONYMOUS: Final = Principal(tenant_id="default", capabilities=frozenset(Capability), key_id="anonymous")
 """Who asks where no keys are asked for: on this machine only, and all that it may."""
 
 _KEY = APIKeyHeader(name="X-API-Key", auto_error=False, description="A key of `afterturn keys create`.")
-_BEARER = HTTPBearer(auto_error=False, description="The same key, as a bearer token.")
+_BEARER = HTTPBearer(auto_error=False, description="The same key, or a token of the OpenID provider of the settings.")
 
 
 def _principal(
@@ -37,14 +37,22 @@ def principal_behind(secret: str | None, request: Request, service: Service) -> 
     Raises:
         Unauthorized: the key is none that is known and in force.
         Later: the key has asked for as much as it may for now.
+        IssuerAway: it is a token, and its provider's keys cannot be read.
     """
-    if secret is None and request.app.state.anonymous_is_allowed and not service.context.catalog.keys.any():
+    nobody_has_one = service.tokens is None and not service.context.catalog.keys.any()
+    if secret is None and request.app.state.anonymous_is_allowed and nobody_has_one:
         return ANONYMOUS
-    principal = principal_of(secret, service.context.catalog, now=datetime.now(UTC)) if secret else None
+    principal = _known(secret, service) if secret else None
     if principal is None:
         raise Unauthorized
     service.rates.spend(principal, request)
     return principal
+
+
+def _known(secret: str, service: Service) -> Principal | None:
+    if service.tokens is not None and not secret.startswith(PREFIX):
+        return service.tokens.principal_of(secret)
+    return principal_of(secret, service.context.catalog, now=datetime.now(UTC))
 
 
 Asker = Annotated[Principal, Depends(_principal)]

@@ -13,6 +13,7 @@ from fastapi import Depends, Request
 from redis.asyncio import Redis as AsyncRedis
 
 from interfaces.http.rates import RateLimits
+from interfaces.http.tokens import Tokens
 from memory.context import MemoryContext, open_memory
 from producers import Producer
 from producers.hot_path import HotPath
@@ -32,6 +33,8 @@ class Service:
     """For what waits long: each listener has a connection of its own."""
     rates: RateLimits
     hot_path: HotPath
+    tokens: Tokens | None
+    """None where the settings name no OpenID provider."""
     rehearsal: Callable[[], WorkerContext]
     """What a worker decides with, for who tries what would be remembered; its models load with the first turn."""
 
@@ -66,7 +69,14 @@ def open_service(settings: Settings) -> Service:
             return rehearsal_once()
 
     return Service(
-        settings, context, Producer(settings), open_async_redis(settings), rates, HotPath(context), rehearsal
+        settings,
+        context,
+        Producer(settings),
+        open_async_redis(settings),
+        rates,
+        HotPath(context),
+        Tokens(settings) if settings.oidc_issuer else None,
+        rehearsal,
     )
 
 

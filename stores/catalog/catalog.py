@@ -27,8 +27,8 @@ from stores.catalog.provisional import ProvisionalStore
 from stores.catalog.registry import Registry
 from stores.catalog.reindex_jobs import ReindexJobs
 from stores.catalog.reviews import Reviews
-from stores.catalog.rows import folded, ids_from, memory_of
-from stores.catalog.statements import any_of, mine, mine_among, of_subject, whose
+from stores.catalog.rows import ids_from, memory_of
+from stores.catalog.statements import mine_among, of_subject, whose
 from stores.catalog.subject_state import SubjectState, read_processed, read_subject_state
 from stores.catalog.summaries import Summaries, Weight, read_summaries, read_weights
 from stores.catalog.tombstones import TombstoneStore
@@ -40,16 +40,6 @@ from stores.index.base import TransactionalIndex, Vector
 
 _memories, _facts = tables.memories, tables.facts
 _BY_IDS = select(_memories.c.document).where(mine_among(_memories))
-_BY_FACTS = (
-    select(_memories.c.id, _memories.c.document, _facts.c.entity, _facts.c.attribute)
-    .join(_facts, _facts.c.memory_id == _memories.c.id)
-    .where(
-        mine(_facts),
-        _facts.c.entity.in_(any_of("entities")),
-        _facts.c.attribute.in_(any_of("names")),
-        _memories.c.status == Status.ACTIVE,
-    )
-)
 
 
 @dataclass(frozen=True)
@@ -197,19 +187,6 @@ class Catalog:
         """Return what the subject's active memories under these ids are ranked by; others are left out."""
         with self._engine.connect() as connection:
             return read_weights(connection, subject, ids)
-
-    def with_attributes(self, subject: Subject, attributes: Iterable[tuple[str, str]]) -> list[Memory]:
-        """Return the subject's active memories with a fact of one of these (entity, attribute) pairs, in any case."""
-        pairs = {(folded(entity), attribute) for entity, attribute in attributes}
-        if not pairs:
-            return []
-        entities, names = zip(*pairs, strict=True)
-        asked = whose(subject) | {"entities": entities, "names": names}
-        with self._engine.connect() as connection:
-            rows = connection.execute(_BY_FACTS, asked).all()
-        # A row may join one pair's entity with another's attribute, and a memory may have several rows.
-        meant = {row.id: row.document for row in rows if (row.entity, row.attribute) in pairs}
-        return [memory_of(document) for document in meant.values()]
 
     # -- turns --------------------------------------------------------------------------------------------------
 

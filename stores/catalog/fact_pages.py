@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import uuid
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from datetime import datetime
 
 from sqlalchemy import Engine, func, select, tuple_
@@ -11,9 +11,19 @@ from sqlalchemy import Engine, func, select, tuple_
 import stores.catalog.tables as tables
 from schema import Memory, Status, Subject
 from stores.catalog.rows import folded, memory_of
-from stores.catalog.statements import of_subject
+from stores.catalog.statements import any_of, mine, of_subject, whose
 
 _facts, _memories = tables.facts, tables.memories
+_BY_FACTS = (
+    select(_memories.c.id, _memories.c.document, _facts.c.entity, _facts.c.attribute)
+    .join(_facts, _facts.c.memory_id == _memories.c.id)
+    .where(
+        mine(_facts),
+        _facts.c.entity.in_(any_of("entities")),
+        _facts.c.attribute.in_(any_of("names")),
+        _memories.c.status == Status.ACTIVE,
+    )
+)
 
 
 class FactPages:
@@ -21,6 +31,19 @@ class FactPages:
 
     def __init__(self, engine: Engine) -> None:
         self._engine = engine
+
+    def with_attributes(self, subject: Subject, attributes: Iterable[tuple[str, str]]) -> list[Memory]:
+        """Return the subject's active memories with a fact of one of these (entity, attribute) pairs, in any case."""
+        pairs = {(folded(entity), attribute) for entity, attribute in attributes}
+        if not pairs:
+            return []
+        entities, names = zip(*pairs, strict=True)
+        asked = whose(subject) | {"entities": entities, "names": names}
+        with self._engine.connect() as connection:
+            rows = connection.execute(_BY_FACTS, asked).all()
+        # A row may join one pair's entity with another's attribute, and a memory may have several rows.
+        meant = {row.id: row.document for row in rows if (row.entity, row.attribute) in pairs}
+        return [memory_of(document) for document in meant.values()]
 
     def latest(
         self,

@@ -1,4 +1,4 @@
-"""Memories page by page, for lists that are complete while others write."""
+"""Memories page by page: lists that are complete while others write, and what stands in every prompt."""
 
 from __future__ import annotations
 
@@ -61,6 +61,21 @@ class MemoryPages:
         ordered = query.order_by(_table.c.created_at.desc(), _table.c.id.desc()).limit(limit)
         with self._engine.connect() as connection:
             return [memory_of(document) for document in connection.execute(ordered).scalars()]
+
+    def standing(
+        self, subject: Subject, types: Sequence[MemoryType], *, importance: float, limit: int, offset: int = 0
+    ) -> list[Memory]:
+        """Return active memories of these types that are pinned, that somebody asked to be remembered, or that are at
+        least so important: pinned ones first, then the most important, then the oldest."""
+        asked_for = _table.c.document["explicit"].as_boolean().is_(True)
+        query = (
+            select(_table.c.document)
+            .where(of_subject(_table, subject), _table.c.status == Status.ACTIVE, _table.c.type.in_(types))
+            .where(_table.c.pinned | (_table.c.importance >= importance) | asked_for)
+            .order_by(_table.c.pinned.desc(), _table.c.importance.desc(), _table.c.created_at, _table.c.id)
+        )
+        with self._engine.connect() as connection:
+            return [memory_of(document) for document in connection.execute(query.limit(limit).offset(offset)).scalars()]
 
 
 def _day(moment: datetime, days: int) -> str:

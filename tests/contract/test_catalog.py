@@ -91,7 +91,7 @@ def test_subjects_see_nothing_of_each_other(catalog: Catalog) -> None:
     for other in (BERT, NAMESAKE):
         assert catalog.list_memories(other) == []
         assert catalog.memories(other, [mine.id]) == {}
-        assert catalog.with_attributes(other, [("user", "home_city")]) == []
+        assert catalog.facts.with_attributes(other, [("user", "home_city")]) == []
         assert catalog.processed(other, ["t1"]) == {}
         assert catalog.sources(other, ["t1"]) == []
         assert catalog.audit_of(other, mine.id) == []
@@ -101,19 +101,19 @@ def test_subjects_see_nothing_of_each_other(catalog: Catalog) -> None:
 
 def test_a_memory_is_found_by_its_attribute_whatever_the_case_and_while_it_is_active(catalog: Catalog) -> None:
     catalog.commit(changes())
-    assert catalog.with_attributes(ANNA, [("USER", "home_city")]) == [a_memory()]
-    assert catalog.with_attributes(ANNA, [("user", "employer")]) == []
+    assert catalog.facts.with_attributes(ANNA, [("USER", "home_city")]) == [a_memory()]
+    assert catalog.facts.with_attributes(ANNA, [("user", "employer")]) == []
     gone = a_memory(version=2).model_copy(update={"status": Status.SUPERSEDED})
     catalog.commit(Changes(subject=ANNA, at=NOW, updated=(gone,)))
-    assert catalog.with_attributes(ANNA, [("user", "home_city")]) == []
+    assert catalog.facts.with_attributes(ANNA, [("user", "home_city")]) == []
 
 
 def test_an_update_replaces_the_facts(catalog: Catalog) -> None:
     catalog.commit(changes())
     fact = Fact(entity="user", verb="works at", object="Acme", attribute="employer")
     catalog.commit(Changes(subject=ANNA, at=NOW, updated=(a_memory(version=2).model_copy(update={"facts": (fact,)}),)))
-    assert catalog.with_attributes(ANNA, [("user", "home_city")]) == []
-    assert len(catalog.with_attributes(ANNA, [("user", "employer")])) == 1
+    assert catalog.facts.with_attributes(ANNA, [("user", "home_city")]) == []
+    assert len(catalog.facts.with_attributes(ANNA, [("user", "employer")])) == 1
 
 
 def test_a_deletion_leaves_the_audit_and_nothing_else(catalog: Catalog) -> None:
@@ -121,7 +121,7 @@ def test_a_deletion_leaves_the_audit_and_nothing_else(catalog: Catalog) -> None:
     catalog.commit(Changes(subject=ANNA, at=NOW, deleted=(a_memory(),)))
     assert catalog.memory(a_memory().id) is None
     assert catalog.sources(ANNA, ["t1"]) == []
-    assert catalog.with_attributes(ANNA, [("user", "home_city")]) == []
+    assert catalog.facts.with_attributes(ANNA, [("user", "home_city")]) == []
     assert [job.action for job in catalog.index_jobs(ANNA)] == ["delete"]
     assert len(catalog.audit_of(ANNA, a_memory().id)) == 1
 

@@ -150,7 +150,7 @@ def test_an_entity_whose_letters_become_two_in_lower_case_is_kept_and_found(cata
     street = "ß" * 200
     memory = a_memory().model_copy(update={"facts": (Fact(entity=street, verb="is", object="x", attribute="length"),)})
     catalog.commit(replace(changes(), created=(memory,)))
-    assert catalog.with_attributes(ANNA, [(street, "length")]) == [memory]
+    assert catalog.facts.with_attributes(ANNA, [(street, "length")]) == [memory]
 
 
 def test_a_row_that_is_refused_is_not_quoted(engine: Engine) -> None:

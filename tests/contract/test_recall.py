@@ -7,6 +7,7 @@ from datetime import UTC, datetime, timedelta
 from random import Random
 
 import pytest
+from prometheus_client import REGISTRY
 
 from memory.members import set_member
 from memory.publish import publish
@@ -325,3 +326,31 @@ def test_nothing_in_a_block_can_end_it(worker: Worker, anna: str) -> None:
 def test_a_supervisor_gets_a_few_bullets(worker: Worker, anna: str) -> None:
     worker.hear(anna, *[f"My friend {name} plays chess with me." for name in FRIENDS])
     assert len(block(worker, anna, "Who plays chess?", bullets=3).splitlines()) == 3
+
+
+# -- what is counted ------------------------------------------------------------------------------------------------
+
+
+def test_searches_blocks_and_refused_reads_are_counted(worker: Worker, anna: str) -> None:
+    def counted(name: str, **labels: str) -> float:
+        return REGISTRY.get_sample_value(f"afterturn_{name}", labels) or 0.0
+
+    def counts() -> list[float]:
+        return [
+            counted("searches_total", outcome="answered"),
+            counted("searches_total", outcome="empty"),
+            counted("context_blocks_total", outcome="answered"),
+            counted("access_denied_total", reason="not_a_member"),
+        ]
+
+    whose = subject(anna)
+    memory = a_memory(f"{anna}-1", whose).model_copy(update={"summary": "Anna plays the cello.", "facts": ()})
+    publish(Changes(subject=whose, at=NOW, created=(memory,)), {}, worker.context)
+    before = counts()
+    assert found_by(None, whose, "Does Anna play the cello?", worker)
+    assert not found_by(None, whose, "What is the boiling point of tungsten?", worker)
+    assert context_block(None, [whose], "Does Anna play the cello?", worker.context, now=NOW).text
+    with pytest.raises(Denied):
+        retrieve(of("somebody"), [whose], "cello", worker.context, now=NOW)
+    # The context block searched too.
+    assert [now - then for now, then in zip(counts(), before, strict=True)] == [2, 1, 1, 1]

@@ -73,6 +73,8 @@ def written(value: object) -> str:
             return ""
         case bool():
             return str(value).lower()
+        case dict():
+            return json.dumps(value)
         case tuple():
             return json.dumps(list(value))
         case _:

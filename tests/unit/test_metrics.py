@@ -26,11 +26,15 @@ from worker.scrape import FleetCollector
 
 ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "docs" / "reference" / "metrics.md").read_text()
-DASHBOARD: dict[str, Any] = json.loads((ROOT / "deploy" / "grafana" / "afterturn.json").read_text())
+DASHBOARDS: dict[str, dict[str, Any]] = {
+    path.stem: json.loads(path.read_text()) for path in sorted((ROOT / "deploy" / "grafana").glob("*.json"))
+}
 RULES: list[dict[str, Any]] = [
     rule for group in yaml.safe_load((ROOT / "deploy" / "alerts.yaml").read_text())["groups"] for rule in group["rules"]
 ]
-PANELS: list[dict[str, Any]] = [panel for panel in DASHBOARD["panels"] if panel["type"] != "row"]
+PANELS: list[dict[str, Any]] = [
+    panel for dashboard in DASHBOARDS.values() for panel in dashboard["panels"] if panel["type"] != "row"
+]
 EXPRESSIONS = [rule["expr"] for rule in RULES] + [target["expr"] for panel in PANELS for target in panel["targets"]]
 
 _ROW = re.compile(r"^\| `(afterturn_\w+)` \| (\w+) \|([^|]*)\| (.+) \|$", re.MULTILINE)
@@ -120,7 +124,20 @@ def test_names_follow_the_conventions() -> None:
 
 
 def test_no_label_can_name_a_tenant_a_user_a_turn_or_a_memory() -> None:
-    known = {"outcome", "stage", "action", "verdict", "reason", "error", "part", "store", "kind", "queue", "job"}
+    known = {
+        "outcome",
+        "stage",
+        "action",
+        "verdict",
+        "reason",
+        "error",
+        "part",
+        "store",
+        "kind",
+        "queue",
+        "job",
+        "asker",
+    }
     assert {label for _, labels in METRICS.values() for label in labels} <= known
 
 
@@ -196,18 +213,34 @@ def test_alerts_have_names_of_their_own() -> None:
     assert len(set(names)) == len(names)
 
 
-def test_panels_do_not_lie_upon_each_other() -> None:
+def test_every_alert_leads_to_a_section_that_says_what_to_do() -> None:
+    page = ROOT / "docs" / "how-to" / "answer-an-alert.md"
+    sections = {heading.lower() for heading in re.findall(r"^## (\w+)$", page.read_text(), re.MULTILINE)}
+    led_to = {rule["annotations"]["runbook_url"] for rule in RULES}
+    assert led_to == {f"{page.relative_to(ROOT)}#{section}" for section in sections}
+    for rule in RULES:
+        assert rule["annotations"]["runbook_url"].endswith(f"#{rule['alert'].lower()}")
+
+
+def test_dashboards_are_told_apart() -> None:
+    assert len({dashboard["uid"] for dashboard in DASHBOARDS.values()}) == len(DASHBOARDS) == 2
+
+
+@pytest.mark.parametrize("name", DASHBOARDS)
+def test_panels_do_not_lie_upon_each_other(name: str) -> None:
+    panels = DASHBOARDS[name]["panels"]
+
     def cells(panel: dict[str, Any]) -> set[tuple[int, int]]:
         at = panel["gridPos"]
         return {(x, y) for x in range(at["x"], at["x"] + at["w"]) for y in range(at["y"], at["y"] + at["h"])}
 
-    assert len({panel["id"] for panel in DASHBOARD["panels"]}) == len(DASHBOARD["panels"])
-    assert all(max(x for x, _ in cells(panel)) < 24 for panel in DASHBOARD["panels"])
-    for one, other in combinations(DASHBOARD["panels"], 2):
+    assert len({panel["id"] for panel in panels}) == len(panels)
+    assert all(max(x for x, _ in cells(panel)) < 24 for panel in panels)
+    for one, other in combinations(panels, 2):
         assert not cells(one) & cells(other), (one["title"], other["title"])
 
 
-def test_every_metric_but_those_of_a_producer_is_on_the_dashboard() -> None:
+def test_every_metric_is_on_a_dashboard() -> None:
     asked = {base(name) for panel in PANELS for target in panel["targets"] for name in _NAME.findall(target["expr"])}
     assert set(METRICS) - asked <= {"afterturn_worker_slots"}
 

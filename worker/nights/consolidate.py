@@ -15,6 +15,7 @@ import structlog
 from memory.draft import Draft
 from memory.indexing import indexed_vectors
 from memory.leases import LeaseKeeper
+from memory.metrics import NIGHT_FIT
 from policies.consolidation import Pair, clusters_over_time, consolidated, may_join, retell, unneeded
 from schema import Memory, MemoryType, Status, Subject
 from stores.index.base import Vector
@@ -52,6 +53,7 @@ def plan(subject: Subject, context: WorkerContext, now: datetime, *, at_once: bo
     policy, begun = context.policy, time.monotonic()
     known = context.catalog.list_memories(subject, types=(MemoryType.EPISODIC,), limit=context.settings.night_memories)
     fit = [memory for memory in known if may_join(memory, now, policy, at_once=at_once)]
+    NIGHT_FIT.inc(len(fit))
     drafts = [Draft(subject, now, policy.version, by=BY)]
     steps: list[Step] = []
     vectors = vectors_of(fit, context)

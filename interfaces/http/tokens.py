@@ -1,0 +1,135 @@
+"""Whom a token of an OpenID provider stands for (RFC 7519, OpenID Connect Core 1.0).
+
+The issuer says who somebody is. What they may do is at most what the settings say, whatever the token claims.
+"""
+
+from __future__ import annotations
+
+import json
+import threading
+import urllib.request
+from typing import Any, Final
+
+import jwt
+import structlog
+from jwt.exceptions import PyJWKClientConnectionError, PyJWKClientError, PyJWTError
+from pydantic import ValidationError
+
+from schema import Capability, Principal
+from schema.errors import Outage
+from schema.settings import Settings
+
+_log = structlog.get_logger()
+_ALGORITHMS: Final = ("RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "ES384", "ES512", "EdDSA")
+"""Signatures by a private key alone: with a shared secret whoever checks could also sign, and `none` is none."""
+_LEEWAY_SECONDS: Final = 30
+_FETCH_SECONDS: Final = 3.0
+_COOLDOWN_SECONDS: Final = 30.0
+_KEYS_SECONDS: Final = 600.0
+"""For how long the issuer's keys are taken as they were read; an unknown one has them read again, at most each half
+minute."""
+_LONGEST: Final = 8_192
+_DISCOVERY: Final = "/.well-known/openid-configuration"
+_MOST_BYTES: Final = 256 * 1024
+
+
+class IssuerAway(Outage):
+    """The issuer's keys cannot be read, and none that were read before is the token's."""
+
+
+class Tokens:
+    """Checks tokens of one issuer. May be used from many threads."""
+
+    def __init__(self, settings: Settings) -> None:
+        self._settings = settings
+        self._client: jwt.PyJWKClient | None = None
+        self._opening = threading.Lock()
+
+    def principal_of(self, token: str) -> Principal | None:
+        """Return whom a token stands for; None where it is none of the issuer's, for somebody else, or run out.
+
+        Raises:
+            IssuerAway: the keys to check it with cannot be read.
+        """
+        if len(token) > _LONGEST or token.count(".") != 2:
+            return None
+        settings = self._settings
+        try:
+            key = self._keys().get_signing_key_from_jwt(token)
+            claims: dict[str, Any] = jwt.decode(
+                token,
+                key,
+                algorithms=list(_ALGORITHMS),
+                audience=settings.oidc_audience,
+                issuer=settings.oidc_issuer,
+                leeway=_LEEWAY_SECONDS,
+                options={"require": ["exp", "iat", "iss", "aud", "sub"]},
+            )
+        except PyJWKClientConnectionError as error:
+            raise IssuerAway("the keys of the OpenID provider cannot be read") from error
+        except (PyJWKClientError, PyJWTError, ValueError, TypeError) as error:
+            _log.info("token_refused", error=type(error).__name__)
+            return None
+        return self._principal(claims)
+
+    def _principal(self, claims: dict[str, Any]) -> Principal | None:
+        """Return the principal of checked claims. Without a user it is nobody: a token must never stand for a whole
+        tenant."""
+        names = self._settings.oidc_claims
+        user = _text(claims, names.get("user_id", "sub"))
+        tenant = _text(claims, names["tenant_id"]) if "tenant_id" in names else self._settings.oidc_tenant
+        agent = _text(claims, names["agent_id"]) if "agent_id" in names else None
+        if user is None or tenant is None:
+            _log.info("token_refused", error="a claim that is mapped is missing")
+            return None
+        try:
+            return Principal(
+                tenant_id=tenant,
+                user_id=user,
+                agent_id=agent,
+                capabilities=self._capabilities(claims),
+                key_id=f"oidc:{claims['sub']}",
+            )
+        except ValidationError:
+            _log.info("token_refused", error="a claim can be no id")
+            return None
+
+    def _capabilities(self, claims: dict[str, Any]) -> frozenset[Capability]:
+        ceiling = frozenset(self._settings.oidc_capabilities)
+        name = self._settings.oidc_claims.get("capabilities")
+        if name is None:
+            return ceiling
+        claimed = claims.get(name, ())
+        words = claimed.split() if isinstance(claimed, str) else claimed if isinstance(claimed, list) else ()
+        return frozenset(one for one in ceiling if one.value in words)
+
+    def _keys(self) -> jwt.PyJWKClient:
+        with self._opening:
+            if self._client is None:
+                url = self._settings.oidc_jwks_url or _jwks_url(str(self._settings.oidc_issuer))
+                self._client = jwt.PyJWKClient(
+                    url, lifespan=_KEYS_SECONDS, timeout=_FETCH_SECONDS, cooldown_duration=_COOLDOWN_SECONDS
+                )
+            return self._client
+
+
+def _text(claims: dict[str, Any], name: str) -> str | None:
+    found = claims.get(name)
+    return found if isinstance(found, str) and found else None
+
+
+def _jwks_url(issuer: str) -> str:
+    """Return where an issuer's keys are, as its discovery document says.
+
+    Raises:
+        IssuerAway: it cannot be read.
+    """
+    try:
+        with urllib.request.urlopen(issuer.rstrip("/") + _DISCOVERY, timeout=_FETCH_SECONDS) as answer:
+            document = json.loads(answer.read(_MOST_BYTES))
+        url = document["jwks_uri"]
+        if document["issuer"] != issuer or not isinstance(url, str) or not url.startswith(("https://", "http://")):
+            raise IssuerAway("the discovery document of the OpenID provider is of another issuer")
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise IssuerAway("the discovery document of the OpenID provider cannot be read") from error
+    return url

@@ -1,0 +1,162 @@
+"""Take over what mem0 knows: its memories, as statements of this moment's decision."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from typing import Any, Final
+
+from pydantic import ValidationError
+
+from memory.context import MemoryContext
+from memory.edits import NotKept
+from memory.remember import Statement, remember
+from schema import MAX_SUMMARY_CHARS, Kind, Subject
+from schema.errors import Refused
+
+_TAKEN: Final = frozenset({"id", "memory", "user_id", "metadata", "created_at", "categories", "expiration_date"})
+_WITHOUT_MEANING: Final = frozenset({"hash", "score", "updated_at", "role", "actor_id"})
+_TAKEN_OF_METADATA: Final = frozenset({"category", "tags", "memory_type"})
+_MOST_TAGS: Final = 20
+
+
+class NotMem0(Refused, ValueError):
+    """A file that is no export of mem0. The message says why, without what it says."""
+
+
+@dataclass
+class TakenOver:
+    """What became of the rows: how many by outcome, which of them could not be taken and why, and how many had a field
+    that is known here by nothing."""
+
+    outcomes: Counter[str] = field(default_factory=Counter)
+    bad: list[str] = field(default_factory=list)
+    left_out: Counter[str] = field(default_factory=Counter)
+
+
+@dataclass(frozen=True)
+class _Row:
+    subject: Subject
+    statement: Statement
+
+
+def take_over(
+    text: str,
+    context: MemoryContext,
+    *,
+    tenant_id: str,
+    user_id: str | None,
+    now: datetime,
+    done: Callable[[], None] = lambda: None,
+) -> TakenOver:
+    """Remember each memory of an export of mem0 (`get_all`, or its platform's export), by the same decision as what is
+    stated here. Repeatable: what is known is not kept twice. `user_id` is whose the rows are that name nobody.
+
+    A row that cannot be taken is named in the result, and the others are taken all the same.
+
+    Raises:
+        NotMem0: the file is none.
+    """
+    result = TakenOver()
+    for number, row in enumerate(_rows_of(text), 1):
+        named = f"row {number}" + (f" (id {row['id']})" if isinstance(row, dict) and row.get("id") else "")
+        try:
+            taken = _read(row, tenant_id, user_id, now)
+            outcome = remember(None, taken.subject, taken.statement, context, now=now).outcome
+        except ValidationError as error:
+            wrong = error.errors(include_input=False, include_url=False, include_context=False)[0]
+            result.bad.append(f"{named}: {'.'.join(map(str, wrong['loc']))}: {wrong['msg']}")
+        except (NotKept, NotMem0) as error:
+            result.bad.append(f"{named}: {error}")
+        else:
+            result.outcomes[outcome] += 1
+            result.left_out.update(_left_out(row))
+        done()
+    return result
+
+
+def _rows_of(text: str) -> Iterator[Any]:
+    """Yield the rows of a JSON document or of JSON lines."""
+    try:
+        document = json.loads(text)
+    except ValueError:
+        yield from _lines_of(text)
+        return
+    if isinstance(document, dict) and "memory" not in document:
+        document = document.get("results", document.get("memories"))
+    if isinstance(document, dict):
+        document = [document]
+    if not isinstance(document, list):
+        raise NotMem0('should be a list of memories, or an object with "results" or "memories"')
+    yield from document
+
+
+def _lines_of(text: str) -> Iterator[Any]:
+    for number, line in enumerate(text.splitlines(), 1):
+        if not line.strip():
+            continue
+        try:
+            yield json.loads(line)
+        except ValueError:
+            raise NotMem0(f"line {number} is no JSON") from None
+
+
+def _read(row: Any, tenant_id: str, user_id: str | None, now: datetime) -> _Row:
+    if not isinstance(row, dict):
+        raise NotMem0("is no object")
+    said = row.get("memory")
+    if not isinstance(said, str) or not said.strip():
+        raise NotMem0("memory: is missing or no text")
+    if len(said) > MAX_SUMMARY_CHARS:
+        raise NotMem0(
+            f"memory: has {len(said)} characters and at most {MAX_SUMMARY_CHARS} are taken; enqueue it as a turn"
+        )
+    whose = row.get("user_id") or user_id
+    if not whose:
+        raise NotMem0("user_id: is missing; say whose with --user")
+    expires = _moment(row, "expiration_date")
+    if expires is not None and expires <= now:
+        raise NotMem0("expiration_date: it has expired")
+    metadata = row.get("metadata") or {}
+    if not isinstance(metadata, dict):
+        raise NotMem0("metadata: is no object")
+    is_procedure = metadata.get("memory_type") == "procedural_memory"
+    statement = Statement(
+        " ".join(said.split()),
+        kind=Kind.AGENT_PROCEDURE if is_procedure else Kind.USER_FACT,
+        category=metadata["category"] if isinstance(metadata.get("category"), str) else None,
+        tags=_tags(row, metadata),
+        occurred_at=_moment(row, "created_at"),
+    )
+    return _Row(Subject(tenant_id=tenant_id, subject_id=whose), statement)
+
+
+def _tags(row: Mapping[str, Any], metadata: Mapping[str, Any]) -> tuple[str, ...]:
+    found: list[str] = []
+    for name, given in (("categories", row.get("categories")), ("metadata.tags", metadata.get("tags"))):
+        if given is None:
+            continue
+        if not isinstance(given, list) or not all(isinstance(tag, str) and tag.strip() for tag in given):
+            raise NotMem0(f"{name}: should be a list of texts")
+        found += given
+    return tuple(dict.fromkeys(found))[:_MOST_TAGS]
+
+
+def _moment(row: Mapping[str, Any], name: str) -> datetime | None:
+    said = row.get(name)
+    if said is None:
+        return None
+    try:
+        moment = datetime.fromisoformat(said)
+    except (TypeError, ValueError):
+        raise NotMem0(f"{name}: should be a moment in ISO 8601") from None
+    return moment if moment.tzinfo else moment.replace(tzinfo=UTC)
+
+
+def _left_out(row: Mapping[str, Any]) -> list[str]:
+    """Return the fields of a row that say something and have no place here."""
+    said = [name for name, value in row.items() if value is not None and name not in _TAKEN | _WITHOUT_MEANING]
+    return said + [f"metadata.{name}" for name in (row.get("metadata") or {}) if name not in _TAKEN_OF_METADATA]

@@ -1,0 +1,58 @@
+"""What mem0 knows, taken over by the decision of what is stated here."""
+
+from __future__ import annotations
+
+import json
+from datetime import UTC, datetime
+from typing import Any
+
+import pytest
+
+from memory.mem0 import NotMem0, take_over
+from schema import Kind, Subject
+from tests.contract.pipeline import Worker
+
+ROWS: list[Any] = [
+    {
+        "id": "m1",
+        "memory": "Is allergic to peanuts",
+        "hash": "h",
+        "user_id": "maya",
+        "created_at": "2025-03-04T05:06:07-08:00",
+        "updated_at": None,
+        "metadata": {"category": "personal", "tags": ["diet"], "source": "app"},
+        "categories": ["health"],
+    },
+    {"id": "m2", "memory": "Is allergic to peanuts", "user_id": "maya", "run_id": "r1"},
+    {"id": "m3", "memory": "", "user_id": "maya"},
+    {"id": "m4", "memory": "Lives in Porto"},
+    {"id": "m5", "memory": "x" * 601, "user_id": "maya"},
+    {"id": "m6", "memory": "Likes tea", "user_id": "maya", "created_at": "yesterday"},
+    {"id": "m7", "memory": "My password is hunter2-Zx9!kLm", "user_id": "maya"},
+    "no row",
+]
+
+
+def test_each_row_is_decided_on_and_a_second_time_nothing_is_doubled(worker: Worker) -> None:
+    now = datetime(2026, 11, 2, tzinfo=UTC)
+    text = "\n".join(json.dumps(row) for row in ROWS)
+    for _ in range(2):
+        taken = take_over(text, worker.context, tenant_id="acme", user_id="nora", now=now)
+        assert [row.split(":")[0] for row in taken.bad] == [
+            "row 3 (id m3)",
+            "row 5 (id m5)",
+            "row 6 (id m6)",
+            "row 7 (id m7)",
+            "row 8",
+        ]
+        assert taken.left_out == {"metadata.source": 1, "run_id": 1}
+    [memory] = worker.known(Subject(tenant_id="acme", subject_id="maya"))
+    assert (memory.summary, memory.kind, memory.category) == ("Is allergic to peanuts", Kind.USER_FACT, "Personal")
+    assert {"diet", "health"} <= set(memory.tags)
+    assert len(worker.known(Subject(tenant_id="acme", subject_id="nora"))) == 1
+
+
+@pytest.mark.parametrize("text", ["nonsense", "3", '{"rows": []}', '{"memory": "a"}\nnonsense'])
+def test_a_file_of_something_else_is_refused(worker: Worker, text: str) -> None:
+    with pytest.raises(NotMem0):
+        take_over(text, worker.context, tenant_id="acme", user_id="nora", now=datetime(2026, 11, 2, tzinfo=UTC))
