@@ -45,8 +45,9 @@ def find_known(
             principal, [subject], question, stores, filters=filters, limit=limit, counts_as_use=False, now=now
         )
         found |= {hit.memory.id: hit.memory for hit in hits}
-    worded = list_memories(principal, subject, stores, filters=filters, words=question, limit=limit)
-    found |= {memory.id: memory for memory in worded.memories if memory.id not in found}
+    if len(found) < limit:
+        worded = list_memories(principal, subject, stores, filters=filters, words=question, limit=limit)
+        found |= {memory.id: memory for memory in worded.memories if memory.id not in found}
     return list(found.values())[:limit]
 
 

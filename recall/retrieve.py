@@ -215,10 +215,10 @@ def _ranked(proposed: _Proposed, stores: Stores, now: datetime) -> dict[uuid.UUI
         weight = proposed.weights[id_]
         standing = Standing(weight.importance, weight.trust, weight.last_accessed, weight.pinned)
         terms[id_] = terms_of_score(relevant, proposed.similarity(id_), standing, stores.policy, now)
-    likeliest = sorted(relevance, key=lambda id_: (-relevance[id_], id_))
+    likeliest = sorted(relevance, key=lambda id_: (-relevance[id_], id_.int))
     most = stores.policy.retrieval_pool
     first, others = likeliest[:most], likeliest[most:]
-    ordered = [*sorted(first, key=lambda id_: (-terms[id_].total, id_)), *others]
+    ordered = [*sorted(first, key=lambda id_: (-terms[id_].total, id_.int)), *others]
     return {id_: terms[id_] for id_ in ordered}
 
 

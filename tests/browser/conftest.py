@@ -82,6 +82,8 @@ class Visit:
     refusals: set[int]
     """Answers that the test asks for, which a browser calls errors."""
     wrong: list[str] = field(default_factory=list)
+    clicks: int = 0
+    """How often something was pressed or followed."""
 
     def enter(self) -> None:
         self.open(self.link)
@@ -90,9 +92,11 @@ class Visit:
         self.page.goto(f"{self.url}{path}")
 
     def press(self, name: str) -> None:
+        self.clicks += 1
         self.page.get_by_role("button", name=name, exact=True).click()
 
     def follow(self, name: str) -> None:
+        self.clicks += 1
         self.page.get_by_role("link", name=name).first.click()
 
     def listens(self) -> dict[str, Callable[[Any], None]]:

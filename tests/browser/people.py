@@ -106,9 +106,19 @@ def know_many(subject: Subject, count: int, context: MemoryContext) -> None:
     categories = context.settings.categories
     for number in range(count):
         category = categories[number % len(categories)]
-        memory = a_memory(subject, number, f"She has been to place number {number}.", context, category=category)
+        facts = (
+            Fact(entity="User", verb="has been to", object=f"place {number}"),
+            *((_home("Porto"),) if number == 5 else ()),
+        )
+        told = f"She has been to place number {number}."
+        memory = a_memory(subject, number, told, context, category=category, facts=facts)
         draft.create(memory, vectors[number], "nothing similar")
     publish(draft.changes(), draft.vectors, context)
+
+
+def many_id(subject: Subject, number: int) -> uuid.UUID:
+    """The id of the `number`th memory that `know_many` has known."""
+    return memory_id(subject, MemoryType.SEMANTIC, turn_id_of(subject, number), 0)
 
 
 def replace_by(old: uuid.UUID, new: Memory, reason: str, context: MemoryContext, turn: Turn) -> uuid.UUID:

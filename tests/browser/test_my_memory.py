@@ -87,7 +87,7 @@ def test_a_memory_says_where_it_came_from_what_it_replaced_and_why(me: Visit) ->
 
 
 def test_how_things_belong_together_is_a_picture_and_a_table(me: Visit) -> None:
-    me.follow("How it hangs together")
+    me.follow("Connections")
     facts = me.page.get_by_role("region", name="Facts").get_by_role("row")
     expect(facts.filter(has_text="lives in")).to_contain_text("Berlin")
     me.page.get_by_role("group", name="Picture").get_by_role("link", name="Lea").click()
@@ -144,12 +144,25 @@ def test_what_is_done_to_a_memory_can_be_undone(me: Visit) -> None:
         expect(state).not_to_contain_text(mark)
 
 
-def test_a_memory_is_deleted_in_three_clicks(me: Visit) -> None:
+def test_a_source_is_found_and_a_memory_corrected_and_deleted_in_three_clicks_each(me: Visit) -> None:
     me.follow(CATS)
-    me.page.get_by_role("button", name="Delete").click()
+    expect(me.page.get_by_role("region", name="Where it came from")).to_contain_text("Yes, two cats, Miso and Nori.")
+    assert me.clicks <= 3
+    me.open("/me")
+    me.clicks = 0
+    me.follow(CATS)
+    me.page.get_by_label("What it should say").fill("Maya has three cats.")
+    me.press("Save")
+    told(me, "Saved.")
+    assert me.clicks <= 3
+    me.open("/me")
+    me.clicks = 0
+    me.follow("Maya has three cats.")
+    me.press("Delete")
     me.press("Delete it")
     told(me, "Deleted.")
-    expect(listed(me, CATS)).to_have_count(0)
+    expect(listed(me, "Maya has three cats.")).to_have_count(0)
+    assert me.clicks <= 3
 
 
 def test_what_waits_is_kept_or_dropped(

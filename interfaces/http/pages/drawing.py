@@ -17,6 +17,9 @@ _ROW: Final = 44
 _NAME_WIDTH: Final = 170
 """Pixels in which a name and a verb fit."""
 _NAME_CHARS: Final = 24
+_CHAR: Final = 8
+"""Pixels that a letter takes, about."""
+_BACK: Final = 7
 _COLUMNS: Final = 3
 _BAR_WIDTH: Final = 620
 _BAR_ROW: Final = 48
@@ -123,8 +126,15 @@ def _columns(names: dict[str, str], said: dict[str, dict[str, None]], centre: st
 
 
 def _path(who: Node, what: Node) -> str:
-    begin, end = who.x + _NAME_WIDTH, what.x - 6
-    if begin > end:
-        begin, end = who.x, what.x
-    middle = (begin + end) / 2
-    return f"M {begin} {who.y} C {middle} {who.y}, {middle} {what.y}, {end} {what.y}"
+    """Return the line from a name to what is said of it; one that leads back runs a little lower than the one there."""
+    if what.x > who.x:
+        begin, end, lower = _end_of(who), what.x - 6, 0
+    else:
+        begin, end, lower = who.x - 6, _end_of(what), _BACK
+    middle, first, last = (begin + end) / 2, who.y + lower, what.y + lower
+    return f"M {begin} {first} C {middle} {first}, {middle} {last}, {end} {last}"
+
+
+def _end_of(node: Node) -> int:
+    """Return about where a name ends."""
+    return node.x + min(_NAME_WIDTH, _CHAR * len(node.shown) + 12)
