@@ -14,6 +14,7 @@ from policies.authority import authority_of, without_wishes
 from policies.privacy import planted
 from policies.privacy.prompts import is_prompt
 from policies.privacy.screen import screen
+from policies.privacy.standing_claims import is_ordering_title
 from policies.privacy.third_parties import claim_words, may_name_others, told_of, without_names
 from policies.topics import without
 from schema import (
@@ -92,7 +93,7 @@ def _is_planted_beside(turn: Turn) -> bool:
     """Return whether what comes with the words has orders: a name of a writer, the title of an attachment."""
     names = (message.name for message in turn.messages)
     titles = (attachment.title for attachment in turn.attachments)
-    return any(any(planted.find(text)) for text in (*names, *titles) if text)
+    return any(any(planted.find(text)) or is_ordering_title(text) for text in (*names, *titles) if text)
 
 
 def _without_others(candidate: Candidate, turns: Mapping[str, Turn], draft: Draft, policy: Policy) -> Candidate | None:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import hashlib
+from datetime import UTC, datetime
 from functools import lru_cache
 from typing import Annotated, Final, Literal, Self
 from urllib.parse import quote, unquote
 
-from pydantic import AwareDatetime, ConfigDict, Field, StringConstraints, model_validator
+from pydantic import AfterValidator, AwareDatetime, ConfigDict, Field, StringConstraints, model_validator
 
 from schema.base import Value
 
@@ -18,6 +19,9 @@ MAX_TURN_BYTES = 64 * 1024
 MAX_WHOLE_TURN_BYTES = 256 * 1024
 """How much a turn may be with all that is not its text."""
 MAX_MESSAGES = 500
+_EARLIEST: Final = datetime(2, 1, 1, tzinfo=UTC)
+_LATEST: Final = datetime(9998, 12, 31, tzinfo=UTC)
+"""Between these moments every zone can tell a day, and the days about it."""
 MAX_ATTACHMENTS = 100
 
 Identifier = Annotated[str, StringConstraints(min_length=1, max_length=200, pattern=r"^[^\x00-\x1f\x7f]+$")]
@@ -47,6 +51,15 @@ class Subject(Value):
         """Return the subject whose `key` this is."""
         tenant_id, _, subject_id = key.partition(":")
         return cls(tenant_id=unquote(tenant_id), subject_id=unquote(subject_id))
+
+
+def _within_time(moment: datetime) -> datetime:
+    """Return the moment, or the nearest that every zone can tell: a day before the year 1 is none."""
+    try:
+        in_utc = moment.astimezone(UTC)
+    except OverflowError:
+        in_utc = datetime.min.replace(tzinfo=UTC) if moment.year == 1 else datetime.max.replace(tzinfo=UTC)
+    return _EARLIEST if in_utc < _EARLIEST else _LATEST if in_utc > _LATEST else moment
 
 
 class Message(Value):
@@ -99,7 +112,7 @@ class Turn(Value):
     conversation_id: Identifier
     sequence: Annotated[int, Field(ge=0)] | None = None
     messages: Annotated[tuple[Message, ...], Field(min_length=1, max_length=MAX_MESSAGES)]
-    occurred_at: AwareDatetime
+    occurred_at: Annotated[AwareDatetime, AfterValidator(_within_time)]
     source: TurnSource = "chat"
     attachments: Annotated[tuple[Attachment, ...], Field(max_length=MAX_ATTACHMENTS)] = ()
     candidate: HotPathCandidate | None = None

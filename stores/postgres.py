@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sqlite3
 from typing import Any
 
 from sqlalchemy import URL, Engine, create_engine, event
@@ -30,8 +31,13 @@ _REMEDIES = {
 }
 _PASSING_CLASSES = ("08", "40", "53", "55", "57")
 """Connections, transactions that lost a race, resources, locks, an operator's intervention (Postgres, appendix A)."""
-_PASSING_STATES = ("25006", "25P03")
-"""A server that is a replica since a moment ago, and a transaction that was ended because it stood still."""
+_PASSING_STATES = ("25006", "25P03", "58000", "58030", "XX001", "XX002", "42P01")
+"""A server that is a replica since a moment ago, a transaction that was ended because it stood still; and what a
+restored database mends: a disk that fails, damaged data, a damaged index, a table that is away."""
+_DAMAGED_FILE = frozenset(
+    {sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_IOERR, sqlite3.SQLITE_FULL, sqlite3.SQLITE_CANTOPEN}
+)
+"""Of SQLite: nobody's turn did that."""
 
 
 class _Pool(QueuePool):
@@ -92,6 +98,8 @@ def create_postgres_engine(url: URL, *, connections: int) -> Engine:
 def explain(error: DBAPIError, url: URL) -> str:
     """Return what an operator should do about a database that does not serve; the URL shows no password."""
     if not is_postgres(url):
+        if getattr(error.orig, "sqlite_errorcode", 0) & 0xFF in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB):
+            return f"the catalog is damaged: {error.orig}. Stop every process and restore the file from a backup"
         return f"the catalog does not answer: {error.orig}. Check AFTERTURN_CATALOG_URL, or try again"
     shown = url.render_as_string(hide_password=True)
     remedy = _REMEDIES.get(state_of(error) or "", "is the server up, and are host, port and database right?")
@@ -126,7 +134,9 @@ def is_passing(error: DBAPIError) -> bool:
     """Return whether the same work may succeed later with nothing changed."""
     state = getattr(error.orig, "sqlstate", None)
     if state is None:
-        return error.connection_invalidated or isinstance(error, OperationalError | InterfaceError)
+        code = getattr(error.orig, "sqlite_errorcode", None)
+        is_damaged = code is not None and code & 0xFF in _DAMAGED_FILE
+        return error.connection_invalidated or is_damaged or isinstance(error, OperationalError | InterfaceError)
     return state.startswith(_PASSING_CLASSES) or state in _PASSING_STATES
 
 

@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import json
 import random
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
 
 import structlog
 from pydantic import ValidationError
-from redis.exceptions import LockNotOwnedError
 
 from memory.draft import Draft
 from memory.failures import is_outage, is_transient, pause_before_retry
@@ -33,13 +31,11 @@ from stores.catalog import LedgerEntry, Outcome
 from stores.failpoints import hit
 from stores.mailbox import Batch, Lease, ParkedTurn
 from stores.queue import send_dead_letter
+from worker import suspects
 from worker.context import WorkerContext
 from worker.pipeline import ReceivedTurn, process
 
 _log = structlog.get_logger()
-_SUSPECT = "afterturn:suspect"
-_SUSPECTED_AT = 3
-"""From which delivery on a turn is tried by itself: one lost worker may be anybody's fault, and is common."""
 _BATCHES_A_VISIT = 4
 """How many batches a subject gets before it lines up again behind the others of its tenant."""
 
@@ -64,9 +60,11 @@ def drain(subject: Subject, context: WorkerContext, leases: LeaseKeeper) -> None
 def _next(batch: Batch, context: WorkerContext, *, limit: int) -> Batch | None:
     """Process a batch and take up to `limit` turns behind it; None when this worker leaves the subject."""
     try:
-        with _one_suspect_at_a_time(batch, context) as may_go_on:
-            if not may_go_on:
-                _give_back(batch, random.uniform(0.5, 1.5), context, blamed=False)
+        with suspects.one_at_a_time(batch, context) as turn:
+            if turn is not suspects.Turn.NOW:
+                is_woken = turn is suspects.Turn.WHEN_WOKEN
+                pause = context.settings.lease_seconds if is_woken else random.uniform(0.02, 0.1)
+                _give_back(batch, pause, context, blamed=False)
                 return None
             _work(batch, context)
         done = [parked.turn_id for parked in batch.turns]
@@ -80,29 +78,6 @@ def _next(batch: Batch, context: WorkerContext, *, limit: int) -> Batch | None:
             raise
         _retry_later(batch, error, context)
         return None
-
-
-@contextmanager
-def _one_suspect_at_a_time(batch: Batch, context: WorkerContext) -> Iterator[bool]:
-    """Tell whether a batch may be worked on now.
-
-    A worker has many turns in hand when one kills it, and all of them are counted. So a turn over which workers died
-    is tried while no other such turn is: then the one that kills is alone with its guilt, and the others get through.
-    """
-    suspected = any(_SUSPECTED_AT <= parked.deliveries <= context.settings.max_deliveries for parked in batch.turns)
-    if not suspected:
-        yield True
-        return
-    lock = context.redis.lock(_SUSPECT, timeout=context.settings.lease_seconds, thread_local=False)
-    if not lock.acquire(blocking=False):
-        yield False
-        return
-    try:
-        yield True
-    finally:
-        # It may have expired under a slow model: then another is tried already.
-        with suppress(LockNotOwnedError):
-            lock.release()
 
 
 def _retry_later(batch: Batch, error: Exception, context: WorkerContext) -> None:

@@ -16,6 +16,7 @@ from importlib.resources import files
 from itertools import combinations_with_replacement, pairwise, starmap
 from typing import Final
 
+from policies.privacy import standing_claims
 from policies.privacy.unicode_fold import plain
 
 _TABLE: Final = tomllib.loads(files("policies.privacy").joinpath("planted.toml").read_text(encoding="utf-8"))
@@ -118,6 +119,7 @@ def find(text: str) -> Iterator[str]:
     seen = plain(text).text[:_READ_CHARS]
     yield from _marks(seen)
     yield from dict.fromkeys(_rows(seen))
+    yield from standing_claims.names_of(seen)
     if sureness(seen) > _doubt(seen):
         yield "order_to_memory"
     if _is_disguised(seen):

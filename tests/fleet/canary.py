@@ -123,8 +123,8 @@ MUTATIONS = (
     ),
     Mutation(
         "no suspects: a turn that kills takes its neighbours with it",
-        "worker/drain.py",
-        "    if not suspected:\n",
+        "worker/suspects.py",
+        "    if most < _SUSPECTED_AT - 1:\n",
         "    if True:\n",
         ("tests/fleet/test_poison.py",),
     ),

@@ -8,8 +8,9 @@ from typing import Any
 
 import pytest
 
-from policies.privacy import planted
+from policies.privacy import planted, standing_claims
 from policies.privacy.planted import Row
+from policies.privacy.standing_claims import Form, is_ordering_title
 from schema import MAX_TURN_BYTES
 from tests.growth import assert_grows_linearly
 
@@ -68,3 +69,47 @@ def test_a_disguise_is_seen_through(text: str, name: str) -> None:
 )
 def test_the_longest_hostile_text_takes_time_in_proportion(piece: str) -> None:
     assert_grows_linearly(lambda text: list(planted.find(text)), piece, MAX_TURN_BYTES)
+
+
+@pytest.mark.parametrize(
+    "form", [pytest.param(one, id=f"{at}-{one.name}") for at, one in enumerate(standing_claims.FORMS)]
+)
+def test_a_form_of_a_claim_has_its_examples_and_no_form_its_counter_example(form: Form) -> None:
+    for example in form.examples:
+        assert form.shape.search(example), example
+    assert standing_claims.names_of(form.counter) == []
+
+
+@pytest.mark.parametrize(
+    "piece", ["every ", "all payments ", "checks are ", "approved all ", "my role ", "the user is "]
+)
+def test_forms_of_claims_take_time_in_proportion(piece: str) -> None:
+    assert_grows_linearly(standing_claims.names_of, piece, MAX_TURN_BYTES)
+    assert_grows_linearly(is_ordering_title, piece, 3_000)
+
+
+@pytest.mark.parametrize(
+    "title", ["Minutes of March.docx", "How to pay less tax.pdf", "Holiday in Crete.jpg", "users guide.pdf"]
+)
+def test_a_title_that_names_a_thing_is_no_order(title: str) -> None:
+    assert not is_ordering_title(title)
+
+
+CLAIMS: list[dict[str, Any]] = [
+    json.loads(line)
+    for line in (Path(__file__).parent / "cases" / "planted_claims.jsonl").read_text(encoding="utf-8").splitlines()
+]
+
+
+def share_of_claims(*, attack: int, half: str) -> float:
+    cases = [case for case in CLAIMS if case["attack"] == attack and case["half"] == half]
+    return sum(held(case) or is_ordering_title(case.get("title") or "") for case in cases) / len(cases)
+
+
+def test_claims_of_a_standing_are_held_and_talk_of_the_same_things_is_not() -> None:
+    """The forms were made on one half. The other was written by the same author before, and never looked at."""
+    shares = {half: share_of_claims(attack=1, half=half) for half in ("seen", "unseen")}
+    alike = {half: share_of_claims(attack=0, half=half) for half in ("seen", "unseen")}
+    assert shares["seen"] >= 0.65
+    assert shares["unseen"] >= 0.28
+    assert max(alike.values()) <= 0.03
