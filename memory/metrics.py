@@ -38,6 +38,12 @@ STAGE_CPU = Counter("afterturn_stage_cpu_seconds", "CPU time of the threads that
 DECISIONS = Counter("afterturn_decisions", "What dedup said of candidates.", ["action"])
 SCREENINGS = Counter("afterturn_screenings", "What the screen said of candidates.", ["verdict"])
 
+# -- documents
+DOCUMENTS = Counter("afterturn_documents", "Documents that a worker took up, by outcome.", ["outcome"])
+DOCUMENT_LAG = Histogram(
+    "afterturn_document_lag_seconds", "From when a document was put to when a search finds it.", buckets=_LAGS
+)
+
 # -- what went wrong
 RETRIES = Counter("afterturn_retries", "Batches given back to be tried again.", ["reason", "error"])
 DEAD_LETTERS = Counter("afterturn_dead_letters", "Turns that became dead letters.", ["reason"])
@@ -142,6 +148,8 @@ for _verdict in Verdict:
 for _job in ("consolidate", "promote", "forget"):
     for _became in ("changed", "unchanged", "busy", "failed"):
         NIGHT_SUBJECTS.labels(_job, _became)
+for _done in ("indexed", "masked", "relabelled", "quarantined", "refused", "overtaken", "failed"):
+    DOCUMENTS.labels(_done)
 for _reason in _DEAD_LETTER_REASONS:
     DEAD_LETTERS.labels(_reason)
 for _store in ("broker", "catalog"):
@@ -188,6 +196,11 @@ def observe_searchable(arrivals: Sequence[float]) -> None:
     now = time.time()
     for arrived in arrivals:
         SEARCHABLE_LAG.observe(_waited(now, arrived))
+
+
+def observe_document(waited: float) -> None:
+    """Observe a document that waited so many seconds to be searchable."""
+    DOCUMENT_LAG.observe(max(0.0, waited))
 
 
 def count_takeover(batch: Batch | None) -> None:

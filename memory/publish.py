@@ -16,10 +16,9 @@ from memory.failures import is_transient
 from memory.indexing import index, is_late, overtaken
 from memory.metrics import count_committed, count_searchable
 from memory.stages import stage
-from schema import Memory
 from stores.catalog import Changes, IndexJob
 from stores.failpoints import hit
-from stores.index.base import Entry, Vector
+from stores.index.base import Family, Vector
 
 _log = structlog.get_logger()
 
@@ -37,17 +36,16 @@ class Published:
 def publish(changes: Changes, vectors: Mapping[uuid.UUID, Vector], context: MemoryContext) -> Published:
     """Write all changes in one transaction, then tell the index and the listeners.
 
-    `vectors` are those of summaries, by their memories' ids; of memories that are written and have none there, the
-    summaries are embedded. Where the index lies in the catalog's database, the vectors are in the transaction.
+    `vectors` are those of summaries and chunks, by the ids of memories and chunks; what is written and has none there
+    is embedded. Where the index lies in the catalog's database, the vectors are in the transaction.
 
     Raises:
         StaleFence, ConcurrentChange, UnderLegalHold: as `Catalog.commit`; nothing was written.
     """
-    written = (*changes.created, *changes.updated)
     in_catalog = context.catalog.carries_vectors
     if in_catalog:
         with _or_by_the_sweep():
-            vectors = _completed(vectors, written, context)
+            vectors = _completed(vectors, changes, context)
     began = time.monotonic()
     with stage("commit"):
         event_ids = context.catalog.commit(changes, vectors)
@@ -60,14 +58,14 @@ def publish(changes: Changes, vectors: Mapping[uuid.UUID, Vector], context: Memo
     with _or_by_the_sweep():
         if jobs and not in_catalog:
             with stage("index"):
-                _index(changes, _completed(vectors, written, context), began, context)
+                _index(changes, _completed(vectors, changes, context), began, context)
         if jobs:
             hit("after_index")
             count_searchable(changes)
         if jobs or event_ids:
             with stage("announce"):
                 versions = _announce(changes, event_ids, done, context)
-            index(overtaken(done, {memory.id: memory.version for memory in written}, versions), context)
+            index(overtaken(done, changes.versions(), versions), context)
         is_complete = not waiting
     return Published(tuple(event_ids), is_complete)
 
@@ -77,10 +75,12 @@ def _index(changes: Changes, vectors: Mapping[uuid.UUID, Vector], began: float, 
     if is_late(began, context):
         index(changes.index_jobs(), context)
         return
-    if written := (*changes.created, *changes.updated):
-        context.index.upsert([Entry.of(memory, vectors[memory.id]) for memory in written])
-    if changes.deleted:
-        context.index.delete(changes.subject, [memory.index_key for memory in changes.deleted])
+    for family in Family:
+        index_of_family = context.index_of(family)
+        if entries := changes.entries(family, vectors):
+            index_of_family.upsert(entries)
+        if gone := changes.keys_gone(family):
+            index_of_family.delete(changes.subject, gone)
 
 
 def _announce(
@@ -106,9 +106,11 @@ def _or_by_the_sweep() -> Iterator[None]:
 
 
 def _completed(
-    vectors: Mapping[uuid.UUID, Vector], memories: Sequence[Memory], context: MemoryContext
+    vectors: Mapping[uuid.UUID, Vector], changes: Changes, context: MemoryContext
 ) -> dict[uuid.UUID, Vector]:
-    """Return the vectors, with those of the memories that have none yet."""
-    missing = [memory for memory in memories if memory.id not in vectors]
-    embedded = context.embedder.embed([memory.summary for memory in missing]) if missing else ()
-    return {**vectors, **{memory.id: vector for memory, vector in zip(missing, embedded, strict=True)}}
+    """Return the vectors, with those of the memories and chunks that have none yet."""
+    texts = {memory.id: memory.summary for memory in (*changes.created, *changes.updated)}
+    texts |= {chunk.id: chunk.content for chunk in changes.chunks}
+    missing = [id_ for id_ in texts if id_ not in vectors]
+    embedded = context.embedder.embed([texts[id_] for id_ in missing]) if missing else ()
+    return {**vectors, **dict(zip(missing, embedded, strict=True))}

@@ -7,7 +7,7 @@ from collections import defaultdict
 from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
 
-from schema import Memory, Status, Subject, index_key
+from schema import Chunk, Memory, Status, Subject, index_key
 from schema.errors import IndexUnbuilt, MoveRefused
 from stores.catalog.reindex_jobs import LoggedWrite
 from stores.graph import RebuildableGraph
@@ -155,18 +155,34 @@ def _by_subject(written: Sequence[LoggedWrite]) -> list[tuple[Subject, list[Logg
 
 
 def _tell(subject: Subject, written: Sequence[LoggedWrite], stores: Stores) -> None:
-    memories = stores.catalog.memories(subject, {write.memory_id for write in written})
-    gone = {
-        index_key(subject.subject_id, write.type, write.memory_id)
-        for write in written
-        if write.memory_id not in memories
-    }
+    _tell_chunks(subject, [write.memory_id for write in written if write.type is None], stores)
+    of_memories = {write.memory_id: write.type for write in written if write.type is not None}
+    memories = stores.catalog.memories(subject, of_memories)
+    gone = {index_key(subject.subject_id, type_, id_) for id_, type_ in of_memories.items() if id_ not in memories}
     _upsert(list(memories.values()), stores)
     if gone:
         stores.index.delete(subject, sorted(gone))
 
 
+def _tell_chunks(subject: Subject, ids: Sequence[uuid.UUID], stores: Stores) -> None:
+    chunks = stores.catalog.documents.chunks(subject, ids)
+    _upsert_chunks(list(chunks.values()), stores)
+    if gone := sorted({id_ for id_ in ids if id_ not in chunks}):
+        stores.chunks.delete(subject, gone)
+
+
+def _upsert_chunks(chunks: Sequence[Chunk], stores: Stores) -> None:
+    for start in range(0, len(chunks), _MEMORIES_A_CALL):
+        page = chunks[start : start + _MEMORIES_A_CALL]
+        vectors = stores.embedder.embed([chunk.content for chunk in page])
+        stores.chunks.upsert([Entry.of_chunk(*pair) for pair in zip(page, vectors, strict=True)])
+
+
 def _index_all_of(subject: Subject, stores: Stores) -> int:
+    after: uuid.UUID | None = None
+    while page := stores.catalog.documents.all_chunks(subject, after=after, limit=_MEMORIES_A_CALL):
+        _upsert_chunks(page, stores)
+        after = page[-1].id
     memories = stores.catalog.list_memories(subject, statuses=_EVERY_STATUS, limit=_ALL)
     _upsert(memories, stores)
     return len(memories)

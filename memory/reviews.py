@@ -8,6 +8,7 @@ from datetime import datetime, timedelta
 from typing import Final
 
 from memory.context import MemoryContext
+from memory.documents.review import drop_document, let_pass
 from memory.draft import Draft
 from memory.erasure.memories import remove
 from memory.leases import subject_lease
@@ -74,6 +75,10 @@ def approve(id_: uuid.UUID, context: MemoryContext, *, by: str, now: datetime) -
             _erase(review, context, Draft(subject, now, context.policy.version, by=by), lease.token)
             count_review(review.asked_by, "approved")
             return Approved(review, None)
+        if review.document_id is not None:
+            let_pass(review, Draft(subject, now, context.policy.version, by=by), context)
+            count_review(review.asked_by, "approved")
+            return Approved(review, None)
         if review.candidate is None:
             raise NotOpen
         candidate = review.candidate
@@ -120,7 +125,10 @@ def reject(id_: uuid.UUID, context: MemoryContext, *, by: str, now: datetime) ->
             shown = memory.model_copy(update={"status": Status.ACTIVE, "updated_at": now})
             draft.update(shown, None, _NOT_MEANT, AuditAction.RESTORED)
     draft.close_review(review, ReviewStatus.REJECTED, None)
-    publish(draft.changes(), {}, context)
+    if review.document_id is not None:
+        drop_document(review, draft, context)
+    else:
+        publish(draft.changes(), {}, context)
     count_review(review.asked_by, "rejected")
     return review
 
@@ -129,6 +137,8 @@ def asked_in(review: Review, catalog: Catalog) -> str:
     """Return what a person decides on: what would be kept, or what would be forgotten. "" once that is gone."""
     if review.candidate is not None:
         return review.candidate.summary
+    if review.document_id is not None:
+        return f"the document {review.document_id}"
     if review.asked_by is not Asker.FORGETTING:
         return ""
     return " ".join(memory.summary for memory in _hidden(review, catalog))

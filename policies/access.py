@@ -20,6 +20,7 @@ _SHARED_WITH: Final[dict[MemberRole, tuple[Visibility, ...]]] = {
     MemberRole.ADMIRER: (Visibility.PUBLIC,),
 }
 """What a role sees of what is not its own; a role that is not named here sees nothing, and is refused."""
+_KEEPERS: Final = frozenset({MemberRole.CREATOR, MemberRole.ADMIN})
 _WRITING_ROLES: Final = frozenset({MemberRole.CREATOR, MemberRole.ADMIN, MemberRole.ADVOCATE})
 
 
@@ -79,6 +80,25 @@ def may_write(principal: Principal, role: MemberRole | None, subject: Subject, l
     if Capability.WRITE in principal.capabilities:
         return own or principal.user_id is None or role in _WRITING_ROLES
     return Capability.WRITE_OWN in principal.capabilities and labels.visibility is Visibility.INDIVIDUAL
+
+
+def may_keep_document(principal: Principal, role: MemberRole | None, subject: Subject, labels: Labels) -> bool:
+    """Return whether a principal may put, replace or delete a document with these labels: its author, or who keeps the
+    subject's archive, or a service of the tenant. What is personal is its author's alone."""
+    if Capability.DOCUMENTS not in principal.capabilities:
+        return False
+    try:
+        seen = seen_by(principal, role, subject)
+    except NotAMember:
+        return False
+    if principal.user_id is None:
+        return True
+    is_author = labels.author_id == principal.user_id
+    if not may_see(seen, labels):
+        return False
+    if labels.visibility is Visibility.PERSONAL:
+        return is_author
+    return role in _KEEPERS or (is_author and role in _WRITING_ROLES)
 
 
 def scope_of(visibility: Visibility, author_id: str | None, agent_id: str | None) -> str | None:

@@ -4,9 +4,10 @@
 """
 
 from recall.context_block import ContextBlock
+from recall.excerpts import Excerpt
 from recall.filters import Filters
 from recall.listing import Origin, Page
 from recall.open import AsyncRecall, Recall, open_recall
 from recall.retrieve import Hit, Why
 
-__all__ = ["AsyncRecall", "ContextBlock", "Filters", "Hit", "Origin", "Page", "Recall", "Why", "open_recall"]
+__all__ = ["AsyncRecall", "ContextBlock", "Excerpt", "Filters", "Hit", "Origin", "Page", "Recall", "Why", "open_recall"]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import math
 import time
 import uuid
 from collections.abc import Iterable, Iterator, Sequence
@@ -15,12 +14,12 @@ from typing import Final
 from memory.metrics import count_context
 from policies.retrieval import slots
 from recall.audience import Audience, audiences, tellable
+from recall.excerpt_lines import as_data, excerpt_lines, excerpts_in, tokens_of
+from recall.excerpts import Excerpt
 from recall.retrieve import retrieve
 from schema import Memory, MemoryType, Principal, Subject
 from stores.open import Stores
 
-_CHARS_A_TOKEN: Final = 4.7
-"""English, on average (measured for Titan; see stores/embedding/bedrock.py)."""
 _OPENS: Final = "<memory>"
 _CLOSES: Final = "</memory>"
 _RULES: Final = (
@@ -46,6 +45,8 @@ class ContextBlock:
 
     text: str
     used: tuple[uuid.UUID, ...]
+    documents: tuple[str, ...]
+    """The ids of the documents of which excerpts stand in it."""
     etag: str
     tokens: int
     """About as many as the text takes."""
@@ -64,8 +65,9 @@ def context_block(
     """Return what a prompt with this question is given of what is known of the subjects.
 
     What stands comes first: pinned and important lasting memories, in an order that changes only when something is
-    written, so that a provider's prompt cache holds. Behind it comes what answers the question, by slots a type. With
-    `bullets` there are so many of both together, without a frame of more than a line: a supervisor's view.
+    written, so that a provider's prompt cache holds. Behind it comes what answers the question, by slots a type, and in
+    what room is left then excerpts of documents that do. With `bullets` there are so many of the memories together,
+    without a frame of more than a line: a supervisor's view.
 
     Raises:
         ValueError: the subjects are of several tenants.
@@ -92,15 +94,17 @@ def _made(
         likeliest = {memory.id: memory for memory in (*(hit.memory for hit in hits), *everything_standing)}
         first = _fitting(list(likeliest.values())[:bullets], budget_tokens)
         return _block("\n".join(map(line, first)), first)
-    room = budget_tokens - _tokens("\n".join([_OPENS, _RULES, _STABLE, _ASKED, _CLOSES]))
+    room = budget_tokens - tokens_of("\n".join([_OPENS, _RULES, _STABLE, _ASKED, _CLOSES]))
     standing = _fitting(everything_standing, int(room * _STABLE_SHARE))
     known = {memory.id for memory in standing}
     room -= sum(map(_cost, standing))
     answers = _answers(principal, subjects, question, stores, room, now) if question.strip() else []
     fresh = _fitting([memory for memory in answers if memory.id not in known], room)
-    if not standing and not fresh:
+    room -= sum(map(_cost, fresh))
+    told = excerpts_in(principal, subjects, question, stores, room) if question.strip() else []
+    if not standing and not fresh and not told:
         return _block("", [])
-    return _block(_framed(standing, fresh), [*standing, *fresh])
+    return _block(_framed(standing, fresh, told), [*standing, *fresh], told)
 
 
 def _standing(asked: Iterable[Audience], stores: Stores, budget_tokens: int) -> list[Memory]:
@@ -154,30 +158,27 @@ def _fitting(memories: Iterable[Memory], budget_tokens: int) -> list[Memory]:
     return fitting
 
 
-def _framed(standing: Sequence[Memory], fresh: Sequence[Memory]) -> str:
+def _framed(standing: Sequence[Memory], fresh: Sequence[Memory], told: Sequence[Excerpt]) -> str:
     parts = [_OPENS, _RULES]
     if standing:
         parts += [_STABLE, *map(line, standing)]
     if fresh:
         parts += [_ASKED, *map(line, fresh)]
+    if told:
+        parts += excerpt_lines(told)
     return "\n".join([*parts, _CLOSES])
 
 
 def line(memory: Memory) -> str:
     """Return a memory as one line of a text for a model, cited by the start of its id and by its day."""
-    # A summary is data: one line, in which nothing can close the block.
-    summary = " ".join(memory.summary.split()).replace("<", "‹").replace(">", "›")
-    return f"- {summary} [{memory.id.hex[:8]} {memory.occurred_at:%Y-%m-%d}]"
+    return f"- {as_data(memory.summary)} [{memory.id.hex[:8]} {memory.occurred_at:%Y-%m-%d}]"
 
 
-def _block(text: str, memories: Sequence[Memory]) -> ContextBlock:
+def _block(text: str, memories: Sequence[Memory], told: Sequence[Excerpt] = ()) -> ContextBlock:
     etag = hashlib.sha256(text.encode()).hexdigest()[:16]
-    return ContextBlock(text, tuple(memory.id for memory in memories), etag, _tokens(text))
+    documents = tuple(dict.fromkeys(excerpt.document_id for excerpt in told))
+    return ContextBlock(text, tuple(memory.id for memory in memories), documents, etag, tokens_of(text))
 
 
 def _cost(memory: Memory) -> int:
-    return _tokens(f"{line(memory)}\n")
-
-
-def _tokens(text: str) -> int:
-    return math.ceil(len(text) / _CHARS_A_TOKEN)
+    return tokens_of(f"{line(memory)}\n")

@@ -11,6 +11,7 @@ from typing import Self
 
 from memory.reindex import must_be_built
 from recall.context_block import ContextBlock, context_block
+from recall.excerpts import Excerpt, find_excerpts
 from recall.filters import ANYTHING, Filters
 from recall.listing import Origin, Page, get_memory, list_memories, origin_of
 from recall.retrieve import Hit, retrieve
@@ -72,6 +73,12 @@ class Recall:
             bullets=bullets,
             now=datetime.now(UTC),
         )
+
+    def excerpts(
+        self, principal: Principal | None, subjects: Sequence[Subject], question: str, *, limit: int | None = None
+    ) -> Sequence[Excerpt]:
+        """Return the excerpts of documents that answer best: see `recall.excerpts.find_excerpts`."""
+        return find_excerpts(principal, subjects, question, self._stores, limit=limit)
 
     def list(
         self,
@@ -149,6 +156,12 @@ class AsyncRecall:
         return await asyncio.to_thread(
             self._recall.context, principal, subjects, question, budget_tokens=budget_tokens, bullets=bullets
         )
+
+    async def excerpts(
+        self, principal: Principal | None, subjects: Sequence[Subject], question: str, *, limit: int | None = None
+    ) -> Sequence[Excerpt]:
+        """Return as `Recall.excerpts`."""
+        return await asyncio.to_thread(self._recall.excerpts, principal, subjects, question, limit=limit)
 
     async def list(
         self,

@@ -24,6 +24,14 @@ from schema.decision import (
     Thresholds,
     Verdict,
 )
+from schema.document import (
+    MAX_DOCUMENT_BYTES,
+    Chunk,
+    Document,
+    DocumentState,
+    KeptDocument,
+    chunk_id,
+)
 from schema.event import Event, EventName
 from schema.memory import (
     MAX_SUMMARY_CHARS,
@@ -51,6 +59,7 @@ from schema.turn import MAX_TURN_BYTES, SCHEMA_VERSION, Attachment, Message, Rol
 
 __all__ = [
     "MAX_BLOCKED_TOPICS",
+    "MAX_DOCUMENT_BYTES",
     "MAX_QUESTION_CHARS",
     "MAX_RECENT_TURNS",
     "MAX_SUMMARY_CHARS",
@@ -69,9 +78,12 @@ __all__ = [
     "Capability",
     "Certainty",
     "Change",
+    "Chunk",
     "Context",
     "Decision",
     "DecisionAction",
+    "Document",
+    "DocumentState",
     "Entity",
     "EntityType",
     "Event",
@@ -79,6 +91,7 @@ __all__ = [
     "Extraction",
     "Fact",
     "ForgetRequest",
+    "KeptDocument",
     "Kind",
     "KnownMemory",
     "Labels",
@@ -111,6 +124,7 @@ __all__ = [
     "Valence",
     "Verdict",
     "Visibility",
+    "chunk_id",
     "effective_labels",
     "index_key",
     "memory_id",

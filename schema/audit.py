@@ -31,6 +31,9 @@ class AuditAction(StrEnum):
     """The subject wants something else of their memory from now on."""
     MEMBERSHIP = "membership"
     """A user is something else to the subject from now on."""
+    DOCUMENT_INDEXED = "document_indexed"
+    DOCUMENT_REINDEXED = "document_reindexed"
+    DOCUMENT_DELETED = "document_deleted"
     VIEWED = "viewed"
     """Somebody who runs the service looked at it."""
 
@@ -46,5 +49,6 @@ class AuditEntry(Value):
     reason: str
     memory_id: uuid.UUID | None = None
     turn_id: Identifier | None = None
+    document_id: Identifier | None = None
     policy_version: str
     details: dict[str, str | float | int | bool | None] = Field(default_factory=dict)

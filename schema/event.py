@@ -23,6 +23,8 @@ class EventName(StrEnum):
     ERROR = "memory.error"
     MAYBE_PROMOTE = "maybe_promote_to_semantic"
     PROACTIVITY = "proactivity_candidates"
+    DOCUMENT_INDEXED = "document.indexed"
+    DOCUMENT_DELETED = "document.deleted"
 
 
 class Event(Value):

@@ -15,6 +15,7 @@ Count = Annotated[int, Field(ge=0)]
 Handling = Literal["keep", "mask", "drop"]
 PLAN = "S3 Vectors Memory Implementation Plan (V1)"
 MECHANICS = "Memory System - Mechanics"
+PHASE_1 = "AI Memory Phase 1"
 BRIEF = "Memory System - V1"
 _CENTURY_DAYS = 36_500
 Days = Annotated[float, Field(gt=0, le=_CENTURY_DAYS)]
@@ -112,6 +113,23 @@ class Policy(Value):
         "measured",
         description="by which weights hits are ranked: measured ones, which the constants above are, or those of the "
         f"{PLAN} or of the {MECHANICS}",
+    )
+    chunk_tokens: Annotated[int, Field(ge=20, le=8_000)] = Field(
+        500, description=f"tokens of a chunk of a document, about; cut to what the embedder reads ({PHASE_1}, chunking)"
+    )
+    chunk_overlap_tokens: Count = Field(
+        50, description=f"tokens that two pieces of one long paragraph have in common ({PHASE_1}, chunking)"
+    )
+    chunk_max_tokens: Annotated[int, Field(ge=20, le=8_192)] = Field(
+        600, description=f"tokens that no chunk has more of ({PHASE_1}, chunking)"
+    )
+    document_top_k: Annotated[int, Field(ge=0, le=50)] = Field(
+        5, description=f"excerpts of documents that a context block has at most ({PHASE_1}, retrieval)"
+    )
+    retrieval_excerpt_relevant: Annotated[float, Field(ge=0, le=2)] = Field(
+        0.25,
+        description="evidence from which on an excerpt of a document answers a question: its cosine, and beside it the "
+        "share of the question's words (docs/reference/calibration.md; on the scale of MiniLM)",
     )
     open_topic_hours: Annotated[int, Field(ge=1, le=24 * _CENTURY_DAYS)] = Field(
         168, description="hours after which a topic that an extraction left open is no longer shown to the next"

@@ -10,6 +10,7 @@ from pydantic import AwareDatetime
 
 from schema.base import Value
 from schema.candidate import Candidate
+from schema.document import KeptDocument
 from schema.turn import Identifier, Subject
 
 
@@ -51,6 +52,8 @@ class Review(Value):
     conversation_id: Identifier | None = None
     agent_id: Identifier | None = None
     links: tuple[uuid.UUID, ...] = ()
+    document_id: Identifier | None = None
+    """The document that it is about, where it is about one: it waits whole, and there is no candidate."""
     status: ReviewStatus = ReviewStatus.OPEN
     opened_at: AwareDatetime
     decided_at: AwareDatetime | None = None
@@ -89,6 +92,22 @@ class Review(Value):
             conversation_id=conversation_id,
             agent_id=agent_id,
             links=links,
+            opened_at=opened_at,
+        )
+
+    @classmethod
+    def of_document(
+        cls, document: KeptDocument, asked_by: Asker, *, reason: str, policy_version: str, opened_at: AwareDatetime
+    ) -> Self:
+        """Return an open review of a document at one version; asked for twice, it is one."""
+        return cls(
+            id=uuid.uuid5(document.incarnation, f"review:{document.version}"),
+            **document.subject.model_dump(),
+            asked_by=asked_by,
+            reason=reason,
+            policy_version=policy_version,
+            candidate=None,
+            document_id=document.document_id,
             opened_at=opened_at,
         )
 

@@ -8,6 +8,7 @@ from typing import Annotated, Literal
 from pydantic import Field, SecretStr, field_validator
 from pydantic_settings import BaseSettings
 
+from schema.document import MAX_DOCUMENT_BYTES
 from schema.urls import http_url
 
 _PLUGIN = r"[A-Za-z_][\w.]*:[A-Za-z_]\w*"
@@ -129,6 +130,14 @@ class StoreSettings(BaseSettings):
     )
     llm_price_completion: Annotated[float, Field(ge=0)] = Field(
         0.0, description="what a million completion tokens cost, in the same currency"
+    )
+    document_max_bytes: Annotated[int, Field(ge=1_024, le=MAX_DOCUMENT_BYTES)] = Field(
+        MAX_DOCUMENT_BYTES, description="bytes of text that a document may have"
+    )
+    textbooks: tuple[str, ...] = Field(
+        (),
+        description="subjects of every tenant that are textbook collections, as a JSON list: their public documents "
+        "answer whoever asks, are cited, and never become memories",
     )
     aws_region: str | None = Field(
         None,

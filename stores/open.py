@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cached_property
 
+from sqlalchemy import Engine
+
 from schema import Policy, Thresholds
 from schema.errors import SettingsError
 from schema.settings import Settings, load_policy, variable_of
@@ -15,7 +17,8 @@ from stores.embedding.base import Embedder
 from stores.fulltext import FullText
 from stores.graph import Graph, open_graph
 from stores.index import TransactionalIndex, open_index
-from stores.index.base import Index
+from stores.index.base import Family, Index
+from stores.index.lazy import LazyIndex, LazyTransactionalIndex
 
 
 @dataclass(frozen=True)
@@ -30,15 +33,27 @@ class Stores:
     graph: Graph
     embedder: Embedder
     accesses: Accesses
+    chunks: Index
+    """The vectors of documents' parts; made with the first of them."""
+
+    def index_of(self, family: Family) -> Index:
+        """Return where the vectors of a family lie."""
+        return self.chunks if family is Family.CHUNKS else self.index
 
     @cached_property
     def fulltext(self) -> FullText:
         """Finds memories by their words; made at the first search, and always of this catalog."""
         return FullText(self.catalog)
 
+    @cached_property
+    def chunk_words(self) -> FullText:
+        """As `fulltext`, of the chunks of documents."""
+        return FullText(self.catalog, family=Family.CHUNKS)
+
     def close(self) -> None:
         self.accesses.close()
         self.index.close()
+        self.chunks.close()
         self.catalog.close()
 
 
@@ -55,7 +70,13 @@ def open_stores(settings: Settings, *, makes_catalog: bool = True) -> Stores:
     engine = open_catalog_engine(settings, makes_catalog=makes_catalog)
     index = open_index(settings, embedder, engine)
     graph = open_graph(settings, engine)
-    catalog = Catalog(engine, index if isinstance(index, TransactionalIndex) else None, graph)
+    chunks = open_chunks(settings, embedder, engine)
+    catalog = Catalog(
+        engine,
+        index if isinstance(index, TransactionalIndex) else None,
+        graph,
+        transactional_chunks=chunks if isinstance(chunks, TransactionalIndex) else None,
+    )
     return Stores(
         settings=settings,
         policy=policy,
@@ -64,7 +85,14 @@ def open_stores(settings: Settings, *, makes_catalog: bool = True) -> Stores:
         graph=graph,
         embedder=embedder,
         accesses=Accesses(catalog),
+        chunks=chunks,
     )
+
+
+def open_chunks(settings: Settings, embedder: Embedder, engine: Engine) -> LazyIndex:
+    """Return where the vectors of documents' parts lie, opened at its first use."""
+    kind = LazyTransactionalIndex if settings.index == "pgvector" else LazyIndex
+    return kind(lambda: open_index(settings, embedder, engine, Family.CHUNKS))
 
 
 def policy_on_scale_of(embedder: Embedder) -> Policy:

@@ -36,6 +36,8 @@ DEAD_LETTER = "memory.dead_letter"
 NIGHT = "memory.night"
 NIGHT_CHUNK = "memory.night_chunk"
 CONDENSE = "memory.condense"
+PUT_DOCUMENT = "memory.put_document"
+INDEX_DOCUMENT = "memory.index_document"
 TIDY = "memory.tidy"
 SEND_WEBHOOKS = "memory.send_webhooks"
 BEAT_KEYS = "afterturn:beat:"
@@ -47,6 +49,8 @@ IN_HAND = "afterturn_in_hand"
 
 _LAST = 9
 """Kombu's lowest priority on Redis: a worker looks there when every other list is empty."""
+_BEFORE_NIGHTS = 3
+"""Behind the sweep, and before what a night has to do: somebody waits for it, though not as for an answer."""
 _VISIBILITY_SECONDS = 30
 """How long a message may be in hand before another worker gets it too. A turn that came as a plain message and whose
 worker died before it parked it lies nowhere else. One that is given out twice finds its mailbox held or empty."""
@@ -116,6 +120,16 @@ def request_night_page(app: Celery, run_id: str) -> None:
 def request_condensing(app: Celery, subject: Subject) -> None:
     """Ask any worker to condense the episodes of a subject that tells too much to wait for its night."""
     _send(app, CONDENSE, [subject.tenant_id, subject.subject_id], NIGHTLY_QUEUE, "one subject", priority=_LAST)
+
+
+def request_indexing(app: Celery, subject: Subject, document_id: str) -> None:
+    """Ask any worker to make a document searchable that the catalog has. Turns do not wait for it.
+
+    Raises:
+        BrokerOutage: the broker does not take it; the sweep finds the document.
+    """
+    place = [subject.tenant_id, subject.subject_id, document_id]
+    _send(app, INDEX_DOCUMENT, place, NIGHTLY_QUEUE, "one document", priority=_BEFORE_NIGHTS)
 
 
 def request_webhooks(app: Celery, endpoint_id: str) -> None:

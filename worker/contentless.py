@@ -13,7 +13,7 @@ from celery.worker.request import Request
 from schema.errors import AfterturnError
 
 _log = structlog.get_logger()
-_OURS = re.compile(r"\(one subject\)|\(turn [^\s()]{1,200}\)|\(\)")
+_OURS = re.compile(r"\(one (?:subject|document)\)|\(turn [^\s()]{1,200}\)|\(\)")
 _HIDDEN = "(...)"
 
 

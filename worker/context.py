@@ -53,6 +53,7 @@ def open_worker_context(settings: Settings, celery: Celery) -> WorkerContext:
     guarded = replace(
         memory,
         index=GuardedIndex(memory.index, index_breaker),
+        chunks=GuardedIndex(memory.chunks, index_breaker),
         embedder=GuardedEmbedder(memory.embedder, embedder_breaker),
     )
     return worker_context_of(guarded)

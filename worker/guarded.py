@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from schema import Subject, Thresholds
 from stores.breaker import CircuitBreaker
-from stores.embedding.base import Embedder, Vectors
+from stores.embedding.base import Embedder, Reading, Vectors, reading_of
 from stores.index.base import Entry, Hit, Index, Metric, Vector, Where
 
 
@@ -29,6 +29,10 @@ class GuardedEmbedder:
     @property
     def thresholds(self) -> Thresholds | None:
         return self._embedder.thresholds
+
+    @property
+    def reading(self) -> Reading:
+        return reading_of(self._embedder)
 
     def embed(self, texts: Sequence[str]) -> Vectors:
         return self._breaker.call(self._embedder.embed, texts)

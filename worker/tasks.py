@@ -14,6 +14,9 @@ from celery.signals import worker_init, worker_shutdown, worker_shutting_down
 from pydantic import ValidationError
 
 from memory.attributes import prototypes_of
+from memory.documents.indexing import make_searchable
+from memory.documents.put import DocumentRefused
+from memory.documents.put import put_document as put
 from memory.events import announce_left
 from memory.failures import is_transient
 from memory.indexing import index
@@ -21,7 +24,7 @@ from memory.leases import LeaseKeeper
 from memory.metrics import DeadLetterReason, count_dead_letter, observe_searchable
 from memory.reindex import must_be_built
 from memory.tracing import start_tracing
-from schema import Subject, Turn
+from schema import Document, Subject, Turn
 from schema.errors import (
     ConflictingTurn,
     OperatorError,
@@ -32,12 +35,15 @@ from stores.failpoints import hit
 from stores.queue import (
     CONDENSE,
     DRAIN_MAILBOX,
+    INDEX_DOCUMENT,
     INGEST_TURN,
     NIGHT,
     NIGHT_CHUNK,
+    PUT_DOCUMENT,
     SEND_WEBHOOKS,
     TIDY,
     notify,
+    request_indexing,
     request_night_page,
     request_webhooks,
     send_dead_letter,
@@ -173,6 +179,45 @@ def condense(tenant_id: str, subject_id: str) -> None:
     condense_at_once(subject, _context(), _leases(), datetime.now(UTC))
 
 
+@app.task(name=PUT_DOCUMENT)
+def put_document(*arguments: Any, **named: Any) -> None:
+    """Keep a document that came as a message, and make it searchable."""
+    context = _context()
+    given = arguments[0] if len(arguments) == 1 and not named else None
+    try:
+        document = Document.model_validate(given)
+        put(None, document, context, now=datetime.now(UTC))
+    except (ValueError, DocumentRefused) as error:
+        count_dead_letter("invalid")
+        send_dead_letter(context.celery, reason=_why_no_document(error), turn_id=None, body=given)
+        _log.error("document_refused", stage="receive", reason=type(error).__name__)
+        return
+    except Exception as error:
+        if is_transient(error):
+            # It lies nowhere else yet.
+            raise Reject(type(error).__name__, requeue=True) from error
+        raise
+    make_searchable(document.subject, document.document_id, context, _now)
+    hit("before_ack")
+
+
+def _why_no_document(error: Exception) -> str:
+    if isinstance(error, ValidationError):
+        return f"no document of this version: {error.error_count()} fields are wrong"
+    return str(error) if isinstance(error, DocumentRefused) else "not one document as its only argument"
+
+
+@app.task(name=INDEX_DOCUMENT)
+def index_document(tenant_id: str, subject_id: str, document_id: str) -> None:
+    """Make a document searchable that somebody put."""
+    make_searchable(Subject(tenant_id=tenant_id, subject_id=subject_id), document_id, _context(), _now)
+    hit("before_ack")
+
+
+def _now() -> datetime:
+    return datetime.now(UTC)
+
+
 @app.task(name=TIDY)
 def tidy_up() -> None:
     """Drop what is stale. Twice in an hour does no harm."""
@@ -200,6 +245,8 @@ def sweep() -> None:
     now, patience = datetime.now(UTC), timedelta(seconds=settings.lease_seconds)
     # What is from the future was written by a worker whose clock is ahead, and may be as old.
     in_work = now - patience, now + patience
+    for subject, document_id in context.catalog.documents.waiting(now - patience, _SUBJECTS_A_SWEEP):
+        request_indexing(app, subject, document_id)
     announce_left(context.catalog.outbox(besides=in_work), context)
     jobs = context.catalog.index_jobs(besides=in_work)
     index(jobs, context)

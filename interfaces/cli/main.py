@@ -42,6 +42,7 @@ _COMMANDS: Final = {
     "topics": "topics",
     "keys": "keys",
     "members": "members",
+    "documents": "documents",
     "webhooks": "webhooks",
     "graph": "graph",
     "take-apart": "erasing",

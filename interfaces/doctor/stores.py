@@ -30,7 +30,7 @@ from stores.catalog.health import check_catalog
 from stores.embedding.base import Embedder
 from stores.graph import RebuildableGraph, SqlGraph, open_graph
 from stores.index import HealthCheckedIndex, Index, OptimizableIndex, open_index
-from stores.open import Stores
+from stores.open import Stores, open_chunks
 
 _REINDEX = "run `afterturn reindex` with these settings"
 
@@ -89,6 +89,7 @@ def _index(settings: Settings, embedder: Embedder, *, tend: bool) -> Iterator[He
             graph=SqlGraph(engine),
             embedder=embedder,
             accesses=Accesses(catalog),
+            chunks=open_chunks(settings, embedder, engine),
         )
         yield fine("index", f"{target_of(stores)}, for {embedder.name}, {embedder.dimensions} numbers, cosine")
         if tend and isinstance(index, OptimizableIndex):
@@ -125,6 +126,7 @@ def _agreement(stores: Stores) -> Iterator[HealthCheck]:
         yield warning("index contents", f"{held} vectors of {memories} memories", hint)
     else:
         yield fine("index contents", f"{held} vectors of {memories} memories, {waiting} wait to be told")
+    yield from _documents(stores)
     for move in stores.catalog.reindex_jobs.under_way():
         behind = stores.catalog.reindex_jobs.behind()
         if move.finished_at is None:
@@ -133,6 +135,20 @@ def _agreement(stores: Stores) -> Iterator[HealthCheck]:
         else:
             hint = "when no worker has the old settings any more: `afterturn reindex --finish`"
             yield warning("move", f"to {move.index}: all is there, {behind} late writes wait", hint)
+
+
+def _documents(stores: Stores) -> Iterator[HealthCheck]:
+    """Check whether the index of documents' parts has what the catalog has of them."""
+    counts = stores.catalog.documents.counts()
+    if not counts.documents:
+        return
+    held = _settled(stores.chunks, counts.chunks)
+    waiting = stores.catalog.count_index_jobs()
+    told = f"{held} vectors of {counts.chunks} chunks of {counts.documents} documents, {counts.waiting} not searchable"
+    if abs(held - counts.chunks) > waiting:
+        yield failed("index of documents", told, _REINDEX)
+    else:
+        yield fine("index of documents", told)
 
 
 def _settled(index: Index, memories: int) -> int:

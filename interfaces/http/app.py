@@ -12,7 +12,7 @@ from starlette.middleware.gzip import GZipMiddleware
 from starlette.routing import Route
 from starlette.staticfiles import StaticFiles
 
-from interfaces.http import candidates, events, health, items, memories, subjects, turns, webhooks
+from interfaces.http import candidates, documents, events, health, items, memories, subjects, turns, webhooks
 from interfaces.http.description import describe
 from interfaces.http.limits import BodyLimit, OnlyThisMachine, RequestIds
 from interfaces.http.pages import entering, graph, me, overview, trying, wishes
@@ -30,6 +30,11 @@ The long-term memory of an AI assistant: send each turn after its response, and 
 Every failure is a problem document (RFC 9457). A key (`afterturn keys create`) names its tenant, and may name its user
 and agent: what it may not see does not exist.
 """
+
+
+def _body_of(settings: Settings) -> int:
+    """Return how many bytes a document may take as JSON, where line ends and quotation marks are two characters."""
+    return max(settings.http_max_body_bytes, 2 * settings.document_max_bytes)
 
 
 def create_app(settings: Settings, *, anonymous: bool = False) -> FastAPI:
@@ -52,7 +57,7 @@ def create_app(settings: Settings, *, anonymous: bool = False) -> FastAPI:
     app.state.anonymous_is_allowed = anonymous
     app.add_middleware(RateLimitFields)
     app.add_middleware(GZipMiddleware, minimum_size=1_000)
-    app.add_middleware(BodyLimit, most=settings.http_max_body_bytes)
+    app.add_middleware(BodyLimit, most=settings.http_max_body_bytes, most_of_documents=_body_of(settings))
     if anonymous:
         app.add_middleware(OnlyThisMachine, address=settings.http_host)
     app.add_middleware(RequestIds)
@@ -63,6 +68,7 @@ def create_app(settings: Settings, *, anonymous: bool = False) -> FastAPI:
         turns.router,
         memories.router,
         subjects.router,
+        documents.router,
         items.router,
         events.router,
         webhooks.router,

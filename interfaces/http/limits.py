@@ -14,6 +14,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from interfaces.http.problems import problem
 
 _HERE: Final = ("localhost", "127.0.0.1", "::1")
+_DOCUMENTS: Final = "/api/v1/documents/"
 _REQUEST_ID: Final = re.compile(r"[A-Za-z0-9._-]{1,100}")
 
 
@@ -39,18 +40,21 @@ class RequestIds:
 
 
 class BodyLimit:
-    """Refuses a body of more than `most` bytes with 413, whether or not its length was announced."""
+    """Refuses a body of more than `most` bytes with 413, whether or not its length was announced; a document may have
+    more. No more than that is ever held of one."""
 
-    def __init__(self, app: ASGIApp, most: int) -> None:
-        self._app, self._most = app, most
+    def __init__(self, app: ASGIApp, most: int, most_of_documents: int) -> None:
+        self._app, self._most, self._most_of_documents = app, most, most_of_documents
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
+        is_document = scope["method"] == "PUT" and scope["path"].startswith(_DOCUMENTS)
+        most = self._most_of_documents if is_document else self._most
         announced = Headers(scope=scope).get("content-length", "0")
-        if announced.isdecimal() and int(announced) > self._most:
-            await self._refuse(scope, receive, send)
+        if announced.isdecimal() and int(announced) > most:
+            await self._refuse(scope, receive, send, most)
             return
         body: list[bytes] = []
         size = 0
@@ -62,8 +66,8 @@ class BodyLimit:
             body.append(message.get("body", b""))
             size += len(body[-1])
             more = message.get("more_body", False)
-            if size > self._most:
-                await self._refuse(scope, receive, send)
+            if size > most:
+                await self._refuse(scope, receive, send, most)
                 return
         whole: Message | None = {"type": "http.request", "body": b"".join(body), "more_body": False}
 
@@ -76,8 +80,8 @@ class BodyLimit:
 
         await self._app(scope, receive_whole, send)
 
-    async def _refuse(self, scope: Scope, receive: Receive, send: Send) -> None:
-        answer = problem(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, f"a request may have {self._most} bytes")
+    async def _refuse(self, scope: Scope, receive: Receive, send: Send, most: int) -> None:
+        answer = problem(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, f"a request may have {most} bytes")
         await answer(scope, receive, send)
 
 

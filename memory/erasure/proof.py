@@ -23,6 +23,8 @@ from stores.index.base import Where
 
 _EVERY_STATUS = tuple(Status)
 _PAGE = 1000
+CHUNKS = "index of documents"
+"""The line of a proof that counts the vectors of documents' parts."""
 _BLOCK = 1024 * 1024
 _REWRITE_SECONDS = 20.0
 """For how long the broker's rewriting is waited for: a gigabyte takes some ten seconds."""
@@ -50,6 +52,8 @@ def look_again(erasure: Erasure, context: MemoryContext, proof: Proof, aftermath
     """Count what is left of what was meant, and of the memories that went for it, where these are known."""
     if erasure.whole:
         proof.left["index"] = len(stray_entries(erasure.subject, context))
+        if proof.removed.get(CHUNKS):
+            proof.left[CHUNKS] = len(stray_chunks(erasure.subject, context))
         proof.left["events"] = len(events_of_erased(erasure, context))
         if not erasure.is_late:
             proof.left |= graph_facts(erasure.subject, context)
@@ -72,6 +76,15 @@ def stray_entries(subject: Subject, context: MemoryContext) -> list[uuid.UUID]:
     [anywhere] = context.embedder.embed(["anything"])
     hits = context.index.query(anywhere, Where(subject, statuses=_EVERY_STATUS), _PAGE)
     known = context.catalog.memories(subject, [hit.memory_id for hit in hits])
+    return [hit.key for hit in hits if hit.memory_id not in known]
+
+
+def stray_chunks(subject: Subject, context: MemoryContext) -> list[uuid.UUID]:
+    """Return the keys of entries of the subject in the index of documents' parts that no chunk accounts for, a page at
+    most."""
+    [anywhere] = context.embedder.embed(["anything"])
+    hits = context.chunks.query(anywhere, Where(subject), _PAGE)
+    known = context.catalog.documents.chunks(subject, [hit.memory_id for hit in hits])
     return [hit.key for hit in hits if hit.memory_id not in known]
 
 

@@ -18,7 +18,16 @@ import structlog
 
 from memory.context import MemoryContext
 from memory.erasure.memories import ERASED, erase_memories
-from memory.erasure.proof import Proof, events_of_erased, graph_facts, look_again, rewrite_broker_file, stray_entries
+from memory.erasure.proof import (
+    CHUNKS,
+    Proof,
+    events_of_erased,
+    graph_facts,
+    look_again,
+    rewrite_broker_file,
+    stray_chunks,
+    stray_entries,
+)
 from memory.erasure.queue import Erasure, begin_erasure, drop_waiting
 from memory.events import announce_all, stream_key
 from memory.indexing import index_all
@@ -55,6 +64,7 @@ def erase_subject(
         )
         facts = graph_facts(subject, context)
         rows, memories = erasures.wipe(subject, lease.token, tombstone, line)
+        proof.removed[CHUNKS] = rows.get("chunks", 0)
         proof.removed |= {f"catalog: {table}": count for table, count in rows.items() if count}
         _clear(erasure, lease, context, proof)
         proof.removed["index"] += len(memories)
@@ -149,6 +159,9 @@ def _clear(erasure: Erasure, lease: Lease, context: MemoryContext, proof: Proof)
     index_all(subject, context)
     if erasure.whole:
         proof.removed["index"] = _drop_stray_entries(subject, context)
+        if proof.removed.get(CHUNKS):
+            while keys := stray_chunks(subject, context):
+                context.chunks.delete(subject, keys)
         events = events_of_erased(erasure, context)
         proof.removed["events"] = len(events)
         if events:

@@ -36,8 +36,12 @@ _HAVE: Final = frozenset({"have", "has", "'ve", "'s", "had", "'d", "having"})
 _TO_COME: Final = frozenset({"will", "'ll", "wo", "shall", "gonna"})
 _WISHES: Final = frozenset({"wish", "hope", "hoping", "dream", "dreaming", "want", "would", "'d", "wanna"})
 _SUPPOSES: Final = frozenset({"suppose", "imagine", "pretend", "say", "hypothetically"})
-_PAST_TOO: Final = words("hurt quit hit split beat cut shut broke let")
-"""Verbs that read alike in the present: people say them of themselves once they have happened."""
+_PAST_TOO: Final = words(
+    "hurt quit hit split beat cut shut broke let got lost went took bought sold met won left had spent sent began came "
+    "ran ate drank wore gave told heard kept held caught threw grew flew drove wrote taught made swapped moved"
+)
+"""Verbs that read alike in the present, and past forms that the parser takes for orders at the start of a message:
+people say them of themselves once they have happened."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -96,18 +96,18 @@ FORMS: Final = (
         "Saturday week",
     ),
     _form(
-        "deictic",
-        r"(?:the )?(?P<word>day before yesterday|day after tomorrow|yesterday|tomorrow|today|tonight|last night|"
-        rf"this (?:morning|afternoon|evening)){_PART}\b(?! and age)",
-        "tomorrow morning",
-        "the day after tomorrow",
-    ),
-    _form(
         "ago",
         rf"{_N} {_ANY_UNIT} (?:ago|back)(?:,? (?:this |last |in |come )?(?P<anchor>today|week|month|{MONTH}))?\b",
         "three years ago",
         "five years ago today",
         "a couple of months back",
+    ),
+    _form(
+        "deictic",
+        r"(?:the )?(?P<word>day before yesterday|day after tomorrow|yesterday|tomorrow|today|tonight|last night|"
+        rf"this (?:morning|afternoon|evening)){_PART}\b(?! and age)",
+        "tomorrow morning",
+        "the day after tomorrow",
     ),
     _form(
         "off_before",

@@ -33,7 +33,8 @@ def pointer_of(parsed: Parsed) -> int | None:
         lower = token.lower
         if lower in _POINTERS and not named and _points(parsed, place):
             return place
-        if token.tag.startswith("NN") and lower not in OF_SPEAKER and lower not in _TIMES:
+        names = token.tag.startswith("NN") or (token.dep in SUBJECTS and token.tag.startswith("JJ"))
+        if names and lower not in OF_SPEAKER and lower not in _TIMES:
             named = True
     return len(tokens) - 1 if is_elliptical(parsed) else None
 

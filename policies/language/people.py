@@ -20,7 +20,8 @@ _HE: Final = words(
 )
 _SEVERAL: Final = words("parents grandparents in-laws kids children twins sisters brothers sons daughters friends")
 _ANYONE: Final = words(
-    "friend partner spouse boss manager cousin roommate roomie flatmate colleague coworker teacher doctor therapist "
+    "friend pal mate buddy bestie partner spouse boss manager cousin roommate roomie flatmate colleague coworker "
+    "teacher doctor therapist "
     "dentist vet coach mentor neighbour neighbor ex baby kid child nanny landlord landlady apprentice tutor student "
     "godfather godmother dog cat puppy kitten horse rabbit hamster parrot bird tortoise inspector"
 )
@@ -89,7 +90,8 @@ def _relative(parsed: Parsed, place: int) -> Person | None:
     tokens = parsed.tokens
     lower = tokens[place].lower
     noun = lower if lower in KIN else None
-    if noun is None or not tokens[place].tag.startswith("NN"):
+    owned = place > 0 and tokens[place - 1].tag == "PRP$"
+    if noun is None or not (tokens[place].tag.startswith("NN") or owned):
         return None
     begin = place
     while (

@@ -4,9 +4,10 @@ from sqlalchemy import Engine
 
 from schema.errors import CatalogUnavailable
 from schema.settings import Settings
-from stores.catalog.catalog import Backlog, Catalog
-from stores.catalog.changes import Access, Changes, IndexJob, LedgerEntry, Outcome, Undecided
+from stores.catalog.catalog import Catalog
+from stores.catalog.changes import Access, Changes, DocumentWrite, IndexJob, LedgerEntry, Outcome, Undecided
 from stores.catalog.engine import create_catalog_engine
+from stores.catalog.index_jobs import Backlog
 from stores.catalog.nights import Claim, ClaimLost, NightRun
 from stores.catalog.reviews import Reviews
 from stores.catalog.revisions import check_revision, migrate
@@ -18,6 +19,7 @@ __all__ = [
     "Changes",
     "Claim",
     "ClaimLost",
+    "DocumentWrite",
     "IndexJob",
     "LedgerEntry",
     "NightRun",

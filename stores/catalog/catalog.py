@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import uuid
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from sqlalchemy import Engine, and_, delete, func, or_, select, tuple_
@@ -15,10 +14,11 @@ from stores.catalog.access import KeyStore, MemberStore
 from stores.catalog.changes import Changes, IndexJob, Outcome
 from stores.catalog.context import drop_stale_context, read_context, read_topics
 from stores.catalog.decay import DecayStore
+from stores.catalog.documents import DocumentStore
 from stores.catalog.engine import read_only
 from stores.catalog.erasures import ErasureStore
 from stores.catalog.fact_pages import FactPages
-from stores.catalog.index_jobs import queue_jobs, read_jobs, read_versions, take_jobs
+from stores.catalog.index_jobs import Backlog, queue_jobs, read_jobs, read_versions, take_jobs
 from stores.catalog.items import ItemStore
 from stores.catalog.nights import NightRuns
 from stores.catalog.pages import MemoryPages
@@ -36,19 +36,10 @@ from stores.catalog.turn_records import TurnRecords
 from stores.catalog.webhooks import WebhookStore
 from stores.catalog.writers import Writers
 from stores.catalog.writing import NO_VECTORS, Done, TransactionalGraph, mark_done, write
-from stores.index.base import TransactionalIndex, Vector
+from stores.index.base import Family, TransactionalIndex, Vector
 
 _memories, _facts = tables.memories, tables.facts
 _BY_IDS = select(_memories.c.document).where(mine_among(_memories))
-
-
-@dataclass(frozen=True)
-class Backlog:
-    """How many index jobs and events wait, and since when the oldest job does."""
-
-    index_jobs: int
-    oldest_index_job: datetime | None
-    events: int
 
 
 class Catalog:
@@ -62,6 +53,8 @@ class Catalog:
         engine: Engine,
         transactional_index: TransactionalIndex | None = None,
         graph: TransactionalGraph | None = None,
+        *,
+        transactional_chunks: TransactionalIndex | None = None,
     ) -> None:
         self._engine = read_only(engine)
         self.reviews = Reviews(self._engine)
@@ -79,15 +72,17 @@ class Catalog:
         self.items = ItemStore(self._engine, self._writers)
         self.provisional = ProvisionalStore(self._engine)
         self.turn_records = TurnRecords(self._engine)
+        riding = {Family.MEMORIES: transactional_index, Family.CHUNKS: transactional_chunks}
+        self._transactional = {family: index for family, index in riding.items() if index is not None}
+        self.documents = DocumentStore(self._engine, self._writers)
         self.webhooks = WebhookStore(self._engine, self._writers)
         self.registry = Registry(self._engine, self._writers)
-        self._transactional_index = transactional_index
         self._graph = graph
 
     @property
     def carries_vectors(self) -> bool:
         """Return whether the index lies in this database, so that `commit` writes vectors with their memories."""
-        return self._transactional_index is not None
+        return bool(self._transactional)
 
     def close(self) -> None:
         self._engine.dispose()
@@ -97,8 +92,8 @@ class Catalog:
     def commit(self, changes: Changes, vectors: Mapping[uuid.UUID, Vector] = NO_VECTORS) -> list[int]:
         """Write all changes in one transaction, or none of them, and answer the outbox ids of the events.
 
-        `vectors` are those of summaries, by their memories' ids. Where the index lies in this database they are written
-        with the memories, and only what has none here is left to an index job.
+        `vectors` are those of summaries and chunks, by the ids of memories and chunks. Where the index lies in this
+        database they are written with them, and only what has none here is left to an index job.
 
         Raises:
             StaleFence: the work was done under a lease that is no longer the newest of the subject.
@@ -106,7 +101,7 @@ class Catalog:
             UnderLegalHold: a memory to be deleted is.
         """
         event_ids = self._writers.write(
-            lambda connection: write(connection, changes, self._transactional_index, vectors, self._graph)
+            lambda connection: write(connection, changes, self._transactional, vectors, self._graph)
         )
         if changes.removes_something:
             self._writers.leave_no_trace()

@@ -11,7 +11,9 @@ from typing import Literal
 
 from schema import (
     AuditEntry,
+    Chunk,
     Event,
+    KeptDocument,
     Memory,
     OpenTopic,
     Preference,
@@ -23,6 +25,7 @@ from schema import (
     Tombstone,
     Turn,
 )
+from stores.index.base import Entry, Family, Vector
 
 _NAMED = 20
 
@@ -56,7 +59,7 @@ class LedgerEntry:
 
 @dataclass(frozen=True)
 class IndexJob:
-    """What the index must still be told of a memory: its write number `version`, or that it is gone.
+    """What the index must still be told of a memory or a chunk: its write number `version`, or that it is gone.
 
     `generation` is how often it was taken or written over since it was queued. None where another may be telling the
     index too, so that whoever has it may not strike it.
@@ -68,6 +71,7 @@ class IndexJob:
     action: Literal["upsert", "delete"]
     version: int
     generation: int | None = 0
+    family: Family = Family.MEMORIES
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,6 +91,20 @@ class Undecided:
 
     turn: Turn
     tolerance: timedelta
+
+
+@dataclass(frozen=True)
+class DocumentWrite:
+    """A document as it is to be, or as it was `read` where it `is_deleted`; without a `read` it is a new one.
+
+    `chunks` are put in the place of those before, of which `gone` are no more; None leaves them as they are.
+    """
+
+    document: KeptDocument
+    read: KeptDocument | None
+    chunks: tuple[Chunk, ...] | None = None
+    gone: tuple[Chunk, ...] = ()
+    is_deleted: bool = False
 
 
 @dataclass(frozen=True)
@@ -130,6 +148,7 @@ class Changes:
     unpreferred: tuple[Preference, ...] = ()
     tombstones: tuple[Tombstone, ...] = ()
     erased_turns: frozenset[str] = frozenset()
+    documents: tuple[DocumentWrite, ...] = ()
     undecided: Undecided | None = None
 
     @property
@@ -143,14 +162,51 @@ class Changes:
             or self.unpreferred
             or self.tombstones
             or self.erased_turns
+            or any(write.read for write in self.documents)
         )
 
+    @property
+    def chunks(self) -> tuple[Chunk, ...]:
+        """The chunks that are written."""
+        return tuple(chunk for write in self.documents for chunk in write.chunks or ())
+
+    @property
+    def chunks_gone(self) -> tuple[Chunk, ...]:
+        """The chunks that are no more."""
+        return tuple(chunk for write in self.documents for chunk in write.gone)
+
+    def versions(self) -> dict[uuid.UUID, int]:
+        """Return the versions at which what is written then is, by memory or chunk."""
+        memories = {memory.id: memory.version for memory in (*self.created, *self.updated)}
+        return memories | {chunk.id: chunk.version for chunk in self.chunks}
+
+    def entries(self, family: Family, vectors: Mapping[uuid.UUID, Vector]) -> list[Entry]:
+        """Return the entries of what is written and has a vector in `vectors`."""
+        if family is Family.CHUNKS:
+            return [Entry.of_chunk(chunk, vectors[chunk.id]) for chunk in self.chunks if chunk.id in vectors]
+        written = (*self.created, *self.updated)
+        return [Entry.of(memory, vectors[memory.id]) for memory in written if memory.id in vectors]
+
+    def keys_gone(self, family: Family) -> list[uuid.UUID]:
+        """Return where in the index what goes lies."""
+        if family is Family.CHUNKS:
+            return [chunk.index_key for chunk in self.chunks_gone]
+        return [memory.index_key for memory in self.deleted]
+
     def index_jobs(self) -> list[IndexJob]:
-        """Return what the index must be told of these changes."""
+        """Return what the indexes must be told of these changes."""
         written = [_index_job(memory, "upsert", memory.version) for memory in (*self.created, *self.updated)]
+        written += [_index_job(chunk, "upsert", chunk.version) for chunk in self.chunks]
         # A deletion is one more write, so that striking the write before it leaves it standing.
-        return written + [_index_job(memory, "delete", memory.version + 1) for memory in self.deleted]
+        written += [_index_job(memory, "delete", memory.version + 1) for memory in self.deleted]
+        return written + [deletion_of(chunk) for chunk in self.chunks_gone]
 
 
-def _index_job(memory: Memory, action: Literal["upsert", "delete"], version: int) -> IndexJob:
-    return IndexJob(memory.id, memory.subject, memory.index_key, action, version)
+def deletion_of(chunk: Chunk) -> IndexJob:
+    """Return what the index must be told of a chunk that goes."""
+    return _index_job(chunk, "delete", chunk.version + 1)
+
+
+def _index_job(one: Memory | Chunk, action: Literal["upsert", "delete"], version: int) -> IndexJob:
+    family = Family.CHUNKS if isinstance(one, Chunk) else Family.MEMORIES
+    return IndexJob(one.id, one.subject, one.index_key, action, version, family=family)

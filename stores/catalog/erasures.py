@@ -11,7 +11,8 @@ from sqlalchemy import Connection, Engine, Table, and_, delete, func, insert, se
 import stores.catalog.tables as tables
 from schema import AuditAction, AuditEntry, Memory, Subject, Tombstone
 from schema.errors import UnderLegalHold
-from stores.catalog.changes import Changes
+from stores.catalog.changes import Changes, deletion_of
+from stores.catalog.documents import read_chunks
 from stores.catalog.index_jobs import queue_jobs
 from stores.catalog.rows import memory_of
 from stores.catalog.statements import of_subject
@@ -107,6 +108,7 @@ class ErasureStore:
             memories = [memory_of(document) for document in documents]
             if held := [memory.id for memory in memories if memory.legal_hold]:
                 raise UnderLegalHold(held)
+            chunks = read_chunks(connection, subject)
             write_tombstones(connection, subject, [tombstone])
             if self._graph is not None:
                 self._graph.write_in_transaction(connection, (), memories)
@@ -116,7 +118,8 @@ class ErasureStore:
                 gone = connection.execute(delete(table).where(_of_user(table, subject))).rowcount
                 removed[table.name] = removed.get(table.name, 0) + gone
             deletions = Changes(subject=subject, at=line.at, deleted=tuple(memories))
-            queue_jobs(connection, deletions.index_jobs(), line.at, taken=False)
+            jobs = [*deletions.index_jobs(), *(deletion_of(chunk) for chunk in chunks)]
+            queue_jobs(connection, jobs, line.at, taken=False)
             connection.execute(insert(tables.audit), [line.model_dump()])
         self._writers.leave_no_trace()
         return removed, memories

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import uuid
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from functools import cache
 from typing import Any
@@ -18,7 +18,9 @@ from sqlalchemy import Connection, Row, bindparam, delete, func, or_, select, up
 import stores.catalog.tables as tables
 from schema import MemoryType, Subject, index_key
 from stores.catalog.changes import IndexJob
+from stores.catalog.documents import read_chunk_versions
 from stores.catalog.statements import any_of, mine, of_subject, upsert, whose
+from stores.index.base import Family
 
 _JOBS = tables.index_jobs
 _DELETE = delete(_JOBS).where(
@@ -34,6 +36,15 @@ _VERSIONS = select(tables.memories.c.id, tables.memories.c.version).where(tables
 _ALL_VERSIONS = select(tables.memories.c.id, tables.memories.c.type, tables.memories.c.version).where(
     mine(tables.memories)
 )
+
+
+@dataclass(frozen=True)
+class Backlog:
+    """How many index jobs and events wait, and since when the oldest job does."""
+
+    index_jobs: int
+    oldest_index_job: datetime | None
+    events: int
 
 
 def queue_jobs(connection: Connection, jobs: Sequence[IndexJob], since: datetime, *, taken: bool) -> None:
@@ -76,14 +87,17 @@ def pass_over(connection: Connection, memory_ids: Sequence[uuid.UUID]) -> None:
 
 
 def strike_jobs(connection: Connection, jobs: Sequence[IndexJob]) -> dict[uuid.UUID, int]:
-    """Strike jobs that nobody had beside us, and return the versions at which their memories are by now; those that are
-    gone are left out."""
+    """Strike jobs that nobody had beside us, and return the versions at which their memories and chunks are by now;
+    those that are gone are left out."""
     mine = [
         {"id": job.memory_id, "done": job.version, "seen": job.generation} for job in jobs if job.generation is not None
     ]
     if mine:
         connection.execute(_DELETE, mine)
-    return {row.id: row.version for row in connection.execute(_VERSIONS, {"ids": [job.memory_id for job in jobs]})}
+    ids = [job.memory_id for job in jobs if job.family is Family.MEMORIES]
+    versions = {row.id: row.version for row in connection.execute(_VERSIONS, {"ids": ids})} if ids else {}
+    chunks = [job.memory_id for job in jobs if job.family is Family.CHUNKS]
+    return versions | (read_chunk_versions(connection, chunks) if chunks else {})
 
 
 def read_versions(connection: Connection, subject: Subject) -> dict[uuid.UUID, tuple[uuid.UUID, int]]:
@@ -110,6 +124,7 @@ def _row(job: IndexJob, since: datetime) -> dict[str, Any]:
         "action": job.action,
         "version": job.version,
         "since": since,
+        "family": job.family,
     }
 
 
@@ -121,6 +136,7 @@ def _job_of(row: Row[Any]) -> IndexJob:
         action=row.action,
         version=row.version,
         generation=row.generation,
+        family=Family(row.family),
     )
 
 

@@ -21,6 +21,9 @@ from stores.catalog.writers import Writers
 _MOVING = 0x41465453
 """The advisory lock of Postgres under which one process at a time builds an index."""
 _TRIGGERS = ("insert", "update", "delete")
+_CHUNK = "chunk"
+_LOGGED = (("memories", "moved", "{row}.type"), ("chunks", "moved_chunk", f"'{_CHUNK}'"))
+"""Tables whose writes are logged, what their triggers' names begin with, and the type that is logged of a row."""
 _COLUMNS = "(memory_id, tenant, subject, type)"
 
 
@@ -43,7 +46,8 @@ class LoggedWrite:
     id: int
     memory_id: uuid.UUID
     subject: Subject
-    type: MemoryType
+    type: MemoryType | None
+    """None of a part of a document."""
 
 
 class ReindexJobs:
@@ -172,7 +176,7 @@ class ReindexJobs:
                     row.id,
                     row.memory_id,
                     Subject(tenant_id=row.tenant, subject_id=row.subject),
-                    MemoryType(row.type),
+                    None if row.type == _CHUNK else MemoryType(row.type),
                 )
                 for row in connection.execute(select(table).order_by(table.c.id).limit(limit))
             ]
@@ -187,9 +191,10 @@ class ReindexJobs:
     def end(self) -> None:
         """Log writes no more, and forget the jobs: the next one begins anew."""
         with self._writers.transaction() as connection:
-            for name in _TRIGGERS:
-                on = " ON memories" if connection.dialect.name == "postgresql" else ""
-                connection.execute(text(f"DROP TRIGGER IF EXISTS moved_{name}{on}"))
+            for table, prefix, _ in _LOGGED:
+                for name in _TRIGGERS:
+                    on = f" ON {table}" if connection.dialect.name == "postgresql" else ""
+                    connection.execute(text(f"DROP TRIGGER IF EXISTS {prefix}_{name}{on}"))
             connection.execute(delete(tables.reindex_log))
             connection.execute(delete(tables.reindex_jobs))
 
@@ -208,22 +213,26 @@ def _another() -> MoveRefused:
 
 
 def _log_writes(connection: Connection) -> None:
-    if connection.dialect.name == "postgresql":
-        # To make a trigger waits for every writer that is under way: what they wrote is there to be read afterwards.
-        connection.execute(
-            text(
-                "CREATE OR REPLACE FUNCTION moved_log() RETURNS trigger LANGUAGE plpgsql AS $$ DECLARE it memories; "
-                "BEGIN IF TG_OP = 'DELETE' THEN it := OLD; ELSE it := NEW; END IF; "
-                f"INSERT INTO moved {_COLUMNS} VALUES (it.id, it.tenant_id, it.subject_id, it.type); "
-                "RETURN NULL; END $$"
-            )
-        )
-    for name in _TRIGGERS:
+    for table, prefix, type_ in _LOGGED:
         if connection.dialect.name == "postgresql":
-            made = f"CREATE OR REPLACE TRIGGER moved_{name} AFTER {name} ON memories FOR EACH ROW "
-            connection.execute(text(made + "EXECUTE FUNCTION moved_log()"))
-        else:
-            row = "old" if name == "delete" else "new"
-            values = ", ".join(f"{row}.{column}" for column in ("id", "tenant_id", "subject_id", "type"))
-            made = f"CREATE TRIGGER IF NOT EXISTS moved_{name} AFTER {name} ON memories BEGIN "
-            connection.exec_driver_sql(made + f"INSERT INTO moved {_COLUMNS} VALUES ({values}); END")
+            # To make a trigger waits for every writer that is under way: what they wrote is there to be read then.
+            logged = f"it.id, it.tenant_id, it.subject_id, {type_.format(row='it')}"
+            connection.execute(
+                text(
+                    f"CREATE OR REPLACE FUNCTION {prefix}_log() RETURNS trigger LANGUAGE plpgsql AS $$ "
+                    f"DECLARE it {table}; "
+                    "BEGIN IF TG_OP = 'DELETE' THEN it := OLD; ELSE it := NEW; END IF; "
+                    f"INSERT INTO moved {_COLUMNS} VALUES ({logged}); "
+                    "RETURN NULL; END $$"
+                )
+            )
+        for name in _TRIGGERS:
+            if connection.dialect.name == "postgresql":
+                made = f"CREATE OR REPLACE TRIGGER {prefix}_{name} AFTER {name} ON {table} FOR EACH ROW "
+                connection.execute(text(made + f"EXECUTE FUNCTION {prefix}_log()"))
+            else:
+                row = "old" if name == "delete" else "new"
+                values = ", ".join(f"{row}.{column}" for column in ("id", "tenant_id", "subject_id"))
+                made = f"CREATE TRIGGER IF NOT EXISTS {prefix}_{name} AFTER {name} ON {table} BEGIN "
+                values += f", {type_.format(row=row)}"
+                connection.exec_driver_sql(made + f"INSERT INTO moved {_COLUMNS} VALUES ({values}); END")

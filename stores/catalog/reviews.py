@@ -17,7 +17,7 @@ from stores.catalog.changes import Changes
 from stores.catalog.rows import ids_from
 from stores.catalog.statements import insert_new, of_subject
 
-_IN_DOCUMENT = {"candidate", "conversation_id", "agent_id", "links"}
+_IN_DOCUMENT = {"candidate", "conversation_id", "agent_id", "links", "document_id"}
 
 
 class Reviews:

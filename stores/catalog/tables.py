@@ -6,79 +6,76 @@ and order by. Times are UTC, held as text of one fixed width so that they sort t
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
-from typing import Any
-
 from sqlalchemy import (
     JSON,
     BigInteger,
     Boolean,
     Column,
-    Dialect,
     Float,
     ForeignKey,
     Index,
     Integer,
-    MetaData,
     String,
     Table,
     Text,
-    TypeDecorator,
     Uuid,
     text,
 )
 
-metadata = MetaData(
-    naming_convention={
-        "ix": "ix_%(table_name)s_%(column_0_N_name)s",
-        "pk": "pk_%(table_name)s",
-        "fk": "fk_%(table_name)s_%(column_0_N_name)s",
-        "uq": "uq_%(table_name)s_%(column_0_N_name)s",
-    }
-)
+from stores.catalog.columns import UtcTime, identifier, metadata, row_id
+from stores.catalog.document_tables import chunks, documents
 
-
-class UtcTime(TypeDecorator[datetime]):
-    """A moment, as ISO 8601 text in UTC with microseconds.
-
-    SQLite has no type that keeps a zone, and one form for all databases keeps their rows and order alike.
-    """
-
-    impl = String(32)
-    cache_ok = True
-
-    def process_bind_param(self, value: datetime | None, dialect: Dialect) -> str | None:  # noqa: ARG002
-        return None if value is None else value.astimezone(UTC).isoformat(timespec="microseconds")
-
-    def process_result_value(self, value: Any, dialect: Dialect) -> datetime | None:  # noqa: ARG002
-        return None if value is None else datetime.fromisoformat(value)
-
-
-def _identifier(name: str, **options: Any) -> Column[str]:
-    return Column(name, String(200), nullable=False, **options)
-
-
-_row_id = BigInteger().with_variant(Integer, "sqlite")
+__all__ = [
+    "UtcTime",
+    "accesses",
+    "api_keys",
+    "audit",
+    "chunks",
+    "documents",
+    "facts",
+    "index_jobs",
+    "ledger",
+    "memberships",
+    "memories",
+    "metadata",
+    "night_chunks",
+    "night_runs",
+    "night_subjects",
+    "open_topics",
+    "outbox",
+    "preferences",
+    "provenance",
+    "questions",
+    "recent_turns",
+    "reindex_jobs",
+    "reindex_log",
+    "reviews",
+    "row_id",
+    "sources",
+    "subjects",
+    "tombstones",
+]
 
 subjects = Table(
     "subjects",
     metadata,
-    _identifier("tenant_id", primary_key=True),
-    _identifier("subject_id", primary_key=True),
+    identifier("tenant_id", primary_key=True),
+    identifier("subject_id", primary_key=True),
     Column("fence", BigInteger, nullable=False),
     Column("revision", BigInteger, nullable=False),
     Column("removed", BigInteger, nullable=False),
+    Column("chunks_removed", BigInteger, nullable=False, server_default="0"),
 )
 
 open_topics = Table(
     "open_topics",
     metadata,
-    _identifier("tenant_id", primary_key=True),
-    _identifier("subject_id", primary_key=True),
+    identifier("tenant_id", primary_key=True),
+    identifier("subject_id", primary_key=True),
     # Empty where turns name no agent: a part of a primary key cannot be null.
-    _identifier("agent_id", primary_key=True),
+    identifier("agent_id", primary_key=True),
     Column("topic", String(300), nullable=False),
-    _identifier("turn_id"),
+    identifier("turn_id"),
     Column("since", UtcTime, nullable=False),
     Index(None, "since"),
 )
@@ -86,11 +83,11 @@ open_topics = Table(
 questions = Table(
     "questions",
     metadata,
-    _identifier("tenant_id", primary_key=True),
-    _identifier("subject_id", primary_key=True),
-    _identifier("conversation_id", primary_key=True),
+    identifier("tenant_id", primary_key=True),
+    identifier("subject_id", primary_key=True),
+    identifier("conversation_id", primary_key=True),
     Column("question", String(300), nullable=False),
-    _identifier("turn_id"),
+    identifier("turn_id"),
     Column("since", UtcTime, nullable=False),
     Index(None, "since"),
 )
@@ -98,9 +95,9 @@ questions = Table(
 recent_turns = Table(
     "recent_turns",
     metadata,
-    _identifier("tenant_id", primary_key=True),
-    _identifier("subject_id", primary_key=True),
-    _identifier("conversation_id", primary_key=True),
+    identifier("tenant_id", primary_key=True),
+    identifier("subject_id", primary_key=True),
+    identifier("conversation_id", primary_key=True),
     Column("turns", Text, nullable=False),
     Column("since", UtcTime, nullable=False),
     Index(None, "since"),
@@ -110,8 +107,8 @@ memories = Table(
     "memories",
     metadata,
     Column("id", Uuid, primary_key=True),
-    _identifier("tenant_id"),
-    _identifier("subject_id"),
+    identifier("tenant_id"),
+    identifier("subject_id"),
     Column("type", String(20), nullable=False),
     Column("kind", String(30), nullable=False),
     Column("category", String(60), nullable=False),
@@ -147,8 +144,8 @@ facts = Table(
     metadata,
     Column("memory_id", Uuid, ForeignKey("memories.id", ondelete="CASCADE"), primary_key=True),
     Column("ordinal", Integer, primary_key=True),
-    _identifier("tenant_id"),
-    _identifier("subject_id"),
+    identifier("tenant_id"),
+    identifier("subject_id"),
     Column("entity", String(200), nullable=False),
     Column("verb", String(100), nullable=False),
     Column("object", String(300), nullable=False),
@@ -159,9 +156,9 @@ facts = Table(
 sources = Table(
     "sources",
     metadata,
-    _identifier("tenant_id", primary_key=True),
-    _identifier("subject_id", primary_key=True),
-    _identifier("turn_id", primary_key=True),
+    identifier("tenant_id", primary_key=True),
+    identifier("subject_id", primary_key=True),
+    identifier("turn_id", primary_key=True),
     Column("occurred_at", UtcTime, nullable=False),
     Column("turn", JSON, nullable=False),
     Index(None, "occurred_at"),
@@ -171,24 +168,25 @@ provenance = Table(
     "provenance",
     metadata,
     Column("memory_id", Uuid, ForeignKey("memories.id", ondelete="CASCADE"), primary_key=True),
-    _identifier("turn_id", primary_key=True),
-    _identifier("tenant_id"),
-    _identifier("subject_id"),
+    identifier("turn_id", primary_key=True),
+    identifier("tenant_id"),
+    identifier("subject_id"),
     Index(None, "tenant_id", "subject_id", "turn_id"),
 )
 
 audit = Table(
     "audit",
     metadata,
-    Column("id", _row_id, primary_key=True, autoincrement=True),
+    Column("id", row_id, primary_key=True, autoincrement=True),
     Column("action", String(20), nullable=False),
-    _identifier("tenant_id"),
-    _identifier("subject_id"),
+    identifier("tenant_id"),
+    identifier("subject_id"),
     Column("at", UtcTime, nullable=False),
-    _identifier("by"),
+    identifier("by"),
     Column("reason", Text, nullable=False),
     Column("memory_id", Uuid),
     Column("turn_id", String(200)),
+    Column("document_id", String(200)),
     Column("policy_version", String(20), nullable=False),
     Column("details", JSON, nullable=False),
     Index(None, "tenant_id", "subject_id", "memory_id"),
@@ -198,9 +196,9 @@ audit = Table(
 ledger = Table(
     "ledger",
     metadata,
-    _identifier("tenant_id", primary_key=True),
-    _identifier("subject_id", primary_key=True),
-    _identifier("turn_id", primary_key=True),
+    identifier("tenant_id", primary_key=True),
+    identifier("subject_id", primary_key=True),
+    identifier("turn_id", primary_key=True),
     Column("digest", String(64), nullable=False),
     Column("outcome", String(20), nullable=False),
     Column("reasons", JSON, nullable=False),
@@ -213,8 +211,8 @@ reviews = Table(
     "reviews",
     metadata,
     Column("id", Uuid, primary_key=True),
-    _identifier("tenant_id"),
-    _identifier("subject_id"),
+    identifier("tenant_id"),
+    identifier("subject_id"),
     Column("asked_by", String(20), nullable=False),
     Column("reason", String(300), nullable=False),
     Column("policy_version", String(20), nullable=False),
@@ -230,8 +228,8 @@ reviews = Table(
 preferences = Table(
     "preferences",
     metadata,
-    _identifier("tenant_id", primary_key=True),
-    _identifier("subject_id", primary_key=True),
+    identifier("tenant_id", primary_key=True),
+    identifier("subject_id", primary_key=True),
     Column("name", String(20), primary_key=True),
     Column("value", String(100), primary_key=True),
     Column("since", UtcTime, nullable=False),
@@ -241,28 +239,28 @@ preferences = Table(
 memberships = Table(
     "memberships",
     metadata,
-    _identifier("tenant_id", primary_key=True),
-    _identifier("subject_id", primary_key=True),
-    _identifier("user_id", primary_key=True),
+    identifier("tenant_id", primary_key=True),
+    identifier("subject_id", primary_key=True),
+    identifier("user_id", primary_key=True),
     Column("role", String(20), nullable=False),
     Column("since", UtcTime, nullable=False),
-    _identifier("by"),
+    identifier("by"),
     Index(None, "tenant_id", "user_id"),
 )
 
 api_keys = Table(
     "api_keys",
     metadata,
-    _identifier("id", primary_key=True),
+    identifier("id", primary_key=True),
     # SHA-256 of the key: whoever reads the catalog cannot ask in its name.
     Column("digest", String(64), nullable=False),
     Column("name", String(100), nullable=False),
-    _identifier("tenant_id"),
+    identifier("tenant_id"),
     Column("user_id", String(200)),
     Column("agent_id", String(200)),
     Column("capabilities", JSON, nullable=False),
     Column("created_at", UtcTime, nullable=False),
-    _identifier("by"),
+    identifier("by"),
     Column("expires_at", UtcTime),
     Column("revoked_at", UtcTime),
     Column("last_used_at", UtcTime),
@@ -273,9 +271,9 @@ api_keys = Table(
 outbox = Table(
     "outbox",
     metadata,
-    Column("id", _row_id, primary_key=True, autoincrement=True),
-    _identifier("tenant_id"),
-    _identifier("subject_id"),
+    Column("id", row_id, primary_key=True, autoincrement=True),
+    identifier("tenant_id"),
+    identifier("subject_id"),
     Column("name", String(40), nullable=False),
     Column("at", UtcTime, nullable=False),
     Column("payload", JSON, nullable=False),
@@ -288,14 +286,15 @@ index_jobs = Table(
     "index_jobs",
     metadata,
     Column("memory_id", Uuid, primary_key=True),
-    _identifier("tenant_id"),
-    _identifier("subject_id"),
+    identifier("tenant_id"),
+    identifier("subject_id"),
     Column("index_key", Uuid, nullable=False),
     Column("action", String(10), nullable=False),
     Column("version", Integer, nullable=False),
     Column("since", UtcTime, nullable=False),
     Column("generation", Integer, nullable=False, server_default="0"),
     Column("taken_at", UtcTime),
+    Column("family", String(20), nullable=False, server_default="memories"),
     Index(None, "tenant_id", "subject_id"),
     Index(None, "since"),
 )
@@ -303,11 +302,11 @@ index_jobs = Table(
 tombstones = Table(
     "tombstones",
     metadata,
-    _identifier("tenant_id", primary_key=True),
-    _identifier("subject_id", primary_key=True),
+    identifier("tenant_id", primary_key=True),
+    identifier("subject_id", primary_key=True),
     Column("scope", String(20), primary_key=True),
     # Empty for a whole subject: a part of a primary key cannot be null.
-    _identifier("key", primary_key=True),
+    identifier("key", primary_key=True),
     Column("at", UtcTime, nullable=False),
     Column("ended_at", UtcTime),
 )
@@ -322,8 +321,8 @@ accesses = Table(
     "accesses",
     metadata,
     Column("memory_id", Uuid, ForeignKey("memories.id", ondelete="CASCADE"), primary_key=True),
-    _identifier("tenant_id"),
-    _identifier("subject_id"),
+    identifier("tenant_id"),
+    identifier("subject_id"),
     Column("times", Integer, nullable=False),
     Column("last_at", UtcTime, nullable=False),
     Index(None, "tenant_id", "subject_id"),
@@ -349,8 +348,8 @@ night_subjects = Table(
     "night_subjects",
     metadata,
     Column("run_id", String(120), ForeignKey("night_runs.id", ondelete="CASCADE"), primary_key=True),
-    _identifier("tenant_id", primary_key=True),
-    _identifier("subject_id", primary_key=True),
+    identifier("tenant_id", primary_key=True),
+    identifier("subject_id", primary_key=True),
     Column("claim", Integer, nullable=False),
     Column("next_run_at", UtcTime, nullable=False),
     Column("tries", Integer, nullable=False),
@@ -364,8 +363,8 @@ night_chunks = Table(
     Column("number", Integer, primary_key=True),
     Column("after_tenant", String(200)),
     Column("after_subject", String(200)),
-    _identifier("until_tenant"),
-    _identifier("until_subject"),
+    identifier("until_tenant"),
+    identifier("until_subject"),
     Column("holder", String(40), nullable=False),
     Column("beat_at", UtcTime, nullable=False),
     Column("deaths", Integer, nullable=False),
@@ -386,11 +385,11 @@ reindex_jobs = Table(
 reindex_log = Table(
     "moved",
     metadata,
-    Column("id", _row_id, primary_key=True, autoincrement=True),
+    Column("id", row_id, primary_key=True, autoincrement=True),
     Column("memory_id", Uuid, nullable=False),
     # Not by the names that an erasure looks for: the new index must yet be told of what was erased.
-    _identifier("tenant"),
-    _identifier("subject"),
+    identifier("tenant"),
+    identifier("subject"),
     Column("type", String(20), nullable=False),
     sqlite_autoincrement=True,
 )

@@ -15,6 +15,7 @@ from schema import Memory, Subject
 from schema.errors import ConcurrentChange, StaleFence, UnderLegalHold
 from stores.catalog.changes import Access, Changes, IndexJob
 from stores.catalog.context import drop_context, write_questions, write_recent, write_topics
+from stores.catalog.documents import write_documents
 from stores.catalog.index_jobs import pass_over, queue_jobs, strike_jobs
 from stores.catalog.preferences import write_preferences
 from stores.catalog.provisional import require_settled, require_undecided
@@ -23,7 +24,7 @@ from stores.catalog.rows import fact_rows, memory_row, provenance_rows
 from stores.catalog.statements import any_of, of_subject, upsert
 from stores.catalog.tombstones import drop_turns, write_tombstones
 from stores.catalog.webhooks import write_deliveries
-from stores.index.base import Entry, TransactionalIndex, Vector
+from stores.index.base import Family, TransactionalIndex, Vector
 
 # Built once: to build a statement costs more than to run it.
 _INSERT_MEMORIES = insert(tables.memories)
@@ -62,24 +63,26 @@ class TransactionalGraph(Protocol):
 
 
 NO_VECTORS: Mapping[uuid.UUID, Vector] = MappingProxyType({})
+NO_INDEXES: Mapping[Family, TransactionalIndex] = MappingProxyType({})
 
 
 def write(
     connection: Connection,
     changes: Changes,
-    transactional_index: TransactionalIndex | None = None,
+    indexes: Mapping[Family, TransactionalIndex] = NO_INDEXES,
     vectors: Mapping[uuid.UUID, Vector] = NO_VECTORS,
     graph: TransactionalGraph | None = None,
 ) -> list[int]:
     """Write all changes on a connection in a transaction, and answer the outbox ids of the events, in their order.
 
-    An index in the same database is told here of what is deleted, and of what has a vector in `vectors`, by its
-    memory's id; for the rest there are index jobs. So is the graph.
+    Indexes in the same database are told here of what is deleted, and of what has a vector in `vectors`, by the id of
+    its memory or chunk; for the rest there are index jobs. So is the graph.
 
     Raises:
         StaleFence: the catalog has seen a newer fencing token for the subject.
-        ConcurrentChange: an updated or deleted memory is no longer at the version that was read, or a settled review
-            was settled before, something stays provisional of a turn that is decided, or it was noted twice at once.
+        ConcurrentChange: an updated or deleted memory or document is no longer at the version that was read, or a
+            settled review was settled before, something stays provisional of a turn that is decided, or it was noted
+            twice at once.
         AlreadyDecided: the turn that was to be undecided is not.
         UnderLegalHold: a deleted memory is.
     """
@@ -117,7 +120,8 @@ def write(
     drop_turns(connection, changes)
     if graph is not None:
         graph.write_in_transaction(connection, (*changes.created, *changes.updated), changes.deleted)
-    jobs = _write_vectors(connection, changes, transactional_index, vectors)
+    write_documents(connection, changes, revision)
+    jobs = _write_vectors(connection, changes, indexes, vectors)
     queue_jobs(connection, jobs, changes.at, taken=True)
     if changes.audit:
         connection.execute(_INSERT_AUDIT, [entry.model_dump() for entry in changes.audit])
@@ -295,17 +299,19 @@ def _take_back_events(connection: Connection, changes: Changes) -> None:
 def _write_vectors(
     connection: Connection,
     changes: Changes,
-    transactional_index: TransactionalIndex | None,
+    indexes: Mapping[Family, TransactionalIndex],
     vectors: Mapping[uuid.UUID, Vector],
 ) -> list[IndexJob]:
-    """Tell an index in the same database what it can be told at once, and answer the jobs that are left."""
+    """Tell indexes in the same database what they can be told at once, and answer the jobs that are left."""
     jobs = changes.index_jobs()
-    if transactional_index is None or not jobs:
-        return jobs
-    written = [memory for memory in (*changes.created, *changes.updated) if memory.id in vectors]
-    gone = [(memory.subject, memory.index_key) for memory in changes.deleted]
-    entries = [Entry.of(memory, vectors[memory.id]) for memory in written]
-    transactional_index.write_in_transaction(connection, entries, gone)
-    told = {memory.id for memory in (*written, *changes.deleted)}
-    pass_over(connection, list(told))
+    told = set[uuid.UUID]()
+    for family, index in indexes.items():
+        entries = changes.entries(family, vectors)
+        gone = [(changes.subject, key) for key in changes.keys_gone(family)]
+        if entries or gone:
+            index.write_in_transaction(connection, entries, gone)
+            told |= {entry.memory_id for entry in entries}
+            told |= {job.memory_id for job in jobs if job.family is family and job.action == "delete"}
+    if told:
+        pass_over(connection, list(told))
     return [job for job in jobs if job.memory_id not in told]

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import math
+import re
 from collections.abc import Callable, Sequence
 from concurrent.futures import Executor
-from typing import Protocol
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Final, Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -42,6 +46,43 @@ class Embedder(Protocol):
             EmbedderUnavailable, EmbedderRefused
         """
         ...
+
+
+@dataclass(frozen=True)
+class Reading:
+    """How an embedder reads: at most so many tokens of a text (None: more than any chunk has), and where in a text each
+    token stands, from its first character to behind its last."""
+
+    max_tokens: int | None
+    spans: Callable[[str], list[tuple[int, int]]]
+
+
+@runtime_checkable
+class Tokenizing(Protocol):
+    """An embedder that knows its tokens."""
+
+    @property
+    def reading(self) -> Reading: ...
+
+
+_CHARS_A_TOKEN: Final = 4.7
+"""English, on average (measured for Titan; see stores/embedding/bedrock.py)."""
+_WORD: Final = re.compile(r"\S+")
+
+
+def reading_of(embedder: Embedder) -> Reading:
+    """Return how an embedder reads; of one that does not say, tokens are guessed from the length of words."""
+    return embedder.reading if isinstance(embedder, Tokenizing) else Reading(None, guessed_spans)
+
+
+def guessed_spans(text: str) -> list[tuple[int, int]]:
+    """Return tokens of about 4.7 characters: every word begins one."""
+    found = []
+    for word in _WORD.finditer(text):
+        parts = math.ceil((word.end() - word.start()) / _CHARS_A_TOKEN)
+        edges = [word.start() + round(place * (word.end() - word.start()) / parts) for place in range(parts + 1)]
+        found += list(pairwise(edges))
+    return found
 
 
 def refuse_blank(texts: Sequence[str]) -> None:

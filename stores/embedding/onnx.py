@@ -27,7 +27,7 @@ from tokenizers import Tokenizer
 from schema import Thresholds
 from schema.errors import SettingsError
 from schema.settings import Settings, variable_of
-from stores.embedding.base import Vectors, each_in_line, refuse_blank, unit
+from stores.embedding.base import Reading, Vectors, each_in_line, refuse_blank, unit
 
 Pooling = Literal["mean", "cls"]
 MAX_TOKENS = 256
@@ -69,6 +69,9 @@ class OnnxEmbedder:
         self._tokenizer = Tokenizer.from_str(tokenizer)
         self._tokenizer.no_padding()
         self._tokenizer.enable_truncation(max_tokens)
+        # Room for what the tokenizer itself puts around a text, and for the prefix.
+        around = len(self._tokenizer.encode(prefix).ids)
+        self.reading = Reading(max_tokens - around, _Spans(tokenizer))
         self._load: Callable[[], _Model] | None = partial(_Model, model, pooling)
         self._loading = Lock()
         self._loaded: _Model | None = None
@@ -97,6 +100,24 @@ class OnnxEmbedder:
                 self._loaded, self._load = self._load(), None
             assert self._loaded is not None
             return self._loaded
+
+
+class _Spans:
+    """Where the tokens of a text of any length stand."""
+
+    def __init__(self, tokenizer: str) -> None:
+        self._load = partial(Tokenizer.from_str, tokenizer)
+        self._loading = Lock()
+        self._loaded: Tokenizer | None = None
+
+    def __call__(self, text: str) -> list[tuple[int, int]]:
+        with self._loading:
+            if self._loaded is None:
+                self._loaded = self._load()
+                self._loaded.no_padding()
+                self._loaded.no_truncation()
+        spans: list[tuple[int, int]] = self._loaded.encode(text, add_special_tokens=False).offsets
+        return spans
 
 
 class _Model:

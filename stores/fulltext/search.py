@@ -12,6 +12,7 @@ from stores.catalog import Catalog
 from stores.catalog.summaries import Summary
 from stores.fulltext.postings import Postings, best, coverage
 from stores.fulltext.terms import terms_of
+from stores.index.base import Family
 from stores.lru import ByteLRU
 
 CACHE_BYTES = 64 * 1024 * 1024
@@ -58,6 +59,11 @@ class Words:
         )
 
     @property
+    def is_empty(self) -> bool:
+        """Whether the subjects have nothing that could be found."""
+        return not any(block.alive.any() for block in self.blocks)
+
+    @property
     def opening(self) -> str:
         """The name with which most of the summaries begin: whom they are about; empty where there are none."""
         names = Counter[str]()
@@ -84,15 +90,15 @@ class Words:
 
 
 class FullText:
-    """Finds the active memories of subjects by the words of their summaries. Safe to call from many threads.
+    """Finds the active memories of subjects by the words of their summaries, or chunks of documents by theirs.
 
-    What it knows of a subject is read from the catalog at the first search and held in memory, the least recently used
-    subject first out. Every later search asks the catalog for the subject's revision, and reads what was written since:
-    so a search sees every commit before it, of any process.
+    Safe to call from many threads. What it knows of a subject is read from the catalog at the first search and held in
+    memory, the least recently used subject first out. Every later search asks the catalog for the subject's revision,
+    and reads what was written since: so a search sees every commit before it, of any process.
     """
 
-    def __init__(self, catalog: Catalog, cache_bytes: int = CACHE_BYTES) -> None:
-        self._catalog = catalog
+    def __init__(self, catalog: Catalog, cache_bytes: int = CACHE_BYTES, family: Family = Family.MEMORIES) -> None:
+        self._read = catalog.documents.words if family is Family.CHUNKS else catalog.summaries
         self._snapshots: ByteLRU[Subject, _Snapshot] = ByteLRU(cache_bytes)
 
     def read(self, subjects: Sequence[Subject]) -> Words:
@@ -101,7 +107,7 @@ class FullText:
 
     def _current(self, subject: Subject) -> _Snapshot:
         known = self._snapshots.get(subject)
-        read = self._catalog.summaries(subject, known.revision if known else None)
+        read = self._read(subject, known.revision if known else None)
         if known is not None and read.revision == known.revision:
             return known
         before = known if known is not None and not read.whole else _Snapshot(0, ())

@@ -6,22 +6,32 @@ import uuid
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from enum import StrEnum
 from typing import Literal, Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
 from sqlalchemy import Connection
 
-from schema import Kind, Memory, MemoryType, Status, Subject, Visibility
+from schema import Chunk, Kind, Memory, MemoryType, Status, Subject, Visibility
 from schema.health import HealthCheck
 
 Vector = NDArray[np.float32]
 Metric = Literal["cosine"]
 
 
+class Family(StrEnum):
+    """What vectors are of. Each family lies in an index of its own beside the others, so that neither dedup's
+    neighbours nor counts of memories ever see a chunk."""
+
+    MEMORIES = "memories"
+    CHUNKS = "chunks"
+    """Parts of documents."""
+
+
 @dataclass(frozen=True)
 class Entry:
-    """A vector with what it can be filtered by."""
+    """A vector with what it can be filtered by; `memory_id` is the memory's, or the chunk's."""
 
     key: uuid.UUID
     memory_id: uuid.UUID
@@ -57,6 +67,25 @@ class Entry:
             agent_id=memory.agent_id,
             tags=memory.tags,
             version=memory.version,
+        )
+
+    @classmethod
+    def of_chunk(cls, chunk: Chunk, vector: Vector) -> Entry:
+        """Return the entry of a part of a document that has this vector. It lies in an index of its own, where type,
+        kind and category say nothing."""
+        return cls(
+            key=chunk.index_key,
+            memory_id=chunk.id,
+            subject=chunk.subject,
+            vector=vector,
+            type=MemoryType.SEMANTIC,
+            kind=Kind.KNOWLEDGE,
+            category="Document",
+            status=Status.ACTIVE,
+            visibility=chunk.visibility,
+            created_at=chunk.created_at,
+            author_id=chunk.author_id,
+            version=chunk.version,
         )
 
 

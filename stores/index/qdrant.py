@@ -253,8 +253,8 @@ class QdrantIndex:
         )
 
 
-def open_qdrant_index(settings: Settings) -> QdrantIndex:
-    """Return the index that the settings name.
+def open_qdrant_index(settings: Settings, name: str | None = None) -> QdrantIndex:
+    """Return the index that the settings name, or the one beside it of another `name`.
 
     Raises:
         SettingsError: they name no server.
@@ -273,7 +273,7 @@ def open_qdrant_index(settings: Settings) -> QdrantIndex:
         verify=_authorities(),
         check_compatibility=False,
     )
-    return QdrantIndex(client, f"{settings.index_prefix}_{settings.index_name}", settings.index_timeout_seconds)
+    return QdrantIndex(client, f"{settings.index_prefix}_{name or settings.index_name}", settings.index_timeout_seconds)
 
 
 @cache

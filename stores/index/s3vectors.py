@@ -262,8 +262,8 @@ class S3VectorsIndex:
         )
 
 
-def open_s3vectors_index(settings: Settings) -> S3VectorsIndex:
-    """Return the index that the settings name.
+def open_s3vectors_index(settings: Settings, name: str | None = None) -> S3VectorsIndex:
+    """Return the index that the settings name, or the one beside it of another `name`.
 
     Raises:
         SettingsError: they name no bucket, or no region is known.
@@ -273,7 +273,7 @@ def open_s3vectors_index(settings: Settings) -> S3VectorsIndex:
             f"{variable_of('s3vectors_bucket')}: {variable_of('index')}=s3vectors needs a vector bucket"
         )
     client = open_s3vectors(settings, connections=settings.worker_slots)
-    return S3VectorsIndex(client, settings.s3vectors_bucket, settings.index_name)
+    return S3VectorsIndex(client, settings.s3vectors_bucket, name or settings.index_name)
 
 
 def _names(subject: Subject, keys: Sequence[uuid.UUID]) -> list[str]:

@@ -244,15 +244,15 @@ class WeaviateIndex:
             raise unavailable(error, self._name) from None
 
 
-def open_weaviate_index(settings: Settings) -> WeaviateIndex:
-    """Return the index that the settings name, connected.
+def open_weaviate_index(settings: Settings, name: str | None = None) -> WeaviateIndex:
+    """Return the index that the settings name, or the one beside it of another `name`, connected.
 
     Raises:
         SettingsError: they name no server, or one under a path.
         IndexUnavailable: the server cannot be asked.
     """
-    name = f"{settings.index_prefix}_{settings.index_name}"
-    return WeaviateIndex(connected(settings), name[0].upper() + name[1:], settings.index_timeout_seconds)
+    whole = f"{settings.index_prefix}_{name or settings.index_name}"
+    return WeaviateIndex(connected(settings), whole[0].upper() + whole[1:], settings.index_timeout_seconds)
 
 
 def _filter(where: Where) -> Any:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Final
 
 from policies.language.annotation import Note
@@ -13,6 +14,7 @@ from worker.extract.forgetting import Forgetting
 from worker.extract.statements import Statement
 
 _LASTING: Final = ("from now on", "going forward", "in the future", "in future")
+_ASSISTANTS: Final = {"your": "its", "yours": "its", "yourself": "itself"}
 _POLITE: Final = frozenset({"please", "pls", "and", ",", "just"})
 
 
@@ -31,7 +33,8 @@ def instruction(parsed: Parsed, notes: Sequence[Note], name: str) -> str | None:
     called = called_in(parsed)
     if called:
         return f"{name} wants to be called {called}."
-    rest = retold(parsed, Narrator(name, named=True), notes).rstrip(".! ")
+    told = Parsed(tuple(replace(t, text=_ASSISTANTS.get(t.lower, t.text)) for t in parsed.tokens), parsed.names)
+    rest = retold(told, Narrator(name, named=True), notes).rstrip(".! ")
     words = rest.split()
     while words and words[0].lower().strip(",") in _POLITE:
         words.pop(0)

@@ -195,7 +195,8 @@ def _glued(sentences: Iterable[Sentence], content: str, language: str) -> Iterat
 def _cut(heard: Heard, place: int) -> Iterator[Utterance]:
     content = heard.content
     unquoted, quotes = without_quotes(prose_of(content))
-    if made_up := _MADE_UP.search(unquoted):
+    made_up = next((one for one in _MADE_UP.finditer(unquoted) if not _is_ordered(one.start(), heard.orders)), None)
+    if made_up is not None:
         unquoted = unquoted[: made_up.start()]
     reported, drafted = list(reported_places(unquoted)), list(drafted_places(unquoted))
     number = -1
@@ -217,6 +218,11 @@ def _cut(heard: Heard, place: int) -> Iterator[Utterance]:
                 heard.turn, place, number, piece.start, typed, spelt(" ".join(piece.text.split())),
                 heard.asked, orders, asks, others, spoken,
             )  # fmt: skip
+
+
+def _is_ordered(place: int, orders: Iterable[Order]) -> bool:
+    """Return whether a place stands in an order to the memory: "pretend I never told you"."""
+    return any(order.start <= place < order.end for order in orders)
 
 
 def _pieces(sentence: Sentence) -> Iterator[Sentence]:

@@ -33,7 +33,7 @@ _REMARKS: Final = frozenset({"reaction", "about_you", "suggestion", "exclamation
 _LASTING_STATES: Final = words(
     "vegan vegetarian pescatarian pregnant diabetic allergic asthmatic coeliac celiac intolerant married single "
     "engaged divorced separated widowed retired unemployed freelance jobless gay lesbian bisexual straight trans "
-    "autistic dyslexic deaf blind colorblind colourblind left-handed right-handed bald sober religious catholic "
+    "autistic dyslexic deaf blind colorblind colourblind handed bald sober religious catholic "
     "muslim jewish christian buddhist hindu atheist sick ill depressed anxious burnt"
 )
 _OF_THE_TALK: Final = words(

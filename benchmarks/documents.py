@@ -1,0 +1,183 @@
+"""Documents, measured: how fast they become searchable, how fast they are searched and deleted, and what is found.
+
+    python -m benchmarks.documents [--url postgresql+psycopg://...] [--chunks 10000]
+
+The text that questions are asked about is made here: paragraphs of one happening each, with names, places and things of
+their own, and a question to each in other words.
+"""
+
+from __future__ import annotations
+
+import argparse
+import random
+import statistics
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, Final
+
+from memory.context import MemoryContext, open_memory
+from memory.documents.delete import delete_document
+from memory.documents.indexing import make_searchable
+from memory.documents.put import put_document
+from policies.access import seen_by
+from recall.excerpts import find_excerpts
+from schema import Capability, Document, MemberRole, Principal, Subject, Visibility
+from schema.settings import Settings
+
+_NAMES: Final = (
+    *("Alma", "Bruno", "Carla", "Dario", "Edda", "Falk", "Greta", "Hugo"),
+    *("Ilse", "Jakob", "Klara", "Leo", "Mina", "Nils", "Olga", "Paul"),
+)
+_PLACES: Final = ("the harbour", "the old mill", "the school", "the bakery", "the station", "the orchard", "the chapel")
+_THINGS: Final = [
+    ("mended a clock that had stopped in the war", "Which timepiece did {name} repair?"),
+    ("buried a box of letters under the floor", "What correspondence did {name} hide?"),
+    ("taught the children to swim in the cold lake", "Who gave the kids swimming lessons, was it {name}?"),
+    ("sold the last horse to a stranger from the north", "Which animal did {name} part with?"),
+    ("painted the door blue against everybody's wish", "Whose idea was the colour of the entrance, {name}'s?"),
+    ("caught a thief with a lantern and a loaf of bread", "How did {name} stop the burglar?"),
+    ("lost a ring in the flour and found it years later", "Where did {name} misplace the jewellery?"),
+    ("wrote a song that was sung at every wedding", "What music did {name} compose?"),
+    ("planted a walnut tree for each grandchild", "What did {name} grow for the family?"),
+    ("walked forty miles through snow to fetch a doctor", "How did {name} get medical help?"),
+    ("kept bees on the roof and gave honey to the poor", "Which insects did {name} look after?"),
+    ("burned the ledger so that nobody owed anything", "How did {name} free people of debts?"),
+]
+_FILLER: Final = (
+    "It was a year of long rains, and people spoke of it for a generation. Nobody thought then that it would matter. "
+    "The neighbours came by in the evening, as they did, and sat until the lamp was low. "
+)
+_ABOUT_NOTHING: Final = (
+    "How do I file my tax return in Portugal?",
+    "Which port does the database listen on?",
+    "What is the boiling point of nitrogen?",
+    "Who won the football cup in 1998?",
+    "How long may I keep a rental car?",
+    "What is the capital of Mongolia?",
+    "Which vitamins are in spinach?",
+    "How do I reset my router?",
+)
+
+
+def text_with_questions(words: int, seed: int = 1) -> tuple[str, list[tuple[str, str]]]:
+    """Return a text of about so many words, and questions with the sentence that answers each."""
+    chosen = random.Random(seed)
+    pairs = [(name, thing) for name in _NAMES for thing in _THINGS]
+    chosen.shuffle(pairs)
+    paragraphs, asked, length = [], [], 0
+    for name, (did, question) in pairs:
+        fact = f"{name} {did} near {chosen.choice(_PLACES)}."
+        before, after = (_FILLER * chosen.randint(1, 2) for _ in range(2))
+        paragraphs.append(f"{before}{fact} {after}".strip())
+        asked.append((question.format(name=name), fact))
+        length += len(paragraphs[-1].split())
+        if length >= words:
+            break
+    return "\n\n".join(paragraphs), asked
+
+
+@contextmanager
+def opened(url: str | None, **policy: int) -> Iterator[MemoryContext]:
+    """Open stores of their own, with other policy constants."""
+    with tempfile.TemporaryDirectory() as folder:
+        given: dict[str, Any] = {"catalog_url": url, "index": "pgvector"} if url else {}
+        settings = Settings(data_dir=Path(folder), **given)
+        with closing(open_memory(settings)) as context:
+            object.__setattr__(context, "policy", context.policy.model_copy(update=policy))
+            yield context
+
+
+def put(context: MemoryContext, whose: Subject, id_: str, content: str) -> float:
+    """Put a document and carry it through; return how many seconds that took."""
+    began = time.perf_counter()
+    put_document(None, Document(document_id=id_, **whose.model_dump(), content=content), context, now=datetime.now(UTC))
+    make_searchable(whose, id_, context, lambda: datetime.now(UTC))
+    return time.perf_counter() - began
+
+
+def recall_of(context: MemoryContext, whose: Subject, asked: list[tuple[str, str]]) -> float:
+    """Return the share of questions whose sentence is among the first five chunks."""
+    found = 0
+    for question, fact in asked:
+        excerpts = find_excerpts(None, [whose], question, context, limit=5, relevant_only=False)
+        found += any(fact in excerpt.content for excerpt in excerpts)
+    return found / len(asked)
+
+
+def cut_offs(context: MemoryContext, whose: Subject, asked: list[tuple[str, str]]) -> None:
+    """Print how many right excerpts each cut-off keeps, and how many questions about nothing get something."""
+    right = []
+    for question, fact in asked:
+        excerpts = find_excerpts(None, [whose], question, context, limit=5, relevant_only=False)
+        right += [excerpt.evidence for excerpt in excerpts if fact in excerpt.content]
+    wrong = [
+        max(excerpt.evidence for excerpt in find_excerpts(None, [whose], question, context, relevant_only=False))
+        for question in _ABOUT_NOTHING
+    ]
+    for cut in (0.2, 0.25, 0.3, 0.35, 0.4, 0.45, 0.5):
+        kept = sum(evidence >= cut for evidence in right) / len(right)
+        quiet = sum(evidence < cut for evidence in wrong) / len(wrong)
+        print(f"cut-off {cut:.2f}: {kept:.2f} of right excerpts told, {quiet:.2f} of foreign questions get nothing")
+
+
+def p95(seconds: list[float]) -> float:
+    """Return the 95th percentile."""
+    return statistics.quantiles(seconds, n=20)[-1]
+
+
+def main() -> None:
+    """Measure and print."""
+    arguments = argparse.ArgumentParser(description=__doc__)
+    arguments.add_argument("--url", help="a Postgres with pgvector; SQLite in a folder of its own unless it is given")
+    arguments.add_argument("--chunks", type=int, default=10_000, help="how many the searched archive has")
+    given = arguments.parse_args()
+    text, asked = text_with_questions(5_000)
+    for size in (100, 160, 240):
+        with opened(given.url, chunk_tokens=size, chunk_overlap_tokens=size // 10, chunk_max_tokens=size) as context:
+            whose = Subject(tenant_id="t", subject_id=f"size{size}")
+            seconds = put(context, whose, "text", text)
+            count = len(context.catalog.documents.chunks_of(whose, "text"))
+            print(
+                f"chunks of {size}: {count}, put to searchable {seconds:.1f} s, "
+                f"among the first five {recall_of(context, whose, asked):.3f}"
+            )
+            if size == 240:
+                cut_offs(context, whose, asked)
+    with opened(given.url) as context:
+        whose = Subject(tenant_id="t", subject_id="large")
+        story, _ = text_with_questions(20_000)
+        seconds = put(context, whose, "story", story)
+        held = len(context.catalog.documents.chunks_of(whose, "story"))
+        print(f"20,000 words: {held} chunks in {seconds:.1f} s, {held / seconds:.0f} chunks/s")
+        for number in range(max(0, given.chunks // max(1, held) - 1)):
+            put(context, whose, f"copy{number}", story.replace("year", f"year {number}"))
+        searched(context, whose)
+        document = context.catalog.documents.get(whose, "story")
+        assert document is not None
+        began = time.perf_counter()
+        gone = delete_document(document, context, by="bench", reason="measured", now=datetime.now(UTC))
+        print(f"deletion of {gone} chunks: {time.perf_counter() - began:.2f} s")
+
+
+def searched(context: MemoryContext, whose: Subject) -> None:
+    """Print how long a search takes with the filter of a creator, and without one."""
+    reader = Principal(
+        tenant_id="t", user_id=whose.subject_id, capabilities=frozenset({Capability.READ}), key_id="bench"
+    )
+    assert seen_by(reader, MemberRole.CREATOR, whose)[0].visibilities[0] is Visibility.PUBLIC
+    total = context.catalog.documents.counts().chunks
+    for name, principal in (("creator's filter", reader), ("no filter", None)):
+        took = []
+        for question, _ in text_with_questions(20_000)[1][:60]:
+            began = time.perf_counter()
+            find_excerpts(principal, [whose], question, context)
+            took.append(time.perf_counter() - began)
+        print(f"search at {total} chunks, {name}: p50 {statistics.median(took):.4f} s, p95 {p95(took):.4f} s")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,209 @@
+"""Documents over HTTP: put, read, list, delete, and what of them answers a question."""
+
+from __future__ import annotations
+
+import uuid
+from datetime import UTC, datetime
+from http import HTTPStatus
+from typing import Annotated, Literal
+
+from fastapi import APIRouter, Path, Query, Response
+from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, field_validator
+
+from interfaces.http.credentials import Asker, subject_of
+from interfaces.http.memories import About
+from interfaces.http.service import Opened
+from memory.documents.delete import delete_document
+from memory.documents.put import PutOutcome
+from memory.documents.rights import require_removable, visible_document
+from memory.rights import seen_of
+from policies.access import acting, may_see, require
+from producers.documents import put_document
+from recall.excerpts import find_excerpts
+from schema import Capability, Document, DocumentState, KeptDocument, Visibility
+from schema.document import MediaType, checked_content
+from schema.errors import NotAllowed
+from schema.turn import Identifier
+
+router = APIRouter(prefix="/api/v1/documents", tags=["documents"])
+DocumentId = Annotated[Identifier, Path(description="the caller's own id of the document")]
+
+
+class DocumentIn(BaseModel):
+    """A document as its owner sends it."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    content: Annotated[str, Field(min_length=1)]
+    title: Annotated[str, Field(max_length=300)] | None = None
+    media_type: MediaType = "text/plain"
+    visibility: Literal["public", "private", "personal"] = "private"
+    author_id: Identifier | None = Field(None, description="whose text it is; unset: the key's user, or the subject")
+    source_ref: Annotated[str, Field(min_length=1, max_length=2048)] | None = None
+    occurred_at: AwareDatetime | None = None
+    user_id: Identifier | None = Field(None, description="for whom the request is made, with the capability act_as")
+    subject_id: Identifier | None = Field(None, description="whose document it is, where that is not the user")
+
+    @field_validator("content")
+    @classmethod
+    def _is_text(cls, content: str) -> str:
+        return checked_content(content)
+
+
+class DocumentOut(BaseModel):
+    """A document and where it stands; `content` is null until a worker has masked what may not be kept."""
+
+    document_id: str
+    subject_id: str
+    title: str | None
+    media_type: str
+    visibility: Visibility
+    author_id: str | None
+    source_ref: str | None
+    state: DocumentState
+    version: int
+    chunk_count: int
+    created_at: datetime
+    updated_at: datetime
+    indexed_at: datetime | None
+    content: str | None = None
+
+
+class PutOut(BaseModel):
+    """What became of a document that was put."""
+
+    outcome: PutOutcome
+    document: DocumentOut
+
+
+class DocumentsOut(BaseModel):
+    """A page of documents in the order of their ids; `after` asks for the next one, and is null on the last."""
+
+    items: list[DocumentOut]
+    after: str | None
+
+
+class DeletedOut(BaseModel):
+    """That a document is gone, with so many chunks."""
+
+    success: Literal[True] = True
+    chunks_deleted: int
+
+
+class ExcerptOut(BaseModel):
+    """A part of a document that answers a question."""
+
+    document_id: str
+    subject_id: str
+    title: str | None
+    source_ref: str | None
+    page: int | None
+    content: str
+    chunk_ids: list[uuid.UUID]
+    score: float
+    similarity: float
+    is_textbook: bool
+
+
+@router.get("/excerpts", summary="Find what of documents answers a question")
+def excerpts(
+    about: About,
+    service: Opened,
+    query: Annotated[str, Query(min_length=1, max_length=2_000, pattern=r"\\S")],
+    limit: Annotated[int, Query(ge=1, le=50)] = 5,
+) -> list[ExcerptOut]:
+    """Find the parts of documents that answer a question best, those that follow each other joined; a question about
+    nothing that is told there gets none."""
+    found = find_excerpts(about.principal, [about.subject], query, service.context, limit=limit)
+    return [
+        ExcerptOut(
+            document_id=one.document_id,
+            subject_id=one.subject.subject_id,
+            title=one.title,
+            source_ref=one.source_ref,
+            page=one.page,
+            content=one.content,
+            chunk_ids=list(one.chunk_ids),
+            score=one.score,
+            similarity=one.similarity,
+            is_textbook=one.is_textbook,
+        )
+        for one in found
+    ]
+
+
+@router.get("/", summary="List documents")
+def list_(
+    about: About,
+    service: Opened,
+    after: Annotated[str | None, Query(max_length=200, description="the last id of the page before")] = None,
+    limit: Annotated[int, Query(ge=1, le=100)] = 50,
+) -> DocumentsOut:
+    """List the documents that the key may see, without what they say."""
+    seen = seen_of(about.principal, about.subject, service.context.catalog)
+    found: list[KeptDocument] = []
+    last, documents = after, service.context.catalog.documents
+    while len(found) <= limit and (page := documents.page_after(about.subject, last, limit + 1)):
+        found += [one for one in page if seen is None or may_see(seen, one.labels)]
+        last = page[-1].document_id
+    items = found[:limit]
+    more = items[-1].document_id if len(found) > limit else None
+    return DocumentsOut(items=[_told(one, with_content=False) for one in items], after=more)
+
+
+@router.put(
+    "/{document_id}",
+    status_code=HTTPStatus.ACCEPTED,
+    responses={HTTPStatus.OK: {"model": PutOut, "description": "It is there already, as it was sent"}},
+    summary="Put a document, to be made searchable after the response",
+)
+def put(document_id: DocumentId, given: DocumentIn, principal: Asker, service: Opened, response: Response) -> PutOut:
+    """Put a document, in the place of what has its id: 202 where a worker makes it searchable, 200 where it is there
+    already. An author is who sends it, unless the key is no user's."""
+    asker = acting(principal, given.user_id)
+    subject = subject_of(asker, given.subject_id or given.user_id)
+    if asker.user_id is not None and given.author_id not in {None, asker.user_id}:
+        raise NotAllowed(Capability.ACT_AS)
+    document = Document(
+        document_id=document_id,
+        **subject.model_dump(),
+        title=given.title,
+        content=given.content,
+        media_type=given.media_type,
+        visibility=Visibility(given.visibility),
+        author_id=given.author_id or asker.user_id,
+        source_ref=given.source_ref,
+        occurred_at=given.occurred_at,
+    )
+    accepted = put_document(asker, document, service.context, service.context.celery, now=datetime.now(UTC))
+    if accepted.outcome is PutOutcome.UNCHANGED:
+        response.status_code = HTTPStatus.OK
+    return PutOut(outcome=accepted.outcome, document=_told(accepted.document, with_content=False))
+
+
+@router.get("/{document_id}", summary="Read one document")
+def read(document_id: DocumentId, about: About, service: Opened) -> DocumentOut:
+    """Read a document with where it stands."""
+    document = visible_document(about.principal, about.subject, document_id, service.context.catalog)
+    return _told(document, with_content=True)
+
+
+@router.delete("/{document_id}", summary="Delete a document with all its chunks and vectors")
+def delete(document_id: DocumentId, about: About, service: Opened) -> DeletedOut:
+    """Delete a document, its chunks, and their vectors and words. A line without content stays in the audit."""
+    require(about.principal, Capability.DOCUMENTS)
+    document = visible_document(about.principal, about.subject, document_id, service.context.catalog)
+    require_removable(about.principal, document, service.context.catalog)
+    gone = delete_document(
+        document, service.context, by=about.principal.key_id, reason="deleted over HTTP", now=datetime.now(UTC)
+    )
+    return DeletedOut(chunks_deleted=gone)
+
+
+def _told(document: KeptDocument, *, with_content: bool) -> DocumentOut:
+    is_masked = document.quarantined or document.indexed_digest == document.digest
+    return DocumentOut(
+        **document.model_dump(include=set(DocumentOut.model_fields) - {"content"}),
+        state=document.state,
+        content=document.content if with_content and is_masked else None,
+    )

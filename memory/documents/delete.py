@@ -1,0 +1,51 @@
+"""Delete a document with all its chunks and vectors."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Final
+
+from memory.context import MemoryContext
+from memory.documents.lines import document_line
+from memory.publish import publish
+from schema import AuditAction, AuditEntry, Event, EventName, KeptDocument
+from schema.errors import ConcurrentChange, NotFound
+from stores.catalog import Changes, DocumentWrite
+
+_ATTEMPTS: Final = 5
+
+
+def delete_document(document: KeptDocument, context: MemoryContext, *, by: str, reason: str, now: datetime) -> int:
+    """Delete a document, its chunks, and their vectors and words; a line without content stays. Return how many chunks
+    it had.
+
+    Raises:
+        NotFound: it is gone already.
+        ConcurrentChange: others kept changing it; try again.
+    """
+    subject, document_id = document.subject, document.document_id
+    for _ in range(_ATTEMPTS):
+        known = context.catalog.documents.heads(subject, [document_id]).get(document_id)
+        if known is None or known.incarnation != document.incarnation:
+            raise NotFound(f"the document {document_id} is gone already")
+        write, line, event = deletion(known, reason, context, by=by, now=now)
+        changes = Changes(subject=subject, at=now, documents=(write,), audit=(line,), events=(event,))
+        try:
+            publish(changes, {}, context)
+        except ConcurrentChange:
+            continue
+        return len(write.gone)
+    raise ConcurrentChange
+
+
+def deletion(
+    document: KeptDocument, reason: str, context: MemoryContext, *, by: str, now: datetime
+) -> tuple[DocumentWrite, AuditEntry, Event]:
+    """Return what deletes a document, with the line and the event that tell of it."""
+    chunks = tuple(context.catalog.documents.chunks_of(document.subject, document.document_id))
+    line = document_line(
+        document, AuditAction.DOCUMENT_DELETED, reason, context.policy.version, by, now, chunk_count=len(chunks)
+    )
+    payload = {"document_id": document.document_id, "chunks": len(chunks)}
+    event = Event(name=EventName.DOCUMENT_DELETED, **document.subject.model_dump(), at=now, payload=payload)
+    return DocumentWrite(document, document, gone=chunks, is_deleted=True), line, event

@@ -1,0 +1,98 @@
+"""Keep a document, for a worker to make it searchable."""
+
+from __future__ import annotations
+
+import uuid
+from dataclasses import dataclass
+from datetime import datetime
+from enum import StrEnum
+from typing import Final
+
+from memory.documents.rights import require_puttable
+from schema import Document, KeptDocument, Principal
+from schema.document import BLOCKED_TOPIC
+from schema.errors import ConcurrentChange, Refused
+from schema.settings import variable_of
+from stores.catalog import Changes, DocumentWrite
+from stores.open import Stores
+
+_ATTEMPTS: Final = 5
+_LABELS: Final = ("visibility", "author_id", "source_ref", "occurred_at")
+
+
+class DocumentRefused(Refused):
+    """The document cannot be taken. The message says why."""
+
+
+class PutOutcome(StrEnum):
+    ACCEPTED = "accepted"
+    """A worker makes it searchable."""
+    RELABELLED = "relabelled"
+    """Its content is known; who may see it counts from now on."""
+    UNCHANGED = "unchanged"
+
+
+@dataclass(frozen=True)
+class Accepted:
+    """What became of a document that was put."""
+
+    outcome: PutOutcome
+    document: KeptDocument
+
+
+def put_document(principal: Principal | None, document: Document, stores: Stores, *, now: datetime) -> Accepted:
+    """Write a document into the catalog, where a worker or the sweep finds it; None is an operator.
+
+    The same document again is no work, the same content with other labels needs no embedding, and new content takes the
+    place of the old once it is searchable.
+
+    Raises:
+        DocumentRefused: it is longer than the settings allow, or its subject has withdrawn consent.
+        NotAMember, NotAllowed, NotFound: the principal may not put it, or may not see what has its id.
+        ConcurrentChange: others kept changing it; try again.
+    """
+    most = stores.settings.document_max_bytes
+    size = len(document.content.encode())
+    if size > most:
+        raise DocumentRefused(
+            f"the document has {size:,} bytes and at most {most:,} are taken; put it in parts, or raise "
+            f"{variable_of('document_max_bytes')}"
+        )
+    if stores.catalog.preferences.of(document.subject).consent == "withdrawn":
+        raise DocumentRefused(f"{document.subject_id} has withdrawn consent: nothing is kept for them")
+    for _ in range(_ATTEMPTS):
+        known = stores.catalog.documents.get(document.subject, document.document_id)
+        require_puttable(principal, document, known, stores.catalog)
+        outcome, kept = _after(document, known, now)
+        if outcome is PutOutcome.UNCHANGED:
+            return Accepted(outcome, kept)
+        try:
+            write = DocumentWrite(kept, known)
+            stores.catalog.commit(Changes(subject=document.subject, at=now, documents=(write,)))
+        except ConcurrentChange:
+            continue
+        return Accepted(outcome, kept)
+    raise ConcurrentChange
+
+
+def _after(document: Document, known: KeptDocument | None, now: datetime) -> tuple[PutOutcome, KeptDocument]:
+    digest = document.content_digest()
+    given = document.model_dump() | {"author_id": document.labels.author_id, "digest": digest, "updated_at": now}
+    if known is None:
+        new = KeptDocument.model_validate(given | {"incarnation": uuid.uuid4(), "created_at": now})
+        return PutOutcome.ACCEPTED, new
+    if known.digest == digest:
+        labels = {name: given[name] for name in _LABELS}
+        if known.failure and known.failure != BLOCKED_TOPIC:
+            again = known.model_dump() | given | {"version": known.version + 1, "tries": 0, "failure": None}
+            return PutOutcome.ACCEPTED, KeptDocument.model_validate(again)
+        if all(getattr(known, name) == value for name, value in labels.items()):
+            return PutOutcome.UNCHANGED, known
+        # What waits for a person has nothing searchable yet, and the person was asked about this version.
+        version = known.version if known.quarantined else known.version + 1
+        # What is kept is masked; what was given again is not.
+        changed = {**labels, "version": version, "updated_at": now}
+        return PutOutcome.RELABELLED, known.model_copy(update=changed)
+    kept = known.model_dump() | given | {"version": known.version + 1}
+    kept |= {"quarantined": False, "tries": 0, "failure": None}
+    return PutOutcome.ACCEPTED, KeptDocument.model_validate(kept)

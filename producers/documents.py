@@ -1,0 +1,36 @@
+"""The way in for documents: the catalog first, then a bell."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from datetime import datetime
+
+from celery import Celery
+
+from memory.documents.put import Accepted, PutOutcome
+from memory.documents.put import put_document as keep_document
+from schema import Document, Principal
+from schema.errors import BrokerOutage
+from stores.open import Stores
+from stores.queue import request_indexing
+
+
+def put_document(
+    principal: Principal | None, document: Document, stores: Stores, celery: Celery, *, now: datetime
+) -> Accepted:
+    """Keep a document and have a worker make it searchable; None is an operator. Nobody waits for the worker: a bell
+    that the broker does not take costs seconds, for the sweep finds the document in the catalog.
+
+    Raises:
+        DocumentRefused, NotAMember, NotAllowed, NotFound, ConcurrentChange: see `memory.documents.put`.
+    """
+    accepted = keep_document(principal, document, stores, now=now)
+    if accepted.outcome is not PutOutcome.UNCHANGED:
+        ring(document, celery)
+    return accepted
+
+
+def ring(document: Document, celery: Celery) -> None:
+    """Ask for a document to be made searchable, now rather than with the next sweep."""
+    with suppress(BrokerOutage):
+        request_indexing(celery, document.subject, document.document_id)

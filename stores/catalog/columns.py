@@ -1,0 +1,40 @@
+"""What the tables of the catalog are made of."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import Any
+
+from sqlalchemy import BigInteger, Column, Dialect, Integer, MetaData, String, TypeDecorator
+
+metadata = MetaData(
+    naming_convention={
+        "ix": "ix_%(table_name)s_%(column_0_N_name)s",
+        "pk": "pk_%(table_name)s",
+        "fk": "fk_%(table_name)s_%(column_0_N_name)s",
+        "uq": "uq_%(table_name)s_%(column_0_N_name)s",
+    }
+)
+
+
+class UtcTime(TypeDecorator[datetime]):
+    """A moment, as ISO 8601 text in UTC with microseconds.
+
+    SQLite has no type that keeps a zone, and one form for all databases keeps their rows and order alike.
+    """
+
+    impl = String(32)
+    cache_ok = True
+
+    def process_bind_param(self, value: datetime | None, dialect: Dialect) -> str | None:  # noqa: ARG002
+        return None if value is None else value.astimezone(UTC).isoformat(timespec="microseconds")
+
+    def process_result_value(self, value: Any, dialect: Dialect) -> datetime | None:  # noqa: ARG002
+        return None if value is None else datetime.fromisoformat(value)
+
+
+def identifier(name: str, **options: Any) -> Column[str]:
+    return Column(name, String(200), nullable=False, **options)
+
+
+row_id = BigInteger().with_variant(Integer, "sqlite")

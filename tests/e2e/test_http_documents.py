@@ -1,0 +1,49 @@
+"""Documents over HTTP: put, read, listed, deleted, by whom they are for."""
+
+from __future__ import annotations
+
+import httpx
+
+from schema import Capability
+from tests.e2e.service import Served
+
+
+def test_a_document_is_put_read_listed_and_deleted(service: Served) -> None:
+    with service.client(service.key(user="olga")) as olga:
+        put = olga.put("/api/v1/documents/letter", json={"content": "The mill stood at the river.", "title": "Letter"})
+        assert put.status_code == 202, put.text
+        assert put.json()["document"]["state"] == "waiting"
+        again = olga.put(
+            "/api/v1/documents/letter", json={"content": "The mill stood at the river.", "title": "Letter"}
+        )
+        assert (again.status_code, again.json()["outcome"]) == (200, "unchanged")
+        assert olga.get("/api/v1/documents/letter").json()["content"] is None, "nobody has masked it yet"
+        assert [one["document_id"] for one in olga.get("/api/v1/documents/").json()["items"]] == ["letter"]
+        assert olga.delete("/api/v1/documents/letter").json() == {"success": True, "chunks_deleted": 0}
+        assert olga.get("/api/v1/documents/letter").status_code == 404
+
+
+def test_what_a_key_may_not_do_it_may_not(service: Served) -> None:
+    reader = service.key(Capability.READ, user="pia")
+    with service.client(reader) as client:
+        assert client.put("/api/v1/documents/letter", json={"content": "x"}).status_code == 403
+    with service.client(service.key(user="quinn")) as other:
+        theirs = {"content": "x", "subject_id": "olga"}
+        assert other.put("/api/v1/documents/letter", json=theirs).status_code == 403
+        assert other.get("/api/v1/documents/letter", params={"subject_id": "olga"}).status_code == 403
+
+
+def test_a_document_may_be_longer_than_other_bodies_and_not_without_end(service: Served) -> None:
+    with service.client(service.key(user="rosa")) as rosa:
+        long = "The mill stood at the river.\n\n" * 60_000
+        assert rosa.put("/api/v1/documents/long", json={"content": long}).status_code == 202
+        assert rosa.post("/api/v1/memories/", json={"content": long}).status_code == 413
+        longer = "The mill stood at the river.\n\n" * 400_000
+        assert rosa.put("/api/v1/documents/longer", json={"content": longer}).status_code == 413
+
+
+def test_a_blank_document_is_refused_by_name(service: Served) -> None:
+    with service.client(service.key(user="sara")) as sara:
+        answer: httpx.Response = sara.put("/api/v1/documents/blank", json={"content": "  "})
+        assert answer.status_code == 422
+        assert answer.json()["errors"][0]["field"] == "body.content"
