@@ -18,6 +18,7 @@ from sqlalchemy import Engine
 from memory.backup import MANIFEST, MESSAGES, TURNS, described
 from memory.context import MemoryContext
 from memory.erasure.memories import erase_memories
+from memory.erasure.queue import is_turn_of
 from memory.erasure.subjects import erase_subject, erase_turns
 from memory.reindex import give_up, regraph, reindex
 from schema import Scope, Subject, Tombstone, Turn
@@ -30,7 +31,7 @@ from stores.embedding import open_embedder
 from stores.index import open_index
 from stores.mailbox import Mailbox
 from stores.queue import notify, send_dead_letter
-from stores.waiting import put_back, subject_of
+from stores.waiting import put_back, subject_of, turn_in
 
 _CLOCKS_DIFFER = timedelta(minutes=5)
 """Erasures are applied again from so long before the backup began: they are by another machine's clock."""
@@ -151,7 +152,12 @@ def put_rest_back(
         done = _put_turn_back(waiting, context)
         turns += done
         left_out += not done
+    erased_since = context.catalog.tombstones.since(manifest.began_at)
     for message in _lines(folder / MESSAGES, WaitingMessage):
+        turn = turn_in(message)
+        if any(is_turn_of(turn, subject, stone.scope, stone.key) for subject, stone in erased_since):
+            left_out += 1
+            continue
         put_back(context.redis, message)
         messages += 1
     return Restored(memories, turns, messages, left_out, erased, held)

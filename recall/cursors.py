@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import base64
 import json
-from datetime import datetime
+from datetime import UTC, datetime
 
 from schema.errors import Refused
 
@@ -34,6 +34,7 @@ def place_of(cursor: str) -> tuple[datetime, str]:
         moment = datetime.fromisoformat(at)
         if moment.tzinfo is None or not isinstance(id_, str):
             raise InvalidCursor
-    except (ValueError, TypeError, AttributeError) as error:
+        # A day before the year 1 is none in UTC.
+        return moment.astimezone(UTC), id_
+    except (ValueError, TypeError, AttributeError, OverflowError) as error:
         raise InvalidCursor from error
-    return moment, id_

@@ -44,7 +44,7 @@ def read_dead_letters(redis: Redis) -> Iterator[DeadLetter]:
     end = -1
     while messages:
         for message in reversed(messages):
-            yield _dead_letter(message)
+            yield letter_of(message)
         end -= _PAGE
         messages = cast(list[bytes], redis.lrange(DEAD_LETTER_QUEUE, end - _PAGE + 1, end))
 
@@ -56,7 +56,7 @@ def read_all_letters(redis: Redis) -> list[bytes]:
 
 def latest_dead_letters(redis: Redis, limit: int) -> list[DeadLetter]:
     """Return the last ones, newest first."""
-    return [_dead_letter(message) for message in cast(list[bytes], redis.lrange(DEAD_LETTER_QUEUE, 0, limit - 1))]
+    return [letter_of(message) for message in cast(list[bytes], redis.lrange(DEAD_LETTER_QUEUE, 0, limit - 1))]
 
 
 def remove_dead_letter(redis: Redis, letter: DeadLetter) -> bool:
@@ -64,7 +64,8 @@ def remove_dead_letter(redis: Redis, letter: DeadLetter) -> bool:
     return bool(redis.lrem(DEAD_LETTER_QUEUE, 1, cast(Any, letter.message)))
 
 
-def _dead_letter(message: bytes) -> DeadLetter:
+def letter_of(message: bytes) -> DeadLetter:
+    """Return the dead letter that a message of the queue is."""
     id_, task, letter = arguments_of(message)
     if task != DEAD_LETTER or not isinstance(letter, dict) or not letter.keys() >= {"turn_id", "reason", "at", "turn"}:
         return DeadLetter(id_, None, _FOREIGN, _LONG_AGO, letter, message)

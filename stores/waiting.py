@@ -17,7 +17,7 @@ from redis import Redis
 
 from schema import Subject
 from schema.backup import WaitingMessage, WaitingTurn
-from stores.dead_letters import read_all_letters
+from stores.dead_letters import letter_of, read_all_letters
 from stores.mailbox import Mailbox
 from stores.queue import DEAD_LETTER_QUEUE, INGEST_QUEUE
 from stores.queued_turns import INGEST_LISTS, message_of
@@ -50,6 +50,12 @@ def read_waiting(redis: Redis, mailbox: Mailbox) -> Iterator[WaitingTurn | Waiti
 def put_back(redis: Redis, message: WaitingMessage) -> None:
     """Put a message behind the others of its queue."""
     redis.lpush(message.queue, message.message)
+
+
+def turn_in(message: WaitingMessage) -> Any:
+    """Return the turn of a message or of a dead letter as it came, a JSON value or a text; None where it has none."""
+    text = message.message.encode()
+    return letter_of(text).turn if message.queue == DEAD_LETTER_QUEUE else message_of(text)[1]
 
 
 def count_waiting_messages(redis: Redis) -> int:

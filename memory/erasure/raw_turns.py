@@ -10,15 +10,17 @@ from stores.catalog import Catalog
 
 
 def reduced_turns(subject: Subject, deleted: Sequence[Memory], catalog: Catalog) -> list[Turn]:
-    """Return the raw turns that some of the deleted memories came of, and others too, without what only those tell."""
+    """Return the raw turns that some of the deleted memories came of, and others too, without what only those tell.
+    Those of a memory under legal hold stay as they were said."""
     turn_ids = sorted({turn_id for memory in deleted for turn_id in memory.source_turn_ids})
     gone = {memory.id for memory in deleted}
     others = catalog.memories(subject, [id_ for id_ in catalog.erasures.made_of(subject, turn_ids) if id_ not in gone])
     reduced = []
     for turn in catalog.sources(subject, turn_ids):
-        kept = [memory.summary for memory in others.values() if turn.turn_id in memory.source_turn_ids]
+        staying = [memory for memory in others.values() if turn.turn_id in memory.source_turn_ids]
+        kept = [memory.summary for memory in staying]
         erased = [memory.summary for memory in deleted if turn.turn_id in memory.source_turn_ids]
-        if kept:
+        if kept and not any(memory.legal_hold for memory in staying):
             reduced.append(reduced_turn(turn, erased, kept))
     return reduced
 

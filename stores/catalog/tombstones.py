@@ -39,6 +39,18 @@ class TombstoneStore:
             rows = connection.execute(query, whose(subject))
             return [Tombstone(Scope(row.scope), row.key, row.at) for row in rows]
 
+    def since(self, moment: datetime) -> list[tuple[Subject, Tombstone]]:
+        """Return what was erased from a moment on, of all subjects."""
+        query = select(tables.tombstones).where(tables.tombstones.c.at >= moment)
+        with self._engine.connect() as connection:
+            return [
+                (
+                    Subject(tenant_id=row.tenant_id, subject_id=row.subject_id),
+                    Tombstone(Scope(row.scope), row.key, row.at),
+                )
+                for row in connection.execute(query)
+            ]
+
     def unfinished(self, limit: int) -> list[tuple[Subject, datetime]]:
         """Return subjects with erasures that have not come to their end, and since when, longest first."""
         table = tables.tombstones

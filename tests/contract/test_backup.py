@@ -139,6 +139,9 @@ def test_what_was_erased_since_is_erased_again(here: MemoryContext, places: Plac
     for subject, turn_id in ((ANNA, "t1"), (ANNA, "t2"), (BERT, "t3"), (NAMESAKE, "t4")):
         publish(changes(turn_id, subject, fence=None), {}, here)
     here.mailbox.append(a_turn("waits", BERT), 0.0)
+    send_turn(here.celery, a_turn("in the queue", BERT))
+    for turn in (a_turn("dead", BERT), a_turn("dead")):
+        send_dead_letter(here.celery, reason="failed", turn_id=turn.turn_id, body=turn.model_dump(mode="json"))
     back_up(here, tmp_path / "earlier")
     now = datetime.now(UTC)
     erase_memory(ANNA, a_memory("t1").id, here, by="test", now=now)
@@ -156,7 +159,9 @@ def test_what_was_erased_since_is_erased_again(here: MemoryContext, places: Plac
         assert told(there, BERT) == []
         # It waited when the user was erased.
         assert there.mailbox.in_order(BERT) == []
-    assert (restored.erased, restored.left_out) == (2, 1)
+        assert count_waiting_messages(there.redis) == 1
+        assert [letter.turn["user_id"] for letter in read_dead_letters(there.redis)] == [ANNA.subject_id]
+    assert (restored.erased, restored.left_out) == (2, 3)
 
 
 def test_nothing_is_restored_over_what_is_there(here: MemoryContext, places: Places, tmp_path: Path) -> None:

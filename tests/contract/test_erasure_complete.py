@@ -14,6 +14,7 @@ import pytest
 from memory.erasure.memories import erase_memory
 from memory.erasure.proof import files_with
 from memory.erasure.subjects import erase_subject, erase_turns
+from memory.legal_holds import set_legal_hold
 from schema import Scope
 from stores.dead_letters import read_dead_letters
 from stores.queue import DEAD_LETTER_QUEUE, INGEST_QUEUE, INGEST_TURN, NIGHTLY_QUEUE, send_dead_letter
@@ -81,6 +82,16 @@ def test_a_raw_turn_keeps_no_word_of_an_erased_memory_though_another_came_of_it(
     [kept] = [row for row in worker.rows("sources", subject(anna)) if row["turn_id"] == f"{anna}-0"]
     assert "bakery in Porto" in str(kept["turn"])
     assert "Lisbon" not in worker.everywhere(subject(anna)) + str(worker.events(subject(anna)))
+
+
+def test_a_raw_turn_of_a_memory_under_legal_hold_stays_as_it_was_said(worker: Worker, anna: str) -> None:
+    worker.hear(anna, "I live in Lisbon, and my brother owns a bakery in Porto.")
+    lisbon, porto = sorted(worker.known(subject(anna)), key=lambda one: "Porto" in one.summary)
+    before = worker.rows("sources", subject(anna))
+    set_legal_hold(subject(anna), [porto.id], worker.context, why="case 17", by="dora", now=NOW)
+    erase_memory(subject(anna), lisbon.id, worker.context, by="dora", now=NOW)
+    assert [one.id for one in worker.known(subject(anna))] == [porto.id]
+    assert worker.rows("sources", subject(anna)) == before
 
 
 def test_what_a_wish_to_forget_left_goes_with_its_conversation(worker: Worker, anna: str) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import base64
+import json
 import re
 import uuid
 from collections.abc import Iterator
@@ -12,6 +14,7 @@ import pytest
 
 from schema import AuditAction, AuditEntry, Capability, Subject
 from stores.catalog import Catalog
+from stores.queue import create_celery, send_dead_letter
 from tests.e2e.service import Served
 from tests.e2e.test_pages import remember, token_on
 
@@ -194,3 +197,43 @@ def test_lists_go_on_page_by_page_and_are_complete(service: Served, staff: httpx
     assert len(told) == len(set(told)) == 120
     assert set(told) == wanted
     assert staff.get("/admin/audit", params={"cursor": "nonsense"}).status_code == 422
+
+
+@pytest.mark.parametrize(
+    ("path", "place"),
+    [
+        ("/admin/audit", ["9" * 30]),
+        ("/admin/audit", [float("inf")]),
+        ("/admin", ["\ud800"]),
+        ("/admin", ["a\0b"]),
+        ("/admin/erasures", ["0001-01-01T00:00:00+14:00", "a", "subject", ""]),
+        ("/admin/subjects/{user}", ["0001-01-01T00:00:00+14:00", "0" * 32]),
+    ],
+)
+def test_a_cursor_that_no_list_gave_is_told_and_is_no_defect(
+    staff: httpx.Client, backend: httpx.Client, user: str, path: str, place: list[object]
+) -> None:
+    remember(backend, user, "Anna plays the violin.")
+    cursor = base64.urlsafe_b64encode(json.dumps(place).encode()).decode().rstrip("=")
+    assert staff.get(path.format(user=user), params={"cursor": cursor}).status_code == 422
+
+
+def test_what_can_be_no_text_or_id_is_told_and_is_no_defect(staff: httpx.Client) -> None:
+    assert staff.get("/admin", params={"begins": "a\0b"}).status_code == 422
+    assert send(staff, "/admin/keys", "/admin/keys", name="a\0b", can="read").status_code == 422
+    for wrong in ({"name": "  "}, {"name": "x", "user": "a\x01b"}):
+        answer = send(staff, "/admin/keys", "/admin/keys", can="read", **wrong)
+        assert answer.status_code == 422
+        assert "no name" in answer.text
+
+
+@pytest.mark.parametrize(("turn_id", "user_id"), [("t", "an\nna"), ("t\n1", "anna")])
+def test_a_dead_letter_opens_whose_ids_are_none(
+    service: Served, staff: httpx.Client, turn_id: str, user_id: str
+) -> None:
+    turn = {"turn_id": turn_id, "tenant_id": "acme", "user_id": user_id, "messages": []}
+    send_dead_letter(create_celery(service.settings), reason="invalid", turn_id=turn_id, body=turn)
+    last = re.findall(r"/admin/letters/([\w-]+)", staff.get("/admin/letters").text)[-1]
+    opened = staff.get(f"/admin/letters/{last}")
+    assert opened.status_code == 200
+    assert "messages" in opened.text

@@ -5,12 +5,15 @@ from __future__ import annotations
 import base64
 import json
 from collections.abc import Callable, Sequence
+from datetime import UTC, datetime
 from typing import Any, TypeVar
 from urllib.parse import quote
 
 from recall.cursors import InvalidCursor
 
 _Row = TypeVar("_Row")
+_GREATEST = 2**63 - 1
+"""Of a number of a row."""
 
 
 def as_path(subject_id: str) -> str:
@@ -33,9 +36,24 @@ def place_of(cursor: str, *kinds: Callable[[str], Any]) -> tuple[Any, ...]:
     """
     try:
         parts = json.loads(base64.urlsafe_b64decode(cursor + "=" * (-len(cursor) % 4)))
-        return tuple(kind(part) for kind, part in zip(kinds, parts, strict=True))
-    except (ValueError, TypeError) as error:
+        return tuple(_known(kind(part)) for kind, part in zip(kinds, parts, strict=True))
+    except (ValueError, TypeError, AttributeError, OverflowError) as error:
         raise InvalidCursor from error
+
+
+def _known(part: Any) -> Any:
+    """Return a part of a place as a database takes it.
+
+    Raises:
+        ValueError, OverflowError: none does.
+    """
+    if isinstance(part, datetime):
+        return part.astimezone(UTC)
+    if isinstance(part, int) and not 0 <= part <= _GREATEST:
+        raise ValueError("there is no row of that number")
+    if isinstance(part, str) and "\x00" in part.encode().decode():
+        raise ValueError("there is no such text")
+    return part
 
 
 def page_of(rows: Sequence[_Row], size: int, place: Callable[[_Row], Sequence[object]]) -> tuple[list[_Row], str]:

@@ -30,6 +30,7 @@ class NotADay(Refused):
     """What was sent as a day is none."""
 
 
+_NOT_WHOLE: Final = "This address or form is not whole."
 _SAID: Final[tuple[tuple[type[AfterturnError], HTTPStatus, str], ...]] = (
     (FormExpired, HTTPStatus.FORBIDDEN, "This form is too old. Open it again."),
     (NotADay, HTTPStatus.UNPROCESSABLE_ENTITY, "A day is written as 2026-12-31."),
@@ -55,12 +56,14 @@ class PageRoute(APIRoute):
 
         async def answer_with_a_page(request: Request) -> Response:
             staff = request.url.path.startswith("/admin")
+            if await _has_nul(request):
+                return _problem(HTTPStatus.UNPROCESSABLE_ENTITY, _NOT_WHOLE, staff)
             try:
                 return await answer(request)
             except SignInFirst:
                 return page("sign_in.html", None, is_staff=staff, code=HTTPStatus.UNAUTHORIZED)
             except RequestValidationError:
-                return _problem(HTTPStatus.UNPROCESSABLE_ENTITY, "This address or form is not whole.", staff)
+                return _problem(HTTPStatus.UNPROCESSABLE_ENTITY, _NOT_WHOLE, staff)
             except AfterturnError as error:
                 for kind, code, message in _SAID:
                     if isinstance(error, kind):
@@ -70,6 +73,13 @@ class PageRoute(APIRoute):
                 return _problem(HTTPStatus.INTERNAL_SERVER_ERROR, message, staff)
 
         return answer_with_a_page
+
+
+async def _has_nul(request: Request) -> bool:
+    """Return whether an address or a form has the one character that Postgres takes in no text."""
+    body = await request.body() if request.method == "POST" else b""
+    sent = (request.url.path.encode(), request.url.query.encode(), body)
+    return any(b"\x00" in text or b"%00" in text for text in sent)
 
 
 def _problem(code: HTTPStatus, message: str, staff: bool) -> Response:

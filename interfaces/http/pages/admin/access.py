@@ -8,6 +8,7 @@ from typing import Annotated, Final
 
 from fastapi import APIRouter, Form, Response
 from fastapi.responses import RedirectResponse
+from pydantic import ValidationError
 
 import interfaces.http.pages.words as words
 from interfaces.http.pages.addresses import page_of, place_of
@@ -49,17 +50,21 @@ def make_key(
     if not can:
         return _keys(staff, service, problem="Say what it may do.", code=HTTPStatus.UNPROCESSABLE_ENTITY)
     now = datetime.now(UTC)
-    issued = issue(
-        name,
-        staff.tenant_id,
-        can,
-        service.context.catalog,
-        by=staff.by,
-        now=now,
-        user_id=user.strip() or None,
-        agent_id=agent.strip() or None,
-        expires_at=now + timedelta(days=int(days)) if days.strip("0") else None,
-    )
+    try:
+        issued = issue(
+            name,
+            staff.tenant_id,
+            can,
+            service.context.catalog,
+            by=staff.by,
+            now=now,
+            user_id=user.strip() or None,
+            agent_id=agent.strip() or None,
+            expires_at=now + timedelta(days=int(days)) if days.strip("0") else None,
+        )
+    except ValidationError:
+        problem = "That can be no name, user or agent: say a name, and ids without control characters."
+        return _keys(staff, service, problem=problem, code=HTTPStatus.UNPROCESSABLE_ENTITY)
     return _keys(staff, service, secret=issued.secret)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from datetime import UTC, datetime
 from http import HTTPStatus
 from itertools import islice
@@ -10,6 +11,7 @@ from typing import Annotated, Any, Final
 
 from fastapi import APIRouter, Form, Response
 from fastapi.responses import RedirectResponse
+from pydantic import TypeAdapter, ValidationError
 
 import interfaces.http.pages.words as words
 from interfaces.http.pages.entering import Staff, StaffForm
@@ -20,24 +22,32 @@ from interfaces.http.service import Opened, Service
 from producers.replay import replay
 from schema import AuditAction, AuditEntry, Subject
 from schema.errors import ConflictingTurn, InvalidTurn, NotFound
+from schema.turn import Identifier
 from stores.dead_letters import DeadLetter, read_dead_letters, remove_dead_letter
 
 router = APIRouter(include_in_schema=False, route_class=PageRoute)
 _READ: Final = 10_000
 _SHOWN: Final = 200
+_IDS: Final = TypeAdapter[str](Identifier)
 
 
 @router.get("/admin/letters")
 def letters(staff: Staff, service: Opened, done: str = "") -> Response:
     """List the dead letters of the tenant, without what they say."""
-    found = [*islice(read_dead_letters(service.context.redis), _READ)]
-    ours = [letter for letter in found if _tenant_of(letter) == staff.tenant_id]
+    # Each has its turn whole: only those are kept that are shown.
+    shown: list[DeadLetter] = []
+    counts: Counter[str | None] = Counter()
+    for found in islice(read_dead_letters(service.context.redis), _READ):
+        tenant = _tenant_of(found)
+        counts[tenant] += 1
+        if tenant == staff.tenant_id and len(shown) < _SHOWN:
+            shown.append(found)
     return page(
         "admin/letters.html",
         staff,
-        letters=ours[:_SHOWN],
-        more_letters=max(0, len(ours) - _SHOWN),
-        nobodys=sum(_tenant_of(letter) is None for letter in found),
+        letters=shown,
+        more_letters=counts[staff.tenant_id] - len(shown),
+        nobodys=counts[None],
         told=words.DONE.get(done, ""),
     )
 
@@ -96,9 +106,17 @@ def _tenant_of(letter: DeadLetter) -> str | None:
     return tenant if isinstance(tenant, str) else None
 
 
+def _id(said: Any) -> str | None:
+    """Return what a letter says as an id, if it can be one: often it is a letter because that is none."""
+    try:
+        return _IDS.validate_python(said, strict=True)
+    except ValidationError:
+        return None
+
+
 def _note_look(letter: DeadLetter, staff: StaffSession, service: Service) -> None:
-    user = letter.turn.get("user_id")
-    if not isinstance(user, str) or not 0 < len(user) <= 200:
+    user, turn_id = _id(letter.turn.get("user_id")), _id(letter.turn_id)
+    if user is None:
         return
     service.context.catalog.registry.note(
         AuditEntry(
@@ -107,7 +125,7 @@ def _note_look(letter: DeadLetter, staff: StaffSession, service: Service) -> Non
             at=datetime.now(UTC),
             by=staff.by,
             reason="opened a dead letter",
-            turn_id=letter.turn_id,
+            turn_id=turn_id,
             policy_version=service.context.policy.version,
         )
     )
