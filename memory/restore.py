@@ -17,6 +17,7 @@ from sqlalchemy import Engine
 
 from memory.backup import MANIFEST, MESSAGES, TURNS, described
 from memory.context import MemoryContext
+from memory.documents.delete import delete_document
 from memory.erasure.memories import erase_memories
 from memory.erasure.queue import is_turn_of
 from memory.erasure.subjects import erase_subject, erase_turns
@@ -180,6 +181,13 @@ def _erase_again(line: ErasureLine, context: MemoryContext, by: str) -> bool:
         if there:
             erase_memories(subject, [line.memory_id], context, by=by, reason=_REASON, now=now)
         return there
+    if line.document_id is not None:
+        document = context.catalog.documents.heads(subject, [line.document_id]).get(line.document_id)
+        # One that was put under the id of a deleted one stays.
+        if document is None or document.created_at > line.at:
+            return False
+        delete_document(document, context, by=by, reason=_REASON, now=now)
+        return True
     if any(
         (stone.scope, stone.key, stone.at) == (line.scope, line.key, line.at) for stone in _stones(subject, context)
     ):

@@ -69,11 +69,12 @@ class WaitingMessage(Value):
 
 
 class ErasureLine(Value):
-    """That something was erased, without a word of it: what a tombstone says, or a single memory."""
+    """That something was erased, without a word of it: what a tombstone says, a single memory, or a document."""
 
     tenant_id: Identifier
     subject_id: Identifier
     scope: Scope | None = None
     key: str = ""
     memory_id: uuid.UUID | None = None
+    document_id: str | None = None
     at: datetime

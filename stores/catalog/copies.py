@@ -80,10 +80,12 @@ def put_catalog(source: Path, engine: Engine) -> None:
 
 
 def erasures_in(engine: Engine) -> Iterator[ErasureLine]:
-    """Yield what was erased, as far as the catalog knows: tombstones, and single memories by the audit."""
+    """Yield what was erased, as far as the catalog knows: tombstones, and single memories and documents by the
+    audit."""
     stones, audit = tables.tombstones, tables.audit
-    single = select(audit.c.tenant_id, audit.c.subject_id, audit.c.memory_id, audit.c.at).where(
-        audit.c.action == AuditAction.DELETED, audit.c.memory_id.is_not(None)
+    single = select(audit.c.tenant_id, audit.c.subject_id, audit.c.memory_id, audit.c.document_id, audit.c.at).where(
+        ((audit.c.action == AuditAction.DELETED) & audit.c.memory_id.is_not(None))
+        | ((audit.c.action == AuditAction.DOCUMENT_DELETED) & audit.c.document_id.is_not(None))
     )
     with engine.connect() as connection:
         for row in connection.execute(select(stones)):
@@ -91,7 +93,13 @@ def erasures_in(engine: Engine) -> Iterator[ErasureLine]:
                 tenant_id=row.tenant_id, subject_id=row.subject_id, scope=Scope(row.scope), key=row.key, at=row.at
             )
         for row in connection.execute(single.order_by(audit.c.id)):
-            yield ErasureLine(tenant_id=row.tenant_id, subject_id=row.subject_id, memory_id=row.memory_id, at=row.at)
+            yield ErasureLine(
+                tenant_id=row.tenant_id,
+                subject_id=row.subject_id,
+                memory_id=row.memory_id,
+                document_id=row.document_id,
+                at=row.at,
+            )
 
 
 def _copy_sqlite(source: Path, target: Path) -> None:

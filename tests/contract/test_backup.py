@@ -15,11 +15,13 @@ import pytest
 
 from memory.backup import ERASURES, TURNS, make_backup
 from memory.context import MemoryContext, open_memory
+from memory.documents.delete import delete_document
+from memory.documents.put import put_document
 from memory.erasure.memories import erase_memory
 from memory.erasure.subjects import erase_subject
 from memory.publish import publish
 from memory.restore import Restored, put_catalog_back, put_rest_back, read_manifest, refuse_what_is_there
-from schema import Subject
+from schema import Document, Subject
 from schema.backup import Manifest
 from schema.errors import BackupRefused
 from schema.settings import Settings
@@ -142,8 +144,16 @@ def test_what_was_erased_since_is_erased_again(here: MemoryContext, places: Plac
     send_turn(here.celery, a_turn("in the queue", BERT))
     for turn in (a_turn("dead", BERT), a_turn("dead")):
         send_dead_letter(here.celery, reason="failed", turn_id=turn.turn_id, body=turn.model_dump(mode="json"))
+    documents = [
+        Document(document_id=id_, **ANNA.model_dump(), content="The mill stood at the river.", author_id="ana")
+        for id_ in ("goes", "stays")
+    ]
+    for document in documents:
+        put_document(None, document, here, now=datetime.now(UTC))
     back_up(here, tmp_path / "earlier")
     now = datetime.now(UTC)
+    [goes] = here.catalog.documents.heads(ANNA, ["goes"]).values()
+    delete_document(goes, here, by="test", reason="test", now=now)
     erase_memory(ANNA, a_memory("t1").id, here, by="test", now=now)
     erase_subject(BERT, here, by="test", now=now)
     back_up(here, tmp_path / "later")
@@ -157,11 +167,12 @@ def test_what_was_erased_since_is_erased_again(here: MemoryContext, places: Plac
             NAMESAKE: [a_memory("t4", NAMESAKE).id],
         }
         assert told(there, BERT) == []
+        assert there.catalog.documents.heads(ANNA, ["goes", "stays"]).keys() == {"stays"}
         # It waited when the user was erased.
         assert there.mailbox.in_order(BERT) == []
         assert count_waiting_messages(there.redis) == 1
         assert [letter.turn["user_id"] for letter in read_dead_letters(there.redis)] == [ANNA.subject_id]
-    assert (restored.erased, restored.left_out) == (2, 3)
+    assert (restored.erased, restored.left_out) == (3, 3)
 
 
 def test_nothing_is_restored_over_what_is_there(here: MemoryContext, places: Places, tmp_path: Path) -> None:

@@ -134,7 +134,7 @@ def test_a_trouble_of_the_server_passes(engine: Engine, trouble: str) -> None:
 
 def test_what_will_never_work_is_no_outage(engine: Engine) -> None:
     with pytest.raises(DBAPIError) as failure, engine.connect() as connection:
-        connection.exec_driver_sql("SELECT nothing FROM nowhere")
+        connection.exec_driver_sql("SELECT nothing of what SQL knows")
     assert not is_transient(failure.value)
 
 

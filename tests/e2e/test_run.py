@@ -98,6 +98,7 @@ def test_the_demonstration_leaves_exactly_what_its_people_told(home: Home, first
     assert {summary for summary, status in known.items() if status == "superseded"} == {
         "Maya lives in Lisbon.",
         "Tom works as a data analyst at Nordbank, so spreadsheets are fine with them.",
+        "Tom is trying to save 12,000 euros for a new kitchen by June 2027.",
     }
 
 
