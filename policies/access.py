@@ -57,6 +57,11 @@ def seen_by(principal: Principal, role: MemberRole | None, subject: Subject) -> 
     return tuple(seen)
 
 
+def shares(role: MemberRole, visibility: Visibility) -> bool:
+    """Return whether members of this role see what has this visibility and is not their own."""
+    return visibility in _SHARED_WITH.get(role, ())
+
+
 def may_see(seen: tuple[Seen, ...], labels: Labels) -> bool:
     """Return whether something with these labels may be told to whom `seen` was made for."""
     return any(one.covers(labels) for one in seen)

@@ -23,14 +23,15 @@ _POOL: Final = 50
 class Excerpt:
     """A part of a document, or several that follow each other, with how well it answers, 0 to 1.
 
-    `page` is that on which it begins, from 1. `similarity` is the best cosine of its parts, and `evidence` what decided
-    that it is told.
+    `number` is that of its first part in the document, `page` that on which it begins, both from 1. `similarity` is the
+    best cosine of its parts, and `evidence` what decided that it is told.
     """
 
     document_id: str
     subject: Subject
     title: str | None
     source_ref: str | None
+    number: int
     page: int | None
     content: str
     chunk_ids: tuple[uuid.UUID, ...]
@@ -181,6 +182,7 @@ def _excerpt(one: _Found, score: float, head: KeptDocument, policy: Policy, stor
         subject=one.chunk.subject,
         title=head.title,
         source_ref=head.source_ref,
+        number=one.chunk.number + 1,
         page=one.chunk.page,
         content=one.chunk.content,
         chunk_ids=(one.chunk.id,),

@@ -151,6 +151,11 @@ class KeptDocument(Document):
             return DocumentState.SEARCHABLE
         return DocumentState.FAILED if self.failure else DocumentState.WAITING
 
+    @property
+    def is_screened(self) -> bool:
+        """Whether a worker has masked what may not be kept of its content; until then it is told to nobody."""
+        return self.quarantined or self.indexed_digest == self.digest
+
     def page_of(self, start: int) -> int | None:
         """Return the number of the page, from 1, on which a character stands; None of what has no pages."""
         return sum(page <= start for page in self.pages) or None

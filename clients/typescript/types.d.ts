@@ -14,6 +14,7 @@ export interface Attachment {
 export interface ContextOut {
   text: string;
   used: string[];
+  documents: string[];
   etag: string;
   tokens: number;
 }

@@ -111,7 +111,7 @@ def list_(
     for one in found:
         table.add_row(*(Text(cell) for cell in (
             one.subject_id, one.document_id, one.title or "", one.visibility, one.author_id or "", str(one.chunk_count),
-            one.state, utc_iso(one.updated_at),
+            _standing(one), utc_iso(one.updated_at),
         )))  # fmt: skip
     console.print(table)
 
@@ -136,6 +136,9 @@ def show(
         return
     console.print(Text(f"{document.title or document.document_id}: {_told(document)}", style="bold"))
     console.print(Text(f"for {document.visibility}, by {document.author_id}, version {document.version}"))
+    if document.state is DocumentState.WAITING:
+        shown = "these are the chunks of the version before" if chunks else "its chunks are shown once a worker is done"
+        console.print(Text(f"it is being read: {shown}", style="yellow"))
     for chunk in chunks:
         page = f", page {chunk.page}" if chunk.page else ""
         console.print(Text(f"-- {chunk.number + 1}: {chunk.tokens} tokens{page}", style="dim"))
@@ -240,7 +243,11 @@ def _progress() -> Progress:
 
 def _told(document: KeptDocument) -> str:
     why = f" ({document.failure})" if document.failure else ""
-    return f"{document.state}{why}, {document.chunk_count} chunks"
+    return f"{_standing(document)}{why}, {document.chunk_count} chunks"
+
+
+def _standing(document: KeptDocument) -> str:
+    return "being read" if document.state is DocumentState.WAITING else document.state.value
 
 
 def _shown(document: KeptDocument) -> dict[str, Any]:

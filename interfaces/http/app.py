@@ -15,6 +15,7 @@ from starlette.staticfiles import StaticFiles
 from interfaces.http import candidates, documents, events, health, items, memories, subjects, turns, webhooks
 from interfaces.http.description import describe
 from interfaces.http.limits import BodyLimit, OnlyThisMachine, RequestIds
+from interfaces.http.pages import documents as document_pages
 from interfaces.http.pages import entering, graph, me, overview, trying, wishes
 from interfaces.http.pages.admin import access, decisions, fleet, letters
 from interfaces.http.pages.admin import subjects as registry
@@ -77,6 +78,7 @@ def create_app(settings: Settings, *, anonymous: bool = False) -> FastAPI:
         overview.router,
         decisions.router,
         me.router,
+        document_pages.router,
         wishes.router,
         graph.router,
         trying.router,

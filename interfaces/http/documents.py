@@ -16,9 +16,9 @@ from interfaces.http.service import Opened
 from memory.documents.delete import delete_document
 from memory.documents.put import PutOutcome
 from memory.documents.rights import require_removable, visible_document
-from memory.rights import seen_of
-from policies.access import acting, may_see, require
+from policies.access import acting, require
 from producers.documents import put_document
+from recall.documents import list_documents
 from recall.excerpts import find_excerpts
 from schema import Capability, Document, DocumentState, KeptDocument, Visibility
 from schema.document import MediaType, checked_content
@@ -140,14 +140,7 @@ def list_(
     limit: Annotated[int, Query(ge=1, le=100)] = 50,
 ) -> DocumentsOut:
     """List the documents that the key may see, without what they say."""
-    seen = seen_of(about.principal, about.subject, service.context.catalog)
-    found: list[KeptDocument] = []
-    last, documents = after, service.context.catalog.documents
-    while len(found) <= limit and (page := documents.page_after(about.subject, last, limit + 1)):
-        found += [one for one in page if seen is None or may_see(seen, one.labels)]
-        last = page[-1].document_id
-    items = found[:limit]
-    more = items[-1].document_id if len(found) > limit else None
+    items, more = list_documents(about.principal, about.subject, service.context.catalog, after=after, limit=limit)
     return DocumentsOut(items=[_told(one, with_content=False) for one in items], after=more)
 
 
@@ -201,9 +194,8 @@ def delete(document_id: DocumentId, about: About, service: Opened) -> DeletedOut
 
 
 def _told(document: KeptDocument, *, with_content: bool) -> DocumentOut:
-    is_masked = document.quarantined or document.indexed_digest == document.digest
     return DocumentOut(
         **document.model_dump(include=set(DocumentOut.model_fields) - {"content"}),
         state=document.state,
-        content=document.content if with_content and is_masked else None,
+        content=document.content if with_content and document.is_screened else None,
     )

@@ -65,10 +65,11 @@ About = Annotated[_Asked, Depends(_asked)]
 
 
 class ContextOut(BaseModel):
-    """Text for a prompt, and the memories that stand in it."""
+    """Text for a prompt, the memories that stand in it, and the ids of the documents of which excerpts do."""
 
     text: str
     used: list[uuid.UUID]
+    documents: list[str]
     etag: str
     tokens: int
 
@@ -135,7 +136,13 @@ def context(
         bullets=bullets,
         now=datetime.now(UTC),
     )
-    return ContextOut(text=block.text, used=list(block.used), etag=block.etag, tokens=block.tokens)
+    return ContextOut(
+        text=block.text,
+        used=list(block.used),
+        documents=list(block.documents),
+        etag=block.etag,
+        tokens=block.tokens,
+    )
 
 
 @router.post("/retrieval", summary="What an agent should know before it answers")

@@ -11,12 +11,15 @@ from typing import Any, Final
 import numpy as np
 
 from memory.context import MemoryContext
+from memory.documents.indexing import make_searchable
+from memory.documents.put import put_document
 from memory.draft import Draft
 from memory.publish import publish
 from policies.merge import supersede
 from schema import (
     Asker,
     Candidate,
+    Document,
     Fact,
     Kind,
     Memory,
@@ -228,3 +231,12 @@ def _wishing(subject: Subject, topic: str, context: MemoryContext) -> Any:
     draft = Draft(subject, FIRST_DAY, context.policy.version, by="worker")
     draft.set_preference(Preference(name=PreferenceName.BLOCKED_TOPIC, value=topic), "wish", "topic_blocked")
     return draft.changes()
+
+
+def tell(subject: Subject, context: MemoryContext) -> None:
+    """A story of a subject, `mill`, made searchable as the worker does."""
+    text = "The old mill stood at the river, and my father ground the rye of the village in it until the flood of 1962."
+    content = "\n\n".join(f"{text} That was in the year {1900 + number}." for number in range(30))
+    story = Document(document_id="mill", **subject.model_dump(), title="The mill", content=content)
+    put_document(None, story, context, now=FIRST_DAY)
+    make_searchable(subject, "mill", context, lambda: FIRST_DAY)

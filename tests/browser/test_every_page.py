@@ -21,7 +21,7 @@ from memory.members import set_member
 from schema import Capability, MemberRole, Subject
 from stores.queue import send_dead_letter
 from tests.browser.conftest import Visit
-from tests.browser.people import a_memory, a_turn, know, know_many, maya
+from tests.browser.people import a_memory, a_turn, know, know_many, maya, tell
 
 _COLOURS: Final[tuple[Literal["dark", "light"], ...]] = ("dark", "light")
 # What is wrong by day is by night too, but for the colours.
@@ -41,6 +41,10 @@ def pages_of(known: dict[str, UUID]) -> dict[str, str]:
         "delete": f"{memory}/delete",
         "reviews": "/me/reviews",
         "wishes": "/me/wishes",
+        "documents": "/me/documents",
+        "document": "/me/documents/mill",
+        "delete-document": "/me/documents/mill/delete",
+        "found-in-a-document": "/me?ask=Where+did+the+old+mill+stand%3F",
         "graph": "/me/graph",
         "graph-about": "/me/graph?about=Lea",
         "timeline": "/me/timeline?entity=User&attribute=home_city",
@@ -82,6 +86,7 @@ def eyes(pytestconfig: pytest.Config) -> Iterator[Eyes]:
 def test_every_page_is_for_everyone_at_every_width(
     visit: Callable[..., Visit], subject: Subject, context: MemoryContext, eyes: Eyes
 ) -> None:
+    tell(subject, context)
     me = visit(subject, refusals={401, 404})
     for name, path in pages_of(maya(subject, context)).items():
         me.open(path)
@@ -111,6 +116,8 @@ def staff_pages_of(subject: Subject, known: dict[str, UUID]) -> dict[str, str]:
         "staff-overview": whose,
         "staff-memory": f"{whose}/memories/{known['berlin']}",
         "staff-wishes": f"{whose}/wishes",
+        "staff-documents": f"{whose}/documents",
+        "staff-document": f"{whose}/documents/mill",
         "staff-graph": f"{whose}/graph",
         "staff-subject-reviews": f"{whose}/reviews",
     }
@@ -120,6 +127,7 @@ def test_every_page_for_staff_is_for_everyone_at_every_width(
     visit: Callable[..., Visit], subject: Subject, context: MemoryContext, eyes: Eyes
 ) -> None:
     known, now = maya(subject, context), datetime.now(UTC)
+    tell(subject, context)
     leaver = Subject(tenant_id=subject.tenant_id, subject_id=f"{subject.subject_id}-left")
     know(leaver, [a_memory(leaver, 0, "Leo plays chess.", context)], context)
     erase_subject(leaver, context, by="staff:ann", now=now)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from datetime import UTC, date, datetime, time, timedelta, tzinfo
 from itertools import groupby
 from typing import Annotated, Final
@@ -19,6 +19,7 @@ from interfaces.http.pages.rendering import page
 from interfaces.http.pages.viewing import STAFF_ROOT, Shown, note_look
 from interfaces.http.service import Opened
 from recall.events import listener_of
+from recall.excerpts import Excerpt, find_excerpts
 from recall.filters import Filters
 from recall.listing import list_memories
 from recall.registry import find_known, quotes_of
@@ -61,10 +62,12 @@ def overview(
         until=begin_of_day(until, zone, days=1),
     )
     following: str | None = None
+    excerpts: Sequence[Excerpt] = ()
     if ask.strip():
         now = datetime.now(UTC)
         memories = find_known(view.reader, subject, ask, stores, filters=filters, limit=_FOUND, now=now)
         groups = [("What answers best", memories)] if memories else []
+        excerpts = find_excerpts(view.reader, [subject], ask, stores)
     else:
         listed = list_memories(view.reader, subject, stores, filters=filters, cursor=cursor, limit=_A_PAGE)
         memories, following = listed.memories, listed.cursor
@@ -81,6 +84,7 @@ def overview(
         root=view.root,
         whose=subject.subject_id,
         groups=groups,
+        excerpts=excerpts,
         quotes=quotes_of(view.reader, subject, memories, stores),
         wanted=wanted,
         is_filtered=bool(kind or since or until or state != Status.ACTIVE.value),

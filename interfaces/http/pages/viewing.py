@@ -47,7 +47,9 @@ class View:
         return zone_of(self.preferences)
 
 
-def note_look(view: View, service: Service, what: str, memory_id: uuid.UUID | None = None) -> None:
+def note_look(
+    view: View, service: Service, what: str, memory_id: uuid.UUID | None = None, *, document_id: str | None = None
+) -> None:
     """Write in the audit that somebody of the staff looks at a subject's memory, before they do. A person's look at
     their own is nobody's affair."""
     if not view.is_staff:
@@ -59,6 +61,7 @@ def note_look(view: View, service: Service, what: str, memory_id: uuid.UUID | No
         by=view.by,
         reason=what,
         memory_id=memory_id,
+        document_id=document_id,
         policy_version=service.context.policy.version,
     )
     service.context.catalog.registry.note(line)

@@ -4,7 +4,16 @@ from __future__ import annotations
 
 from typing import Final
 
-from schema import AuditAction, AuditEntry, Memory, MemoryType, Status
+from schema import (
+    AuditAction,
+    AuditEntry,
+    DocumentState,
+    KeptDocument,
+    Memory,
+    MemoryType,
+    Status,
+    Visibility,
+)
 
 STATUS: Final = {
     Status.PROVISIONAL: "being looked at",
@@ -18,6 +27,27 @@ TYPE: Final = {
     MemoryType.EPISODIC: "something that happened",
     MemoryType.PROCEDURAL: "how you want things done",
 }
+FOR: Final = {
+    Visibility.PUBLIC: "all members, those who only admire too",
+    Visibility.PRIVATE: "the members who look after it together",
+    Visibility.PERSONAL: "its author alone",
+}
+"""Whom a document is for."""
+_STANDING: Final = {
+    DocumentState.WAITING: "being read",
+    DocumentState.SEARCHABLE: "found by questions",
+    DocumentState.QUARANTINED: "held back for a person to decide",
+    DocumentState.FAILED: "not read: it failed",
+    DocumentState.REFUSED: "refused",
+}
+NOTHING_YET: Final = {
+    DocumentState.WAITING: "It is being read. What it says is shown once what may not be kept is masked.",
+    DocumentState.SEARCHABLE: "There is no text in it.",
+    DocumentState.QUARANTINED: "It may give the assistant orders behind your back, so a person decides about it first.",
+    DocumentState.FAILED: "It could not be read. Those who run this service can have it tried again.",
+    DocumentState.REFUSED: "It is about something that is to be left alone, so nothing of it is kept.",
+}
+"""Why nothing of a document is shown, by where it stands."""
 _DONE: Final = {
     AuditAction.CREATED: "written down",
     AuditAction.UPDATED: "changed",
@@ -30,6 +60,9 @@ _DONE: Final = {
     AuditAction.LIFTED: "no longer kept for a legal reason",
     AuditAction.APPROVED: "agreed to",
     AuditAction.QUARANTINED: "held back for a person to decide",
+    AuditAction.DOCUMENT_INDEXED: "read",
+    AuditAction.DOCUMENT_REINDEXED: "read anew",
+    AuditAction.DOCUMENT_DELETED: "deleted",
     AuditAction.VIEWED: "looked at",
 }
 _BY: Final = {"worker": "the assistant's memory", "operator": "an operator", "nightly": "the nightly tidying"}
@@ -74,6 +107,11 @@ _PLACES: Final = {
     "index": "what was found by meaning",
     "events": "news of what changed",
 }
+
+
+def standing(document: KeptDocument) -> str:
+    """Return where a document stands."""
+    return _STANDING[document.state]
 
 
 def place(name: str) -> str:

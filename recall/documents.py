@@ -1,0 +1,73 @@
+"""Documents as they are read: listed page by page, and one of them part by part."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from memory.documents.rights import visible_document
+from memory.rights import seen_of
+from policies.access import may_see
+from schema import Chunk, KeptDocument, Principal, Subject
+from stores.catalog import Catalog
+
+
+@dataclass(frozen=True)
+class Part:
+    """What a chunk adds to a document behind the one before; `number` counts from 1."""
+
+    number: int
+    page: int | None
+    text: str
+
+
+@dataclass(frozen=True)
+class Parts:
+    """A document with some of its searchable parts, in their order, of `total`."""
+
+    document: KeptDocument
+    parts: list[Part]
+    total: int
+
+
+def list_documents(
+    principal: Principal | None, subject: Subject, catalog: Catalog, *, after: str | None = None, limit: int
+) -> tuple[list[KeptDocument], str | None]:
+    """Return documents of a subject that a principal sees, without their content, in the order of their ids, from
+    behind an id on; and the id from which the next page goes on, None on the last.
+
+    Raises:
+        NotAMember, NotAllowed: the principal may see nothing of the subject.
+    """
+    seen = seen_of(principal, subject, catalog)
+    found: list[KeptDocument] = []
+    last = after
+    while len(found) <= limit and (page := catalog.documents.page_after(subject, last, limit + 1)):
+        found += [one for one in page if seen is None or may_see(seen, one.labels)]
+        last = page[-1].document_id
+    shown = found[:limit]
+    return shown, shown[-1].document_id if len(found) > limit else None
+
+
+def parts_of(
+    principal: Principal | None, subject: Subject, document_id: str, catalog: Catalog, *, first: int = 1, limit: int
+) -> Parts:
+    """Return a document that a principal sees with what of it is searchable, from its `first` part on.
+
+    Raises:
+        NotFound: there is none of the subject under this id, or none that the principal sees.
+        NotAMember, NotAllowed: the principal may see nothing of the subject.
+    """
+    document = visible_document(principal, subject, document_id, catalog)
+    parts = _parts(catalog.documents.chunks_of(subject, document_id))
+    return Parts(document, parts[first - 1 : first - 1 + limit], len(parts))
+
+
+def _parts(chunks: Sequence[Chunk]) -> list[Part]:
+    """Return what each chunk adds: what two of them share stands with the first."""
+    parts, end = [], 0
+    for chunk in chunks:
+        shared = max(0, end - chunk.start)
+        parts.append(Part(chunk.number + 1, chunk.page, chunk.content[shared:].strip("\n")))
+        end = max(end, chunk.end)
+    return parts
