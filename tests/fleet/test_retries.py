@@ -16,7 +16,8 @@ from tests.fleet.state import assert_all_as_said
 
 @pytest.fixture
 def fleet_without_beat(broker_url: str, tmp_path: Path) -> Iterator[Fleet]:
-    with closing(Fleet(broker_url, tmp_path, **ORACLE)) as fleet:
+    # A worker that the machine stops for longer than its lease loses the subject, whom only a sweep would find again.
+    with closing(Fleet(broker_url, tmp_path, lease_seconds=60, **ORACLE)) as fleet:
         yield fleet
 
 
