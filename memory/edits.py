@@ -83,7 +83,7 @@ def edit(
     Raises:
         NotFound, NotAMember, NotAllowed: see `writable_memory`; so may what it would be seen as not be written.
         VersionMismatch: it is at another version.
-        NotPossible: an agent would change the words of somebody who is trusted more.
+        NotPossible: it is provisional, or an agent would change the words of somebody who is trusted more.
         NotKept: the new summary is a secret, planted, or on a blocked topic.
         pydantic.ValidationError: a value cannot be what its field says.
         ConcurrentChange: others kept changing it.
@@ -133,7 +133,7 @@ def pin(
     """Keep a memory from fading, or with `pinned` False no longer.
 
     Raises:
-        NotFound, NotAMember, NotAllowed, ConcurrentChange: see `edit`.
+        NotPossible, NotFound, NotAMember, NotAllowed, ConcurrentChange: see `edit`.
     """
 
     def change(memory: Memory, draft: Draft) -> None:
@@ -157,7 +157,7 @@ def suppress(
     """Keep a memory and never tell it, or with `suppressed` False tell it again.
 
     Raises:
-        NotFound, NotAMember, NotAllowed, ConcurrentChange: see `edit`.
+        NotPossible, NotFound, NotAMember, NotAllowed, ConcurrentChange: see `edit`.
     """
 
     def change(memory: Memory, draft: Draft) -> None:
@@ -241,6 +241,9 @@ def _change(
     by = by or (OPERATOR if principal is None else principal.key_id)
     for _ in range(_ATTEMPTS):
         memory = writable_memory(principal, subject, memory_id, context.catalog)
+        if memory.status is Status.PROVISIONAL:
+            # What comes of its turn takes its place, and knows nothing of what was done to it.
+            raise NotPossible("it is provisional: change what comes of it, in a moment, or delete it")
         draft = Draft(subject, now, context.policy.version, by=by)
         draft.load([memory])
         change(memory, draft)

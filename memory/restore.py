@@ -150,7 +150,7 @@ def put_rest_back(
             held += 1
     turns = messages = left_out = 0
     for waiting in _lines(folder / TURNS, WaitingTurn):
-        done = _put_turn_back(waiting, context)
+        done = _put_turn_back(waiting, manifest.began_at, context)
         turns += done
         left_out += not done
     erased_since = context.catalog.tombstones.since(manifest.began_at)
@@ -199,15 +199,16 @@ def _erase_again(line: ErasureLine, context: MemoryContext, by: str) -> bool:
     return True
 
 
-def _put_turn_back(waiting: WaitingTurn, context: MemoryContext) -> bool:
-    """Let a turn wait again, unless it was erased; what can be no turn here becomes a dead letter."""
+def _put_turn_back(waiting: WaitingTurn, began_at: datetime, context: MemoryContext) -> bool:
+    """Let a turn wait again, unless it was erased; what can be no turn here becomes a dead letter. One of a spool lay
+    there when the backup began."""
     subject = subject_of(waiting)
     try:
         turn = Turn.model_validate_json(waiting.body)
     except ValidationError:
         send_dead_letter(context.celery, reason=_UNREADABLE, turn_id=waiting.turn_id, body=waiting.body)
         return True
-    if waiting.arrived_at and any(stone.covers(turn, waiting.arrived_at) for stone in _stones(subject, context)):
+    if any(stone.covers(turn, waiting.arrived_at or began_at) for stone in _stones(subject, context)):
         return False
     try:
         # Nobody is on the way: the sweep looks at once.

@@ -16,6 +16,7 @@ from schema.errors import ConcurrentChange
 
 FORGOTTEN_AFTER: Final = timedelta(days=1)
 """How long something may be provisional whose turn never comes."""
+_HELD: Final = "under legal hold: kept, and told to nobody"
 _CAME_TO_NOTHING: Final = "its turn came to nothing"
 _NO_TURN: Final = "no turn of it came within a day"
 
@@ -28,7 +29,8 @@ def noted_of(subject: Subject, turn_ids: Collection[str], context: MemoryContext
 def settle(noted: Iterable[Memory], became: Mapping[str, Collection[uuid.UUID]], draft: Draft) -> None:
     """Settle on the draft what was noted. `became` are the memories that turns became or were merged into, by turn.
 
-    Of several memories of one turn the one that says most of what was noted takes it over.
+    Of several memories of one turn the one that says most of what was noted takes it over. What is under legal hold
+    stays, archived.
     """
     for memory in noted:
         ids = {id_ for turn_id in memory.source_turn_ids for id_ in became.get(turn_id, ())}
@@ -39,10 +41,10 @@ def settle(noted: Iterable[Memory], became: Mapping[str, Collection[uuid.UUID]],
         if memory.id not in draft.current:
             # A wish to forget in the same turns took it.
             continue
-        if best is not None and says[best.id] > 0:
-            draft.take_over(memory, best)
+        if memory.legal_hold or best is None or says[best.id] <= 0:
+            _withdraw(memory, _CAME_TO_NOTHING, draft)
         else:
-            draft.delete(memory, _CAME_TO_NOTHING)
+            draft.take_over(memory, best)
 
 
 def withdraw_stale(context: MemoryContext, now: datetime, limit: int) -> int:
@@ -51,7 +53,7 @@ def withdraw_stale(context: MemoryContext, now: datetime, limit: int) -> int:
     for memory in context.catalog.provisional.from_before(now - FORGOTTEN_AFTER, limit):
         draft = Draft(memory.subject, now, context.policy.version, by="worker")
         draft.load([memory])
-        draft.delete(memory, _NO_TURN)
+        _withdraw(memory, _NO_TURN, draft)
         try:
             publish(draft.changes(), {}, context)
         except ConcurrentChange:
@@ -59,3 +61,10 @@ def withdraw_stale(context: MemoryContext, now: datetime, limit: int) -> int:
             continue
         gone += 1
     return gone
+
+
+def _withdraw(memory: Memory, reason: str, draft: Draft) -> None:
+    if not memory.legal_hold:
+        draft.delete(memory, reason)
+    elif draft.current[memory.id].status is Status.PROVISIONAL:
+        draft.archive(draft.current[memory.id], _HELD)

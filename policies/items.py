@@ -19,6 +19,23 @@ _ORDER: Final[Mapping[str, Callable[[Any, Any], bool]]] = {
 }
 _OPERATORS: Final = frozenset({"$eq", "$ne", *_ORDER})
 _ANY: Final = "*"
+_DEEPEST: Final = 100
+"""How many objects and lists may lie within one another: what writes answers as JSON takes 255 levels."""
+
+
+def check_depth(value: Mapping[str, Any]) -> None:
+    """Check that JSON does not lie deeper than it can be read again.
+
+    Raises:
+        ValueError: it does.
+    """
+    level: list[Any] = [value]
+    for _ in range(_DEEPEST):
+        within = [one for outer in level for one in (outer.values() if isinstance(outer, Mapping) else outer)]
+        level = [one for one in within if isinstance(one, Mapping | list)]
+        if not level:
+            return
+    raise ValueError(f"lies deeper than {_DEEPEST} objects and lists within one another")
 
 
 def check_filter(wanted: Mapping[str, Any]) -> None:

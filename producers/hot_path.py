@@ -28,7 +28,7 @@ from memory.prompts import prompt
 from memory.publish import publish
 from memory.scoring import Origin, new_memory, score
 from memory.spoken_preferences import spoken_preferences
-from policies.admission import admit
+from policies.admission import admit, admit_for_model
 from policies.authority import authority_of
 from policies.categories import normalised_category
 from policies.limits import within_rate
@@ -38,6 +38,7 @@ from policies.privacy.screen import screen
 from policies.privacy.third_parties import may_name_others, told_of
 from policies.trigger import ACT_FROM, Trigger, is_borne_out, last_exchange, orders_in, trigger_by_rules
 from schema import (
+    AdmissionAction,
     AdmittedTurn,
     Candidate,
     Event,
@@ -133,7 +134,7 @@ class HotPath:
             return by_rules
         asked = self._model.submit(self._ask, turn)
         try:
-            return asked.result(self._context.settings.hot_path_model_ms / 1000)
+            return asked.result(self._context.settings.hot_path_model_ms / 1000) or by_rules
         except TookTooLong:
             asked.cancel()
             HOT_PATH.labels("late").inc()
@@ -141,12 +142,19 @@ class HotPath:
             _log.warning("trigger_unanswered", error=type(error).__name__)
         return by_rules
 
-    def _ask(self, turn: Turn) -> Trigger:
+    def _ask(self, turn: Turn) -> Trigger | None:
+        """Return what the model makes of a turn; None where it may not be shown it."""
         llm, categories = self._context.llm, self._context.settings.categories
         assert llm is not None
         said, before = last_exchange(turn)
-        shown = [{"role": "assistant", "content": before[-_SHOWN_CHARS:]}] if before else []
-        shown.append({"role": "user", "content": said[:_SHOWN_CHARS]})
+        screened = screen(said, self._context.policy)
+        if screened.verdict is Verdict.REFUSE or not self._may_be_shown(turn, before):
+            return None
+        told = screen(before, self._context.policy)
+        shown = []
+        if before and told.verdict is not Verdict.REFUSE:
+            shown.append({"role": "assistant", "content": told.text[-_SHOWN_CHARS:]})
+        shown.append({"role": "user", "content": screened.text[:_SHOWN_CHARS]})
         messages = "\n".join(json.dumps(one, ensure_ascii=False) for one in shown)
         answer = llm.complete(
             prompt(PROMPT).filled(messages=messages, categories=", ".join(categories)), _Answer
@@ -163,6 +171,17 @@ class HotPath:
             reasons=(PROMPT,) if borne_out else (PROMPT, "not_borne_out"),
             by="model",
         )
+
+    def _may_be_shown(self, turn: Turn, before: str) -> bool:
+        """Return whether a model may be shown a turn: as the worker does, nothing that may not be kept."""
+        if not self._remembers(turn) or admit_for_model(turn, before).action is AdmissionAction.SKIP:
+            return False
+        wanted = self._context.catalog.preferences.of(turn.subject)
+        return wanted.consent != "withdrawn" and not wanted.pauses(turn.conversation_id)
+
+    def _remembers(self, turn: Turn) -> bool:
+        """Return whether the agent of a turn is one that remembers."""
+        return self._context.settings.switches_of(turn.agent_id).creator
 
     def _twice(self, turn: Turn, trigger: Trigger, by: str, now: datetime) -> Noted:
         try:
@@ -184,6 +203,7 @@ class HotPath:
             done.append("forget")
         withheld = turn.turn_id in spoken.withheld or turn.consent == "withdrawn"
         candidate = None
+        withheld = withheld or not (self._remembers(turn) or trigger.explicit)
         if trigger.should_create and not withheld and not hidden:
             candidate = self._provisional(turn, trigger, spoken.topics(turn.turn_id), draft)
         undecided = Undecided(turn, timedelta(seconds=context.settings.clock_tolerance_seconds))

@@ -21,6 +21,7 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 from memory.metrics import RETRIEVER, RETRIEVER_ROUNDS, RETRIEVER_SECONDS
 from memory.prompts import prompt
 from policies.privacy.screen import screen
+from recall.audience import audiences
 from recall.retrieve import Hit, retrieve
 from schema import Message, Policy, Principal, Subject
 from schema.errors import AfterturnError
@@ -31,9 +32,12 @@ PROMPT: Final = "retrieve-1"
 _HITS_A_QUERY: Final = 3
 _QUERIES_A_ROUND: Final = 3
 _GIVEN_AT_MOST: Final = 9
+_MODEL_CALLS: Final = 16
+"""Questions to the model that may be under way in this process: one that is late holds its place until it is over."""
 _SHOWN_CHARACTERS: Final = 500
 """Of one message: what a model needs to see what is talked about."""
 _log = structlog.get_logger()
+_pool = ThreadPoolExecutor(_MODEL_CALLS, thread_name_prefix="retriever")
 
 
 class Outcome(StrEnum):
@@ -112,6 +116,8 @@ def retrieve_in_rounds(
     if not question:
         raise ValueError("messages: none of them is the user's; send at least what the user said last")
     started = time.monotonic()
+    # Before a model is asked for whoever may see nothing.
+    audiences(principal, subjects, stores)
     search = _Search(principal, subjects, stores, now)
     if llm is None:
         found = Retrieved(tuple(search.ask([question], _GIVEN_AT_MOST).values())[:_GIVEN_AT_MOST], 0, Outcome.SINGLE)
@@ -192,13 +198,12 @@ def _ask(llm: LLM, shown: str, labels: Mapping[str, Hit], deadline: float) -> _S
     """
     memories = "\n".join(_line(label, hit) for label, hit in labels.items()) or "(none yet)"
     text = prompt(PROMPT).filled(messages=shown, memories=memories)
-    pool = ThreadPoolExecutor(1, thread_name_prefix="retriever")
+    answer: Future[_Step] = _pool.submit(lambda: llm.complete(text, _Step).answer)
     try:
-        answer: Future[_Step] = pool.submit(lambda: llm.complete(text, _Step).answer)
         return answer.result(max(0.0, deadline - time.monotonic()))
     finally:
         # Whoever waits for the agent does not wait for a model that is late.
-        pool.shutdown(wait=False, cancel_futures=True)
+        answer.cancel()
 
 
 def _line(label: str, hit: Hit) -> str:

@@ -93,9 +93,10 @@ def process(received: Sequence[ReceivedTurn], lease: Lease, context: WorkerConte
         Exception: whatever a part raised before the commit; nothing was written.
     """
     subject = lease.subject
+    # First what was noted, then what was erased: so what is erased between is missed when it is settled.
+    noted = noted_of(subject, [arrived.turn.turn_id for arrived in received], context)
     fresh, too_late = _fresh(received, subject, context)
     refused = tuple(_refused(one, now) for one in too_late)
-    noted = noted_of(subject, [arrived.turn.turn_id for arrived in received], context)
     if not fresh:
         if refused or noted:
             draft = Draft(subject, now, context.policy.version, by=_WORKER)

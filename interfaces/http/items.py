@@ -13,18 +13,20 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 from interfaces.http.service import Opened
 from interfaces.http.subjects import About
 from memory.items import Answer, Get, ListNamespaces, Scored, Search, read_items, write_items
-from policies.items import check_filter
+from policies.items import check_depth, check_filter
 from schema.item import NamespaceMatch, Put
 
 router = APIRouter(prefix="/api/v1/subjects/{subject_id}/store", tags=["store"])
 
 
 def _checked_filter(wanted: dict[str, Any]) -> dict[str, Any]:
+    check_depth(wanted)
     check_filter(wanted)
     return wanted
 
 
 def _checked_value(value: dict[str, Any]) -> dict[str, Any]:
+    check_depth(value)
     try:
         json.dumps(value, allow_nan=False, ensure_ascii=False).encode()
     except UnicodeEncodeError:

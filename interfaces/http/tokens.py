@@ -5,8 +5,10 @@ The issuer says who somebody is. What they may do is at most what the settings s
 
 from __future__ import annotations
 
+import http.client
 import json
 import threading
+import time
 import urllib.request
 from typing import Any, Final
 
@@ -28,6 +30,8 @@ _COOLDOWN_SECONDS: Final = 30.0
 _KEYS_SECONDS: Final = 600.0
 """For how long the issuer's keys are taken as they were read; an unknown one has them read again, at most each half
 minute."""
+_REST_SECONDS: Final = 5.0
+"""For how long an issuer that could not be read is not asked again: whoever asks us meanwhile does not wait for it."""
 _LONGEST: Final = 8_192
 _DISCOVERY: Final = "/.well-known/openid-configuration"
 _MOST_BYTES: Final = 256 * 1024
@@ -42,8 +46,9 @@ class Tokens:
 
     def __init__(self, settings: Settings) -> None:
         self._settings = settings
-        self._client: jwt.PyJWKClient | None = None
+        self._client: _Keys | None = None
         self._opening = threading.Lock()
+        self._rests_until = 0.0
 
     def principal_of(self, token: str) -> Principal | None:
         """Return whom a token stands for; None where it is none of the issuer's, for somebody else, or run out.
@@ -106,11 +111,41 @@ class Tokens:
     def _keys(self) -> jwt.PyJWKClient:
         with self._opening:
             if self._client is None:
-                url = self._settings.oidc_jwks_url or _jwks_url(str(self._settings.oidc_issuer))
-                self._client = jwt.PyJWKClient(
+                url = self._settings.oidc_jwks_url or self._discovered()
+                self._client = _Keys(
                     url, lifespan=_KEYS_SECONDS, timeout=_FETCH_SECONDS, cooldown_duration=_COOLDOWN_SECONDS
                 )
             return self._client
+
+    def _discovered(self) -> str:
+        if time.monotonic() < self._rests_until:
+            raise IssuerAway("the discovery document of the OpenID provider could not be read a moment ago")
+        try:
+            return _jwks_url(str(self._settings.oidc_issuer))
+        except IssuerAway:
+            self._rests_until = time.monotonic() + _REST_SECONDS
+            raise
+
+
+class _Keys(jwt.PyJWKClient):
+    """The issuer's keys. Its lock is held while they are read: so they are not read by each who asks while they cannot
+    be."""
+
+    _rests_until = 0.0
+
+    def fetch_data(self) -> Any:
+        """Read the keys.
+
+        Raises:
+            PyJWKClientConnectionError: they cannot be read, or could not a moment ago.
+        """
+        if time.monotonic() < self._rests_until:
+            raise PyJWKClientConnectionError("the keys could not be read a moment ago")
+        try:
+            return super().fetch_data()
+        except (PyJWTError, OSError, ValueError, http.client.HTTPException) as error:
+            self._rests_until = time.monotonic() + _REST_SECONDS
+            raise PyJWKClientConnectionError("the keys cannot be read") from error
 
 
 def _text(claims: dict[str, Any], name: str) -> str | None:
@@ -130,6 +165,6 @@ def _jwks_url(issuer: str) -> str:
         url = document["jwks_uri"]
         if document["issuer"] != issuer or not isinstance(url, str) or not url.startswith(("https://", "http://")):
             raise IssuerAway("the discovery document of the OpenID provider is of another issuer")
-    except (OSError, ValueError, KeyError, TypeError) as error:
+    except (OSError, ValueError, KeyError, TypeError, http.client.HTTPException) as error:
         raise IssuerAway("the discovery document of the OpenID provider cannot be read") from error
     return url

@@ -14,7 +14,7 @@ from memory.erasure.raw_turns import reduced_turns
 from memory.publish import publish
 from memory.rights import NO_SUCH
 from policies.consolidation import Aftermath, without
-from schema import Kind, Memory, MemoryType, Subject, Tombstone
+from schema import Kind, Memory, MemoryType, Scope, Status, Subject, Tombstone
 from schema.errors import ConcurrentChange, NotFound, UnderLegalHold
 from stores.catalog import Catalog
 from stores.open import Stores
@@ -37,7 +37,8 @@ def erase_memories(
     turns: Collection[str] = (),
 ) -> Aftermath:
     """Remove memories, their vectors, and the raw turns that no other memory needs; and `turns`, in the same
-    transaction, in which the tombstones are set. A line without content stays.
+    transaction, in which the tombstones are set. A line without content stays. Of a turn of which something provisional
+    goes nothing is kept when it comes.
 
     Raises:
         NotFound: the subject has no such memory.
@@ -49,13 +50,19 @@ def erase_memories(
         aftermath = remove(memory_ids, draft, context, reason)
         if aftermath.held:
             raise UnderLegalHold(aftermath.held)
-        changes = replace(draft.changes(fence), tombstones=tuple(tombstones), erased_turns=frozenset(turns))
+        stones = (*tombstones, *_of_turns_to_come(aftermath.deleted, now))
+        changes = replace(draft.changes(fence), tombstones=stones, erased_turns=frozenset(turns))
         try:
             publish(changes, {}, context)
         except ConcurrentChange:
             continue
         return aftermath
     raise ConcurrentChange
+
+
+def _of_turns_to_come(deleted: Iterable[Memory], now: datetime) -> list[Tombstone]:
+    noted = (memory for memory in deleted if memory.status is Status.PROVISIONAL)
+    return [Tombstone(Scope.TURN, turn_id, now) for memory in noted for turn_id in memory.source_turn_ids]
 
 
 def erase_memory(subject: Subject, memory_id: uuid.UUID, context: MemoryContext, *, by: str, now: datetime) -> Proof:

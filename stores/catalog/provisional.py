@@ -56,10 +56,12 @@ class ProvisionalStore:
 
 
 def require_undecided(connection: Connection, changes: Changes) -> None:
-    """Check, in the transaction that notes something of a turn, that the turn was neither processed nor erased.
+    """Check, in the transaction that notes something of a turn, that the turn was neither processed nor erased, and
+    that nothing was noted of it meanwhile.
 
     Raises:
         AlreadyDecided: it was.
+        ConcurrentChange: something was noted: read it.
     """
     if changes.undecided is None:
         return
@@ -71,6 +73,9 @@ def require_undecided(connection: Connection, changes: Changes) -> None:
         erased = Tombstone(Scope(row.scope), row.key, row.at)
         if erased.covers(turn, changes.at) or erased.refuses(turn, tolerance):
             raise AlreadyDecided
+    turns = whose(changes.subject) | {"turns": [turn.turn_id]}
+    if changes.created and connection.execute(_IN_TURNS, turns).first() is not None:
+        raise ConcurrentChange
 
 
 def require_settled(connection: Connection, changes: Changes) -> None:
@@ -83,5 +88,6 @@ def require_settled(connection: Connection, changes: Changes) -> None:
         return
     turns = {"turns": [entry.turn_id for entry in changes.ledger]}
     noted = set(connection.execute(_IN_TURNS, whose(changes.subject) | turns).scalars())
-    if noted - {memory.id for memory in changes.deleted}:
+    kept = {memory.id for memory in changes.updated if memory.status is not Status.PROVISIONAL}
+    if noted - kept - {memory.id for memory in changes.deleted}:
         raise ConcurrentChange

@@ -81,7 +81,8 @@ def write(
     Raises:
         StaleFence: the catalog has seen a newer fencing token for the subject.
         ConcurrentChange: an updated or deleted memory or document is no longer at the version that was read, or a
-            settled review was settled before, or something stays provisional of a turn that is decided.
+            settled review was settled before, something stays provisional of a turn that is decided, or it was noted
+            twice at once.
         AlreadyDecided: the turn that was to be undecided is not.
         UnderLegalHold: a deleted memory is.
     """

@@ -11,12 +11,16 @@ from typing import Any
 
 import pytest
 
+from memory.edits import NotPossible, pin, suppress
 from memory.erasure.memories import erase_memories
+from memory.legal_holds import set_legal_hold
+from memory.preferences import set_preference
 from memory.settle import withdraw_stale
 from producers.hot_path import FAILED, HotPath, Noted
 from recall.retrieve import retrieve
-from schema import Memory, Status, Subject, Turn
+from schema import Memory, Preference, PreferenceName, Status, Subject, Turn
 from schema.errors import AlreadyDecided, CatalogOutage
+from schema.settings_agents import AgentSwitches
 from tests.contract.pipeline import Worker, on_every_store, only
 from tests.scripted import Scripted, guarded
 from tests.turns import a_turn, subject
@@ -82,6 +86,44 @@ def test_asked_again_the_same_is_noted_once(worker: Worker, hot: HotPath, anna: 
     first, again = noted(hot, turn).candidate, noted(hot, turn).candidate
     assert first and again and first.id == again.id
     assert worker.event_names(subject(anna)) == ["memory.candidate"]
+
+
+def test_noted_by_two_at_once_the_same_is_noted_once(
+    worker: Worker, hot: HotPath, anna: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    turn, store = a_turn(anna, 0, ALLERGIC), worker.context.catalog.provisional
+    read, between = store.of_turns, threading.Event()
+
+    def another_comes_between(*asked: Any) -> list[Memory]:
+        there = read(*asked)
+        if not between.is_set():
+            between.set()
+            noted(hot, turn)
+        return there
+
+    monkeypatch.setattr(store, "of_turns", another_comes_between)
+    candidate = noted(hot, turn).candidate
+    assert candidate is not None
+    assert provisional(worker, subject(anna)) == [candidate]
+
+
+@pytest.mark.parametrize("comes", [True, False], ids=["its turn comes", "its turn never comes"])
+def test_what_is_noted_and_under_legal_hold_stays_and_stops_nothing(
+    worker: Worker, hot: HotPath, anna: str, comes: bool
+) -> None:
+    turn, now = a_turn(anna, 0, ALLERGIC), datetime.now(UTC)
+    candidate = noted(hot, turn).candidate
+    assert candidate is not None
+    set_legal_hold(subject(anna), [candidate.id], worker.context, why="case 7", by="counsel", now=now)
+    if comes:
+        processed(worker, turn)
+        assert worker.outcomes(subject(anna)) == {turn["turn_id"]: "kept"}
+        assert len(worker.known(subject(anna))) == 1
+    else:
+        withdraw_stale(worker.context, now + timedelta(hours=25), 10_000)
+    assert provisional(worker, subject(anna)) == []
+    held = only(worker.known(subject(anna), Status.ARCHIVED))
+    assert (held.id, held.legal_hold) == (candidate.id, True)
 
 
 def test_of_a_turn_that_was_processed_nothing_is_noted(worker: Worker, hot: HotPath, anna: str) -> None:
@@ -176,6 +218,46 @@ def test_erased_meanwhile_what_is_noted_leaves_no_word(worker: Worker, hot: HotP
     assert worker.event_names(subject(anna)) == ["memory.deleted"]
 
 
+def test_of_what_is_noted_and_erased_nothing_comes_with_its_turn(
+    worker: Worker, hot: HotPath, anna: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    turn, other = a_turn(anna, 0, ALLERGIC), a_turn(anna, 1, "I am allergic to walnuts.")
+    for early in (True, False):
+        candidate = noted(hot, turn if early else other).candidate
+        assert candidate is not None
+
+        def erase(ids: Any = (candidate.id,)) -> None:
+            erase_memories(subject(anna), ids, worker.context, by="test", reason="", now=datetime.now(UTC))
+
+        if early:
+            erase()
+            processed(worker, turn)
+            continue
+        read = worker.context.catalog.processed
+
+        def erased_meanwhile(*asked: Any, erase: Any = erase, read: Any = read) -> Any:
+            monkeypatch.undo()
+            erase()
+            return read(*asked)
+
+        monkeypatch.setattr(worker.context.catalog, "processed", erased_meanwhile)
+        processed(worker, other)
+        worker.wait_over(subject(anna))
+        worker.work(subject(anna))
+    assert worker.state(subject(anna)) == []
+    assert worker.dead_letters() == []
+
+
+@pytest.mark.parametrize("change", [pin, suppress])
+def test_what_is_noted_is_not_changed_as_that_would_be_lost(
+    worker: Worker, hot: HotPath, anna: str, change: Any
+) -> None:
+    candidate = noted(hot, a_turn(anna, 0, ALLERGIC)).candidate
+    assert candidate is not None
+    with pytest.raises(NotPossible, match="provisional"):
+        change(None, subject(anna), candidate.id, worker.context, now=datetime.now(UTC))
+
+
 def test_what_is_noted_and_whose_turn_never_comes_is_withdrawn_after_a_day(
     worker: Worker, hot: HotPath, anna: str
 ) -> None:
@@ -230,3 +312,40 @@ def test_a_model_that_is_late_or_fails_leaves_it_to_the_rules(alone: Worker, ann
         assert (trigger.by, trigger.should_create) == ("rules", True)
         assert time.monotonic() - began < 5
     over.set()
+
+
+def test_a_model_is_shown_no_secret(alone: Worker, anna: str) -> None:
+    model = Scripted(an_answer(""))
+    settings = alone.context.settings.model_copy(update={"hot_path": "model", "hot_path_model_ms": 5_000.0})
+    hot = HotPath(replace(alone.context, settings=settings, llm=guarded(model)))
+    said = "I moved banks, and my card number is 4111 1111 1111 1111 by the way."
+    hot.trigger(Turn.model_validate(a_turn(anna, 0, said)))
+    assert "moved banks" in model.prompts[0]
+    assert "4111" not in model.prompts[0]
+
+
+@pytest.mark.parametrize("because", ["consent", "the turn's consent", "off the record", "the agent"])
+def test_a_model_is_not_shown_what_may_not_be_kept(alone: Worker, anna: str, because: str) -> None:
+    model, fields, said = Scripted(an_answer("Allergic to peanuts.")), {}, ALLERGIC
+    update: dict[str, Any] = {"hot_path": "model", "hot_path_model_ms": 5_000.0}
+    if because == "consent":
+        withdrawn = Preference(name=PreferenceName.CONSENT, value="withdrawn")
+        set_preference(subject(anna), withdrawn, alone.context, by="anna", now=datetime.now(UTC))
+    elif because == "the turn's consent":
+        fields = {"consent": "withdrawn"}
+    elif because == "off the record":
+        said = f"Off the record: {ALLERGIC}"
+    else:
+        fields, update["agents"] = {"agent_id": "weather"}, {"weather": AgentSwitches(creator=False)}
+    settings = alone.context.settings.model_copy(update=update)
+    hot = HotPath(replace(alone.context, settings=settings, llm=guarded(model)))
+    assert noted(hot, a_turn(anna, 0, said) | fields).candidate is None
+    assert model.prompts == []
+
+
+def test_an_agent_that_does_not_remember_notes_orders_alone(alone: Worker, anna: str) -> None:
+    update = {"agents": {"weather": AgentSwitches(creator=False)}}
+    hot = HotPath(replace(alone.context, settings=alone.context.settings.model_copy(update=update)))
+    assert noted(hot, a_turn(anna, 0, ALLERGIC) | {"agent_id": "weather"}).candidate is None
+    assert noted(hot, a_turn(anna, 1, f"Remember that {ALLERGIC}") | {"agent_id": "weather"}).candidate is not None
+    assert noted(hot, a_turn(anna, 2, ALLERGIC) | {"agent_id": "friend"}).candidate is not None

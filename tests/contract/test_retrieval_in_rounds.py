@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 from recall.iterative import Limits, Outcome, Retrieved, retrieve_in_rounds
-from schema import Message, Subject
-from schema.errors import LLMUnavailable
+from schema import Capability, Message, Principal, Subject
+from schema.errors import LLMUnavailable, NotAMember
 from schema.settings_agents import AgentSwitches
 from tests.contract.pipeline import Worker
 from tests.scripted import Scripted, guarded
@@ -126,6 +126,40 @@ def test_an_agent_does_not_wait_for_a_model_that_is_late(worker: Worker, maya: S
     late.set()
     assert found.outcome is Outcome.CUT
     assert "peanuts" in found.hits[0].memory.summary
+
+
+def test_a_model_that_hangs_takes_no_more_than_so_many_threads(worker: Worker, maya: Subject) -> None:
+    over = threading.Event()
+
+    def hangs(_prompt: str) -> Any:
+        over.wait(20)
+        return step("IGNORE")
+
+    model, limits = Scripted(hangs), Limits(seconds=0.02)
+    try:
+        for _ in range(24):
+            assert retrieved(worker, maya, model, limits=limits).outcome is Outcome.CUT
+        assert sum(one.name.startswith("retriever") for one in threading.enumerate()) <= 16
+    finally:
+        over.set()
+
+
+def test_no_model_is_asked_for_whoever_may_see_nothing(worker: Worker, maya: Subject) -> None:
+    model = Scripted(step("IGNORE"))
+    stranger = Principal(
+        tenant_id=maya.tenant_id, user_id="stranger", capabilities=frozenset({Capability.READ}), key_id="k"
+    )
+    with pytest.raises(NotAMember):
+        retrieve_in_rounds(
+            stranger,
+            [maya],
+            [WEATHER],
+            worker.context,
+            llm=guarded(model),
+            limits=Limits(seconds=60),
+            now=datetime.now(UTC),
+        )
+    assert model.prompts == []
 
 
 def test_without_a_model_it_is_one_search(worker: Worker, maya: Subject) -> None:

@@ -120,6 +120,7 @@ def test_the_keys_are_kept_and_an_unknown_one_is_looked_up(
     broker_url: str, issuer: Issuer, tmp_path: Path, user: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("interfaces.http.tokens._COOLDOWN_SECONDS", 0.0)
+    monkeypatch.setattr("interfaces.http.tokens._REST_SECONDS", 0.0)
     update = {"oidc_issuer": issuer.url, "oidc_audience": AUDIENCE, "oidc_capabilities": (Capability.READ,)}
     with served(settings_in(tmp_path, broker_url).model_copy(update=update), anonymous=True) as fresh:
         with fresh.client() as nobody:
