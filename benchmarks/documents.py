@@ -32,6 +32,8 @@ from policies.access import seen_by
 from recall.excerpts import find_excerpts
 from schema import Capability, Document, MemberRole, Principal, Subject, Visibility
 from schema.settings import Settings
+from stores.catalog.engine import create_catalog_engine
+from stores.catalog.revisions import migrate
 from stores.embedding.base import Embedder, Reading, Vectors, reading_of
 from stores.index.base import Vector
 from tests.conftest import free_port
@@ -114,6 +116,9 @@ def opened(on_postgres: bool, **policy: int) -> Iterator[MemoryContext]:
         settings = Settings(data_dir=folder / "data", broker_url=broker)
         if on_postgres:
             database = stack.enter_context(postgres_of_our_own(folder / "postgres"))
+            engine = create_catalog_engine(database)
+            migrate(engine)
+            engine.dispose()
             settings = settings.model_copy(update={"catalog_url": database, "index": "pgvector"})
         context = stack.enter_context(closing(open_memory(settings)))
         context.embedder.embed(["Load the model."])
