@@ -9,7 +9,8 @@ from enum import StrEnum
 from typing import Final
 
 from memory.documents.rights import require_puttable
-from schema import Document, KeptDocument, Principal
+from policies.privacy.documents import masked_title
+from schema import Document, KeptDocument, Policy, Principal
 from schema.document import BLOCKED_TOPIC
 from schema.errors import ConcurrentChange, Refused
 from schema.settings import variable_of
@@ -17,6 +18,7 @@ from stores.catalog import Changes, DocumentWrite
 from stores.open import Stores
 
 _ATTEMPTS: Final = 5
+_TITLE_CHARS: Final = 300
 _LABELS: Final = ("visibility", "author_id", "source_ref", "occurred_at")
 
 
@@ -63,7 +65,7 @@ def put_document(principal: Principal | None, document: Document, stores: Stores
     for _ in range(_ATTEMPTS):
         known = stores.catalog.documents.get(document.subject, document.document_id)
         require_puttable(principal, document, known, stores.catalog)
-        outcome, kept = _after(document, known, now)
+        outcome, kept = _after(document, known, stores.policy, now)
         if outcome is PutOutcome.UNCHANGED:
             return Accepted(outcome, kept)
         try:
@@ -75,9 +77,14 @@ def put_document(principal: Principal | None, document: Document, stores: Stores
     raise ConcurrentChange
 
 
-def _after(document: Document, known: KeptDocument | None, now: datetime) -> tuple[PutOutcome, KeptDocument]:
+def _after(
+    document: Document, known: KeptDocument | None, policy: Policy, now: datetime
+) -> tuple[PutOutcome, KeptDocument]:
     digest = document.content_digest()
     given = document.model_dump() | {"author_id": document.labels.author_id, "digest": digest, "updated_at": now}
+    if document.title:
+        # A placeholder may be longer than what it stands for.
+        given["title"] = masked_title(document.title, policy)[:_TITLE_CHARS]
     if known is None:
         new = KeptDocument.model_validate(given | {"incarnation": uuid.uuid4(), "created_at": now})
         return PutOutcome.ACCEPTED, new

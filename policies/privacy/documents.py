@@ -53,8 +53,7 @@ def screen_document(
     """
     if is_about(f"{title}.\n{text}", blocked_topics):
         return DocumentScreening("", (), (), (), on_blocked_topic=True)
-    drops = policy.personal_identifiers == "drop"
-    masking = policy.model_copy(update={"personal_identifiers": "mask"}) if drops else policy
+    masking = _masking(policy)
     masked: dict[str, None] = {}
     kept: list[str] = []
     begins: list[int] = []
@@ -69,6 +68,17 @@ def screen_document(
             length += len(kept[-1])
     signs = tuple(dict.fromkeys(sign for part in (title, text) for sign in _planted(part)))
     return DocumentScreening("".join(kept), tuple(begins) if pages else (), tuple(masked), signs, False)
+
+
+def masked_title(title: str, policy: Policy) -> str:
+    """Return what may be kept of a title, which lists show before a worker has read the document."""
+    screening = screen(title, _masking(policy))
+    return _MASK if screening.verdict is Verdict.REFUSE else screening.text
+
+
+def _masking(policy: Policy) -> Policy:
+    drops = policy.personal_identifiers == "drop"
+    return policy.model_copy(update={"personal_identifiers": "mask"}) if drops else policy
 
 
 def planted_in(window: str) -> frozenset[str]:

@@ -189,11 +189,11 @@ class DocumentStore:
 
     def counts(self) -> DocumentCounts:
         """Return how many there are."""
-        waiting = func.sum((_DOCUMENTS.c.indexed_version < _DOCUMENTS.c.version).cast(tables.row_id))
+        waiting = func.count().filter(_DOCUMENTS.c.indexed_version < _DOCUMENTS.c.version)
         with self._engine.connect() as connection:
             documents, behind = connection.execute(select(func.count(), waiting).select_from(_DOCUMENTS)).one()
             chunks = connection.execute(select(func.count()).select_from(_CHUNKS)).scalar_one()
-        return DocumentCounts(documents, int(behind or 0), chunks)
+        return DocumentCounts(documents, behind, chunks)
 
 
 def write_documents(connection: Connection, changes: Changes, revision: int) -> None:

@@ -245,3 +245,13 @@ def test_a_chunk_keeps_its_page(worker: Worker, anna: str) -> None:
     assert {chunk.page for chunk in chunks} == {1, 2}
     assert len({chunk.id for chunk in chunks}) == len(chunks)
     assert isinstance(chunks[0].id, uuid.UUID)
+
+
+def test_documents_that_wait_are_counted(worker: Worker) -> None:
+    whose, before = archive("counted"), worker.context.catalog.documents.counts()
+    put(worker, story(whose))
+    waiting = worker.context.catalog.documents.counts()
+    carry(worker, whose)
+    done = worker.context.catalog.documents.counts()
+    assert (waiting.documents - before.documents, waiting.waiting - before.waiting) == (1, 1)
+    assert (done.waiting - before.waiting, done.chunks - before.chunks) == (0, 1)

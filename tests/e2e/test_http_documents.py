@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+from contextlib import closing
+from datetime import UTC, datetime
+
 import httpx
 
-from schema import Capability
+from memory.context import open_memory
+from memory.documents.indexing import make_searchable
+from schema import Capability, Subject
 from tests.e2e.service import Served
 
 
@@ -21,6 +26,17 @@ def test_a_document_is_put_read_listed_and_deleted(service: Served) -> None:
         assert [one["document_id"] for one in olga.get("/api/v1/documents/").json()["items"]] == ["letter"]
         assert olga.delete("/api/v1/documents/letter").json() == {"success": True, "chunks_deleted": 0}
         assert olga.get("/api/v1/documents/letter").status_code == 404
+
+
+def test_a_context_block_names_the_documents_of_its_excerpts(service: Served) -> None:
+    with service.client(service.key(user="tina")) as tina:
+        tina.put("/api/v1/documents/mill", json={"content": "The old mill stood at the river until the flood of 1962."})
+        with closing(open_memory(service.settings)) as context:
+            whose = Subject(tenant_id="acme", subject_id="tina")
+            make_searchable(whose, "mill", context, lambda: datetime.now(UTC))
+        block = tina.get("/api/v1/subjects/tina/context", params={"question": "Where did the old mill stand?"}).json()
+        assert block["documents"] == ["mill"]
+        assert "[Story excerpt 1]" in block["text"]
 
 
 def test_what_a_key_may_not_do_it_may_not(service: Served) -> None:
