@@ -1,4 +1,4 @@
-"""Planted instructions and what only looks like them (`cases/planted.jsonl`: half of them was written before the rules and not tuned on)."""
+"""Planted instructions and what only looks like them (`cases/planted.jsonl`: half of them was not tuned on)."""
 
 from __future__ import annotations
 
@@ -107,7 +107,7 @@ def share_of_claims(*, attack: int, half: str) -> float:
 
 
 def test_claims_of_a_standing_are_held_and_talk_of_the_same_things_is_not() -> None:
-    """The forms were made on one half. The other was written by the same author before them, and its rows were not tuned on."""
+    """The forms were made on one half. The other, by the same author, is older than they are."""
     shares = {half: share_of_claims(attack=1, half=half) for half in ("seen", "unseen")}
     alike = {half: share_of_claims(attack=0, half=half) for half in ("seen", "unseen")}
     assert shares["seen"] >= 0.65
