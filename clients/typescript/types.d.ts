@@ -10,7 +10,7 @@ export interface Attachment {
   title?: string | null;
 }
 
-/** Text for a prompt, and the memories that stand in it. */
+/** Text for a prompt, the memories that stand in it, and the ids of the documents of which excerpts do. */
 export interface ContextOut {
   text: string;
   used: string[];
