@@ -60,9 +60,9 @@ def drain(subject: Subject, context: WorkerContext, leases: LeaseKeeper) -> None
 def _next(batch: Batch, context: WorkerContext, *, limit: int) -> Batch | None:
     """Process a batch and take up to `limit` turns behind it; None when this worker leaves the subject."""
     try:
-        with suspects.one_at_a_time(batch, context) as turn:
-            if turn is not suspects.Turn.NOW:
-                is_woken = turn is suspects.Turn.WHEN_WOKEN
+        with suspects.one_at_a_time(batch, context) as clearance:
+            if clearance is not suspects.Clearance.NOW:
+                is_woken = clearance is suspects.Clearance.WHEN_WOKEN
                 pause = context.settings.lease_seconds if is_woken else random.uniform(0.02, 0.1)
                 _give_back(batch, pause, context, blamed=False)
                 return None

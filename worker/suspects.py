@@ -35,7 +35,7 @@ def taker_key(subject: Subject) -> str:
     return f"afterturn:taker:{{{subject.key}}}"
 
 
-class Turn(StrEnum):
+class Clearance(StrEnum):
     """Whether a batch may be worked on now, and otherwise when to come back."""
 
     NOW = "now"
@@ -44,15 +44,15 @@ class Turn(StrEnum):
 
 
 @contextmanager
-def one_at_a_time(batch: Batch, context: WorkerContext) -> Iterator[Turn]:
+def one_at_a_time(batch: Batch, context: WorkerContext) -> Iterator[Clearance]:
     """Tell whether a batch may be worked on now; the next of the same death is woken when the block ends."""
     most = max((parked.deliveries for parked in batch.turns), default=0)
     if most < _SUSPECTED_AT - 1:
-        yield Turn.NOW
+        yield Clearance.NOW
         return
     death = _last_death(batch.lease.subject, context)
     if not any(_SUSPECTED_AT <= parked.deliveries <= context.settings.max_deliveries for parked in batch.turns):
-        yield Turn.NOW
+        yield Clearance.NOW
         return
     name = f"{PREFIX}{death}"
     lock = context.redis.lock(name, timeout=context.settings.lease_seconds, thread_local=False)
@@ -60,10 +60,10 @@ def one_at_a_time(batch: Batch, context: WorkerContext) -> Iterator[Turn]:
         _stay_of(batch.lease.subject, death, context)
         _line_up(batch.lease.subject, name, context)
         # Whoever had it may be gone since, and have woken nobody.
-        yield Turn.WHEN_WOKEN if context.redis.exists(name) else Turn.SOON
+        yield Clearance.WHEN_WOKEN if context.redis.exists(name) else Clearance.SOON
         return
     try:
-        yield Turn.NOW
+        yield Clearance.NOW
     finally:
         # It may have expired under a slow model: then another is tried already.
         with suppress(LockNotOwnedError):

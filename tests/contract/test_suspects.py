@@ -8,7 +8,7 @@ from stores.mailbox import Batch, key_of
 from tests.contract.pipeline import Worker, on_every_store
 from tests.turns import a_turn, subject
 from worker import suspects
-from worker.suspects import Turn, one_at_a_time, taker_key
+from worker.suspects import Clearance, one_at_a_time, taker_key
 
 pytest_generate_tests = on_every_store
 
@@ -31,9 +31,9 @@ def test_a_suspect_waits_for_those_of_the_same_death_alone(alone: Worker, anna: 
         third_delivery(alone, f"{anna}{who}", died) for who, died in (("x", "w1"), ("y", "w1"), ("z", "w2"))
     )
     with ExitStack() as stack:
-        assert stack.enter_context(one_at_a_time(first, alone.context)) is Turn.NOW
-        assert stack.enter_context(one_at_a_time(second, alone.context)) is Turn.WHEN_WOKEN
-        assert stack.enter_context(one_at_a_time(other, alone.context)) is Turn.NOW
+        assert stack.enter_context(one_at_a_time(first, alone.context)) is Clearance.NOW
+        assert stack.enter_context(one_at_a_time(second, alone.context)) is Clearance.WHEN_WOKEN
+        assert stack.enter_context(one_at_a_time(other, alone.context)) is Clearance.NOW
 
 
 def test_whoever_waits_is_woken_as_soon_as_the_one_before_is_through(alone: Worker, anna: str) -> None:
@@ -42,7 +42,7 @@ def test_whoever_waits_is_woken_as_soon_as_the_one_before_is_through(alone: Work
     with one_at_a_time(first, alone.context):
         alone.work(waiting)
         with one_at_a_time(second, alone.context) as turn:
-            assert turn is Turn.WHEN_WOKEN
+            assert turn is Clearance.WHEN_WOKEN
             alone.context.mailbox.release(second, retry_in=600, blamed=False)
     assert not alone.context.redis.exists(key_of(waiting, "retry"))
     assert alone.context.redis.zcard(f"{suspects.PREFIX}w1:waiting") == 0
