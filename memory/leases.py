@@ -8,12 +8,14 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import partial
 
 import structlog
 
 from memory.context import MemoryContext
 from schema import Subject
-from schema.errors import BrokerFailed, Transient
+from schema.errors import BrokerFailed, LeaseLost, Transient
+from stores.llm.wanted import wanted_while
 from stores.mailbox import Lease, Mailbox
 
 WAIT_SECONDS = 5.0
@@ -74,6 +76,7 @@ class LeaseKeeper:
         self._deadline = deadline
         self._on_stuck = on_stuck
         self._held: dict[Lease, float] = {}
+        self._renewed: dict[Lease, float] = {}
         self._lock = threading.Condition()
         self._stopped = threading.Event()
         self._thread = threading.Thread(target=self._run, name="lease-keeper", daemon=True)
@@ -81,14 +84,16 @@ class LeaseKeeper:
 
     @contextmanager
     def keeping(self, lease: Lease) -> Iterator[None]:
-        """Keep a lease until the block ends."""
+        """Keep a lease until the block ends. While it may be lost, no model is asked: another worker may ask too."""
         with self._lock:
-            self._held[lease] = time.monotonic()
+            self._held[lease] = self._renewed[lease] = time.monotonic()
         try:
-            yield
+            with wanted_while(partial(self._ensure_held, lease)):
+                yield
         finally:
             with self._lock:
                 self._held.pop(lease, None)
+                self._renewed.pop(lease, None)
                 if not self._held:
                     self._lock.notify_all()
 
@@ -114,7 +119,19 @@ class LeaseKeeper:
             with self._lock:
                 held = list(self._held)
             for lease in held:
+                asked_at = time.monotonic()
                 try:
-                    self._mailbox.renew(lease, self._lease_seconds)
+                    is_renewed = self._mailbox.renew(lease, self._lease_seconds)
                 except BrokerFailed as error:
                     _log.warning("lease_not_renewed", stage="mailbox", error=type(error).__name__)
+                    continue
+                with self._lock:
+                    if is_renewed and lease in self._renewed:
+                        self._renewed[lease] = asked_at
+
+    def _ensure_held(self, lease: Lease) -> None:
+        """Raise `LeaseLost` where a lease was not renewed for two thirds of its time: twice it should have been."""
+        with self._lock:
+            renewed_at = self._renewed.get(lease)
+        if renewed_at is None or time.monotonic() - renewed_at > self._lease_seconds * 2 / 3:
+            raise LeaseLost("its lease may have run out: another worker takes the turns")

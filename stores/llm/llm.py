@@ -18,6 +18,7 @@ from stores.breaker import CircuitBreaker
 from stores.llm.base import Provider, Reply
 from stores.llm.call_limiter import CallLimiter
 from stores.llm.schema import characters_sent
+from stores.llm.wanted import ensure_wanted
 
 Answer = TypeVar("Answer", bound=BaseModel)
 _MAX_ANSWER_CHARS = 100_000
@@ -112,6 +113,7 @@ class LLM:
         # What is not asked takes no place of those that are.
         self._breaker.raise_if_open()
         with self._call_limiter.slot(_PATIENCE_SECONDS):
+            ensure_wanted()
             started = time.monotonic()
             try:
                 reply = _unless_throttled(self._breaker.call(self._reply, prompt, schema))

@@ -6,6 +6,7 @@ import json
 import os
 import shutil
 import subprocess
+import uuid
 from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime
@@ -94,14 +95,15 @@ def backend(folder: Path, service: Served) -> Iterator[str]:
 def test_the_backend_of_the_page_answers_with_what_is_known_and_hands_the_turn_over(
     service: Served, tmp_path: Path
 ) -> None:
+    user = f"maya-{uuid.uuid4().hex[:8]}"
     with service.client(service.key()) as asked:
-        asked.post("/api/v1/memories/", json={"content": "Maya is vegan.", "user_id": "maya"}).raise_for_status()
+        asked.post("/api/v1/memories/", json={"content": "Maya is vegan.", "user_id": user}).raise_for_status()
     with backend(tmp_path, service) as url:
-        answer = httpx.post(f"{url}/maya", content="What can I not eat?", timeout=30).text
+        answer = httpx.post(f"{url}/{user}", content="What can I not eat?", timeout=30).text
         assert "Maya is vegan." in answer
         redis = open_redis(service.settings)
         mailbox = open_mailbox(service.settings, redis, create_celery(service.settings))
-        whose = Subject(tenant_id="acme", subject_id="maya")
+        whose = Subject(tenant_id="acme", subject_id=user)
         wait_until(lambda: bool(mailbox.parked(whose)), "the turn is parked")
         [turn] = mailbox.parked(whose).values()
         redis.close()
