@@ -107,7 +107,7 @@ def remote(network: BadBroker, tmp_path_factory: pytest.TempPathFactory) -> Iter
         pytest.param("slow", BadBroker.slow, 5, marks=pytest.mark.long),
         ("halfopen", BadBroker.half_open, 8),
         pytest.param("reset", BadBroker.resetting, 4, marks=pytest.mark.long),
-        ("blackhole", BadBroker.black_hole, 8),
+        pytest.param("blackhole", BadBroker.black_hole, 8, marks=pytest.mark.long),
     ],
 )
 def test_a_worker_behind_a_network_that_is(

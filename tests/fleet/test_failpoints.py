@@ -38,7 +38,7 @@ def let_one_die(fleet: Fleet, point: Failpoint) -> None:
     fleet.workers.remove(dying)
 
 
-_QUICK = ("after_extract", "after_commit", "before_index", "after_index")
+_QUICK = ("after_commit", "before_index")
 
 
 @pytest.mark.parametrize(
