@@ -31,6 +31,8 @@ from recall.retrieve import retrieve
 from recall.tools import TOOLS, Failure, Tool, ToolContext, call
 from schema import Capability, Principal
 from schema.settings import Settings
+from stores.catalog.engine import create_catalog_engine
+from stores.catalog.revisions import migrate
 from tests.conftest import free_port
 
 _A_COMMIT = 500
@@ -110,6 +112,9 @@ def _opened(on_postgres: bool) -> Iterator[MemoryContext]:
                     yield context
                 return
             with postgres_of_our_own(folder / "postgres") as database:
+                engine = create_catalog_engine(database)
+                migrate(engine)
+                engine.dispose()
                 there = settings.model_copy(update={"catalog_url": database, "index": "pgvector"})
                 with closing(open_memory(there)) as context:
                     yield context
