@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import tempfile
 import uuid
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing, contextmanager
 from datetime import UTC, datetime
 from functools import partial
@@ -21,16 +21,18 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
-from benchmarks.hybrid import BIG, memories, write
-from benchmarks.search import timed
+from benchmarks.hybrid import BIG, memories
+from benchmarks.search import directions, timed
 from benchmarks.stores_parts import postgres_of_our_own
 from interfaces.local.broker import embedded_broker
 from memory.context import MemoryContext, open_memory
+from memory.publish import publish
 from recall.context_block import context_block
 from recall.retrieve import retrieve
 from recall.tools import TOOLS, Failure, Tool, ToolContext, call
-from schema import Capability, Principal
+from schema import Capability, Memory, Principal
 from schema.settings import Settings
+from stores.catalog import Changes
 from stores.catalog.engine import create_catalog_engine
 from stores.catalog.revisions import migrate
 from tests.conftest import free_port
@@ -58,7 +60,7 @@ def main(
         written = 0
         for size in sorted(sizes):
             for start in range(written, size, _A_COMMIT):
-                write(context, memories(min(_A_COMMIT, size - start), start))
+                _write(memories(min(_A_COMMIT, size - start), start), context)
             written = size
             rows = [timed(actions, what) for what, actions in _actions(context, queries)]
             least = float(rows[0][1])
@@ -93,6 +95,12 @@ def _actions(context: MemoryContext, queries: int) -> Iterator[tuple[str, list[C
             ],
         ),
     )
+
+
+def _write(written: Sequence[Memory], context: MemoryContext) -> None:
+    vectors = directions(len(written), seed=len(written))
+    changes = Changes(subject=BIG, at=written[0].created_at, created=tuple(written))
+    publish(changes, {memory.id: vector for memory, vector in zip(written, vectors, strict=True)}, context)
 
 
 def _succeed(tool: Tool[Any], arguments: dict[str, object], context: ToolContext) -> None:
