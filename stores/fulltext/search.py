@@ -75,6 +75,18 @@ class Words:
         """Return the share of the query's words that each of the memories has, 0 to 1, rare words counting more."""
         return coverage(self.blocks, terms_of(query), frozenset(ids))
 
+    def saying(self, words: Iterable[str]) -> list[uuid.UUID]:
+        """Return the memories whose summaries hold all of some words, in any case, as a text holds a text; latest said
+        first."""
+        wanted = [word.casefold() for word in words]
+        found = [
+            (one.said_at, one.memory_id)
+            for block in self.blocks
+            for one in block.living()
+            if all(word in one.text.casefold() for word in wanted)
+        ]
+        return [id_ for _, id_ in sorted(found, reverse=True)]
+
     def unknown(self, words: Sequence[str]) -> float:
         """Return the share of some words that no memory has, 0 to 1; 0 of none."""
         missing = sum(not all(self._has(term) for term in terms_of(word)) for word in words)
