@@ -78,14 +78,11 @@ class Words:
     def saying(self, words: Iterable[str]) -> list[uuid.UUID]:
         """Return the memories whose summaries hold all of some words, in any case, as a text holds a text; latest said
         first."""
-        wanted = [word.casefold() for word in words]
-        found = [
-            (one.said_at, one.memory_id)
-            for block in self.blocks
-            for one in block.living()
-            if all(word in one.text.casefold() for word in wanted)
-        ]
-        return [id_ for _, id_ in sorted(found, reverse=True)]
+        texts = [(one.text.casefold(), one) for block in self.blocks for one in block.living()]
+        for word in words:
+            folded = word.casefold()
+            texts = [(text, one) for text, one in texts if folded in text]
+        return [one.memory_id for _, one in sorted(texts, key=lambda pair: pair[1].said_at, reverse=True)]
 
     def unknown(self, words: Sequence[str]) -> float:
         """Return the share of some words that no memory has, 0 to 1; 0 of none."""
