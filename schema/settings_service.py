@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from ipaddress import ip_network
+from pathlib import Path
 from typing import Annotated, Literal, Self
 
 from pydantic import Field, SecretStr, field_validator, model_validator
@@ -48,6 +49,11 @@ class ServiceSettings(BaseSettings):
     )
     mcp_key: SecretStr | None = Field(
         None, description="key for whom `afterturn mcp` asks; unset: for whom its options name; never shown"
+    )
+    pages_catalogues: Path | None = Field(
+        None,
+        description="folder with translations of the pages, `LANGUAGE/LC_MESSAGES/pages.mo`, beside those that come "
+        "with Afterturn; a reader's browser says which language they like; unset: none",
     )
     oidc_issuer: str | None = Field(
         None,
