@@ -74,6 +74,15 @@ class ServiceSettings(BaseSettings):
     oidc_tenant: str = Field(
         "default", min_length=1, description="the tenant of tokens, where AFTERTURN_OIDC_CLAIMS names no claim for it"
     )
+    oidc_client_id: str | None = Field(
+        None,
+        min_length=1,
+        description="the client as which AFTERTURN_OIDC_ISSUER knows the pages; with it people sign in to their own by "
+        "the provider, to read, correct and delete; unset: by links alone",
+    )
+    oidc_client_secret: SecretStr | None = Field(
+        None, description="the secret of that client; unset: it has none, and PKCE alone binds a code; never shown"
+    )
     hot_path: Literal["rules", "model"] = Field(
         "rules",
         description="what says on the hot path whether a message is worth a memory: rules, or the language model, with "
@@ -103,6 +112,8 @@ class ServiceSettings(BaseSettings):
     def _tokens_are_for_somebody(self) -> Self:
         if self.oidc_issuer is not None and not self.oidc_audience:
             raise ValueError("AFTERTURN_OIDC_ISSUER: set AFTERTURN_OIDC_AUDIENCE too, or tokens for others would open")
+        if self.oidc_client_id is not None and self.oidc_issuer is None:
+            raise ValueError("AFTERTURN_OIDC_CLIENT_ID: set AFTERTURN_OIDC_ISSUER too: nobody is asked otherwise")
         return self
 
     @field_validator("webhook_networks")

@@ -102,7 +102,7 @@ def test_the_language_is_the_best_that_there_is(accepted: str | None, chosen: st
 def test_a_page_names_its_language_and_numbers_its_days_in_it(tmp_path: Path) -> None:
     write_catalogue(tmp_path, "x-brackets", bracketed())
     with speaking("x-brackets", tmp_path):
-        answer = page("sign_in.html", None, is_staff=False)
+        answer = page("sign_in.html", None, is_staff=False, by_provider=False)
         day = ENVIRONMENT.from_string("{{ at | day }}").render(zone=UTC, at=datetime(2026, 9, 2, tzinfo=UTC))
     assert answer.headers["Content-Language"] == "x-brackets"
     assert '<html lang="x-brackets">' in bytes(answer.body).decode()

@@ -11,6 +11,7 @@ from fastapi import Request, Response
 from fastapi.exceptions import RequestValidationError
 from fastapi.routing import APIRoute
 
+from interfaces.http.openid import SignInRefused
 from interfaces.http.pages.language import gettext, marked, speaking
 from interfaces.http.pages.rendering import page
 from recall.cursors import InvalidCursor
@@ -31,6 +32,7 @@ class NotADay(Refused):
     """What was sent as a day is none."""
 
 
+_NOT_SIGNED_IN: Final = marked("You were not signed in: it took too long, or was not finished. Try it again.")
 _NOT_WHOLE: Final = marked("This address or form is not whole.")
 _SAID: Final[tuple[tuple[type[AfterturnError], HTTPStatus, str], ...]] = (
     (FormExpired, HTTPStatus.FORBIDDEN, marked("This form is too old. Open it again.")),
@@ -74,8 +76,11 @@ class PageRoute(APIRoute):
                 return _problem(HTTPStatus.UNPROCESSABLE_ENTITY, gettext(_NOT_WHOLE), staff)
             try:
                 return await answer(request)
-            except SignInFirst:
-                return page("sign_in.html", None, is_staff=staff, code=HTTPStatus.UNAUTHORIZED)
+            except (SignInFirst, SignInRefused) as error:
+                by_provider = request.app.state.service.sign_in is not None
+                problem = gettext(_NOT_SIGNED_IN) if isinstance(error, SignInRefused) else ""
+                code = HTTPStatus.UNAUTHORIZED
+                return page("sign_in.html", None, is_staff=staff, code=code, by_provider=by_provider, problem=problem)
             except RequestValidationError:
                 return _problem(HTTPStatus.UNPROCESSABLE_ENTITY, gettext(_NOT_WHOLE), staff)
             except AfterturnError as error:

@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 from http import HTTPStatus
 from typing import Annotated, Final
 
-from fastapi import APIRouter, Form, Request, Response
+from fastapi import APIRouter, Form, Response
 from fastapi.responses import RedirectResponse, StreamingResponse
 from pydantic import ValidationError
 
@@ -15,7 +15,7 @@ import interfaces.http.pages.words as words
 from interfaces.http.pages.language import gettext, marked
 from interfaces.http.pages.problems import PageRoute
 from interfaces.http.pages.rendering import page
-from interfaces.http.pages.sessions import COOKIE, end_session
+from interfaces.http.pages.sessions import end_sessions
 from interfaces.http.pages.viewing import STAFF_ROOT, Shown, ShownForm, View, note_look
 from interfaces.http.service import Opened
 from memory.erasure.subjects import erase_subject
@@ -131,17 +131,15 @@ def my_export(view: Shown, service: Opened) -> Response:
 
 @router.post("/me/forget")
 @router.post(f"{STAFF_ROOT}/forget")
-def forget(
-    view: ShownForm, request: Request, service: Opened, confirm: Annotated[str, Form(max_length=100)] = ""
-) -> Response:
+def forget(view: ShownForm, service: Opened, confirm: Annotated[str, Form(max_length=100)] = "") -> Response:
     """Erase all that is known, and show the proof."""
     if confirm.strip().lower() != gettext(_FORGET).lower():
         problem = gettext("Nothing was forgotten: type “%(words)s” to confirm.") % {"words": gettext(_FORGET)}
         return _wishes(view, problem=problem, code=HTTPStatus.UNPROCESSABLE_ENTITY)
     proof = erase_subject(view.subject, service.context, by=view.by, now=datetime.now(UTC))
+    end_sessions(view.subject.tenant_id, view.subject.subject_id, service.context.redis)
     if view.is_staff:
         return page("forgotten.html", view.session, proof=proof)
-    end_session(request.cookies.get(COOKIE, ""), service.context.redis)
     return page("forgotten.html", None, proof=proof)
 
 
