@@ -38,7 +38,8 @@ class Broker:
             BrokerRefused: the broker refuses who we say we are.
             BrokerFailed: anything else that keeps the broker from it.
         """
-        return self._mailbox.append(turn, self._look_after, TurnQuota() if was_accepted else self._quota)
+        quota = TurnQuota() if was_accepted else self._quota
+        return self._mailbox.append(turn, self._look_after, quota)
 
     def announce(self, turn: Turn) -> None:
         """Send the message that brings a worker to a parked turn. Where it fails, a sweeper notifies later.
