@@ -7,7 +7,6 @@ import uuid
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from heapq import nsmallest
 
 import numpy as np
 from numpy.typing import NDArray
@@ -37,6 +36,8 @@ class Postings:
     places: dict[uuid.UUID, int]
     openings: Counter[str]
     """With which words the summaries begin, dead ones too."""
+    numbers: NDArray[np.uint64]
+    """The ids as two halves of a number each, shape (n, 2): numbers order as ids do."""
 
     @classmethod
     def of(cls, summaries: Sequence[Summary]) -> Postings:
@@ -60,6 +61,9 @@ class Postings:
             summaries=live,
             places={summary.memory_id: place for place, summary in enumerate(live)},
             openings=Counter(_opening(summary.text) for summary in live),
+            numbers=np.frombuffer(b"".join(summary.memory_id.bytes for summary in live), dtype=">u8")
+            .astype(np.uint64)
+            .reshape(-1, 2),
         )
 
     @property
@@ -118,11 +122,9 @@ def best(
     ranked = [
         (float(-score[place]), block.summaries[place].memory_id)
         for block, score in zip(parts, scores, strict=True)
-        for place in _highest(score, limit)
+        for place in _highest(score, block.numbers, limit)
     ]
-    # By the number of an id, which orders alike: thousands of equal scores cost a call of Python for each comparison.
-    highest = nsmallest(limit, ranked, key=lambda one: (one[0], one[1].int))
-    return {id_: -negative for negative, id_ in highest}
+    return {id_: -negative for negative, id_ in sorted(ranked)[:limit]}
 
 
 def coverage(blocks: Sequence[Postings], terms: Iterable[str], wanted: frozenset[uuid.UUID]) -> dict[uuid.UUID, float]:
@@ -160,10 +162,13 @@ def _opening(summary: str) -> str:
     return first.removesuffix("'s").rstrip(":,")
 
 
-def _highest(scores: NDArray[np.float64], limit: int) -> NDArray[np.intp]:
-    """Return the places of the highest scores above 0: `limit` of them, and all that are equal to the last."""
+def _highest(scores: NDArray[np.float64], numbers: NDArray[np.uint64], limit: int) -> NDArray[np.intp]:
+    """Return the places of the `limit` highest scores above 0; of equal ones those with the lowest numbers. A word that
+    thousands of memories have makes thousands of equal scores, which must not become objects of Python."""
     found = np.flatnonzero(scores > 0)
-    if len(found) > limit:
-        last = np.partition(scores[found], len(found) - limit)[len(found) - limit]
-        found = found[scores[found] >= last]
-    return found
+    if len(found) <= limit:
+        return found
+    last = np.partition(scores[found], len(found) - limit)[len(found) - limit]
+    above, equal = found[scores[found] > last], found[scores[found] == last]
+    order = np.lexsort((numbers[equal, 1], numbers[equal, 0]))
+    return np.concatenate([above, equal[order[: limit - len(above)]]])

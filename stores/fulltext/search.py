@@ -75,6 +75,15 @@ class Words:
         """Return the share of the query's words that each of the memories has, 0 to 1, rare words counting more."""
         return coverage(self.blocks, terms_of(query), frozenset(ids))
 
+    def saying(self, words: Iterable[str]) -> list[uuid.UUID]:
+        """Return the memories whose summaries hold all of some words, in any case, as a text holds a text; latest said
+        first."""
+        texts = [(one.text.casefold(), one) for block in self.blocks for one in block.living()]
+        for word in words:
+            folded = word.casefold()
+            texts = [(text, one) for text, one in texts if folded in text]
+        return [one.memory_id for _, one in sorted(texts, key=lambda pair: pair[1].said_at, reverse=True)]
+
     def unknown(self, words: Sequence[str]) -> float:
         """Return the share of some words that no memory has, 0 to 1; 0 of none."""
         missing = sum(not all(self._has(term) for term in terms_of(word)) for word in words)
