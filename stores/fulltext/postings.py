@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import uuid
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Sequence, Set
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -14,8 +14,8 @@ from numpy.typing import NDArray
 from stores.catalog.summaries import Summary
 from stores.fulltext.terms import terms_of
 
-_BYTES_A_SUMMARY = 700
-"""About what a summary of a dozen words takes here (measured with tracemalloc)."""
+_BYTES_A_SUMMARY = 550
+"""About what a summary takes here beside its text and its terms (measured with tracemalloc: 700 with a dozen words)."""
 
 
 @dataclass(frozen=True)
@@ -36,6 +36,9 @@ class Postings:
     places: dict[uuid.UUID, int]
     openings: Counter[str]
     """With which words the summaries begin, dead ones too."""
+    documents: dict[str | None, int]
+    document_of: NDArray[np.int32]
+    """Of which of the documents each chunk is."""
     numbers: NDArray[np.uint64]
     """The ids as two halves of a number each, shape (n, 2): numbers order as ids do."""
 
@@ -44,6 +47,7 @@ class Postings:
         """Return the words of these summaries; those that may not be found are left out."""
         live = tuple(summary for summary in summaries if summary.live)
         codes: dict[str, int] = {}
+        documents: dict[str | None, int] = {}
         said = [[codes.setdefault(term, len(codes)) for term in terms_of(summary.text)] for summary in live]
         lengths = np.array([len(terms) for terms in said], dtype=np.int32)
         terms = np.array([code for one in said for code in one], dtype=np.int64)
@@ -61,6 +65,10 @@ class Postings:
             summaries=live,
             places={summary.memory_id: place for place, summary in enumerate(live)},
             openings=Counter(_opening(summary.text) for summary in live),
+            document_of=np.array(
+                [documents.setdefault(summary.document_id, len(documents)) for summary in live], dtype=np.int32
+            ),
+            documents=documents,
             numbers=np.frombuffer(b"".join(summary.memory_id.bytes for summary in live), dtype=">u8")
             .astype(np.uint64)
             .reshape(-1, 2),
@@ -69,7 +77,8 @@ class Postings:
     @property
     def size(self) -> int:
         """About how many bytes it takes."""
-        return len(self.summaries) * _BYTES_A_SUMMARY
+        words = self.holders.nbytes + self.counts.nbytes
+        return len(self.summaries) * _BYTES_A_SUMMARY + words + sum(len(summary.text) for summary in self.summaries)
 
     def without(self, ids: frozenset[uuid.UUID]) -> Postings:
         """It with these memories dead."""
@@ -79,6 +88,11 @@ class Postings:
         alive = self.alive.copy()
         alive[dead] = False
         return replace(self, alive=alive)
+
+    def of_documents(self, wanted: Set[str]) -> Postings:
+        """It with the chunks of all other documents dead."""
+        hidden = [code for document_id, code in self.documents.items() if document_id not in wanted]
+        return replace(self, alive=self.alive & ~np.isin(self.document_of, hidden)) if hidden else self
 
     def summary(self, id_: uuid.UUID) -> Summary | None:
         """Return the summary of a memory that is in it and alive."""
