@@ -36,8 +36,8 @@ def without_others(told: Told, own: Sequence[str], policy: Policy) -> Masked[Tol
     """Return a claim without the names of others of whom it tells something sensitive; `own` are the user's names."""
     if policy.others_sensitive_data == "keep":
         return Masked(told)
-    names = told_of(told, own)
-    summary = without_names(told.summary, names)[:MAX_SUMMARY_CHARS]
+    names: tuple[str, ...] = told_of(told, own)
+    summary: str = without_names(told.summary, names)[:MAX_SUMMARY_CHARS]
     if may_name_others(summary, own):
         # Which word is the name nothing knows: none of the claim stays in the raw turn.
         return Masked(None, (*names, *claim_words(summary, own)))
