@@ -5,8 +5,8 @@
 The head "same" is fitted on the labelled pairs of DIR (`pairs.jsonl.gz`); "changed" on
 `benchmarks/data/changes.jsonl`, pairs of our own in eighteen voices, and on what the people of DIR's
 `locomo_turns.jsonl.gz` say, which hardly ever changes what they said before. Everyday cases are for measuring, and
-are not fitted on. Each is first fitted without a half, or without one author, and judged on that; what is written is fitted
-on all.
+are not fitted on. Each head is first fitted without a half, or without one author, and judged on that; what is
+written is fitted on all.
 """
 
 from __future__ import annotations
