@@ -1,6 +1,6 @@
 """Sends task messages as Celery does, by kombu alone: a chat backend that only enqueues installs no Celery.
 
-The message is of Celery's protocol 2 (docs.celeryq.dev, "Message Protocol"); `docs/reference/queue-contract.md` shows it.
+The message is of Celery's protocol 2 (docs.celeryq.dev, "Message Protocol"): see `docs/reference/queue-contract.md`.
 """
 
 from __future__ import annotations
