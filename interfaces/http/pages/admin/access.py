@@ -21,7 +21,7 @@ from interfaces.http.service import Opened, Service
 from memory.keys import issue, revoke
 from memory.members import remove_member, set_member
 from policies.access import in_force
-from schema import Capability, MemberRole, Subject
+from schema import AuditAction, AuditEntry, Capability, MemberRole, Subject
 from schema.errors import NotFound
 from schema.turn import Identifier
 
@@ -65,6 +65,7 @@ def make_key(
     except ValidationError:
         problem = "That can be no name, user or agent: say a name, and ids without control characters."
         return _keys(staff, service, problem=problem, code=HTTPStatus.UNPROCESSABLE_ENTITY)
+    _note(issued.key.id, "key_made", staff, service)
     return _keys(staff, service, secret=issued.secret)
 
 
@@ -75,6 +76,7 @@ def end_key(key_id: str, staff: StaffForm, service: Opened) -> Response:
     if key is None or key.tenant_id != staff.tenant_id:
         raise NotFound("there is no such key")
     revoke(key_id, service.context.catalog, now=datetime.now(UTC))
+    _note(key_id, "key_revoked", staff, service)
     return RedirectResponse("/admin/keys?done=revoked", HTTPStatus.SEE_OTHER)
 
 
@@ -111,6 +113,20 @@ def change_member(
     else:
         set_member(whose, user, role, context.catalog, by=staff.by, now=now, policy_version=rules)
     return RedirectResponse(f"/admin/members?done={'member' if role else 'removed'}", HTTPStatus.SEE_OTHER)
+
+
+def _note(key_id: str, done: str, staff: StaffSession, service: Service) -> None:
+    service.context.catalog.registry.note(
+        AuditEntry(
+            action=AuditAction.KEY,
+            tenant_id=staff.tenant_id,
+            subject_id=key_id,
+            at=datetime.now(UTC),
+            by=staff.by,
+            reason=done,
+            policy_version=service.context.policy.version,
+        )
+    )
 
 
 def _keys(

@@ -69,6 +69,7 @@ def settle(
     context, found = service.context, _one(letter_id, staff, service)
     if decision == "throw":
         remove_dead_letter(context.redis, found)
+        _note(found, staff, service, AuditAction.DROPPED, "threw a dead letter away")
         return RedirectResponse("/admin/letters?done=thrown", HTTPStatus.SEE_OTHER)
     try:
         replay(
@@ -81,13 +82,14 @@ def settle(
         )
     except (InvalidTurn, ConflictingTurn) as error:
         return _whole(found, staff, service, problem=f"It stays: {error}", code=HTTPStatus.CONFLICT)
+    _note(found, staff, service, AuditAction.REPLAYED, "enqueued a dead letter again")
     return RedirectResponse("/admin/letters?done=replayed", HTTPStatus.SEE_OTHER)
 
 
 def _whole(
     found: DeadLetter, staff: StaffSession, service: Service, *, problem: str = "", code: HTTPStatus = HTTPStatus.OK
 ) -> Response:
-    _note_look(found, staff, service)
+    _note(found, staff, service, AuditAction.VIEWED, "opened a dead letter")
     said = found.turn if isinstance(found.turn, str) else json.dumps(found.turn, ensure_ascii=False, indent=2)
     return page("admin/letter.html", staff, letter=found, said=said, problem=problem, code=code)
 
@@ -114,17 +116,18 @@ def _id(said: Any) -> str | None:
         return None
 
 
-def _note_look(letter: DeadLetter, staff: StaffSession, service: Service) -> None:
+def _note(letter: DeadLetter, staff: StaffSession, service: Service, action: AuditAction, done: str) -> None:
+    """Write in the audit what somebody of the staff did with a letter, where it says whose turn it has."""
     user, turn_id = _id(letter.turn.get("user_id")), _id(letter.turn_id)
     if user is None:
         return
     service.context.catalog.registry.note(
         AuditEntry(
-            action=AuditAction.VIEWED,
+            action=action,
             **Subject(tenant_id=staff.tenant_id, subject_id=user).model_dump(),
             at=datetime.now(UTC),
             by=staff.by,
-            reason="opened a dead letter",
+            reason=done,
             turn_id=turn_id,
             policy_version=service.context.policy.version,
         )
