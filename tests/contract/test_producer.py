@@ -29,7 +29,7 @@ from schema import Subject, Turn
 from schema.errors import BrokerOutage, ConflictingTurn, InvalidTurn, SettingsError, SpoolFull
 from schema.settings import Settings
 from stores.mailbox import Batch, Mailbox
-from stores.queue import INGEST_QUEUE, create_celery, open_mailbox, send_turn
+from stores.queue import INGEST_QUEUE, create_celery, open_mailbox
 from tests.conftest import free_port
 from tests.fleet.fleet import wait_until
 from tests.turns import a_turn, subject
@@ -93,28 +93,6 @@ def test_a_turn_is_parked_and_announced_by_a_message_of_the_contract(
     assert Turn.model_validate(args[0]) == Turn.model_validate(turn)
     [parked] = taken(mailbox, subject("anna")).turns
     assert Turn.model_validate_json(parked.body) == Turn.model_validate(turn)
-
-
-def test_a_producer_without_celery_sends_the_message_that_celery_would_send(
-    producer: Producer, redis: Redis, settings: Settings
-) -> None:
-    turn = a_turn("anna", 1, "I live in Lisbon.")
-    producer.enqueue(turn)
-    ours = message(redis)
-    redis.delete(INGEST_QUEUE)
-    send_turn(create_celery(settings), Turn.model_validate(turn))
-    celerys = message(redis)
-    for sent in (ours, celerys):
-        # Of each message its own.
-        del sent["headers"]["id"], sent["headers"]["root_id"]
-        del sent["properties"]["correlation_id"], sent["properties"]["delivery_tag"]
-    # Celery's own bookkeeping for groups and stamps, where replies would go, and what it has twice.
-    for name in celerys["headers"].keys() - ours["headers"].keys():
-        assert not celerys["headers"].pop(name), name
-    del celerys["properties"]["reply_to"]
-    for name in ("argsrepr", "kwargsrepr"):
-        assert celerys["properties"].pop(name) == ours["headers"][name]
-    assert ours == celerys
 
 
 def test_what_was_said_stands_in_a_message_only_in_its_body(producer: Producer, mailbox: Mailbox, redis: Redis) -> None:
