@@ -11,7 +11,7 @@ from schema.errors import CatalogUnavailable
 from stores.catalog.writers import Writers
 from stores.postgres import explain
 
-HEAD = "0010"
+HEAD = "0011"
 """The newest revision in `migrations/versions`. A migration only adds, so that workers of the version before can go on,
 and start again, while an update rolls."""
 _SCRIPTS = Path(__file__).parent / "migrations"
