@@ -16,6 +16,7 @@ from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing, contextmanager
 from pathlib import Path
+from threading import Event
 
 import pytest
 from redis import Redis
@@ -29,6 +30,7 @@ from tests.fleet.load import Said, names, talk
 from tests.fleet.state import assert_all_as_said
 from tests.postgres import PostgresServer
 
+_A_SECOND = 40.0
 _MIGRATIONS = "stores/catalog/migrations/versions"
 
 
@@ -50,9 +52,9 @@ def test_two_machines_without_a_shared_disk_lose_double_and_misorder_nothing_tho
         with (
             Producer(fleet.settings.model_copy(update={"data_dir": other})) as backend,
             ThreadPoolExecutor(1) as pool,
-            fleet.feeding(load, a_second=60),
+            fleet.feeding(load, _A_SECOND),
         ):
-            fed = pool.submit(_feed, backend, others)
+            fed = pool.submit(_feed, backend, others, Event())
             fleet.expect(others)
             fleet.wait_for_more(len(load) // 3)
             # The other machine loses its power, its beat included, and comes back.
@@ -98,29 +100,31 @@ def test_tables_are_migrated_while_workers_of_the_version_before_write_and_those
         with tables.connect() as connection:
             return str(connection.execute(text("SELECT version_num FROM alembic_version")).scalar_one())
 
-    load = talk(names(60), 9)
-    third = len(load) // 3
+    load = talk(names(60), 60)
     assert revision() < HEAD
+    enough = Event()
     with (
         Producer(settings) as backend,
         _old(before, environment, tmp_path / "beat.log", "beat"),
         _old(before, environment, tmp_path / "old.log", "worker") as old,
         ThreadPoolExecutor(1) as pool,
     ):
-        fed = pool.submit(_feed, backend, load[: 2 * third])
-        wait_until(lambda: count() >= third // 2, "the version before works")
-        _command(ROOT, environment, "migrate")
-        assert revision() == HEAD
-        migrated = count()
-        assert migrated < 2 * third, "it was over before the tables were migrated"
-        fed.result()
-        wait_until(lambda: count() >= 2 * third, "the version before goes on with the new tables")
+        fed = pool.submit(_feed, backend, load, enough)
+        try:
+            wait_until(lambda: count() >= 60, "the version before works")
+            _command(ROOT, environment, "migrate")
+            assert revision() == HEAD
+            migrated = count()
+            wait_until(lambda: count() >= migrated + 60, "the version before goes on with the new tables")
+        finally:
+            enough.set()
+        sent = fed.result()
         with closing(Fleet(broker_url, tmp_path / "fleet", joins=True, **given)) as fleet:
-            fleet.expect(load[: 2 * third])
+            fleet.expect(load[:sent])
             fleet.start("beat")
             fleet.start_worker()
-            with fleet.feeding(load[2 * third :], a_second=60):
-                fleet.wait_for_more(third // 2)
+            with fleet.feeding(load[sent : sent + 240], _A_SECOND):
+                fleet.wait_for_more(80)
                 assert stop(old, signal.SIGTERM) == 0
             fleet.wait_until_idle()
             assert_all_as_said(fleet)
@@ -129,9 +133,13 @@ def test_tables_are_migrated_while_workers_of_the_version_before_write_and_those
     postgres.drop(url)
 
 
-def _feed(backend: Producer, load: list[Said]) -> None:
-    for said in load:
+def _feed(backend: Producer, load: list[Said], enough: Event) -> int:
+    """Enqueue turns at a steady rate until there are enough, and answer how many."""
+    for sent, said in enumerate(load):
+        if enough.wait(1 / _A_SECOND):
+            return sent
         backend.enqueue(said.turn())
+    return len(load)
 
 
 def _unpack_version_before(folder: Path) -> None:
