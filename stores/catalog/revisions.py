@@ -14,8 +14,8 @@ from stores.postgres import explain
 
 _SCRIPTS = Path(__file__).parent / "migrations"
 HEAD: Final = max(path.name[:4] for path in (_SCRIPTS / "versions").glob("[0-9]*.py"))
-"""The newest revision in `migrations/versions`, whose files are named by theirs. A migration only adds, so that workers of the version before can go on,
-and start again, while an update rolls."""
+"""The newest revision in `migrations/versions`, whose files are named by theirs. A migration only adds, so that
+workers of the version before can go on, and start again, while an update rolls."""
 _MIGRATING = 0x41465452
 """The advisory lock of Postgres under which one process at a time migrates; any number that nobody else takes."""
 
