@@ -120,6 +120,11 @@ _PLACES: Final = {
     "catalog: reviews": marked("what waited for you"),
     "catalog: preferences": marked("what you wanted"),
     "catalog: audit": marked("notes of what was done"),
+    "catalog: uses": marked("what it was used for"),
+    "catalog: accesses": marked("how often it was used"),
+    "catalog: facts": marked("how things belong together"),
+    "catalog: documents": marked("documents"),
+    "catalog: chunks": marked("parts of documents"),
     "index": marked("what was found by meaning"),
     "events": marked("news of what changed"),
 }
