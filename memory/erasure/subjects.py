@@ -17,6 +17,7 @@ from datetime import datetime
 import structlog
 
 from memory.context import MemoryContext
+from memory.erasure.authored import erase_authored, note_authored
 from memory.erasure.memories import ERASED, erase_memories
 from memory.erasure.proof import (
     CHUNKS,
@@ -40,15 +41,22 @@ _log = structlog.get_logger()
 
 
 def erase_subject(
-    subject: Subject, context: MemoryContext, *, by: str, now: datetime, wait_seconds: float | None = None
+    subject: Subject,
+    context: MemoryContext,
+    *,
+    by: str,
+    now: datetime,
+    wait_seconds: float | None = None,
+    authored: bool = False,
 ) -> Proof:
-    """Erase all that is known of a subject, and all of its turns wherever they wait.
+    """Erase all that is known of a subject, and all of its turns wherever they wait. What they wrote in the archives of
+    others is noted in the proof; with `authored` what of it was personal to them goes too.
 
     `wait_seconds` is how long the workers are waited for that have its turns in hand, 5 unless given.
 
     Raises:
         SubjectBusy: a worker has the subject's turns in hand for longer than one waits; try again.
-        UnderLegalHold: so are some of its memories; nothing was erased.
+        UnderLegalHold: so are some of its memories or documents; nothing was erased.
     """
     proof, erasures = Proof(), context.catalog.erasures
     with subject_lease(subject, context, wait_seconds=wait_seconds, before_turns=True) as lease:
@@ -72,6 +80,9 @@ def erase_subject(
         rewrite_broker_file(context, proof)
         proof.left = {f"catalog: {table}": count for table, count in erasures.left(subject).items()}
         look_again(erasure, context, proof)
+    if authored:
+        erase_authored(subject, context, proof, by=by, now=now)
+    note_authored(subject, context, proof)
     _finish(erasure, proof, context, now)
     return proof
 

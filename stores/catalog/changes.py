@@ -106,6 +106,11 @@ class DocumentWrite:
     gone: tuple[Chunk, ...] = ()
     is_deleted: bool = False
 
+    @property
+    def is_held(self) -> bool:
+        """Whether the document was under legal hold when it was read."""
+        return self.read is not None and self.read.legal_hold
+
 
 @dataclass(frozen=True)
 class Changes:
