@@ -12,7 +12,19 @@ from starlette.middleware.gzip import GZipMiddleware
 from starlette.routing import Route
 from starlette.staticfiles import StaticFiles
 
-from interfaces.http import candidates, documents, entities, events, health, items, memories, subjects, turns, webhooks
+from interfaces.http import (
+    agents,
+    candidates,
+    documents,
+    entities,
+    events,
+    health,
+    items,
+    memories,
+    subjects,
+    turns,
+    webhooks,
+)
 from interfaces.http.description import describe
 from interfaces.http.limits import BodyLimit, OnlyThisMachine, RequestIds
 from interfaces.http.pages import documents as document_pages
@@ -71,6 +83,7 @@ def create_app(settings: Settings, *, anonymous: bool = False) -> FastAPI:
         subjects.router,
         documents.router,
         items.router,
+        agents.router,
         entities.router,
         events.router,
         webhooks.router,

@@ -11,6 +11,7 @@ from sqlalchemy import Engine, and_, delete, func, or_, select, tuple_
 import stores.catalog.tables as tables
 from schema import AuditEntry, Context, Event, Memory, MemoryType, OpenTopic, Status, Subject, Turn
 from stores.catalog.access import KeyStore, MemberStore
+from stores.catalog.agents import AgentStore
 from stores.catalog.changes import Changes, IndexJob, Outcome
 from stores.catalog.context import drop_stale_context, read_context, read_topics
 from stores.catalog.decay import DecayStore
@@ -70,6 +71,7 @@ class Catalog:
         self.keys = KeyStore(self._engine, self._writers)
         self.members = MemberStore(self._engine, self._writers)
         self.items = ItemStore(self._engine, self._writers)
+        self.agents = AgentStore(self._engine, self._writers)
         self.provisional = ProvisionalStore(self._engine)
         self.turn_records = TurnRecords(self._engine)
         riding = {Family.MEMORIES: transactional_index, Family.CHUNKS: transactional_chunks}
