@@ -34,6 +34,7 @@ from stores.catalog.subject_state import SubjectState, read_processed, read_subj
 from stores.catalog.summaries import Summaries, Weight, read_summaries, read_weights
 from stores.catalog.tombstones import TombstoneStore
 from stores.catalog.turn_records import TurnRecords
+from stores.catalog.usage import Usages
 from stores.catalog.webhooks import WebhookStore
 from stores.catalog.writers import Writers
 from stores.catalog.writing import NO_VECTORS, Done, TransactionalGraph, mark_done, write
@@ -74,6 +75,7 @@ class Catalog:
         self.agents = AgentStore(self._engine, self._writers)
         self.provisional = ProvisionalStore(self._engine)
         self.turn_records = TurnRecords(self._engine)
+        self.usages = Usages(self._engine)
         riding = {Family.MEMORIES: transactional_index, Family.CHUNKS: transactional_chunks}
         self._transactional = {family: index for family, index in riding.items() if index is not None}
         self.documents = DocumentStore(self._engine, self._writers)
