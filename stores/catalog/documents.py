@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import uuid
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -14,7 +14,7 @@ import stores.catalog.tables as tables
 from schema import Chunk, KeptDocument, Labels, Subject, Visibility
 from schema.errors import ConcurrentChange
 from stores.catalog.changes import Changes, DocumentWrite
-from stores.catalog.statements import any_of, insert_new, mine, mine_among, of_subject, whose
+from stores.catalog.statements import insert_new, mine, mine_among, of_subject, whose
 from stores.catalog.summaries import Summaries, Summary
 from stores.catalog.writers import Writers
 
@@ -320,14 +320,6 @@ def read_held(connection: Connection, subject: Subject) -> list[str]:
     """Return the ids of a subject's documents under legal hold."""
     held = select(_DOCUMENTS.c.document_id).where(of_subject(_DOCUMENTS, subject), _DOCUMENTS.c.legal_hold)
     return list(connection.execute(held).scalars())
-
-
-def read_chunk_versions(connection: Connection, ids: Sequence[uuid.UUID]) -> dict[uuid.UUID, int]:
-    """Return the versions at which chunks are; those that are gone are left out."""
-    return {row.id: row.version for row in connection.execute(_VERSIONS, {"ids": list(ids)})}
-
-
-_VERSIONS = select(_CHUNKS.c.id, _CHUNKS.c.version).where(_CHUNKS.c.id.in_(any_of("ids")))
 
 
 def _is(subject: Subject, document_id: str) -> Any:
