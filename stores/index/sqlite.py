@@ -64,8 +64,8 @@ class SqliteIndex:
             IndexMismatch: they were made for other dimensions, another metric or another model.
             IndexUnavailable: the folder cannot be made or written.
         """
-        # A query multiplies a matrix with one vector, and waits for memory: on a busy machine two threads, of which each
-        # waits for the other by spinning, took 26 ms by the clock and 6.4 of CPU for what one does in 0.6.
+        # A query multiplies a matrix with one vector, and waits for memory. On a busy machine two threads, of which one
+        # waits for the other by spinning, took 26 ms by the clock and 6.4 of CPU for what one did in 0.6.
         threadpool_limits(limits=1, user_api="blas")
         asked = {"dimensions": str(dimensions), "layout": _LAYOUT, "metric": metric, "model": model}
         try:
