@@ -16,7 +16,7 @@ from schema import Document, DocumentState, Subject
 from schema.settings import Settings
 from stores.failpoints import Failpoint
 from stores.index.base import Where
-from stores.queue import create_celery
+from stores.queue import DEAD_LETTER_QUEUE, INGEST_QUEUE, create_celery
 from tests.fleet.fleet import ORACLE, Fleet, locked, wait_until
 
 POINTS: tuple[Failpoint, ...] = (
@@ -111,6 +111,15 @@ def test_a_worker_that_dies_between_catalog_and_index_leaves_the_last_version_of
     assert dying.poll() == -signal.SIGKILL, fleet.log()[-2000:]
     fleet.workers.remove(dying)
     assert_the_last_of_each(fleet, archive, last)
+
+
+def test_a_plain_message_keeps_a_document_and_what_is_none_is_a_dead_letter(fleet: Fleet) -> None:
+    archive = archive_of("message")
+    for given in ({"document_id": "none"}, story(archive, 0, "message").model_dump(mode="json")):
+        fleet.celery.send_task("memory.put_document", args=[given], queue=INGEST_QUEUE)
+    wait_until(lambda: fleet.stores.catalog.documents.heads(archive, ["story-0"]), "the message was taken")
+    assert_the_last_of_each(fleet, archive, {0: "message"})
+    wait_until(lambda: fleet.redis.llen(DEAD_LETTER_QUEUE), "what is no document is a dead letter")
 
 
 def test_an_index_of_documents_that_is_away_is_behind_and_catches_up(fleet: Fleet) -> None:
