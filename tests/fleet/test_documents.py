@@ -117,9 +117,9 @@ def test_a_plain_message_keeps_a_document_and_what_is_none_is_a_dead_letter(flee
     archive = archive_of("message")
     for given in ({"document_id": "none"}, story(archive, 0, "message").model_dump(mode="json")):
         fleet.celery.send_task("memory.put_document", args=[given], queue=INGEST_QUEUE)
-    wait_until(lambda: fleet.stores.catalog.documents.heads(archive, ["story-0"]), "the message was taken")
+    wait_until(lambda: bool(fleet.stores.catalog.documents.heads(archive, ["story-0"])), "the message was taken")
     assert_the_last_of_each(fleet, archive, {0: "message"})
-    wait_until(lambda: fleet.redis.llen(DEAD_LETTER_QUEUE), "what is no document is a dead letter")
+    wait_until(lambda: fleet.redis.llen(DEAD_LETTER_QUEUE) == 1, "what is no document is a dead letter")
 
 
 def test_an_index_of_documents_that_is_away_is_behind_and_catches_up(fleet: Fleet) -> None:
