@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from tests.contract.pipeline import Worker, on_every_store
+from tests.contract.pipeline import Worker, on_every_store_at_length
 from tests.turns import subject
 
-pytest_generate_tests = on_every_store
+pytest_generate_tests = on_every_store_at_length
 
 
 @pytest.mark.parametrize(
