@@ -71,6 +71,7 @@ NIGHT_SECONDS = Histogram(
 )
 
 # -- what agents are given before they answer
+FEEDBACK = Counter("afterturn_feedback", "Answers with feedback, by whether any memory helped.", ["useful"])
 RETRIEVER = Counter("afterturn_retriever", "Retrievals in rounds, by how they ended.", ["outcome"])
 RETRIEVER_ROUNDS = Counter("afterturn_retriever_rounds", "Rounds of such retrievals: calls of their model.")
 RETRIEVER_SECONDS = Histogram(

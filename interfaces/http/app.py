@@ -18,6 +18,7 @@ from interfaces.http import (
     documents,
     entities,
     events,
+    feedback,
     health,
     items,
     memories,
@@ -28,7 +29,7 @@ from interfaces.http import (
 from interfaces.http.description import describe
 from interfaces.http.limits import BodyLimit, OnlyThisMachine, RequestIds
 from interfaces.http.pages import documents as document_pages
-from interfaces.http.pages import entering, graph, me, overview, trying, wishes
+from interfaces.http.pages import entering, graph, me, overview, signing_in, trying, wishes
 from interfaces.http.pages.admin import access, decisions, fleet, letters
 from interfaces.http.pages.admin import subjects as registry
 from interfaces.http.problems import add_problems
@@ -84,11 +85,13 @@ def create_app(settings: Settings, *, anonymous: bool = False) -> FastAPI:
         documents.router,
         items.router,
         agents.router,
+        feedback.router,
         entities.router,
         events.router,
         webhooks.router,
         entering.api,
         entering.router,
+        signing_in.router,
         overview.router,
         decisions.router,
         me.router,

@@ -19,6 +19,7 @@ from stores.catalog.documents import DocumentStore
 from stores.catalog.engine import read_only
 from stores.catalog.erasures import ErasureStore
 from stores.catalog.fact_pages import FactPages
+from stores.catalog.feedback import FeedbackStore
 from stores.catalog.index_jobs import Backlog, queue_jobs, read_jobs, read_versions, take_jobs
 from stores.catalog.items import ItemStore
 from stores.catalog.nights import NightRuns
@@ -73,6 +74,7 @@ class Catalog:
         self.members = MemberStore(self._engine, self._writers)
         self.items = ItemStore(self._engine, self._writers)
         self.agents = AgentStore(self._engine, self._writers)
+        self.feedback = FeedbackStore(self._engine, self._writers)
         self.provisional = ProvisionalStore(self._engine)
         self.turn_records = TurnRecords(self._engine)
         self.usages = Usages(self._engine)

@@ -8,17 +8,18 @@ from itertools import groupby
 from typing import Annotated, Final
 from urllib.parse import urlencode
 
-from fastapi import APIRouter, Header, Query, Response
+from fastapi import APIRouter, Header, Query, Request, Response
 from fastapi.sse import EventSourceResponse, ServerSentEvent
 
 import interfaces.http.pages.words as words
 from interfaces.http.events import heard_by
-from interfaces.http.pages.entering import Me, subject_of_me
+from interfaces.http.pages.entering import Me, session_here, subject_of_me
+from interfaces.http.pages.language import gettext
 from interfaces.http.pages.problems import NotADay, PageRoute
 from interfaces.http.pages.rendering import page
 from interfaces.http.pages.viewing import STAFF_ROOT, Shown, note_look
 from interfaces.http.service import Opened
-from recall.events import listener_of
+from recall.events import Listener, listener_of
 from recall.excerpts import Excerpt, find_excerpts
 from recall.filters import Filters
 from recall.listing import list_memories
@@ -66,7 +67,7 @@ def overview(
     if ask.strip():
         now = datetime.now(UTC)
         memories = find_known(view.reader, subject, ask, stores, filters=filters, limit=_FOUND, now=now)
-        groups = [("What answers best", memories)] if memories else []
+        groups = [(gettext("What answers best"), memories)] if memories else []
         excerpts = find_excerpts(view.reader, [subject], ask, stores)
     else:
         listed = list_memories(view.reader, subject, stores, filters=filters, cursor=cursor, limit=_A_PAGE)
@@ -88,22 +89,32 @@ def overview(
         quotes=quotes_of(view.reader, subject, memories, stores),
         wanted=wanted,
         is_filtered=bool(kind or since or until or state != Status.ACTIVE.value),
-        states=[(name, words.STATUS[Status(name)] if name != _EVERYTHING else "everything") for name in _SHOWN],
+        states=[
+            (name, gettext(words.STATUS[Status(name)]) if name != _EVERYTHING else gettext("everything"))
+            for name in _SHOWN
+        ],
         following=following and urlencode({**wanted, "cursor": following}),
         is_first=cursor is None,
         waiting=stores.catalog.reviews.count_open(subject),
         preferences=view.preferences,
-        told=words.DONE.get(done, ""),
+        told=words.after(done),
     )
 
 
 @router.get("/me/live", response_class=EventSourceResponse)
 async def live(
-    me: Me, service: Opened, last_event_id: Annotated[str | None, Header(pattern=r"^\d{1,20}-\d{1,20}$")] = None
+    request: Request,
+    _me: Me,
+    service: Opened,
+    last_event_id: Annotated[str | None, Header(pattern=r"^\d{1,20}-\d{1,20}$")] = None,
 ) -> AsyncIterator[ServerSentEvent]:
-    """Tell the page that something changed, not what."""
-    listener = listener_of(me.principal, subject_of_me(me), None)
-    async for event in heard_by(listener, last_event_id, service):
+    """Tell the page that something changed, not what, until the person signs out."""
+
+    def listening() -> Listener:
+        me = session_here(request, service)
+        return listener_of(me.principal, subject_of_me(me), None)
+
+    async for event in heard_by(listening, last_event_id, service):
         if event is None:
             yield ServerSentEvent(comment="still here")
         else:
