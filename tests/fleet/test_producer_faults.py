@@ -45,9 +45,8 @@ FAULTS = ["gone", "hanging", "full", "slow", "black_hole", "half_open", "resetti
 
 def faults(*quick: str, at_length: Sequence[str]) -> list[ParameterSet]:
     """The faults of a test: those that differ most each time, the others in the long tests."""
-    return [pytest.param(fault) for fault in quick] + [
-        pytest.param(fault, marks=pytest.mark.long) for fault in at_length if fault not in quick
-    ]
+    rest = [fault for fault in at_length if fault not in quick]
+    return [*map(pytest.param, quick), *(pytest.param(fault, marks=pytest.mark.long) for fault in rest)]
 
 
 @pytest.fixture
