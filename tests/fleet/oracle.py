@@ -46,13 +46,15 @@ _POLL_SECONDS = 0.02
 @dataclass(frozen=True)
 class Faults:
     """How the model is: how long a call takes, in seconds; what share of calls is throttled or answered with a
-    truncated text; whether calls hang until they time out or the fault is over."""
+    truncated text; whether calls hang until they time out or the fault is over; what they leave in memory."""
 
     fastest: float = 0.05
     slowest: float = 0.3
     throttled: float = 0.0
     garbage: float = 0.0
     hangs: bool = False
+    leaks: int = 0
+    """Bytes that each call leaves behind in its process for good."""
 
 
 @dataclass(frozen=True)
