@@ -28,7 +28,7 @@ from interfaces.http import (
 from interfaces.http.description import describe
 from interfaces.http.limits import BodyLimit, OnlyThisMachine, RequestIds
 from interfaces.http.pages import documents as document_pages
-from interfaces.http.pages import entering, graph, me, overview, trying, wishes
+from interfaces.http.pages import entering, graph, me, overview, signing_in, trying, wishes
 from interfaces.http.pages.admin import access, decisions, fleet, letters
 from interfaces.http.pages.admin import subjects as registry
 from interfaces.http.problems import add_problems
@@ -89,6 +89,7 @@ def create_app(settings: Settings, *, anonymous: bool = False) -> FastAPI:
         webhooks.router,
         entering.api,
         entering.router,
+        signing_in.router,
         overview.router,
         decisions.router,
         me.router,

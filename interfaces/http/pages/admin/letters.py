@@ -15,6 +15,7 @@ from pydantic import TypeAdapter, ValidationError
 
 import interfaces.http.pages.words as words
 from interfaces.http.pages.entering import Staff, StaffForm
+from interfaces.http.pages.language import gettext
 from interfaces.http.pages.problems import PageRoute
 from interfaces.http.pages.rendering import page
 from interfaces.http.pages.sessions import StaffSession
@@ -48,7 +49,7 @@ def letters(staff: Staff, service: Opened, done: str = "") -> Response:
         letters=shown,
         more_letters=counts[staff.tenant_id] - len(shown),
         nobodys=counts[None],
-        told=words.DONE.get(done, ""),
+        told=words.after(done),
     )
 
 
@@ -81,7 +82,9 @@ def settle(
             look_after=context.settings.sweep_seconds,
         )
     except (InvalidTurn, ConflictingTurn) as error:
-        return _whole(found, staff, service, problem=f"It stays: {error}", code=HTTPStatus.CONFLICT)
+        return _whole(
+            found, staff, service, problem=gettext("It stays: %(why)s") % {"why": error}, code=HTTPStatus.CONFLICT
+        )
     _note(found, staff, service, AuditAction.REPLAYED, "enqueued a dead letter again")
     return RedirectResponse("/admin/letters?done=replayed", HTTPStatus.SEE_OTHER)
 
