@@ -135,6 +135,7 @@ class OracleModel:
     def __init__(self, settings: Settings) -> None:
         self._notes = notes_of(settings)
         self._timeout = settings.llm_timeout_seconds
+        self._left: list[bytes] = []
 
     def reply(self, prompt: str, schema: dict[str, Any]) -> Reply:
         lines = _LINE.findall(prompt)
@@ -149,6 +150,8 @@ class OracleModel:
     def _answer(self, lines: list[tuple[str, str, str, str]]) -> Reply:
         faults = self._notes.faults()
         time.sleep(random.uniform(faults.fastest, faults.slowest))
+        # Not zeros: those have no page of their own before somebody writes there.
+        self._left.append(random.randbytes(faults.leaks))
         if any(value == KILL for _, _, value, _ in lines):
             os.kill(os.getpid(), signal.SIGKILL)
         deadline = time.monotonic() + self._timeout

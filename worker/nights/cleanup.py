@@ -6,19 +6,22 @@ from datetime import datetime, timedelta
 
 import structlog
 
+from memory.agreement import tell_what_was_lost
 from memory.erasure.subjects import finish_erasures
 from memory.settle import withdraw_stale
 from worker.context import WorkerContext
 
 _log = structlog.get_logger()
 _PAGE = 500
+_SUBJECTS_LOOKED_AT = 5_000
 _PAGES = 200
 """How many pages one hour drops at most: other writers come between two."""
 
 
 def clean_up(context: WorkerContext, now: datetime) -> dict[str, int]:
     """Drop topics and questions that are stale, items of the store that have expired, raw turns and deliveries of
-    webhooks that were kept for as long as the settings say; finish erasures that were killed on the way."""
+    webhooks that were kept for as long as the settings say; finish erasures that were killed on the way; have the index
+    told again what it lost."""
     policy = context.policy
     dropped = {
         "erasures": finish_erasures(context, _PAGE, now),
@@ -29,6 +32,7 @@ def clean_up(context: WorkerContext, now: datetime) -> dict[str, int]:
         "items": context.catalog.items.drop_expired(now),
         "sources": 0,
         "webhooks": 0,
+        "index": tell_what_was_lost(context, now, most_subjects=_SUBJECTS_LOOKED_AT),
         "provisional": withdraw_stale(context, now, _PAGE),
     }
     context.catalog.webhooks.fail_what_waits_for_nobody()
