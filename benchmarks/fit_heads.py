@@ -33,7 +33,7 @@ _PARSE_AT_ONCE: Final = 64
 
 @dataclass(frozen=True)
 class Row:
-    """A labelled utterance; `labels` by head, as text."""
+    """A labelled utterance; `labels` by head, as text. A head of which nothing was said is not fitted on it."""
 
     author: str
     text: str
@@ -48,7 +48,7 @@ def rows_in(folder: Path) -> list[Row]:
     for path in sorted(folder.glob("author_*.jsonl")):
         for line in path.read_text().splitlines():
             said = json.loads(line)
-            labels = {head: NO_ATTRIBUTE if said[head] is None else str(said[head]) for head in HEADS}
+            labels = {head: NO_ATTRIBUTE if said[head] is None else str(said[head]) for head in HEADS if head in said}
             rows.append(
                 Row(path.stem.removeprefix("author_"), said["text"], said.get("before", ""), said["lang"], labels)
             )
@@ -99,10 +99,13 @@ def balanced(truth: NDArray[np.str_], said: NDArray[np.str_]) -> float:
 
 def held_out(rows: Sequence[Row], parsed: Any, unparsed: Any) -> None:
     """Print how right each head is on each author when fitted on the others, with and without a parse."""
-    authors = np.array([row.author for row in rows])
+    every_author = np.array([row.author for row in rows])
+    every_parsed, every_unparsed = parsed, unparsed
     print("head        majority  accuracy  balanced  without parse  by author")
     for head in HEADS:
-        truth = np.array([row.labels[head] for row in rows])
+        labelled = np.array([head in row.labels for row in rows])
+        truth = np.array([row.labels[head] for row in rows if head in row.labels])
+        authors, parsed, unparsed = every_author[labelled], every_parsed[labelled], every_unparsed[labelled]
         found = truth.copy()
         plainly = truth.copy()
         by_author, majority = [], []
@@ -138,8 +141,9 @@ def write(rows: Sequence[Row], features: Any, path: Path) -> None:
     columns, bias = [], []
     labels: dict[str, Any] = {}
     for head in HEADS:
-        truth = np.array([row.labels[head] for row in rows])
-        model = fitted(features, np.concatenate([truth, truth]))
+        labelled = np.array([head in row.labels for row in rows])
+        truth = np.array([row.labels[head] for row in rows if head in row.labels])
+        model = fitted(features[np.concatenate([labelled, labelled])], np.concatenate([truth, truth]))
         columns.append(model.coef_.T)
         bias.append(model.intercept_)
         labels[f"labels_{head}"] = np.array(["1"]) if head in _YES_NO else model.classes_.astype("U")
