@@ -21,11 +21,11 @@ from recall.retrieve import retrieve
 from schema import Memory, Preference, PreferenceName, Status, Subject, Turn
 from schema.errors import AlreadyDecided, CatalogOutage
 from schema.settings_agents import AgentSwitches
-from tests.contract.pipeline import Worker, on_every_store, only
+from tests.contract.pipeline import Worker, on_every_store_at_length, only
 from tests.scripted import Scripted, guarded
 from tests.turns import a_turn, subject
 
-pytest_generate_tests = on_every_store
+pytest_generate_tests = on_every_store_at_length
 ALLERGIC = "I am allergic to peanuts."
 
 
