@@ -119,9 +119,9 @@ def _calls(name: Name, other: str | None) -> bool:
 
 
 def _is_done(parsed: Parsed) -> bool:
-    """Return whether a clause says that the speaker or somebody of theirs did something to something."""
+    """Return whether a clause says that the speaker or somebody of theirs did something to something, or wants to."""
     return any(
-        clause.tense in (Tense.PAST, Tense.PERFECT)
+        (clause.tense in (Tense.PAST, Tense.PERFECT) or clause.mood is Mood.WISHING)
         and _is_theirs(parsed, clause.subject)
         and parsed.tokens[clause.head].lower not in _FELT
         and any(
