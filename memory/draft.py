@@ -11,11 +11,13 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from time import monotonic
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 
+from memory.metrics import QUOTAS
 from policies.dedup import Neighbour
+from policies.limits import UNBOUNDED, Room, Scope
 from schema import (
     AuditAction,
     AuditEntry,
@@ -34,6 +36,10 @@ from schema import (
 )
 from stores.catalog import Changes
 from stores.index.base import Vector
+
+OVER_QUOTA: Final = "over the quota of"
+_HELD: Final = frozenset(set(Status) - {Status.SUPERSEDED})
+"""What counts against a quota of memories."""
 
 
 @dataclass
@@ -70,6 +76,10 @@ class Draft:
     name: str | None = None
     """What the user is called, where that is known."""
     made_by: dict[str, str | int] = field(default_factory=dict)
+    room: Room = UNBOUNDED
+    """What quotas left when the draft was begun."""
+    over_quota: set[str] = field(default_factory=set)
+    """The ids of the turns of which a quota kept a memory out."""
     """What proposed what is decided here, for the audit: extractor or model, prompt, tokens of the batch's call."""
 
     def time(self) -> datetime:
@@ -202,6 +212,22 @@ class Draft:
     ) -> None:
         """Leave a line that something of a turn was not kept, or not done to a memory, and by which rule."""
         self.audit.append(self._entry(action, reason, memory_id=memory_id, turn_id=turn_id))
+
+    @property
+    def is_full(self) -> bool:
+        """Return whether a quota has no room for one memory more; one that takes another's place needs none."""
+        if self.room.memories is None:
+            return False
+        now = sum(id_ in self.current and self.current[id_].status in _HELD for id_ in self.changed)
+        before = sum(id_ in self.read and self.read[id_].status in _HELD for id_ in self.changed)
+        return now - before >= self.room.memories
+
+    def refuse_by_quota(self, turn_id: str, quota: str, scope: Scope) -> None:
+        """Say in the audit and in an event that a quota bit: of `memories`, `turns` or `sources`."""
+        QUOTAS.labels(quota, scope).inc()
+        self.audit_refusal(AuditAction.REFUSED, turn_id, f"{OVER_QUOTA} {quota} of the {scope}")
+        message = f"the {scope} is over the quota of {quota}"
+        self.emit(EventName.ERROR, {"turn_id": turn_id, "code": "quota", "message": message, "scope": scope})
 
     def queue_review(self, review: Review) -> None:
         """Have a person decide on a candidate."""

@@ -39,6 +39,7 @@ DECISIONS = Counter("afterturn_decisions", "What dedup said of candidates.", ["a
 SCREENINGS = Counter("afterturn_screenings", "What the screen said of candidates.", ["verdict"])
 
 # -- documents
+QUOTAS = Counter("afterturn_quota_refusals", "What a quota kept out, by the quota and whose it is.", ["quota", "scope"])
 DOCUMENTS = Counter("afterturn_documents", "Documents that a worker took up, by outcome.", ["outcome"])
 DOCUMENT_LAG = Histogram(
     "afterturn_document_lag_seconds", "From when a document was put to when a search finds it.", buckets=_LAGS
@@ -70,6 +71,7 @@ NIGHT_SECONDS = Histogram(
 )
 
 # -- what agents are given before they answer
+FEEDBACK = Counter("afterturn_feedback", "Answers with feedback, by whether any memory helped.", ["useful"])
 RETRIEVER = Counter("afterturn_retriever", "Retrievals in rounds, by how they ended.", ["outcome"])
 RETRIEVER_ROUNDS = Counter("afterturn_retriever_rounds", "Rounds of such retrievals: calls of their model.")
 RETRIEVER_SECONDS = Histogram(

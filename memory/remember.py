@@ -12,6 +12,7 @@ from memory.draft import Draft
 from memory.edits import OPERATOR, NotKept
 from memory.leases import subject_lease
 from memory.publish import publish
+from memory.quotas import require_room, room_of
 from memory.resolve import resolve
 from memory.rights import require_writable, seen_of
 from memory.scoring import Origin, embed, score
@@ -81,6 +82,7 @@ def remember(
     Raises:
         NotAMember, NotAllowed: the principal may not write that of the subject.
         NotKept: it is a secret, planted, on a blocked topic, or consent is withdrawn.
+        QuotaExceeded: the user, or the tenant, has as many memories as it may.
         SubjectBusy: the subject's lease was not to be had within 5 seconds.
         pydantic.ValidationError: a value cannot be what its field says.
     """
@@ -91,6 +93,7 @@ def remember(
     candidate = _candidate(statement, _summary(subject, statement, context), principal, context, now)
     with subject_lease(subject, context) as lease:
         draft = Draft(subject, now, context.policy.version, by=principal.key_id if principal else OPERATOR)
+        draft.room = room_of(subject, context)
         state = context.catalog.subject_state(subject, now - _WRITES_WINDOW)
         scored = score(candidate, context)
         slower = within_rate(state.writes, candidate.explicit, context.policy)
@@ -101,6 +104,7 @@ def remember(
         [resolution] = resolve(items, vectors, {candidate.turn_id: origin}, draft, context)
         memory = draft.current[resolution.memory_id] if resolution.memory_id else None
         publish(draft.changes(lease.token), draft.vectors, context)
+    require_room(draft)
     # It may have been merged into what somebody else called private: that it says more is not for the principal.
     seen = seen_of(principal, subject, context.catalog)
     if memory is None or not (seen is None or may_see(seen, memory.labels)):

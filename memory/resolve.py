@@ -231,6 +231,11 @@ def _resolved(
             return Resolution(candidate.turn_id, is_effective=False)
         case DecisionAction.UPDATE:
             memory = _update(item, decision, comparison.vector, draft, context)
+        case DecisionAction.CREATE | DecisionAction.CHECK if draft.is_full:
+            if candidate.turn_id not in draft.over_quota:
+                draft.over_quota.add(candidate.turn_id)
+                draft.refuse_by_quota(candidate.turn_id, "memories", draft.room.memories_scope)
+            return Resolution(candidate.turn_id, is_effective=False)
         case _:
             new = new_memory(item, origins[candidate.turn_id], draft, context)
             memory = _create(new, candidate, decision, neighbours, comparison.vector, draft, context)

@@ -2,14 +2,45 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Final
 
 from policies.language.attributes import ATTRIBUTES, has_one_value
 from policies.language.wording import contents, read
 from policies.pairs import numbers_clash
-from schema import Fact, SameFact
+from schema import Entity, Fact, SameFact
 
+_TYPE_OF_VALUES: Final = {
+    "place": "Location",
+    "org": "Organization",
+    "person": "Person",
+    "money": "Money",
+    "date": "Date",
+}
+_TYPE_OF_NAMES: Final = {
+    "PERSON": "Person",
+    "ORG": "Organization",
+    "MONEY": "Money",
+    "DATE": "Date",
+    "LOCATION": "Location",
+    "PRODUCT": "Product",
+}
 _HAVING: Final = contents(["has", "keeps", "favourite", "is", "named", "called"])
+
+
+def type_of_object(attribute: str | None, value: str, named: Iterable[Entity]) -> str:
+    """Return what kind of thing a fact's object is: "Location", "Hobby", "Person" ..., or "Thing" where nobody knows.
+
+    By the fact's attribute, else by the entity of that name among those that its memory names. Source: "Vectorized
+    Episodic and Vectorized Semantic memory", section 3, whose facts have ids such as "Hobby:Hiking".
+    """
+    if attribute is not None:
+        row = ATTRIBUTES.get(attribute)
+        of_values = _TYPE_OF_VALUES.get(row.value) if row else None
+        return of_values or attribute.replace("_", " ").title().replace(" ", "")
+    return next(
+        (_TYPE_OF_NAMES[entity.type] for entity in named if entity.text.casefold() == value.casefold()), "Thing"
+    )
 
 
 def compare_facts(a: tuple[Fact, ...], b: tuple[Fact, ...]) -> SameFact:

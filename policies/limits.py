@@ -1,8 +1,49 @@
-"""What a subject may write in an hour before its memories count for less."""
+"""What a subject may write in an hour before its memories count for less; what a user and a tenant may have kept."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Final, Literal
+
 from schema import Policy
+
+Scope = Literal["user", "tenant"]
+
+
+@dataclass(frozen=True)
+class Held:
+    """What is held of a user, or of a tenant, and how much of it may be; a limit of 0 is none."""
+
+    scope: Scope
+    memories: int
+    memories_limit: int
+    source_bytes: int
+    source_bytes_limit: int
+
+
+@dataclass(frozen=True)
+class Room:
+    """What quotas leave: how many more memories may be kept, None for any number, and whose quota says so; and whose
+    quota of raw turns is full, if one is."""
+
+    memories: int | None = None
+    memories_scope: Scope = "user"
+    sources_full: Scope | None = None
+
+
+UNBOUNDED: Final = Room()
+
+
+def room_left(held: Iterable[Held]) -> Room:
+    """Return what quotas leave of a user and of their tenant: the narrower of both."""
+    everything = tuple(held)
+    full = next((of.scope for of in everything if 0 < of.source_bytes_limit <= of.source_bytes), None)
+    bounded = [of for of in everything if of.memories_limit]
+    if not bounded:
+        return Room(sources_full=full)
+    narrowest = min(bounded, key=lambda of: of.memories_limit - of.memories)
+    return Room(max(0, narrowest.memories_limit - narrowest.memories), narrowest.scope, full)
 
 
 def within_rate(writes_last_hour: int, explicit: bool, policy: Policy) -> float:

@@ -2,7 +2,7 @@
 
 from producers.client import Producer, default_producer, enqueue, enqueue_async, parse_turn
 from producers.counting import Accepted, Counters
-from schema.errors import ConflictingTurn, InvalidTurn, SpoolFull, SpoolUnavailable
+from schema.errors import ConflictingTurn, InvalidTurn, QuotaExceeded, SpoolFull, SpoolUnavailable
 
 __all__ = [
     "Accepted",
@@ -10,6 +10,7 @@ __all__ = [
     "Counters",
     "InvalidTurn",
     "Producer",
+    "QuotaExceeded",
     "SpoolFull",
     "SpoolUnavailable",
     "default_producer",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from schema import Turn
 from schema.settings import Settings
-from stores.mailbox import Receipt
+from stores.mailbox import Receipt, TurnQuota
 from stores.queue import create_celery, open_mailbox, send_turn
 from stores.redis import open_redis
 
@@ -25,16 +25,21 @@ class Broker:
         }
         self._redis = open_redis(settings, timeout=timeout, retries=0)
         self._mailbox = open_mailbox(settings, self._redis, self._app)
+        self._quota = TurnQuota(settings.quota_user_turns_per_minute, settings.quota_tenant_turns_per_minute)
 
-    def park(self, turn: Turn) -> Receipt:
+    def park(self, turn: Turn, *, was_accepted: bool = False) -> Receipt:
         """Put a turn into its subject's mailbox: from then on it will be processed.
+
+        No quota keeps out what `was_accepted` before, while the broker was away.
 
         Raises:
             ConflictingTurn: the mailbox knows another turn of that id.
+            QuotaExceeded: the user, or the tenant, has had its turns of this minute.
             BrokerRefused: the broker refuses who we say we are.
             BrokerFailed: anything else that keeps the broker from it.
         """
-        return self._mailbox.append(turn, self._look_after)
+        quota = TurnQuota() if was_accepted else self._quota
+        return self._mailbox.append(turn, self._look_after, quota)
 
     def announce(self, turn: Turn) -> None:
         """Send the message that brings a worker to a parked turn. Where it fails, a sweeper notifies later.

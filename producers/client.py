@@ -27,7 +27,7 @@ from producers.flush import Flusher
 from producers.handover import Attempt, Handover
 from producers.spool import Spool
 from schema import Turn
-from schema.errors import ConflictingTurn, InvalidTurn, SettingsError, SpoolFull, SpoolUnavailable
+from schema.errors import ConflictingTurn, InvalidTurn, QuotaExceeded, SettingsError, SpoolFull, SpoolUnavailable
 from schema.settings import Settings, load_settings
 
 _BROKER_TIMEOUT_SECONDS = 1.0
@@ -103,6 +103,7 @@ class Producer:
         Raises:
             InvalidTurn: a field is missing, unknown or wrong, or the text is too long.
             ConflictingTurn: another turn was enqueued under the same turn_id.
+            QuotaExceeded: not accepted: the user, or the tenant, has had its turns of this minute.
             SpoolFull, SpoolUnavailable: not accepted: the broker does not take it, nor does the spool.
             SettingsError: not accepted: the broker refuses our credentials.
         """
@@ -208,6 +209,9 @@ class Producer:
             receipt = None if attempt is None else parts.handover.settle(attempt)
         except ConflictingTurn:
             self._tally.count(Outcome.CONFLICTING)
+            raise
+        except QuotaExceeded:
+            self._tally.count(Outcome.REFUSED_QUOTA)
             raise
         if receipt is None:
             if parts.flusher.refused is not None:

@@ -34,6 +34,7 @@ class Outcome(StrEnum):
     FLUSHED = "flushed"
     REJECTED = "rejected"
     CONFLICTING = "conflicting"
+    REFUSED_QUOTA = "refused_quota"
     REFUSED_FULL = "refused_full"
     REFUSED_UNAVAILABLE = "refused_unavailable"
 

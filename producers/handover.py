@@ -67,7 +67,7 @@ class Handover:
         An attempt that has not ended may still succeed; that the turn is spooled too is no harm.
 
         Raises:
-            ConflictingTurn, BrokerRefused: as `Broker.park`.
+            ConflictingTurn, QuotaExceeded, BrokerRefused: as `Broker.park`.
         """
         if not attempt.parked.done() or attempt.parked.cancelled():
             attempt.over.cancel()

@@ -11,6 +11,7 @@ from policies.access import may_see
 from policies.topics import is_about
 from recall.audience import Audience, audiences
 from schema import Chunk, KeptDocument, Policy, Principal, Seen, Subject, Visibility
+from stores.catalog.documents import ChunkPlace
 from stores.fulltext import Words
 from stores.index.base import Vector, Where
 from stores.open import Stores
@@ -45,11 +46,18 @@ class Excerpt:
 
 @dataclass(frozen=True)
 class _Found:
-    chunk: Chunk
+    """A chunk that may be told, before it is read."""
+
+    id: uuid.UUID
+    place: ChunkPlace
     audience: Audience
     similarity: float
     words: float
     covered: float
+
+
+_Told = tuple[_Found, Chunk, float]
+"""A chunk with its score, read."""
 
 
 def find_excerpts(
@@ -78,19 +86,25 @@ def find_excerpts(
     policy = stores.policy
     most = policy.document_top_k if limit is None else limit
     asked = [*audiences(principal, subjects, stores), *_textbooks(subjects, stores)]
-    words = {audience.subject: stores.chunk_words.read([audience.subject]) for audience in asked}
-    held = [audience for audience in asked if not words[audience.subject].is_empty]
+    held = [
+        (audience, words, visible)
+        for audience in asked
+        for words, visible in [stores.chunk_words.of_documents(audience.subject, audience.seen)]
+        if not words.is_empty
+    ]
     if not held or most <= 0:
         return []
     [vector] = stores.embedder.embed([question])
-    found = [one for audience in held for one in _look(audience, question, vector, words[audience.subject], stores)]
-    scored = sorted(_scored(found, policy), key=lambda pair: (-pair[1], pair[0].chunk.id))
-    told = [
+    found = [
+        one for audience, words, visible in held for one in _look(audience, question, vector, words, visible, stores)
+    ]
+    scored = sorted(_scored(found, policy), key=lambda pair: (-pair[1], pair[0].id))
+    likely = [
         (one, score)
         for one, score in scored
         if not relevant_only or _evidence(one, policy) >= policy.retrieval_excerpt_relevant
     ]
-    return _joined(told[:most], policy, stores)
+    return _joined(_told(likely, most, stores), policy, stores)
 
 
 def _textbooks(subjects: Sequence[Subject], stores: Stores) -> Iterator[Audience]:
@@ -101,24 +115,49 @@ def _textbooks(subjects: Sequence[Subject], stores: Stores) -> Iterator[Audience
             yield Audience(textbook, (Seen((Visibility.PUBLIC,)),), ())
 
 
-def _look(audience: Audience, question: str, vector: Vector, words: Words, stores: Stores) -> list[_Found]:
+def _look(
+    audience: Audience, question: str, vector: Vector, words: Words, visible: frozenset[str], stores: Stores
+) -> list[_Found]:
     near: dict[uuid.UUID, float] = {}
     for where in _wheres(audience):
         near |= {hit.memory_id: hit.similarity for hit in stores.chunks.query(vector, where, _POOL)}
     worded = words.best(question, _POOL, stores.policy)
-    chunks = {
-        id_: chunk
-        for id_, chunk in stores.catalog.documents.chunks(audience.subject, [*near, *worded]).items()
-        # Once more, and by what the document says now: the index may not have heard of a new label.
-        if (audience.seen is None or may_see(audience.seen, chunk.labels))
-        and not is_about(chunk.content, audience.blocked)
+    places = {
+        id_: place
+        for id_, place in stores.catalog.documents.places(audience.subject, [*near, *worded]).items()
+        # Once more: the index may not have heard of a new label.
+        if place.document_id in visible
     }
-    covered = words.coverage(question, chunks)
-    farthest = min((near[id_] for id_ in chunks if id_ in near), default=0.0)
+    covered = words.coverage(question, places)
+    farthest = min((near[id_] for id_ in places if id_ in near), default=0.0)
     return [
-        _Found(chunk, audience, near.get(id_, farthest), worded.get(id_, 0.0), covered.get(id_, 0.0))
-        for id_, chunk in chunks.items()
+        _Found(id_, place, audience, near.get(id_, farthest), worded.get(id_, 0.0), covered.get(id_, 0.0))
+        for id_, place in places.items()
     ]
+
+
+def _told(likely: Sequence[tuple[_Found, float]], most: int, stores: Stores) -> list[_Told]:
+    """Return the first that may be told, read: by what their documents and their words say now."""
+    told: list[_Told] = []
+    for start in range(0, len(likely), most):
+        page = likely[start : start + most]
+        chunks: dict[uuid.UUID, Chunk] = {}
+        for subject in dict.fromkeys(one.audience.subject for one, _ in page):
+            ids = [one.id for one, _ in page if one.audience.subject == subject]
+            chunks |= stores.catalog.documents.chunks(subject, ids)
+        told += [
+            (one, chunks[one.id], score)
+            for one, score in page
+            if one.id in chunks and _may_be_told(one.audience, chunks[one.id])
+        ]
+        if len(told) >= most:
+            break
+    return told[:most]
+
+
+def _may_be_told(audience: Audience, chunk: Chunk) -> bool:
+    is_seen = audience.seen is None or may_see(audience.seen, chunk.labels)
+    return is_seen and not is_about(chunk.content, audience.blocked)
 
 
 def _wheres(audience: Audience) -> Iterator[Where]:
@@ -147,51 +186,46 @@ def _evidence(one: _Found, policy: Policy) -> float:
     return one.similarity + policy.retrieval_coverage_weight * one.covered
 
 
-def _joined(told: Sequence[tuple[_Found, float]], policy: Policy, stores: Stores) -> list[Excerpt]:
+def _joined(told: Sequence[_Told], policy: Policy, stores: Stores) -> list[Excerpt]:
     heads: dict[Subject, Mapping[str, KeptDocument]] = {}
-    for subject in {one.chunk.subject for one, _ in told}:
-        ids = {one.chunk.document_id for one, _ in told if one.chunk.subject == subject}
+    for subject in {chunk.subject for _, chunk, _ in told}:
+        ids = {chunk.document_id for _, chunk, _ in told if chunk.subject == subject}
         heads[subject] = stores.catalog.documents.heads(subject, ids)
     excerpts: list[Excerpt] = []
-    for one, score in sorted(
-        told, key=lambda pair: (pair[0].chunk.subject.key, pair[0].chunk.document_id, pair[0].chunk.number)
-    ):
-        head = heads[one.chunk.subject].get(one.chunk.document_id)
+    number = -1
+    for one, chunk, score in sorted(told, key=lambda of: (of[1].subject.key, of[1].document_id, of[1].number)):
+        head = heads[chunk.subject].get(chunk.document_id)
         if head is None:
             continue
-        excerpt = _excerpt(one, score, head, policy, stores)
+        excerpt = _excerpt(one, chunk, score, head, policy, stores)
         last = excerpts[-1] if excerpts else None
-        if last is not None and _follows(last, one, told):
+        is_same = last is not None and (last.subject, last.document_id) == (chunk.subject, chunk.document_id)
+        if last is not None and is_same and chunk.number == number + 1:
             excerpts[-1] = _with(last, excerpt)
         else:
             excerpts.append(excerpt)
+        number = chunk.number
     return sorted(
         excerpts, key=lambda excerpt: (-excerpt.score, excerpt.subject.key, excerpt.document_id, excerpt.start)
     )
 
 
-def _follows(last: Excerpt, one: _Found, told: Sequence[tuple[_Found, float]]) -> bool:
-    same = last.subject == one.chunk.subject and last.document_id == one.chunk.document_id
-    before = [other.chunk for other, _ in told if other.chunk.id == last.chunk_ids[-1]]
-    return same and before[0].number + 1 == one.chunk.number
-
-
-def _excerpt(one: _Found, score: float, head: KeptDocument, policy: Policy, stores: Stores) -> Excerpt:
+def _excerpt(one: _Found, chunk: Chunk, score: float, head: KeptDocument, policy: Policy, stores: Stores) -> Excerpt:
     return Excerpt(
-        document_id=one.chunk.document_id,
-        subject=one.chunk.subject,
+        document_id=chunk.document_id,
+        subject=chunk.subject,
         title=head.title,
         source_ref=head.source_ref,
-        number=one.chunk.number + 1,
-        page=one.chunk.page,
-        content=one.chunk.content,
-        chunk_ids=(one.chunk.id,),
-        start=one.chunk.start,
-        end=one.chunk.end,
+        number=chunk.number + 1,
+        page=chunk.page,
+        content=chunk.content,
+        chunk_ids=(chunk.id,),
+        start=chunk.start,
+        end=chunk.end,
         score=score,
         similarity=one.similarity,
         evidence=_evidence(one, policy),
-        is_textbook=one.chunk.subject_id in stores.settings.textbooks,
+        is_textbook=chunk.subject_id in stores.settings.textbooks,
     )
 
 

@@ -34,6 +34,12 @@ class AuditAction(StrEnum):
     DOCUMENT_INDEXED = "document_indexed"
     DOCUMENT_REINDEXED = "document_reindexed"
     DOCUMENT_DELETED = "document_deleted"
+    REPLAYED = "replayed"
+    """A dead letter's turn was enqueued again."""
+    DROPPED = "dropped"
+    """A dead letter was thrown away."""
+    KEY = "key"
+    """A key was made or ended. It is the tenant's: the line names the key where others name a subject."""
     VIEWED = "viewed"
     """Somebody who runs the service looked at it."""
 

@@ -6,9 +6,9 @@ import hashlib
 import json
 import uuid
 from enum import StrEnum
-from typing import Annotated, Final, Literal, Self
+from typing import Annotated, Final, Literal
 
-from pydantic import AwareDatetime, ConfigDict, Field, StringConstraints, field_validator, model_validator
+from pydantic import AwareDatetime, ConfigDict, Field, StringConstraints, field_validator
 
 from schema.base import Value
 from schema.memory import Labels, Visibility
@@ -57,11 +57,10 @@ class Document(Value):
     def _is_text(cls, content: str) -> str:
         return checked_content(content)
 
-    @model_validator(mode="after")
-    def _pages_in_order(self) -> Self:
-        if self.pages and (self.pages[0] != 0 or list(self.pages) != sorted(self.pages)):
-            raise ValueError("pages begin at 0 and follow each other")
-        return self
+    @field_validator("pages")
+    @classmethod
+    def _pages_in_order(cls, pages: tuple[int, ...]) -> tuple[int, ...]:
+        return checked_pages(pages)
 
     @property
     def subject(self) -> Subject:
@@ -95,6 +94,17 @@ def checked_content(content: str) -> str:
     if not content.strip():
         raise ValueError("the content is blank")
     return content
+
+
+def checked_pages(pages: tuple[int, ...]) -> tuple[int, ...]:
+    """Return where pages begin, if pages can begin there.
+
+    Raises:
+        ValueError: the first does not begin at 0, or one begins before the one before it.
+    """
+    if pages and (pages[0] != 0 or list(pages) != sorted(pages)):
+        raise ValueError("pages begin at 0 and follow each other")
+    return pages
 
 
 class DocumentState(StrEnum):

@@ -109,6 +109,19 @@ class ConflictingTurn(Refused):
         )
 
 
+class QuotaExceeded(Refused):
+    """The user, or the tenant, has had as much as the settings allow: this was not taken.
+
+    `scope` is "user" or "tenant"; `retry_after` is in how many seconds the same may be sent again, None where something
+    must be forgotten first.
+    """
+
+    def __init__(self, message: str, *, scope: str, retry_after: float | None = None) -> None:
+        super().__init__(message)
+        self.scope = scope
+        self.retry_after = retry_after
+
+
 class AlreadyDecided(Refused):
     """The turn was processed or erased before: there is nothing to note of it any more."""
 

@@ -15,6 +15,7 @@ from schema import Policy
 from schema.errors import SettingsError
 from schema.settings_agents import AgentSettings
 from schema.settings_fleet import FleetSettings
+from schema.settings_quotas import QuotaSettings
 from schema.settings_service import ServiceSettings
 from schema.settings_stores import StoreSettings
 from schema.urls import without_password
@@ -27,7 +28,7 @@ class _PolicyVariables(BaseSettings, Policy):
     model_config = SettingsConfigDict(frozen=True, extra="ignore", env_file=".env")
 
 
-class Settings(AgentSettings, ServiceSettings, FleetSettings, StoreSettings):
+class Settings(AgentSettings, ServiceSettings, QuotaSettings, FleetSettings, StoreSettings):
     """Where things are and how much of them. Each is set by `AFTERTURN_` and its name in capitals, in the
     environment or in a file `.env`; the constants of the policies go by their own names (see `Policy`)."""
 

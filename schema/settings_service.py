@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from ipaddress import ip_network
+from pathlib import Path
 from typing import Annotated, Literal, Self
 
 from pydantic import Field, SecretStr, field_validator, model_validator
@@ -49,6 +50,11 @@ class ServiceSettings(BaseSettings):
     mcp_key: SecretStr | None = Field(
         None, description="key for whom `afterturn mcp` asks; unset: for whom its options name; never shown"
     )
+    pages_catalogues: Path | None = Field(
+        None,
+        description="folder with translations of the pages, `LANGUAGE/LC_MESSAGES/pages.mo`, beside those that come "
+        "with Afterturn; a reader's browser says which language they like; unset: none",
+    )
     oidc_issuer: str | None = Field(
         None,
         description="an OpenID provider whose tokens are taken beside keys, as their `iss` names it; unset: none are",
@@ -67,6 +73,15 @@ class ServiceSettings(BaseSettings):
     )
     oidc_tenant: str = Field(
         "default", min_length=1, description="the tenant of tokens, where AFTERTURN_OIDC_CLAIMS names no claim for it"
+    )
+    oidc_client_id: str | None = Field(
+        None,
+        min_length=1,
+        description="the client as which AFTERTURN_OIDC_ISSUER knows the pages; with it people sign in to their own by "
+        "the provider, to read, correct and delete; unset: by links alone",
+    )
+    oidc_client_secret: SecretStr | None = Field(
+        None, description="the secret of that client; unset: it has none, and PKCE alone binds a code; never shown"
     )
     hot_path: Literal["rules", "model"] = Field(
         "rules",
@@ -97,6 +112,8 @@ class ServiceSettings(BaseSettings):
     def _tokens_are_for_somebody(self) -> Self:
         if self.oidc_issuer is not None and not self.oidc_audience:
             raise ValueError("AFTERTURN_OIDC_ISSUER: set AFTERTURN_OIDC_AUDIENCE too, or tokens for others would open")
+        if self.oidc_client_id is not None and self.oidc_issuer is None:
+            raise ValueError("AFTERTURN_OIDC_CLIENT_ID: set AFTERTURN_OIDC_ISSUER too: nobody is asked otherwise")
         return self
 
     @field_validator("webhook_networks")

@@ -43,12 +43,12 @@ class Stores:
     @cached_property
     def fulltext(self) -> FullText:
         """Finds memories by their words; made at the first search, and always of this catalog."""
-        return FullText(self.catalog)
+        return FullText(self.catalog.summaries)
 
     @cached_property
     def chunk_words(self) -> FullText:
         """As `fulltext`, of the chunks of documents."""
-        return FullText(self.catalog, family=Family.CHUNKS)
+        return FullText(self.catalog.documents.words)
 
     def close(self) -> None:
         self.accesses.close()

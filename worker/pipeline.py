@@ -9,9 +9,10 @@ from datetime import datetime, timedelta
 
 import structlog
 
-from memory.draft import Draft
+from memory.draft import OVER_QUOTA, Draft
 from memory.erasure.raw_turns import reduced_turn
 from memory.publish import publish
+from memory.quotas import room_of
 from memory.resolve import resolve
 from memory.scoring import Item, Origin, embed, score
 from memory.screening import screened, source_of
@@ -109,9 +110,10 @@ def process(received: Sequence[ReceivedTurn], lease: Lease, context: WorkerConte
     questions = questions_after(turns, conversation, preferences, context.policy)
     forgetting = {item.turn_id for item in decided.items if isinstance(item, ForgetRequest)}
     keeps_recent = isinstance(context.extractor, ModelExtractor) and not forgetting
+    sources = _within_quota(tuple(_sources(decided.received, preferences, draft, context.policy)), draft)
     changes = replace(
         draft.changes(lease.token),
-        sources=tuple(_sources(decided.received, preferences, draft, context.policy)),
+        sources=sources,
         ledger=(*_ledger(decided.received, turns, decided.effective, forgetting, draft), *refused),
         topics=decided.topics,
         questions=dict.fromkeys(questions) if forgetting else questions,
@@ -137,6 +139,7 @@ def decide(fresh: Sequence[ReceivedTurn], subject: Subject, context: WorkerConte
         fresh = [replace(arrived, turn=turn) for arrived, turn in zip(fresh, masked, strict=True)]
         turns = admitted(masked, conversation, context.settings, for_model=asks_model)
         draft = Draft(subject, now, context.policy.version, by=_WORKER, name=name_of(masked, conversation))
+        draft.room = room_of(subject, context)
         preferences = spoken_preferences(turns, conversation.preferences, draft)
         turns = without_withheld(turns, preferences)
     extraction: Extraction | None = None
@@ -238,6 +241,15 @@ def _sources(
             yield reduced_turn(source, gone, kept) if gone else source
 
 
+def _within_quota(sources: tuple[Turn, ...], draft: Draft) -> tuple[Turn, ...]:
+    """Return the raw turns that may be kept: none where a quota of them is full, which is said."""
+    if draft.room.sources_full is None:
+        return sources
+    for turn in sources:
+        draft.refuse_by_quota(turn.turn_id, "sources", draft.room.sources_full)
+    return ()
+
+
 def _ledger(
     fresh: Sequence[ReceivedTurn],
     turns: Sequence[AdmittedTurn],
@@ -253,6 +265,7 @@ def _ledger(
             outcome = Outcome.FORGOTTEN if turn_id in forgetting else Outcome.KEPT
         else:
             outcome = Outcome.REFUSED if turn_id in refused else Outcome.SKIPPED
-        yield LedgerEntry(
-            turn_id, arrived.digest, outcome, admitted_turn.admission.reasons, arrived.arrived_at, draft.time()
-        )
+        reasons = admitted_turn.admission.reasons
+        if turn_id in draft.over_quota:
+            reasons = (*reasons, f"{OVER_QUOTA} memories")
+        yield LedgerEntry(turn_id, arrived.digest, outcome, reasons, arrived.arrived_at, draft.time())

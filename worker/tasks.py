@@ -22,6 +22,7 @@ from memory.failures import is_transient
 from memory.indexing import index
 from memory.leases import LeaseKeeper
 from memory.metrics import DeadLetterReason, count_dead_letter, observe_searchable
+from memory.quotas import refuse_turn, tell_refused, turn_quota
 from memory.reindex import must_be_built
 from memory.tracing import start_tracing
 from schema import Document, Subject, Turn
@@ -29,6 +30,7 @@ from schema.errors import (
     ConflictingTurn,
     OperatorError,
     Outage,
+    QuotaExceeded,
     exit_code_of,
 )
 from stores.failpoints import hit
@@ -126,7 +128,10 @@ def ingest_turn(*arguments: Any, **named: Any) -> None:
         return
     hit("before_append")
     try:
-        context.mailbox.append(accepted, settings.sweep_seconds)
+        context.mailbox.append(accepted, settings.sweep_seconds, turn_quota(settings))
+    except QuotaExceeded as error:
+        refuse_turn(accepted, error, context, datetime.now(UTC))
+        return
     except ConflictingTurn as error:
         _refuse(turn, "conflict", str(error), context)
         return
@@ -243,6 +248,7 @@ def sweep() -> None:
     for subject in context.mailbox.due(_SUBJECTS_A_SWEEP, settings.lease_seconds):
         notify(app, subject)
     now, patience = datetime.now(UTC), timedelta(seconds=settings.lease_seconds)
+    tell_refused(context, now, limit=_SUBJECTS_A_SWEEP)
     # What is from the future was written by a worker whose clock is ahead, and may be as old.
     in_work = now - patience, now + patience
     for subject, document_id in context.catalog.documents.waiting(now - patience, _SUBJECTS_A_SWEEP):

@@ -12,11 +12,24 @@ from starlette.middleware.gzip import GZipMiddleware
 from starlette.routing import Route
 from starlette.staticfiles import StaticFiles
 
-from interfaces.http import candidates, documents, events, health, items, memories, subjects, turns, webhooks
+from interfaces.http import (
+    agents,
+    candidates,
+    documents,
+    entities,
+    events,
+    feedback,
+    health,
+    items,
+    memories,
+    subjects,
+    turns,
+    webhooks,
+)
 from interfaces.http.description import describe
 from interfaces.http.limits import BodyLimit, OnlyThisMachine, RequestIds
 from interfaces.http.pages import documents as document_pages
-from interfaces.http.pages import entering, graph, me, overview, trying, wishes
+from interfaces.http.pages import entering, graph, me, overview, signing_in, trying, wishes
 from interfaces.http.pages.admin import access, decisions, fleet, letters
 from interfaces.http.pages.admin import subjects as registry
 from interfaces.http.problems import add_problems
@@ -71,10 +84,14 @@ def create_app(settings: Settings, *, anonymous: bool = False) -> FastAPI:
         subjects.router,
         documents.router,
         items.router,
+        agents.router,
+        feedback.router,
+        entities.router,
         events.router,
         webhooks.router,
         entering.api,
         entering.router,
+        signing_in.router,
         overview.router,
         decisions.router,
         me.router,

@@ -21,7 +21,7 @@ from producers.documents import put_document
 from recall.documents import list_documents
 from recall.excerpts import find_excerpts
 from schema import Capability, Document, DocumentState, KeptDocument, Visibility
-from schema.document import MediaType, checked_content
+from schema.document import MediaType, checked_content, checked_pages
 from schema.errors import NotAllowed
 from schema.turn import Identifier
 
@@ -41,6 +41,9 @@ class DocumentIn(BaseModel):
     author_id: Identifier | None = Field(None, description="whose text it is; unset: the key's user, or the subject")
     source_ref: Annotated[str, Field(min_length=1, max_length=2048)] | None = None
     occurred_at: AwareDatetime | None = None
+    pages: Annotated[tuple[Annotated[int, Field(ge=0)], ...], Field(max_length=10_000)] = Field(
+        (), description="at which characters of the content its pages begin, the first at 0; for citing"
+    )
     user_id: Identifier | None = Field(None, description="for whom the request is made, with the capability act_as")
     subject_id: Identifier | None = Field(None, description="whose document it is, where that is not the user")
 
@@ -48,6 +51,11 @@ class DocumentIn(BaseModel):
     @classmethod
     def _is_text(cls, content: str) -> str:
         return checked_content(content)
+
+    @field_validator("pages")
+    @classmethod
+    def _pages_in_order(cls, pages: tuple[int, ...]) -> tuple[int, ...]:
+        return checked_pages(pages)
 
 
 class DocumentOut(BaseModel):
@@ -109,7 +117,7 @@ class ExcerptOut(BaseModel):
 def excerpts(
     about: About,
     service: Opened,
-    query: Annotated[str, Query(min_length=1, max_length=2_000, pattern=r"\\S")],
+    query: Annotated[str, Query(min_length=1, max_length=2_000, pattern=r"\S")],
     limit: Annotated[int, Query(ge=1, le=50)] = 5,
 ) -> list[ExcerptOut]:
     """Find the parts of documents that answer a question best, those that follow each other joined; a question about
@@ -167,6 +175,7 @@ def put(document_id: DocumentId, given: DocumentIn, principal: Asker, service: O
         author_id=given.author_id or asker.user_id,
         source_ref=given.source_ref,
         occurred_at=given.occurred_at,
+        pages=given.pages,
     )
     accepted = put_document(asker, document, service.context, service.context.celery, now=datetime.now(UTC))
     if accepted.outcome is PutOutcome.UNCHANGED:

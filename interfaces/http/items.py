@@ -25,7 +25,12 @@ def _checked_filter(wanted: dict[str, Any]) -> dict[str, Any]:
     return wanted
 
 
-def _checked_value(value: dict[str, Any]) -> dict[str, Any]:
+def checked_json(value: dict[str, Any]) -> dict[str, Any]:
+    """Return JSON that can be kept and read again as it came.
+
+    Raises:
+        ValueError: it cannot: it lies too deep, or holds half a character or no number.
+    """
     check_depth(value)
     try:
         json.dumps(value, allow_nan=False, ensure_ascii=False).encode()
@@ -101,7 +106,7 @@ class PutIn(_In):
 
     namespace: Annotated[list[Label], Field(min_length=1, max_length=20)]
     key: Key
-    value: Annotated[dict[str, Any], AfterValidator(_checked_value)] | None
+    value: Annotated[dict[str, Any], AfterValidator(checked_json)] | None
     ttl_minutes: Minutes | None = Field(
         default=None, description="it expires so long after it was last written or read"
     )

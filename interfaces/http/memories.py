@@ -221,7 +221,7 @@ def create(given: MemoryIn, principal: Asker, service: Opened, response: Respons
 def read(memory_id: uuid.UUID, about: About, service: Opened, response: Response) -> MemoryOut:
     """Read a memory, whatever its status; its ETag is what an edit is to name in If-Match."""
     memory = get_memory(about.principal, about.subject, memory_id, service.context)
-    response.headers["ETag"] = etag_of(memory)
+    response.headers["ETag"] = etag_of(memory.version)
     return memory_out(memory)
 
 
@@ -261,7 +261,7 @@ def change(
         )
     except VersionMismatch as error:
         raise PreconditionFailed(str(error)) from error
-    response.headers["ETag"] = etag_of(memory)
+    response.headers["ETag"] = etag_of(memory.version)
     return memory_out(memory)
 
 

@@ -23,6 +23,7 @@ from schema.errors import (
     NotFound,
     OperatorError,
     Outage,
+    QuotaExceeded,
     Refused,
     Transient,
     UnderLegalHold,
@@ -98,6 +99,8 @@ def of_error(error: AfterturnError) -> Response:
         return problem(HTTPStatus.PRECONDITION_FAILED, str(error))
     if isinstance(error, Unauthorized):
         return problem(HTTPStatus.UNAUTHORIZED, str(error), headers={"WWW-Authenticate": "Bearer"})
+    if isinstance(error, QuotaExceeded) and error.retry_after is not None:
+        error = Later(HTTPStatus.TOO_MANY_REQUESTS, str(error), error.retry_after)
     if isinstance(error, Later):
         return problem(error.status, str(error), headers={"Retry-After": str(math.ceil(error.retry_after))})
     status = next((status for kind, status in _STATUS_OF if isinstance(error, kind)), None)

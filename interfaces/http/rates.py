@@ -44,6 +44,7 @@ class RateClass(StrEnum):
 
 _SAFE: Final = frozenset({"GET", "HEAD", "OPTIONS"})
 _RETRIEVAL: Final = "/api/v1/subjects/{subject_id}/retrieval"
+_ENTITY_SUMMARY: Final = "/api/v1/graph/entities/lookup/summary"
 _CLASS_OF: Final = {
     ("POST", "/api/v1/turns"): RateClass.TURN,
     ("POST", "/api/v1/turns/candidate"): RateClass.TURN,
@@ -52,9 +53,10 @@ _CLASS_OF: Final = {
     ("POST", "/api/v1/subjects/{subject_id}/topics/check"): RateClass.READ,
     ("POST", "/api/v1/subjects/{subject_id}/store/read"): RateClass.READ,
     ("POST", _RETRIEVAL): RateClass.LLM,
+    ("GET", _ENTITY_SUMMARY): RateClass.LLM,
 }
 """The routes that are not what their method says."""
-_CLASS_WITHOUT_MODEL: Final = {("POST", _RETRIEVAL): RateClass.READ}
+_CLASS_WITHOUT_MODEL: Final = {("POST", _RETRIEVAL): RateClass.READ, ("GET", _ENTITY_SUMMARY): RateClass.READ}
 """What routes that may ask a language model are where there is none; those that are not named write."""
 
 for _class in RateClass:

@@ -12,6 +12,7 @@ from typing import Annotated
 from fastapi import Depends, Request
 from redis.asyncio import Redis as AsyncRedis
 
+from interfaces.http.openid import SignIn
 from interfaces.http.rates import RateLimits
 from interfaces.http.tokens import Tokens
 from memory.context import MemoryContext, open_memory
@@ -35,6 +36,8 @@ class Service:
     hot_path: HotPath
     tokens: Tokens | None
     """None where the settings name no OpenID provider."""
+    sign_in: SignIn | None
+    """None where nobody signs in to their pages by a provider."""
     rehearsal: Callable[[], WorkerContext]
     """What a worker decides with, for who tries what would be remembered; its models load with the first turn."""
 
@@ -68,6 +71,7 @@ def open_service(settings: Settings) -> Service:
         with loading:
             return rehearsal_once()
 
+    tokens = Tokens(settings) if settings.oidc_issuer else None
     return Service(
         settings,
         context,
@@ -75,7 +79,8 @@ def open_service(settings: Settings) -> Service:
         open_async_redis(settings),
         rates,
         HotPath(context),
-        Tokens(settings) if settings.oidc_issuer else None,
+        tokens,
+        SignIn(settings, tokens) if tokens and settings.oidc_client_id else None,
         rehearsal,
     )
 

@@ -74,13 +74,22 @@ class ContextOut(BaseModel):
     tokens: int
 
 
+_SAID_BY_THE_USER = {
+    "type": "object",
+    "properties": {"role": {"const": "user"}, "content": {"type": "string", "pattern": r"\S"}},
+    "required": ["role", "content"],
+}
+
+
 class AboutToAnswerIn(BaseModel):
     """The last messages of a conversation, oldest first, which an agent is about to answer; `turn_number` counts its
     turns from 1."""
 
     model_config = ConfigDict(extra="forbid")
 
-    messages: Annotated[list[Message], Field(min_length=1, max_length=100)]
+    messages: Annotated[
+        list[Message], Field(min_length=1, max_length=100, json_schema_extra={"contains": _SAID_BY_THE_USER})
+    ]
     turn_number: Annotated[int, Field(ge=1)] = 1
 
     @field_validator("messages")

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import http.client
 import json
+import secrets
 import threading
 import time
 import urllib.request
@@ -47,6 +48,7 @@ class Tokens:
     def __init__(self, settings: Settings) -> None:
         self._settings = settings
         self._client: _Keys | None = None
+        self._document: dict[str, Any] | None = None
         self._opening = threading.Lock()
         self._rests_until = 0.0
 
@@ -56,6 +58,41 @@ class Tokens:
         Raises:
             IssuerAway: the keys to check it with cannot be read.
         """
+        claims = self._claims(token, self._settings.oidc_audience)
+        return None if claims is None else self._principal(claims)
+
+    def signed_in(self, token: str, client_id: str, nonce: str) -> tuple[str, str] | None:
+        """Return the tenant and the user of an id token that the issuer gave a client in answer to a nonce (OpenID
+        Connect Core 1.0, 3.1.3.7); None where it is another.
+
+        Raises:
+            IssuerAway: the keys to check it with cannot be read.
+        """
+        claims = self._claims(token, client_id)
+        if claims is None or not secrets.compare_digest(str(claims.get("nonce", "")).encode(), nonce.encode()):
+            return None
+        several = isinstance(claims["aud"], list) and len(claims["aud"]) > 1
+        if claims.get("azp", None if several else client_id) != client_id:
+            return None
+        principal = self._principal(claims)
+        return None if principal is None or principal.user_id is None else (principal.tenant_id, principal.user_id)
+
+    def endpoint(self, name: str) -> str:
+        """Return an address of the issuer by its name in the discovery document.
+
+        Raises:
+            IssuerAway: it cannot be read, or does not name it.
+        """
+        with self._opening:
+            if self._document is None:
+                self._document = self._discovered()
+            url = self._document.get(name)
+        if not _is_address(url):
+            raise IssuerAway(f"the discovery document of the OpenID provider names no {name}")
+        return str(url)
+
+    def _claims(self, token: str, audience: str | None) -> dict[str, Any] | None:
+        """Return what a token of the issuer for an audience says; None where it is none."""
         if len(token) > _LONGEST or token.count(".") != 2:
             return None
         settings = self._settings
@@ -65,7 +102,7 @@ class Tokens:
                 token,
                 key,
                 algorithms=list(_ALGORITHMS),
-                audience=settings.oidc_audience,
+                audience=audience,
                 issuer=settings.oidc_issuer,
                 leeway=_LEEWAY_SECONDS,
                 options={"require": ["exp", "iat", "iss", "aud", "sub"]},
@@ -75,7 +112,7 @@ class Tokens:
         except (PyJWKClientError, PyJWTError, ValueError, TypeError) as error:
             _log.info("token_refused", error=type(error).__name__)
             return None
-        return self._principal(claims)
+        return claims
 
     def _principal(self, claims: dict[str, Any]) -> Principal | None:
         """Return the principal of checked claims. Without a user it is nobody: a token must never stand for a whole
@@ -111,17 +148,20 @@ class Tokens:
     def _keys(self) -> jwt.PyJWKClient:
         with self._opening:
             if self._client is None:
-                url = self._settings.oidc_jwks_url or self._discovered()
+                url = self._settings.oidc_jwks_url
+                if url is None:
+                    self._document = self._document or self._discovered()
+                    url = self._document["jwks_uri"]
                 self._client = _Keys(
                     url, lifespan=_KEYS_SECONDS, timeout=_FETCH_SECONDS, cooldown_duration=_COOLDOWN_SECONDS
                 )
             return self._client
 
-    def _discovered(self) -> str:
+    def _discovered(self) -> dict[str, Any]:
         if time.monotonic() < self._rests_until:
             raise IssuerAway("the discovery document of the OpenID provider could not be read a moment ago")
         try:
-            return _jwks_url(str(self._settings.oidc_issuer))
+            return _discovery_document(str(self._settings.oidc_issuer))
         except IssuerAway:
             self._rests_until = time.monotonic() + _REST_SECONDS
             raise
@@ -153,18 +193,21 @@ def _text(claims: dict[str, Any], name: str) -> str | None:
     return found if isinstance(found, str) and found else None
 
 
-def _jwks_url(issuer: str) -> str:
-    """Return where an issuer's keys are, as its discovery document says.
+def _is_address(url: object) -> bool:
+    return isinstance(url, str) and url.startswith(("https://", "http://"))
+
+
+def _discovery_document(issuer: str) -> dict[str, Any]:
+    """Return what an issuer says of itself: where its keys are, and where people sign in.
 
     Raises:
         IssuerAway: it cannot be read.
     """
     try:
         with urllib.request.urlopen(issuer.rstrip("/") + _DISCOVERY, timeout=_FETCH_SECONDS) as answer:
-            document = json.loads(answer.read(_MOST_BYTES))
-        url = document["jwks_uri"]
-        if document["issuer"] != issuer or not isinstance(url, str) or not url.startswith(("https://", "http://")):
+            document: dict[str, Any] = json.loads(answer.read(_MOST_BYTES))
+        if document["issuer"] != issuer or not _is_address(document["jwks_uri"]):
             raise IssuerAway("the discovery document of the OpenID provider is of another issuer")
     except (OSError, ValueError, KeyError, TypeError, http.client.HTTPException) as error:
         raise IssuerAway("the discovery document of the OpenID provider cannot be read") from error
-    return url
+    return document

@@ -11,7 +11,6 @@ from typing import Final
 from memory.documents.rights import require_puttable
 from policies.privacy.documents import masked_title
 from schema import Document, KeptDocument, Policy, Principal
-from schema.document import BLOCKED_TOPIC
 from schema.errors import ConcurrentChange, Refused
 from schema.settings import variable_of
 from stores.catalog import Changes, DocumentWrite
@@ -90,7 +89,8 @@ def _after(
         return PutOutcome.ACCEPTED, new
     if known.digest == digest:
         labels = {name: given[name] for name in _LABELS}
-        if known.failure and known.failure != BLOCKED_TOPIC:
+        if known.failure:
+            # Also where its topic was blocked: of that nothing was kept, and what is blocked may be so no more.
             again = known.model_dump() | given | {"version": known.version + 1, "tries": 0, "failure": None}
             return PutOutcome.ACCEPTED, KeptDocument.model_validate(again)
         if all(getattr(known, name) == value for name, value in labels.items()):

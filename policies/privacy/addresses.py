@@ -156,6 +156,7 @@ def _is_line_of_a_card(text: str, start: int, end: int) -> bool:
 
 def _address(pattern: str, examples: tuple[str, str], counter: str, *, exact: bool = True, **more: object) -> Rule:
     more.setdefault("check", _is_address)
+    more.setdefault("numeric", True)
     return Rule("address", shape(pattern, exact=exact), examples, counter, "[address]", **more)  # type: ignore[arg-type]
 
 
@@ -208,7 +209,7 @@ RULES: Final = (
     _address(r"\b(?:the\s+)?corner\s+of\s+[^\n.!?;\[\]]{3,60}?\s+and\s+[\w'’.-]{2,24}(?:[ \t]"
              r"(?-i:[A-Z])[\w'’-]{1,24}){0,2}(?!\w)",
         ("the corner of Elm and Castle Bridge", "corner of 5th and Main"), "In the corner of the room stood a lamp.",
-            exact=False, check=None),
+            exact=False, check=None, numeric=False),
     _address(rf"(?m:^[\W]{{0,6}})(?P<value>(?:\d{{1,6}}\s+){{0,2}}{_CAP}(?:[ \t]+[\w.'’-]{{2,24}}){{0,3}}[ "
              rf"\t]+\d{{1,5}}[A-Za-z]?|\d{{1,6}}(?:\s\d{{1,5}})?[ \t]+{_CAP}(?:[ \t]+{_CAP}){{0,3}})(?m:[ \t,.]*$)",
         ("Ann Ray\nKaevu 94\nphone: none", "Ann\n> 935 69 Gordon\nmail: none"), "Hi!\nRoom 12\nphone me",
@@ -216,7 +217,7 @@ RULES: Final = (
             end) and _ends_there(text, start, end)),
     Rule("postcode", shape(r"(?P<value>[A-Z]{0,2}\d[A-Z0-9]{1,5}(?:[ -][A-Z0-9]{1,4})?)\b"),
         ("Ana's postal code is 94110.", "ZIP: 7412 SL"), "My zip code is long.", "[postcode]", check=checks.has_digit,
-            reach=16,
+            reach=16, numeric=True,
         labels=("zip", "zip code", "zipcode", "postal code", "post code", "postcode", "plz", "postleitzahl",
             "code postal",
                 "código postal", "codigo postal", "cap", "kod pocztowy", "postcode is", "eircode", "pin code of")),
@@ -227,11 +228,13 @@ RULES: Final = (
         r"(?<=,\s(?-i:[A-Z]{2})\s)\d{5}(?:-\d{4})?|(?<=\b[A-Z]-)\d{4,5}(?=\s(?-i:[A-Z]))|"
         r"(?:(?<=,\s)|(?<=\bin\s)|(?<=\]\s))(?:\d{5}|\d{2}-\d{3}|\d{3}\s\d{2})(?=\s(?-i:[^\W\d_a-z][a-zà-ż]{2})))"
         r"(?![\w%]|[.,]\d)"),
-        ("I live in Leeds LS6 2AB with Tom", "Hauptplatz, 10115 Berlin"), "We sold 12000 Swiss watches.", "[postcode]"),
+        ("I live in Leeds LS6 2AB with Tom", "Hauptplatz, 10115 Berlin"), "We sold 12000 Swiss watches.", "[postcode]",
+        numeric=True),
     Rule("postcode", shape(
         r"(?:\s(?-i:[^\W\d_a-z])[\w.'’-]{1,24},?){1,3}\s(?P<value>\d{5}(?:-\d{3,4})?|\d{2}-\d{3}|\d{4}\s[A-Z]{2})"
         r"(?![\w%]|[.,]\d)|\s(?P<bare>\d{5}(?:-\d{4})?)(?=[.,;!?\n]|$|\s(?:now|and|with|since))"),
         ("We live in Beverly Hills 90210 now", "She is from Kraków 30-001"), "They live in Boeing town.", "[postcode]",
+        numeric=True,
         labels=("live in", "lives in", "lived in", "living in", "moved to", "moving to", "from", "based in",
             "wohne in", "vivo en", "habite à",
                 "mieszkam w", "woon in", "to"), gap=shape("")),
@@ -241,7 +244,7 @@ RULES: Final = (
         r"(?![\w%]|[.,]\d|\s+(?:miles|km|kilomet|"
         r"dollars|euros|pounds|people|steps|users|views|words|years|times|met(?:er|re)s|feet))"),
         ("12 Oak Street, Springfield, USA 49007", "[address], Spain 16200"), "We drove down Oak Street 12000 miles.",
-            "[postcode]",
+            "[postcode]", numeric=True,
         labels=("apt", "apartment", "suite", "street", "st", "avenue", "ave", "road", "rd", "lane", "boulevard",
             "blvd", "[address]"), gap=shape("")),
 )  # fmt: skip

@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 import re
 import tomllib
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 from importlib.resources import files
@@ -117,10 +117,13 @@ def find(text: str) -> Iterator[str]:
     if _HIDDEN.search(text):
         yield "hidden_characters"
     seen = plain(text).text[:_READ_CHARS]
-    yield from _marks(seen)
-    yield from dict.fromkeys(_rows(seen))
+    marks = tuple(_marks(seen))
+    yield from marks
+    sentences = _SENTENCE.findall(seen)
+    found = [concepts(sentence) for sentence in sentences if sentence.strip()]
+    yield from dict.fromkeys(_rows_of(found))
     yield from standing_claims.names_of(seen)
-    if sureness(seen) > _doubt(seen):
+    if _sureness(_instances(found, marks)) > _doubt(len(sentences)):
         yield "order_to_memory"
     if _is_disguised(seen):
         yield "disguised"
@@ -133,21 +136,28 @@ def sureness(text: str) -> float:
 
     The weights are of concepts and pairs of them, fitted by `benchmarks.fit_planted` on utterances of several authors.
     """
-    scores = (sum(starmap(_weight, combinations_with_replacement(sorted(one), 2))) for one in instances(text))
+    return _sureness(instances(text))
+
+
+def _sureness(found: Iterable[frozenset[str]]) -> float:
+    scores = (sum(starmap(_weight, combinations_with_replacement(sorted(one), 2))) for one in found)
     return _BIAS + max(scores, default=0.0)
 
 
 def instances(text: str) -> list[frozenset[str]]:
     """Return the concepts of each sentence of a text, and of each two in a row, where one reaches past the day."""
-    marks = frozenset(_marks(text))
-    found = [concepts(sentence) | marks for sentence in _SENTENCE.findall(text) if sentence.strip()]
+    found = [concepts(sentence) for sentence in _SENTENCE.findall(text) if sentence.strip()]
+    return _instances(found, tuple(_marks(text)))
+
+
+def _instances(sentences: Iterable[frozenset[str]], marks: Iterable[str]) -> list[frozenset[str]]:
+    found = [sentence.union(marks) for sentence in sentences]
     both = [(one | two) - {"BARE", "TELLS"} for one, two in pairwise(found)]
     return [one for one in (*found, *both) if not one.isdisjoint(_LASTING)]
 
 
-def _doubt(text: str) -> float:
-    """Return how sure one sentence must be: among many, one or another looks like an order by chance."""
-    sentences = len(_SENTENCE.findall(text))
+def _doubt(sentences: int) -> float:
+    """Return how sure one of so many sentences must be: among many, one or another looks like an order by chance."""
     return _LEAST_SURE + 4 * math.log(max(1.0, sentences / _FEW_SENTENCES))
 
 
@@ -163,8 +173,10 @@ def concepts(sentence: str) -> frozenset[str]:
     words = _WORD.findall(lower)
     found = {concept for word in words for concept in _concepts_of(word)}
     padded = f" {' '.join(words)} "
-    found |= {concept for phrase, concept in _PHRASES if phrase in padded}
-    found |= {concept for parts, concept in _WHOLE if all(part in lower for part in parts)}
+    for word in set(words) & _PHRASES.keys():
+        found |= {concept for phrase, concept in _PHRASES[word] if phrase in padded}
+    whole = _WHOLE_ASCII if lower.isascii() else _WHOLE
+    found |= {concept for parts, concept in whole if all(part in lower for part in parts)}
     return frozenset(found | _manner(words, found))
 
 
@@ -185,9 +197,11 @@ def _manner(words: list[str], found: set[str]) -> set[str]:
 
 
 def _rows(text: str) -> Iterator[str]:
-    for sentence in _SENTENCE.findall(text):
-        found = concepts(sentence)
-        yield from (row.name for row in ROWS if row.holds(found))
+    return _rows_of(concepts(sentence) for sentence in _SENTENCE.findall(text))
+
+
+def _rows_of(sentences: Iterable[frozenset[str]]) -> Iterator[str]:
+    return (row.name for found in sentences for row in ROWS if row.holds(found))
 
 
 _SINGLE: Final[dict[str, tuple[str, ...]]] = {}
@@ -197,18 +211,18 @@ for _concept, _lists in _TABLE.items():
 _STEMS: Final = tuple(
     (word[:-1], concept) for word, found in _SINGLE.items() if word.endswith("*") for concept in found
 )
-_PHRASES: Final = tuple(
-    (f" {' '.join(phrase.split())} ", concept)
-    for concept, lists in _TABLE.items()
-    for phrase in lists.get("phrases", "").split("|")
-    if phrase.strip()
-)
+_PHRASES: Final[dict[str, tuple[tuple[str, str], ...]]] = {}
+"""Phrases with their concepts, by the word that they begin with."""
+for _concept, _lists in _TABLE.items():
+    for _phrase in filter(None, (phrase.split() for phrase in _lists.get("phrases", "").split("|"))):
+        _PHRASES[_phrase[0]] = (*_PHRASES.get(_phrase[0], ()), (f" {' '.join(_phrase)} ", _concept))
 _WHOLE: Final = tuple(
     (tuple(entry.split()), concept)
     for concept, lists in _TABLE.items()
     for entry in lists.get("whole", "").split("|")
     if entry
 )
+_WHOLE_ASCII: Final = tuple((parts, concept) for parts, concept in _WHOLE if "".join(parts).isascii())
 _WEIGHTS: Final = {
     tuple(names.split()): float(weight)
     for names, weight in (

@@ -11,6 +11,7 @@ from sqlalchemy import Engine, and_, delete, func, or_, select, tuple_
 import stores.catalog.tables as tables
 from schema import AuditEntry, Context, Event, Memory, MemoryType, OpenTopic, Status, Subject, Turn
 from stores.catalog.access import KeyStore, MemberStore
+from stores.catalog.agents import AgentStore
 from stores.catalog.changes import Changes, IndexJob, Outcome
 from stores.catalog.context import drop_stale_context, read_context, read_topics
 from stores.catalog.decay import DecayStore
@@ -18,6 +19,7 @@ from stores.catalog.documents import DocumentStore
 from stores.catalog.engine import read_only
 from stores.catalog.erasures import ErasureStore
 from stores.catalog.fact_pages import FactPages
+from stores.catalog.feedback import FeedbackStore
 from stores.catalog.index_jobs import Backlog, queue_jobs, read_jobs, read_versions, take_jobs
 from stores.catalog.items import ItemStore
 from stores.catalog.nights import NightRuns
@@ -33,6 +35,7 @@ from stores.catalog.subject_state import SubjectState, read_processed, read_subj
 from stores.catalog.summaries import Summaries, Weight, read_summaries, read_weights
 from stores.catalog.tombstones import TombstoneStore
 from stores.catalog.turn_records import TurnRecords
+from stores.catalog.usage import Usages
 from stores.catalog.webhooks import WebhookStore
 from stores.catalog.writers import Writers
 from stores.catalog.writing import NO_VECTORS, Done, TransactionalGraph, mark_done, write
@@ -70,8 +73,11 @@ class Catalog:
         self.keys = KeyStore(self._engine, self._writers)
         self.members = MemberStore(self._engine, self._writers)
         self.items = ItemStore(self._engine, self._writers)
+        self.agents = AgentStore(self._engine, self._writers)
+        self.feedback = FeedbackStore(self._engine, self._writers)
         self.provisional = ProvisionalStore(self._engine)
         self.turn_records = TurnRecords(self._engine)
+        self.usages = Usages(self._engine)
         riding = {Family.MEMORIES: transactional_index, Family.CHUNKS: transactional_chunks}
         self._transactional = {family: index for family, index in riding.items() if index is not None}
         self.documents = DocumentStore(self._engine, self._writers)

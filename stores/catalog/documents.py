@@ -11,10 +11,10 @@ from typing import Any
 from sqlalchemy import Connection, Engine, Row, and_, bindparam, delete, func, insert, or_, select, tuple_, update
 
 import stores.catalog.tables as tables
-from schema import Chunk, KeptDocument, Subject
+from schema import Chunk, KeptDocument, Labels, Subject, Visibility
 from schema.errors import ConcurrentChange
 from stores.catalog.changes import Changes, DocumentWrite
-from stores.catalog.statements import any_of, insert_new, mine, of_subject, whose
+from stores.catalog.statements import any_of, insert_new, mine, mine_among, of_subject, whose
 from stores.catalog.summaries import Summaries, Summary
 from stores.catalog.writers import Writers
 
@@ -26,10 +26,15 @@ _WHOLE_CHUNKS = select(_CHUNKS, _DOCUMENTS.c.visibility, _DOCUMENTS.c.author_id,
 _HEADS = [column for column in _DOCUMENTS.c if column.name not in {"content", "taken_at"}]
 _REVISION = select(_SUBJECTS.c.revision, _SUBJECTS.c.chunks_removed).where(mine(_SUBJECTS))
 _SAID = (
-    select(_CHUNKS.c.id, _CHUNKS.c.content, _DOCUMENTS.c.created_at)
+    select(_CHUNKS.c.id, _CHUNKS.c.content, _CHUNKS.c.document_id, _DOCUMENTS.c.created_at)
     .select_from(_CHUNKS.join(_DOCUMENTS, _SAME))
     .where(mine(_CHUNKS))
 )
+_SAID_SINCE = _SAID.where(_CHUNKS.c.revision > bindparam("since"))
+_LIVING = select(_CHUNKS.c.id).where(mine(_CHUNKS))
+_LABELS = select(_DOCUMENTS.c.document_id, _DOCUMENTS.c.visibility, _DOCUMENTS.c.author_id).where(mine(_DOCUMENTS))
+_CHUNKS_AMONG = _WHOLE_CHUNKS.where(mine_among(_CHUNKS))
+_PLACES = select(_CHUNKS.c.id, _CHUNKS.c.document_id, _CHUNKS.c.number).where(mine_among(_CHUNKS))
 _COLUMNS = frozenset(column.name for column in _DOCUMENTS.c)
 _CHUNK_COLUMNS = frozenset(column.name for column in _CHUNKS.c)
 
@@ -41,6 +46,14 @@ class DocumentCounts:
     documents: int
     waiting: int
     chunks: int
+
+
+@dataclass(frozen=True, slots=True)
+class ChunkPlace:
+    """Which part of which document a chunk is, from 0."""
+
+    document_id: str
+    number: int
 
 
 class DocumentStore:
@@ -120,6 +133,8 @@ class DocumentStore:
                 _is(subject, document_id),
                 _DOCUMENTS.c.indexed_version < _DOCUMENTS.c.version,
                 ~_DOCUMENTS.c.quarantined,
+                # A bell may ring twice, and of what was refused nothing is left to read.
+                _DOCUMENTS.c.failure.is_(None),
                 or_(_DOCUMENTS.c.taken_at.is_(None), _DOCUMENTS.c.taken_at < free_before),
             )
             .values(taken_at=now, tries=_DOCUMENTS.c.tries + 1)
@@ -170,9 +185,19 @@ class DocumentStore:
         wanted = list(ids)
         if not wanted:
             return {}
-        query = _WHOLE_CHUNKS.where(of_subject(_CHUNKS, subject), _CHUNKS.c.id.in_(wanted))
         with self._engine.connect() as connection:
-            return {row.id: _chunk(row) for row in connection.execute(query)}
+            rows = connection.execute(_CHUNKS_AMONG, whose(subject) | {"ids": wanted})
+            return {row.id: _chunk(row) for row in rows}
+
+    def places(self, subject: Subject, ids: Iterable[uuid.UUID]) -> dict[uuid.UUID, ChunkPlace]:
+        """Return where the subject's chunks under these ids stand; others are left out. A tenth of what `chunks`
+        costs."""
+        wanted = list(ids)
+        if not wanted:
+            return {}
+        with self._engine.connect() as connection:
+            rows = connection.execute(_PLACES, whose(subject) | {"ids": wanted})
+            return {row.id: ChunkPlace(row.document_id, row.number) for row in rows}
 
     def all_chunks(self, subject: Subject, *, after: uuid.UUID | None = None, limit: int = 256) -> list[Chunk]:
         """Return a subject's chunks in the order of their ids, from behind `after` on."""
@@ -183,7 +208,8 @@ class DocumentStore:
             return [_chunk(row) for row in connection.execute(query)]
 
     def words(self, subject: Subject, since: int | None = None) -> Summaries:
-        """Return what the subject's chunks say; only what was written since a revision, if one is given."""
+        """Return what the subject's chunks say, and who may see their documents; of the chunks only what was written
+        since a revision, if one is given."""
         with self._engine.connect() as connection:
             return _read_words(connection, subject, since)
 
@@ -252,11 +278,25 @@ def _read_words(connection: Connection, subject: Subject, since: int | None) -> 
         return Summaries(0, (), whole=True)
     if row.revision == since:
         return Summaries(row.revision, (), whole=False)
-    whole = since is None or not row.chunks_removed <= since < row.revision
-    query = _SAID if whole else _SAID.where(_CHUNKS.c.revision > bindparam("since"))
-    said = connection.execute(query, whose(subject) | ({} if whole else {"since": since}))
+    # A chunk that went leaves no row to tell of it; to read the words of those that stay takes a hundred times as long
+    # as to read their ids.
+    is_whole = since is None or since > row.revision
+    something_went = not is_whole and since is not None and since < row.chunks_removed
+    said = connection.execute(
+        *((_SAID, whose(subject)) if is_whole else (_SAID_SINCE, whose(subject) | {"since": since}))
+    )
+    summaries = tuple(
+        Summary(one.id, one.content, None, one.created_at, live=True, document_id=one.document_id) for one in said
+    )
     return Summaries(
-        row.revision, tuple(Summary(one.id, one.content, None, one.created_at, live=True) for one in said), whole=whole
+        row.revision,
+        summaries,
+        whole=is_whole,
+        living=frozenset(connection.execute(_LIVING, whose(subject)).scalars()) if something_went else None,
+        documents={
+            one.document_id: Labels(Visibility(one.visibility), one.author_id)
+            for one in connection.execute(_LABELS, whose(subject))
+        },
     )
 
 

@@ -101,7 +101,7 @@ class ErasureStore:
         removed = {}
         with self._writers.transaction() as connection:
             revision = take_turn(connection, Changes(subject=subject, at=line.at, fence=fence))
-            note_removal(connection, subject, revision)
+            note_removal(connection, subject, revision, of_chunks=True)
             documents = connection.execute(
                 select(tables.memories.c.document).where(of_subject(tables.memories, subject))
             ).scalars()

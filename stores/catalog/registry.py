@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from datetime import date, datetime
 from typing import Any
 
-from sqlalchemy import Engine, Select, String, func, insert, select, tuple_, type_coerce
+from sqlalchemy import ColumnElement, Engine, Select, String, func, insert, select, tuple_, type_coerce
 
 import stores.catalog.tables as tables
 from schema import AuditAction, AuditEntry, Membership, Memory, Review, ReviewStatus, Scope, Status, Subject
@@ -87,9 +87,9 @@ class Registry:
         table = tables.subjects
         query = select(table.c.subject_id).where(table.c.tenant_id == tenant_id, table.c.subject_id > after)
         if begins:
-            query = query.where(table.c.subject_id.startswith(begins, autoescape=True))
+            query = query.where(_begins(table.c.subject_id, begins))
             if self._engine.dialect.name == "sqlite":
-                # SQLite compares bytes, and would look at all that comes before: LIKE knows no case there.
+                # SQLite compares bytes, and would look at all that comes before.
                 query = query.where(table.c.subject_id >= begins)
         with self._engine.connect() as connection:
             ids = list(connection.execute(query.order_by(table.c.subject_id).limit(limit)).scalars())
@@ -119,7 +119,7 @@ class Registry:
         if subject_id:
             query = query.where(table.c.subject_id == subject_id)
         if by:
-            query = query.where(table.c.by.startswith(by, autoescape=True))
+            query = query.where(_begins(table.c.by, by))
         if action is not None:
             query = query.where(table.c.action == action)
         if since is not None:
@@ -216,6 +216,12 @@ class Registry:
     def note(self, line: AuditEntry) -> None:
         """Write a line in the audit that goes with no change."""
         self._writers.write(lambda connection: connection.execute(insert(tables.audit), [line.model_dump()]))
+
+
+def _begins(column: ColumnElement[str], text: str) -> ColumnElement[bool]:
+    """Return whether a text begins with another, letter case and all: LIKE knows no case in SQLite, and does in
+    Postgres."""
+    return func.substr(column, 1, len(text)) == text
 
 
 def _counts(tenant_id: str, subject_ids: list[str]) -> Select[Any]:

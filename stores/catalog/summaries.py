@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import uuid
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from datetime import datetime
 
 from sqlalchemy import Connection, bindparam, select
@@ -39,23 +39,31 @@ _WEIGHTS = select(
 
 @dataclass(frozen=True, slots=True)
 class Summary:
-    """What a memory says, where it was said, and whether it is active."""
+    """What a memory or a chunk says, where it was said, and whether it is active."""
 
     memory_id: uuid.UUID
     text: str
     conversation_id: str | None
     said_at: datetime
     live: bool
+    document_id: str | None = None
+    """Of which document it is a chunk."""
 
 
 @dataclass(frozen=True, slots=True)
 class Summaries:
     """A subject's revision, and what was written since the one that was known; `whole` says that it is everything
-    there is, and what was known before is void."""
+    there is, and what was known before is void.
+
+    `living` are the ids of all that there is, where something may have gone since; None where nothing has. `documents`
+    says of the documents of chunks who may see them.
+    """
 
     revision: int
     summaries: tuple[Summary, ...]
     whole: bool
+    living: frozenset[uuid.UUID] | None = None
+    documents: Mapping[str, Labels] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

@@ -188,9 +188,11 @@ def take_turn(connection: Connection, changes: Changes) -> int:
     return int(revision)
 
 
-def note_removal(connection: Connection, subject: Subject, revision: int) -> None:
-    """Note that a memory of the subject was removed, for who reads what changed since a revision."""
-    connection.execute(update(tables.subjects).where(of_subject(tables.subjects, subject)).values(removed=revision))
+def note_removal(connection: Connection, subject: Subject, revision: int, *, of_chunks: bool = False) -> None:
+    """Note that a memory of the subject was removed, or with `of_chunks` chunks too, for who reads what changed since a
+    revision."""
+    removed = {"removed": revision} | ({"chunks_removed": revision} if of_chunks else {})
+    connection.execute(update(tables.subjects).where(of_subject(tables.subjects, subject)).values(removed))
 
 
 def _write_ledger(connection: Connection, changes: Changes) -> None:

@@ -5,9 +5,8 @@ from __future__ import annotations
 import math
 import uuid
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Sequence, Set
 from dataclasses import dataclass, replace
-from heapq import nsmallest
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,8 +14,8 @@ from numpy.typing import NDArray
 from stores.catalog.summaries import Summary
 from stores.fulltext.terms import terms_of
 
-_BYTES_A_SUMMARY = 700
-"""About what a summary of a dozen words takes here (measured with tracemalloc)."""
+_BYTES_A_SUMMARY = 550
+"""About what a summary takes here beside its text and its terms (measured with tracemalloc: 700 with a dozen words)."""
 
 
 @dataclass(frozen=True)
@@ -37,12 +36,18 @@ class Postings:
     places: dict[uuid.UUID, int]
     openings: Counter[str]
     """With which words the summaries begin, dead ones too."""
+    documents: dict[str | None, int]
+    document_of: NDArray[np.int32]
+    """Of which of the documents each chunk is."""
+    numbers: NDArray[np.uint64]
+    """The ids as two halves of a number each, shape (n, 2): numbers order as ids do."""
 
     @classmethod
     def of(cls, summaries: Sequence[Summary]) -> Postings:
         """Return the words of these summaries; those that may not be found are left out."""
         live = tuple(summary for summary in summaries if summary.live)
         codes: dict[str, int] = {}
+        documents: dict[str | None, int] = {}
         said = [[codes.setdefault(term, len(codes)) for term in terms_of(summary.text)] for summary in live]
         lengths = np.array([len(terms) for terms in said], dtype=np.int32)
         terms = np.array([code for one in said for code in one], dtype=np.int64)
@@ -60,12 +65,20 @@ class Postings:
             summaries=live,
             places={summary.memory_id: place for place, summary in enumerate(live)},
             openings=Counter(_opening(summary.text) for summary in live),
+            document_of=np.array(
+                [documents.setdefault(summary.document_id, len(documents)) for summary in live], dtype=np.int32
+            ),
+            documents=documents,
+            numbers=np.frombuffer(b"".join(summary.memory_id.bytes for summary in live), dtype=">u8")
+            .astype(np.uint64)
+            .reshape(-1, 2),
         )
 
     @property
     def size(self) -> int:
         """About how many bytes it takes."""
-        return len(self.summaries) * _BYTES_A_SUMMARY
+        words = self.holders.nbytes + self.counts.nbytes
+        return len(self.summaries) * _BYTES_A_SUMMARY + words + sum(len(summary.text) for summary in self.summaries)
 
     def without(self, ids: frozenset[uuid.UUID]) -> Postings:
         """It with these memories dead."""
@@ -75,6 +88,11 @@ class Postings:
         alive = self.alive.copy()
         alive[dead] = False
         return replace(self, alive=alive)
+
+    def of_documents(self, wanted: Set[str]) -> Postings:
+        """It with the chunks of all other documents dead."""
+        hidden = [code for document_id, code in self.documents.items() if document_id not in wanted]
+        return replace(self, alive=self.alive & ~np.isin(self.document_of, hidden)) if hidden else self
 
     def summary(self, id_: uuid.UUID) -> Summary | None:
         """Return the summary of a memory that is in it and alive."""
@@ -118,11 +136,9 @@ def best(
     ranked = [
         (float(-score[place]), block.summaries[place].memory_id)
         for block, score in zip(parts, scores, strict=True)
-        for place in _highest(score, limit)
+        for place in _highest(score, block.numbers, limit)
     ]
-    # By the number of an id, which orders alike: thousands of equal scores cost a call of Python for each comparison.
-    highest = nsmallest(limit, ranked, key=lambda one: (one[0], one[1].int))
-    return {id_: -negative for negative, id_ in highest}
+    return {id_: -negative for negative, id_ in sorted(ranked)[:limit]}
 
 
 def coverage(blocks: Sequence[Postings], terms: Iterable[str], wanted: frozenset[uuid.UUID]) -> dict[uuid.UUID, float]:
@@ -160,10 +176,13 @@ def _opening(summary: str) -> str:
     return first.removesuffix("'s").rstrip(":,")
 
 
-def _highest(scores: NDArray[np.float64], limit: int) -> NDArray[np.intp]:
-    """Return the places of the highest scores above 0: `limit` of them, and all that are equal to the last."""
+def _highest(scores: NDArray[np.float64], numbers: NDArray[np.uint64], limit: int) -> NDArray[np.intp]:
+    """Return the places of the `limit` highest scores above 0; of equal ones those with the lowest numbers. A word that
+    thousands of memories have makes thousands of equal scores, which must not become objects of Python."""
     found = np.flatnonzero(scores > 0)
-    if len(found) > limit:
-        last = np.partition(scores[found], len(found) - limit)[len(found) - limit]
-        found = found[scores[found] >= last]
-    return found
+    if len(found) <= limit:
+        return found
+    last = np.partition(scores[found], len(found) - limit)[len(found) - limit]
+    above, equal = found[scores[found] > last], found[scores[found] == last]
+    order = np.lexsort((numbers[equal, 1], numbers[equal, 0]))
+    return np.concatenate([above, equal[order[: limit - len(above)]]])

@@ -1,18 +1,16 @@
-"""The words of subjects' memories, held in memory and kept in step with the catalog."""
+"""The words of subjects' memories and documents, held in memory and kept in step with the catalog."""
 
 from __future__ import annotations
 
 import uuid
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from schema import Policy, Subject
-from stores.catalog import Catalog
-from stores.catalog.summaries import Summary
+from schema import Labels, Policy, Seen, Subject
+from stores.catalog.summaries import Summaries, Summary
 from stores.fulltext.postings import Postings, best, coverage
 from stores.fulltext.terms import terms_of
-from stores.index.base import Family
 from stores.lru import ByteLRU
 
 CACHE_BYTES = 64 * 1024 * 1024
@@ -25,18 +23,22 @@ class _Snapshot:
 
     revision: int
     blocks: tuple[Postings, ...]
+    documents: Mapping[str, Labels]
+    """Who may see the documents whose chunks these are."""
 
     @property
     def size(self) -> int:
         return sum(block.size for block in self.blocks)
 
-    def after(self, revision: int, written: Sequence[Summary]) -> _Snapshot:
-        again = frozenset(summary.memory_id for summary in written)
-        blocks = [*(block.without(again) for block in self.blocks), Postings.of(written)]
+    def after(self, read: Summaries) -> _Snapshot:
+        again = frozenset(summary.memory_id for summary in read.summaries)
+        if read.living is not None:
+            again |= frozenset(id_ for block in self.blocks for id_ in block.places if id_ not in read.living)
+        blocks = [*(block.without(again) for block in self.blocks), Postings.of(read.summaries)]
         while len(blocks) > 1 and len(blocks[-2].summaries) <= 2 * len(blocks[-1].summaries):
             later = blocks.pop()
             blocks.append(Postings.of([*blocks.pop().living(), *later.living()]))
-        return _Snapshot(revision, tuple(blocks))
+        return _Snapshot(read.revision, tuple(blocks), read.documents)
 
 
 @dataclass(frozen=True)
@@ -75,6 +77,15 @@ class Words:
         """Return the share of the query's words that each of the memories has, 0 to 1, rare words counting more."""
         return coverage(self.blocks, terms_of(query), frozenset(ids))
 
+    def saying(self, words: Iterable[str]) -> list[uuid.UUID]:
+        """Return the memories whose summaries hold all of some words, in any case, as a text holds a text; latest said
+        first."""
+        found = [summary for block in self.blocks for summary in block.living()]
+        # Long words are rare ones, mostly: the fewer are left, the less there is to look through for the next.
+        for word in sorted(map(str.casefold, words), key=len, reverse=True):
+            found = [summary for summary in found if word in summary.text.casefold()]
+        return [summary.memory_id for summary in sorted(found, key=lambda summary: summary.said_at, reverse=True)]
+
     def unknown(self, words: Sequence[str]) -> float:
         """Return the share of some words that no memory has, 0 to 1; 0 of none."""
         missing = sum(not all(self._has(term) for term in terms_of(word)) for word in words)
@@ -90,27 +101,37 @@ class Words:
 
 
 class FullText:
-    """Finds the active memories of subjects by the words of their summaries, or chunks of documents by theirs.
+    """Finds the active memories of subjects by the words of their summaries, or chunks of documents by theirs: `read`
+    gives what was written of a subject since a revision, such as `Catalog.summaries`.
 
     Safe to call from many threads. What it knows of a subject is read from the catalog at the first search and held in
     memory, the least recently used subject first out. Every later search asks the catalog for the subject's revision,
     and reads what was written since: so a search sees every commit before it, of any process.
     """
 
-    def __init__(self, catalog: Catalog, cache_bytes: int = CACHE_BYTES, family: Family = Family.MEMORIES) -> None:
-        self._read = catalog.documents.words if family is Family.CHUNKS else catalog.summaries
+    def __init__(self, read: Callable[[Subject, int | None], Summaries], cache_bytes: int = CACHE_BYTES) -> None:
+        self._read = read
         self._snapshots: ByteLRU[Subject, _Snapshot] = ByteLRU(cache_bytes)
 
     def read(self, subjects: Sequence[Subject]) -> Words:
         """Return the words of these subjects' memories as the catalog has them now."""
         return Words(tuple(block for subject in subjects for block in self._current(subject).blocks))
 
+    def of_documents(self, subject: Subject, seen: tuple[Seen, ...] | None) -> tuple[Words, frozenset[str]]:
+        """Return the words of a subject's documents that somebody sees, all of them for None, and their ids. What they
+        do not see counts for nothing, not even for how rare a word is: that would tell them who else wrote it."""
+        current = self._current(subject)
+        if seen is None:
+            return Words(current.blocks), frozenset(current.documents)
+        visible = frozenset(id_ for id_, labels in current.documents.items() if any(one.covers(labels) for one in seen))
+        return Words(tuple(block.of_documents(visible) for block in current.blocks)), visible
+
     def _current(self, subject: Subject) -> _Snapshot:
         known = self._snapshots.get(subject)
         read = self._read(subject, known.revision if known else None)
         if known is not None and read.revision == known.revision:
             return known
-        before = known if known is not None and not read.whole else _Snapshot(0, ())
-        snapshot = before.after(read.revision, read.summaries)
+        before = known if known is not None and not read.whole else _Snapshot(0, (), {})
+        snapshot = before.after(read)
         self._snapshots.put(subject, snapshot)
         return snapshot

@@ -15,7 +15,7 @@ from schema import Memory, Status, Subject
 from schema.errors import CatalogUnavailable, ConcurrentChange
 from schema.health import HealthCheck
 from stores.graph.age_rebuild import check_health, rebuild
-from stores.graph.base import Relation, folded_name, walk
+from stores.graph.base import Relation, folded_name, ordered, walk
 from stores.postgres import explain, state_of
 
 _GRAPH = "afterturn_graph"
@@ -39,6 +39,7 @@ CREATE (f)-[:FROM]->(s)
 _DROP_FACTS = "MATCH (f:Fact {subject: $subject, memory: $memory}) DETACH DELETE f"
 _ALL_FACTS = "MATCH (f:Fact {subject: $subject}) RETURN properties(f)"
 _FACTS_OF = "MATCH (f:Fact {subject: $subject, memory: $memory}) RETURN properties(f)"
+_FACTS_SAID_IN = "MATCH (s:Source {subject: $subject, turn: $turn})<-[:FROM]-(f:Fact) RETURN properties(f)"
 # With a direction each: without one the whole graph is read.
 _SAID_OF = "MATCH (e:Entity {subject: $subject, name: $name})-[:SAYS]->(f:Fact) RETURN properties(f)"
 _NAMING = "MATCH (e:Entity {subject: $subject, name: $name})<-[:NAMES]-(f:Fact) RETURN properties(f)"
@@ -130,6 +131,20 @@ class AgeGraph:
                 for relation in _facts(connection, _FACTS_OF, {"subject": subject.key, "memory": str(id_)})
             ]
             return walk(first, hops, limit, lambda names: _touching(connection, subject, names))
+
+    def facts_said_in(
+        self, subject: Subject, turn_ids: Collection[str], *, hops: int = 0, limit: int = 200
+    ) -> list[Relation]:
+        with self._reading() as connection:
+            first = [
+                relation
+                for turn in turn_ids
+                for relation in _facts(connection, _FACTS_SAID_IN, {"subject": subject.key, "turn": turn})
+            ]
+            return walk(first, hops, limit, lambda names: _touching(connection, subject, names))
+
+    def facts_of_subject(self, subject: Subject, *, limit: int = 200) -> list[Relation]:
+        return ordered(self.facts(subject))[:limit]
 
     def facts(self, subject: Subject) -> list[Relation]:
         """Return all facts that it has of a subject, whatever the catalog has."""

@@ -7,7 +7,7 @@ find where to enter; what the graph answers is of the subject that was asked for
 from __future__ import annotations
 
 import uuid
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Protocol, runtime_checkable
 
@@ -62,6 +62,17 @@ class Graph(Protocol):
         steps from them; nearest first."""
         ...
 
+    def facts_said_in(
+        self, subject: Subject, turn_ids: Collection[str], *, hops: int = 0, limit: int = 200
+    ) -> list[Relation]:
+        """Return the facts of the subject's active memories that came from these turns, and those up to `hops` steps
+        from them; nearest first."""
+        ...
+
+    def facts_of_subject(self, subject: Subject, *, limit: int = 200) -> list[Relation]:
+        """Return the facts of all active memories of a subject, by entity, verb and object."""
+        ...
+
 
 @runtime_checkable
 class RebuildableGraph(Protocol):
@@ -93,7 +104,7 @@ def walk(
 
     `touching` answers the relations that touch any of some names.
     """
-    found = {(one.memory_id, one.ordinal): one for one in _ordered(first)}
+    found = {(one.memory_id, one.ordinal): one for one in ordered(first)}
     seen: frozenset[str] = HUBS
     edge = list(found.values())
     for _ in range(hops):
@@ -104,7 +115,7 @@ def walk(
         distance = edge[0].distance + 1
         edge = [
             replace(one, distance=distance)
-            for one in _ordered(touching(names))
+            for one in ordered(touching(names))
             if (one.memory_id, one.ordinal) not in found
         ]
         if not edge:
@@ -113,5 +124,6 @@ def walk(
     return list(found.values())[:limit]
 
 
-def _ordered(relations: Sequence[Relation]) -> list[Relation]:
+def ordered(relations: Iterable[Relation]) -> list[Relation]:
+    """Return relations by what they say: their order says nothing of when it was said."""
     return sorted(relations, key=lambda one: (one.entity, one.verb, one.object, one.memory_id, one.ordinal))

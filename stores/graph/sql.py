@@ -12,7 +12,7 @@ import stores.catalog.tables as tables
 from schema import Memory, Status, Subject
 from stores.catalog.engine import read_only
 from stores.catalog.statements import of_subject
-from stores.graph.base import Relation, folded_name, walk
+from stores.graph.base import Relation, folded_name, ordered, walk
 
 
 class SqlGraph:
@@ -36,6 +36,17 @@ class SqlGraph:
         wanted = frozenset(memory_ids)
         first = [one for one in facts if one.memory_id in wanted]
         return walk(first, hops, limit, lambda names: _touching(facts, names))
+
+    def facts_said_in(
+        self, subject: Subject, turn_ids: Collection[str], *, hops: int = 0, limit: int = 200
+    ) -> list[Relation]:
+        facts = self._facts(subject)
+        wanted = frozenset(turn_ids)
+        first = [fact for fact in facts if wanted & frozenset(fact.sources)]
+        return walk(first, hops, limit, lambda names: _touching(facts, names))
+
+    def facts_of_subject(self, subject: Subject, *, limit: int = 200) -> list[Relation]:
+        return ordered(self._facts(subject))[:limit]
 
     def _facts(self, subject: Subject) -> list[Relation]:
         with self._engine.connect() as connection:

@@ -124,7 +124,9 @@ class Block:
         seen = self._seen(where)
         if limit == 0 or len(seen) == 0:
             return []
-        rough = (self.matrix if len(seen) == len(self.keys) else self.matrix[seen]) @ vector
+        # To copy the rows of most of the entries takes longer than to compare the others too.
+        is_most = 2 * len(seen) > len(self.keys)
+        rough = (self.matrix @ vector)[seen] if is_most else self.matrix[seen] @ vector
         if len(seen) > limit:
             last = np.partition(rough, len(rough) - limit)[len(rough) - limit]
             seen = seen[rough >= last - _FLOAT32_ERROR]

@@ -1,6 +1,6 @@
 """The mailbox: the pending turns of one subject, in order, held by one worker at a time."""
 
-from stores.mailbox.mailbox import Appended, Batch, Depths, Lease, Mailbox, ParkedTurn, Receipt, key_of
+from stores.mailbox.mailbox import Appended, Batch, Depths, Lease, Mailbox, ParkedTurn, Receipt, TurnQuota, key_of
 
 __all__ = [
     "Appended",
@@ -10,5 +10,6 @@ __all__ = [
     "Mailbox",
     "ParkedTurn",
     "Receipt",
+    "TurnQuota",
     "key_of",
 ]

@@ -15,13 +15,13 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from enum import StrEnum
-from typing import Any, cast
+from typing import Any, Final, cast
 
 from redis import Redis
 
 import stores.mailbox.scripts as scripts
 from schema import Subject, Turn
-from schema.errors import ConflictingTurn, LeaseLost
+from schema.errors import ConflictingTurn, LeaseLost, QuotaExceeded
 
 _DONE_SECONDS = 3600
 _FENCE_SECONDS = 7 * 86_400
@@ -40,6 +40,28 @@ class Appended(StrEnum):
     """It was there already, and waits."""
     DONE = "done"
     """It was processed lately."""
+
+
+@dataclass(frozen=True)
+class TurnQuota:
+    """How many new turns a minute of one user, and of one tenant, are parked; 0: any number."""
+
+    user: int = 0
+    tenant: int = 0
+
+    def exceeded(self, scope: str, seconds: float) -> QuotaExceeded:
+        """Return the error for a turn that was not taken, and may be sent again in so many seconds."""
+        of_whom = "AFTERTURN_QUOTA_USER" if scope == "user" else "AFTERTURN_QUOTA_TENANT"
+        turns = self.user if scope == "user" else self.tenant
+        return QuotaExceeded(
+            f"this {scope} may send {turns} turns a minute ({of_whom}_TURNS_PER_MINUTE); the turn was not taken: send "
+            f"it again in {seconds:.0f} s",
+            scope=scope,
+            retry_after=seconds,
+        )
+
+
+ANY_NUMBER: Final = TurnQuota()
 
 
 @dataclass(frozen=True)
@@ -142,17 +164,27 @@ class Mailbox:
         self._slots = slots
         self._scripts = {name: redis.register_script(text) for name, text in scripts.SCRIPTS.items()}
 
-    def append(self, turn: Turn, look_after: float) -> Receipt:
+    def append(self, turn: Turn, look_after: float, quota: TurnQuota = ANY_NUMBER) -> Receipt:
         """Park a turn behind the others of its subject, once per turn_id.
 
         A sweeper looks at the subject if nobody has taken the turn `look_after` seconds from now.
 
         Raises:
             ConflictingTurn: a turn with its id and other content waits or was lately processed.
+            QuotaExceeded: the user, or the tenant, has had its turns of this minute.
         """
         appended, notify, pending = self._run(
-            "append", turn.subject, turn.turn_id, turn.digest(), turn.canonical_json(), _us(look_after)
+            "append",
+            turn.subject,
+            turn.turn_id,
+            turn.digest(),
+            turn.canonical_json(),
+            _us(look_after),
+            quota.user,
+            quota.tenant,
         )
+        if appended in (b"user", b"tenant"):
+            raise quota.exceeded(appended.decode(), notify / 1000)
         if appended == b"conflict":
             raise ConflictingTurn(turn.turn_id)
         return Receipt(Appended(appended.decode()), bool(notify), pending)
@@ -261,6 +293,13 @@ class Mailbox:
         """
         keys = cast(list[bytes], self._run("due", None, limit, _us(look_again_after)))
         return [Subject.from_key(key.decode()) for key in keys]
+
+    def take_over_quota(self, limit: int) -> list[tuple[Subject, str]]:
+        """Return up to `limit` subjects of whom a turn was refused, each with whose quota it was ("user", "tenant"),
+        and forget them: whoever asks tells it."""
+        found = cast(list[bytes], self._redis.spop(scripts.OVER_QUOTA, limit))
+        pairs = (member.decode().split(" ", 1) for member in found)
+        return [(Subject.from_key(key), scope) for scope, key in pairs]
 
     def pending_subjects(self) -> int:
         """Return how many subjects have pending turns."""

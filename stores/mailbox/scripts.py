@@ -15,8 +15,9 @@ PENDING_SUBJECTS = f"{PREFIX}dirty"
 OLDEST_TURNS = f"{PREFIX}heads"
 WAIT_QUEUES = f"{PREFIX}lines"
 PENDING_TURNS = f"{PREFIX}pending"
-SHARED_KEYS = (PENDING_SUBJECTS, OLDEST_TURNS, WAIT_QUEUES, PENDING_TURNS)
-SUBJECT_PARTS = ("order", "turns", "deliveries", "failures", "done", "lease", "fence", "retry")
+OVER_QUOTA = f"{PREFIX}over"
+SHARED_KEYS = (PENDING_SUBJECTS, OLDEST_TURNS, WAIT_QUEUES, PENDING_TURNS, OVER_QUOTA)
+SUBJECT_PARTS = ("order", "turns", "deliveries", "failures", "done", "lease", "fence", "retry", "minute")
 
 _FOLDER = Path(__file__).parent / "lua"
 _LIBRARY = "common"

@@ -73,6 +73,10 @@ def test_a_dead_letter_is_enqueued_again_and_another_thrown_away(
     ann.press("Throw it away for good")
     told(ann, "Thrown away.")
     expect(ann.page.get_by_role("link", name=f"{subject.subject_id}-5")).to_have_count(0)
+    ann.open(f"/admin/audit?subject={subject.subject_id}")
+    lines = ann.page.get_by_role("region", name="Audit").get_by_role("row")
+    expect(lines.filter(has_text="replayed")).to_contain_text("staff:ann")
+    expect(lines.filter(has_text="dropped")).to_contain_text("staff:ann")
 
 
 def test_a_key_is_made_and_ended_and_a_member_added_and_removed(ann: Visit, subject: Subject) -> None:
@@ -84,6 +88,10 @@ def test_a_key_is_made_and_ended_and_a_member_added_and_removed(ann: Visit, subj
     told(ann, "The new key: at_")
     ann.press(f"Revoke {name}")
     told(ann, "The key opens nothing any more.")
+    ann.open("/admin/audit?action=key")
+    lines = ann.page.get_by_role("region", name="Audit").get_by_role("row")
+    expect(lines.nth(1)).to_contain_text("key_revoked")
+    expect(lines.nth(2)).to_contain_text("key_made")
     ann.follow("Members")
     ann.page.get_by_role("textbox", name="Subject").fill(f"stories of {subject.subject_id}")
     ann.page.get_by_role("textbox", name="User").fill("lea")

@@ -195,6 +195,32 @@ class TestScreening:
         assert (kept.state, kept.content) == (DocumentState.REFUSED, "")
         assert "refused" in worker.audited(whose)
 
+    def test_what_was_refused_stays_so_however_often_the_bell_rings(self, worker: Worker, anna: str) -> None:
+        whose = archive(anna)
+        want(worker, whose, PreferenceName.BLOCKED_TOPIC, "boats")
+        put(worker, story(whose, MILL + "He loved boats."))
+        carry(worker, whose)
+        kept = carry(worker, whose)
+        assert kept is not None
+        assert kept.state is DocumentState.REFUSED
+        relabelled = put(worker, story(whose, MILL + "He loved boats.", visibility=Visibility.PUBLIC))
+        assert relabelled.outcome is PutOutcome.ACCEPTED, "its content came anew, and is looked at anew"
+        kept = carry(worker, whose)
+        assert kept is not None
+        assert kept.state is DocumentState.REFUSED
+
+    def test_what_was_refused_is_taken_once_its_topic_is_blocked_no_more(self, worker: Worker, anna: str) -> None:
+        whose = archive(anna)
+        want(worker, whose, PreferenceName.BLOCKED_TOPIC, "boats")
+        put(worker, story(whose, MILL + "He loved boats."))
+        carry(worker, whose)
+        topic = Preference(name=PreferenceName.BLOCKED_TOPIC, value="boats")
+        set_preference(whose, topic, worker.context, by="ana", now=NOW, holds=False)
+        put(worker, story(whose, MILL + "He loved boats."))
+        kept = carry(worker, whose)
+        assert kept is not None
+        assert (kept.state, kept.chunk_count) == (DocumentState.SEARCHABLE, 1)
+
     def test_without_consent_nothing_is_taken(self, worker: Worker, anna: str) -> None:
         whose = archive(anna)
         want(worker, whose, PreferenceName.CONSENT, "withdrawn")
@@ -234,6 +260,16 @@ class TestDeletion:
         assert proof.is_clean, proof.left
         assert proof.removed["catalog: documents"] == 1
         assert near(worker, whose, "mill") == []
+
+    def test_erasing_the_subject_takes_the_words_that_were_read_before(self, worker: Worker, anna: str) -> None:
+        whose = archive(anna)
+        put(worker, story(whose))
+        carry(worker, whose)
+        words, _ = worker.context.chunk_words.of_documents(whose, None)
+        assert not words.is_empty
+        erase_subject(whose, worker.context, by="operator", now=NOW)
+        words, _ = worker.context.chunk_words.of_documents(whose, None)
+        assert words.is_empty
 
 
 def test_a_chunk_keeps_its_page(worker: Worker, anna: str) -> None:

@@ -81,6 +81,25 @@ def test_who_is_no_member_is_refused_and_an_agent_of_the_tenant_sees_what_is_sha
     assert set(told(worker, None, whose)) == ALL
 
 
+def test_what_nobody_may_see_changes_no_number_of_what_they_may(worker: Worker, anna: str) -> None:
+    """Else how rare a word is would tell whether a personal story has it."""
+    alone, beside = archive(f"{anna}-alone"), archive(f"{anna}-beside")
+    found = []
+    for whose in (alone, beside):
+        put(worker, story(whose, MILL, visibility=Visibility.PUBLIC))
+        carry(worker, whose)
+        if whose == beside:
+            for number in range(60):
+                hidden = story(whose, MILL, visibility=Visibility.PERSONAL)
+                put(worker, hidden.model_copy(update={"document_id": f"hidden-{number}"}))
+                carry(worker, whose, f"hidden-{number}")
+        eve = member(worker, whose, "eve", MemberRole.ADMIRER)
+        found.append([(one.document_id, one.score, one.evidence) for one in find_excerpts(
+            eve, [whose], "village rye flood 1962", worker.context, relevant_only=False
+        )])  # fmt: skip
+    assert found[0] == found[1] != []
+
+
 def test_a_new_label_counts_before_the_index_has_heard_of_it(worker: Worker, anna: str) -> None:
     whose = archive(anna)
     put(worker, story(whose, visibility=Visibility.PUBLIC))

@@ -23,7 +23,7 @@ def found(fulltext: FullText, query: str, *subjects: Subject) -> list[uuid.UUID]
 
 
 def test_a_search_sees_what_was_committed_before_it(catalog: Catalog) -> None:
-    fulltext = FullText(catalog)
+    fulltext = FullText(catalog.summaries)
     assert found(fulltext, "Lisbon") == []
     for number, city in enumerate(("Lisbon", "Porto", "Lisbon")):
         memory = a_memory(f"t{number}", city=city)
@@ -33,15 +33,15 @@ def test_a_search_sees_what_was_committed_before_it(catalog: Catalog) -> None:
 
 
 def test_what_another_process_wrote_is_seen(catalog: Catalog) -> None:
-    reader = FullText(catalog)
+    reader = FullText(catalog.summaries)
     remember(catalog, a_memory("t1", city="Porto"))
     assert len(found(reader, "anna")) == 1
     remember(catalog, a_memory("t2", city="Faro"))
-    assert found(reader, "Faro") == found(FullText(catalog), "Faro") == [a_memory("t2").id]
+    assert found(reader, "Faro") == found(FullText(catalog.summaries), "Faro") == [a_memory("t2").id]
 
 
 def test_a_changed_summary_is_found_by_its_new_words_only(catalog: Catalog) -> None:
-    fulltext = FullText(catalog)
+    fulltext = FullText(catalog.summaries)
     before = a_memory("t1", city="Lisbon")
     remember(catalog, before, a_memory("t2", city="Porto"))
     assert found(fulltext, "Lisbon") == [before.id]
@@ -52,7 +52,7 @@ def test_a_changed_summary_is_found_by_its_new_words_only(catalog: Catalog) -> N
 
 
 def test_what_is_superseded_or_deleted_is_not_found(catalog: Catalog) -> None:
-    fulltext = FullText(catalog)
+    fulltext = FullText(catalog.summaries)
     old, gone, kept = (a_memory(f"t{n}", city="Lisbon") for n in range(3))
     remember(catalog, old, gone, kept)
     assert len(found(fulltext, "Lisbon")) == 3
@@ -60,12 +60,12 @@ def test_what_is_superseded_or_deleted_is_not_found(catalog: Catalog) -> None:
     catalog.commit(Changes(subject=ANNA, at=NOW, updated=(superseded,)))
     assert found(fulltext, "Lisbon") == sorted([gone.id, kept.id])
     catalog.commit(Changes(subject=ANNA, at=NOW, deleted=(gone,)))
-    assert found(fulltext, "Lisbon") == found(FullText(catalog), "Lisbon") == [kept.id]
+    assert found(fulltext, "Lisbon") == found(FullText(catalog.summaries), "Lisbon") == [kept.id]
     assert fulltext.read([ANNA]).summaries([old.id, gone.id]) == {}
 
 
 def test_no_subject_finds_or_weighs_anothers_words(catalog: Catalog) -> None:
-    fulltext = FullText(catalog)
+    fulltext = FullText(catalog.summaries)
     remember(catalog, a_memory("t1", city="Lisbon"), a_memory("t2", city="Porto"))
     alone = fulltext.read([ANNA]).best("Lisbon", 10, POLICY)
     for other in (BERT, NAMESAKE):
@@ -77,7 +77,7 @@ def test_no_subject_finds_or_weighs_anothers_words(catalog: Catalog) -> None:
 
 
 def test_several_subjects_are_weighed_together(catalog: Catalog) -> None:
-    fulltext = FullText(catalog)
+    fulltext = FullText(catalog.summaries)
     hers, his = a_memory("t1", city="Lisbon"), a_memory("t2", BERT, city="Lisbon")
     remember(catalog, hers)
     remember(catalog, his)
@@ -88,13 +88,13 @@ def test_several_subjects_are_weighed_together(catalog: Catalog) -> None:
 def test_a_full_cache_forgets_the_least_recently_asked_and_still_answers(catalog: Catalog) -> None:
     remember(catalog, a_memory("t1", city="Lisbon"))
     remember(catalog, a_memory("t1", BERT, city="Porto"))
-    small = FullText(catalog, cache_bytes=1)
+    small = FullText(catalog.summaries, cache_bytes=1)
     for _ in range(2):
         assert len(found(small, "Lisbon")) == len(found(small, "Porto", BERT)) == 1
 
 
 def test_a_subject_that_was_wiped_and_came_back_is_read_anew(catalog: Catalog) -> None:
-    fulltext = FullText(catalog)
+    fulltext = FullText(catalog.summaries)
     first = a_memory("t1", city="Lisbon")
     remember(catalog, first)
     assert found(fulltext, "Lisbon") == [first.id]

@@ -122,6 +122,25 @@ def test_a_memory_is_where_a_walk_begins_if_it_is_the_subjects(catalog: Catalog,
     assert graph.facts_of_memories(ANNA, [uuid.uuid4()]) == []
 
 
+def test_facts_are_found_by_the_turns_that_said_so(catalog: Catalog, graph: Graph) -> None:
+    keep(catalog, FAMILY, CITY)
+    assert {one.memory_id for one in graph.facts_said_in(ANNA, ["t1", "t9"])} == {FAMILY.id}
+    assert {one.memory_id for one in graph.facts_said_in(ANNA, ["t1"], hops=1)} == {FAMILY.id, CITY.id}
+    assert graph.facts_said_in(BERT, ["t1"]) == []
+    assert graph.facts_said_in(ANNA, []) == []
+
+
+def test_all_facts_of_a_subject_come_in_one_order_as_far_as_they_are_wanted(catalog: Catalog, graph: Graph) -> None:
+    keep(catalog, FAMILY, CITY, stating("t9", ("Lena", "lives in", "Bern"), whose=BERT))
+    found = graph.facts_of_subject(ANNA)
+    assert [(one.entity, one.verb) for one in found] == [
+        ("graz", "lies in"),
+        ("lena", "is daughter of"),
+        ("lena", "studies in"),
+    ]
+    assert graph.facts_of_subject(ANNA, limit=2) == found[:2]
+
+
 def test_subjects_see_nothing_of_each_other(catalog: Catalog, graph: Graph) -> None:
     for whose in (ANNA, BERT, NAMESAKE):
         keep(catalog, stating("t1", ("Lena", "lives in", whose.key), whose=whose))

@@ -12,6 +12,7 @@ from prometheus_client import REGISTRY
 from memory.members import set_member
 from memory.publish import publish
 from policies.access import may_see, role_in, seen_by
+from recall.anchors import EntityName, KnownFact, Question, look_up
 from recall.context_block import context_block
 from recall.cursors import InvalidCursor
 from recall.filters import Filters
@@ -106,7 +107,14 @@ def test_nobody_is_told_by_any_way_out_what_they_may_not_see(worker: Worker, ann
             *(relation.memory_id for relation in around_question(principal, whose, question, context, now=NOW)),
             *block.used,
             *(id_ for id_ in world if is_got(id_)),
+            *(fact.memory.id for asked in (None, hybrid) for fact in looked_up(asked)),
         }
+
+    hybrid = Question(question, most=20, mode="hybrid", hops=1)
+
+    def looked_up(asked: Question | None) -> tuple[KnownFact, ...]:
+        user = EntityName("user_id", whose.subject_id)
+        return look_up(principal, whose, user, worker.context, question=asked, now=NOW).facts
 
     def is_got(id_: uuid.UUID) -> bool:
         try:

@@ -29,6 +29,7 @@ def test_subjects_are_listed_by_their_ids_with_what_is_known(catalog: Catalog) -
     assert dict(anna.counts) == {Status.ACTIVE: 1, Status.ARCHIVED: 1}
     assert [row.subject for row in catalog.registry.subjects("acme", begins="an_")] == [odd]
     assert [row.subject for row in catalog.registry.subjects("acme", begins="b")] == [BERT]
+    assert catalog.registry.subjects("acme", begins="B") == []
     assert catalog.registry.knows(ANNA)
     assert not catalog.registry.knows(Subject(tenant_id="globex", subject_id="bert"))
 
@@ -45,6 +46,7 @@ def test_the_audit_is_filtered_and_goes_on_behind_the_last_line(catalog: Catalog
     assert [row.entry.at for row in found] == sorted((row.entry.at for row in found), reverse=True)
     assert len(found) == 6
     assert len(catalog.registry.audit("acme", subject_id="anna", by="staff:a", action=AuditAction.VIEWED)) == 5
+    assert catalog.registry.audit("acme", by="Staff:a") == []
     asked = catalog.registry.audit("acme", since=NOW + timedelta(minutes=2), until=NOW + timedelta(minutes=4))
     assert [row.entry.at.minute for row in asked] == [3, 2]
 

@@ -39,6 +39,18 @@ def test_a_context_block_names_the_documents_of_its_excerpts(service: Served) ->
         assert "[Story excerpt 1]" in block["text"]
 
 
+def test_excerpts_answer_a_question_and_a_blank_one_is_refused(service: Served) -> None:
+    with service.client(service.key(user="vera")) as vera:
+        pages = {"content": "The barn burned down.\n\nThe old mill stood at the river until 1962.", "pages": [0, 23]}
+        assert vera.put("/api/v1/documents/mill", json=pages).status_code == 202
+        with closing(open_memory(service.settings)) as context:
+            whose = Subject(tenant_id="acme", subject_id="vera")
+            make_searchable(whose, "mill", context, lambda: datetime.now(UTC))
+        answer = vera.get("/api/v1/documents/excerpts", params={"query": "Where did the old mill stand?"})
+        assert [(one["document_id"], one["page"]) for one in answer.json()] == [("mill", 1)], answer.text
+        assert vera.get("/api/v1/documents/excerpts", params={"query": "   "}).status_code == 422
+
+
 def test_what_a_key_may_not_do_it_may_not(service: Served) -> None:
     reader = service.key(Capability.READ, user="pia")
     with service.client(reader) as client:

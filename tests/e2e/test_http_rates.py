@@ -109,3 +109,19 @@ def test_what_may_ask_the_language_model_has_a_limit_of_its_own(tmp_path: Any, b
     assert [answer.status_code for answer in answers] == [201, 429]
     assert answers[1].headers["RateLimit-Policy"] == '"llm";q=1;w=60'
     assert topics.status_code == 200
+
+
+def test_a_turn_past_the_quota_of_its_user_is_refused_with_when_to_send_it_again(
+    broker_url: str, tmp_path: Any
+) -> None:
+    quota = {"quota_user_turns_per_minute": 1, "enqueue_budget_ms": 10_000.0}
+    with (
+        served(settings_in(tmp_path, broker_url).model_copy(update=quota)) as running,
+        running.client(running.key(user="quota")) as client,
+    ):
+        turns = [A_TURN | {"user_id": "quota", "turn_id": f"quota-{number}"} for number in range(2)]
+        first, second = (client.post("/api/v1/turns", json=turn) for turn in turns)
+    assert (first.status_code, second.status_code) == (202, 429)
+    assert 0 < int(second.headers["Retry-After"]) <= 60
+    assert second.headers["Content-Type"] == "application/problem+json"
+    assert "AFTERTURN_QUOTA_USER_TURNS_PER_MINUTE" in second.json()["detail"]

@@ -8,7 +8,7 @@ import signal
 import subprocess
 import uuid
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from datetime import UTC, datetime
 from itertools import islice
 from pathlib import Path
@@ -29,6 +29,7 @@ from afterturn_client import (
     Unavailable,
 )
 from memory.events import stream_key
+from producers import Producer
 from schema import Capability, Subject
 from schema.settings import Settings
 from stores.queue import create_celery, open_mailbox
@@ -36,6 +37,7 @@ from stores.redis import open_redis
 from tests.conftest import free_port
 from tests.e2e.command import COMMAND, Home, wait_until
 from tests.e2e.service import Served, served, settings_in
+from tests.fleet.bad_broker import BadBroker
 
 PATIENT_MS = 20_000
 """How long a turn may wait for the disk here: whether each is accepted in time is measured, not asserted."""
@@ -269,6 +271,35 @@ def killable(home: Home, broker_url: str, port: int) -> Iterator[subprocess.Pope
         said.close()
 
 
+def hand_over_what_the_service_left(settings: Settings) -> None:
+    """The service answers for the turns in its own spool too: the next producer of its folder hands them over."""
+    with Producer(settings) as producer:
+        assert producer.flush(60) == 0
+
+
+def test_turns_that_a_service_took_while_its_broker_was_away_come_before_those_that_the_next_one_takes(
+    user: str, tmp_path: Path
+) -> None:
+    said: list[str] = []
+
+    def say(client: Client) -> None:
+        for _ in range(20):
+            said.append(f"t{len(said)}")
+            client.enqueue(user, [{"role": "user", "content": f"I have {len(said)} cats."}], turn_id=said[-1])
+        assert client.flush(30) == 0
+
+    with closing(BadBroker(tmp_path / "broker")) as broker:
+        settings, port = settings_in(tmp_path / "data", broker.url), free_port()
+        with Client(f"http://127.0.0.1:{port}", spool_dir=tmp_path / "spool", budget_ms=PATIENT_MS) as client:
+            with broker.gone(), served(settings, anonymous=True, port=port):
+                say(client)
+            assert broker.redis.keys("afterturn:mailbox:*") == []
+            with served(settings, anonymous=True, port=port):
+                say(client)
+        hand_over_what_the_service_left(settings)
+        assert list(parked(broker.direct_url, tmp_path / "data", user, "default")) == said
+
+
 def test_a_service_killed_in_the_middle_of_a_thousand_turns_gets_each_once_and_in_order(
     broker_url: str, tmp_path: Path
 ) -> None:
@@ -294,6 +325,8 @@ def test_a_service_killed_in_the_middle_of_a_thousand_turns_gets_each_once_and_i
             say(client, 800, 1000)
             assert client.flush(60) == 0
         assert client.rejected() == []
+    # Where the broker was late, which on a busy machine it is, a turn lay in the spool of the service when it died.
+    hand_over_what_the_service_left(settings_in(home.data, broker_url))
     assert {user: list(parked(broker_url, home.data, user, "default")) for user in users} == said
 
 

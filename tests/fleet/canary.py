@@ -38,7 +38,7 @@ MUTATIONS = (
     Mutation(
         "no write-ahead: a turn is only in its message",
         "producers/broker.py",
-        "return self._mailbox.append(turn, self._look_after)",
+        "return self._mailbox.append(turn, self._look_after, quota)",
         "from stores.mailbox import Appended, Receipt\n"
         "            return Receipt(Appended.ADDED, notify=True, pending=0)",
         ("tests/fleet/test_deaths.py", "-k", "messages_were_lost"),
@@ -77,6 +77,20 @@ MUTATIONS = (
         "redis.call('RPUSH', order, turn_id)",
         "redis.call('LPUSH', order, turn_id)",
         ("tests/unit/test_mailbox.py",),
+    ),
+    Mutation(
+        "no quota of turns: one user may send without end",
+        "stores/mailbox/lua/append.lua",
+        "if is_full(user_minute, user_quota) then return refuse('user', user_minute) end",
+        "",
+        ("tests/contract/test_quotas.py",),
+    ),
+    Mutation(
+        "no quota of memories: one user may fill the catalog",
+        "memory/resolve.py",
+        "case DecisionAction.CREATE | DecisionAction.CHECK if draft.is_full:",
+        "case DecisionAction.CREATE | DecisionAction.CHECK if False:",
+        ("tests/contract/test_quotas.py",),
     ),
     Mutation(
         "no memory of what was dropped: a late message is work again",

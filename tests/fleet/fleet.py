@@ -163,9 +163,16 @@ class Fleet:
         wait_until(lambda: self.processed() >= enough, f"{turns} more turns are processed")
 
     def is_idle(self) -> bool:
-        """Whether no subject has pending turns, no memory waits for the index and no event to be announced."""
+        """Whether no turn lies in the producer's spool, no subject has pending turns, no memory waits for the index and
+        no event to be announced."""
         catalog = self.stores.catalog
-        return self.mailbox.pending_subjects() == 0 and catalog.count_index_jobs() == 0 and not catalog.outbox(limit=1)
+        # In the order in which a turn goes: what leaves one place while the next is looked at is seen there.
+        return (
+            self.producer.flush(0) == 0
+            and self.mailbox.pending_subjects() == 0
+            and catalog.count_index_jobs() == 0
+            and not catalog.outbox(limit=1)
+        )
 
     def wait_until_idle(self, seconds: float = WAIT_SECONDS) -> None:
         """Wait until all that was said to this fleet is processed and nothing else is left to do."""
@@ -183,9 +190,9 @@ class Fleet:
         catalog = self.stores.catalog
         alive = sum(worker.poll() is None for worker in self.workers)
         return (
-            f"{self.processed()} processed, {self.mailbox.pending_turns()} pending of "
-            f"{self.mailbox.pending_subjects()} subjects, {catalog.count_index_jobs()} not indexed, "
-            f"{alive} workers alive; the logs end"
+            f"{self.producer.flush(0)} in the spool, {self.processed()} processed, "
+            f"{self.mailbox.pending_turns()} pending of {self.mailbox.pending_subjects()} subjects, "
+            f"{catalog.count_index_jobs()} not indexed, {alive} workers alive; the logs end"
         )
 
     def log(self) -> str:

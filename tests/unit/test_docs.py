@@ -15,10 +15,11 @@ from typer.core import TyperCommand, TyperGroup
 from interfaces.cli.configuration import env_example
 from memory.events import stream_key
 from schema import MAX_TURN_BYTES, SCHEMA_VERSION, EventName, Message, Policy, Subject, Turn
+from schema.errors import QuotaExceeded
 from schema.settings import Settings, variable_of
 from stores.catalog.tables import metadata
 from stores.embedding.minilm import MiniLM
-from stores.mailbox import Mailbox
+from stores.mailbox import Mailbox, TurnQuota
 from stores.queue import DEAD_LETTER, DEAD_LETTER_QUEUE, DRAIN_MAILBOX, INGEST_QUEUE, INGEST_TURN, NIGHTLY_QUEUE
 from tests.commands import all_commands
 
@@ -239,8 +240,12 @@ def keys_that_a_mailbox_writes() -> set[str]:
     names: set[str] = set()
     for subject in (first, second):
         for number in range(2):
-            mailbox.append(turn(f"{number}", subject.subject_id), look_after=5)
+            mailbox.append(turn(f"{number}", subject.subject_id), look_after=5, quota=TurnQuota(user=2, tenant=4))
             names |= keys_in(redis)
+    for quota in (TurnQuota(user=1), TurnQuota(tenant=1)):
+        with pytest.raises(QuotaExceeded):
+            mailbox.append(turn("more", "a"), look_after=5, quota=quota)
+        names |= keys_in(redis)
     for subject in (first, second):
         batch = mailbox.acquire(subject, limit=1, lease_seconds=30)
         assert batch is not None

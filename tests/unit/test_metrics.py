@@ -137,6 +137,9 @@ def test_no_label_can_name_a_tenant_a_user_a_turn_or_a_memory() -> None:
         "queue",
         "job",
         "asker",
+        "quota",
+        "useful",
+        "scope",
     }
     assert {label for _, labels in METRICS.values() for label in labels} <= known
 

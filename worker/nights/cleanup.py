@@ -12,13 +12,16 @@ from worker.context import WorkerContext
 
 _log = structlog.get_logger()
 _PAGE = 500
+_FEEDBACK_DAYS = 90
+"""Long enough to compare two versions of a policy by."""
 _PAGES = 200
 """How many pages one hour drops at most: other writers come between two."""
 
 
 def clean_up(context: WorkerContext, now: datetime) -> dict[str, int]:
-    """Drop topics and questions that are stale, items of the store that have expired, raw turns and deliveries of
-    webhooks that were kept for as long as the settings say; finish erasures that were killed on the way."""
+    """Drop topics and questions that are stale, items of the store that have expired, feedback of the last quarter, raw
+    turns and deliveries of webhooks that were kept for as long as the settings say; finish erasures that were killed on
+    the way."""
     policy = context.policy
     dropped = {
         "erasures": finish_erasures(context, _PAGE, now),
@@ -27,6 +30,7 @@ def clean_up(context: WorkerContext, now: datetime) -> dict[str, int]:
             questions_before=now - timedelta(hours=policy.question_hours),
         ),
         "items": context.catalog.items.drop_expired(now),
+        "feedback": context.catalog.feedback.drop_old(now - timedelta(days=_FEEDBACK_DAYS)),
         "sources": 0,
         "webhooks": 0,
         "provisional": withdraw_stale(context, now, _PAGE),

@@ -66,12 +66,14 @@ class Remembered:
 
 @dataclass(frozen=True)
 class Context:
-    """Text for a prompt, and the ids of the memories that stand in it; `text` is empty where nothing is known."""
+    """Text for a prompt, the ids of the memories that stand in it, and those of the documents of which excerpts do;
+    `text` is empty where nothing is known."""
 
     text: str
     used: tuple[str, ...]
     etag: str
     tokens: int
+    documents: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -132,7 +134,8 @@ def remembered_of(body: Mapping[str, Any]) -> Remembered:
 
 def context_of(body: Mapping[str, Any]) -> Context:
     """Return the context block that a JSON object is."""
-    return Context(body["text"], tuple(body["used"]), body["etag"], body["tokens"])
+    # A service before documents says nothing of them.
+    return Context(body["text"], tuple(body["used"]), body["etag"], body["tokens"], tuple(body.get("documents", ())))
 
 
 def preferences_of(body: Mapping[str, Any]) -> Preferences:

@@ -22,6 +22,7 @@ from interfaces.http.pages.sessions import (
     Session,
     StaffSession,
     end_session,
+    end_sessions,
     make_link,
     make_staff_link,
     open_session,
@@ -31,7 +32,7 @@ from interfaces.http.pages.sessions import (
 )
 from interfaces.http.service import Opened
 from policies.access import acting, require
-from schema import Capability, Preferences, Subject
+from schema import Capability, Preferences, Principal, Subject
 from schema.errors import NotAllowed
 from schema.turn import Identifier
 
@@ -116,14 +117,35 @@ def page_link(
 ) -> dict[str, Any]:
     """Make a link that opens the pages of a user for whoever follows it first, within five minutes. A backend asks for
     it with `act_as` and sends the user there, who may do there what is theirs: read, write and delete."""
+    asker = _vouching(principal, subject_id)
+    secret = make_link(asker.tenant_id, subject_id, service.context.redis)
+    return {"url": f"{str(request.base_url).rstrip('/')}/me/enter?link={secret}", "expires_in": LINK_SECONDS}
+
+
+@api.delete(
+    "/subjects/{subject_id}/page-sessions",
+    status_code=HTTPStatus.NO_CONTENT,
+    summary="Sign a user out of their pages everywhere",
+)
+def end_page_sessions(subject_id: Identifier, principal: Asker, service: Opened) -> None:
+    """Close all sessions of a user's pages at once, and the links to them that nobody followed yet: when a device is
+    lost, or an account closes. It needs what a link needs."""
+    asker = _vouching(principal, subject_id)
+    end_sessions(asker.tenant_id, subject_id, service.context.redis)
+
+
+def _vouching(principal: Principal, subject_id: str) -> Principal:
+    """Return the user for whose pages a key vouches.
+
+    Raises:
+        NotAllowed: the key may not.
+    """
     if principal.agent_id is not None:
         raise NotAllowed(Capability.ACT_AS)
     if Capability.ACT_AS not in principal.capabilities:
         for needed in PAGES_ALLOW:
             require(principal, needed)
-    asker = acting(principal, subject_id)
-    secret = make_link(asker.tenant_id, subject_id, service.context.redis)
-    return {"url": f"{str(request.base_url).rstrip('/')}/me/enter?link={secret}", "expires_in": LINK_SECONDS}
+    return acting(principal, subject_id)
 
 
 @api.post("/staff-link", summary="A link that signs somebody of the staff in to the pages of the tenant")
@@ -145,16 +167,21 @@ def staff_link(
 @router.get("/me/enter")
 def enter(link: str, service: Opened, request: Request) -> Response:
     """Open a session for whom a link was made."""
-    return _entered("/me", COOKIE, open_session(link, service.context.redis), request)
+    return entered("/me", COOKIE, open_session(link, service.context.redis), request)
 
 
 @router.get("/admin/enter")
 def enter_as_staff(link: str, service: Opened, request: Request) -> Response:
     """Open a session for whom of the staff a link was made."""
-    return _entered("/admin", STAFF_COOKIE, open_staff_session(link, service.context.redis), request)
+    return entered("/admin", STAFF_COOKIE, open_staff_session(link, service.context.redis), request)
 
 
-def _entered(pages: str, cookie: str, secret: str | None, request: Request) -> Response:
+def entered(pages: str, cookie: str, secret: str | None, request: Request) -> Response:
+    """Return the way to some pages with the cookie of a session.
+
+    Raises:
+        SignInFirst: no session was opened.
+    """
     if secret is None:
         raise SignInFirst
     answer = RedirectResponse(pages, HTTPStatus.SEE_OTHER)
@@ -168,6 +195,16 @@ def _entered(pages: str, cookie: str, secret: str | None, request: Request) -> R
 def sign_out(_me: MyForm, request: Request, service: Opened) -> Response:
     """End the session."""
     end_session(request.cookies.get(COOKIE, ""), service.context.redis)
+    answer = RedirectResponse("/me", HTTPStatus.SEE_OTHER)
+    answer.delete_cookie(COOKIE)
+    return answer
+
+
+@router.post("/me/sign-out-everywhere")
+def sign_out_everywhere(me: MyForm, service: Opened) -> Response:
+    """End all sessions of the person, on every device."""
+    assert me.principal.user_id is not None
+    end_sessions(me.principal.tenant_id, me.principal.user_id, service.context.redis)
     answer = RedirectResponse("/me", HTTPStatus.SEE_OTHER)
     answer.delete_cookie(COOKIE)
     return answer

@@ -13,6 +13,7 @@ from pydantic import ValidationError
 
 import interfaces.http.pages.words as words
 from interfaces.http.memories import Verb, do
+from interfaces.http.pages.language import gettext
 from interfaces.http.pages.problems import PageRoute
 from interfaces.http.pages.rendering import page
 from interfaces.http.pages.viewing import STAFF_ROOT, Shown, ShownForm, View, note_look
@@ -30,7 +31,7 @@ router = APIRouter(include_in_schema=False, route_class=PageRoute)
 def details(memory_id: uuid.UUID, view: Shown, service: Opened, done: str = "") -> Response:
     """Show one memory with the words it came from, and all that was done to it."""
     note_look(view, service, "opened a memory", memory_id)
-    return _details(memory_id, view, service, told=words.DONE.get(done, ""))
+    return _details(memory_id, view, service, told=words.after(done))
 
 
 @router.post("/me/memories/{memory_id}/edit")
@@ -47,11 +48,13 @@ def change(
     try:
         edit(view.reader, view.subject, memory_id, Edit(summary), service.context, now=now, version=version, by=view.by)
     except VersionMismatch:
-        problem = "It was changed by somebody else while you wrote. Here is what it says now; your words stand below."
+        problem = gettext(
+            "It was changed by somebody else while you wrote. Here is what it says now; your words stand below."
+        )
     except NotKept as error:
-        problem = f"This cannot be kept: {error}."
+        problem = gettext("This cannot be kept: %(why)s.") % {"why": error}
     except ValidationError:
-        problem = "Write one or two sentences, 600 characters at most."
+        problem = gettext("Write one or two sentences, 600 characters at most.")
     else:
         return RedirectResponse(f"{view.root}/memories/{memory_id}?done=edit", HTTPStatus.SEE_OTHER)
     return _details(memory_id, view, service, problem=problem, draft=summary, code=HTTPStatus.CONFLICT)

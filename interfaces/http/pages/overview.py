@@ -14,6 +14,7 @@ from fastapi.sse import EventSourceResponse, ServerSentEvent
 import interfaces.http.pages.words as words
 from interfaces.http.events import heard_by
 from interfaces.http.pages.entering import Me, subject_of_me
+from interfaces.http.pages.language import gettext
 from interfaces.http.pages.problems import NotADay, PageRoute
 from interfaces.http.pages.rendering import page
 from interfaces.http.pages.viewing import STAFF_ROOT, Shown, note_look
@@ -66,7 +67,7 @@ def overview(
     if ask.strip():
         now = datetime.now(UTC)
         memories = find_known(view.reader, subject, ask, stores, filters=filters, limit=_FOUND, now=now)
-        groups = [("What answers best", memories)] if memories else []
+        groups = [(gettext("What answers best"), memories)] if memories else []
         excerpts = find_excerpts(view.reader, [subject], ask, stores)
     else:
         listed = list_memories(view.reader, subject, stores, filters=filters, cursor=cursor, limit=_A_PAGE)
@@ -88,12 +89,15 @@ def overview(
         quotes=quotes_of(view.reader, subject, memories, stores),
         wanted=wanted,
         is_filtered=bool(kind or since or until or state != Status.ACTIVE.value),
-        states=[(name, words.STATUS[Status(name)] if name != _EVERYTHING else "everything") for name in _SHOWN],
+        states=[
+            (name, gettext(words.STATUS[Status(name)]) if name != _EVERYTHING else gettext("everything"))
+            for name in _SHOWN
+        ],
         following=following and urlencode({**wanted, "cursor": following}),
         is_first=cursor is None,
         waiting=stores.catalog.reviews.count_open(subject),
         preferences=view.preferences,
-        told=words.DONE.get(done, ""),
+        told=words.after(done),
     )
 
 

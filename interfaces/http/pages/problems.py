@@ -11,6 +11,8 @@ from fastapi import Request, Response
 from fastapi.exceptions import RequestValidationError
 from fastapi.routing import APIRoute
 
+from interfaces.http.openid import SignInRefused
+from interfaces.http.pages.language import gettext, marked, speaking
 from interfaces.http.pages.rendering import page
 from recall.cursors import InvalidCursor
 from schema.errors import AfterturnError, NotFound, Refused, Transient, UnderLegalHold
@@ -30,19 +32,28 @@ class NotADay(Refused):
     """What was sent as a day is none."""
 
 
-_NOT_WHOLE: Final = "This address or form is not whole."
+_NOT_SIGNED_IN: Final = marked("You were not signed in: it took too long, or was not finished. Try it again.")
+_NOT_WHOLE: Final = marked("This address or form is not whole.")
 _SAID: Final[tuple[tuple[type[AfterturnError], HTTPStatus, str], ...]] = (
-    (FormExpired, HTTPStatus.FORBIDDEN, "This form is too old. Open it again."),
-    (NotADay, HTTPStatus.UNPROCESSABLE_ENTITY, "A day is written as 2026-12-31."),
-    (InvalidCursor, HTTPStatus.UNPROCESSABLE_ENTITY, "This link is not whole. Begin again with the first page."),
-    (NotFound, HTTPStatus.NOT_FOUND, "There is no such thing here, or not any more."),
+    (FormExpired, HTTPStatus.FORBIDDEN, marked("This form is too old. Open it again.")),
+    (NotADay, HTTPStatus.UNPROCESSABLE_ENTITY, marked("A day is written as 2026-12-31.")),
+    (
+        InvalidCursor,
+        HTTPStatus.UNPROCESSABLE_ENTITY,
+        marked("This link is not whole. Begin again with the first page."),
+    ),
+    (NotFound, HTTPStatus.NOT_FOUND, marked("There is no such thing here, or not any more.")),
     (
         UnderLegalHold,
         HTTPStatus.CONFLICT,
-        "It is kept for a legal reason, and cannot be deleted as long as that holds.",
+        marked("It is kept for a legal reason, and cannot be deleted as long as that holds."),
     ),
-    (Refused, HTTPStatus.CONFLICT, "That cannot be done."),
-    (Transient, HTTPStatus.SERVICE_UNAVAILABLE, "Something is busy or away. Nothing was done; try again in a moment."),
+    (Refused, HTTPStatus.CONFLICT, marked("That cannot be done.")),
+    (
+        Transient,
+        HTTPStatus.SERVICE_UNAVAILABLE,
+        marked("Something is busy or away. Nothing was done; try again in a moment."),
+    ),
 )
 """The first class that an error is one of decides."""
 
@@ -54,25 +65,33 @@ class PageRoute(APIRoute):
         """Return what answers a request."""
         answer = super().get_route_handler()
 
+        async def answer_in_a_language(request: Request) -> Response:
+            folder = request.app.state.service.settings.pages_catalogues
+            with speaking(request.headers.get("accept-language"), folder):
+                return await answer_with_a_page(request)
+
         async def answer_with_a_page(request: Request) -> Response:
             staff = request.url.path.startswith("/admin")
             if await _has_nul(request):
-                return _problem(HTTPStatus.UNPROCESSABLE_ENTITY, _NOT_WHOLE, staff)
+                return _problem(HTTPStatus.UNPROCESSABLE_ENTITY, gettext(_NOT_WHOLE), staff)
             try:
                 return await answer(request)
-            except SignInFirst:
-                return page("sign_in.html", None, is_staff=staff, code=HTTPStatus.UNAUTHORIZED)
+            except (SignInFirst, SignInRefused) as error:
+                by_provider = request.app.state.service.sign_in is not None
+                problem = gettext(_NOT_SIGNED_IN) if isinstance(error, SignInRefused) else ""
+                code = HTTPStatus.UNAUTHORIZED
+                return page("sign_in.html", None, is_staff=staff, code=code, by_provider=by_provider, problem=problem)
             except RequestValidationError:
-                return _problem(HTTPStatus.UNPROCESSABLE_ENTITY, _NOT_WHOLE, staff)
+                return _problem(HTTPStatus.UNPROCESSABLE_ENTITY, gettext(_NOT_WHOLE), staff)
             except AfterturnError as error:
                 for kind, code, message in _SAID:
                     if isinstance(error, kind):
-                        return _problem(code, message, staff)
+                        return _problem(code, gettext(message), staff)
                 _log.error("request_failed", error=type(error).__name__)
-                message = "The service is not set up for this. Please tell those who run it."
+                message = gettext("The service is not set up for this. Please tell those who run it.")
                 return _problem(HTTPStatus.INTERNAL_SERVER_ERROR, message, staff)
 
-        return answer_with_a_page
+        return answer_in_a_language
 
 
 async def _has_nul(request: Request) -> bool:

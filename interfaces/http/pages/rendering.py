@@ -15,6 +15,7 @@ from markupsafe import Markup
 import interfaces.http.pages.reasons as reasons
 import interfaces.http.pages.words as words
 from interfaces.http.pages.addresses import as_path
+from interfaces.http.pages.language import gettext, language, marked, ngettext
 from interfaces.http.pages.sessions import Session, StaffSession
 
 CSP: Final = (
@@ -22,12 +23,28 @@ CSP: Final = (
     "form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
 )
 
-_templates = Environment(
+ENVIRONMENT = Environment(
+    extensions=["jinja2.ext.i18n"],
     loader=PackageLoader("interfaces.http.pages"),
     autoescape=True,
     undefined=StrictUndefined,
     trim_blocks=True,
     lstrip_blocks=True,
+)
+ENVIRONMENT.policies["ext.i18n.trimmed"] = True
+_MONTHS: Final = (
+    marked("January"),
+    marked("February"),
+    marked("March"),
+    marked("April"),
+    marked("May"),
+    marked("June"),
+    marked("July"),
+    marked("August"),
+    marked("September"),
+    marked("October"),
+    marked("November"),
+    marked("December"),
 )
 
 
@@ -39,13 +56,15 @@ def _token(me: Session | StaffSession) -> Markup:
 @pass_context
 def _day(context: Context, at: datetime) -> str:
     """Return the day of a moment where the person is."""
-    return at.astimezone(context["zone"]).strftime("%-d %B %Y")
+    day = at.astimezone(context["zone"])
+    named = {"day": day.day, "month": gettext(_MONTHS[day.month - 1]), "year": day.year}
+    return gettext("%(day)s %(month)s %(year)s") % named
 
 
 @pass_context
 def _minute(context: Context, at: datetime) -> str:
     """Return the day and the time of a moment where the person is."""
-    return at.astimezone(context["zone"]).strftime("%-d %B %Y, %H:%M")
+    return f"{_day(context, at)}, {at.astimezone(context['zone']):%H:%M}"
 
 
 @pass_context
@@ -54,8 +73,20 @@ def _second(context: Context, at: datetime) -> str:
     return at.astimezone(context["zone"]).strftime("%Y-%m-%d %H:%M:%S")
 
 
-_templates.globals |= {"words": words, "reasons": reasons, "token": _token}
-_templates.filters |= {"day": _day, "minute": _minute, "second": _second, "as_path": as_path}
+def _upper_first(text: str) -> str:
+    """Return a text that begins with a capital and is otherwise as it is: nouns of some languages have one too."""
+    return text[:1].upper() + text[1:]
+
+
+ENVIRONMENT.install_gettext_callables(gettext, ngettext, newstyle=True)  # type: ignore[attr-defined]
+ENVIRONMENT.globals |= {"words": words, "reasons": reasons, "token": _token}
+ENVIRONMENT.filters |= {
+    "day": _day,
+    "minute": _minute,
+    "second": _second,
+    "as_path": as_path,
+    "upper_first": _upper_first,
+}
 
 
 def page(
@@ -75,11 +106,13 @@ def page(
     what was done, `problem` why something was not.
     """
     staff = isinstance(me, StaffSession) if is_staff is None else is_staff
-    values |= {"me": me, "staff": staff, "layout": "admin/base.html" if staff else "base.html"}
-    html = _templates.get_template(template).render(zone=zone, told=told, problem=problem, **values)
+    values |= {"me": me, "staff": staff, "language": language(), "layout": "admin/base.html" if staff else "base.html"}
+    html = ENVIRONMENT.get_template(template).render(zone=zone, told=told, problem=problem, **values)
     headers = {
         "Content-Security-Policy": CSP,
         "Cache-Control": "no-store",
+        "Content-Language": language(),
+        "Vary": "Accept-Language",
         "Referrer-Policy": "no-referrer",
         "X-Content-Type-Options": "nosniff",
     }

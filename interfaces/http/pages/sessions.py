@@ -16,6 +16,7 @@ from typing import Any, Final
 
 from redis import Redis
 
+from interfaces.http.openid import Attempt
 from policies.access import in_force
 from schema import Capability, Principal
 from schema.settings import Settings
@@ -53,7 +54,7 @@ class StaffSession:
 
 def make_link(tenant_id: str, user_id: str, redis: Redis) -> str:
     """Return the secret of a link that opens a session for a user once, within five minutes."""
-    return _made("page-link", [tenant_id, user_id], redis)
+    return _made("page-link", [tenant_id, user_id, _microseconds(redis)], redis)
 
 
 def make_staff_link(tenant_id: str, name: str, key_id: str | None, redis: Redis) -> str:
@@ -73,21 +74,59 @@ def link_for_staff(settings: Settings, tenant_id: str, name: str, redis: Redis) 
 
 
 def open_session(link_secret: str, redis: Redis) -> str | None:
-    """Return the secret of a new session for whom a link was made; None where it was followed before, or is late."""
-    return _opened("page-link", "session", link_secret, redis)
+    """Return the secret of a new session for whom a link was made; None where it was followed before, is late, or all
+    sessions of its user were ended since."""
+    found: Any = redis.getdel(_key("page-link", link_secret))
+    if found is None:
+        return None
+    tenant_id, user_id, made_at = json.loads(found)
+    return None if _ended_since(tenant_id, user_id, made_at, redis) else start_session(tenant_id, user_id, redis)
+
+
+def start_session(tenant_id: str, user_id: str, redis: Redis) -> str:
+    """Return the secret of a new session for a user who has shown who they are."""
+    secret = secrets.token_urlsafe(32)
+    session = [tenant_id, user_id, _microseconds(redis), secrets.token_urlsafe(16)]
+    redis.set(_key("page-session", secret), json.dumps(session), ex=SESSION_SECONDS)
+    return secret
+
+
+def end_sessions(tenant_id: str, user_id: str, redis: Redis) -> None:
+    """Close all sessions of a user for good, and the links to their pages that nobody followed yet."""
+    redis.set(_mark(tenant_id, user_id), _microseconds(redis), ex=SESSION_SECONDS + LINK_SECONDS)
+
+
+def begin_attempt(attempt: Attempt, seconds: int, redis: Redis) -> None:
+    """Keep what somebody's way back from an OpenID provider must come with, for some seconds."""
+    redis.set(_key("sign-in", attempt.state), json.dumps([attempt.nonce, attempt.verifier]), ex=seconds)
+
+
+def take_attempt(state: str, redis: Redis) -> Attempt | None:
+    """Return what somebody took to an OpenID provider, once; None where nobody did with this state."""
+    found: Any = redis.getdel(_key("sign-in", state))
+    return None if found is None else Attempt(state, *json.loads(found))
 
 
 def open_staff_session(link_secret: str, redis: Redis) -> str | None:
-    """Return what `open_session` does, for a link to the pages for staff."""
-    return _opened("staff-link", "staff-session", link_secret, redis)
+    """Return the secret of a new session for whom of the staff a link was made; None where it was followed before, or
+    is late."""
+    found: Any = redis.getdel(_key("staff-link", link_secret))
+    if found is None:
+        return None
+    secret = secrets.token_urlsafe(32)
+    session = [*json.loads(found), secrets.token_urlsafe(16)]
+    redis.set(_key("staff-session", secret), json.dumps(session), ex=SESSION_SECONDS)
+    return secret
 
 
 def session_of(secret: str | None, redis: Redis) -> Session | None:
     """Return the session with this secret, if it is open."""
-    found: Any = redis.get(_key("session", secret)) if secret else None
+    found: Any = redis.get(_key("page-session", secret)) if secret else None
     if found is None:
         return None
-    tenant_id, user_id, form_token = json.loads(found)
+    tenant_id, user_id, opened_at, form_token = json.loads(found)
+    if _ended_since(tenant_id, user_id, opened_at, redis):
+        return None
     key_id = f"page:{user_id}"[:200]
     principal = Principal(tenant_id=tenant_id, user_id=user_id, capabilities=PAGES_ALLOW, key_id=key_id)
     return Session(principal, form_token)
@@ -107,7 +146,7 @@ def staff_session_of(secret: str | None, redis: Redis, catalog: Catalog, now: da
 
 def end_session(secret: str, redis: Redis) -> None:
     """Close a session for good, of whichever kind."""
-    redis.delete(_key("session", secret), _key("staff-session", secret))
+    redis.delete(_key("page-session", secret), _key("staff-session", secret))
 
 
 def _vouches(key_id: str | None, catalog: Catalog, now: datetime) -> bool:
@@ -119,20 +158,26 @@ def _vouches(key_id: str | None, catalog: Catalog, now: datetime) -> bool:
     return key is not None and in_force(key, now) and Capability.ADMIN in key.capabilities
 
 
-def _made(kind: str, for_whom: list[str | None], redis: Redis) -> str:
+def _made(kind: str, for_whom: list[str | int | None], redis: Redis) -> str:
     secret = secrets.token_urlsafe(32)
     redis.set(_key(kind, secret), json.dumps(for_whom), ex=LINK_SECONDS)
     return secret
 
 
-def _opened(link: str, kind: str, link_secret: str, redis: Redis) -> str | None:
-    found: Any = redis.getdel(_key(link, link_secret))
-    if found is None:
-        return None
-    secret = secrets.token_urlsafe(32)
-    session = [*json.loads(found), secrets.token_urlsafe(16)]
-    redis.set(_key(kind, secret), json.dumps(session), ex=SESSION_SECONDS)
-    return secret
+def _ended_since(tenant_id: str, user_id: str, at: int, redis: Redis) -> bool:
+    """Return whether all sessions of a user were ended at a moment or after it."""
+    ended_at: Any = redis.get(_mark(tenant_id, user_id))
+    return ended_at is not None and int(ended_at) >= at
+
+
+def _microseconds(redis: Redis) -> int:
+    """Return Redis' own time: the clocks of two services differ."""
+    now: Any = redis.time()
+    return int(now[0]) * 1_000_000 + int(now[1])
+
+
+def _mark(tenant_id: str, user_id: str) -> str:
+    return _key("sessions-ended", json.dumps([tenant_id, user_id]))
 
 
 def _address(settings: Settings) -> str:

@@ -7,14 +7,15 @@ from datetime import UTC, datetime
 from http import HTTPStatus
 from typing import Annotated, Final
 
-from fastapi import APIRouter, Form, Request, Response
+from fastapi import APIRouter, Form, Response
 from fastapi.responses import RedirectResponse, StreamingResponse
 from pydantic import ValidationError
 
 import interfaces.http.pages.words as words
+from interfaces.http.pages.language import gettext, marked
 from interfaces.http.pages.problems import PageRoute
 from interfaces.http.pages.rendering import page
-from interfaces.http.pages.sessions import COOKIE, end_session
+from interfaces.http.pages.sessions import end_sessions
 from interfaces.http.pages.viewing import STAFF_ROOT, Shown, ShownForm, View, note_look
 from interfaces.http.service import Opened
 from memory.erasure.subjects import erase_subject
@@ -27,7 +28,7 @@ from schema.preferences import conversation_key
 from schema.turn import Identifier
 
 router = APIRouter(include_in_schema=False, route_class=PageRoute)
-_FORGET: Final = "forget everything"
+_FORGET: Final = marked("forget everything")
 """What a person types to have everything forgotten."""
 
 
@@ -46,7 +47,7 @@ def reviews(view: Shown, service: Opened, done: str = "") -> Response:
         whose=subject.subject_id,
         reviews=[(review, asked_in(review, catalog)) for review in waiting],
         about=catalog.memories(subject, {id_ for review in waiting for id_ in review.links}),
-        told=words.DONE.get(done, ""),
+        told=words.after(done),
     )
 
 
@@ -67,7 +68,10 @@ def decide(
             reject(review_id, service.context, by=view.by, now=datetime.now(UTC))
     except (NotOpen, NotWanted) as error:
         return page(
-            "problem.html", view.session, code=HTTPStatus.CONFLICT, message=str(error) or "It was decided before."
+            "problem.html",
+            view.session,
+            code=HTTPStatus.CONFLICT,
+            message=str(error) or gettext("It was decided before."),
         )
     return RedirectResponse(f"{view.root}/reviews?done={decision}", HTTPStatus.SEE_OTHER)
 
@@ -77,7 +81,7 @@ def decide(
 def wishes(view: Shown, service: Opened, done: str = "") -> Response:
     """Show what the person wants of their memory."""
     note_look(view, service, "opened what they want")
-    return _wishes(view, told=words.DONE.get(done, ""))
+    return _wishes(view, told=words.after(done))
 
 
 @router.post("/me/wishes/pause")
@@ -110,7 +114,7 @@ def topic(
     try:
         _want(view, service, PreferenceName.BLOCKED_TOPIC, name, holds=blocked)
     except (ValidationError, TooManyTopics):
-        message = "Name a topic in 2 to 60 letters; there can be 50 of them."
+        message = gettext("Name a topic in 2 to 60 letters; there can be 50 of them.")
         return _wishes(view, problem=message, code=HTTPStatus.UNPROCESSABLE_ENTITY)
     return RedirectResponse(f"{view.root}/wishes?done={'blocked' if blocked else 'unblocked'}", HTTPStatus.SEE_OTHER)
 
@@ -127,17 +131,15 @@ def my_export(view: Shown, service: Opened) -> Response:
 
 @router.post("/me/forget")
 @router.post(f"{STAFF_ROOT}/forget")
-def forget(
-    view: ShownForm, request: Request, service: Opened, confirm: Annotated[str, Form(max_length=100)] = ""
-) -> Response:
+def forget(view: ShownForm, service: Opened, confirm: Annotated[str, Form(max_length=100)] = "") -> Response:
     """Erase all that is known, and show the proof."""
-    if confirm.strip().lower() != _FORGET:
-        problem = f"Nothing was forgotten: type “{_FORGET}” to confirm."
+    if confirm.strip().lower() != gettext(_FORGET).lower():
+        problem = gettext("Nothing was forgotten: type “%(words)s” to confirm.") % {"words": gettext(_FORGET)}
         return _wishes(view, problem=problem, code=HTTPStatus.UNPROCESSABLE_ENTITY)
     proof = erase_subject(view.subject, service.context, by=view.by, now=datetime.now(UTC))
+    end_sessions(view.subject.tenant_id, view.subject.subject_id, service.context.redis)
     if view.is_staff:
         return page("forgotten.html", view.session, proof=proof)
-    end_session(request.cookies.get(COOKIE, ""), service.context.redis)
     return page("forgotten.html", None, proof=proof)
 
 
@@ -152,7 +154,7 @@ def _wishes(view: View, *, problem: str = "", told: str = "", code: HTTPStatus =
         preferences=view.preferences,
         problem=problem,
         told=told,
-        forget=_FORGET,
+        forget=gettext(_FORGET),
     )
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
+from interfaces.http.pages.language import gettext, marked
 from schema import (
     AuditAction,
     AuditEntry,
@@ -16,135 +17,148 @@ from schema import (
 )
 
 STATUS: Final = {
-    Status.PROVISIONAL: "being looked at",
-    Status.ACTIVE: "holds now",
-    Status.SUPERSEDED: "no longer holds",
-    Status.ARCHIVED: "put away",
-    Status.DELETED: "deleted",
+    Status.PROVISIONAL: marked("being looked at"),
+    Status.ACTIVE: marked("holds now"),
+    Status.SUPERSEDED: marked("no longer holds"),
+    Status.ARCHIVED: marked("put away"),
+    Status.DELETED: marked("deleted"),
 }
 TYPE: Final = {
-    MemoryType.SEMANTIC: "a fact",
-    MemoryType.EPISODIC: "something that happened",
-    MemoryType.PROCEDURAL: "how you want things done",
+    MemoryType.SEMANTIC: marked("a fact"),
+    MemoryType.EPISODIC: marked("something that happened"),
+    MemoryType.PROCEDURAL: marked("how you want things done"),
 }
 FOR: Final = {
-    Visibility.PUBLIC: "all members, those who only admire too",
-    Visibility.PRIVATE: "the members who look after it together",
-    Visibility.PERSONAL: "its author alone",
+    Visibility.PUBLIC: marked("all members, those who only admire too"),
+    Visibility.PRIVATE: marked("the members who look after it together"),
+    Visibility.PERSONAL: marked("its author alone"),
 }
 """Whom a document is for."""
 _STANDING: Final = {
-    DocumentState.WAITING: "being read",
-    DocumentState.SEARCHABLE: "found by questions",
-    DocumentState.QUARANTINED: "held back for a person to decide",
-    DocumentState.FAILED: "not read: it failed",
-    DocumentState.REFUSED: "refused",
+    DocumentState.WAITING: marked("being read"),
+    DocumentState.SEARCHABLE: marked("found by questions"),
+    DocumentState.QUARANTINED: marked("held back for a person to decide"),
+    DocumentState.FAILED: marked("not read: it failed"),
+    DocumentState.REFUSED: marked("refused"),
 }
 NOTHING_YET: Final = {
-    DocumentState.WAITING: "It is being read. What it says is shown once what may not be kept is masked.",
-    DocumentState.SEARCHABLE: "There is no text in it.",
-    DocumentState.QUARANTINED: "It may give the assistant orders behind your back, so a person decides about it first.",
-    DocumentState.FAILED: "It could not be read. Those who run this service can have it tried again.",
-    DocumentState.REFUSED: "It is about something that is to be left alone, so nothing of it is kept.",
+    DocumentState.WAITING: marked("It is being read. What it says is shown once what may not be kept is masked."),
+    DocumentState.SEARCHABLE: marked("There is no text in it."),
+    DocumentState.QUARANTINED: marked(
+        "It may give the assistant orders behind your back, so a person decides about it first."
+    ),
+    DocumentState.FAILED: marked("It could not be read. Those who run this service can have it tried again."),
+    DocumentState.REFUSED: marked("It is about something that is to be left alone, so nothing of it is kept."),
 }
 """Why nothing of a document is shown, by where it stands."""
 _DONE: Final = {
-    AuditAction.CREATED: "written down",
-    AuditAction.UPDATED: "changed",
-    AuditAction.SUPERSEDED: "replaced by something newer",
-    AuditAction.ARCHIVED: "put away",
-    AuditAction.RESTORED: "taken out again",
-    AuditAction.DELETED: "deleted",
-    AuditAction.REFUSED: "not kept",
-    AuditAction.HELD: "kept for a legal reason",
-    AuditAction.LIFTED: "no longer kept for a legal reason",
-    AuditAction.APPROVED: "agreed to",
-    AuditAction.QUARANTINED: "held back for a person to decide",
-    AuditAction.DOCUMENT_INDEXED: "read",
-    AuditAction.DOCUMENT_REINDEXED: "read anew",
-    AuditAction.DOCUMENT_DELETED: "deleted",
-    AuditAction.VIEWED: "looked at",
+    AuditAction.CREATED: marked("written down"),
+    AuditAction.UPDATED: marked("changed"),
+    AuditAction.SUPERSEDED: marked("replaced by something newer"),
+    AuditAction.ARCHIVED: marked("put away"),
+    AuditAction.RESTORED: marked("taken out again"),
+    AuditAction.DELETED: marked("deleted"),
+    AuditAction.REFUSED: marked("not kept"),
+    AuditAction.HELD: marked("kept for a legal reason"),
+    AuditAction.LIFTED: marked("no longer kept for a legal reason"),
+    AuditAction.APPROVED: marked("agreed to"),
+    AuditAction.QUARANTINED: marked("held back for a person to decide"),
+    AuditAction.DOCUMENT_INDEXED: marked("read"),
+    AuditAction.DOCUMENT_REINDEXED: marked("read anew"),
+    AuditAction.DOCUMENT_DELETED: marked("deleted"),
+    AuditAction.VIEWED: marked("looked at"),
 }
-_BY: Final = {"worker": "the assistant's memory", "operator": "an operator", "nightly": "the nightly tidying"}
+_BY: Final = {
+    "worker": marked("the assistant's memory"),
+    "operator": marked("an operator"),
+    "nightly": marked("the nightly tidying"),
+}
 
 
 DONE: Final = {
-    "edit": "Saved.",
-    "pin": "It will not fade.",
-    "unpin": "It may fade again.",
-    "archive": "Put away. You find it under “put away”.",
-    "restore": "It is used again.",
-    "suppress": "It will not be mentioned.",
-    "unsuppress": "It may be mentioned again.",
-    "delete": "Deleted.",
-    "keep": "Kept.",
-    "drop": "Dropped.",
-    "paused": "Paused: nothing new is kept.",
-    "resumed": "What you say may be remembered again.",
-    "quiet": "Nothing more of that conversation is kept.",
-    "heard": "That conversation may be remembered again.",
-    "blocked": "It will be left alone.",
-    "unblocked": "It may be talked about again.",
-    "hold": "It is under legal hold.",
-    "lift": "It is under legal hold no longer.",
-    "thrown": "Thrown away.",
-    "replayed": "Enqueued again.",
-    "revoked": "The key opens nothing any more.",
-    "member": "Saved.",
-    "removed": "Taken away.",
+    "edit": marked("Saved."),
+    "pin": marked("It will not fade."),
+    "unpin": marked("It may fade again."),
+    "archive": marked("Put away. You find it under “put away”."),
+    "restore": marked("It is used again."),
+    "suppress": marked("It will not be mentioned."),
+    "unsuppress": marked("It may be mentioned again."),
+    "delete": marked("Deleted."),
+    "keep": marked("Kept."),
+    "drop": marked("Dropped."),
+    "paused": marked("Paused: nothing new is kept."),
+    "resumed": marked("What you say may be remembered again."),
+    "quiet": marked("Nothing more of that conversation is kept."),
+    "heard": marked("That conversation may be remembered again."),
+    "blocked": marked("It will be left alone."),
+    "unblocked": marked("It may be talked about again."),
+    "hold": marked("It is under legal hold."),
+    "lift": marked("It is under legal hold no longer."),
+    "thrown": marked("Thrown away."),
+    "replayed": marked("Enqueued again."),
+    "revoked": marked("The key opens nothing any more."),
+    "member": marked("Saved."),
+    "removed": marked("Taken away."),
 }
 """What a page says after something was done."""
 
 
 _PLACES: Final = {
-    "memories": "what was known",
-    "catalog: memories": "what was known",
-    "catalog: sources": "the words it came from",
-    "catalog: provenance": "which words each came from",
-    "catalog: reviews": "what waited for you",
-    "catalog: preferences": "what you wanted",
-    "catalog: audit": "notes of what was done",
-    "index": "what was found by meaning",
-    "events": "news of what changed",
+    "memories": marked("what was known"),
+    "catalog: memories": marked("what was known"),
+    "catalog: sources": marked("the words it came from"),
+    "catalog: provenance": marked("which words each came from"),
+    "catalog: reviews": marked("what waited for you"),
+    "catalog: preferences": marked("what you wanted"),
+    "catalog: audit": marked("notes of what was done"),
+    "index": marked("what was found by meaning"),
+    "events": marked("news of what changed"),
 }
+
+
+def after(done: str) -> str:
+    """Return what a page says after something was done; nothing of what it does not know."""
+    return gettext(DONE[done]) if done in DONE else ""
 
 
 def standing(document: KeptDocument) -> str:
     """Return where a document stands."""
-    return _STANDING[document.state]
+    return gettext(_STANDING[document.state])
 
 
 def place(name: str) -> str:
     """Return where a proof says that something was removed, by its name."""
-    return _PLACES.get(name, name.removeprefix("catalog: ").replace("_", " "))
+    if name in _PLACES:
+        return gettext(_PLACES[name])
+    return name.removeprefix("catalog: ").replace("_", " ")
 
 
 def done(entry: AuditEntry) -> str:
     """Return what a line of the audit says was done."""
-    return _DONE.get(entry.action, entry.action.value)
+    return gettext(_DONE[entry.action]) if entry.action in _DONE else entry.action.value
 
 
 def by_whom(entry: AuditEntry, user_id: str, is_staff: bool = False) -> str:
     """Return who did it, as the person before the page would call them; staff are told who it was."""
     if entry.by == f"page:{user_id}":
-        return "the person themself" if is_staff else "you"
+        return gettext("the person themself") if is_staff else gettext("you")
     if is_staff:
         return entry.by
     if entry.by.startswith("staff:"):
-        return "somebody who runs this service"
+        return gettext("somebody who runs this service")
     if entry.by.startswith("key_"):
-        return "an application that may write"
-    return _BY.get(entry.by, entry.by)
+        return gettext("an application that may write")
+    return gettext(_BY[entry.by]) if entry.by in _BY else entry.by
 
 
 def marks(memory: Memory) -> list[str]:
     """Return what is special about a memory."""
     named = (
-        ("pinned", memory.pinned),
-        ("private", memory.private),
-        ("never mentioned", memory.suppressed),
-        ("kept for a legal reason", memory.legal_hold),
-        ("you asked for it to be remembered", memory.explicit),
+        (gettext("pinned"), memory.pinned),
+        (gettext("private"), memory.private),
+        (gettext("never mentioned"), memory.suppressed),
+        (gettext("kept for a legal reason"), memory.legal_hold),
+        (gettext("you asked for it to be remembered"), memory.explicit),
     )
     return [name for name, is_so in named if is_so]
 
@@ -152,12 +166,12 @@ def marks(memory: Memory) -> list[str]:
 def weight(share: float) -> str:
     """Return how important something counts, from 0 to 1, in words."""
     if share >= 0.75:
-        return "very important"
-    return "important" if share >= 0.45 else "not very important"
+        return gettext("very important")
+    return gettext("important") if share >= 0.45 else gettext("not very important")
 
 
 def sureness(share: float) -> str:
     """Return a share from 0 to 1 in words."""
     if share >= 0.85:
-        return "very sure"
-    return "fairly sure" if share >= 0.6 else "not sure"
+        return gettext("very sure")
+    return gettext("fairly sure") if share >= 0.6 else gettext("not sure")

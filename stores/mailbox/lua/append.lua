@@ -1,8 +1,12 @@
 -- Park a turn behind the others of its subject, once per turn id.
 -- ARGV: [4] turn_id, [5] digest, [6] body, [7] look_after_us: when a sweeper looks whether anybody has taken it.
--- Returns {"added" | "pending" | "done" | "conflict", 1 where a message must be sent, pending turns of all subjects}.
+--   [8] user_quota, [9] tenant_quota: new turns a minute that are taken; 0 for any number.
+-- Returns {"added" | "pending" | "done" | "conflict", 1 where a message must be sent, pending turns of all subjects}, or
+-- {"user" | "tenant", milliseconds until the quota of it has room, pending turns}: the turn was not parked.
 
 local turn_id, digest, body, look_after_us = ARGV[4], ARGV[5], ARGV[6], tonumber(ARGV[7])
+local user_quota, tenant_quota = tonumber(ARGV[8]), tonumber(ARGV[9])
+local tenant_minute = 'afterturn:mailbox:minute:{' .. string.match(subject, '^[^:]*') .. '}'
 
 local function answer(appended, notify)
   return {appended, notify and 1 or 0, tonumber(redis.call('GET', pending_turns) or '0')}
@@ -12,7 +16,24 @@ local seen = redis.call('HGET', done, turn_id)
 if seen then return answer(seen == digest and 'done' or 'conflict') end
 local parked = redis.call('HGET', turns, turn_id)
 if parked and string.sub(parked, 1, DIGEST_CHARS) ~= digest then return answer('conflict') end
+
+-- A minute begins with its first turn. Whose quota is full is noted, once a minute, for a worker to tell.
+local function is_full(minute, quota) return quota > 0 and tonumber(redis.call('GET', minute) or '0') >= quota end
+local function refuse(scope, minute)
+  local told = minute .. ':told'
+  local left_ms = math.max(redis.call('PTTL', minute), 1)
+  if redis.call('SET', told, 1, 'NX', 'PX', left_ms) then redis.call('SADD', over_quota, scope .. ' ' .. subject) end
+  return {scope, left_ms, tonumber(redis.call('GET', pending_turns) or '0')}
+end
+local function count(minute)
+  if redis.call('INCR', minute) == 1 then redis.call('PEXPIRE', minute, MINUTE_MS) end
+end
+
 if not parked then
+  if is_full(user_minute, user_quota) then return refuse('user', user_minute) end
+  if is_full(tenant_minute, tenant_quota) then return refuse('tenant', tenant_minute) end
+  if user_quota > 0 then count(user_minute) end
+  if tenant_quota > 0 then count(tenant_minute) end
   redis.call('HSET', turns, turn_id, digest .. string.format('%016.0f', now) .. body)
   redis.call('RPUSH', order, turn_id)
   redis.call('INCR', pending_turns)

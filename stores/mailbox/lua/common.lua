@@ -5,15 +5,17 @@
 --   [2] oldest_turns      sorted set: the same subjects -> when the oldest of their turns came
 --   [3] wait_queues       set: the keys of the tenants' wait queues that may have somebody in them
 --   [4] pending_turns     how many turns are pending in all
+--   [5] over_quota    set: "user SUBJECT" or "tenant SUBJECT", of whom a turn was refused that nobody has told yet
 -- KEYS, of the subject of the call; a script about no subject gets none:
---   [5] order       list of pending turn ids, oldest first
---   [6] turns       hash: turn id -> digest (64 characters), arrival (16) and body
---   [7] deliveries  hash: turn id -> how often a worker took it and was not heard of again
---   [8] failures    hash: turn id -> how often it failed in a way that may pass; "*" -> outages in a row
---   [9] done        hash: turn id -> digest, of turns lately dropped: a late message for one of them is no work
---   [10] lease      the token of the worker that holds the mailbox; expires
---   [11] fence      the last token given; the next is greater
---   [12] retry      stands while the subject is backing off
+--   [6] order       list of pending turn ids, oldest first
+--   [7] turns       hash: turn id -> digest (64 characters), arrival (16) and body
+--   [8] deliveries  hash: turn id -> how often a worker took it and was not heard of again
+--   [9] failures    hash: turn id -> how often it failed in a way that may pass; "*" -> outages in a row
+--   [10] done        hash: turn id -> digest, of turns lately dropped: a late message for one of them is no work
+--   [11] lease      the token of the worker that holds the mailbox; expires
+--   [12] fence      the last token given; the next is greater
+--   [13] retry      stands while the subject is backing off
+--   [14] user_minute how many turns of the subject were parked since the minute began; only with a quota
 -- ARGV, of every script; its own begin at [4]:
 --   [1] subject           the subject's key, empty where the script is about none
 --   [2] slots_per_tenant  how many subjects of a tenant may have a slot
@@ -24,12 +26,13 @@
 --   wait queue  its subjects that wait for a slot -> when they came
 
 local pending_subjects, oldest_turns, wait_queues, pending_turns = KEYS[1], KEYS[2], KEYS[3], KEYS[4]
-local order, turns, deliveries, failures = KEYS[5], KEYS[6], KEYS[7], KEYS[8]
-local done, lease, fence, retry = KEYS[9], KEYS[10], KEYS[11], KEYS[12]
+local over_quota, order, turns, deliveries, failures = KEYS[5], KEYS[6], KEYS[7], KEYS[8], KEYS[9]
+local done, lease, fence, retry, user_minute = KEYS[10], KEYS[11], KEYS[12], KEYS[13], KEYS[14]
 local subject, slots_per_tenant, notified_us = ARGV[1], tonumber(ARGV[2]), tonumber(ARGV[3])
 
 local DIGEST_CHARS, ARRIVAL_CHARS = 64, 16
 local OUTAGES = '*'
+local MINUTE_MS = 60000
 -- A wait queue may be lost: the set of pending subjects has all who stand in it.
 local WAIT_QUEUE_SECONDS = 86400
 

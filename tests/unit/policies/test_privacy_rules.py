@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import re
+from dataclasses import replace
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from policies.privacy import addresses, identifiers, secrets
-from policies.privacy.rules import Rule, find_all
+from policies.privacy.rules import Rule, find_all, runs_of
 from policies.privacy.screen import screen
 from schema import MAX_TURN_BYTES, Verdict
 from tests.growth import assert_grows_linearly
@@ -23,6 +26,19 @@ def test_a_row_finds_its_examples_and_no_row_its_counter_example(rule: Rule) -> 
         assert find_all(example, (rule,)), example
         assert screen(f"We talked of it: {example}", POLICY).verdict is not Verdict.ALLOW
     assert find_all(rule.counter, RULES) == []
+
+
+@pytest.mark.parametrize("rule", [rule for rule in RULES if rule.numeric])
+def test_a_numeric_row_finds_nothing_where_the_digits_are_taken_out(rule: Rule) -> None:
+    for example in rule.examples:
+        assert find_all(re.sub(r"\d", "", example), (replace(rule, numeric=False),)) == []
+
+
+@pytest.mark.parametrize("rule", [rule for rule in RULES if rule.labels])
+def test_a_row_hears_each_of_its_labels_within_a_text(rule: Rule) -> None:
+    for label in rule.labels:
+        lower = f"so, {label.lower()}: "
+        assert not rule.first_runs.isdisjoint(runs_of(lower)) or any(dense in lower for dense in rule.dense_labels)
 
 
 PIECES = [piece for rule in RULES for example in rule.examples for piece in (example, example[: len(example) // 2])]

@@ -14,6 +14,7 @@ import interfaces.http.pages.words as words
 from interfaces.http.pages.addresses import page_of, place_of
 from interfaces.http.pages.admin.subjects import Cursor
 from interfaces.http.pages.entering import Staff, StaffForm
+from interfaces.http.pages.language import gettext
 from interfaces.http.pages.problems import PageRoute
 from interfaces.http.pages.rendering import page
 from interfaces.http.pages.sessions import StaffSession
@@ -21,7 +22,7 @@ from interfaces.http.service import Opened, Service
 from memory.keys import issue, revoke
 from memory.members import remove_member, set_member
 from policies.access import in_force
-from schema import Capability, MemberRole, Subject
+from schema import AuditAction, AuditEntry, Capability, MemberRole, Subject
 from schema.errors import NotFound
 from schema.turn import Identifier
 
@@ -33,7 +34,7 @@ Name = Annotated[str, Form(min_length=1, max_length=100)]
 @router.get("/admin/keys")
 def keys(staff: Staff, service: Opened, done: str = "") -> Response:
     """List the tenant's keys, with what they may do and when they were used last."""
-    return _keys(staff, service, told=words.DONE.get(done, ""))
+    return _keys(staff, service, told=words.after(done))
 
 
 @router.post("/admin/keys")
@@ -48,7 +49,7 @@ def make_key(
 ) -> Response:
     """Make a key, and show it this once."""
     if not can:
-        return _keys(staff, service, problem="Say what it may do.", code=HTTPStatus.UNPROCESSABLE_ENTITY)
+        return _keys(staff, service, problem=gettext("Say what it may do."), code=HTTPStatus.UNPROCESSABLE_ENTITY)
     now = datetime.now(UTC)
     try:
         issued = issue(
@@ -63,8 +64,9 @@ def make_key(
             expires_at=now + timedelta(days=int(days)) if days.strip("0") else None,
         )
     except ValidationError:
-        problem = "That can be no name, user or agent: say a name, and ids without control characters."
+        problem = gettext("That can be no name, user or agent: say a name, and ids without control characters.")
         return _keys(staff, service, problem=problem, code=HTTPStatus.UNPROCESSABLE_ENTITY)
+    _note(issued.key.id, "key_made", staff, service)
     return _keys(staff, service, secret=issued.secret)
 
 
@@ -75,6 +77,7 @@ def end_key(key_id: str, staff: StaffForm, service: Opened) -> Response:
     if key is None or key.tenant_id != staff.tenant_id:
         raise NotFound("there is no such key")
     revoke(key_id, service.context.catalog, now=datetime.now(UTC))
+    _note(key_id, "key_revoked", staff, service)
     return RedirectResponse("/admin/keys?done=revoked", HTTPStatus.SEE_OTHER)
 
 
@@ -91,7 +94,7 @@ def members(staff: Staff, service: Opened, cursor: Cursor = "", done: str = "") 
         roles=list(MemberRole),
         following=following,
         is_first=not cursor,
-        told=words.DONE.get(done, ""),
+        told=words.after(done),
     )
 
 
@@ -111,6 +114,20 @@ def change_member(
     else:
         set_member(whose, user, role, context.catalog, by=staff.by, now=now, policy_version=rules)
     return RedirectResponse(f"/admin/members?done={'member' if role else 'removed'}", HTTPStatus.SEE_OTHER)
+
+
+def _note(key_id: str, done: str, staff: StaffSession, service: Service) -> None:
+    service.context.catalog.registry.note(
+        AuditEntry(
+            action=AuditAction.KEY,
+            tenant_id=staff.tenant_id,
+            subject_id=key_id,
+            at=datetime.now(UTC),
+            by=staff.by,
+            reason=done,
+            policy_version=service.context.policy.version,
+        )
+    )
 
 
 def _keys(

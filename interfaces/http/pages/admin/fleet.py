@@ -10,6 +10,7 @@ from fastapi import APIRouter, Response
 from interfaces.fleet_checks import advice_on
 from interfaces.fleet_report import FleetReport, fleet_report
 from interfaces.http.pages.entering import Staff
+from interfaces.http.pages.language import gettext
 from interfaces.http.pages.problems import PageRoute
 from interfaces.http.pages.rendering import page
 from interfaces.http.service import Opened
@@ -64,18 +65,22 @@ def _rows(report: FleetReport) -> list[tuple[str, str]]:
     lag = hour.get("lag_p95_seconds")
     letters = report.dead_letters and str(report.dead_letters["count"])
     counted = {
-        "Turns that wait": report.pending_turns,
-        "Users whose turns wait": report.subjects_with_pending_turns,
-        "The oldest waits for": _seconds(report.oldest_pending_seconds),
-        "Turns of the last hour": sum(hour["turns"].values()) if hour else None,
-        "Remembered after (p95)": _seconds(lag) if lag is not None else "no turns" if hour else None,
-        "Memories searchable": report.indexed,
-        "Memories that wait for the index": report.waiting_for_the_index,
-        "Events not announced yet": report.waiting_events,
-        "Beat": None if report.beat_leads is None else "leads" if report.beat_leads else "none leads",
-        "Dead letters": letters,
+        gettext("Turns that wait"): report.pending_turns,
+        gettext("Users whose turns wait"): report.subjects_with_pending_turns,
+        gettext("The oldest waits for"): _seconds(report.oldest_pending_seconds),
+        gettext("Turns of the last hour"): sum(hour["turns"].values()) if hour else None,
+        gettext("Remembered after (p95)"): _seconds(lag) if lag is not None else gettext("no turns") if hour else None,
+        gettext("Memories searchable"): report.indexed,
+        gettext("Memories that wait for the index"): report.waiting_for_the_index,
+        gettext("Events not announced yet"): report.waiting_events,
+        gettext("Beat"): None
+        if report.beat_leads is None
+        else gettext("leads")
+        if report.beat_leads
+        else gettext("none leads"),
+        gettext("Dead letters"): letters,
     }
-    return [(name, "unknown" if value is None else str(value)) for name, value in counted.items()]
+    return [(name, gettext("unknown") if value is None else str(value)) for name, value in counted.items()]
 
 
 def _seconds(seconds: float | None) -> str | None:

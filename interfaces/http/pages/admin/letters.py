@@ -15,6 +15,7 @@ from pydantic import TypeAdapter, ValidationError
 
 import interfaces.http.pages.words as words
 from interfaces.http.pages.entering import Staff, StaffForm
+from interfaces.http.pages.language import gettext
 from interfaces.http.pages.problems import PageRoute
 from interfaces.http.pages.rendering import page
 from interfaces.http.pages.sessions import StaffSession
@@ -48,7 +49,7 @@ def letters(staff: Staff, service: Opened, done: str = "") -> Response:
         letters=shown,
         more_letters=counts[staff.tenant_id] - len(shown),
         nobodys=counts[None],
-        told=words.DONE.get(done, ""),
+        told=words.after(done),
     )
 
 
@@ -69,6 +70,7 @@ def settle(
     context, found = service.context, _one(letter_id, staff, service)
     if decision == "throw":
         remove_dead_letter(context.redis, found)
+        _note(found, staff, service, AuditAction.DROPPED, "threw a dead letter away")
         return RedirectResponse("/admin/letters?done=thrown", HTTPStatus.SEE_OTHER)
     try:
         replay(
@@ -80,14 +82,17 @@ def settle(
             look_after=context.settings.sweep_seconds,
         )
     except (InvalidTurn, ConflictingTurn) as error:
-        return _whole(found, staff, service, problem=f"It stays: {error}", code=HTTPStatus.CONFLICT)
+        return _whole(
+            found, staff, service, problem=gettext("It stays: %(why)s") % {"why": error}, code=HTTPStatus.CONFLICT
+        )
+    _note(found, staff, service, AuditAction.REPLAYED, "enqueued a dead letter again")
     return RedirectResponse("/admin/letters?done=replayed", HTTPStatus.SEE_OTHER)
 
 
 def _whole(
     found: DeadLetter, staff: StaffSession, service: Service, *, problem: str = "", code: HTTPStatus = HTTPStatus.OK
 ) -> Response:
-    _note_look(found, staff, service)
+    _note(found, staff, service, AuditAction.VIEWED, "opened a dead letter")
     said = found.turn if isinstance(found.turn, str) else json.dumps(found.turn, ensure_ascii=False, indent=2)
     return page("admin/letter.html", staff, letter=found, said=said, problem=problem, code=code)
 
@@ -114,17 +119,18 @@ def _id(said: Any) -> str | None:
         return None
 
 
-def _note_look(letter: DeadLetter, staff: StaffSession, service: Service) -> None:
+def _note(letter: DeadLetter, staff: StaffSession, service: Service, action: AuditAction, done: str) -> None:
+    """Write in the audit what somebody of the staff did with a letter, where it says whose turn it has."""
     user, turn_id = _id(letter.turn.get("user_id")), _id(letter.turn_id)
     if user is None:
         return
     service.context.catalog.registry.note(
         AuditEntry(
-            action=AuditAction.VIEWED,
+            action=action,
             **Subject(tenant_id=staff.tenant_id, subject_id=user).model_dump(),
             at=datetime.now(UTC),
             by=staff.by,
-            reason="opened a dead letter",
+            reason=done,
             turn_id=turn_id,
             policy_version=service.context.policy.version,
         )

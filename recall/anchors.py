@@ -1,0 +1,236 @@
+"""Look up an entity: the facts that are known of it, all of them or those that a question is about.
+
+Source: "Vectorized Episodic and Vectorized Semantic memory", section 0.E: vectors are entry points, the graph is the
+truth. Memories found by the question are the anchors; what is told are facts of active memories that the graph and the
+catalog still have, never the memories or turns themselves.
+"""
+
+from __future__ import annotations
+
+import time
+import uuid
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Final, Literal
+
+from policies.facts import type_of_object
+from recall.audience import Audience, audiences, tellable
+from recall.retrieve import Hit, retrieve
+from schema import Memory, Principal, Subject
+from schema.errors import NotFound
+from stores.graph import Relation
+from stores.graph.base import folded_name
+from stores.open import Stores
+
+Mode = Literal["semantic", "episodic", "hybrid"]
+"""Where facts are entered: at the memories that a question finds, at the turns that these came from, or at both."""
+_FACTS_AT_MOST: Final = 1_000
+_USER: Final = "user"
+
+
+@dataclass(frozen=True)
+class EntityName:
+    """Whom or what to look up: the subject themself, or what has a name in their memory, in any case."""
+
+    type: Literal["user_id", "name"]
+    value: str
+
+
+@dataclass(frozen=True)
+class Question:
+    """What facts are wanted for, and how they are looked for.
+
+    `most` memories are anchors, each at least `min_similarity` near (a cosine; None: no limit); `hops` further steps
+    are walked from the anchors' facts.
+    """
+
+    text: str
+    most: int = 10
+    min_similarity: float | None = None
+    mode: Mode = "semantic"
+    hops: int = 0
+
+
+@dataclass(frozen=True)
+class KnownFact:
+    """A fact as the graph has it, with the memory that states it.
+
+    `score` is that of the best anchor that states it; None where it was walked to, or nothing was asked.
+    """
+
+    relation: Relation
+    memory: Memory
+    entity_id: uuid.UUID
+    object_type: str
+    score: float | None
+
+    @property
+    def fact_id(self) -> str:
+        """Return the name of the fact's object with its type, such as "Hobby:Hiking"."""
+        return f"{self.object_type}:{self.relation.object}"
+
+    @property
+    def relationship_key(self) -> str:
+        """Return the name of the whole assertion, by which the same one is told once."""
+        return f"{self.entity_id}:{self.relation.verb}:{self.fact_id}"
+
+
+@dataclass(frozen=True)
+class Anchor:
+    """Where the graph was entered: a memory, or a turn; verified where the graph has a fact of it that may be told."""
+
+    type: Literal["memory", "source"]
+    id: str
+    score: float
+    is_verified: bool
+
+
+@dataclass(frozen=True)
+class EntityFacts:
+    """What is known of an entity: best score first, then nearest, then by key.
+
+    `seconds` says what each part of a search took; it is empty where nothing was asked.
+    """
+
+    entity: EntityName
+    entity_id: uuid.UUID
+    facts: tuple[KnownFact, ...]
+    anchors: tuple[Anchor, ...] = ()
+    seconds: Mapping[str, float] = field(default_factory=dict)
+
+
+def look_up(
+    principal: Principal | None,
+    subject: Subject,
+    entity: EntityName,
+    stores: Stores,
+    *,
+    question: Question | None = None,
+    now: datetime,
+) -> EntityFacts:
+    """Return the facts of an entity in a subject's memory: all of them, at most 1,000, or those that a question is
+    about.
+
+    Raises:
+        NotFound: nothing that the principal may be told of has the entity's name.
+        NotAMember, NotAllowed: the principal may see nothing of the subject.
+    """
+    [audience] = audiences(principal, [subject], stores)
+    if entity.type == "user_id" and entity.value != subject.subject_id:
+        raise NotFound("there is no such entity")
+    if question is None:
+        if entity.type == "user_id":
+            relations = stores.graph.facts_of_subject(subject, limit=_FACTS_AT_MOST)
+        else:
+            relations = stores.graph.about(subject, [entity.value], limit=_FACTS_AT_MOST)
+        facts = _known(relations, {}, audience, stores)
+        if entity.type == "name" and not facts:
+            raise NotFound("there is no such entity")
+        return EntityFacts(entity, _entity_id(subject, _name_of(entity)), tuple(facts))
+    return _asked(principal, audience, entity, question, stores, now)
+
+
+def _asked(
+    principal: Principal | None,
+    audience: Audience,
+    entity: EntityName,
+    question: Question,
+    stores: Stores,
+    now: datetime,
+) -> EntityFacts:
+    subject, clock = audience.subject, _Clock()
+    hits = [
+        hit
+        for hit in retrieve(principal, [subject], question.text, stores, limit=question.most, now=now)
+        if question.min_similarity is None or hit.similarity >= question.min_similarity
+    ]
+    clock.stop("vector_search")
+    by_memory = {str(hit.memory.id): hit.score for hit in hits} if question.mode != "episodic" else {}
+    by_turn = _scores_of_turns(hits) if question.mode != "semantic" else {}
+    entered = [
+        *stores.graph.facts_of_memories(subject, [uuid.UUID(id_) for id_ in by_memory], limit=_FACTS_AT_MOST),
+        *stores.graph.facts_said_in(subject, list(by_turn), limit=_FACTS_AT_MOST),
+    ]
+    if entity.type == "name":
+        entered = [relation for relation in entered if folded_name(entity.value) in relation.names]
+    scores = {
+        relation.memory_id: max(
+            by_memory.get(str(relation.memory_id), 0.0), *(by_turn.get(turn, 0.0) for turn in relation.sources), 0.0
+        )
+        for relation in entered
+    }
+    verified = _known(entered, scores, audience, stores)
+    clock.stop("graph_verify")
+    walked = (
+        stores.graph.facts_of_memories(
+            subject, {fact.memory.id for fact in verified}, hops=question.hops, limit=_FACTS_AT_MOST
+        )
+        if verified and question.hops
+        else []
+    )
+    further = [relation for relation in walked if relation.distance]
+    facts = _once([*verified, *_known(further, {}, audience, stores)])
+    clock.stop("graph_fetch")
+    told = {str(fact.memory.id) for fact in verified} | {turn for fact in verified for turn in fact.relation.sources}
+    anchors = (
+        *(Anchor("memory", id_, score, id_ in told) for id_, score in by_memory.items()),
+        *(Anchor("source", turn, score, turn in told) for turn, score in by_turn.items()),
+    )
+    return EntityFacts(entity, _entity_id(subject, _name_of(entity)), tuple(facts), anchors, clock.seconds)
+
+
+def _scores_of_turns(hits: Sequence[Hit]) -> dict[str, float]:
+    scores: dict[str, float] = {}
+    for hit in hits:
+        for turn in hit.memory.source_turn_ids:
+            scores[turn] = max(hit.score, scores.get(turn, 0.0))
+    return scores
+
+
+def _known(
+    relations: Sequence[Relation], scores: Mapping[uuid.UUID, float], audience: Audience, stores: Stores
+) -> list[KnownFact]:
+    """Return the facts whose memory may be told as the catalog has it now, each assertion once."""
+    read = stores.catalog.memories(audience.subject, {relation.memory_id for relation in relations})
+    memories = {memory.id: memory for memory in tellable(audience, read.values())}
+    return _once(
+        KnownFact(
+            relation,
+            memories[relation.memory_id],
+            _entity_id(audience.subject, relation.entity),
+            type_of_object(relation.attribute, relation.object, memories[relation.memory_id].entities),
+            scores.get(relation.memory_id),
+        )
+        for relation in relations
+        if relation.memory_id in memories
+    )
+
+
+def _once(facts: Iterable[KnownFact]) -> list[KnownFact]:
+    ordered = sorted(
+        facts, key=lambda fact: (-(fact.score or 0.0), fact.relation.distance, fact.relationship_key, fact.memory.id)
+    )
+    return list({fact.relationship_key: fact for fact in reversed(ordered)}.values())[::-1]
+
+
+def _name_of(entity: EntityName) -> str:
+    return _USER if entity.type == "user_id" else folded_name(entity.value)
+
+
+def _entity_id(subject: Subject, name: str) -> uuid.UUID:
+    own = uuid.uuid5(uuid.NAMESPACE_URL, subject.key)
+    return own if name == _USER else uuid.uuid5(own, name)
+
+
+class _Clock:
+    """What the parts of a search take, one after the other, in seconds."""
+
+    def __init__(self) -> None:
+        self.seconds: dict[str, float] = {}
+        self._began = time.monotonic()
+
+    def stop(self, part: str) -> None:
+        now = time.monotonic()
+        self.seconds[part] = now - self._began
+        self._began = now

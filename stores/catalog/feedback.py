@@ -1,0 +1,78 @@
+"""What was said of answers: which memories helped. Safe to call from many threads and processes."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from sqlalchemy import JSON, Column, Connection, Engine, Float, Index, String, Table, delete, select
+
+from schema import Subject
+from stores.catalog.statements import insert_new, of_subject
+from stores.catalog.tables import UtcTime, metadata
+from stores.catalog.writers import Writers
+
+feedback = Table(
+    "feedback",
+    metadata,
+    Column("tenant_id", String(200), primary_key=True),
+    Column("subject_id", String(200), primary_key=True),
+    Column("request_id", String(200), primary_key=True),
+    Column("useful", JSON, nullable=False),
+    Column("score", Float),
+    Column("by", String(200), nullable=False),
+    Column("at", UtcTime, nullable=False),
+    Index(None, "at"),
+)
+
+
+@dataclass(frozen=True)
+class Feedback:
+    """What was said of one answer: the memories that helped, and how good it was, from 0 to 1 where that was said."""
+
+    request_id: str
+    useful: tuple[uuid.UUID, ...]
+    score: float | None
+    by: str
+    at: datetime
+
+
+class FeedbackStore:
+    """Feedback on answers about all subjects."""
+
+    def __init__(self, engine: Engine, writers: Writers) -> None:
+        self._engine = engine
+        self._writers = writers
+
+    def note(self, subject: Subject, given: Feedback) -> bool:
+        """Keep feedback on an answer, and answer whether it is the first on it: a later one changes nothing."""
+        row = {
+            **subject.model_dump(),
+            "request_id": given.request_id,
+            "useful": [str(id_) for id_ in given.useful],
+            "score": given.score,
+            "by": given.by,
+            "at": given.at,
+        }
+
+        def work(connection: Connection) -> int:
+            return connection.execute(insert_new(connection.dialect.name, feedback).values(row)).rowcount
+
+        return self._writers.write(work) == 1
+
+    def of(self, subject: Subject, *, limit: int = 100) -> Sequence[Feedback]:
+        """Return the feedback on answers about a subject, latest first."""
+        query = select(feedback).where(of_subject(feedback, subject)).order_by(feedback.c.at.desc()).limit(limit)
+        with self._engine.connect() as connection:
+            return [
+                Feedback(row.request_id, tuple(map(uuid.UUID, row.useful)), row.score, row.by, row.at)
+                for row in connection.execute(query)
+            ]
+
+    def drop_old(self, before: datetime) -> int:
+        """Delete what was said before a moment, and answer how much it was."""
+        return self._writers.write(
+            lambda connection: connection.execute(delete(feedback).where(feedback.c.at < before)).rowcount
+        )
