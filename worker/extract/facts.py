@@ -74,26 +74,24 @@ def _taken(parsed: Parsed, head: int, entity: str, verb: str, people: Sequence[P
         token = tokens[child]
         if token.dep in ("prep", "agent"):
             for place, lead in _objects(parsed, child, token.lower):
-                if thing := _named(parsed, place, people):
-                    found.append(Fact(entity=entity, verb=f"{verb} {lead}"[:100], object=thing))
+                found += _fact(entity, f"{verb} {lead}", _named(parsed, place, people))
         elif token.dep == "xcomp" and token.tag in ("VB", "VBG"):
             to = "to " if any(tokens[c].tag == "TO" for c in parsed.children(child)) else ""
             rest = [place for place in parsed.subtree(child) if place >= child]
-            found += _taken(parsed, child, entity, f"{verb} {to}{token.lower}", people) or [
-                Fact(entity=entity, verb=f"{verb} {to}".strip()[:100], object=_told(parsed, rest))
-            ]
+            governed = _taken(parsed, child, entity, f"{verb} {to}{token.lower}", people)
+            found += governed or _fact(entity, f"{verb} {to}", _told(parsed, rest))
         elif token.dep in _DIRECT:
             governed = _taken(parsed, child, entity, f"{verb} {token.lower}", people) if token.dep == "acomp" else []
-            thing = _named(parsed, child, people)
-            if governed or thing:
-                found += governed or [Fact(entity=entity, verb=verb, object=thing)]
+            found += governed or _fact(entity, verb, _named(parsed, child, people))
     if not found:
-        found += (
-            Fact(entity=entity, verb=verb, object=text)
-            for child in after
-            if tokens[child].dep in _FURTHER and (text := _told(parsed, parsed.subtree(child))).lower() not in _EMPTY
-        )
-    return [fact for fact in found if fact.object and fact.verb]
+        further = (_told(parsed, parsed.subtree(child)) for child in after if tokens[child].dep in _FURTHER)
+        found = [fact for text in further if text.lower() not in _EMPTY for fact in _fact(entity, verb, text)]
+    return found
+
+
+def _fact(entity: str, verb: str, thing: str) -> list[Fact]:
+    """Return the fact, none where its object is nothing."""
+    return [Fact(entity=entity[:200], verb=verb.strip()[:100], object=thing[:300])] if thing.strip() else []
 
 
 def _objects(parsed: Parsed, preposition: int, lead: str) -> Iterator[tuple[int, str]]:

@@ -96,11 +96,9 @@ def _least_worth(one: Utterance) -> float:
     if part is None or any(note.when is not None for note in one.notes):
         return 0.0
     telling = telling_words(one)
-    if telling is None:
+    if telling is None or _is_done(part):
         return 0.0
-    if len(telling) < _FEWEST_TELLING:
-        return _FEW
-    return 0.0 if _is_done(part) else _VAGUE
+    return _FEW if len(telling) < _FEWEST_TELLING else _VAGUE
 
 
 def telling_words(one: Utterance) -> frozenset[str] | None:
