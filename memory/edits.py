@@ -11,6 +11,8 @@ from typing import Any, Final
 from memory.context import MemoryContext
 from memory.draft import Draft
 from memory.metrics import RESTORED
+from memory.others import REASON as OTHERS
+from memory.others import stated_without_others
 from memory.publish import publish
 from memory.rights import require_writable, writable_memory
 from policies.authority import USER, may_replace
@@ -76,9 +78,9 @@ def edit(
 
     `by` is who does it, for the audit, where that is another than the principal's key or an operator.
 
-    A new summary is screened as one that comes of a turn, and what was read off the old one, its facts and entities,
-    goes with it; a person's are the user's own words from then on. The audit names the fields, not their values. A
-    confidence of 0 archives.
+    A new summary is screened as one that comes of a turn, others' names as well as secrets, and what was read off the
+    old one, its facts and entities, goes with it; a person's are the user's own words from then on. The audit names the
+    fields, not their values. A confidence of 0 archives.
 
     Raises:
         NotFound, NotAMember, NotAllowed: see `writable_memory`; so may what it would be seen as not be written.
@@ -107,6 +109,8 @@ def edit(
             fields["source"] = _AGENT
         own = {"agent_id": principal.agent_id} if principal and wanted.visibility is Visibility.INDIVIDUAL else {}
         changed = Memory.model_validate({**memory.model_dump(), **fields, **own, "updated_at": now})
+        if "summary" in fields:
+            changed = _without_others(changed, context)
         if wanted.visibility is not None:
             require_writable(principal, subject, changed.labels, context.catalog)
         if wanted.confidence == 0.0 and memory.status is Status.ACTIVE:
@@ -256,6 +260,13 @@ def _change(
         [changed] = draft.updated()
         return changed
     raise ConcurrentChange
+
+
+def _without_others(memory: Memory, context: MemoryContext) -> Memory:
+    kept = stated_without_others(memory, memory.subject, context)
+    if kept is None:
+        raise NotKept(f"this may not be kept ({OTHERS}): say it without the name")
+    return kept
 
 
 def _screened(subject: Subject, summary: str, context: MemoryContext) -> str:

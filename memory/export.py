@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import base64
 import json
-from collections.abc import Iterable, Iterator
+import uuid
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
@@ -14,7 +15,9 @@ from pydantic import ValidationError
 
 from memory.context import MemoryContext
 from memory.item_lines import item_lines, item_of
+from memory.others import own_names, without_others
 from memory.publish import publish
+from policies.privacy.third_parties import with_relation, without_names
 from schema import AuditAction, AuditEntry, Event, EventName, Memory, Status, Subject, Turn
 from schema.errors import Refused
 from stores.catalog import Changes
@@ -26,6 +29,9 @@ _SUBJECTS_A_PAGE = 200
 _MEMORIES_AT_A_TIME = 200
 _ALL = 10**9
 _ANNOUNCED = (Status.ACTIVE, Status.PROVISIONAL)
+
+Carried = tuple[Memory, list[Turn], Vector | None]
+"""A memory with its raw turns, and its vector where that can be used as it is."""
 
 
 class NotALine(Refused, ValueError):
@@ -40,6 +46,8 @@ class Imported:
     known: int = 0
     items: int = 0
     known_items: int = 0
+    refused: int = 0
+    """Memories that may not be kept: they may name somebody else beside what is sensitive of them."""
 
 
 def export(stores: Stores, *, subject: Subject | None = None, vectors: bool = False) -> Iterator[str]:
@@ -109,6 +117,9 @@ def _write(
     result.known += len(waiting) - len(new)
     if not new:
         return
+    new = dict(_without_others(new, result, context))
+    if not new:
+        return
     memories = tuple(memory for memory, _, _ in new.values())
     turns = {turn.turn_id: turn for _, sources, _ in new.values() for turn in sources}
     changes = Changes(
@@ -132,6 +143,32 @@ def _write(
     )
     publish(changes, {id_: vector for id_, (_, _, vector) in new.items() if vector is not None}, context)
     result.written += len(new)
+
+
+def _without_others(
+    new: Mapping[uuid.UUID, Carried], result: Imported, context: MemoryContext
+) -> Iterator[tuple[uuid.UUID, Carried]]:
+    """Yield what may be kept, without the names of others beside their health, faith or deeds: another house may have
+    kept them."""
+    for id_, (memory, sources, vector) in new.items():
+        own = [name for name in (memory.subject_id, *(turn.user_name() for turn in sources)) if name]
+        masked = without_others(memory, own, context.policy)
+        if masked.hidden:
+            masked = without_others(memory, (*own, *own_names(memory.subject, context)), context.policy)
+        if masked.kept is None:
+            result.refused += 1
+        elif not masked.hidden:
+            yield id_, (memory, sources, vector)
+        else:
+            yield id_, (masked.kept, [_turn_without(turn, masked.hidden) for turn in sources], None)
+
+
+def _turn_without(turn: Turn, names: Sequence[str]) -> Turn:
+    messages = tuple(
+        message.model_copy(update={"content": with_relation(without_names(message.content, names))})
+        for message in turn.messages
+    )
+    return turn.model_copy(update={"messages": messages})
 
 
 def _value(number: int, line: str) -> dict[str, Any]:

@@ -15,11 +15,12 @@ from typing import Any, Final
 import numpy as np
 
 from memory.edits import NotKept
+from memory.metrics import QUOTAS
 from memory.rights import require_writable, seen_of
 from policies.access import may_see
 from policies.items import is_meant, is_of
 from schema import Labels, Principal, Subject, Visibility
-from schema.errors import NotAMember
+from schema.errors import NotAMember, QuotaExceeded
 from schema.item import Item, Namespace, NamespaceMatch, Put, item_id
 from stores.catalog.items import Embedded, Found
 from stores.open import Stores
@@ -123,12 +124,22 @@ def write_items(
     Raises:
         NotAMember, NotAllowed: the principal may not write what members of the subject share.
         NotKept: consent is withdrawn; to delete is possible all the same.
+        QuotaExceeded: there would be more items than a user may have.
     """
     require_writable(principal, subject, _labels(subject), stores.catalog)
     last = {(put.namespace, put.key): put for put in puts}
     kept = [put for put in last.values() if put.value is not None]
     if kept and stores.catalog.preferences.of(subject).consent == "withdrawn":
         raise NotKept("consent is withdrawn: nothing is kept until it is given again")
+    limit = stores.settings.quota_user_items
+    if kept and limit:
+        changed = [item_id(subject, put.namespace, put.key) for put in last.values()]
+        if stores.catalog.items.count_beside(subject, changed, now) + len(kept) > limit:
+            QUOTAS.labels("items", "user").inc()
+            raise QuotaExceeded(
+                f"a user may have {limit} items (AFTERTURN_QUOTA_USER_ITEMS); nothing was kept: delete some",
+                scope="user",
+            )
     texts = {item_id(subject, put.namespace, put.key): put.texts for put in kept if put.texts}
     stores.catalog.items.write(subject, list(last.values()), _embedded(texts, stores), now)
 

@@ -11,6 +11,8 @@ from memory.context import MemoryContext
 from memory.draft import Draft
 from memory.edits import OPERATOR, NotKept
 from memory.leases import subject_lease
+from memory.others import REASON as OTHERS
+from memory.others import stated_without_others
 from memory.publish import publish
 from memory.quotas import require_room, room_of
 from memory.resolve import resolve
@@ -81,7 +83,8 @@ def remember(
 
     Raises:
         NotAMember, NotAllowed: the principal may not write that of the subject.
-        NotKept: it is a secret, planted, on a blocked topic, or consent is withdrawn.
+        NotKept: it is a secret, planted, on a blocked topic, of somebody else's health, faith or deeds beside what may
+            be a part of their name, or consent is withdrawn.
         QuotaExceeded: the user, or the tenant, has as many memories as it may.
         SubjectBusy: the subject's lease was not to be had within 5 seconds.
         pydantic.ValidationError: a value cannot be what its field says.
@@ -95,6 +98,7 @@ def remember(
         draft = Draft(subject, now, context.policy.version, by=principal.key_id if principal else OPERATOR)
         draft.room = room_of(subject, context)
         state = context.catalog.subject_state(subject, now - _WRITES_WINDOW)
+        candidate = _without_others(candidate, subject, context)
         scored = score(candidate, context)
         slower = within_rate(state.writes, candidate.explicit, context.policy)
         scored = replace(scored, importance=scored.importance * slower)
@@ -110,6 +114,13 @@ def remember(
     if memory is None or not (seen is None or may_see(seen, memory.labels)):
         return Remembered("held" if resolution.is_held else "known", None)
     return Remembered("updated" if memory.id in draft.read else "created", memory)
+
+
+def _without_others(candidate: Candidate, subject: Subject, context: MemoryContext) -> Candidate:
+    kept = stated_without_others(candidate, subject, context)
+    if kept is None:
+        raise NotKept(f"this may not be kept ({OTHERS}): say it without the name")
+    return kept
 
 
 def _default_visibility(kind: Kind, principal: Principal | None) -> Visibility:

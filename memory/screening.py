@@ -9,21 +9,21 @@ from memory.context import MemoryContext
 from memory.draft import Draft
 from memory.hold import hold
 from memory.metrics import SCREENINGS
+from memory.others import REASON as OTHERS
+from memory.others import without_others
 from memory.spoken_preferences import SpokenPreferences
 from policies.authority import authority_of, without_wishes
 from policies.privacy import planted
 from policies.privacy.prompts import is_prompt
 from policies.privacy.screen import screen
 from policies.privacy.standing_claims import is_ordering_title
-from policies.privacy.third_parties import claim_words, may_name_others, told_of, without_names
+from policies.privacy.third_parties import with_relation, without_names
 from policies.topics import without
 from schema import (
-    MAX_SUMMARY_CHARS,
     Asker,
     AuditAction,
     Candidate,
     Extraction,
-    Fact,
     ForgetRequest,
     Message,
     Policy,
@@ -35,7 +35,6 @@ from schema import (
 _MASK = "[masked]"
 _UNKNOWN_TYPE = "application/octet-stream"
 _PLANTED = "planted_instruction"
-_OTHERS = "others_sensitive_data"
 _PROMPT = "written_for_a_model"
 _MAY_NOT_DELETE = "its source may not forget for the user"
 _PUNCTUATION = ".,;:!?\"'()[]{}<>"
@@ -99,34 +98,12 @@ def _is_planted_beside(turn: Turn) -> bool:
 def _without_others(candidate: Candidate, turns: Mapping[str, Turn], draft: Draft, policy: Policy) -> Candidate | None:
     """Return the candidate without the names of others of whom it tells something sensitive; None if it must not be
     kept."""
-    if policy.others_sensitive_data == "keep":
-        return candidate
     own = tuple(name for name in (turns[candidate.turn_id].user_name(), draft.name) if name)
-    names = told_of(candidate, own)
-    draft.hidden.setdefault(candidate.turn_id, set()).update(names)
-    summary = without_names(candidate.summary, names)[:MAX_SUMMARY_CHARS]
-    unsure = may_name_others(summary, own)
-    if unsure:
-        # Which word is the name nothing knows: none of the claim stays in the raw turn.
-        draft.hidden[candidate.turn_id].update(claim_words(summary, own))
-    if unsure or (names and policy.others_sensitive_data == "drop"):
-        draft.audit_refusal(AuditAction.REFUSED, candidate.turn_id, _OTHERS)
-        return None
-    if not names:
-        return candidate
-    return candidate.model_copy(
-        update={
-            "summary": summary,
-            "tags": tuple(tag for tag in candidate.tags if tag == without_names(tag, names)),
-            "entities": tuple(one for one in candidate.entities if one.text == without_names(one.text, names)),
-            "facts": tuple(fact for fact in candidate.facts if _names_none(fact, names)),
-        }
-    )
-
-
-def _names_none(fact: Fact, names: Sequence[str]) -> bool:
-    text = f"{fact.entity} {fact.verb} {fact.object}"
-    return text == without_names(text, names)
+    masked = without_others(candidate, own, policy)
+    draft.hidden.setdefault(candidate.turn_id, set()).update(masked.hidden)
+    if masked.kept is None:
+        draft.audit_refusal(AuditAction.REFUSED, candidate.turn_id, OTHERS)
+    return masked.kept
 
 
 def _hidden_numbers(original: str, kept: str) -> set[str]:
@@ -183,7 +160,8 @@ def source_of(turn: Turn, blocked_topics: Sequence[str], names: Iterable[str], p
     others = tuple(names)
 
     def kept(text: str) -> str:
-        return without_names(screen(without(text, blocked_topics), masking).text, others)
+        masked = without_names(screen(without(text, blocked_topics), masking).text, others)
+        return with_relation(masked) if others else masked
 
     def name_kept(name: str | None) -> str | None:
         return name if name is None or (kept(name) == name and name not in hidden) else _MASK

@@ -1,4 +1,4 @@
-"""Settings of quotas: what one user, and one tenant, may cost. None bites unless it is set."""
+"""Settings of quotas: what one user, and one tenant, may cost. None but that of items bites unless it is set."""
 
 from __future__ import annotations
 
@@ -34,4 +34,7 @@ class QuotaSettings(BaseSettings):
     )
     quota_tenant_source_bytes: Annotated[int, Field(ge=0)] = Field(
         0, description="bytes of the raw turns of all users of a tenant, as above; 0: no limit"
+    )
+    quota_user_items: Annotated[int, Field(ge=0)] = Field(
+        100_000, description="items of the LangGraph store of one user; past that nothing new is kept; 0: no limit"
     )

@@ -142,6 +142,8 @@ def import_(
         print_json(vars(result))
     else:
         console.print(f"imported {result.written} memories; {result.known} were here already")
+        if result.refused:
+            console.print(f"{result.refused} were left out: they may name others beside what is sensitive of them")
         if result.items or result.known_items:
             console.print(f"and {result.items} items of the store; {result.known_items} were here already")
 

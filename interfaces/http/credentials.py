@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from datetime import UTC, datetime
 from typing import Annotated, Final
 
@@ -30,6 +31,16 @@ def _principal(
     return principal_behind(key or (bearer.credentials if bearer else None), request, service)
 
 
+def _asking_again(
+    request: Request,
+    service: Opened,
+    key: Annotated[str | None, Security(_KEY)],
+    bearer: Annotated[HTTPAuthorizationCredentials | None, Security(_BEARER)],
+) -> Callable[[], Principal]:
+    secret = key or (bearer.credentials if bearer else None)
+    return lambda: _standing_behind(secret, request, service)
+
+
 def principal_behind(secret: str | None, request: Request, service: Service) -> Principal:
     """Return whom a request's key stands for, and count the request against what the key may ask. Where the app lets
     who sends none do everything, it does so as long as nobody made a key.
@@ -39,13 +50,19 @@ def principal_behind(secret: str | None, request: Request, service: Service) -> 
         Later: the key has asked for as much as it may for now.
         IssuerAway: it is a token, and its provider's keys cannot be read.
     """
+    principal = _standing_behind(secret, request, service)
+    if principal is not ANONYMOUS:
+        service.rates.spend(principal, request)
+    return principal
+
+
+def _standing_behind(secret: str | None, request: Request, service: Service) -> Principal:
     nobody_has_one = service.tokens is None and not service.context.catalog.keys.any()
     if secret is None and request.app.state.anonymous_is_allowed and nobody_has_one:
         return ANONYMOUS
     principal = _known(secret, service) if secret else None
     if principal is None:
         raise Unauthorized
-    service.rates.spend(principal, request)
     return principal
 
 
@@ -57,6 +74,9 @@ def _known(secret: str, service: Service) -> Principal | None:
 
 Asker = Annotated[Principal, Depends(_principal)]
 """A route's parameter: who asks."""
+
+AskingAgain = Annotated[Callable[[], Principal], Depends(_asking_again)]
+"""A route's parameter: returns whom the request's key stands for by now; raises as `principal_behind` does."""
 
 
 def subject_of(principal: Principal, subject_id: str | None) -> Subject:

@@ -264,7 +264,9 @@ def _made(intent: str, match: re.Match[str], begin: int, offset: int, text: str,
     bare = _without_lead(said, forms)
     everything = intent in ("forget", "stop") and any(forms.all.match(reading) for reading in (said, bare))
     pointing = (forms.this, forms.whom) if intent == "forget" else (forms.this,)
-    points_back = any(form.match(reading) for form in pointing for reading in (said, bare))
+    # What has no letter and no digit ("Remember that --- please") names nothing: it is about what was just said.
+    names_nothing = not any(map(str.isalnum, bare))
+    points_back = names_nothing or any(form.match(reading) for form in pointing for reading in (said, bare))
     if intent == "stop" and not everything:
         # What names no topic means what is being said.
         points_back = points_back or not forms.about.search(text[start : start + first + said.find(bare)])

@@ -15,6 +15,8 @@ from stdnum import iban, luhn
 from policies.language.lexicon import word_set
 
 _RUN: Final = re.compile(r"[A-Za-z]+|\d+")
+_CLOCK_DIGITS: Final = 4
+_HOURS, _MINUTES = 24, 60
 _EDGES: Final = "\"'“”‘’`.,;:!?()[]{}<>"
 _ISSUERS: Final = ("4", "50", "51", "52", "53", "54", "55", "56", "57", "58", "22", "23", "24", "25", "26", "27", "3",
                    "6", "81", "82", "9792")  # fmt: skip
@@ -177,3 +179,10 @@ def _rings(value: str, region: str) -> bool:
         return phonenumbers.is_valid_number(phonenumbers.parse(value, region))
     except phonenumbers.NumberParseException:
         return False
+
+
+def is_no_time_of_day(text: str, start: int, end: int) -> bool:
+    """Return whether what stands there is more than a time of day of four digits: "at 0630" is one."""
+    value = text[start:end]
+    is_time = len(value) == _CLOCK_DIGITS and value.isdigit() and int(value[:2]) < _HOURS and int(value[2:]) < _MINUTES
+    return not (is_time and text[:start].rstrip().lower().endswith(" at"))

@@ -28,7 +28,7 @@ _AFTER_KIN: Final = re.compile(
     re.IGNORECASE,
 )
 _PREDICATE: Final = (
-    r"(?:(?:has|have|had|is|was|were|are|got|gets|suffers|suffered|tested|came|converted|voted|died|takes|needs|went|"
+    r"(?:(?:has|have|had|is|was|were|are|got|gets|suffers|suffered|tested|came|converted|voted|died|takes|needs|went|can|can['’]?t|cannot|could|must|should|may|will|won['’]t|isn['’]t|hasn['’]t|"
     r"survived|relapsed|attempted|beat|joined|stole|prays|lost|fights|recovered)\b|['’]s\b)"
 )
 _SUBJECT: Final = re.compile(

@@ -275,8 +275,8 @@ RULES: Final = (
         unless=("zip", "area", "error", "postal", "country", "status", "promo", "discount", "post")),
     Rule("code", shape(r"\s(?:(?:is|are|opens?|unlock(?:s|ed)?|code|set|combination)\s){1,3}(?:with|to|at)?\s?"
         r"(?P<value>\d(?:[ -]?\d){3,7})(?=\s*(?:[.,;!?\n]|$))"),
-        ("My garage opens with 7305", "My phone unlocks with 730591"), "My bike lock is 4 years old.",
-        labels=_LOCKED, gap=shape(""), point=True),
+        ("My garage opens with 7305", "My phone unlocks with 730591"), "My alarm is at 0630.",
+        labels=_LOCKED, gap=shape(""), point=True, check_around=checks.is_no_time_of_day),
     Rule("code", shape(r"\b(?P<value>[A-Z2-7]{16,64})\b", exact=True),
         ("my 2FA secret is MZXW6YTBOI7DKNRW", "totp seed MZXW6YTBOI7DKNRW"), "I set up 2FA today.",
         labels=("2fa", "mfa", "totp", "otp", "authenticator"), point=True),

@@ -24,7 +24,7 @@ _KINDS: Final[dict[str, re.Pattern[str]]] = {
         r"depress(?:ed|ion)|anxiety|bipolar|schizophren\w+|autis\w+|adhd|dementia|alzheimer\w*|parkinson\w*|ptsd|ocd|"
         r"suicid\w+|self-harm|anorexi\w+|bulimi\w+|eating disorder|addict\w*|alcoholi\w+|rehab|sober|overdos\w+|"
         r"pregnan\w+|miscarr\w+|abortion|ivf|infertil\w+|menopaus\w+|surger\w+|operation|hospital\w*|clinic|doctors?|"
-        r"psychiatr\w+|psycholog\w+|therap\w+|medicat\w+|medicines?|antidepressants?|prescri\w+|allerg\w+|migraines?|"
+        r"psychiatr\w+|psycholog\w+|therap\w+|medicat\w+|medicines?|antidepressants?|prescri\w+|allerg\w+|intoleran\w+|c(?:o?e)liac|anaphyla\w+|diabetic|asthmatic|migraines?|"
         r"disab\w+|wheelchair|blind|deaf|paraly\w+|transplant|dialysis|blood pressure|cholesterol|injur\w+|medical"
     ),
     "sexuality": _words(

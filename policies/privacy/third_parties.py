@@ -7,9 +7,10 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Final
 
 from policies.language.lexicon import word_set
+from policies.language.people import NAMELIKE
 from policies.privacy.names import NO_NAMES, is_no_name, names_in, words_of
 from policies.privacy.sensitive import special_places
-from schema import Candidate
+from schema import Candidate, Memory
 
 PLACEHOLDER: Final = "[person]"
 _USER: Final = "user"
@@ -42,11 +43,31 @@ _ANTECEDENT: Final = re.compile(
     rf"\b(?:he|she|him|her)\b",
     re.IGNORECASE,
 )
+_KIN: Final = rf"(?:{'|'.join(sorted(NO_NAMES.kin, key=len, reverse=True))}|little ones?)(?:-in-law)?"
+_NO_MORE: Final = (
+    r"(?![-’'](?!s\b)\w|[ -][^\W\d_a-zß-öø-ÿ][a-zß-öø-ÿ]|\s(?:van|von|de|del|di|da|dos|bin|ibn|al|el|ter)\s)"
+)
+"""What follows the place of a name is no more of the name."""
+_ONE_OR_MORE: Final = rf"{re.escape(PLACEHOLDER)}(?:(?:,| and| &|, and) {re.escape(PLACEHOLDER)})*"
+_RELATED: Final = re.compile(
+    rf"(?P<relation>\b(?i:{_KIN}))(?:,? (?:who is |is )?(?:called|named)|(?P<comma>,))? {_ONE_OR_MORE}{_NO_MORE}"
+    rf"(?(comma),)"
+)
+_RELATED_AFTER: Final = re.compile(
+    rf"{re.escape(PLACEHOLDER)}, (?P<relation>(?:my|our|[\w]+['’]s) (?:[\w-]+ ){{0,2}}(?i:{_KIN})\b),"
+)
+_TOLD_THEM: Final = re.compile(
+    r"\b(?:tell|tells|told|telling|ask(?:s|ed|ing)?|inform\w*|warn\w*|text(?:s|ed|ing)?|remind\w*|assur\w+|"
+    r"convinc\w+|show(?:s|ed|n|ing)?) (?:[\w'’-]+ ){0,3}\Z",
+    re.IGNORECASE,
+)
+"""After these the relative is told of somebody else: "Maya told her mum [person] has HIV"."""
+_OWN_RELATION: Final = rf"(?:\b(?:my|our)|\w['’]s) (?:[\w-]+ ){{0,2}}(?P<relation>(?i:{_KIN}))"
 _COMMON: Final = word_set("will may can art mark bill grace hope faith joy rose june april august dawn mike")
 """Names that are words of every day, too: they are looked for with their capital letter only."""
 
 
-def told_of(candidate: Candidate, own_names: Iterable[str]) -> tuple[str, ...]:
+def told_of(candidate: Candidate | Memory, own_names: Iterable[str]) -> tuple[str, ...]:
     """Return the names of others of whom the summary tells something sensitive, each whole ("Anna Kowalska-Nowak").
 
     What a sentence tells is taken to be of all whom it names, unless the user is named last before it. `own_names` are
@@ -61,6 +82,7 @@ def told_of(candidate: Candidate, own_names: Iterable[str]) -> tuple[str, ...]:
         named = names_in(sentence, people, things, own)
         if not all(_is_of_the_user(sentence, place, own, named) for place in places):
             found |= {name: None for name in named if not _is_pet(name, text)}
+    found = {name: None for name in found if name.lower() not in NAMELIKE}
     parts = {part: None for name in found for part in words_of(name) if part.lower() not in {n.lower() for n in own}}
     return tuple(dict.fromkeys((*found, *parts)))
 
@@ -71,6 +93,27 @@ def without_names(text: str, names: Sequence[str]) -> str:
         flags = re.NOFLAG if name.lower() in _COMMON else re.IGNORECASE
         text = re.sub(rf"(?<!\w){re.escape(name)}(?!\w)", PLACEHOLDER, text, flags=flags)
     return re.sub(rf"{re.escape(PLACEHOLDER)}(?:[ -]{re.escape(PLACEHOLDER)})+", PLACEHOLDER, text)
+
+
+def with_relation(text: str) -> str:
+    """Return a text whose names were replaced, with those left out that say no more than what somebody is to the user:
+    "Maya's mother [person] has diabetes" is told of Maya's mother."""
+    for match in reversed(list(_RELATED.finditer(text))):
+        if not _TOLD_THEM.search(text[: match.start()]):
+            text = f"{text[: match.start()]}{match['relation']}{text[match.end() :]}"
+    for match in reversed(list(_RELATED_AFTER.finditer(text))):
+        text = f"{text[: match.start()]}{match['relation']}{text[match.end() :]}"
+    return text
+
+
+def relations_in(text: str, names: Iterable[str]) -> dict[str, str]:
+    """Return what somebody is to the user who is named with it, such as "user's mum" for "my mum Rosa", by the name."""
+    found = {}
+    for name in names:
+        match = re.search(rf"{_OWN_RELATION},? (?:(?:is |was )?(?:called|named) )?{re.escape(name)}(?!\w)", text)
+        if match is not None:
+            found[name] = f"user's {match['relation'].lower()}"
+    return found
 
 
 def may_name_others(text: str, own_names: Iterable[str] = ()) -> bool:

@@ -74,16 +74,28 @@ class ItemStore:
         with self._engine.connect() as connection:
             return [_read(namespace) for namespace in connection.execute(query).scalars()]
 
+    def count_beside(self, subject: Subject, ids: Iterable[uuid.UUID], now: datetime) -> int:
+        """Return how many items a subject has, these apart."""
+        query = select(func.count()).select_from(_items).where(_there(subject, now), _items.c.id.not_in(list(ids)))
+        with self._engine.connect() as connection:
+            return int(connection.execute(query).scalar_one())
+
     def write(
         self, subject: Subject, puts: Sequence[Put], embedded: Mapping[uuid.UUID, Embedded], now: datetime
     ) -> None:
         """Keep and delete items, all in one transaction. One that was there keeps when it was made."""
         gone = [item_id(subject, put.namespace, put.key) for put in puts if put.value is None]
-        kept = [_row(subject, put, embedded, now) for put in puts if put.value is not None]
+        rows = (_row(subject, put, embedded, now) for put in puts if put.value is not None)
+        kept = sorted(rows, key=lambda row: row["id"])
 
         def work(connection: Connection) -> None:
             expired = and_(of_subject(_items, subject), _items.c.expires_at <= now)
             connection.execute(delete(_items).where(expired))
+            # In one order for all who write: two of Postgres' that want the same rows would wait for each other.
+            among = select(_items.c.id).where(
+                of_subject(_items, subject), _items.c.id.in_([*gone, *(r["id"] for r in kept)])
+            )
+            connection.execute(among.order_by(_items.c.id).with_for_update()).all()
             if gone:
                 connection.execute(delete(_items).where(of_subject(_items, subject), _items.c.id.in_(gone)))
             if kept:
@@ -113,7 +125,7 @@ class ItemStore:
         )
         rows = [
             {"of": id_, "at": read[id_], "new": _bytes(one.vectors), "model": one.model}
-            for id_, one in embedded.items()
+            for id_, one in sorted(embedded.items(), key=lambda pair: pair[0])
         ]
         self._writers.write(lambda connection: connection.execute(statement, rows))
 
@@ -126,7 +138,7 @@ class ItemStore:
             .where(of_subject(_items, subject), _items.c.id == bindparam("of"), _items.c.expires_at > now)
             .values(expires_at=bindparam("until"))
         )
-        rows = [{"of": id_, "until": now + timedelta(minutes=minutes)} for id_, minutes in ttls.items()]
+        rows = [{"of": id_, "until": now + timedelta(minutes=minutes)} for id_, minutes in sorted(ttls.items())]
         self._writers.write(lambda connection: connection.execute(statement, rows))
 
     def drop_expired(self, now: datetime) -> int:

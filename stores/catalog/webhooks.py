@@ -19,6 +19,7 @@ from stores.catalog.writers import Writers
 _LISTENING = select(endpoints.c.id, endpoints.c.events).where(
     endpoints.c.tenant_id == bindparam("tenant"), endpoints.c.ended_at.is_(None)
 )
+_ENDED = select(endpoints.c.id).where(endpoints.c.ended_at.is_not(None))
 _SAYS = "summary"
 """The part of a payload that is what somebody said."""
 _KEPT_ATTEMPTS = 20
@@ -101,7 +102,7 @@ class WebhookStore:
         def write(connection: Connection) -> None:
             earlier = [
                 one.model_copy(update={"until": min(filter(None, (one.until, until)))})
-                for one in _secrets(connection, endpoint_id)
+                for one in _secrets(connection, endpoint_id, to_change=True)
                 if one.until is None or one.until > now
             ]
             kept = [one.model_dump(mode="json") for one in (secret, *earlier)]
@@ -125,22 +126,30 @@ class WebhookStore:
             mine = endpoints.c.id == endpoint_id
             ended = {"ended_at": at, "ended_because": because}
             connection.execute(update(endpoints).where(mine, endpoints.c.ended_at.is_(None)).values(ended))
-            waiting = (deliveries.c.endpoint_id == endpoint_id) & (deliveries.c.status == DeliveryStatus.WAITING.value)
-            failed = {"status": DeliveryStatus.FAILED.value, "next_at": None}
-            connection.execute(update(deliveries).where(waiting).values(failed))
+            connection.execute(_fail_what_waits(deliveries.c.endpoint_id == endpoint_id))
 
         self._writers.write(write)
 
     def resume(self, endpoint_id: str) -> None:
         """Send to an endpoint again what happens from now on."""
         again = {"ended_at": None, "ended_because": None, "failures": 0, "waits_until": None}
-        statement = update(endpoints).where(endpoints.c.id == endpoint_id).values(again)
-        self._writers.write(lambda connection: connection.execute(statement))
+
+        def write(connection: Connection) -> None:
+            connection.execute(_fail_what_waits(deliveries.c.endpoint_id.in_(_ENDED), of=endpoint_id))
+            connection.execute(update(endpoints).where(endpoints.c.id == endpoint_id).values(again))
+
+        self._writers.write(write)
+
+    def fail_what_waits_for_nobody(self) -> int:
+        """Let what waits for endpoints that ended have failed, and return how many it was: who wrote an event, or tried
+        a delivery, while one ended did not see that."""
+        statement = _fail_what_waits(deliveries.c.endpoint_id.in_(_ENDED))
+        return int(self._writers.write(lambda connection: connection.execute(statement).rowcount))
 
     # -- deliveries ---------------------------------------------------------------------------------------------
 
     def due(self, now: datetime, limit: int) -> list[str]:
-        """Return endpoints for which something is to be sent by now."""
+        """Return endpoints for which something is to be sent by now, those first that were due first."""
         query = (
             select(deliveries.c.endpoint_id)
             .join(endpoints, endpoints.c.id == deliveries.c.endpoint_id)
@@ -149,7 +158,8 @@ class WebhookStore:
                 endpoints.c.ended_at.is_(None),
                 or_(endpoints.c.waits_until.is_(None), endpoints.c.waits_until <= now),
             )
-            .distinct()
+            .group_by(deliveries.c.endpoint_id)
+            .order_by(func.min(deliveries.c.next_at), deliveries.c.endpoint_id)
             .limit(limit)
         )
         with self._engine.connect() as connection:
@@ -245,12 +255,21 @@ class WebhookStore:
         return Waiting(count, oldest)
 
 
+def _fail_what_waits(whose: Any, *, of: str | None = None) -> Any:
+    statement = update(deliveries).where(whose, deliveries.c.status == DeliveryStatus.WAITING.value)
+    if of is not None:
+        statement = statement.where(deliveries.c.endpoint_id == of)
+    return statement.values({"status": DeliveryStatus.FAILED.value, "next_at": None})
+
+
 def _is_due(now: datetime) -> Any:
     return (deliveries.c.status == DeliveryStatus.WAITING.value) & (deliveries.c.next_at <= now)
 
 
-def _secrets(connection: Connection, endpoint_id: str) -> list[WebhookSecret]:
-    kept = connection.execute(select(endpoints.c.secrets).where(endpoints.c.id == endpoint_id)).scalar_one_or_none()
+def _secrets(connection: Connection, endpoint_id: str, *, to_change: bool = False) -> list[WebhookSecret]:
+    query = select(endpoints.c.secrets).where(endpoints.c.id == endpoint_id)
+    # Of two who rotate at once the second must see what the first put there.
+    kept = connection.execute(query.with_for_update() if to_change else query).scalar_one_or_none()
     return [WebhookSecret.model_validate(one) for one in kept or ()]
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -12,8 +13,9 @@ from memory.export import export, import_lines
 from memory.items import Get, ListNamespaces, Scored, Search, read_items, write_items
 from memory.preferences import set_preference
 from schema import Capability, Preference, PreferenceName, Principal, Subject
-from schema.errors import NotAllowed, NotAMember
+from schema.errors import NotAllowed, NotAMember, QuotaExceeded
 from schema.item import NamespaceMatch, Put
+from stores.catalog import open_catalog
 from tests.contract.pipeline import Worker
 from tests.turns import subject
 from worker.nights.cleanup import clean_up
@@ -121,3 +123,33 @@ def test_items_leave_with_an_export_and_are_found_where_they_are_imported(worker
     assert keys(worker, whose, Search((), "Which instrument does she play?")) == ["violin", "vegan"]
     [hit, _] = found(worker, whose, Search((), "Which instrument does she play?"))
     assert hit.score is not None
+
+
+def test_a_user_has_as_many_items_as_the_setting_allows_and_may_change_and_delete_them(
+    worker: Worker, anna: str
+) -> None:
+    bounded = worker.with_parts(settings=worker.context.settings.model_copy(update={"quota_user_items": 1}))
+    keep(bounded, subject(anna), VEGAN)
+    with pytest.raises(QuotaExceeded, match="AFTERTURN_QUOTA_USER_ITEMS"):
+        keep(bounded, subject(anna), VIOLIN)
+    assert value_of(bounded, subject(anna), VIOLIN) is None
+    keep(bounded, subject(anna), Put(NOTES, "vegan", {"text": "Anna eats fish"}))
+    keep(bounded, subject(anna), Put(NOTES, "vegan", None))
+    keep(bounded, subject(anna), VIOLIN)
+    assert value_of(bounded, subject(anna), VIOLIN) == VIOLIN.value
+
+
+def test_batches_of_the_same_items_in_any_order_do_not_wait_for_each_other(worker: Worker, anna: str) -> None:
+    puts = [Put(NOTES, f"{number}", {"n": number}) for number in range(60)]
+    keep(worker, subject(anna), *puts)
+    catalogs = [open_catalog(worker.context.settings) for _ in range(4)]
+
+    def write(number: int) -> None:
+        some = puts if number % 2 else puts[::-1]
+        for _ in range(6):
+            catalogs[number].items.write(subject(anna), some, {}, NOW)
+
+    with ThreadPoolExecutor(len(catalogs)) as pool:
+        assert list(pool.map(write, range(len(catalogs)))) == [None] * len(catalogs)
+    for catalog in catalogs:
+        catalog.close()

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from tests.contract.pipeline import Worker, on_every_store
-from tests.turns import subject
+from memory.edits import Edit, NotKept, edit
+from memory.export import export, import_lines
+from memory.remember import Statement, remember
+from tests.contract.pipeline import Worker, on_every_store, only
+from tests.turns import WHEN, subject
 
 pytest_generate_tests = on_every_store
 
@@ -25,3 +28,56 @@ def test_no_table_and_no_event_has_the_name(worker: Worker, anna: str, said: str
     whose = subject(anna)
     assert name not in (worker.everywhere(whose) + str(worker.events(whose))).lower()
     assert worker.audited(whose), "what became of it is told"
+
+
+@pytest.mark.parametrize(
+    ("said", "name", "kept"),
+    [
+        ("my mum Rosa has diabetes", "rosa", "mum has diabetes"),
+        (
+            "My wife Karin was diagnosed with breast cancer last month.",
+            "karin",
+            "wife was diagnosed with breast cancer",
+        ),
+        ("our kids Ben and Zoe are both asthmatic", "zoe", "kids are both asthmatic"),
+        ("My daughter Lily is allergic to nuts.", "lily", "daughter is allergic to nuts"),
+    ],
+)
+def test_the_fact_of_a_relative_is_kept_without_the_name(
+    worker: Worker, anna: str, said: str, name: str, kept: str
+) -> None:
+    worker.hear(anna, said)
+    assert kept in only(worker.known(subject(anna))).summary
+    assert name not in (worker.everywhere(subject(anna)) + str(worker.events(subject(anna)))).lower()
+
+
+def test_what_is_stated_or_edited_is_kept_without_the_name_too_and_the_users_own_stays(
+    worker: Worker, anna: str
+) -> None:
+    whose = subject(anna)
+    worker.hear(anna, "I live in Lisbon.")
+    own = only(worker.known(whose)).summary.split()[0]
+    stated = remember(None, whose, Statement(f"{own}'s mum Rosa has diabetes."), worker.context, now=WHEN).memory
+    assert stated is not None
+    assert stated.summary == f"{own}'s mum has diabetes."
+    changed = edit(None, whose, stated.id, Edit(summary="Karin Holm has HIV."), worker.context, now=WHEN)
+    assert changed.summary == "[person] has HIV."
+    changed = edit(None, whose, stated.id, Edit(summary=f"{own} has asthma."), worker.context, now=WHEN)
+    assert changed.summary == f"{own} has asthma."
+    with pytest.raises(NotKept):
+        remember(None, whose, Statement(f"{own} drove jonas to his chemo."), worker.context, now=WHEN)
+
+
+def test_what_is_imported_is_kept_without_the_name_too(worker: Worker, anna: str) -> None:
+    worker.hear(anna, "My mum lives in Lisbon.")
+    carried = "\n".join(export(worker.context, subject=subject(anna)))
+    told = {
+        f'"{anna}"': f'"{anna}x"',
+        "lives in Lisbon": "has HIV, says Dr Ana Lopes",
+        str(only(worker.known(subject(anna))).id): "7d0b6a3e-5d0a-5a5f-8f0e-2f6d1f0e7a11",
+    }
+    for word, other in told.items():
+        carried = carried.replace(word, other)
+    assert import_lines(carried.splitlines(), worker.context, by="operator", now=WHEN).written == 1
+    assert "lopes" not in worker.everywhere(subject(f"{anna}x")).lower()
+    assert "HIV" in only(worker.known(subject(f"{anna}x"))).summary

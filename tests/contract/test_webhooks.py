@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -16,9 +17,11 @@ from memory.erasure.memories import erase_memories
 from memory.webhooks import add_endpoint, endpoint_of, rotate_secret, send_again
 from schema import EventName, Subject
 from schema.webhook import Delivery, DeliveryStatus, WebhookEndpoint
+from stores.catalog import open_catalog
 from stores.outgoing import Outgoing, Undelivered
 from tests.contract.loopback import Answer, Loopback, Request, loopback
 from tests.contract.pipeline import Worker, on_every_store, only
+from worker.nights.cleanup import clean_up
 from worker.webhooks import send_due
 
 pytest_generate_tests = on_every_store
@@ -201,6 +204,54 @@ def test_a_secret_is_rotated_without_a_message_that_either_refuses(
     assert len(late.headers["webhook-signature"].split()) == 1
     with pytest.raises(WebhookVerificationError):
         Webhook(hooked.secret).verify("{}", dict(late.headers))
+
+
+def test_two_who_rotate_at_once_take_no_secret_from_each_other(hooked: Hooked, worker: Worker) -> None:
+    now = datetime.now(UTC)
+    catalogs = [open_catalog(worker.context.settings) for _ in range(4)]
+    with ThreadPoolExecutor(len(catalogs)) as pool:
+        rotated = pool.map(
+            lambda catalog: [rotate_secret(hooked.endpoint, timedelta(hours=1), catalog, now=now) for _ in range(5)],
+            catalogs,
+        )
+        made = {new.secret for some in rotated for new in some}
+    for catalog in catalogs:
+        catalog.close()
+    kept = {one.secret for one in worker.context.catalog.webhooks.secrets(hooked.endpoint.id)}
+    assert kept == made | {hooked.secret}
+
+
+def test_whoever_waits_longest_is_sent_to_first_and_nobody_starves(worker: Worker, tenant: str, anna: str) -> None:
+    catalog = worker.context.catalog
+    made = [
+        add_endpoint(tenant, "https://example.org/hook", catalog, by="test", now=datetime.now(UTC)).endpoint.id
+        for _ in range(3)
+    ]
+    learn(worker, anna, tenant)
+    now = datetime.now(UTC) + timedelta(days=1)
+    catalog.webhooks.claim(made[1], now, now + timedelta(seconds=1), 10)
+    later = now + timedelta(days=1)
+    order = [id_ for id_ in catalog.webhooks.due(later, 1_000) if id_ in made]
+    assert sorted(order) == sorted(made)
+    assert order[-1] == made[1]
+    assert len(catalog.webhooks.due(later, 1)) == 1
+    for endpoint_id in made:
+        catalog.webhooks.remove(endpoint_id)
+
+
+def test_nothing_waits_for_an_endpoint_that_ended(hooked: Hooked, worker: Worker, anna: str, tenant: str) -> None:
+    webhooks = worker.context.catalog.webhooks
+    learn(worker, anna, tenant)
+    [delivery] = hooked.log()
+    webhooks.end(hooked.endpoint.id, "it answered 410", datetime.now(UTC))
+    webhooks.note(delivery)
+    assert hooked.log()[0].status is DeliveryStatus.WAITING
+    clean_up(worker.context, datetime.now(UTC))
+    assert hooked.log()[0].status is DeliveryStatus.FAILED
+    webhooks.note(delivery)
+    webhooks.resume(hooked.endpoint.id)
+    hooked.send()
+    assert hooked.told() == []
 
 
 def test_what_a_killed_worker_had_in_hand_is_sent_by_another(

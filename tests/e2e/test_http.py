@@ -11,7 +11,9 @@ from typing import Any
 import httpx
 import pytest
 
+from interfaces.http.events import _ASKED_AGAIN_SECONDS
 from memory.events import stream_key
+from memory.keys import revoke
 from schema import Capability, Subject
 from stores.queue import create_celery, open_mailbox
 from stores.redis import open_redis
@@ -196,6 +198,23 @@ def test_an_event_comes_as_it_happens(service: Served, backend: httpx.Client) ->
     announce(service, "gina", 1)
     listener.join(20)
     assert [name for _, name in heard] == ["memory.error"]
+
+
+def test_a_stream_ends_when_its_key_is_revoked_and_tells_nothing_more(service: Served) -> None:
+    secret = service.key(tenant="acme", user="revoked")
+    [key] = [key for key in service.catalog.keys.all("acme") if key.user_id == "revoked"]
+    announce(service, "revoked", 1)
+    heard: list[str] = []
+    with (
+        service.client(secret) as client,
+        client.stream("GET", "/api/v1/events", headers={"Last-Event-ID": "0"}) as answer,
+    ):
+        for line in answer.iter_lines():
+            if line.startswith("event:"):
+                heard.append(line)
+                revoke(key.id, service.catalog, now=datetime.now(UTC))
+                threading.Timer(2 * _ASKED_AGAIN_SECONDS, announce, (service, "revoked", 2)).start()
+    assert heard == ["event: memory.error"]
 
 
 def test_a_strangers_events_are_not_told(service: Served) -> None:

@@ -93,6 +93,27 @@ MUTATIONS = (
         ("tests/contract/test_quotas.py",),
     ),
     Mutation(
+        "no mask of others' names in what is stated outright",
+        "memory/others.py",
+        "    return masked.kept\n",
+        "    return told\n",
+        ("tests/contract/test_others_sensitive_data.py",),
+    ),
+    Mutation(
+        "no look at the key again: a stream outlives it",
+        "interfaces/http/events.py",
+        "if await asyncio.to_thread(renewing) != listener:",
+        "if False:",
+        ("tests/e2e/test_http.py", "-k", "revoked"),
+    ),
+    Mutation(
+        "no lock on a webhook's secrets: of two rotations one is lost",
+        "stores/catalog/webhooks.py",
+        "query.with_for_update() if to_change else query",
+        "query",
+        ("tests/contract/test_webhooks.py", "-k", "rotate"),
+    ),
+    Mutation(
         "no memory of what was dropped: a late message is work again",
         "stores/mailbox/lua/append.lua",
         "if seen then return answer(seen == digest and 'done' or 'conflict') end",

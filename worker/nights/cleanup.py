@@ -35,6 +35,7 @@ def clean_up(context: WorkerContext, now: datetime) -> dict[str, int]:
         "webhooks": 0,
         "provisional": withdraw_stale(context, now, _PAGE),
     }
+    context.catalog.webhooks.fail_what_waits_for_nobody()
     said_by = now - timedelta(days=context.settings.webhook_log_days)
     for _ in range(_PAGES):
         gone = context.catalog.webhooks.drop_old(said_by, _PAGE)

@@ -8,18 +8,18 @@ from itertools import groupby
 from typing import Annotated, Final
 from urllib.parse import urlencode
 
-from fastapi import APIRouter, Header, Query, Response
+from fastapi import APIRouter, Header, Query, Request, Response
 from fastapi.sse import EventSourceResponse, ServerSentEvent
 
 import interfaces.http.pages.words as words
 from interfaces.http.events import heard_by
-from interfaces.http.pages.entering import Me, subject_of_me
+from interfaces.http.pages.entering import Me, session_here, subject_of_me
 from interfaces.http.pages.language import gettext
 from interfaces.http.pages.problems import NotADay, PageRoute
 from interfaces.http.pages.rendering import page
 from interfaces.http.pages.viewing import STAFF_ROOT, Shown, note_look
 from interfaces.http.service import Opened
-from recall.events import listener_of
+from recall.events import Listener, listener_of
 from recall.excerpts import Excerpt, find_excerpts
 from recall.filters import Filters
 from recall.listing import list_memories
@@ -103,11 +103,18 @@ def overview(
 
 @router.get("/me/live", response_class=EventSourceResponse)
 async def live(
-    me: Me, service: Opened, last_event_id: Annotated[str | None, Header(pattern=r"^\d{1,20}-\d{1,20}$")] = None
+    request: Request,
+    _me: Me,
+    service: Opened,
+    last_event_id: Annotated[str | None, Header(pattern=r"^\d{1,20}-\d{1,20}$")] = None,
 ) -> AsyncIterator[ServerSentEvent]:
-    """Tell the page that something changed, not what."""
-    listener = listener_of(me.principal, subject_of_me(me), None)
-    async for event in heard_by(listener, last_event_id, service):
+    """Tell the page that something changed, not what, until the person signs out."""
+
+    def listening() -> Listener:
+        me = session_here(request, service)
+        return listener_of(me.principal, subject_of_me(me), None)
+
+    async for event in heard_by(listening, last_event_id, service):
         if event is None:
             yield ServerSentEvent(comment="still here")
         else:

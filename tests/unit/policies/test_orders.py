@@ -115,3 +115,8 @@ def test_any_text_has_orders_that_stand_in_it(text: str, language: str) -> None:
 @pytest.mark.parametrize("piece", ["forget ", "please, ", '"', ": ", "remind me and "])
 def test_a_hostile_text_is_read_in_time_in_proportion(piece: str) -> None:
     assert_grows_linearly(orders_of, piece, MAX_TURN_BYTES)
+
+
+@pytest.mark.parametrize("said", ["Remember that --- please", "Remember this: --", "Forget that --- please"])
+def test_an_order_about_signs_alone_is_about_what_was_just_said(said: str) -> None:
+    assert all(not order.object_text and order.reaches_back for order in orders_of(said))

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from policies.privacy.third_parties import may_name_others, told_of, without_names
+from policies.privacy.third_parties import may_name_others, relations_in, told_of, with_relation, without_names
 from schema import Entity
 from tests.unit.policies.builders import candidate
 
@@ -125,3 +125,38 @@ def test_places_and_what_is_the_users_own_stay(summary: str) -> None:
 )
 def test_a_claim_in_which_a_name_may_be_left_is_not_kept(summary: str) -> None:
     assert may_name_others(summary, ("Maya",))
+
+
+@pytest.mark.parametrize(
+    ("summary", "left"),
+    [
+        ("Maya's mother Rosa has diabetes.", "Maya's mother has diabetes."),
+        ("Maya's mum, Rosa, has diabetes.", "Maya's mum has diabetes."),
+        ("Maya's kids Ben and Zoe are both asthmatic.", "Maya's kids are both asthmatic."),
+        ("Maya's aunt rosa has breast cancer.", "Maya's aunt has breast cancer."),
+        ("Maya's mother-in-law Greta Lind is deaf in one ear.", "Maya's mother-in-law is deaf in one ear."),
+        ("Sofia, Maya's niece, is blind.", "Maya's niece is blind."),
+        ('Maya: "my little one, Mia, is lactose intolerant."', 'Maya: "my little one is lactose intolerant."'),
+        ('Maya: "Mum has diabetes."', 'Maya: "Mum has diabetes."'),
+    ],
+)
+def test_what_somebody_is_to_the_user_stays_where_their_name_goes(summary: str, left: str) -> None:
+    people = [word for word in ("Rosa", "Ben", "Zoe", "Greta Lind", "Sofia", "Mia", "Mum") if word in summary]
+    assert with_relation(without_names(summary, names_in(summary, *people))) == left
+
+
+@pytest.mark.parametrize(
+    ("masked", "left"),
+    [
+        ("Maya told her mum [person] has HIV.", "Maya told her mum [person] has HIV."),
+        ("Maya's aunt [person] Kowalska has HIV.", "Maya's aunt [person] Kowalska has HIV."),
+        ("Maya's friend [person]-Novak has HIV.", "Maya's friend [person]-Novak has HIV."),
+        ("Maya's boss [person] de la Cruz is pregnant.", "Maya's boss [person] de la Cruz is pregnant."),
+    ],
+)
+def test_a_name_is_left_out_only_where_it_is_surely_the_relatives_and_whole(masked: str, left: str) -> None:
+    assert with_relation(masked) == left
+
+
+def test_a_fact_is_of_the_relative_whom_the_claim_names() -> None:
+    assert relations_in("Maya's mum Rosa has diabetes.", ["Rosa", "Karin"]) == {"Rosa": "user's mum"}

@@ -1,0 +1,84 @@
+"""Others of whom something sensitive is told: their names go, what they are to the user stays, or nothing is kept."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Final, Generic, TypeVar
+
+from memory.context import MemoryContext
+from policies.privacy.third_parties import (
+    claim_words,
+    may_name_others,
+    relations_in,
+    told_of,
+    with_relation,
+    without_names,
+)
+from schema import MAX_SUMMARY_CHARS, Candidate, Fact, Memory, Policy, Status, Subject
+
+REASON: Final = "others_sensitive_data"
+_LATEST: Final = 20
+"""How many memories are asked what the user is called in the turns that they came of."""
+Told = TypeVar("Told", Candidate, Memory)
+
+
+@dataclass(frozen=True)
+class Masked(Generic[Told]):
+    """What may be kept of a claim, None where it must not be; and the words that no raw turn of it may keep."""
+
+    kept: Told | None
+    hidden: tuple[str, ...] = ()
+
+
+def without_others(told: Told, own: Sequence[str], policy: Policy) -> Masked[Told]:
+    """Return a claim without the names of others of whom it tells something sensitive; `own` are the user's names."""
+    if policy.others_sensitive_data == "keep":
+        return Masked(told)
+    names: tuple[str, ...] = told_of(told, own)
+    summary: str = without_names(told.summary, names)[:MAX_SUMMARY_CHARS]
+    if may_name_others(summary, own):
+        # Which word is the name nothing knows: none of the claim stays in the raw turn.
+        return Masked(None, (*names, *claim_words(summary, own)))
+    if names and policy.others_sensitive_data == "drop":
+        return Masked(None, names)
+    if not names:
+        return Masked(told)
+    relations = relations_in(told.summary, names)
+    update = {
+        "summary": with_relation(summary),
+        "tags": tuple(tag for tag in told.tags if tag == without_names(tag, names)),
+        "entities": tuple(one for one in told.entities if one.text == without_names(one.text, names)),
+        "facts": tuple(kept for fact in told.facts if (kept := _fact(fact, names, relations)) is not None),
+    }
+    return Masked(told.model_copy(update=update), names)
+
+
+def stated_without_others(told: Told, subject: Subject, context: MemoryContext) -> Told | None:
+    """Return what somebody states of a subject outright without the names of others; None where it must not be kept."""
+    masked = without_others(told, (), context.policy)
+    if masked.hidden:
+        # Only now is it worth asking what the user is called, whose own name stays.
+        masked = without_others(told, own_names(subject, context), context.policy)
+    return masked.kept
+
+
+def own_names(subject: Subject, context: MemoryContext) -> tuple[str, ...]:
+    """Return what a user is called: by their id, as they said, and in the turns that their latest memories came of."""
+    now = datetime.now(UTC)
+    named = context.catalog.context(subject, (), topics_since=now, questions_since=now).name
+    latest = context.catalog.list_memories(subject, statuses=tuple(Status), limit=_LATEST)
+    turns = context.catalog.sources(subject, sorted({id_ for memory in latest for id_ in memory.source_turn_ids}))
+    names = (subject.subject_id, named, *(turn.user_name() for turn in turns))
+    return tuple(dict.fromkeys(name for name in names if name))
+
+
+def _fact(fact: Fact, names: Sequence[str], relations: dict[str, str]) -> Fact | None:
+    """Return a fact without a name: of the relative where the claim says who that is, none otherwise."""
+    if fact.entity in relations:
+        fact = fact.model_copy(update={"entity": relations[fact.entity]})
+    entity = with_relation(without_names(fact.entity, names))
+    fact = fact.model_copy(update={"entity": entity})
+    text = f"{fact.entity} {fact.verb} {fact.object}"
+    return fact if text == without_names(text, names) and "[" not in entity else None
