@@ -23,6 +23,7 @@ _SAY_NOTHING: Final = words(
 )
 """Verbs beside which "it" may stand for what follows: "it takes courage to ask"; what makes, shows or helps was
 named before."""
+_TOGETHER: Final = (" each other", " one another", " as a team", " together")
 _ALONE: Final = words("do did does have has am was will would can is are were too")
 
 
@@ -98,3 +99,9 @@ def _is_empty(parsed: Parsed, place: int) -> bool:
     adjective = next((c for c in parsed.children(head) if parsed.tokens[c].dep in ("acomp", "attr")), None)
     deeper = {parsed.tokens[c].dep for c in parsed.children(adjective)} if adjective is not None else set()
     return weather or bool({"xcomp", "ccomp", "csubj"} & (below | deeper))
+
+
+def is_of_several(parsed: Parsed) -> bool:
+    """Return whether "we" do what nobody does alone: "we rock as a team", "we help each other"."""
+    text = f" {parsed.text_of(range(len(parsed.tokens)))} ".lower()
+    return any(token.lower == "we" for token in parsed.tokens) and any(said in text for said in _TOGETHER)

@@ -31,8 +31,6 @@ _BESIDE_SUBJECT: Final = frozenset({"both", "all", "personally", "myself", "ours
 _CLITICS: Final = frozenset({"'m", "'ve", "'d", "'ll", "'re"})
 _CUT_OFF: Final = frozenset({"d", "ll", "m", "ve", "re", "nt"})
 """What a parser cuts from "wed" and "well" as if it were "we'd" and "we'll"."""
-_TOGETHER: Final = (["each", "other"], ["one", "another"], ["as", "a", "team"], ["together"])
-"""What is said of several only."""
 _QUOTES: Final = frozenset({'"', "``", "''", "“", "”", "'", "‘"})
 _ANYONE: Final = words("if when you whenever how once as thank")
 
@@ -263,11 +261,6 @@ class _Writer:
     def _are_several(self, subject: int) -> bool:
         """Return whether "we" are said to be what one alone is not: "we are friends", "we're 20 now", "we met"."""
         verb = _finite(self.tokens, subject)
-        lowers = [token.lower for token in self.tokens]
-        if any(
-            lowers[place : place + len(told)] == told for told in _TOGETHER for place in range(subject, len(lowers))
-        ):
-            return True
         if verb is None or self.tokens[verb].lower not in ("are", "'re", "were", "'ve", "have", "met"):
             return False
         heads = {verb, self.tokens[verb].head}

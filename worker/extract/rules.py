@@ -14,7 +14,7 @@ from policies.language.annotation import Note, notes_of, with_notes
 from policies.language.dates import Looks, find_dates
 from policies.language.fidelity import is_faithful
 from policies.language.languages import ENGLISH
-from policies.language.leaning import pointer_of
+from policies.language.leaning import is_of_several, pointer_of
 from policies.language.narration import Narrator, narrated
 from policies.language.parse import Parsed
 from policies.language.people import Person, introduced_in
@@ -261,7 +261,12 @@ def _told(said: Statement, parts: Parts, notes: Sequence[tuple[Note, ...]], name
     """Return a statement told of its speaker, None where it is to be quoted."""
     if said.manner in ("called", "instruction", "reminder"):
         return _order_told(said, parts, notes, name)
-    if said.manner == "answer" or said.quote or any(one.of_others for one, _ in parts) or not parts:
+    if (
+        said.manner == "answer"
+        or said.quote
+        or any(one.of_others or is_of_several(part) for one, part in parts)
+        or not parts
+    ):
         return None
     assistant = said.last.other
     narrator = Narrator(name, assistant)
