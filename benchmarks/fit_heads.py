@@ -33,7 +33,7 @@ _PARSE_AT_ONCE: Final = 64
 
 @dataclass(frozen=True)
 class Row:
-    """A labelled utterance; `labels` by head, as text. A head that it has no label for does not learn from it."""
+    """A labelled utterance; `labels` by head, as text. A head of which nothing was said is not fitted on it."""
 
     author: str
     text: str
@@ -99,19 +99,20 @@ def balanced(truth: NDArray[np.str_], said: NDArray[np.str_]) -> float:
 
 def held_out(rows: Sequence[Row], parsed: Any, unparsed: Any) -> None:
     """Print how right each head is on each author when fitted on the others, with and without a parse."""
+    every_author = np.array([row.author for row in rows])
+    every_parsed, every_unparsed = parsed, unparsed
     print("head        majority  accuracy  balanced  without parse  by author")
     for head in HEADS:
-        of_head = _labelled(rows, head)
-        truth = np.array([rows[place].labels[head] for place in of_head])
-        authors = np.array([rows[place].author for place in of_head])
-        seen, unseen = parsed[of_head], unparsed[of_head]
+        labelled = np.array([head in row.labels for row in rows])
+        truth = np.array([row.labels[head] for row in rows if head in row.labels])
+        authors, parsed, unparsed = every_author[labelled], every_parsed[labelled], every_unparsed[labelled]
         found = truth.copy()
         plainly = truth.copy()
         by_author, majority = [], []
         for author in np.unique(authors):
             rest, mine = authors != author, authors == author
-            model = fitted(_both(seen[rest], unseen[rest]), np.concatenate([truth[rest], truth[rest]]))
-            found[mine], plainly[mine] = model.predict(seen[mine]), model.predict(unseen[mine])
+            model = fitted(_both(parsed[rest], unparsed[rest]), np.concatenate([truth[rest], truth[rest]]))
+            found[mine], plainly[mine] = model.predict(parsed[mine]), model.predict(unparsed[mine])
             by_author.append(f"{author} {(found[mine] == truth[mine]).mean():.2f}")
             common = Counter(truth[rest].tolist()).most_common(1)[0][0]
             majority.append((truth[mine] == common).sum())
@@ -129,25 +130,20 @@ def held_out(rows: Sequence[Row], parsed: Any, unparsed: Any) -> None:
                 )
 
 
-def _labelled(rows: Sequence[Row], head: str) -> list[int]:
-    """Return the places of the rows that have a label for a head."""
-    return [place for place, row in enumerate(rows) if head in row.labels]
-
-
 def _both(parsed: Any, unparsed: Any) -> Any:
     from scipy.sparse import vstack
 
     return vstack([parsed, unparsed])
 
 
-def write(rows: Sequence[Row], parsed: Any, unparsed: Any, path: Path) -> None:
+def write(rows: Sequence[Row], features: Any, path: Path) -> None:
     """Write the weights of all heads, fitted on all authors, in eight bits each with a scale a label."""
     columns, bias = [], []
     labels: dict[str, Any] = {}
     for head in HEADS:
-        of_head = _labelled(rows, head)
-        truth = np.array([rows[place].labels[head] for place in of_head])
-        model = fitted(_both(parsed[of_head], unparsed[of_head]), np.concatenate([truth, truth]))
+        labelled = np.array([head in row.labels for row in rows])
+        truth = np.array([row.labels[head] for row in rows if head in row.labels])
+        model = fitted(features[np.concatenate([labelled, labelled])], np.concatenate([truth, truth]))
         columns.append(model.coef_.T)
         bias.append(model.intercept_)
         labels[f"labels_{head}"] = np.array(["1"]) if head in _YES_NO else model.classes_.astype("U")
@@ -175,7 +171,7 @@ def main(
     unparsed = matrix([features_of(r.text, None, r.before, r.language) for r in rows])
     if held:
         held_out(rows, parsed, unparsed)
-    write(rows, parsed, unparsed, out)
+    write(rows, _both(parsed, unparsed), out)
 
 
 if __name__ == "__main__":

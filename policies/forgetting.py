@@ -6,11 +6,13 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from itertools import pairwise
 from typing import Final
 
 from policies.language.attributes import ATTRIBUTES
 from policies.language.sentences import words
-from policies.language.wording import Wording, contents, read
+from policies.language.wording import Wording, content, contents, read
+from policies.privacy.sensitive import is_of, kind_called
 from schema import Candidate, ForgetRequest, Memory, MemoryType, Policy
 
 _WHOSE: Final = re.compile(r"^(?:the user|my|our|i|i'm|i've)(?:['’]s)?\s+", re.IGNORECASE)
@@ -20,7 +22,9 @@ _IDLE: Final = contents(
         "profile part bit last previous whole entire everything anything nothing all something say said told mention "
         "mentioned tell talk entirely completely altogether business forget delete erase remove wipe remember know "
         "knew heard hear keep kept save saved store stored never pretend rather prefer undo unsay take back out away "
-        "trace mind please ok okay sorry thanks happened going"
+        "trace mind please ok okay sorry thanks happened going matter remark comment opinion ever drop bin lose ditch "
+        "scrap discard withdraw retract strike purge clean clear vanish disappear retain reason need call good kind "
+        "pray must should could would hey haha lol oh actually just kindly abt whole gone longer left stay rid"
     )
 )
 """Words of a wish to forget that name nothing."""
@@ -32,6 +36,11 @@ _NEAR_SHARE: Final = 0.5
 """Share of the check threshold from which the memory nearest to a wish that means nothing else may be meant."""
 _TIE: Final = 0.03
 """Cosine within which two memories are equally near."""
+_FAINT_SHARE: Final = 0.2
+_ALONE_SHARE: Final = 0.4
+"""Shares of the check threshold from which may be meant what has a word of the wish, and what only stands out."""
+_STANDS_OUT: Final = 0.1
+"""By how much of cosine one memory is nearer to a wish than all others that may be meant, to stand out."""
 
 _AT_ONCE: Final = timedelta(hours=1)
 """How long before a wish a turn may lie that is what was just said."""
@@ -42,6 +51,8 @@ _PIECES: Final = re.compile(
     re.IGNORECASE,
 )
 """Where a summary that tells several things may be cut: between clauses with a subject of their own."""
+
+_SPOKEN_WORD: Final = re.compile(r"[^\W_][^\s,;:!?]*[^\W_]|[^\W_]")
 
 Shares = Mapping[str, float]
 
@@ -93,13 +104,27 @@ def meant_by(request: ForgetRequest, known: Sequence[Known], policy: Policy, nam
         return Meant(perhaps=surely) if request.doubtful else Meant(surely=surely)
     maybe = [place for place, sure in enumerate(judged) if sure is None]
     named = [place for place in maybe if wish.shares_a_word(known[place], name)]
-    return Meant(perhaps=_nearest(named, known, policy) or _nearest(maybe, known, policy))
+    return Meant(
+        perhaps=tuple(place for place in maybe if wish.is_of_its_kind(known[place].memory))
+        or _nearest(named, known, policy)
+        or _nearest(maybe, known, policy)
+        or _nearest(named, known, policy, _FAINT_SHARE)
+        or _standing_out(maybe, known, policy)
+    )
 
 
 def names_nothing(what: str, name: str = "") -> bool:
     """Return whether the words of a wish to forget say nothing of what is to be forgotten: "say I never said it"."""
     wording = read(what, name)
     return not (wording.words - _IDLE) and not wording.quantities
+
+
+def bare(what: str, name: str = "") -> str:
+    """Return the words of a wish to forget that name something, as they stand: "I withdraw my remark about Leo; remove
+    it" is "about Leo"; "" where none does."""
+    spoken = _SPOKEN_WORD.findall(what)
+    naming = [place for place, word in enumerate(spoken) if not names_nothing(word, name)]
+    return " ".join(spoken[max(naming[0] - 1, 0) : naming[-1] + 1]) if naming else ""
 
 
 def pieces_of(summary: str) -> tuple[str, ...]:
@@ -137,6 +162,8 @@ class _Wish:
     """The words with which it names them."""
     is_own: bool
     """Whether it speaks of the user, or of what is theirs."""
+    kind: str | None
+    """The kind of sensitive data that it names as a whole: "my medical stuff"."""
 
     @classmethod
     def of(cls, request: ForgetRequest, name: str) -> _Wish:
@@ -152,7 +179,11 @@ class _Wish:
         if request.attribute is not None and request.attribute in ATTRIBUTES:
             named.setdefault(request.attribute, frozenset())
         naming = frozenset().union(*named.values()) - wording.bearers
-        return cls(request, wording, words, frozenset(named), naming, own)
+        kinds = {kind_called(word) for word in _SPOKEN_WORD.findall(request.what) if content(word.lower()) in words}
+        kinds.discard(None)
+        is_narrow = any(ATTRIBUTES[attribute].single for attribute in named)
+        kind = kinds.pop() if len(kinds) == 1 and not is_narrow else None
+        return cls(request, wording, words, frozenset(named), naming, own, kind)
 
     def judge_whole(self, known: Known, policy: Policy, name: str) -> bool | None:
         """Return whether something, or a clause of it, is meant: as `judge`."""
@@ -181,6 +212,10 @@ class _Wish:
         said = read(known.memory.summary, name)
         return self.words <= said.words | {quantity.value for quantity in said.quantities}
 
+    def is_of_its_kind(self, memory: Memory | Candidate) -> bool:
+        """Return whether something speaks of the kind of sensitive data that the wish names as a whole."""
+        return self.kind is not None and (self.kind in memory.tags or is_of(self.kind, memory.summary))
+
     def shares_a_word(self, known: Known, name: str) -> bool:
         """Return whether something has a content word of the wish."""
         said = read(known.memory.summary, name)
@@ -189,8 +224,9 @@ class _Wish:
     def _is_of_another(self, memory: Memory | Candidate, said: Wording) -> bool:
         """Return whether it is told of somebody whom a wish about the user does not name, or not of whom the wish
         names."""
-        others = said.bearers | _named(memory, said)
-        names_them = bool(self.wording.words & others)
+        others = said.bearers | _named(memory, said)  # "my teacher Ann" is named by "my teacher", too.
+        called = {before for before, name in pairwise(said.order) if name in others - said.bearers}
+        names_them = bool(self.wording.words & (others | called))
         return bool(self.is_own and others and not names_them) or bool(self.wording.bearers - said.words)
 
     def _is_named(self, known: Known, said: Wording) -> bool:
@@ -227,16 +263,31 @@ def _turn_of(memory: Memory | Candidate) -> str:
     return memory.source_turn_ids[-1] if memory.source_turn_ids else ""
 
 
-def _nearest(places: Sequence[int], known: Sequence[Known], policy: Policy) -> tuple[int, ...]:
-    """Return the nearest of what may be meant, with what is as near, if it is near at all."""
+def _nearest(
+    places: Sequence[int], known: Sequence[Known], policy: Policy, share: float = _NEAR_SHARE
+) -> tuple[int, ...]:
+    """Return the nearest of what may be meant, with what is as near, if it is near at all: from `share` of the check
+    threshold on."""
     near = {
         place: similarity
         for place in places
         if (similarity := known[place].similarity) is not None
-        and similarity >= _thresholds(known[place].memory.type, policy)[1] * _NEAR_SHARE
+        and similarity >= _thresholds(known[place].memory.type, policy)[1] * share
     }
     best = max(near.values(), default=0.0)
     return tuple(place for place, similarity in near.items() if similarity >= best - _TIE)
+
+
+def _standing_out(places: Sequence[int], known: Sequence[Known], policy: Policy) -> tuple[int, ...]:
+    """Return the one that is much nearer than all others, though a topic and what is told of it are far apart:
+    "my politics" and a vote."""
+    ranked = sorted(places, key=lambda place: -(known[place].similarity or 0.0))
+    if not ranked:
+        return ()
+    first, *rest = (known[place].similarity or 0.0 for place in ranked)
+    least = _thresholds(known[ranked[0]].memory.type, policy)[1] * _ALONE_SHARE
+    stands = first >= max(least, (rest[0] if rest else 0.0) + _STANDS_OUT)
+    return (ranked[0],) if stands else ()
 
 
 def _thresholds(type_: MemoryType, policy: Policy) -> tuple[float, float]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from schema import Turn
 from schema.settings import Settings
 from stores.mailbox import Receipt, TurnQuota
-from stores.queue import create_celery, open_mailbox, send_turn
+from stores.queue import create_publisher, open_mailbox, send_turn
 from stores.redis import open_redis
 
 
@@ -17,14 +17,9 @@ class Broker:
 
     def __init__(self, settings: Settings, *, timeout: float) -> None:
         self._look_after = settings.sweep_seconds
-        self._app = create_celery(settings)
-        self._app.conf.broker_transport_options = {
-            **self._app.conf.broker_transport_options,
-            "socket_timeout": timeout,
-            "socket_connect_timeout": timeout,
-        }
+        self._publisher = create_publisher(settings, timeout=timeout)
         self._redis = open_redis(settings, timeout=timeout, retries=0)
-        self._mailbox = open_mailbox(settings, self._redis, self._app)
+        self._mailbox = open_mailbox(settings, self._redis, self._publisher)
         self._quota = TurnQuota(settings.quota_user_turns_per_minute, settings.quota_tenant_turns_per_minute)
 
     def park(self, turn: Turn, *, was_accepted: bool = False) -> Receipt:
@@ -47,7 +42,7 @@ class Broker:
         Raises:
             BrokerFailed: the broker does not take it.
         """
-        send_turn(self._app, turn)
+        send_turn(self._publisher, turn)
 
     def pending_turns(self) -> int:
         """Return how many turns of all subjects wait.
@@ -59,11 +54,9 @@ class Broker:
 
     def load(self) -> None:
         """Import what a first call would import, without connecting."""
-        self._app.finalize()
-        with self._app.connection_for_write() as connection:
-            connection.get_transport_cls()
+        self._publisher.load()
 
     def close(self) -> None:
         """Close all connections."""
         self._redis.close()
-        self._app.close()
+        self._publisher.close()

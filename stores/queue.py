@@ -11,9 +11,8 @@ import ssl
 from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime
-from typing import Any
+from typing import TYPE_CHECKING, Any, Final
 
-from celery import Celery
 from kombu import Exchange, Queue
 from kombu.exceptions import KombuError
 from kombu.utils.url import maybe_sanitize_url
@@ -24,6 +23,11 @@ from schema import Subject, Turn
 from schema.errors import BrokerOutage
 from schema.settings import Settings
 from stores.mailbox import Mailbox
+from stores.publisher import Publisher
+
+if TYPE_CHECKING:
+    # A chat backend that only enqueues installs no Celery.
+    from celery import Celery
 
 INGEST_QUEUE = "memory_ingest_queue"
 NIGHTLY_QUEUE = "memory_nightly_queue"
@@ -56,11 +60,29 @@ _VISIBILITY_SECONDS = 30
 worker died before it parked it lies nowhere else. One that is given out twice finds its mailbox held or empty."""
 
 
-def create_celery(settings: Settings) -> Celery:
-    """Return a Celery application that can send; the worker configures its own side on top of it.
+_TRANSPORT_OPTIONS: Final = {
+    "visibility_timeout": _VISIBILITY_SECONDS,
+    # Past that, a killed worker's messages come back in 6 to 13 s with these two, after about 100 s without.
+    "unacked_restore_interval": 5,
+    "unacked_restore_throttle": 1,
+    # A worker that dies in a sweep holds up everybody's sweeps for this long (default 300).
+    "unacked_mutex_expire": 15,
+    "socket_timeout": 10,
+    "socket_connect_timeout": 2,
+    "socket_keepalive": True,
+    "health_check_interval": 10,
+}
+"""Source of the numbers: measured on kombu 5.7 with Redis, see `docs/decisions/0003-celery-on-redis.md`."""
+_RETRIES: Final = {"max_retries": 1, "interval_start": 0, "interval_step": 0, "interval_max": 0}
+"""One try and no pauses: a broker that refuses connections answers within 5 ms instead of 600."""
+_TASK_QUEUES: Final = tuple(Queue(name, Exchange(name), routing_key=name) for name in QUEUES)
+"""As Celery itself makes a queue that a sender names: exchange and key are called like the queue."""
 
-    Source of the numbers: measured on kombu 5.7 with Redis, see `docs/decisions/0003-celery-on-redis.md`.
-    """
+
+def create_celery(settings: Settings) -> Celery:
+    """Return a Celery application that can send; the worker configures its own side on top of it."""
+    from celery import Celery
+
     app = Celery("afterturn", broker=settings.broker_url)
     app.conf.update(
         task_serializer="json",
@@ -69,47 +91,45 @@ def create_celery(settings: Settings) -> Celery:
         # Without it every new producer thread pays 5 to 8 ms for a result backend that nobody asked for.
         result_backend_thread_safe=True,
         task_default_queue=INGEST_QUEUE,
-        # As Celery itself makes a queue that a sender names: exchange and key are called like the queue.
-        task_queues=[Queue(name, Exchange(name), routing_key=name) for name in QUEUES],
+        task_queues=list(_TASK_QUEUES),
         task_create_missing_queues=False,
-        broker_transport_options={
-            "visibility_timeout": _VISIBILITY_SECONDS,
-            # Past that, a killed worker's messages come back in 6 to 13 s with these two, after about 100 s without.
-            "unacked_restore_interval": 5,
-            "unacked_restore_throttle": 1,
-            # A worker that dies in a sweep holds up everybody's sweeps for this long (default 300).
-            "unacked_mutex_expire": 15,
-            "socket_timeout": 10,
-            "socket_connect_timeout": 2,
-            "socket_keepalive": True,
-            "health_check_interval": 10,
-        },
-        # One try and no pauses: a broker that refuses connections answers within 5 ms instead of 600.
-        task_publish_retry_policy={"max_retries": 1, "interval_start": 0, "interval_step": 0, "interval_max": 0},
+        broker_transport_options=dict(_TRANSPORT_OPTIONS),
+        task_publish_retry_policy=dict(_RETRIES),
     )
-    if settings.broker_url.startswith("rediss://"):
-        # Unless the URL says more, kombu takes any certificate: whoever stands between reads what people say.
-        app.conf.broker_use_ssl = {"ssl_cert_reqs": ssl.CERT_REQUIRED}
+    if tls := _tls(settings):
+        app.conf.broker_use_ssl = tls
     return app
 
 
-def open_mailbox(settings: Settings, redis: Redis, app: Celery) -> Mailbox:
-    """Return the mailboxes in a Redis, whose notifications are messages of an application."""
-    return Mailbox(redis, notify=lambda subject: notify(app, subject), slots=settings.tenant_seats)
+def create_publisher(settings: Settings, *, timeout: float) -> Publisher:
+    """Return what sends to the queues as a Celery application does, and needs no Celery; each wait of it ends within
+    `timeout` seconds."""
+    options = {**_TRANSPORT_OPTIONS, "socket_timeout": timeout, "socket_connect_timeout": timeout}
+    return Publisher(settings.broker_url, _TASK_QUEUES, options=options, tls=_tls(settings), retries=_RETRIES)
 
 
-def send_turn(app: Celery, turn: Turn) -> None:
+def _tls(settings: Settings) -> dict[str, Any]:
+    # Unless the URL says more, kombu takes any certificate: whoever stands between reads what people say.
+    return {"ssl_cert_reqs": ssl.CERT_REQUIRED} if settings.broker_url.startswith("rediss://") else {}
+
+
+def open_mailbox(settings: Settings, redis: Redis, sender: Celery | Publisher) -> Mailbox:
+    """Return the mailboxes in a Redis, whose notifications are messages of a sender."""
+    return Mailbox(redis, notify=lambda subject: notify(sender, subject), slots=settings.tenant_seats)
+
+
+def send_turn(sender: Celery | Publisher, turn: Turn) -> None:
     """Put one turn onto the ingest queue.
 
     Raises:
         BrokerOutage: the broker does not take it.
     """
-    _send(app, INGEST_TURN, [turn.model_dump(mode="json", exclude_none=True)], INGEST_QUEUE, f"turn {turn.turn_id}")
+    _send(sender, INGEST_TURN, [turn.model_dump(mode="json", exclude_none=True)], INGEST_QUEUE, f"turn {turn.turn_id}")
 
 
-def notify(app: Celery, subject: Subject) -> None:
+def notify(sender: Celery | Publisher, subject: Subject) -> None:
     """Ask any worker to look into a subject's mailbox."""
-    _send(app, DRAIN_MAILBOX, [subject.tenant_id, subject.subject_id], INGEST_QUEUE, "one subject")
+    _send(sender, DRAIN_MAILBOX, [subject.tenant_id, subject.subject_id], INGEST_QUEUE, "one subject")
 
 
 def request_night_page(app: Celery, run_id: str) -> None:
@@ -152,25 +172,34 @@ def ask_workers(app: Celery, timeout: float) -> list[dict[str, Any]]:
     Raises:
         BrokerOutage: the broker does not answer.
     """
-    with _translated(app):
+    with _translated(app.conf.broker_url):
         return app.control.broadcast(IN_HAND, reply=True, timeout=timeout) or []
 
 
-def _send(app: Celery, task: str, args: list[Any], queue: str, shown_as: str, *, priority: int | None = None) -> None:
+def _send(
+    sender: Celery | Publisher,
+    task: str,
+    args: list[Any],
+    queue: str,
+    shown_as: str,
+    *,
+    priority: int | None = None,
+) -> None:
     options: dict[str, Any] = {} if priority is None else {"priority": priority}
-    with _translated(app):
-        app.send_task(
+    url = sender.url if isinstance(sender, Publisher) else sender.conf.broker_url
+    with _translated(url):
+        sender.send_task(
             task, args=args, queue=queue, ignore_result=True, argsrepr=f"({shown_as})", kwargsrepr="{}", **options
         )
 
 
 @contextmanager
-def _translated(app: Celery) -> Iterator[None]:
+def _translated(url: str) -> Iterator[None]:
     """Raise what keeps a broker from a message as what it is, whichever library says so."""
     try:
         yield
     except (KombuError, RedisError, OSError) as error:
         raise BrokerOutage(
-            f"the broker at {maybe_sanitize_url(app.conf.broker_url)} takes no message: {error}. Start one "
+            f"the broker at {maybe_sanitize_url(url)} takes no message: {error}. Start one "
             "(`afterturn run` brings its own) or set AFTERTURN_BROKER_URL"
         ) from error

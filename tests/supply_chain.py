@@ -11,15 +11,15 @@ from __future__ import annotations
 import json
 import re
 import sys
-import tomllib
 import uuid
 from collections.abc import Iterator
 from dataclasses import dataclass
-from importlib.metadata import PackageNotFoundError, metadata
+from importlib.metadata import PackageNotFoundError, metadata, version
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
+import yaml
 
 ROOT = Path(__file__).parents[1]
 LOCK = ROOT / "requirements.lock"
@@ -92,6 +92,11 @@ class Package:
     hashes: tuple[str, ...]
 
 
+def version_of_next_release() -> str:
+    """Return the version that chart, compose and image are written for; a package has that of its tag."""
+    return str(yaml.safe_load((ROOT / "deploy" / "helm" / "Chart.yaml").read_text())["appVersion"])
+
+
 def locked(lock: Path = LOCK) -> list[Package]:
     """Return what a lock file pins, in its order."""
     text = lock.read_text()
@@ -133,8 +138,8 @@ def is_allowed(expression: str) -> bool:
 
 def bill(packages: list[Package]) -> dict[str, Any]:
     """Return the bill of materials, in CycloneDX 1.6: the same lock makes the same bill."""
-    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
-    name = f"{project['name']}@{project.get('version', '0')}"
+    release = version("afterturn")
+    name = f"afterturn@{release}"
     serial = uuid.uuid5(uuid.NAMESPACE_URL, name + "".join(digest for one in packages for digest in one.hashes))
     return {
         "bomFormat": "CycloneDX",
@@ -145,8 +150,8 @@ def bill(packages: list[Package]) -> dict[str, Any]:
             "component": {
                 "type": "application",
                 "bom-ref": f"pkg:pypi/{name}",
-                "name": project["name"],
-                "version": project.get("version", "0"),
+                "name": "afterturn",
+                "version": release,
                 "purl": f"pkg:pypi/{name}",
                 "licenses": [{"expression": "Apache-2.0"}],
             }

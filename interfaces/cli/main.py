@@ -51,6 +51,7 @@ _COMMANDS: Final = {
     "status": "status",
     "doctor": "doctor",
     "settings": "configuration",
+    "costs": "costs",
     "nights": "nights",
     "night": "nights",
     "dead-letters": "dead_letters",

@@ -204,7 +204,8 @@ def _discovery_document(issuer: str) -> dict[str, Any]:
         IssuerAway: it cannot be read.
     """
     try:
-        with urllib.request.urlopen(issuer.rstrip("/") + _DISCOVERY, timeout=_FETCH_SECONDS) as answer:
+        # The settings take no issuer but one of http or https.
+        with urllib.request.urlopen(issuer.rstrip("/") + _DISCOVERY, timeout=_FETCH_SECONDS) as answer:  # nosec B310
             document: dict[str, Any] = json.loads(answer.read(_MOST_BYTES))
         if document["issuer"] != issuer or not _is_address(document["jwks_uri"]):
             raise IssuerAway("the discovery document of the OpenID provider is of another issuer")

@@ -34,7 +34,7 @@ _OF_A_THING: Final = frozenset({"forget", "remember", "never_mention", "stop", "
 _AGREES: Final = 0.25
 _SURELY_AGREES: Final = 0.5
 _HEAD_ALONE: Final = 0.75
-_FORGET_ALONE: Final = 0.4
+_FORGET_ALONE: Final = 0.6
 """Less for a wish to forget: what the head alone finds is in doubt, and what is in doubt is hidden and not lost."""
 _HEAD_SURE: Final = 0.95
 _NOT_OWN: Final = frozenset({"task", "fiction", "quoted", "reported"})
@@ -51,8 +51,12 @@ _COLON: Final = re.compile(r"[:：](?=\s|[^\W\d])")
 _BOUNDARY: Final = re.compile(
     r"[,;，。；！？]\s*|\s[–—-]\s+|:\s+|：|\s+(?=(?:and|but|so|then|y|pero|und|aber|et|mais|ale)\s)", re.IGNORECASE
 )
-_TAG_QUESTION: Final = re.compile(r",\s*[^\W\d_]+(?:\s[^\W\d_]+)?\s?[?？]\Z")
-"""What makes no question of an order: ", capisce?"."""
+_TAG_QUESTION: Final = re.compile(
+    r"(?:,\s*[^\W\d_]+(?:\s[^\W\d_]+)?|"
+    r"\s(?:yeah|yes|ok|okay|k|right|alright|please|pls|plz|(?:will|would|could|can) you))\s?[?？]\Z",
+    re.IGNORECASE,
+)
+"""What makes no question of an order: ", capisce?", "forget my job, would you?"."""
 _JOINED: Final = re.compile(r"(?:and|so|then|y|und|et)\s", re.IGNORECASE)
 
 

@@ -61,13 +61,14 @@ _PLACES: Final = re.compile(
 _CALLED: Final = {
     name: kind
     for kind, names in {
-        "health": "health medical illness sickness disease diseases wellbeing medicine",
+        "health": "health medical illness illnesses ailment ailments sickness disease diseases diagnosis wellbeing "
+        "medicine medication medications meds",
         "sexuality": "sexuality sex orientation gender",
         "religion": "religion faith beliefs religious",
         "politics": "politics political voting",
         "origin": "ethnicity race origin immigration",
         "crime": "crime crimes criminal arrest",
-        "money": "money finance finances financial salary income debt debts",
+        "money": "money finance finances financial salary wages earnings income savings debt debts",
     }.items()
     for name in names.split()
 }

@@ -14,6 +14,7 @@ from stores.catalog.access import KeyStore, MemberStore
 from stores.catalog.agents import AgentStore
 from stores.catalog.changes import Changes, IndexJob, Outcome
 from stores.catalog.context import drop_stale_context, read_context, read_topics
+from stores.catalog.costs import Costs
 from stores.catalog.decay import DecayStore
 from stores.catalog.documents import DocumentStore
 from stores.catalog.engine import read_only
@@ -83,6 +84,7 @@ class Catalog:
         self.documents = DocumentStore(self._engine, self._writers)
         self.webhooks = WebhookStore(self._engine, self._writers)
         self.registry = Registry(self._engine, self._writers)
+        self.costs = Costs(self._engine)
         self._graph = graph
 
     @property

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Final
 
 from sqlalchemy import Engine, inspect, text
 from sqlalchemy.exc import DBAPIError
@@ -11,10 +12,10 @@ from schema.errors import CatalogUnavailable
 from stores.catalog.writers import Writers
 from stores.postgres import explain
 
-HEAD = "0010"
-"""The newest revision in `migrations/versions`. A migration only adds, so that workers of the version before can go on,
-and start again, while an update rolls."""
 _SCRIPTS = Path(__file__).parent / "migrations"
+HEAD: Final = max(path.name[:4] for path in (_SCRIPTS / "versions").glob("[0-9]*.py"))
+"""The newest revision in `migrations/versions`, whose files are named by theirs. A migration only adds, so that
+workers of the version before can go on, and start again, while an update rolls."""
 _MIGRATING = 0x41465452
 """The advisory lock of Postgres under which one process at a time migrates; any number that nobody else takes."""
 

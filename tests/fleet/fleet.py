@@ -27,7 +27,7 @@ from tests.fleet.oracle import Notes, notes_of
 ROOT = Path(__file__).parents[2]
 WAIT_SECONDS = float(os.environ.get("FLEET_WAIT_SECONDS", "180"))
 """How long a test waits for what must come; a mutation that keeps it from coming is found sooner with less."""
-ORACLE = {"extractor": "tests.fleet.oracle:open_extractor", "llm": "tests.fleet.oracle:open_model"}
+ORACLE: dict[str, Any] = {"extractor": "tests.fleet.oracle:open_extractor", "llm": "tests.fleet.oracle:open_model"}
 
 
 def wait_until(condition: Callable[[], bool], what: str, seconds: float = WAIT_SECONDS) -> None:
@@ -40,13 +40,16 @@ def wait_until(condition: Callable[[], bool], what: str, seconds: float = WAIT_S
 
 class Fleet:
     """The processes of one test, and what they work on. `settings` are those of all processes; workers reach the
-    broker at `workers_url` where that is another."""
+    broker at `workers_url` where that is another. One that `joins` leaves what is in the broker."""
 
-    def __init__(self, url: str, folder: Path, *, workers_url: str | None = None, **settings: Any) -> None:
+    def __init__(
+        self, url: str, folder: Path, *, workers_url: str | None = None, joins: bool = False, **settings: Any
+    ) -> None:
         given = {"lease_seconds": 3, "sweep_seconds": 1, **settings}
         self.settings = Settings(broker_url=url, data_dir=folder / "data", **given)
         self.redis = Redis.from_url(url)
-        self.redis.flushdb()
+        if not joins:
+            self.redis.flushdb()
         self.stores: Stores = open_stores(self.settings)
         self.celery = create_celery(self.settings)
         self.mailbox = open_mailbox(self.settings, self.redis, self.celery)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import tomllib
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +17,7 @@ from schema.settings import Settings, variable_of  # noqa: E402
 from stores.queue import INGEST_QUEUE, NIGHTLY_QUEUE  # noqa: E402
 from tests.chart import CHART, EXAMPLES, rendered  # noqa: E402
 from tests.commands import all_commands  # noqa: E402
+from tests.supply_chain import version_of_next_release  # noqa: E402
 
 ROOT = Path(__file__).parents[2]
 KUBERNETES = "1.37"
@@ -119,12 +119,21 @@ def test_every_pod_is_behind_a_network_policy(manifests: list[Manifest]) -> None
 
 
 def test_tables_are_migrated_before_the_pods_of_a_version_start(manifests: list[Manifest]) -> None:
-    hooks = {one["kind"]: one["metadata"]["annotations"] for one in manifests if "annotations" in one["metadata"]}
-    assert hooks["Job"]["helm.sh/hook"] == "pre-install,pre-upgrade"
-    # A version that comes back reads its own settings, and the tables stay.
-    assert hooks["ConfigMap"]["helm.sh/hook"] == "pre-install,pre-upgrade,pre-rollback"
-    # The job reads the settings.
-    assert int(hooks["ConfigMap"]["helm.sh/hook-weight"]) < 0
+    [job] = of_kind(manifests, "Job").values()
+    assert job["metadata"]["annotations"]["helm.sh/hook"] == "pre-install,pre-upgrade"
+    # It runs before the ConfigMap of its version is there, and reads the same settings.
+    [container] = job["spec"]["template"]["spec"]["containers"]
+    assert [list(source) for source in container["envFrom"]] == [["secretRef"]]
+    given = {variable["name"]: variable["value"] for variable in container["env"]}
+    assert given == of_kind(manifests, "ConfigMap")["settings"]["data"]
+
+
+def test_nothing_stays_behind_when_the_release_is_uninstalled(manifests: list[Manifest]) -> None:
+    """Helm takes out what belongs to a release, and a hook does not: only one that deletes itself may be one."""
+    for one in manifests:
+        annotations = one["metadata"].get("annotations", {})
+        if "helm.sh/hook" in annotations:
+            assert "hook-succeeded" in annotations["helm.sh/hook-delete-policy"], one["kind"]
 
 
 def test_the_fleet_scales_on_the_age_of_the_oldest_turn_and_then_on_the_list(
@@ -158,7 +167,6 @@ def test_a_chart_without_the_name_of_the_secret_says_what_to_give() -> None:
         rendered({})
 
 
-def test_the_chart_has_the_version_of_the_project() -> None:
-    version = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"].get("version", "0.1.0")
+def test_the_chart_has_the_version_of_the_next_release() -> None:
     chart = yaml.safe_load((CHART / "Chart.yaml").read_text())
-    assert (chart["version"], chart["appVersion"]) == (version, version)
+    assert chart["version"] == chart["appVersion"] == version_of_next_release()

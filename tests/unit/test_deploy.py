@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 import re
 import shlex
+import subprocess
+import sys
 import tomllib
 from pathlib import Path
 from typing import Any
@@ -15,6 +17,7 @@ from redbeat.schedulers import RedBeatConfig
 
 from schema.settings import Settings, variable_of
 from tests.commands import all_commands
+from tests.supply_chain import version_of_next_release
 
 ROOT = Path(__file__).parents[2]
 COMPOSE: dict[str, Any] = yaml.safe_load((ROOT / "docker-compose.yml").read_text())
@@ -23,7 +26,7 @@ FLEET = ("worker", "beat")
 DOCKERFILE = (ROOT / "deploy" / "Dockerfile").read_text()
 PROJECT: dict[str, Any] = tomllib.loads((ROOT / "pyproject.toml").read_text())
 
-_PINNED = re.compile(r"[^:@]+:v?\d+\.\d+\.\d+[\w.-]*")
+_PINNED = re.compile(r"[^:@]+:v?\d+\.\d+\.\d+[\w.-]*(@sha256:[0-9a-f]{64})?")
 _VARIABLE = re.compile(r"\$\{([A-Z_]+)")
 
 
@@ -81,11 +84,39 @@ def test_every_service_says_how_it_is_restarted_and_how_long_it_may_take_to_stop
 
 @pytest.mark.parametrize("name", SERVICES)
 def test_every_image_is_pinned_to_a_version(name: str) -> None:
-    assert _PINNED.match(SERVICES[name]["image"])
+    assert _PINNED.fullmatch(SERVICES[name]["image"])
 
 
-def test_the_image_of_the_fleet_carries_the_version_of_the_project() -> None:
-    assert SERVICES["worker"]["image"] == f"afterturn:{PROJECT['project']['version']}"
+@pytest.mark.parametrize(
+    ("image", "pinned"),
+    [
+        ("redis", False),
+        ("redis:latest", False),
+        ("redis:9", False),
+        ("valkey/valkey:9.1.1-alpine", True),
+        ("valkey/valkey:9.1.1-alpine@sha256:" + "0" * 64, True),
+        ("valkey/valkey:9.1.1-alpine@sha256:abc", False),
+    ],
+)
+def test_an_image_without_a_version_is_refused_and_one_with_a_digest_too_is_not(image: str, pinned: bool) -> None:
+    assert bool(_PINNED.fullmatch(image)) == pinned
+
+
+def test_compose_says_nothing_that_its_schema_does_not_know() -> None:
+    checked = subprocess.run(
+        [sys.executable, "-m", "check_jsonschema", "--builtin-schema", "vendor.compose-spec", "docker-compose.yml"],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    if "No module named" in checked.stderr:
+        pytest.skip("check-jsonschema is in requirements-dev.lock: `make install` brings it")
+    assert checked.returncode == 0, checked.stdout
+
+
+def test_the_image_of_the_fleet_carries_the_version_of_the_next_release() -> None:
+    assert SERVICES["worker"]["image"] == f"afterturn:{version_of_next_release()}"
 
 
 def test_the_fleet_is_built_from_the_dockerfile() -> None:
@@ -186,7 +217,7 @@ def test_prometheus_asks_where_metrics_are_shown() -> None:
 def test_the_image_of_postgres_adds_age_to_the_very_image_that_runs() -> None:
     from_images = re.findall(r"^FROM (\S+)", (ROOT / "deploy" / "postgres" / "Dockerfile").read_text(), re.MULTILINE)
     assert len(set(from_images)) == 1
-    assert _PINNED.match(from_images[0])
+    assert _PINNED.fullmatch(from_images[0])
 
 
 # -- the image ----------------------------------------------------------------------------------------------------
@@ -198,7 +229,7 @@ def test_the_image_is_built_in_stages_from_one_pinned_base() -> None:
     outside = [words[0] for words in bases if words[0] not in names]
     assert len(STAGES) > 1
     assert len(outside) == 1
-    assert _PINNED.match(outside[0])
+    assert _PINNED.fullmatch(outside[0])
 
 
 def test_the_image_does_not_run_as_root() -> None:
@@ -240,7 +271,7 @@ def test_the_image_installs_what_is_locked_by_hash_and_nothing_else() -> None:
 
 def test_the_image_knows_its_version_with_no_package_of_ours_installed() -> None:
     [version] = [rest.partition("=")[2] for stage in STAGES for name, rest in stage if name == "ARG"]
-    assert version == PROJECT["project"]["version"]
+    assert version == version_of_next_release()
     assert "afterturn-$VERSION.dist-info" in DOCKERFILE
 
 

@@ -11,7 +11,7 @@ from redis._parsers.base import BaseParser
 from recall.events import listen
 from schema.errors import BrokerOutage, OperatorError, Outage, Transient
 from schema.settings import Settings
-from stores.queue import create_celery
+from stores.queue import create_celery, create_publisher
 from stores.redis import LONGEST_BLOCK_SECONDS, open_async_redis, open_redis, translated
 
 
@@ -72,15 +72,21 @@ def test_a_broker_that_is_away_is_named_without_its_password() -> None:
 def test_messages_go_over_tls_only_to_who_proves_who_they_are_unless_the_url_says_otherwise(
     query: str, checked: ssl.VerifyMode
 ) -> None:
-    celery = create_celery(Settings(broker_url=f"rediss://broker.example.org:6380/0{query}"))
-    with celery.connection_for_write() as connection:
-        assert isinstance(connection.ssl, dict)
-        assert connection.ssl["ssl_cert_reqs"] is checked
+    settings = Settings(broker_url=f"rediss://broker.example.org:6380/0{query}")
+    with (
+        create_celery(settings).connection_for_write() as celerys,
+        create_publisher(settings, timeout=1.0).connection as ours,
+    ):
+        for connection in (celerys, ours):
+            assert isinstance(connection.ssl, dict)
+            assert connection.ssl["ssl_cert_reqs"] is checked
 
 
 def test_a_broker_without_tls_is_asked_for_none() -> None:
-    with create_celery(Settings(broker_url="redis://broker.example.org:6379/0")).connection_for_write() as connection:
+    settings = Settings(broker_url="redis://broker.example.org:6379/0")
+    with create_celery(settings).connection_for_write() as connection:
         assert not connection.ssl
+    assert not create_publisher(settings, timeout=1.0).connection.ssl
 
 
 def test_who_waits_on_a_stream_is_not_given_up_before_the_stream_says_that_nothing_happened() -> None:

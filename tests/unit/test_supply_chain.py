@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
-import pytest
+import tomllib
 
-from tests.supply_chain import bill, is_allowed, locked, refused
+import pytest
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
+
+from tests.supply_chain import ROOT, bill, is_allowed, locked, refused
 
 
 def test_the_bill_names_every_locked_package_with_the_hashes_of_its_files() -> None:
@@ -38,3 +42,22 @@ def test_every_locked_package_may_be_used() -> None:
 )
 def test_an_alternative_is_enough_and_every_part_of_it_counts(licence: str, allowed: bool) -> None:
     assert is_allowed(licence) == allowed
+
+
+def test_each_extra_that_runs_has_a_lock_of_its_own_with_the_versions_of_all() -> None:
+    together = {(package.name, package.version) for package in locked()}
+    own = {path.stem: {(one.name, one.version) for one in locked(path)} for path in (ROOT / "locks").glob("*.lock")}
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    assert own.keys() == {"base", *project["optional-dependencies"]} - {"build", "dev", "fuzz"}
+    for extra, packages in own.items():
+        assert packages <= together, extra
+        for wanted in [*project["dependencies"], *project["optional-dependencies"].get(extra, ())]:
+            name = canonicalize_name(Requirement(wanted).name)
+            assert name in {name for name, _ in packages}, f"{extra}: make lock KEEP=1"
+
+
+def test_the_base_is_small() -> None:
+    base = locked(ROOT / "locks" / "base.lock")
+    assert len([one for one in base if not one.marker]) <= 20
+    heavy = {"celery", "numpy", "onnxruntime", "spacy", "sqlalchemy"}
+    assert not heavy & {one.name for one in base}

@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass
 from typing import Final
 
-from policies.forgetting import names_nothing
+from policies.forgetting import bare, names_nothing
 from policies.language.orders import Order, about_of
 from policies.language.people import people_in
 from worker.extract.utterances import Utterance
@@ -45,7 +45,9 @@ def forgetting_named(one: Utterance, order: Order) -> Forgetting | None:
         return None if order.doubtful else Forgetting(one, _EVERYTHING, is_all=True)
     if names_nothing(order.object_text):
         return forgetting_just_said(one)
-    return Forgetting(one, order.object_text, is_doubtful=order.doubtful)
+    # What the head alone found is a whole sentence, of which some words name what is meant.
+    text = order.object_text if order.sure or not order.doubtful else bare(order.object_text)
+    return Forgetting(one, text, is_doubtful=order.doubtful)
 
 
 def forgetting_just_said(one: Utterance) -> Forgetting:

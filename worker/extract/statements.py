@@ -9,6 +9,7 @@ from itertools import takewhile
 from typing import Final
 
 from policies.admission import is_own_news
+from policies.forgetting import names_nothing
 from policies.language.clauses import Mood, main_clauses
 from policies.language.corrections import is_correction
 from policies.language.languages import ENGLISH, OTHER
@@ -251,7 +252,10 @@ def _obey(
             break
         if order.reaches_back and order.intent in _KEEPING and not found and before is None:
             waiting = order  # What it is about follows: "This is between us, I failed".
-        ordered = _reaching_back(one, order, found, before) if order.reaches_back else _ordered(one, order)
+        back = order.reaches_back or (
+            order.intent == "forget" and order.scope != "all" and names_nothing(order.object_text)
+        )
+        ordered = _reaching_back(one, order, found, before) if back else _ordered(one, order)
         if ordered is not None:
             found.append(ordered)
             before = None
@@ -287,8 +291,6 @@ def _forget_before(
     last = found[-1] if found and isinstance(found[-1], Statement) else None
     if last is not None and last.last.start >= where.start:
         found.pop()
-        if not order.sure:
-            return None
     return forgetting_of(one, order, where, said)
 
 

@@ -47,6 +47,13 @@ volumes:
     emptyDir: {sizeLimit: {{ .dataSize | default "1Gi" }}}
 {{- end -}}
 
+{{- define "afterturn.settings" -}}
+AFTERTURN_DATA_DIR: /data
+{{- range $name, $value := .Values.settings }}
+{{ $name }}: {{ $value | quote }}
+{{- end }}
+{{- end -}}
+
 {{- define "afterturn.container" -}}
 image: {{ include "afterturn.image" .root | quote }}
 imagePullPolicy: {{ .root.Values.image.pullPolicy }}
@@ -55,7 +62,9 @@ securityContext:
   readOnlyRootFilesystem: true
   capabilities: {drop: [ALL]}
 envFrom:
+  {{- if not .beforeRelease }}
   - configMapRef: {name: {{ include "afterturn.name" .root }}-settings}
+  {{- end }}
   - secretRef: {name: {{ required "secretName: name the Secret with AFTERTURN_BROKER_URL and AFTERTURN_CATALOG_URL" .root.Values.secretName | quote }}}
 volumeMounts:
   - {name: tmp, mountPath: /tmp}

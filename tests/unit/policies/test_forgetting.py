@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from policies.forgetting import Known, left_of, meant_by, pieces_of
-from schema import ForgetRequest
+from policies.forgetting import Known, bare, left_of, meant_by, pieces_of
+from schema import Entity, ForgetRequest
 from tests.unit.policies.builders import POLICY, memory
 
 NEXT_DAY: Final = datetime(2026, 11, 3, 9, tzinfo=UTC)
@@ -95,3 +95,35 @@ def test_a_wish_that_names_the_day_takes_what_was_told_then() -> None:
     at = datetime(2026, 11, 2, 9, tzinfo=UTC)
     told = [Known(memory(summary="Maya hurts.", said_at=at)), Known(memory(summary="Maya swims.", said_at=NEXT_DAY))]
     assert meant_by(wish("the bad one", said_on=at.date()), told, POLICY, "Maya").perhaps == (0,)
+
+
+def test_what_stands_out_may_be_meant_though_it_is_far_from_what_the_wish_names() -> None:
+    facts = [known("Maya voted for the bridge.", 0.36), known("Maya collects stamps.", 0.02)]
+    assert meant_by(wish("my ballots"), facts, POLICY, "Maya").perhaps == (0,)
+
+
+def test_a_wish_that_names_a_kind_of_sensitive_data_may_mean_all_that_speaks_of_it() -> None:
+    facts = [known("Maya has hepatitis."), known("Maya sings bass."), known("Maya was treated for a tumour.")]
+    assert meant_by(wish("my medical history"), facts, POLICY, "Maya").perhaps == (0, 2)
+
+
+def test_a_wish_that_names_an_attribute_does_not_mean_its_whole_kind() -> None:
+    facts = [known("Maya has debts of 3000 euros.", debt=0.8), known("Maya earns 52k.", income=0.8)]
+    assert meant_by(wish("my salary"), facts, POLICY, "Maya").surely == (1,)
+
+
+def test_somebody_with_a_name_is_meant_by_what_they_are_called_too() -> None:
+    teacher = memory(summary="Maya's teacher Ann is late.", entities=(Entity(text="Ann", type="PERSON"),))
+    assert meant_by(wish("my teacher"), [Known(teacher, 0.5, {})], POLICY, "Maya").surely == (0,)
+
+
+@pytest.mark.parametrize(
+    ("what", "named"),
+    [
+        ("I withdraw my remark about Leo; remove it", "about Leo"),
+        ("Bitcoin thing, please you forget", "Bitcoin"),
+        ("erase that please", ""),
+    ],
+)
+def test_a_whole_sentence_is_cut_to_the_words_that_name_something(what: str, named: str) -> None:
+    assert bare(what) == named
