@@ -14,11 +14,12 @@ import numpy as np
 from pydantic import ValidationError
 
 from memory.context import MemoryContext
+from memory.document_lines import document_lines, document_of, import_document
 from memory.item_lines import item_lines, item_of
 from memory.others import own_names, without_others
 from memory.publish import publish
 from policies.privacy.third_parties import with_relation, without_names
-from schema import AuditAction, AuditEntry, Event, EventName, Memory, Status, Subject, Turn
+from schema import AuditAction, AuditEntry, Event, EventName, Memory, Seen, Status, Subject, Turn
 from schema.errors import Refused
 from stores.catalog import Changes
 from stores.index.base import Vector
@@ -40,19 +41,25 @@ class NotALine(Refused, ValueError):
 
 @dataclass
 class Imported:
-    """How many memories and items of the store were written, and how many were there already and stay as they are."""
+    """How many memories, items of the store and documents were written, and how many were there already and stay as
+    they are."""
 
     written: int = 0
     known: int = 0
     items: int = 0
     known_items: int = 0
+    documents: int = 0
+    known_documents: int = 0
     refused: int = 0
     """Memories that may not be kept: they may name somebody else beside what is sensitive of them."""
 
 
-def export(stores: Stores, *, subject: Subject | None = None, vectors: bool = False) -> Iterator[str]:
+def export(
+    stores: Stores, *, subject: Subject | None = None, vectors: bool = False, seen: tuple[Seen, ...] | None = None
+) -> Iterator[str]:
     """Yield one line of what this is, then one for each memory, whatever its status, with the raw turns that it came
-    from, and its vector if asked for, and one for each item of the store; of one subject or of all."""
+    from, and its vector if asked for, one for each item of the store, and one for each document; of one subject or of
+    all. Of documents those that somebody sees, all of them where `seen` is None: some are another person's alone."""
     yield _line({"afterturn": FORMAT, "model": stores.embedder.name if vectors else None})
     for whose in [subject] if subject else _everybody(stores):
         memories = stores.catalog.list_memories(whose, statuses=tuple(Status), limit=_ALL)
@@ -70,6 +77,7 @@ def export(stores: Stores, *, subject: Subject | None = None, vectors: bool = Fa
                     }
                 )
         yield from map(_line, item_lines(whose, stores, datetime.now(UTC)))
+        yield from map(_line, document_lines(whose, stores, seen))
 
 
 def import_lines(lines: Iterable[str], context: MemoryContext, *, by: str, now: datetime) -> Imported:
@@ -85,6 +93,9 @@ def import_lines(lines: Iterable[str], context: MemoryContext, *, by: str, now: 
         if not line.strip():
             continue
         value = _value(number, line)
+        if "document" in value:
+            _write_document(number, value, result, context, by=by, now=now)
+            continue
         if "item" in value:
             _write_item(number, value, result, context, now=now)
             continue
@@ -189,6 +200,18 @@ def _write_item(number: int, value: dict[str, Any], result: Imported, context: M
     new = context.catalog.items.import_new(subject, [item], now)
     result.items += new
     result.known_items += 1 - new
+
+
+def _write_document(
+    number: int, value: dict[str, Any], result: Imported, context: MemoryContext, *, by: str, now: datetime
+) -> None:
+    try:
+        document, is_held = document_of(value)
+    except (ValueError, TypeError) as error:
+        raise NotALine(f"line {number} is no document of an export ({type(error).__name__})") from None
+    is_new = import_document(document, is_held=is_held, context=context, by=by, now=now)
+    result.documents += is_new
+    result.known_documents += not is_new
 
 
 def _read(number: int, value: dict[str, Any]) -> tuple[dict[str, Any] | None, Memory | None, list[Turn], Vector | None]:

@@ -16,6 +16,7 @@ from datetime import timedelta
 
 from schema import Memory, Subject
 from stores.catalog import IndexJob
+from stores.catalog.indexed import text_of
 from stores.failpoints import hit
 from stores.index.base import Entry, Family, Vector
 from stores.open import Stores
@@ -90,56 +91,34 @@ def overtaken(
 class _State:
     """What the catalog has of some jobs' memories and chunks."""
 
-    entries: list[Entry] = field(default_factory=list)
-    chunks: list[Entry] = field(default_factory=list)
+    entries: dict[Family, list[Entry]] = field(default_factory=lambda: defaultdict(list))
     gone: dict[tuple[Family, Subject], list[uuid.UUID]] = field(default_factory=dict)
-    """Keys of memories and chunks that it no longer has."""
+    """Keys of what it no longer has."""
     versions: dict[uuid.UUID, int] = field(default_factory=dict)
 
 
 def _read(jobs: Sequence[IndexJob], stores: Stores, known: dict[tuple[uuid.UUID, int], Vector]) -> _State:
-    """Read what the index is told. `known` gets the vectors, by memory and version, so that whoever reads again need
+    """Read what the indexes are told. `known` gets the vectors, by memory and version, so that whoever reads again need
     not embed again."""
     state = _State()
-    by_subject: dict[Subject, list[IndexJob]] = defaultdict(list)
+    grouped: dict[tuple[Family, Subject], list[IndexJob]] = defaultdict(list)
     for job in jobs:
-        by_subject[job.subject].append(job)
-    for subject, of_subject in by_subject.items():
-        _read_chunks(subject, of_subject, stores, known, state)
-        of_memories = [job for job in of_subject if job.family is Family.MEMORIES]
-        memories = stores.catalog.memories(subject, [job.memory_id for job in of_memories])
-        missing = [memory for memory in memories.values() if (memory.id, memory.version) not in known]
-        embedded = stores.embedder.embed([memory.summary for memory in missing]) if missing else ()
+        grouped[job.family, job.subject].append(job)
+    for (family, subject), of_subject in grouped.items():
+        items = stores.catalog.families.of(family, subject, [job.memory_id for job in of_subject])
+        missing = [item for item in items.values() if (item.id, item.version) not in known]
+        embedded = stores.embedder.embed([text_of(item) for item in missing]) if missing else ()
         known.update({(one.id, one.version): vector for one, vector in zip(missing, embedded, strict=True)})
-        state.entries += [Entry.of(memory, known[memory.id, memory.version]) for memory in memories.values()]
-        state.versions |= {memory.id: memory.version for memory in memories.values()}
-        if gone := [job.index_key for job in of_memories if job.memory_id not in memories]:
-            state.gone[Family.MEMORIES, subject] = gone
+        state.entries[family] += [Entry.of(item, known[item.id, item.version]) for item in items.values()]
+        state.versions |= {item.id: item.version for item in items.values()}
+        if gone := [job.index_key for job in of_subject if job.memory_id not in items]:
+            state.gone[family, subject] = gone
     return state
 
 
-def _read_chunks(
-    subject: Subject,
-    jobs: Sequence[IndexJob],
-    stores: Stores,
-    known: dict[tuple[uuid.UUID, int], Vector],
-    state: _State,
-) -> None:
-    of_chunks = [job for job in jobs if job.family is Family.CHUNKS]
-    chunks = stores.catalog.documents.chunks(subject, [job.memory_id for job in of_chunks])
-    missing = [chunk for chunk in chunks.values() if (chunk.id, chunk.version) not in known]
-    embedded = stores.embedder.embed([chunk.content for chunk in missing]) if missing else ()
-    known.update({(one.id, one.version): vector for one, vector in zip(missing, embedded, strict=True)})
-    state.chunks += [Entry.of_chunk(chunk, known[chunk.id, chunk.version]) for chunk in chunks.values()]
-    state.versions |= {chunk.id: chunk.version for chunk in chunks.values()}
-    if gone := [job.index_key for job in of_chunks if job.memory_id not in chunks]:
-        state.gone[Family.CHUNKS, subject] = gone
-
-
 def _tell(state: _State, stores: Stores) -> None:
-    if state.entries:
-        stores.index.upsert(state.entries)
-    if state.chunks:
-        stores.chunks.upsert(state.chunks)
+    for family, entries in state.entries.items():
+        if entries:
+            stores.index_of(family).upsert(entries)
     for (family, subject), keys in state.gone.items():
         stores.index_of(family).delete(subject, keys)

@@ -17,6 +17,7 @@ from memory.indexing import index, is_late, overtaken
 from memory.metrics import count_committed, count_searchable
 from memory.stages import stage
 from stores.catalog import Changes, IndexJob
+from stores.catalog.indexed import text_of
 from stores.failpoints import hit
 from stores.index.base import Family, Vector
 
@@ -109,8 +110,7 @@ def _completed(
     vectors: Mapping[uuid.UUID, Vector], changes: Changes, context: MemoryContext
 ) -> dict[uuid.UUID, Vector]:
     """Return the vectors, with those of the memories and chunks that have none yet."""
-    texts = {memory.id: memory.summary for memory in (*changes.created, *changes.updated)}
-    texts |= {chunk.id: chunk.content for chunk in changes.chunks}
+    texts = {item.id: text_of(item) for item in changes.indexed}
     missing = [id_ for id_ in texts if id_ not in vectors]
     embedded = context.embedder.embed([texts[id_] for id_ in missing]) if missing else ()
     return {**vectors, **dict(zip(missing, embedded, strict=True))}

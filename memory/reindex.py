@@ -7,19 +7,19 @@ from collections import defaultdict
 from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
 
-from schema import Chunk, Memory, Status, Subject, index_key
+from schema import Chunk, Memory, Subject
 from schema.errors import IndexUnbuilt, MoveRefused
+from stores.catalog.indexed import text_of
 from stores.catalog.reindex_jobs import LoggedWrite
 from stores.graph import RebuildableGraph
-from stores.index.base import Entry
+from stores.index.base import Entry, Family
 from stores.open import Stores
 
 _SUBJECTS_A_PAGE = 100
-_MEMORIES_A_CALL = 256
-_EVERY_STATUS = tuple(Status)
-_ALL = 10**9
+_A_CALL = 256
 _LOOKED_AT = 32
-"""Memories of which an index that was built has at least one; a few may be missing for the sweep to repair."""
+"""Of so many memories, or others of a family, an index that was built has at least one; a few may be missing for the
+sweep to repair."""
 
 
 def target_of(stores: Stores) -> str:
@@ -28,8 +28,9 @@ def target_of(stores: Stores) -> str:
 
 
 def reindex(stores: Stores, progress: Callable[[int], None] = lambda _: None) -> int:
-    """Put all memories into the index of the settings, and then what was written meanwhile. Returns how many the first
-    were. Begins where an earlier call to the same index and model was broken off. `progress` hears the number so far.
+    """Put all memories into the index of the settings, all else that has vectors into those of its family beside it,
+    and then what was written meanwhile. Returns how many the memories were. Begins where an earlier call to the same
+    index and model was broken off. `progress` hears the number so far.
 
     The fleet may work on, with these settings or with others.
 
@@ -128,12 +129,16 @@ def must_be_built(stores: Stores) -> None:
 
 
 def _has_nothing(stores: Stores) -> bool:
-    """Return whether there are memories that it was told of, and the index has none of them."""
-    sample = stores.catalog.reindex_jobs.some_memories(_LOOKED_AT)
+    """Return whether there is something of a family that its index was told of, and it has none of it."""
+    return any(_lacks(family, stores) for family in Family)
+
+
+def _lacks(family: Family, stores: Stores) -> bool:
     by_subject: dict[Subject, list[uuid.UUID]] = defaultdict(list)
-    for subject, type_, id_ in sample:
-        by_subject[subject].append(index_key(subject.subject_id, type_, id_))
-    return bool(sample) and not any(stores.index.fetch(subject, keys) for subject, keys in by_subject.items())
+    for subject, key in stores.catalog.families.some_keys(family, _LOOKED_AT):
+        by_subject[subject].append(key)
+    index = stores.index_of(family)
+    return bool(by_subject) and not any(index.fetch(subject, keys) for subject, keys in by_subject.items())
 
 
 def catch_up(stores: Stores) -> int:
@@ -155,41 +160,27 @@ def _by_subject(written: Sequence[LoggedWrite]) -> list[tuple[Subject, list[Logg
 
 
 def _tell(subject: Subject, written: Sequence[LoggedWrite], stores: Stores) -> None:
-    _tell_chunks(subject, [write.memory_id for write in written if write.type is None], stores)
-    of_memories = {write.memory_id: write.type for write in written if write.type is not None}
-    memories = stores.catalog.memories(subject, of_memories)
-    gone = {index_key(subject.subject_id, type_, id_) for id_, type_ in of_memories.items() if id_ not in memories}
-    _upsert(list(memories.values()), stores)
-    if gone:
-        stores.index.delete(subject, sorted(gone))
-
-
-def _tell_chunks(subject: Subject, ids: Sequence[uuid.UUID], stores: Stores) -> None:
-    chunks = stores.catalog.documents.chunks(subject, ids)
-    _upsert_chunks(list(chunks.values()), stores)
-    if gone := sorted({id_ for id_ in ids if id_ not in chunks}):
-        stores.chunks.delete(subject, gone)
-
-
-def _upsert_chunks(chunks: Sequence[Chunk], stores: Stores) -> None:
-    for start in range(0, len(chunks), _MEMORIES_A_CALL):
-        page = chunks[start : start + _MEMORIES_A_CALL]
-        vectors = stores.embedder.embed([chunk.content for chunk in page])
-        stores.chunks.upsert([Entry.of_chunk(*pair) for pair in zip(page, vectors, strict=True)])
+    by_family: dict[Family, dict[uuid.UUID, uuid.UUID]] = defaultdict(dict)
+    for write in written:
+        by_family[write.family][write.memory_id] = write.index_key
+    for family, key_of in by_family.items():
+        items = stores.catalog.families.of(family, subject, key_of)
+        _upsert(family, list(items.values()), stores)
+        if gone := sorted({key for id_, key in key_of.items() if id_ not in items}):
+            stores.index_of(family).delete(subject, gone)
 
 
 def _index_all_of(subject: Subject, stores: Stores) -> int:
-    after: uuid.UUID | None = None
-    while page := stores.catalog.documents.all_chunks(subject, after=after, limit=_MEMORIES_A_CALL):
-        _upsert_chunks(page, stores)
-        after = page[-1].id
-    memories = stores.catalog.list_memories(subject, statuses=_EVERY_STATUS, limit=_ALL)
-    _upsert(memories, stores)
-    return len(memories)
+    memories = 0
+    for family in Family:
+        for page in stores.catalog.families.pages(family, subject, _A_CALL):
+            _upsert(family, page, stores)
+            memories += len(page) if family is Family.MEMORIES else 0
+    return memories
 
 
-def _upsert(memories: Sequence[Memory], stores: Stores) -> None:
-    for start in range(0, len(memories), _MEMORIES_A_CALL):
-        page = memories[start : start + _MEMORIES_A_CALL]
-        vectors = stores.embedder.embed([memory.summary for memory in page])
-        stores.index.upsert([Entry.of(*pair) for pair in zip(page, vectors, strict=True)])
+def _upsert(family: Family, items: Sequence[Memory | Chunk], stores: Stores) -> None:
+    for start in range(0, len(items), _A_CALL):
+        page = items[start : start + _A_CALL]
+        vectors = stores.embedder.embed([text_of(item) for item in page])
+        stores.index_of(family).upsert([Entry.of(*pair) for pair in zip(page, vectors, strict=True)])

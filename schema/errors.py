@@ -8,7 +8,7 @@ adapter raises these in the place of its library's own. What is none of them is 
 from __future__ import annotations
 
 import uuid
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 # -- the kinds --------------------------------------------------------------------------------------------------------
 
@@ -157,23 +157,32 @@ class ConcurrentChange(Outage):
 
 
 class UnderLegalHold(Refused):
-    """Memories are under legal hold that would be removed, or say what would be: nothing was.
+    """Memories or documents are under legal hold that would be removed, or say what would be: nothing was.
 
-    `ids` are theirs; the message says which they are, and what to do.
+    `ids` are those of the memories and `documents` those of the documents; the message says which they are, and what
+    to do.
     """
 
     _NAMED = 20
 
-    def __init__(self, ids: Iterable[uuid.UUID]) -> None:
+    def __init__(self, ids: Iterable[uuid.UUID] = (), documents: Iterable[str] = ()) -> None:
         self.ids = tuple(sorted(ids))
-        super().__init__(self.ids)
+        self.documents = tuple(sorted(documents))
+        super().__init__(self.ids, self.documents)
 
     def __str__(self) -> str:
-        named = ", ".join(map(str, self.ids[: self._NAMED])) + (" ..." if len(self.ids) > self._NAMED else "")
-        return (
-            f"nothing was erased: {len(self.ids)} memories that it would take are under legal hold ({named}). "
-            "If they may go, lift the holds first: `afterturn holds lift ID --why ...`"
+        kinds = ("memories", list(map(str, self.ids))), ("documents", list(self.documents))
+        held = " and ".join(
+            f"{len(ids)} {kind} that it would take are under legal hold ({self._listed(ids)})"
+            for kind, ids in kinds
+            if ids
         )
+        lift = [*(["ID"] if self.ids else []), *(["--user SUBJECT --document ID"] if self.documents else [])]
+        commands = " and ".join(f"`afterturn holds lift {what} --why ...`" for what in lift)
+        return f"nothing was erased: {held}. If they may go, lift the holds first: {commands}"
+
+    def _listed(self, ids: Sequence[str]) -> str:
+        return ", ".join(ids[: self._NAMED]) + (" ..." if len(ids) > self._NAMED else "")
 
 
 # -- who may what -----------------------------------------------------------------------------------------------------

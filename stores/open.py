@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 
 from sqlalchemy import Engine
 
@@ -17,7 +18,7 @@ from stores.embedding.base import Embedder
 from stores.fulltext import FullText
 from stores.graph import Graph, open_graph
 from stores.index import TransactionalIndex, open_index
-from stores.index.base import Family, Index
+from stores.index.base import BESIDE, Family, Index
 from stores.index.lazy import LazyIndex, LazyTransactionalIndex
 
 
@@ -33,12 +34,17 @@ class Stores:
     graph: Graph
     embedder: Embedder
     accesses: Accesses
-    chunks: Index
-    """The vectors of documents' parts; made with the first of them."""
+    beside: Mapping[Family, Index]
+    """Where the vectors of the other families lie; each is made with its first use."""
+
+    @property
+    def chunks(self) -> Index:
+        """The vectors of documents' parts."""
+        return self.beside[Family.CHUNKS]
 
     def index_of(self, family: Family) -> Index:
         """Return where the vectors of a family lie."""
-        return self.chunks if family is Family.CHUNKS else self.index
+        return self.index if family is Family.MEMORIES else self.beside[family]
 
     @cached_property
     def fulltext(self) -> FullText:
@@ -53,7 +59,8 @@ class Stores:
     def close(self) -> None:
         self.accesses.close()
         self.index.close()
-        self.chunks.close()
+        for index in self.beside.values():
+            index.close()
         self.catalog.close()
 
 
@@ -70,12 +77,12 @@ def open_stores(settings: Settings, *, makes_catalog: bool = True) -> Stores:
     engine = open_catalog_engine(settings, makes_catalog=makes_catalog)
     index = open_index(settings, embedder, engine)
     graph = open_graph(settings, engine)
-    chunks = open_chunks(settings, embedder, engine)
+    beside = open_beside(settings, embedder, engine)
     catalog = Catalog(
         engine,
         index if isinstance(index, TransactionalIndex) else None,
         graph,
-        transactional_chunks=chunks if isinstance(chunks, TransactionalIndex) else None,
+        transactional_beside={family: one for family, one in beside.items() if isinstance(one, TransactionalIndex)},
     )
     return Stores(
         settings=settings,
@@ -85,14 +92,14 @@ def open_stores(settings: Settings, *, makes_catalog: bool = True) -> Stores:
         graph=graph,
         embedder=embedder,
         accesses=Accesses(catalog),
-        chunks=chunks,
+        beside=beside,
     )
 
 
-def open_chunks(settings: Settings, embedder: Embedder, engine: Engine) -> LazyIndex:
-    """Return where the vectors of documents' parts lie, opened at its first use."""
+def open_beside(settings: Settings, embedder: Embedder, engine: Engine | None = None) -> dict[Family, LazyIndex]:
+    """Return where the vectors of the families beside the memories lie, each opened at its first use."""
     kind = LazyTransactionalIndex if settings.index == "pgvector" else LazyIndex
-    return kind(lambda: open_index(settings, embedder, engine, Family.CHUNKS))
+    return {family: kind(partial(open_index, settings, embedder, engine, family)) for family in BESIDE}
 
 
 def policy_on_scale_of(embedder: Embedder) -> Policy:

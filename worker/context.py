@@ -53,7 +53,7 @@ def open_worker_context(settings: Settings, celery: Celery) -> WorkerContext:
     guarded = replace(
         memory,
         index=GuardedIndex(memory.index, index_breaker),
-        chunks=GuardedIndex(memory.chunks, index_breaker),
+        beside={family: GuardedIndex(index, index_breaker) for family, index in memory.beside.items()},
         embedder=GuardedEmbedder(memory.embedder, embedder_breaker),
     )
     return worker_context_of(guarded)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable
+from contextlib import suppress
 from datetime import UTC, datetime, timedelta
 from functools import cache, partial
 from typing import Any
@@ -15,7 +16,6 @@ from pydantic import ValidationError
 
 from memory.attributes import prototypes_of
 from memory.documents.indexing import make_searchable
-from memory.documents.put import DocumentRefused
 from memory.documents.put import put_document as put
 from memory.events import announce_left
 from memory.failures import is_transient
@@ -27,10 +27,12 @@ from memory.reindex import must_be_built
 from memory.tracing import start_tracing
 from schema import Document, Subject, Turn
 from schema.errors import (
+    BrokerOutage,
     ConflictingTurn,
     OperatorError,
     Outage,
     QuotaExceeded,
+    Refused,
     exit_code_of,
 )
 from stores.failpoints import hit
@@ -186,13 +188,13 @@ def condense(tenant_id: str, subject_id: str) -> None:
 
 @app.task(name=PUT_DOCUMENT)
 def put_document(*arguments: Any, **named: Any) -> None:
-    """Keep a document that came as a message, and make it searchable."""
+    """Keep a document that came as a message, and ask for it to be made searchable: turns do not wait for that."""
     context = _context()
     given = arguments[0] if len(arguments) == 1 and not named else None
     try:
         document = Document.model_validate(given)
         put(None, document, context, now=datetime.now(UTC))
-    except (ValueError, DocumentRefused) as error:
+    except (ValueError, Refused) as error:
         count_dead_letter("invalid")
         send_dead_letter(context.celery, reason=_why_no_document(error), turn_id=None, body=given)
         _log.error("document_refused", stage="receive", reason=type(error).__name__)
@@ -201,15 +203,19 @@ def put_document(*arguments: Any, **named: Any) -> None:
         if is_transient(error):
             # It lies nowhere else yet.
             raise Reject(type(error).__name__, requeue=True) from error
+        count_dead_letter("error")
+        send_dead_letter(context.celery, reason=f"keeping failed: {type(error).__name__}", turn_id=None, body=given)
         raise
-    make_searchable(document.subject, document.document_id, context, _now)
+    # Without the bell it is the sweep that finds it.
+    with suppress(BrokerOutage):
+        request_indexing(app, document.subject, document.document_id)
     hit("before_ack")
 
 
 def _why_no_document(error: Exception) -> str:
     if isinstance(error, ValidationError):
         return f"no document of this version: {error.error_count()} fields are wrong"
-    return str(error) if isinstance(error, DocumentRefused) else "not one document as its only argument"
+    return str(error) if isinstance(error, Refused) else "not one document as its only argument"
 
 
 @app.task(name=INDEX_DOCUMENT)

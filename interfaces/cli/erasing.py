@@ -44,6 +44,12 @@ def forget_user(
     tenant: TenantOption = "default",
     conversation: Annotated[str | None, typer.Option(help="Only this conversation.", callback=identifier)] = None,
     turn: Annotated[str | None, typer.Option(help="Only this turn, by its id.", callback=identifier)] = None,
+    authored: Annotated[
+        bool,
+        typer.Option(
+            "--authored", help="Also the documents in other archives that are personal to them as their author."
+        ),
+    ] = False,
     check_files: Annotated[
         Path | None,
         typer.Option(help="Read all files of this folder, and say in which the words still stand.", exists=True),
@@ -58,6 +64,8 @@ def forget_user(
     """
     if conversation and turn:
         raise typer.BadParameter("name a conversation or a turn, not both")
+    if authored and (conversation or turn):
+        raise typer.BadParameter("documents go with a user, not with a conversation or a turn", param_hint="--authored")
     subject = Subject(tenant_id=tenant, subject_id=user)
     what = f"conversation {conversation} of " if conversation else f"turn {turn} of " if turn else ""
     if not (yes or as_json):
@@ -66,7 +74,7 @@ def forget_user(
     try:
         texts = _texts(subject, context) if check_files else set()
         scope = Scope.CONVERSATION if conversation else Scope.TURN if turn else Scope.SUBJECT
-        proof = _erase(subject, scope, conversation or turn or "", context)
+        proof = _erase(subject, scope, conversation or turn or "", context, authored=authored)
         # Of a part of a subject only that may be gone which nothing else says.
         still = _texts(subject, context) if check_files else set()
     finally:
@@ -80,10 +88,10 @@ def forget_user(
         raise typer.Exit(1)
 
 
-def _erase(subject: Subject, scope: Scope, key: str, context: MemoryContext) -> Proof:
+def _erase(subject: Subject, scope: Scope, key: str, context: MemoryContext, *, authored: bool) -> Proof:
     now = datetime.now(UTC)
     if scope is Scope.SUBJECT:
-        proof = erase_subject(subject, context, by=OPERATOR, now=now, wait_seconds=_WAIT_SECONDS)
+        proof = erase_subject(subject, context, by=OPERATOR, now=now, wait_seconds=_WAIT_SECONDS, authored=authored)
     else:
         proof, _ = erase_turns(subject, scope, key, context, by=OPERATOR, now=now, wait_seconds=_WAIT_SECONDS)
     is_meant = partial(is_turn_of, subject=subject, scope=scope, key=key)

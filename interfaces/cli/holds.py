@@ -7,7 +7,7 @@ from collections import defaultdict
 from collections.abc import Sequence
 from contextlib import closing
 from datetime import UTC, datetime
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 from rich.table import Table
@@ -17,19 +17,26 @@ from interfaces.cli.arguments import ByOption, JsonOption, TenantOption, UserOpt
 from interfaces.cli.knowledge import one_memory
 from interfaces.cli.output import console, memory_json, print_json, short
 from memory.context import open_memory
+from memory.documents.legal_holds import set_document_hold
 from memory.legal_holds import MAX_WHY_CHARS, set_legal_hold
-from schema import Memory, Subject
+from schema import KeptDocument, Memory, Subject
 from schema.settings import load_settings
 from stores.catalog import open_catalog
 
-IdsArgument = Annotated[list[str], typer.Argument(help="Ids of memories, or the first characters of them.")]
+IdsArgument = Annotated[
+    list[str] | None, typer.Argument(help="Ids of memories, or the first characters of them.", show_default=False)
+]
+DocumentsOption = Annotated[
+    list[str] | None, typer.Option("--document", help="A document of --user, by its id; may be given several times.")
+]
 WhyOption = Annotated[
     str, typer.Option("--why", help="For the audit: the case and its number, say; never what a memory says.")
 ]
 
 app = typer.Typer(
     name="holds",
-    help="Legal holds: a memory under one stays with its raw turns, whatever time, its user or an operator does.",
+    help="Legal holds: a memory under one stays with its raw turns, and a document with what it says, whatever time, "
+    "its user or an operator does.",
     no_args_is_help=True,
 )
 
@@ -45,34 +52,73 @@ def list_holds(
     limit: Annotated[int, typer.Option("--limit", "-n", min=1, help="How many to show at most.")] = 1000,
     as_json: JsonOption = False,
 ) -> None:
-    """List the memories under legal hold; of all tenants unless a user is named."""
+    """List the memories and documents under legal hold; of all tenants unless a user is named."""
+    whose = Subject(tenant_id=tenant, subject_id=user) if user else None
     with closing(open_catalog(load_settings(), makes_catalog=False)) as catalog:
-        found = catalog.legal_holds(Subject(tenant_id=tenant, subject_id=user) if user else None, limit=limit)
+        found = catalog.legal_holds(whose, limit=limit)
+        documents = catalog.documents.under_legal_hold(whose, limit=limit)
     if as_json:
-        print_json([memory_json(memory) for memory in found])
-    elif found:
-        console.print(_table(found))
-        console.print("`afterturn show ID` says who held it and why")
+        print_json([*map(memory_json, found), *map(_document_json, documents)])
+    elif found or documents:
+        console.print(_table(found, documents))
+        if found:
+            console.print("`afterturn show ID` says who held a memory and why")
     else:
         console.print("nothing is under legal hold")
 
 
 @app.command("set")
-def set_holds(memories: IdsArgument, why: WhyOption, by: ByOption, as_json: JsonOption = False) -> None:
-    """Put memories under legal hold: from now on nothing deletes them, and an erasure that would is refused."""
-    _change(memories, why, by, holds=True, as_json=as_json)
+def set_holds(
+    why: WhyOption,
+    by: ByOption,
+    memories: IdsArgument = None,
+    documents: DocumentsOption = None,
+    user: UserOption = None,
+    tenant: TenantOption = "default",
+    as_json: JsonOption = False,
+) -> None:
+    """Put memories or documents under legal hold: from now on nothing deletes them, and an erasure that would is
+    refused."""
+    _change(memories or [], _named(documents, user, tenant), why, by, holds=True, as_json=as_json)
 
 
 @app.command("lift")
-def lift_holds(memories: IdsArgument, why: WhyOption, by: ByOption, as_json: JsonOption = False) -> None:
-    """Lift legal holds: the memories fade, and may be erased, as any others."""
-    _change(memories, why, by, holds=False, as_json=as_json)
+def lift_holds(
+    why: WhyOption,
+    by: ByOption,
+    memories: IdsArgument = None,
+    documents: DocumentsOption = None,
+    user: UserOption = None,
+    tenant: TenantOption = "default",
+    as_json: JsonOption = False,
+) -> None:
+    """Lift legal holds: the memories fade, and all may be erased, as any others."""
+    _change(memories or [], _named(documents, user, tenant), why, by, holds=False, as_json=as_json)
 
 
-def _change(given: Sequence[str], why: str, by: str, *, holds: bool, as_json: bool) -> None:
+def _named(documents: Sequence[str] | None, user: str | None, tenant: str) -> tuple[Subject, Sequence[str]] | None:
+    if not documents:
+        return None
+    if user is None:
+        raise typer.BadParameter("whose document is it? Name its subject", param_hint="--user")
+    return Subject(tenant_id=tenant, subject_id=user), documents
+
+
+def _change(
+    given: Sequence[str],
+    documents: tuple[Subject, Sequence[str]] | None,
+    why: str,
+    by: str,
+    *,
+    holds: bool,
+    as_json: bool,
+) -> None:
+    if not given and documents is None:
+        raise typer.BadParameter("name a memory, or a document with --document")
     if not 0 < len(why.strip()) <= MAX_WHY_CHARS:
         raise typer.BadParameter(f"say in 1 to {MAX_WHY_CHARS} characters why", param_hint="--why")
     changed: list[Memory] = []
+    held: list[KeptDocument] = []
     with closing(open_memory(load_settings(), makes_catalog=False)) as context:
         ids_of: dict[Subject, set[uuid.UUID]] = defaultdict(set)
         for memory in [one_memory(start, context.catalog) for start in given]:
@@ -87,17 +133,28 @@ def _change(given: Sequence[str], why: str, by: str, *, holds: bool, as_json: bo
                 now=datetime.now(UTC),
                 holds=holds,
             )
+        if documents is not None:
+            whose, named = documents
+            held = set_document_hold(whose, named, context, why=why.strip(), by=by, now=datetime.now(UTC), holds=holds)
     if as_json:
-        print_json({"held" if holds else "lifted": [str(memory.id) for memory in changed]})
+        names = [str(memory.id) for memory in changed]
+        print_json({"held" if holds else "lifted": names, "documents": [one.document_id for one in held]})
         return
     state = "under legal hold" if holds else "under legal hold no longer"
     for memory in changed:
         console.print(f"{short(memory.id)}: {state}")
-    if not changed:
+    for document in held:
+        console.print(Text(f"{document.document_id}: {state}"))
+    if not changed and not held:
         console.print(f"nothing to do: {'all of them were' if holds else 'none of them was'} under legal hold")
 
 
-def _table(memories: Sequence[Memory]) -> Table:
+def _document_json(document: KeptDocument) -> dict[str, Any]:
+    shown = {"tenant_id", "subject_id", "document_id", "title", "legal_hold"}
+    return document.model_dump(mode="json", include=shown)
+
+
+def _table(memories: Sequence[Memory], documents: Sequence[KeptDocument]) -> Table:
     table = Table(expand=True)
     table.add_column("id", no_wrap=True, style="cyan")
     table.add_column("whose", no_wrap=True)
@@ -106,4 +163,7 @@ def _table(memories: Sequence[Memory]) -> Table:
     for memory in memories:
         whose = f"{memory.subject_id} (tenant {memory.tenant_id})"
         table.add_row(short(memory.id), Text(whose), memory.status.value, Text(memory.summary))
+    for document in documents:
+        whose = f"{document.subject_id} (tenant {document.tenant_id})"
+        table.add_row(Text(document.document_id), Text(whose), document.state.value, Text(document.title or ""))
     return table

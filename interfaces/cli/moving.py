@@ -99,15 +99,17 @@ def export(
     tenant: TenantOption = "default",
     vectors: Annotated[bool, typer.Option("--vectors", help="With the vectors, for the same embedder.")] = False,
 ) -> None:
-    """Write memories as JSON lines, with the raw turns they came from. Whoever reads the file reads everything."""
+    """Write memories as JSON lines, with the raw turns they came from, and documents. Whoever reads the file reads
+    everything."""
     subject = Subject(tenant_id=tenant, subject_id=user) if user else None
-    memories, items = 0, 0
+    memories, items, documents = 0, 0, 0
     with _written_to(file) as output, closing(open_stores(load_settings(), makes_catalog=False)) as stores:
         for line in export_lines(stores, subject=subject, vectors=vectors):
             output.write(line + "\n")
             memories += line.startswith('{"memory"')
             items += line.startswith('{"item"')
-    errors.print(f"exported {memories} memories and {items} items of the store")
+            documents += line.startswith('{"document"')
+    errors.print(f"exported {memories} memories, {items} items of the store and {documents} documents")
 
 
 def _written_to(file: Path | None) -> AbstractContextManager[TextIO]:
@@ -129,7 +131,8 @@ def import_(
     tenant: Annotated[str, typer.Option("--tenant", help="With --from mem0: whose users they are.")] = "default",
     as_json: JsonOption = False,
 ) -> None:
-    """Write the memories of an export that are not here yet. What is here stays as it is; run it again after a stop."""
+    """Write the memories and documents of an export that are not here yet. What is here stays as it is; run it again
+    after a stop."""
     if source == "mem0":
         _import_from_mem0(file, user, tenant, as_json=as_json)
         return
@@ -146,6 +149,11 @@ def import_(
             console.print(f"{result.refused} were left out: they may name others beside what is sensitive of them")
         if result.items or result.known_items:
             console.print(f"and {result.items} items of the store; {result.known_items} were here already")
+        if result.documents or result.known_documents:
+            console.print(
+                f"and {result.documents} documents, which the fleet makes searchable; "
+                f"{result.known_documents} were here already"
+            )
 
 
 def _import_from_mem0(file: Path, user: str | None, tenant: str, *, as_json: bool) -> None:

@@ -30,7 +30,8 @@ from stores.catalog.health import check_catalog
 from stores.embedding.base import Embedder
 from stores.graph import RebuildableGraph, SqlGraph, open_graph
 from stores.index import HealthCheckedIndex, Index, OptimizableIndex, open_index
-from stores.open import Stores, open_chunks
+from stores.index.base import BESIDE, Family
+from stores.open import Stores, open_beside
 
 _REINDEX = "run `afterturn reindex` with these settings"
 
@@ -89,7 +90,7 @@ def _index(settings: Settings, embedder: Embedder, *, tend: bool) -> Iterator[He
             graph=SqlGraph(engine),
             embedder=embedder,
             accesses=Accesses(catalog),
-            chunks=open_chunks(settings, embedder, engine),
+            beside=open_beside(settings, embedder, engine),
         )
         yield fine("index", f"{target_of(stores)}, for {embedder.name}, {embedder.dimensions} numbers, cosine")
         if tend and isinstance(index, OptimizableIndex):
@@ -97,7 +98,7 @@ def _index(settings: Settings, embedder: Embedder, *, tend: bool) -> Iterator[He
         try:
             if isinstance(index, HealthCheckedIndex):
                 yield from index.check_health()
-            yield from _agreement(stores)
+            yield from check_agreement(stores)
             yield from check_versions(stores, tend=tend)
         except IndexUnavailable as error:
             yield failed("index", "cannot be read", str(error))
@@ -108,7 +109,7 @@ def _tended(index: OptimizableIndex) -> HealthCheck:
     return fine("HNSW tended", f"{done.count('build')} graphs built, {done.count('drop')} dropped")
 
 
-def _agreement(stores: Stores) -> Iterator[HealthCheck]:
+def check_agreement(stores: Stores) -> Iterator[HealthCheck]:
     """Check whether the index has what the catalog has, and whether a move is under way."""
     try:
         must_be_built(stores)
@@ -126,6 +127,8 @@ def _agreement(stores: Stores) -> Iterator[HealthCheck]:
         yield warning("index contents", f"{held} vectors of {memories} memories", hint)
     else:
         yield fine("index contents", f"{held} vectors of {memories} memories, {waiting} wait to be told")
+    for family in BESIDE:
+        yield from _beside(family, stores)
     yield from _documents(stores)
     for move in stores.catalog.reindex_jobs.under_way():
         behind = stores.catalog.reindex_jobs.behind()
@@ -137,18 +140,25 @@ def _agreement(stores: Stores) -> Iterator[HealthCheck]:
             yield warning("move", f"to {move.index}: all is there, {behind} late writes wait", hint)
 
 
-def _documents(stores: Stores) -> Iterator[HealthCheck]:
-    """Check whether the index of documents' parts has what the catalog has of them."""
-    counts = stores.catalog.documents.counts()
-    if not counts.documents:
+def _beside(family: Family, stores: Stores) -> Iterator[HealthCheck]:
+    """Check whether the index of a family has what the catalog has of it; one that nothing was written to is not made
+    for that."""
+    rows = stores.catalog.families.count(family)
+    if not rows:
         return
-    held = _settled(stores.chunks, counts.chunks)
-    waiting = stores.catalog.count_index_jobs()
-    told = f"{held} vectors of {counts.chunks} chunks of {counts.documents} documents, {counts.waiting} not searchable"
-    if abs(held - counts.chunks) > waiting:
-        yield failed("index of documents", told, _REINDEX)
+    held = _settled(stores.index_of(family), rows)
+    told = f"{held} vectors of {rows}"
+    if abs(held - rows) > stores.catalog.count_index_jobs():
+        yield failed(f"index of {family}", told, _REINDEX)
     else:
-        yield fine("index of documents", told)
+        yield fine(f"index of {family}", told)
+
+
+def _documents(stores: Stores) -> Iterator[HealthCheck]:
+    """Say how many documents there are."""
+    counts = stores.catalog.documents.counts()
+    if counts.documents:
+        yield fine("documents", f"{counts.documents}, {counts.waiting} of them not searchable")
 
 
 def _settled(index: Index, memories: int) -> int:

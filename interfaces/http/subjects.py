@@ -19,7 +19,7 @@ from memory.erasure.subjects import erase_subject
 from memory.export import export
 from memory.preferences import set_preference
 from memory.reviews import approve, asked_in, reject
-from memory.rights import require_deletable, require_writable
+from memory.rights import require_deletable, require_writable, seen_of
 from policies.access import acting, require
 from policies.topics import is_about
 from recall.audience import audiences
@@ -265,9 +265,10 @@ def _decide(review_id: uuid.UUID, decision: str, about: _Asked, service: Service
     summary="All that is known of a subject, with the words it came from",
 )
 def export_all(about: About, service: Opened) -> StreamingResponse:
-    """Stream every memory with its raw turns as JSON lines."""
+    """Stream every memory with its raw turns, and every document that the key may see, as JSON lines."""
     _require_whole(about, service)
-    lines: Iterator[str] = export(service.context, subject=about.subject)
+    seen = seen_of(about.principal, about.subject, service.context.catalog)
+    lines: Iterator[str] = export(service.context, subject=about.subject, seen=seen)
     return StreamingResponse((f"{line.rstrip()}\n" for line in lines), media_type="application/x-ndjson")
 
 

@@ -21,6 +21,7 @@ def delete_document(document: KeptDocument, context: MemoryContext, *, by: str, 
 
     Raises:
         NotFound: it is gone already.
+        UnderLegalHold: so it is; nothing was deleted.
         ConcurrentChange: others kept changing it; try again.
     """
     subject, document_id = document.subject, document.document_id

@@ -93,7 +93,8 @@ def _carry_through(document: KeptDocument, context: MemoryContext, now: Callable
         document.pages,
         context.policy,
         title=document.title or "",
-        blocked_topics=wanted.blocked_topics,
+        # What is under legal hold is not dropped; of a blocked topic nothing is told where it is asked for.
+        blocked_topics=() if document.legal_hold else wanted.blocked_topics,
     )
     if screening.on_blocked_topic:
         return _refuse(document, before, context, now())

@@ -11,7 +11,7 @@ from typing import Final
 from memory.documents.rights import require_puttable
 from policies.privacy.documents import masked_title
 from schema import Document, KeptDocument, Policy, Principal
-from schema.errors import ConcurrentChange, Refused
+from schema.errors import ConcurrentChange, Refused, UnderLegalHold
 from schema.settings import variable_of
 from stores.catalog import Changes, DocumentWrite
 from stores.open import Stores
@@ -50,6 +50,7 @@ def put_document(principal: Principal | None, document: Document, stores: Stores
     Raises:
         DocumentRefused: it is longer than the settings allow, or its subject has withdrawn consent.
         NotAMember, NotAllowed, NotFound: the principal may not put it, or may not see what has its id.
+        UnderLegalHold: so is what has its id, and this would take its place.
         ConcurrentChange: others kept changing it; try again.
     """
     most = stores.settings.document_max_bytes
@@ -67,6 +68,8 @@ def put_document(principal: Principal | None, document: Document, stores: Stores
         outcome, kept = _after(document, known, stores.policy, now)
         if outcome is PutOutcome.UNCHANGED:
             return Accepted(outcome, kept)
+        if known is not None and known.legal_hold and kept.digest != known.digest:
+            raise UnderLegalHold(documents=[known.document_id])
         try:
             write = DocumentWrite(kept, known)
             stores.catalog.commit(Changes(subject=document.subject, at=now, documents=(write,)))

@@ -19,12 +19,10 @@ from policies.consolidation import Aftermath
 from schema import Status, Subject
 from schema.errors import BrokerRejected
 from stores.graph import RebuildableGraph
-from stores.index.base import Where
+from stores.index.base import BESIDE, Family, Where
 
 _EVERY_STATUS = tuple(Status)
 _PAGE = 1000
-CHUNKS = "index of documents"
-"""The line of a proof that counts the vectors of documents' parts."""
 _BLOCK = 1024 * 1024
 _REWRITE_SECONDS = 20.0
 """For how long the broker's rewriting is waited for: a gigabyte takes some ten seconds."""
@@ -52,8 +50,9 @@ def look_again(erasure: Erasure, context: MemoryContext, proof: Proof, aftermath
     """Count what is left of what was meant, and of the memories that went for it, where these are known."""
     if erasure.whole:
         proof.left["index"] = len(stray_entries(erasure.subject, context))
-        if proof.removed.get(CHUNKS):
-            proof.left[CHUNKS] = len(stray_chunks(erasure.subject, context))
+        for family in BESIDE:
+            if line_of(family) in proof.removed:
+                proof.left[line_of(family)] = len(stray_beside(family, erasure.subject, context))
         proof.left["events"] = len(events_of_erased(erasure, context))
         if not erasure.is_late:
             proof.left |= graph_facts(erasure.subject, context)
@@ -79,12 +78,17 @@ def stray_entries(subject: Subject, context: MemoryContext) -> list[uuid.UUID]:
     return [hit.key for hit in hits if hit.memory_id not in known]
 
 
-def stray_chunks(subject: Subject, context: MemoryContext) -> list[uuid.UUID]:
-    """Return the keys of entries of the subject in the index of documents' parts that no chunk accounts for, a page at
+def line_of(family: Family) -> str:
+    """Return the line of a proof that counts the vectors of a family beside the memories'."""
+    return f"index of {family}"
+
+
+def stray_beside(family: Family, subject: Subject, context: MemoryContext) -> list[uuid.UUID]:
+    """Return the keys of entries of the subject in a family's index that nothing of the catalog accounts for, a page at
     most."""
     [anywhere] = context.embedder.embed(["anything"])
-    hits = context.chunks.query(anywhere, Where(subject), _PAGE)
-    known = context.catalog.documents.chunks(subject, [hit.memory_id for hit in hits])
+    hits = context.index_of(family).query(anywhere, Where(subject), _PAGE)
+    known = context.catalog.families.of(family, subject, [hit.memory_id for hit in hits])
     return [hit.key for hit in hits if hit.memory_id not in known]
 
 

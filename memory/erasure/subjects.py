@@ -17,15 +17,16 @@ from datetime import datetime
 import structlog
 
 from memory.context import MemoryContext
+from memory.erasure.authored import erase_authored, note_authored
 from memory.erasure.memories import ERASED, erase_memories
 from memory.erasure.proof import (
-    CHUNKS,
     Proof,
     events_of_erased,
     graph_facts,
+    line_of,
     look_again,
     rewrite_broker_file,
-    stray_chunks,
+    stray_beside,
     stray_entries,
 )
 from memory.erasure.queue import Erasure, begin_erasure, drop_waiting
@@ -34,21 +35,31 @@ from memory.indexing import index_all
 from memory.leases import SubjectBusy, subject_lease
 from schema import AuditAction, AuditEntry, Memory, Scope, Subject
 from schema.errors import LeaseLost
+from stores.catalog.indexed import TABLES
+from stores.index.base import BESIDE, Family
 from stores.mailbox import Lease
 
 _log = structlog.get_logger()
+_ALL = 10**9
 
 
 def erase_subject(
-    subject: Subject, context: MemoryContext, *, by: str, now: datetime, wait_seconds: float | None = None
+    subject: Subject,
+    context: MemoryContext,
+    *,
+    by: str,
+    now: datetime,
+    wait_seconds: float | None = None,
+    authored: bool = False,
 ) -> Proof:
-    """Erase all that is known of a subject, and all of its turns wherever they wait.
+    """Erase all that is known of a subject, and all of its turns wherever they wait. What they wrote in the archives of
+    others is noted in the proof; with `authored` what of it was personal to them goes too.
 
     `wait_seconds` is how long the workers are waited for that have its turns in hand, 5 unless given.
 
     Raises:
         SubjectBusy: a worker has the subject's turns in hand for longer than one waits; try again.
-        UnderLegalHold: so are some of its memories; nothing was erased.
+        UnderLegalHold: so are some of its memories or documents; nothing was erased.
     """
     proof, erasures = Proof(), context.catalog.erasures
     with subject_lease(subject, context, wait_seconds=wait_seconds, before_turns=True) as lease:
@@ -64,7 +75,7 @@ def erase_subject(
         )
         facts = graph_facts(subject, context)
         rows, memories = erasures.wipe(subject, lease.token, tombstone, line)
-        proof.removed[CHUNKS] = rows.get("chunks", 0)
+        proof.removed |= {line_of(family): rows[table] for family, table in _tables_beside() if rows.get(table)}
         proof.removed |= {f"catalog: {table}": count for table, count in rows.items() if count}
         _clear(erasure, lease, context, proof)
         proof.removed["index"] += len(memories)
@@ -72,6 +83,9 @@ def erase_subject(
         rewrite_broker_file(context, proof)
         proof.left = {f"catalog: {table}": count for table, count in erasures.left(subject).items()}
         look_again(erasure, context, proof)
+    if authored:
+        erase_authored(subject, context, proof, by=by, now=now)
+    note_authored(subject, context, proof)
     _finish(erasure, proof, context, now)
     return proof
 
@@ -156,12 +170,16 @@ def left_of_subject(subject: Subject, context: MemoryContext) -> dict[str, int]:
 def _clear(erasure: Erasure, lease: Lease, context: MemoryContext, proof: Proof) -> None:
     """Drop what is meant everywhere but in the catalog."""
     subject = erasure.subject
+    # One that goes on where another was killed finds in the jobs of which families vectors went.
+    for family in {job.family for job in context.catalog.index_jobs(subject, limit=_ALL)} & set(BESIDE):
+        proof.removed.setdefault(line_of(family), 0)
     index_all(subject, context)
     if erasure.whole:
         proof.removed["index"] = _drop_stray_entries(subject, context)
-        if proof.removed.get(CHUNKS):
-            while keys := stray_chunks(subject, context):
-                context.chunks.delete(subject, keys)
+        for family in BESIDE:
+            if line_of(family) in proof.removed:
+                while keys := stray_beside(family, subject, context):
+                    context.index_of(family).delete(subject, keys)
         events = events_of_erased(erasure, context)
         proof.removed["events"] = len(events)
         if events:
@@ -169,6 +187,10 @@ def _clear(erasure: Erasure, lease: Lease, context: MemoryContext, proof: Proof)
     else:
         announce_all(subject, context)
     proof.removed |= drop_waiting(erasure, lease, context)
+
+
+def _tables_beside() -> list[tuple[Family, str]]:
+    return [(family, TABLES[family].name) for family in BESIDE if family in TABLES]
 
 
 def _count_facts(before: dict[str, int], subject: Subject, context: MemoryContext, proof: Proof) -> None:

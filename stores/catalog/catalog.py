@@ -5,6 +5,7 @@ from __future__ import annotations
 import uuid
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime, timedelta
+from types import MappingProxyType
 
 from sqlalchemy import Engine, and_, delete, func, or_, select, tuple_
 
@@ -20,6 +21,7 @@ from stores.catalog.documents import DocumentStore
 from stores.catalog.engine import read_only
 from stores.catalog.erasures import ErasureStore
 from stores.catalog.fact_pages import FactPages
+from stores.catalog.families import FamilyStore
 from stores.catalog.feedback import FeedbackStore
 from stores.catalog.index_jobs import Backlog, queue_jobs, read_jobs, read_versions, take_jobs
 from stores.catalog.items import ItemStore
@@ -58,7 +60,7 @@ class Catalog:
         transactional_index: TransactionalIndex | None = None,
         graph: TransactionalGraph | None = None,
         *,
-        transactional_chunks: TransactionalIndex | None = None,
+        transactional_beside: Mapping[Family, TransactionalIndex] = MappingProxyType({}),
     ) -> None:
         self._engine = read_only(engine)
         self.reviews = Reviews(self._engine)
@@ -79,9 +81,10 @@ class Catalog:
         self.provisional = ProvisionalStore(self._engine)
         self.turn_records = TurnRecords(self._engine)
         self.usages = Usages(self._engine)
-        riding = {Family.MEMORIES: transactional_index, Family.CHUNKS: transactional_chunks}
-        self._transactional = {family: index for family, index in riding.items() if index is not None}
+        own = {} if transactional_index is None else {Family.MEMORIES: transactional_index}
+        self._transactional = own | dict(transactional_beside)
         self.documents = DocumentStore(self._engine, self._writers)
+        self.families = FamilyStore(self._engine, self.memories, self.list_memories, self.documents)
         self.webhooks = WebhookStore(self._engine, self._writers)
         self.registry = Registry(self._engine, self._writers)
         self.costs = Costs(self._engine)

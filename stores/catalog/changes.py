@@ -25,6 +25,7 @@ from schema import (
     Tombstone,
     Turn,
 )
+from stores.catalog.indexed import family_of
 from stores.index.base import Entry, Family, Vector
 
 _NAMED = 20
@@ -106,6 +107,11 @@ class DocumentWrite:
     gone: tuple[Chunk, ...] = ()
     is_deleted: bool = False
 
+    @property
+    def is_held(self) -> bool:
+        """Whether the document was under legal hold when it was read."""
+        return self.read is not None and self.read.legal_hold
+
 
 @dataclass(frozen=True)
 class Changes:
@@ -171,42 +177,44 @@ class Changes:
         return tuple(chunk for write in self.documents for chunk in write.chunks or ())
 
     @property
+    def indexed(self) -> tuple[Memory | Chunk, ...]:
+        """What is written and has a vector."""
+        return (*self.created, *self.updated, *self.chunks)
+
+    @property
+    def unindexed(self) -> tuple[Memory | Chunk, ...]:
+        """What had a vector and is no more."""
+        return (*self.deleted, *self.chunks_gone)
+
+    @property
     def chunks_gone(self) -> tuple[Chunk, ...]:
         """The chunks that are no more."""
         return tuple(chunk for write in self.documents for chunk in write.gone)
 
     def versions(self) -> dict[uuid.UUID, int]:
         """Return the versions at which what is written then is, by memory or chunk."""
-        memories = {memory.id: memory.version for memory in (*self.created, *self.updated)}
-        return memories | {chunk.id: chunk.version for chunk in self.chunks}
+        return {item.id: item.version for item in self.indexed}
 
     def entries(self, family: Family, vectors: Mapping[uuid.UUID, Vector]) -> list[Entry]:
         """Return the entries of what is written and has a vector in `vectors`."""
-        if family is Family.CHUNKS:
-            return [Entry.of_chunk(chunk, vectors[chunk.id]) for chunk in self.chunks if chunk.id in vectors]
-        written = (*self.created, *self.updated)
-        return [Entry.of(memory, vectors[memory.id]) for memory in written if memory.id in vectors]
+        own = (item for item in self.indexed if family_of(item) is family)
+        return [Entry.of(item, vectors[item.id]) for item in own if item.id in vectors]
 
     def keys_gone(self, family: Family) -> list[uuid.UUID]:
         """Return where in the index what goes lies."""
-        if family is Family.CHUNKS:
-            return [chunk.index_key for chunk in self.chunks_gone]
-        return [memory.index_key for memory in self.deleted]
+        return [item.index_key for item in self.unindexed if family_of(item) is family]
 
     def index_jobs(self) -> list[IndexJob]:
         """Return what the indexes must be told of these changes."""
-        written = [_index_job(memory, "upsert", memory.version) for memory in (*self.created, *self.updated)]
-        written += [_index_job(chunk, "upsert", chunk.version) for chunk in self.chunks]
-        # A deletion is one more write, so that striking the write before it leaves it standing.
-        written += [_index_job(memory, "delete", memory.version + 1) for memory in self.deleted]
-        return written + [deletion_of(chunk) for chunk in self.chunks_gone]
+        written = [_index_job(item, "upsert", item.version) for item in self.indexed]
+        return written + [deletion_of(item) for item in self.unindexed]
 
 
-def deletion_of(chunk: Chunk) -> IndexJob:
-    """Return what the index must be told of a chunk that goes."""
-    return _index_job(chunk, "delete", chunk.version + 1)
+def deletion_of(item: Memory | Chunk) -> IndexJob:
+    """Return what the index must be told of something that goes: one more write, so that striking the write before it
+    leaves it standing."""
+    return _index_job(item, "delete", item.version + 1)
 
 
 def _index_job(one: Memory | Chunk, action: Literal["upsert", "delete"], version: int) -> IndexJob:
-    family = Family.CHUNKS if isinstance(one, Chunk) else Family.MEMORIES
-    return IndexJob(one.id, one.subject, one.index_key, action, version, family=family)
+    return IndexJob(one.id, one.subject, one.index_key, action, version, family=family_of(one))

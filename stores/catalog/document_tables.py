@@ -14,6 +14,7 @@ from sqlalchemy import (
     Table,
     Text,
     Uuid,
+    false,
     text,
 )
 
@@ -39,6 +40,7 @@ documents = Table(
     Column("occurred_at", UtcTime),
     Column("pages", JSON, nullable=False),
     Column("quarantined", Boolean, nullable=False),
+    Column("legal_hold", Boolean, nullable=False, server_default=false()),
     Column("indexed_version", Integer, nullable=False),
     Column("indexed_digest", String(64), nullable=False),
     Column("approved_digest", String(64), nullable=False),
@@ -51,6 +53,17 @@ documents = Table(
     Column("updated_at", UtcTime, nullable=False),
     Column("indexed_at", UtcTime),
     Index(None, "tenant_id", "author_id"),
+)
+Index(
+    "ix_documents_labels",
+    *(documents.c[name] for name in ("tenant_id", "subject_id", "visibility", "author_id", "document_id")),
+)
+Index(
+    "ix_documents_legal_hold",
+    documents.c.tenant_id,
+    documents.c.subject_id,
+    sqlite_where=documents.c.legal_hold,
+    postgresql_where=documents.c.legal_hold,
 )
 Index("ix_documents_waiting", documents.c.updated_at, sqlite_where=_IS_WAITING, postgresql_where=_IS_WAITING)
 

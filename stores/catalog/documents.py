@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import uuid
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -14,7 +14,7 @@ import stores.catalog.tables as tables
 from schema import Chunk, KeptDocument, Labels, Subject, Visibility
 from schema.errors import ConcurrentChange
 from stores.catalog.changes import Changes, DocumentWrite
-from stores.catalog.statements import any_of, insert_new, mine, mine_among, of_subject, whose
+from stores.catalog.statements import insert_new, mine, mine_among, of_subject, whose
 from stores.catalog.summaries import Summaries, Summary
 from stores.catalog.writers import Writers
 
@@ -174,6 +174,16 @@ class DocumentStore:
             again = again.values(version=_DOCUMENTS.c.version + 1, indexed_digest="")
         return self._writers.write(lambda connection: connection.execute(again).rowcount) == 1
 
+    def under_legal_hold(self, subject: Subject | None = None, *, limit: int | None = None) -> list[KeptDocument]:
+        """Return the documents under legal hold of one subject or of all, without content, in the order of their
+        ids."""
+        query = select(*_HEADS).where(_DOCUMENTS.c.legal_hold).limit(limit)
+        if subject is not None:
+            query = query.where(of_subject(_DOCUMENTS, subject))
+        query = query.order_by(_DOCUMENTS.c.tenant_id, _DOCUMENTS.c.subject_id, _DOCUMENTS.c.document_id)
+        with self._engine.connect() as connection:
+            return [_head(row) for row in connection.execute(query)]
+
     def chunks_of(self, subject: Subject, document_id: str) -> list[Chunk]:
         """Return a document's chunks in their order."""
         query = _WHOLE_CHUNKS.where(of_subject(_CHUNKS, subject), _CHUNKS.c.document_id == document_id)
@@ -248,6 +258,7 @@ def _change(connection: Connection, write: DocumentWrite, read: KeptDocument) ->
         _is(read.subject, read.document_id),
         _at_version(read),
         _DOCUMENTS.c.indexed_version == read.indexed_version,
+        _DOCUMENTS.c.legal_hold == read.legal_hold,
     )
     if write.is_deleted:
         # Its chunks first: SQLite looks for them row by row otherwise.
@@ -305,12 +316,10 @@ def read_chunks(connection: Connection, subject: Subject) -> list[Chunk]:
     return [_chunk(row) for row in connection.execute(_WHOLE_CHUNKS.where(of_subject(_CHUNKS, subject)))]
 
 
-def read_chunk_versions(connection: Connection, ids: Sequence[uuid.UUID]) -> dict[uuid.UUID, int]:
-    """Return the versions at which chunks are; those that are gone are left out."""
-    return {row.id: row.version for row in connection.execute(_VERSIONS, {"ids": list(ids)})}
-
-
-_VERSIONS = select(_CHUNKS.c.id, _CHUNKS.c.version).where(_CHUNKS.c.id.in_(any_of("ids")))
+def read_held(connection: Connection, subject: Subject) -> list[str]:
+    """Return the ids of a subject's documents under legal hold."""
+    held = select(_DOCUMENTS.c.document_id).where(of_subject(_DOCUMENTS, subject), _DOCUMENTS.c.legal_hold)
+    return list(connection.execute(held).scalars())
 
 
 def _is(subject: Subject, document_id: str) -> Any:

@@ -12,7 +12,7 @@ import stores.catalog.tables as tables
 from schema import AuditAction, AuditEntry, Memory, Subject, Tombstone
 from schema.errors import UnderLegalHold
 from stores.catalog.changes import Changes, deletion_of
-from stores.catalog.documents import read_chunks
+from stores.catalog.documents import read_chunks, read_held
 from stores.catalog.index_jobs import queue_jobs
 from stores.catalog.rows import memory_of
 from stores.catalog.statements import of_subject
@@ -96,7 +96,7 @@ class ErasureStore:
 
         Raises:
             StaleFence: the work was done under a lease that is no longer the newest of the subject.
-            UnderLegalHold: so are some of the memories; nothing was dropped.
+            UnderLegalHold: so are some of the memories or documents; nothing was dropped.
         """
         removed = {}
         with self._writers.transaction() as connection:
@@ -106,8 +106,12 @@ class ErasureStore:
                 select(tables.memories.c.document).where(of_subject(tables.memories, subject))
             ).scalars()
             memories = [memory_of(document) for document in documents]
-            if held := [memory.id for memory in memories if memory.legal_hold]:
-                raise UnderLegalHold(held)
+            held, documents_held = (
+                [memory.id for memory in memories if memory.legal_hold],
+                read_held(connection, subject),
+            )
+            if held or documents_held:
+                raise UnderLegalHold(held, documents_held)
             chunks = read_chunks(connection, subject)
             write_tombstones(connection, subject, [tombstone])
             if self._graph is not None:

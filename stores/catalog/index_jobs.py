@@ -18,7 +18,7 @@ from sqlalchemy import Connection, Row, bindparam, delete, func, or_, select, up
 import stores.catalog.tables as tables
 from schema import MemoryType, Subject, index_key
 from stores.catalog.changes import IndexJob
-from stores.catalog.documents import read_chunk_versions
+from stores.catalog.indexed import read_family_versions
 from stores.catalog.statements import any_of, mine, of_subject, upsert, whose
 from stores.index.base import Family
 
@@ -31,8 +31,6 @@ _DELETE = delete(_JOBS).where(
 _TO_TAKE = select(_JOBS).where(_JOBS.c.memory_id.in_(any_of("ids"))).order_by(_JOBS.c.memory_id).with_for_update()
 _PASS_OVER = update(_JOBS).where(_JOBS.c.memory_id.in_(any_of("ids"))).values(generation=_JOBS.c.generation + 1)
 _TAKE = _PASS_OVER.values(taken_at=bindparam("now"))
-_VERSIONS = select(tables.memories.c.id, tables.memories.c.version).where(tables.memories.c.id.in_(any_of("ids")))
-
 _ALL_VERSIONS = select(tables.memories.c.id, tables.memories.c.type, tables.memories.c.version).where(
     mine(tables.memories)
 )
@@ -94,10 +92,10 @@ def strike_jobs(connection: Connection, jobs: Sequence[IndexJob]) -> dict[uuid.U
     ]
     if mine:
         connection.execute(_DELETE, mine)
-    ids = [job.memory_id for job in jobs if job.family is Family.MEMORIES]
-    versions = {row.id: row.version for row in connection.execute(_VERSIONS, {"ids": ids})} if ids else {}
-    chunks = [job.memory_id for job in jobs if job.family is Family.CHUNKS]
-    return versions | (read_chunk_versions(connection, chunks) if chunks else {})
+    versions: dict[uuid.UUID, int] = {}
+    for family in Family:
+        versions |= read_family_versions(connection, family, [job.memory_id for job in jobs if job.family is family])
+    return versions
 
 
 def read_versions(connection: Connection, subject: Subject) -> dict[uuid.UUID, tuple[uuid.UUID, int]]:

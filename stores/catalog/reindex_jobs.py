@@ -13,10 +13,11 @@ from pathlib import Path
 from sqlalchemy import Connection, Engine, delete, false, func, select, text, update
 
 import stores.catalog.tables as tables
-from schema import MemoryType, Subject
+from schema import MemoryType, Subject, index_key
 from schema.errors import MoveRefused
 from stores.catalog.statements import upsert
 from stores.catalog.writers import Writers
+from stores.index.base import Family
 
 _MOVING = 0x41465453
 """The advisory lock of Postgres under which one process at a time builds an index."""
@@ -48,6 +49,16 @@ class LoggedWrite:
     subject: Subject
     type: MemoryType | None
     """None of a part of a document."""
+
+    @property
+    def family(self) -> Family:
+        """Of which family it is."""
+        return Family.CHUNKS if self.type is None else Family.MEMORIES
+
+    @property
+    def index_key(self) -> uuid.UUID:
+        """Where it lies in its index."""
+        return self.memory_id if self.type is None else index_key(self.subject.subject_id, self.type, self.memory_id)
 
 
 class ReindexJobs:
@@ -143,21 +154,6 @@ class ReindexJobs:
                 "under way at a time: with its settings run `afterturn reindex` to its end and then `afterturn reindex "
                 "--finish`, or, if that index is not to be used, `afterturn reindex --give-up`"
             )
-
-    def some_memories(self, limit: int) -> list[tuple[Subject, MemoryType, uuid.UUID]]:
-        """Some memories for which no index job waits, whichever: an index that has none of them was not built."""
-        memories, jobs = tables.memories, tables.index_jobs
-        query = (
-            select(memories.c.tenant_id, memories.c.subject_id, memories.c.type, memories.c.id)
-            .outerjoin(jobs, jobs.c.memory_id == memories.c.id)
-            .where(jobs.c.memory_id.is_(None))
-            .limit(limit)
-        )
-        with self._engine.connect() as connection:
-            return [
-                (Subject(tenant_id=row.tenant_id, subject_id=row.subject_id), MemoryType(row.type), row.id)
-                for row in connection.execute(query)
-            ]
 
     def checkpoint(self, index: str, cursor: Subject, done: int) -> None:
         """Everything up to and with this subject is in the index."""

@@ -84,10 +84,12 @@ def write(
             settled review was settled before, something stays provisional of a turn that is decided, or it was noted
             twice at once.
         AlreadyDecided: the turn that was to be undecided is not.
-        UnderLegalHold: a deleted memory is.
+        UnderLegalHold: a deleted memory or document is.
     """
-    if held := [memory.id for memory in changes.deleted if memory.legal_hold]:
-        raise UnderLegalHold(held)
+    held = [memory.id for memory in changes.deleted if memory.legal_hold]
+    held_documents = [write.document.document_id for write in changes.documents if write.is_deleted and write.is_held]
+    if held or held_documents:
+        raise UnderLegalHold(held, held_documents)
     revision = take_turn(connection, changes)
     require_undecided(connection, changes)
     require_settled(connection, changes)

@@ -10,6 +10,7 @@ from schema.errors import SettingsError
 from schema.settings import Settings, variable_of
 from stores.embedding.base import Embedder
 from stores.index.base import (
+    BESIDE,
     Entry,
     Family,
     HealthCheckedIndex,
@@ -33,8 +34,6 @@ __all__ = [
     "open_index",
 ]
 
-_BESIDE = tuple(family for family in Family if family is not Family.MEMORIES)
-
 
 def open_index(
     settings: Settings, embedder: Embedder, engine: Engine | None = None, family: Family = Family.MEMORIES
@@ -48,7 +47,7 @@ def open_index(
         IndexUnavailable: it cannot be read or written; the message says what to do.
         memory.postgres.CatalogUnavailable: the database has no pgvector; the message says what to do.
     """
-    if taken := next((one for one in _BESIDE if settings.index_name.endswith(f"_{one}")), None):
+    if taken := next((one for one in BESIDE if settings.index_name.endswith(f"_{one}")), None):
         raise SettingsError(
             f"{variable_of('index_name')}: {settings.index_name} ends like the index of {taken} that lies beside "
             "another one; choose another name"

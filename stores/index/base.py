@@ -27,6 +27,14 @@ class Family(StrEnum):
     MEMORIES = "memories"
     CHUNKS = "chunks"
     """Parts of documents."""
+    WINDOWS = "windows"
+    """Parts of conversations: nothing writes them yet."""
+    FACTS = "facts"
+    """Statements of memories, one by one: nothing writes them yet."""
+
+
+BESIDE = tuple(family for family in Family if family is not Family.MEMORIES)
+"""The families whose indexes lie beside that of the memories, each made with its first use."""
 
 
 @dataclass(frozen=True)
@@ -50,8 +58,12 @@ class Entry:
     """The memory's, when it was read; 0 where an older Afterturn wrote the entry and did not say."""
 
     @classmethod
-    def of(cls, memory: Memory, vector: Vector) -> Entry:
-        """Return the entry of a memory whose summary has this vector."""
+    def of(cls, item: Memory | Chunk, vector: Vector) -> Entry:
+        """Return the entry of a memory whose summary has this vector, or of a chunk whose content has it."""
+        return cls._of_chunk(item, vector) if isinstance(item, Chunk) else cls._of_memory(item, vector)
+
+    @classmethod
+    def _of_memory(cls, memory: Memory, vector: Vector) -> Entry:
         return cls(
             key=memory.index_key,
             memory_id=memory.id,
@@ -70,9 +82,8 @@ class Entry:
         )
 
     @classmethod
-    def of_chunk(cls, chunk: Chunk, vector: Vector) -> Entry:
-        """Return the entry of a part of a document that has this vector. It lies in an index of its own, where type,
-        kind and category say nothing."""
+    def _of_chunk(cls, chunk: Chunk, vector: Vector) -> Entry:
+        # It lies in an index of its own, where type, kind and category say nothing.
         return cls(
             key=chunk.index_key,
             memory_id=chunk.id,

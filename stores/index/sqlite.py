@@ -13,6 +13,7 @@ from itertools import groupby
 from pathlib import Path
 
 import numpy as np
+from threadpoolctl import threadpool_limits
 
 from schema import Kind, MemoryType, Status, Subject, Visibility
 from schema.errors import IndexRefused
@@ -63,6 +64,9 @@ class SqliteIndex:
             IndexMismatch: they were made for other dimensions, another metric or another model.
             IndexUnavailable: the folder cannot be made or written.
         """
+        # A query multiplies a matrix with one vector, and waits for memory. On a busy machine two threads, of which one
+        # waits for the other by spinning, took 26 ms by the clock and 6.4 of CPU for what one did in 0.6.
+        threadpool_limits(limits=1, user_api="blas")
         asked = {"dimensions": str(dimensions), "layout": _LAYOUT, "metric": metric, "model": model}
         try:
             self.folder.mkdir(parents=True, exist_ok=True)

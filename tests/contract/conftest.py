@@ -13,8 +13,8 @@ from memory.leases import LeaseKeeper
 from schema.settings import Settings
 from stores.catalog import Catalog, open_catalog, revisions
 from stores.catalog.engine import create_catalog_engine
-from stores.index import Family, Index, open_index
-from stores.index.lazy import LazyIndex
+from stores.index import Index, open_index
+from stores.open import open_beside
 from stores.queue import create_celery
 from tests.contract.indexes import ADAPTERS, DATABASE_VARIABLE, QDRANT_VARIABLE, WEAVIATE_VARIABLE, opened
 from tests.contract.loopback import Loopback, aws_at_loopback, loopback
@@ -130,11 +130,12 @@ def alone(worker: Worker, tmp_path: Path) -> Iterator[Worker]:
     settings = worker.context.settings.model_copy(update={"data_dir": tmp_path / "alone"})
     index = open_index(settings, worker.context.embedder)
     catalog = open_catalog(settings)
-    chunks = LazyIndex(lambda: open_index(settings, worker.context.embedder, family=Family.CHUNKS))
-    own = worker.with_parts(settings=settings, catalog=catalog, index=index, chunks=chunks)
+    beside = open_beside(settings, worker.context.embedder)
+    own = worker.with_parts(settings=settings, catalog=catalog, index=index, beside=beside)
     yield own
     own.context.index.close()
-    own.context.chunks.close()
+    for one in beside.values():
+        one.close()
     own.context.catalog.close()
 
 

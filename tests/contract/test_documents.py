@@ -15,7 +15,16 @@ from memory.documents.put import Accepted, DocumentRefused, PutOutcome, put_docu
 from memory.erasure.subjects import erase_subject
 from memory.preferences import set_preference
 from memory.reviews import approve, reject
-from schema import Document, DocumentState, KeptDocument, Preference, PreferenceName, ReviewStatus, Subject, Visibility
+from schema import (
+    Document,
+    DocumentState,
+    KeptDocument,
+    Preference,
+    PreferenceName,
+    ReviewStatus,
+    Subject,
+    Visibility,
+)
 from schema.errors import EmbedderUnavailable
 from stores.embedding.base import Vectors
 from stores.index.base import Where

@@ -25,7 +25,7 @@ from stores.catalog import Catalog, Changes
 from stores.graph import SqlGraph
 from stores.index.base import Vector, Where
 from stores.index.sqlite import SqliteIndex
-from stores.open import Stores, open_chunks
+from stores.open import Stores, open_beside
 from stores.queue import create_celery, open_mailbox
 from stores.redis import open_redis
 from tests.contract.catalogs import ANNA, BERT, NAMESAKE, NOW, a_memory, a_turn, changes
@@ -66,7 +66,7 @@ def opened(engine: Engine, folder: Path, name: str = "main", model: str = "old")
         graph=SqlGraph(engine),
         embedder=embedder,
         accesses=Accesses(catalog),
-        chunks=open_chunks(settings, embedder, engine),
+        beside=open_beside(settings, embedder, engine),
     )
 
 

@@ -16,8 +16,8 @@ from schema import Document, DocumentState, Subject
 from schema.settings import Settings
 from stores.failpoints import Failpoint
 from stores.index.base import Where
-from stores.queue import create_celery
-from tests.fleet.fleet import ORACLE, Fleet, wait_until
+from stores.queue import DEAD_LETTER_QUEUE, INGEST_QUEUE, create_celery
+from tests.fleet.fleet import ORACLE, Fleet, locked, wait_until
 
 POINTS: tuple[Failpoint, ...] = (
     "after_acquire",
@@ -50,6 +50,13 @@ def content(number: int, version: str) -> str:
     return f"Story {number}, as it was told in {version}.\n\nThe mill of {version} stood at the river for long."
 
 
+def put_twice(fleet: Fleet, archive: Subject, last: dict[int, str], count: int, name: str) -> None:
+    """Put two versions of each of so many documents, one right behind the other, so that workers race."""
+    for number, half in itertools.product(range(count), ("spring", "autumn")):
+        last[number] = f"{name}-{half}"
+        put_document(None, story(archive, number, last[number]), fleet.stores, fleet.celery, now=datetime.now(UTC))
+
+
 def assert_the_last_of_each(fleet: Fleet, archive: Subject, last: dict[int, str]) -> None:
     documents = fleet.stores.catalog.documents
 
@@ -77,10 +84,7 @@ def test_a_worker_that_dies_at_a_point_leaves_each_document_at_its_last_version(
     dying = fleet.start_worker(**crash)
     archive, last = archive_of(point), dict[int, str]()
     for round_ in itertools.count():
-        # Two versions of each, one right behind the other, so that workers race.
-        for number, half in itertools.product(range(40), ("spring", "autumn")):
-            last[number] = f"{point}-{half}-{round_}"
-            put_document(None, story(archive, number, last[number]), fleet.stores, fleet.celery, now=datetime.now(UTC))
+        put_twice(fleet, archive, last, 200, f"{point}-{round_}")
         wait_until(
             lambda: dying.poll() is not None or not fleet.stores.catalog.documents.counts().waiting,
             f"it died at {point}",
@@ -89,6 +93,44 @@ def test_a_worker_that_dies_at_a_point_leaves_each_document_at_its_last_version(
             break
     assert dying.poll() == -signal.SIGKILL, fleet.log()[-2000:]
     fleet.workers.remove(dying)
+    assert_the_last_of_each(fleet, archive, last)
+
+
+def test_a_worker_that_dies_between_catalog_and_index_leaves_the_last_version_of_each(fleet: Fleet) -> None:
+    crash = {"CRASH_AT": "before_index", "CRASH_MARK": str(fleet.folder / "documents-few"), "CRASH_PASSAGE": "2"}
+    dying = fleet.start_worker(**crash)
+    archive, last = archive_of("few"), dict[int, str]()
+    for round_ in itertools.count():
+        put_twice(fleet, archive, last, 8, f"few-{round_}")
+        wait_until(
+            lambda: dying.poll() is not None or not fleet.stores.catalog.documents.counts().waiting,
+            "it died or is done",
+        )
+        if dying.poll() is not None:
+            break
+    assert dying.poll() == -signal.SIGKILL, fleet.log()[-2000:]
+    fleet.workers.remove(dying)
+    assert_the_last_of_each(fleet, archive, last)
+
+
+def test_a_plain_message_keeps_a_document_and_what_is_none_is_a_dead_letter(fleet: Fleet) -> None:
+    archive = archive_of("message")
+    for given in ({"document_id": "none"}, story(archive, 0, "message").model_dump(mode="json")):
+        fleet.celery.send_task("memory.put_document", args=[given], queue=INGEST_QUEUE)
+    wait_until(lambda: bool(fleet.stores.catalog.documents.heads(archive, ["story-0"])), "the message was taken")
+    assert_the_last_of_each(fleet, archive, {0: "message"})
+    wait_until(lambda: fleet.redis.llen(DEAD_LETTER_QUEUE) == 1, "what is no document is a dead letter")
+
+
+def test_an_index_of_documents_that_is_away_is_behind_and_catches_up(fleet: Fleet) -> None:
+    archive, last = archive_of("away"), dict[int, str]()
+    put_twice(fleet, archive, last, 4, "before")
+    assert_the_last_of_each(fleet, archive, last)
+    settings = fleet.stores.settings
+    files = sorted((settings.data_dir / f"index-{settings.index_name}-chunks").glob("*.sqlite3"))
+    with locked(files):
+        put_twice(fleet, archive, last, 8, "away")
+        wait_until(lambda: fleet.stores.catalog.documents.counts().waiting < 8, "the catalog goes on without the index")
     assert_the_last_of_each(fleet, archive, last)
 
 

@@ -22,6 +22,7 @@ from memory.erasure.subjects import erase_subject
 from memory.export import export
 from memory.preferences import TooManyTopics, set_preference
 from memory.reviews import NotOpen, NotWanted, approve, asked_in, reject
+from memory.rights import seen_of
 from schema import Asker, Preference, PreferenceName, ReviewStatus
 from schema.errors import NotFound
 from schema.preferences import conversation_key
@@ -124,7 +125,8 @@ def topic(
 def my_export(view: Shown, service: Opened) -> Response:
     """Hand out all that is known with the words it came from."""
     note_look(view, service, "exported all that is known")
-    lines = (f"{line.rstrip()}\n" for line in export(service.context, subject=view.subject))
+    seen = seen_of(view.reader, view.subject, service.context.catalog)
+    lines = (f"{line.rstrip()}\n" for line in export(service.context, subject=view.subject, seen=seen))
     headers = {"Content-Disposition": 'attachment; filename="what-is-known.jsonl"'}
     return StreamingResponse(lines, media_type="application/x-ndjson", headers=headers)
 

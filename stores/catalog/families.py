@@ -1,0 +1,88 @@
+"""What lies in the index of each family of vectors, read family by family: for telling, rebuilding and counting."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+
+from sqlalchemy import Engine, func, select
+
+import stores.catalog.tables as tables
+from schema import Chunk, Memory, MemoryType, Status, Subject, index_key
+from stores.catalog.documents import DocumentStore
+from stores.catalog.indexed import TABLES
+from stores.index.base import Family
+
+_ALL = 10**9
+
+
+class FamilyStore:
+    """What of the catalog has vectors. Safe to call from many threads and processes.
+
+    Of a family that nothing writes yet there is nothing.
+    """
+
+    def __init__(
+        self,
+        engine: Engine,
+        memories: Callable[[Subject, Collection[uuid.UUID]], dict[uuid.UUID, Memory]],
+        list_memories: Callable[..., list[Memory]],
+        documents: DocumentStore,
+    ) -> None:
+        self._engine = engine
+        self._memories = memories
+        self._list_memories = list_memories
+        self._documents = documents
+
+    def of(self, family: Family, subject: Subject, ids: Collection[uuid.UUID]) -> Mapping[uuid.UUID, Memory | Chunk]:
+        """Return what of a subject lies in a family's index under these ids; others are left out."""
+        match family:
+            case Family.MEMORIES:
+                return self._memories(subject, ids)
+            case Family.CHUNKS:
+                return self._documents.chunks(subject, ids)
+            case Family.WINDOWS | Family.FACTS:
+                return {}
+
+    def pages(self, family: Family, subject: Subject, size: int) -> Iterator[Sequence[Memory | Chunk]]:
+        """Yield all that of a subject lies in a family's index, so many at a time."""
+        match family:
+            case Family.MEMORIES:
+                memories = self._list_memories(subject, statuses=tuple(Status), limit=_ALL)
+                yield from (memories[start : start + size] for start in range(0, len(memories), size))
+            case Family.CHUNKS:
+                after: uuid.UUID | None = None
+                while page := self._documents.all_chunks(subject, after=after, limit=size):
+                    yield page
+                    after = page[-1].id
+            case Family.WINDOWS | Family.FACTS:
+                return
+
+    def count(self, family: Family) -> int:
+        """Return how much there is whose vectors lie in a family's index."""
+        if family not in TABLES:
+            return 0
+        with self._engine.connect() as connection:
+            return connection.execute(select(func.count()).select_from(TABLES[family])).scalar_one()
+
+    def some_keys(self, family: Family, limit: int) -> list[tuple[Subject, uuid.UUID]]:
+        """Return where some of it lies in its index, whichever, for which no index job waits: an index that has none of
+        them was not built."""
+        if family not in TABLES:
+            return []
+        table, jobs = TABLES[family], tables.index_jobs
+        is_memory = family is Family.MEMORIES
+        query = (
+            select(table.c.tenant_id, table.c.subject_id, table.c.id, *([table.c.type] if is_memory else []))
+            .outerjoin(jobs, jobs.c.memory_id == table.c.id)
+            .where(jobs.c.memory_id.is_(None))
+            .limit(limit)
+        )
+        with self._engine.connect() as connection:
+            return [
+                (
+                    Subject(tenant_id=row.tenant_id, subject_id=row.subject_id),
+                    index_key(row.subject_id, MemoryType(row.type), row.id) if is_memory else row.id,
+                )
+                for row in connection.execute(query)
+            ]
