@@ -23,7 +23,7 @@ from policies.language.sentences import words
 from policies.language.splitting import statements_in
 from worker.extract.forgetting import Forgetting, forgetting_just_said, forgetting_named, forgetting_of, spoken_of
 from worker.extract.utterances import Asked, Heard, Utterance, with_part, without_order
-from worker.extract.worth import is_remark, is_worth_keeping, judged, may_be_news, telling_words
+from worker.extract.worth import is_remark, is_worth_keeping, may_be_news, tells_nothing
 
 _MAX_JOINED_CHARS: Final = 320
 """How long sentences may be together that are one memory because the later ones lean on the first."""
@@ -57,7 +57,6 @@ _NAME_CHARS: Final = 60
 """Words."""
 _SHORT_ANSWER: Final = 4
 """Words."""
-_WORTH: Final = 0.5
 _YES_NO: Final = frozenset({"yes", "no", "yeah", "nope", "yep", "nah"})
 _ALONE: Final = words("i we it they do did does have has am was were will would can is are he she there too totally")
 _FILLERS: Final = words(
@@ -353,7 +352,7 @@ def _reply(heard: Heard) -> Statement | None:  # noqa: PLR0911 (a list of reason
     words = _bag(telling[0].text)
     if (all(word in _FILLERS for word in words) or is_remark(telling[0])) and not of_user:
         return None
-    if words[0] not in _YES_NO and _tells_nothing(telling[0]):
+    if words[0] not in _YES_NO and tells_nothing(telling[0]):
         return None
     first = telling[0].part
     if first is not None and _says_itself(first) and words[0] not in _YES_NO:
@@ -368,12 +367,7 @@ def _bag(text: str) -> list[str]:
 
 def _thanks(one: Utterance) -> bool:
     """Return whether a sentence before an answer only thanks, praises or wonders."""
-    return _bag(one.text)[0] not in _YES_NO and (is_remark(one) or _tells_nothing(one))
-
-
-def _tells_nothing(one: Utterance) -> bool:
-    """Return whether an answer says what could be said of anything: "It was great!"."""
-    return telling_words(one) == frozenset() and (one.part is None or judged(one).worth < _WORTH)
+    return _bag(one.text)[0] not in _YES_NO and (is_remark(one) or tells_nothing(one))
 
 
 def _is_bare(one: Utterance) -> bool:

@@ -112,6 +112,11 @@ def telling_words(one: Utterance) -> frozenset[str] | None:
     return wording.words - _SAYS_LITTLE - contents((one.other or "").lower().split())
 
 
+def tells_nothing(one: Utterance) -> bool:
+    """Return whether an answer says what could be said of anything: "It was great!"."""
+    return telling_words(one) == frozenset() and (one.part is None or judged(one).worth < _WORTH)
+
+
 def _calls(name: Name, other: str | None) -> bool:
     return other is not None and other.startswith(name.text.removesuffix("'s"))
 
