@@ -38,17 +38,22 @@ $(RUNNABLE): requirements-run.lock pyproject.toml
 run: $(RUNNABLE) ## Start the whole fleet here and show what it remembers (FILE=turns.jsonl feeds a file, ONCE=1 exits)
 	@exec $(BIN)/afterturn run $(FILE) $(if $(ONCE),--once)
 
-test: $(INSTALLED) ## Run all tests
-	$(BIN)/python -m pytest -n 2 tests/unit clients/python/tests
-	$(BIN)/python -m pytest -n 3 --dist loadfile --no-loadscope-reorder -m "not alone and not long" tests/fleet tests/contract tests/e2e
-	$(BIN)/python -m pytest -n 2 tests/browser
-	$(BIN)/python -m pytest -m "alone and not long" tests/fleet tests/contract tests/e2e
+# Whole files go to a worker, the longest first (tests/durations.json). What nobody uses need not be imported.
+UNIT := -n 2 -p no:schemathesis -p no:playwright tests/unit clients/python/tests
+BY_FILE := --dist loadfile --no-loadscope-reorder
 
-test-long: $(INSTALLED) ## Run the tests of the fleet that take longest: poison, clocks that are off, floods (8 minutes)
-	$(BIN)/python -m pytest -n 2 -m long tests/fleet
+test: $(INSTALLED) ## Run the tests, but for those of test-long
+	$(BIN)/python -m pytest $(UNIT)
+	$(BIN)/python -m pytest -n 3 $(BY_FILE) -m "not alone and not long" tests/fleet tests/contract tests/e2e
+	$(BIN)/python -m pytest -n 2 tests/browser
+	$(BIN)/python -m pytest -m "alone and not long" tests/fleet
+
+test-long: $(INSTALLED) ## Run the tests that take long for what they find (FOR=300 begins none after so many seconds)
+	$(BIN)/python -m pytest -n 2 $(BY_FILE) -m "long and not alone" $(if $(FOR),--seconds $(FOR)) tests/fleet tests/contract tests/e2e
+	$(if $(FOR),@echo "left out for want of time: those that count milliseconds",$(BIN)/python -m pytest -m "long and alone" tests/fleet)
 
 test-unit: $(INSTALLED) ## Run the pure tests only: seconds
-	$(BIN)/python -m pytest -n 2 tests/unit clients/python/tests
+	$(BIN)/python -m pytest $(UNIT)
 
 test-wheels: $(INSTALLED) ## Build wheel and sdist, and run them from another folder on every Python from 3.11 that is here
 	$(BIN)/python -m tests.wheels

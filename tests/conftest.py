@@ -12,6 +12,7 @@ from hypothesis import HealthCheck, Phase, settings
 from interfaces.local.broker import embedded_broker
 from stores.catalog.engine import create_catalog_engine
 from stores.catalog.revisions import migrate
+from tests import running
 from tests.postgres import PostgresServer, postgres_server
 
 # Whether an example takes long says more of what else the machine does than of us: tests that bound time count CPU.
@@ -21,8 +22,23 @@ settings.load_profile("patient")
 settings.register_profile("unshrunk", phases=(Phase.explicit, Phase.reuse, Phase.generate))
 
 
+def pytest_addoption(parser: pytest.Parser) -> None:
+    running.add_options(parser)
+
+
 def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line("markers", "alone: counts milliseconds, and so is not run beside other tests")
+    running.begin(config)
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    running.longest_first(items)
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_sessionfinish(session: pytest.Session) -> None:
+    running.end(session)
 
 
 def free_port() -> int:

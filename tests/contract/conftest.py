@@ -11,7 +11,7 @@ from sqlalchemy import Engine
 
 from memory.leases import LeaseKeeper
 from schema.settings import Settings
-from stores.catalog import Catalog, open_catalog, revisions
+from stores.catalog import Catalog, open_catalog
 from stores.catalog.engine import create_catalog_engine
 from stores.index import Index, open_index
 from stores.open import open_beside
@@ -20,6 +20,7 @@ from tests.contract.indexes import ADAPTERS, DATABASE_VARIABLE, QDRANT_VARIABLE,
 from tests.contract.loopback import Loopback, aws_at_loopback, loopback
 from tests.contract.pipeline import Worker
 from tests.contract.s3vectors_server import S3VectorsServer
+from tests.migrated import put_catalog
 from tests.postgres import PostgresServer
 from worker.context import open_worker_context
 
@@ -29,8 +30,7 @@ _users = count()
 @pytest.fixture(params=["sqlite", "postgres"])
 def engine(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Engine]:
     if request.param == "sqlite":
-        engine = create_catalog_engine(f"sqlite:///{tmp_path / 'catalog.sqlite3'}")
-        revisions.migrate(engine)
+        engine = create_catalog_engine(f"sqlite:///{put_catalog(tmp_path)}")
         yield engine
         engine.dispose()
         return
@@ -111,6 +111,7 @@ def worker(
 ) -> Iterator[Worker]:
     """A worker on the embedded stores, or on those that a test's parameter names."""
     settings = Settings(broker_url=broker_url, data_dir=tmp_path_factory.mktemp("pipeline"))
+    put_catalog(settings.data_dir)
     if getattr(request, "param", "sqlite") == "postgres":
         url: str = request.getfixturevalue("postgres_catalog")
         request.getfixturevalue("postgres").empty(url)
@@ -128,6 +129,7 @@ def worker(
 def alone(worker: Worker, tmp_path: Path) -> Iterator[Worker]:
     """A worker with a catalog and an index of its own, so that a test may look at every byte of them."""
     settings = worker.context.settings.model_copy(update={"data_dir": tmp_path / "alone"})
+    put_catalog(settings.data_dir)
     index = open_index(settings, worker.context.embedder)
     catalog = open_catalog(settings)
     beside = open_beside(settings, worker.context.embedder)

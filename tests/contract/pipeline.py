@@ -122,8 +122,19 @@ def on_every_store(metafunc: pytest.Metafunc) -> None:
     """A module's `pytest_generate_tests`: all stores keep its promises; those of its own bytes are the embedded
     one's."""
     if "worker" in metafunc.fixturenames:
-        stores = ["sqlite"] if "alone" in metafunc.fixturenames else ["sqlite", "postgres"]
-        metafunc.parametrize("worker", stores, indirect=True, scope="module")
+        _on_stores(metafunc, "postgres")
+
+
+def on_every_store_at_length(metafunc: pytest.Metafunc) -> None:
+    """As `on_every_store`, but on Postgres in the long tests: for what happens above the stores, of which the suites of
+    the catalog, the index, the pipeline and erasure always ask for the same on both."""
+    if "worker" in metafunc.fixturenames:
+        _on_stores(metafunc, pytest.param("postgres", marks=pytest.mark.long))
+
+
+def _on_stores(metafunc: pytest.Metafunc, postgres: object) -> None:
+    stores = ["sqlite"] if "alone" in metafunc.fixturenames else ["sqlite", postgres]
+    metafunc.parametrize("worker", stores, indirect=True, scope="module")
 
 
 def only(memories: Sequence[Memory]) -> Memory:

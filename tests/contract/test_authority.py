@@ -11,10 +11,10 @@ from memory.remember import Statement, remember
 from memory.reviews import approve
 from schema import Asker, Principal, Status
 from schema.principal import Capability
-from tests.contract.pipeline import EVERYTHING, Worker, on_every_store
+from tests.contract.pipeline import EVERYTHING, Worker, on_every_store_at_length
 from tests.turns import subject
 
-pytest_generate_tests = on_every_store
+pytest_generate_tests = on_every_store_at_length
 NOW = datetime(2026, 11, 2, 9, tzinfo=UTC)
 ELSEWHERE = ("external", "instagram", "bank_api", "system", "agent")
 

@@ -17,7 +17,7 @@ from schema.errors import LLMAnswerInvalid, LLMUnavailable
 from stores.catalog import Changes
 from stores.llm import Completion
 from tests.contract.catalogs import a_memory
-from tests.contract.pipeline import Worker, on_every_store, only
+from tests.contract.pipeline import Worker, on_every_store_at_length, only
 from tests.turns import subject
 from worker.nights.base import Plan, preview
 from worker.nights.consolidate import AT_ONCE, CONSOLIDATE
@@ -29,7 +29,7 @@ SAID = (
     "I went hiking in the hills with my sister yesterday",
     "I lost my hiking boots on the coast yesterday",
 )
-pytest_generate_tests = on_every_store
+pytest_generate_tests = on_every_store_at_length
 NOW = datetime.now(UTC) + timedelta(days=4)
 
 

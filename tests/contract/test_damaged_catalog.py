@@ -10,10 +10,10 @@ from sqlalchemy import text
 from schema.errors import CatalogOutage
 from stores.catalog import Catalog
 from stores.catalog.engine import create_catalog_engine
-from tests.contract.pipeline import Worker, on_every_store
+from tests.contract.pipeline import Worker, on_every_store_at_length
 from tests.turns import a_turn, subject
 
-pytest_generate_tests = on_every_store
+pytest_generate_tests = on_every_store_at_length
 
 
 @pytest.mark.parametrize("damage", [b"no database at all, by no means" * 200, b"SQLite format 3\x00" + b"\xff" * 9000])

@@ -28,7 +28,7 @@ from schema import (
 from schema.errors import EmbedderUnavailable
 from stores.embedding.base import Vectors
 from stores.index.base import Where
-from tests.contract.pipeline import Worker, on_every_store
+from tests.contract.pipeline import Worker, on_every_store_at_length
 
 NOW = datetime(2026, 5, 1, 12, tzinfo=UTC)
 MILL = "The old mill stood at the river, and my father ground the village's rye in it until the flood of 1962.\n\n"
@@ -36,7 +36,7 @@ BOAT = "My brother built a boat from the planks of the mill, and named her Cleme
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
-    on_every_store(metafunc)
+    on_every_store_at_length(metafunc)
 
 
 def archive(name: str) -> Subject:

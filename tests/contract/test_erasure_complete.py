@@ -18,10 +18,10 @@ from memory.legal_holds import set_legal_hold
 from schema import Scope
 from stores.dead_letters import read_dead_letters
 from stores.queue import DEAD_LETTER_QUEUE, INGEST_QUEUE, INGEST_TURN, NIGHTLY_QUEUE, send_dead_letter
-from tests.contract.pipeline import Worker, on_every_store
+from tests.contract.pipeline import Worker, on_every_store_at_length
 from tests.turns import a_turn, subject
 
-pytest_generate_tests = on_every_store
+pytest_generate_tests = on_every_store_at_length
 NOW = datetime(2026, 11, 3, tzinfo=UTC)
 SECRET = "My grandmother's recipe needs seventeen walnuts"
 

@@ -12,7 +12,7 @@ from recall.context_block import context_block
 from recall.excerpts import find_excerpts
 from schema import Capability, MemberRole, Principal, Subject, Visibility
 from schema.errors import NotAMember
-from tests.contract.pipeline import Worker, on_every_store
+from tests.contract.pipeline import Worker, on_every_store_at_length
 from tests.contract.test_documents import MILL, archive, carry, put, story
 
 NOW = datetime(2026, 5, 1, 12, tzinfo=UTC)
@@ -22,7 +22,7 @@ SCHOOL = "The schoolhouse had one room, a stove in the corner, and a map of a co
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
-    on_every_store(metafunc)
+    on_every_store_at_length(metafunc)
 
 
 def asker(user: str | None, **fields: Any) -> Principal:

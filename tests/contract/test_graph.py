@@ -17,6 +17,7 @@ from stores.graph import Graph, SqlGraph
 from stores.graph.age import AgeGraph
 from tests.contract.catalogs import ANNA, BERT, NAMESAKE, NOW, a_memory
 from tests.contract.pipeline import Worker
+from tests.migrated import put_catalog
 from tests.postgres import PostgresServer
 from tests.turns import subject
 
@@ -35,8 +36,7 @@ def graph_engine(
     request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[tuple[str, Engine]]:
     if request.param == "sql on sqlite":
-        engine = create_catalog_engine(f"sqlite:///{tmp_path_factory.mktemp('graph') / 'catalog.sqlite3'}")
-        revisions.migrate(engine)
+        engine = create_catalog_engine(f"sqlite:///{put_catalog(tmp_path_factory.mktemp('graph'))}")
     else:
         url: str = request.getfixturevalue("age_database")
         request.getfixturevalue("postgres").empty(url)

@@ -21,11 +21,11 @@ from recall.retrieve import retrieve
 from schema import Memory, Preference, PreferenceName, Status, Subject, Turn
 from schema.errors import AlreadyDecided, CatalogOutage
 from schema.settings_agents import AgentSwitches
-from tests.contract.pipeline import Worker, on_every_store, only
+from tests.contract.pipeline import Worker, on_every_store_at_length, only
 from tests.scripted import Scripted, guarded
 from tests.turns import a_turn, subject
 
-pytest_generate_tests = on_every_store
+pytest_generate_tests = on_every_store_at_length
 ALLERGIC = "I am allergic to peanuts."
 
 
@@ -183,6 +183,16 @@ def test_an_order_to_forget_hides_at_once_and_the_worker_erases(worker: Worker, 
     assert len(worker.known(subject(anna), Status.ARCHIVED)) == 1
     processed(worker, turn)
     assert worker.state(subject(anna)) == []
+
+
+def test_what_was_only_noted_goes_at_once_when_the_user_takes_it_back(worker: Worker, hot: HotPath, anna: str) -> None:
+    said, taken_back = a_turn(anna, 0, ALLERGIC), a_turn(anna, 1, "Forget what I just said.")
+    assert noted(hot, said).candidate is not None
+    assert noted(hot, taken_back).done == ("forget",)
+    assert worker.state(subject(anna)) == []
+    worker.park(said, taken_back)
+    worker.work(subject(anna))
+    assert worker.known(subject(anna), Status.ACTIVE, Status.PROVISIONAL) == []
 
 
 def test_consent_is_withdrawn_at_once(worker: Worker, hot: HotPath, anna: str) -> None:

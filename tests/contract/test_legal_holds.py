@@ -17,13 +17,13 @@ from schema import Fact, Memory, MemoryType, Scope, Status, Subject
 from schema.errors import UnderLegalHold
 from stores.catalog import Changes
 from tests.contract.catalogs import a_memory
-from tests.contract.pipeline import Worker, on_every_store, only
+from tests.contract.pipeline import Worker, on_every_store_at_length, only
 from tests.turns import a_turn, subject
 from worker.nights.forget import FORGET
 from worker.nights.unconsolidate import unconsolidate
 from worker.nights.visit import run_for_subject
 
-pytest_generate_tests = on_every_store
+pytest_generate_tests = on_every_store_at_length
 NOW = datetime.now(UTC)
 WHY = "case 17"
 

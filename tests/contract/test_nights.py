@@ -12,14 +12,14 @@ from recall.retrieve import retrieve
 from schema import Status, Subject
 from stores.catalog import Access, Changes
 from tests.contract.catalogs import a_memory
-from tests.contract.pipeline import Worker, on_every_store, only
+from tests.contract.pipeline import Worker, on_every_store_at_length, only
 from tests.turns import a_turn, subject
 from worker.nights.base import Job, Plan
 from worker.nights.cleanup import clean_up
 from worker.nights.forget import FORGET
 from worker.nights.visit import Busy, run_for_subject
 
-pytest_generate_tests = on_every_store
+pytest_generate_tests = on_every_store_at_length
 NOW = datetime(2026, 11, 2, 4, 10, tzinfo=UTC)
 A_DAY = timedelta(days=1)
 

@@ -7,10 +7,10 @@ import pytest
 from memory.edits import Edit, NotKept, edit
 from memory.export import export, import_lines
 from memory.remember import Statement, remember
-from tests.contract.pipeline import Worker, on_every_store, only
+from tests.contract.pipeline import Worker, on_every_store_at_length, only
 from tests.turns import WHEN, subject
 
-pytest_generate_tests = on_every_store
+pytest_generate_tests = on_every_store_at_length
 
 
 @pytest.mark.parametrize(

@@ -15,13 +15,13 @@ from policies.promotion import confidence, patterns
 from schema import Fact, Kind, Memory, MemoryType, Preference, PreferenceName, Status, Subject, memory_id
 from stores.catalog import Changes
 from tests.contract.catalogs import a_memory
-from tests.contract.pipeline import Worker, on_every_store, only
+from tests.contract.pipeline import Worker, on_every_store_at_length, only
 from tests.turns import subject
 from worker.nights.base import Plan
 from worker.nights.promote import PROMOTE
 from worker.nights.visit import run_for_subject
 
-pytest_generate_tests = on_every_store
+pytest_generate_tests = on_every_store_at_length
 NOW = datetime(2026, 11, 20, 3, 0, tzinfo=UTC)
 SWIMS = Fact(entity="Anna", verb="swims in", object="the lake")
 

@@ -17,10 +17,10 @@ from producers import Producer
 from schema import Status, Turn
 from schema.errors import QuotaExceeded
 from stores.mailbox import TurnQuota
-from tests.contract.pipeline import Worker, on_every_store
+from tests.contract.pipeline import Worker, on_every_store_at_length
 from tests.turns import a_turn, subject
 
-pytest_generate_tests = on_every_store
+pytest_generate_tests = on_every_store_at_length
 NOW = datetime(2026, 11, 2, 9, 0, tzinfo=UTC)
 CITIES = ("I live in Lisbon.", "I work as a plumber.", "I am allergic to peanuts.")
 

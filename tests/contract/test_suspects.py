@@ -5,12 +5,12 @@ from __future__ import annotations
 from contextlib import ExitStack
 
 from stores.mailbox import Batch, key_of
-from tests.contract.pipeline import Worker, on_every_store
+from tests.contract.pipeline import Worker, on_every_store_at_length
 from tests.turns import a_turn, subject
 from worker import suspects
 from worker.suspects import Clearance, one_at_a_time, taker_key
 
-pytest_generate_tests = on_every_store
+pytest_generate_tests = on_every_store_at_length
 
 
 def third_delivery(worker: Worker, user: str, died: str) -> Batch:

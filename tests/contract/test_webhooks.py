@@ -20,11 +20,11 @@ from schema.webhook import Delivery, DeliveryStatus, WebhookEndpoint
 from stores.catalog import open_catalog
 from stores.outgoing import Outgoing, Undelivered
 from tests.contract.loopback import Answer, Loopback, Request, loopback
-from tests.contract.pipeline import Worker, on_every_store, only
+from tests.contract.pipeline import Worker, on_every_store_at_length, only
 from worker.nights.cleanup import clean_up
 from worker.webhooks import send_due
 
-pytest_generate_tests = on_every_store
+pytest_generate_tests = on_every_store_at_length
 LOOPBACK = ["127.0.0.0/8"]
 
 

@@ -166,7 +166,7 @@ def test_a_run_that_ended_leaves_no_process_behind(home: Home, first: Said) -> N
     assert ("-> start one" in broken[1], "AFTERTURN_BROKER_URL" in broken[1]) == (True, True)
 
 
-@pytest.mark.parametrize("how", ["run", "search"])
+@pytest.mark.parametrize("how", [pytest.param("run", marks=pytest.mark.long), "search"])
 def test_an_index_that_was_not_built_is_neither_worked_with_nor_searched(home: Home, first: Said, how: str) -> None:
     command = [how] if how == "run" else [how, "maya", "what can she not eat?"]
     said = home.spawn(*command, AFTERTURN_INDEX_NAME="next")
@@ -290,6 +290,7 @@ def test_a_run_asked_to_stop_stops_every_process_that_it_started(home: Home, sec
 # -- files ------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.long
 def test_a_file_with_bad_lines_is_fed_without_them_and_the_exit_code_says_so(tmp_path: Path) -> None:
     home = Home.at(tmp_path)
     file = tmp_path / "turns.jsonl"
@@ -303,6 +304,7 @@ def test_a_file_with_bad_lines_is_fed_without_them_and_the_exit_code_says_so(tmp
     assert len(home.json("memories", "anna", "-t", "acme", "--all")) == 2
 
 
+@pytest.mark.long
 def test_a_run_prints_a_link_to_the_pages_of_whom_it_knows(tmp_path: Path) -> None:
     home = Home.at(tmp_path)
     port = str(free_port())

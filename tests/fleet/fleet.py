@@ -23,6 +23,7 @@ from stores.queue import create_celery, open_mailbox
 from tests.fleet.forked import Process, fork_command
 from tests.fleet.load import Said
 from tests.fleet.oracle import Notes, notes_of
+from tests.migrated import put_catalog
 
 ROOT = Path(__file__).parents[2]
 WAIT_SECONDS = float(os.environ.get("FLEET_WAIT_SECONDS", "180"))
@@ -47,6 +48,7 @@ class Fleet:
     ) -> None:
         given = {"lease_seconds": 3, "sweep_seconds": 1, **settings}
         self.settings = Settings(broker_url=url, data_dir=folder / "data", **given)
+        put_catalog(self.settings.data_dir)
         self.redis = Redis.from_url(url)
         if not joins:
             self.redis.flushdb()

@@ -105,7 +105,7 @@ def remote(network: BadBroker, tmp_path_factory: pytest.TempPathFactory) -> Iter
     ("name", "broken", "seconds"),
     [
         pytest.param("slow", BadBroker.slow, 5, marks=pytest.mark.long),
-        ("halfopen", BadBroker.half_open, 8),
+        pytest.param("halfopen", BadBroker.half_open, 8, marks=pytest.mark.long),
         pytest.param("reset", BadBroker.resetting, 4, marks=pytest.mark.long),
         pytest.param("blackhole", BadBroker.black_hole, 8, marks=pytest.mark.long),
     ],

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
 from typing import Any
 
 import pytest
@@ -13,18 +11,21 @@ from schema import Turn
 from stores.catalog import Changes, LedgerEntry, Outcome
 from stores.dead_letters import count_dead_letters, read_dead_letters
 from stores.queue import create_celery, send_dead_letter
+from tests.e2e.command import Home, Said
 from tests.fleet.fleet import Fleet
 from tests.turns import WHEN, a_turn, subject
 
 
-def command(fleet: Fleet, *arguments: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, "-m", "interfaces.cli", "dead-letters", *arguments],
-        env=fleet.environment | {"COLUMNS": "160"},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+def command(fleet: Fleet, *arguments: str) -> Said:
+    """How `afterturn dead-letters` ends."""
+    return Home(fleet.folder, 0).say("dead-letters", *arguments, AFTERTURN_BROKER_URL=fleet.settings.broker_url)
+
+
+def shown(fleet: Fleet, *arguments: str) -> Any:
+    """What it says to programs once the broker answers it in time, which on a busy machine it may not at first."""
+    broker = fleet.settings.broker_url
+    done = Home(fleet.folder, 0).answered("dead-letters", *arguments, "--json", AFTERTURN_BROKER_URL=broker)
+    return json.loads(done.stdout)
 
 
 def bury(fleet: Fleet, turn: dict[str, Any], reason: str = "processing failed: ValueError") -> None:
@@ -62,8 +63,8 @@ def test_a_list_names_reasons_and_says_nothing_of_what_was_said(running: Fleet) 
 def test_a_letter_is_shown_whole(running: Fleet) -> None:
     turn = a_turn("anna", 1, "I live in Lisbon.")
     bury(running, turn)
-    [listed] = json.loads(command(running, "list", "--json").stdout)
-    assert json.loads(command(running, "show", listed["id"][:8], "--json").stdout)["turn"] == turn
+    [listed] = shown(running, "list")
+    assert shown(running, "show", listed["id"][:8])["turn"] == turn
 
 
 def test_a_replayed_turn_is_processed_once_and_its_letter_is_gone(running: Fleet) -> None:
@@ -105,8 +106,8 @@ def test_a_letter_that_still_cannot_go_in_stays(running: Fleet) -> None:
 def test_a_dropped_letter_is_gone(running: Fleet) -> None:
     bury(running, a_turn("emma", 1, "I live in Lisbon."))
     bury(running, a_turn("emma", 2, "I live in Berlin."))
-    [first, second] = json.loads(command(running, "list", "--json").stdout)
-    assert json.loads(command(running, "drop", first["id"], "--json").stdout) == {"dropped": 1}
+    [first, second] = shown(running, "list")
+    assert shown(running, "drop", first["id"]) == {"dropped": 1}
     assert [letter.id for letter in read_dead_letters(running.redis)] == [second["id"]]
 
 

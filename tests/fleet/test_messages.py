@@ -25,6 +25,7 @@ def park(fleet: Fleet, load: Sequence[Said]) -> list[Turn]:
     return turns
 
 
+@pytest.mark.long
 def test_every_message_may_come_twice(pair: Fleet) -> None:
     for turn in park(pair, talk(names(100, "twice"), 6)):
         send_turn(pair.celery, turn)
@@ -84,6 +85,7 @@ def test_a_user_with_a_third_of_the_load_waits_about_as_long_as_the_others(pair:
 
 
 @pytest.mark.alone
+@pytest.mark.long
 @pytest.mark.parametrize(("users", "turns"), [(1000, 2), pytest.param(1000, 10, marks=pytest.mark.soak)])
 def test_a_tenants_backlog_delays_another_tenants_turns_by_no_more_than_5_seconds(
     pair: Fleet, users: int, turns: int

@@ -11,13 +11,14 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager, closing
 from pathlib import Path
 from typing import Any
 
 import pytest
+from _pytest.mark import ParameterSet
 
 from producers import Accepted, Producer
 from producers.spool import Spool
@@ -40,6 +41,12 @@ USERS = ["anna", "bert", "carla", "dora"]
 FLUSH_SECONDS = 30.0
 
 FAULTS = ["gone", "hanging", "full", "slow", "black_hole", "half_open", "resetting", "speaking_another_protocol"]
+
+
+def faults(*quick: str, at_length: Sequence[str]) -> list[ParameterSet]:
+    """The faults of a test: those that differ most each time, the others in the long tests."""
+    rest = [fault for fault in at_length if fault not in quick]
+    return [*map(pytest.param, quick), *(pytest.param(fault, marks=pytest.mark.long) for fault in rest)]
 
 
 @pytest.fixture
@@ -89,7 +96,7 @@ def assert_all_are_there_once_and_in_order(broker: BadBroker, talk: Talk) -> Non
     assert {user: broker.order_of(user) for user in USERS} == talk.said
 
 
-@pytest.mark.parametrize("fault", FAULTS)
+@pytest.mark.parametrize("fault", faults("gone", "hanging", "resetting", at_length=FAULTS))
 def test_whatever_the_broker_does_enqueue_is_in_time_and_all_turns_arrive_in_order(
     fault: str, broker: BadBroker, producer: Producer
 ) -> None:
@@ -115,7 +122,7 @@ def test_whatever_the_broker_does_enqueue_is_in_time_and_all_turns_arrive_in_ord
     assert counters.spool_depth == 0
 
 
-@pytest.mark.parametrize("fault", ["gone", "hanging", "black_hole"])
+@pytest.mark.parametrize("fault", faults("hanging", at_length=["gone", "black_hole"]))
 def test_threads_that_enqueue_at_once_are_all_back_in_time(fault: str, broker: BadBroker, producer: Producer) -> None:
     talk, unwell = Talk(), getattr(broker, fault)
 
@@ -129,7 +136,7 @@ def test_threads_that_enqueue_at_once_are_all_back_in_time(fault: str, broker: B
     assert_all_are_there_once_and_in_order(broker, talk)
 
 
-@pytest.mark.parametrize("fault", ["hanging", "black_hole", "slow"])
+@pytest.mark.parametrize("fault", faults("hanging", at_length=["black_hole", "slow"]))
 def test_the_event_loop_never_stops_whatever_the_broker_does(fault: str, broker: BadBroker, producer: Producer) -> None:
     talk, unwell = Talk(), getattr(broker, fault)
     seconds: list[float] = []
@@ -276,7 +283,7 @@ def test_processes_that_share_a_spool_keep_each_users_order_over_an_outage(
     assert_all_are_there_once_and_in_order(broker, talk)
 
 
-@pytest.mark.parametrize("fault", ["gone", "hanging", "half_open"])
+@pytest.mark.parametrize("fault", faults("half_open", at_length=["gone", "hanging"]))
 def test_what_a_killed_process_was_promised_is_in_a_mailbox_or_in_the_spool(
     fault: str, broker: BadBroker, settings: Settings
 ) -> None:
@@ -326,7 +333,7 @@ def test_a_forked_child_enqueues_with_connections_of_its_own(broker: BadBroker, 
     assert {user: broker.order_of(user) for user in USERS[:3]} == {user: [f"{user}-1"] for user in USERS[:3]}
 
 
-@pytest.mark.parametrize("fault", ["gone", "hanging", "black_hole"])
+@pytest.mark.parametrize("fault", faults("hanging", at_length=["gone", "black_hole"]))
 def test_a_process_ends_soon_whatever_the_broker_does(fault: str, broker: BadBroker, settings: Settings) -> None:
     unwell: Callable[[], AbstractContextManager[None]] = getattr(broker, fault)
     sayer = Sayer(settings)

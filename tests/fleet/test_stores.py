@@ -41,8 +41,9 @@ def test_an_index_that_is_locked_is_behind_and_catches_up(pair: Fleet, seconds: 
     [
         ("down", Faults(throttled=1.0)),
         pytest.param("hanging", Faults(hangs=True), marks=pytest.mark.long),
-        ("throttling", Faults(throttled=0.2)),
-        ("garbage", Faults(garbage=0.1)),
+        # Both at once, and harder: tests/fleet/test_retries.py.
+        pytest.param("throttling", Faults(throttled=0.2), marks=pytest.mark.long),
+        pytest.param("garbage", Faults(garbage=0.1), marks=pytest.mark.long),
         ("slow", Faults(fastest=3.5, slowest=4.5)),
     ],
 )
