@@ -18,6 +18,8 @@ LATE_SECONDS = 60.0
 BEHIND_SECONDS = 120.0
 """From when on the index is behind."""
 MANY_EVENTS = 1000
+_FEW_UNDER_WAY = 20
+"""Memories that may have been committed between the reading of the catalog and of the index."""
 
 
 def advice_on(report: FleetReport) -> list[str]:
@@ -29,6 +31,7 @@ def advice_on(report: FleetReport) -> list[str]:
         *_check_each_worker(report),
         *check_queues(report),
         *_check_backlog(report),
+        *check_index(report),
         *check_dead_letters(report),
         *check_erasures(report),
     ]
@@ -128,6 +131,20 @@ def _why_turns_wait(report: FleetReport) -> str:
     if all(worker.get("busy", 0) >= worker.get("slots", 1) for worker in report.workers):
         return "all slots are busy: start more workers"
     return "look for `retry_later` in the workers' logs"
+
+
+def check_index(report: FleetReport) -> Iterator[HealthCheck]:
+    """Check that the index has what the catalog has, but for what it is yet to be told; a few may be under way."""
+    if report.indexed is None or report.memories is None or report.waiting_for_the_index is None:
+        return
+    known = sum(report.memories.values())
+    missing = known - report.indexed - report.waiting_for_the_index
+    if missing > max(_FEW_UNDER_WAY, known / 100):
+        yield warning(
+            "index",
+            f"the index has lost {missing} of {known} memories",
+            "were its files deleted? The fleet tells it again within the hour; `afterturn doctor --tend` asks for it",
+        )
 
 
 def _check_backlog(report: FleetReport) -> Iterator[HealthCheck]:

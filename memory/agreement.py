@@ -9,12 +9,15 @@ from datetime import datetime
 
 import numpy as np
 
+from memory.context import MemoryContext
 from schema import Subject
 from stores.catalog import IndexJob
 from stores.index.base import Where
 from stores.open import Stores
 
 _ALL = 10**9
+_LOOKED_AT = "afterturn:index:looked-at"
+_LOOKED_SECONDS = 86_400
 
 
 @dataclass(frozen=True)
@@ -33,6 +36,31 @@ def disagreements(subject: Subject, stores: Stores) -> list[Disagreement]:
     a fleet at work may have been between."""
     found = _look(subject, stores)
     return sorted(found & _look(subject, stores), key=lambda one: one.memory_id) if found else []
+
+
+def tell_what_was_lost(context: MemoryContext, now: datetime, *, most_subjects: int) -> int:
+    """Queue what the index lost, and return how much that is: files that were deleted come back empty, and say nothing.
+
+    Nobody is looked at where it has as many as the catalog; otherwise so many subjects at a time, from where the last
+    call left off.
+    """
+    known = sum(context.catalog.count_memories().values())
+    if context.index.count() + context.catalog.count_index_jobs() >= known:
+        context.redis.delete(_LOOKED_AT)
+        return 0
+    left_off = context.redis.get(_LOOKED_AT)
+    after = Subject.from_key(left_off.decode()) if isinstance(left_off, bytes) else None
+    subjects = context.catalog.list_subjects(after=after, limit=most_subjects)
+    lost = 0
+    for subject in subjects:
+        found = disagreements(subject, context)
+        tell_again(found, context, now)
+        lost += len(found)
+    if len(subjects) < most_subjects:
+        context.redis.delete(_LOOKED_AT)
+    else:
+        context.redis.set(_LOOKED_AT, subjects[-1].key, ex=_LOOKED_SECONDS)
+    return lost
 
 
 def tell_again(found: Sequence[Disagreement], stores: Stores, now: datetime) -> None:

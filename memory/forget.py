@@ -71,13 +71,21 @@ def forget(
 def hide_meant(
     request: ForgetRequest, vector: Vector, draft: Draft, context: MemoryContext, conversation_id: str | None = None
 ) -> bool:
-    """Archive on the draft what a request surely means, as long as nobody has forgotten it yet. Returns whether
-    anything was; what is under legal hold is left as it is."""
+    """Archive on the draft what a request surely means, as long as nobody has forgotten it yet; delete what of it is
+    provisional, on which nobody has decided, also where it may only be what was just said.
+
+    Returns whether anything was; what is under legal hold is left as it is.
+    """
     memories, _, meant = _looked_through(request, vector, draft, context, conversation_id)
-    shown = [memories[place] for place in meant.surely if memories[place].status is Status.ACTIVE]
+    shown = [memories[place] for place in meant.surely if memories[place].status in _SHOWN]
+    if request.just_said:
+        shown += [memories[place] for place in meant.perhaps if memories[place].status is Status.PROVISIONAL]
     free = [memory for memory in shown if not memory.legal_hold]
     for memory in free:
-        draft.archive(memory, _AT_ONCE)
+        if memory.status is Status.PROVISIONAL:
+            draft.delete(memory, _AT_ONCE)
+        else:
+            draft.archive(memory, _AT_ONCE)
     return bool(free)
 
 

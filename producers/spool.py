@@ -80,7 +80,8 @@ class Spool:
                 fcntl.flock(lock, fcntl.LOCK_EX)
                 (folder / _FILE).touch(mode=0o600)
                 self._writer = self._connect()
-                self._writer.executescript(_SCHEMA)
+                if not _is_made(self._writer):
+                    self._writer.executescript(_SCHEMA)
                 self._take_ballast()
             self._reader = self._connect()
         except (OSError, sqlite3.Error) as error:
@@ -345,6 +346,15 @@ class Spool:
 
     def _unavailable(self, reason: object) -> SpoolUnavailable:
         return SpoolUnavailable(f"the spool in {self.folder} (AFTERTURN_SPOOL_DIR) cannot be used: {reason}")
+
+
+def _is_made(db: sqlite3.Connection) -> bool:
+    """Return whether the tables are there. To say so again would be a write, and whoever enqueues first in a process
+    would wait for others' writes, past its budget."""
+    try:
+        return db.execute("SELECT 1 FROM totals").fetchone() is not None
+    except sqlite3.OperationalError:
+        return False
 
 
 def _cut_log(db: sqlite3.Connection) -> None:

@@ -52,6 +52,12 @@ class FleetSettings(BaseSettings):
     night_hands: Annotated[int, Field(ge=1, le=1024)] = Field(
         4, description="slots of the whole fleet that one run of a nightly job may have at a time"
     )
+    worker_memory_mb: Annotated[int, Field(ge=0)] = Field(
+        0,
+        description="megabytes of memory past which a worker takes no more and ends when it has finished what it has "
+        "in hand, a quarter past that at once; its supervisor starts a new one, and no turn is lost; 0: no bound. Set "
+        "it below the container's limit; needs Linux",
+    )
     max_deliveries: Annotated[int, Field(ge=1, le=100)] = Field(
         5, description="workers that may die over a turn before it becomes a dead letter"
     )

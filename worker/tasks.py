@@ -56,6 +56,7 @@ from worker.app import SWEEP, app, settings
 from worker.context import WorkerContext, open_worker_context
 from worker.drain import drain
 from worker.inspection import busy
+from worker.memory_bound import MemoryBound
 from worker.nights.base import JobName
 from worker.nights.cleanup import clean_up
 from worker.nights.consolidate import condense_at_once
@@ -85,6 +86,11 @@ def _leases() -> LeaseKeeper:
 
 
 @cache
+def _memory_bound() -> MemoryBound:
+    return MemoryBound(settings.worker_memory_mb)
+
+
+@cache
 def _tracing() -> Callable[[], None]:
     return start_tracing(settings.tracing)
 
@@ -96,6 +102,7 @@ def _open_at_start(**_: Any) -> None:
         _context().extractor.prepare()
         prototypes_of(_context().embedder)
         show_worker(_context(), _leases(), busy)
+        _memory_bound()
         _tracing()
     except (OperatorError, Outage) as error:
         # Celery would log it and go on.
@@ -111,6 +118,7 @@ def _leave_the_night(**_: Any) -> None:
 @worker_shutdown.connect
 def _close_at_end(**_: Any) -> None:
     _leases().stop()
+    _memory_bound().stop()
     _tracing()()
     _context().close()
 

@@ -185,6 +185,16 @@ def test_an_order_to_forget_hides_at_once_and_the_worker_erases(worker: Worker, 
     assert worker.state(subject(anna)) == []
 
 
+def test_what_was_only_noted_goes_at_once_when_the_user_takes_it_back(worker: Worker, hot: HotPath, anna: str) -> None:
+    said, taken_back = a_turn(anna, 0, ALLERGIC), a_turn(anna, 1, "Forget what I just said.")
+    assert noted(hot, said).candidate is not None
+    assert noted(hot, taken_back).done == ("forget",)
+    assert worker.state(subject(anna)) == []
+    worker.park(said, taken_back)
+    worker.work(subject(anna))
+    assert worker.known(subject(anna), Status.ACTIVE, Status.PROVISIONAL) == []
+
+
 def test_consent_is_withdrawn_at_once(worker: Worker, hot: HotPath, anna: str) -> None:
     turn = a_turn(anna, 0, "Stop remembering anything about me.")
     assert noted(hot, turn).done == ("consent",)

@@ -114,6 +114,27 @@ MUTATIONS = (
         ("tests/contract/test_webhooks.py", "-k", "rotate"),
     ),
     Mutation(
+        "no bound on a worker's memory",
+        "worker/memory_bound.py",
+        "elif used > self._bound and not self._is_ending:",
+        "elif False:",
+        ("tests/unit/test_memory_bound.py",),
+    ),
+    Mutation(
+        "no look for what the index lost",
+        "memory/agreement.py",
+        "        tell_again(found, context, now)\n        lost",
+        "        lost",
+        ("tests/contract/test_lost_index.py",),
+    ),
+    Mutation(
+        "no deletion of what was only noted and is taken back",
+        "memory/forget.py",
+        "if memory.status is Status.PROVISIONAL:",
+        "if False:",
+        ("tests/contract/test_hot_path.py", "-k", "takes_it_back"),
+    ),
+    Mutation(
         "no memory of what was dropped: a late message is work again",
         "stores/mailbox/lua/append.lua",
         "if seen then return answer(seen == digest and 'done' or 'conflict') end",

@@ -46,13 +46,15 @@ _POLL_SECONDS = 0.02
 @dataclass(frozen=True)
 class Faults:
     """How the model is: how long a call takes, in seconds; what share of calls is throttled or answered with a
-    truncated text; whether calls hang until they time out or the fault is over."""
+    truncated text; whether calls hang until they time out or the fault is over; what they leave in memory."""
 
     fastest: float = 0.05
     slowest: float = 0.3
     throttled: float = 0.0
     garbage: float = 0.0
     hangs: bool = False
+    leaks: int = 0
+    """Bytes that each call leaves behind in its process for good."""
 
 
 @dataclass(frozen=True)
@@ -133,6 +135,7 @@ class OracleModel:
     def __init__(self, settings: Settings) -> None:
         self._notes = notes_of(settings)
         self._timeout = settings.llm_timeout_seconds
+        self._left: list[bytes] = []
 
     def reply(self, prompt: str, schema: dict[str, Any]) -> Reply:
         lines = _LINE.findall(prompt)
@@ -147,6 +150,8 @@ class OracleModel:
     def _answer(self, lines: list[tuple[str, str, str, str]]) -> Reply:
         faults = self._notes.faults()
         time.sleep(random.uniform(faults.fastest, faults.slowest))
+        # Not zeros: those have no page of their own before somebody writes there.
+        self._left.append(random.randbytes(faults.leaks))
         if any(value == KILL for _, _, value, _ in lines):
             os.kill(os.getpid(), signal.SIGKILL)
         deadline = time.monotonic() + self._timeout

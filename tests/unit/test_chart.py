@@ -65,6 +65,10 @@ def test_nothing_runs_as_root_or_writes_but_to_its_own_folders(manifests: list[M
             assert (context["readOnlyRootFilesystem"], context["allowPrivilegeEscalation"]) == (True, False)
             assert context["capabilities"] == {"drop": ["ALL"]}
             assert "memory" in container["resources"]["limits"]
+            for bound in (e for e in container.get("env", ()) if e["name"] == "AFTERTURN_WORKER_MEMORY_MB"):
+                assert (
+                    0 < int(bound["value"]) * 1.25 <= int(container["resources"]["limits"]["memory"].removesuffix("Mi"))
+                )
 
 
 def test_the_user_is_that_of_the_image(manifests: list[Manifest]) -> None:

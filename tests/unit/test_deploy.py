@@ -281,3 +281,10 @@ def test_the_image_can_send_traces() -> None:
 
 def test_the_image_sends_nothing_home() -> None:
     assert "ORT_DISABLE_TELEMETRY=1" in only("ENV")
+
+
+def test_a_worker_ends_in_order_before_the_kernel_would_kill_it() -> None:
+    for name in ("worker", "beat", "service"):
+        assert SERVICES[name]["mem_limit"].endswith("m")
+    bound = int(SERVICES["worker"]["environment"]["AFTERTURN_WORKER_MEMORY_MB"])
+    assert bound * 1.25 <= int(SERVICES["worker"]["mem_limit"].removesuffix("m"))

@@ -200,6 +200,14 @@ def test_writing_waits_for_others_no_longer_than_told(spool: Spool) -> None:
     assert spool.put(turn_of("anna", 1), WAIT) == 1
 
 
+def test_a_process_that_joins_waits_for_nobody_who_writes(spool: Spool) -> None:
+    spool.put(turn_of("anna", 1), WAIT)
+    with closing(sqlite3.connect(spool.folder / "spool.sqlite3", isolation_level=None)) as other:
+        other.execute("BEGIN IMMEDIATE")
+        with closing(Spool(spool.folder, max_turns=100, max_bytes=MEBIBYTE)) as joining:
+            assert ids(joining) == ["anna-1"]
+
+
 def test_what_was_taken_out_leaves_the_disk(spool: Spool) -> None:
     secret = "heliotrope" * 2000
     for number in range(20):

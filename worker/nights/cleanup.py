@@ -6,6 +6,7 @@ from datetime import datetime, timedelta
 
 import structlog
 
+from memory.agreement import tell_what_was_lost
 from memory.erasure.subjects import finish_erasures
 from memory.settle import withdraw_stale
 from worker.context import WorkerContext
@@ -14,6 +15,7 @@ _log = structlog.get_logger()
 _PAGE = 500
 _FEEDBACK_DAYS = 90
 """Long enough to compare two versions of a policy by."""
+_SUBJECTS_LOOKED_AT = 5_000
 _PAGES = 200
 """How many pages one hour drops at most: other writers come between two."""
 
@@ -21,7 +23,7 @@ _PAGES = 200
 def clean_up(context: WorkerContext, now: datetime) -> dict[str, int]:
     """Drop topics and questions that are stale, items of the store that have expired, feedback of the last quarter, raw
     turns and deliveries of webhooks that were kept for as long as the settings say; finish erasures that were killed on
-    the way."""
+    the way; have the index told again what it lost."""
     policy = context.policy
     dropped = {
         "erasures": finish_erasures(context, _PAGE, now),
@@ -33,6 +35,7 @@ def clean_up(context: WorkerContext, now: datetime) -> dict[str, int]:
         "feedback": context.catalog.feedback.drop_old(now - timedelta(days=_FEEDBACK_DAYS)),
         "sources": 0,
         "webhooks": 0,
+        "index": tell_what_was_lost(context, now, most_subjects=_SUBJECTS_LOOKED_AT),
         "provisional": withdraw_stale(context, now, _PAGE),
     }
     context.catalog.webhooks.fail_what_waits_for_nobody()

@@ -1,0 +1,56 @@
+"""An index whose files were deleted: status says so, and the fleet tells it again."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+
+from interfaces.fleet_checks import check_index
+from interfaces.fleet_report import FleetReport
+from memory.agreement import disagreements, tell_what_was_lost
+from memory.indexing import index_all
+from schema import Status
+from tests.contract.pipeline import Worker, on_every_store
+from tests.turns import subject
+
+pytest_generate_tests = on_every_store
+NOW = datetime(2026, 11, 2, 9, 0, tzinfo=UTC)
+
+
+def lose(worker: Worker, user: str) -> None:
+    """As if the file with a user's vectors had been deleted."""
+    memories = worker.known(subject(user), *Status)
+    worker.context.index.delete(subject(user), [memory.index_key for memory in memories])
+
+
+def test_what_the_index_lost_is_found_and_told_again_and_nothing_where_it_lost_nothing(
+    worker: Worker, anna: str
+) -> None:
+    users = [f"{anna}{letter}" for letter in "abc"]
+    for user in users:
+        worker.hear(user, "I live in Lisbon.", "I moved to Oslo. I live in Oslo now.", "I am allergic to peanuts.")
+    assert tell_what_was_lost(worker.context, NOW, most_subjects=10_000) == 0
+    lose(worker, users[0])
+    lose(worker, users[2])
+    while tell_what_was_lost(worker.context, NOW, most_subjects=1) == 0:
+        assert worker.context.redis.get("afterturn:index:looked-at") is not None
+    assert worker.context.catalog.count_index_jobs() > 0
+    while tell_what_was_lost(worker.context, NOW, most_subjects=10_000):
+        pass
+
+    for user in users:
+        index_all(subject(user), worker.context)
+        assert disagreements(subject(user), worker.context) == []
+        assert len(worker.indexed(subject(user))) == len(worker.known(subject(user), *Status))
+
+
+def test_status_says_how_much_the_index_lost_and_not_what_is_under_way() -> None:
+    def report(indexed: int, waiting: int) -> FleetReport:
+        return FleetReport(
+            broker="", broker_answers=True, memories={"active": 600, "superseded": 24}, indexed=indexed,
+            waiting_for_the_index=waiting,
+        )  # fmt: skip
+
+    [warned] = check_index(report(366, 0))
+    assert "258 of 624" in warned.found
+    assert list(check_index(report(620, 0))) == []
+    assert list(check_index(report(366, 258))) == []
