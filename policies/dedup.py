@@ -41,6 +41,8 @@ _MAYBE_SAME, _MAYBE_CHANGED = 0.1, 0.25
 """Shares from which a model is asked, where there is one."""
 _MAYBE_NEWS: Final = 0.3
 """From where on a statement that has no word of change may tell of one."""
+_SURELY_NEWS: Final = 0.6
+"""From where on it surely does: of what may have been an event nothing less is enough."""
 _SCALE: Final = (0.65, 0.9)
 """MiniLM's check and automatic thresholds: cosines of other embedders are brought to its scale by their own."""
 _FAR: Final = 0.4
@@ -219,6 +221,10 @@ def _may_change(candidate: Candidate, memory: Memory, new: Wording) -> bool:
         return False
     if memory.type is not MemoryType.EPISODIC:
         return True
+    if memory.occurred_at == memory.said_at and "past" not in read(memory.summary).cues:
+        # Nothing says when it was: "saving for a bike" and "we've been together for years" go on until something ends
+        # them.
+        return bool(new.cues & NEWS) or _news(candidate) >= _SURELY_NEWS
     if memory.occurred_at <= memory.said_at:
         return "corrects" in cues_about(new, read(memory.summary))
     return candidate.type is not MemoryType.EPISODIC or bool(new.cues & NEWS)

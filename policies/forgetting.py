@@ -282,11 +282,11 @@ def _standing_out(places: Sequence[int], known: Sequence[Known], policy: Policy)
     """Return the one that is much nearer than all others, though a topic and what is told of it are far apart:
     "my politics" and a vote."""
     ranked = sorted(places, key=lambda place: -(known[place].similarity or 0.0))
-    if not ranked:
+    if len(ranked) < 2:
         return ()
-    first, *rest = (known[place].similarity or 0.0 for place in ranked)
+    first, second = (known[place].similarity or 0.0 for place in ranked[:2])
     least = _thresholds(known[ranked[0]].memory.type, policy)[1] * _ALONE_SHARE
-    stands = first >= max(least, (rest[0] if rest else 0.0) + _STANDS_OUT)
+    stands = first >= max(least, second + _STANDS_OUT)
     return (ranked[0],) if stands else ()
 
 

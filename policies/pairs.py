@@ -22,7 +22,7 @@ _BRIEF, _FEW = 2, 14
 _Sides = tuple[frozenset[str], frozenset[str]]
 SAME_FROM: Final = 0.52
 """Share from which two statements are one fact: of contradictions fewer than two in a hundred pass for it."""
-CHANGED_FROM: Final = 0.4
+CHANGED_FROM: Final = 0.36
 """Share from which the later statement takes the place of the other."""
 NEWS: Final = frozenset({"ends", "moves", "replaces", "corrects"})
 """Cues that something is otherwise than it was."""

@@ -17,7 +17,7 @@ from recall.audience import Audience, audiences, tellable
 from recall.excerpt_lines import as_data, excerpt_lines, excerpts_in, tokens_of
 from recall.excerpts import Excerpt
 from recall.retrieve import retrieve
-from schema import Memory, MemoryType, Principal, Subject
+from schema import Memory, MemoryType, Principal, Subject, Way
 from stores.open import Stores
 
 _OPENS: Final = "<memory>"
@@ -90,7 +90,11 @@ def _made(
 ) -> ContextBlock:
     everything_standing = _standing(audiences(principal, subjects, stores), stores, budget_tokens)
     if bullets is not None:
-        hits = retrieve(principal, subjects, question, stores, limit=bullets, now=now) if question.strip() else []
+        hits = (
+            retrieve(principal, subjects, question, stores, limit=bullets, way=Way.CONTEXT, now=now)
+            if question.strip()
+            else []
+        )
         likeliest = {memory.id: memory for memory in (*(hit.memory for hit in hits), *everything_standing)}
         first = _fitting(list(likeliest.values())[:bullets], budget_tokens)
         return _block("\n".join(map(line, first)), first)
@@ -138,7 +142,7 @@ def _answers(
     now: datetime,
 ) -> list[Memory]:
     left = slots(available_tokens)
-    hits = retrieve(principal, subjects, question, stores, limit=sum(left.values()) * 2, now=now)
+    hits = retrieve(principal, subjects, question, stores, limit=sum(left.values()) * 2, way=Way.CONTEXT, now=now)
     answers = []
     for hit in hits:
         if left[hit.memory.type]:

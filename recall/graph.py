@@ -7,7 +7,7 @@ from datetime import datetime
 
 from recall.audience import audiences, tellable
 from recall.retrieve import retrieve
-from schema import Principal, Subject
+from schema import Principal, Subject, Way
 from stores.graph import Relation
 from stores.open import Stores
 
@@ -49,7 +49,7 @@ def around_question(
         ValueError: the query is empty.
         NotAMember, NotAllowed: the principal may see nothing of the subject.
     """
-    anchors = [hit.memory.id for hit in retrieve(principal, [subject], query, stores, now=now)]
+    anchors = [hit.memory.id for hit in retrieve(principal, [subject], query, stores, way=Way.GRAPH, now=now)]
     facts = stores.graph.facts_of_memories(subject, anchors, hops=hops, limit=limit)
     return _tellable(principal, subject, facts, stores)
 

@@ -23,7 +23,7 @@ from memory.prompts import prompt
 from policies.privacy.screen import screen
 from recall.audience import audiences
 from recall.retrieve import Hit, retrieve
-from schema import Message, Policy, Principal, Subject
+from schema import Message, Policy, Principal, Subject, Way
 from schema.errors import AfterturnError
 from stores.llm import LLM
 from stores.open import Stores
@@ -126,7 +126,7 @@ def retrieve_in_rounds(
         found = _in_rounds(shown, question, search, llm, limits, started + limits.seconds)
     for subject in subjects:
         used = [hit.memory.id for hit in found.hits if hit.memory.subject == subject]
-        stores.accesses.note(subject, used, now)
+        stores.accesses.note(subject, used, now, Way.ROUNDS, principal.agent_id if principal else None)
     RETRIEVER.labels(found.outcome).inc()
     RETRIEVER_ROUNDS.inc(found.rounds)
     RETRIEVER_SECONDS.observe(time.monotonic() - started)
@@ -151,7 +151,7 @@ class _Search:
                 query,
                 self.stores,
                 limit=limit,
-                counts_as_use=False,
+                way=None,
                 now=self.now,
             )
         }

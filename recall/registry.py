@@ -43,9 +43,7 @@ def find_known(
     """
     found: dict[uuid.UUID, Memory] = {}
     if Status.ACTIVE in filters.statuses:
-        hits = retrieve(
-            principal, [subject], question, stores, filters=filters, limit=limit, counts_as_use=False, now=now
-        )
+        hits = retrieve(principal, [subject], question, stores, filters=filters, limit=limit, way=None, now=now)
         found |= {hit.memory.id: hit.memory for hit in hits}
     if len(found) < limit:
         if filters == ANYTHING:

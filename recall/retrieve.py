@@ -23,7 +23,7 @@ from policies.retrieval import (
 )
 from recall.audience import Audience, audiences
 from recall.filters import ANYTHING, Filters
-from schema import Memory, Principal, Subject
+from schema import Memory, Principal, Subject, Way
 from stores.catalog.summaries import Weight
 from stores.fulltext import Words
 from stores.index.base import Vector, Where
@@ -79,16 +79,16 @@ def retrieve(
     offset: int = 0,
     explain: bool = False,
     relevant_only: bool = True,
-    counts_as_use: bool = True,
+    way: Way | None = Way.SEARCH,
     now: datetime,
 ) -> list[Hit]:
     """Return the memories of several subjects of one tenant that answer a query best, best score first.
 
     By meaning and by words: the index and the full text each propose, and what both say is weighed on one scale for all
     subjects. Only what the principal may see is looked at (everything where it is None: an operator), only what is
-    active and on no blocked topic is told, as the catalog has it now, and unless `counts_as_use` is False that is noted
-    as a use of it. A question about nothing that is known gets nothing, unless `relevant_only` is False. `offset` hits
-    are left out of the same order, so that a next page begins where one ended.
+    active and on no blocked topic is told, as the catalog has it now, and that is noted as a use of it by `way`; None
+    is for what uses nothing. A question about nothing that is known gets nothing, unless `relevant_only` is False.
+    `offset` hits are left out of the same order, so that a next page begins where one ended.
 
     Raises:
         ValueError: the query is empty, or the subjects are of several tenants.
@@ -122,9 +122,11 @@ def retrieve(
         if len(hits) == offset + limit or proposed.is_everything:
             break
     page = hits[offset:]
-    for audience in asked if counts_as_use else ():
-        used = [hit.memory.id for hit in page if hit.memory.subject == audience.subject]
-        stores.accesses.note(audience.subject, used, now)
+    if way is not None:
+        agent = principal.agent_id if principal else None
+        for audience in asked:
+            used = [hit.memory.id for hit in page if hit.memory.subject == audience.subject]
+            stores.accesses.note(audience.subject, used, now, way, agent)
     count_search(time.monotonic() - began, len(page))
     return page
 

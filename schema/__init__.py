@@ -56,6 +56,7 @@ from schema.principal import Capability, MemberRole, Principal, Seen
 from schema.review import Asker, Review, ReviewStatus, Settlement
 from schema.tombstone import Scope, Tombstone
 from schema.turn import MAX_TURN_BYTES, SCHEMA_VERSION, Attachment, Message, Role, Subject, Turn
+from schema.uses import Way
 
 __all__ = [
     "MAX_BLOCKED_TOPICS",
@@ -124,6 +125,7 @@ __all__ = [
     "Valence",
     "Verdict",
     "Visibility",
+    "Way",
     "chunk_id",
     "effective_labels",
     "index_key",

@@ -1,4 +1,4 @@
-"""Counts which memories are recalled, without making the one who asks wait for it."""
+"""Counts which memories are recalled and for what, without making the one who asks wait for it."""
 
 from __future__ import annotations
 
@@ -12,13 +12,15 @@ from datetime import datetime
 import structlog
 from sqlalchemy.exc import SQLAlchemyError
 
-from schema import Subject
+from schema import Subject, Way
 from schema.errors import CatalogOutage
 from stores.catalog import Access, Catalog
+from stores.catalog.uses import Use
 
 _log = structlog.get_logger()
 _MANY = 200
 _SECONDS = 10.0
+_Key = tuple[uuid.UUID, Way, str | None]
 
 
 class Accesses:
@@ -29,18 +31,26 @@ class Accesses:
     def __init__(self, catalog: Catalog) -> None:
         self._catalog = catalog
         self._lock = threading.Lock()
-        self._noted: dict[uuid.UUID, Access] = {}
+        self._noted: dict[_Key, Use] = {}
         self._since = 0.0
         self._writer: ThreadPoolExecutor | None = None
 
-    def note(self, subject: Subject, memory_ids: Iterable[uuid.UUID], now: datetime) -> None:
-        """Note that memories of a subject were recalled."""
+    def note(
+        self,
+        subject: Subject,
+        memory_ids: Iterable[uuid.UUID],
+        now: datetime,
+        way: Way = Way.SEARCH,
+        agent_id: str | None = None,
+    ) -> None:
+        """Note that memories of a subject were recalled by a way, for an agent or for none."""
         with self._lock:
             if not self._noted:
                 self._since = time.monotonic()
             for id_ in memory_ids:
-                before = self._noted.get(id_)
-                self._noted[id_] = Access(id_, subject, before.times + 1 if before else 1, now)
+                key = id_, way, agent_id
+                before = self._noted.get(key)
+                self._noted[key] = Use(id_, subject, way, agent_id, before.times + 1 if before else 1, now)
             if len(self._noted) < _MANY and time.monotonic() - self._since < _SECONDS:
                 return
             taken, self._noted = self._noted, {}
@@ -57,11 +67,14 @@ class Accesses:
             taken, self._noted = self._noted, {}
         self._write(taken)
 
-    def _write(self, taken: dict[uuid.UUID, Access]) -> None:
+    def _write(self, taken: dict[_Key, Use]) -> None:
         if not taken:
             return
         try:
-            self._catalog.decay.touch(taken.values())
+            self._catalog.decay.touch(
+                Access(use.memory_id, use.subject, use.times, use.last_at) for use in taken.values()
+            )
+            self._catalog.uses.count(taken.values())
         except (CatalogOutage, SQLAlchemyError) as error:
             # Whoever asked has the answer; that it was asked for is a hint, not a fact to keep at any price.
             _log.warning("accesses_not_counted", stage="recall", count=len(taken), error=type(error).__name__)

@@ -49,6 +49,11 @@ def is_correction(text: str, parsed: Parsed) -> bool:
     return not any(c.owns_subject and parsed.tokens[c.head].lower not in _SAYS for c in main_clauses(parsed))
 
 
+def announces(text: str) -> bool:
+    """Return whether a sentence says that the next one corrects something, and nothing else: "I misspoke."."""
+    return not _values(text) and (is_plain(text) or _OPENS.match(text.lower()) is not None)
+
+
 def is_plain(text: str) -> bool:
     """Return whether a correction has a mark or a word that nothing but a correction has."""
     return _STARRED.search(text) is not None or not _PLAIN.isdisjoint(_TOKEN.findall(text.lower()))

@@ -27,6 +27,7 @@ from recall.tools.values import (
     UpdateMemory,
     WholeMemory,
 )
+from schema import Way
 
 _SAYS: Final[dict[Outcome, str]] = {
     "created": "Memory created successfully",
@@ -80,15 +81,22 @@ def search_memory(given: SearchMemory, context: ToolContext) -> FoundMemories:
         context.memory,
         filters=filters,
         limit=given.limit,
+        way=Way.TOOL,
         now=context.now,
     )
     return FoundMemories(memories=[_found(hit) for hit in hits], message="" if hits else "Nothing known answers this")
 
 
+def noted(memory_id: uuid.UUID, context: ToolContext) -> None:
+    """Note that an agent was told a memory by a tool."""
+    agent_id = context.principal.agent_id
+    context.memory.accesses.note(context.subject, [memory_id], context.now, Way.TOOL, agent_id)
+
+
 def get_memory(given: GetMemory, context: ToolContext) -> GotMemory:
     """Read a memory whole, whatever its status."""
     memory = mentioned(given.memory_id, context)
-    context.memory.accesses.note(context.subject, [memory.id], context.now)
+    noted(memory.id, context)
     related = [other.id for other in all_mentioned(memory.related_ids, context)]
     return GotMemory(memory=WholeMemory(**fields_of(memory), related_memories=related))
 
@@ -110,7 +118,7 @@ def changed(memory_id: uuid.UUID, wanted: Edit, context: ToolContext) -> Changed
     """Edit a memory that may be spoken of."""
     mentioned(memory_id, context)
     edit(context.principal, context.subject, memory_id, wanted, context.memory, now=context.now)
-    context.memory.accesses.note(context.subject, [memory_id], context.now)
+    noted(memory_id, context)
     return Changed(memory_id=memory_id, message="Memory updated successfully")
 
 

@@ -22,7 +22,7 @@ from recall.retrieve import Hit, retrieve
 from recall.tools.memories import changed, created
 from recall.tools.tool import Answer, Arguments, Effect, Tool, ToolContext, mentioned
 from recall.tools.values import Changed, Content, Created
-from schema import Kind, MemoryType
+from schema import Kind, MemoryType, Way
 from schema.errors import NotFound
 from schema.turn import TurnSource
 
@@ -110,6 +110,7 @@ def search_of(type_: TypeOf) -> Callable[[SearchSummaries, ToolContext], FoundSu
             context.memory,
             filters=Filters(types=(type_,), categories=topics),
             limit=given.limit,
+            way=Way.TOOL,
             now=context.now,
         )
         return FoundSummaries(memories=[_summary_of(hit, type_) for hit in hits])

@@ -39,6 +39,7 @@ from stores.catalog.summaries import Summaries, Weight, read_summaries, read_wei
 from stores.catalog.tombstones import TombstoneStore
 from stores.catalog.turn_records import TurnRecords
 from stores.catalog.usage import Usages
+from stores.catalog.uses import UseStore
 from stores.catalog.webhooks import WebhookStore
 from stores.catalog.writers import Writers
 from stores.catalog.writing import NO_VECTORS, Done, TransactionalGraph, mark_done, write
@@ -68,6 +69,7 @@ class Catalog:
         self._writers = Writers(engine)
         self.nights = NightRuns(self._engine, self._writers)
         self.decay = DecayStore(self._engine, self._writers)
+        self.uses = UseStore(self._engine, self._writers)
         self.erasures = ErasureStore(self._engine, self._writers, graph)
         self.tombstones = TombstoneStore(self._engine, self._writers)
         self.reindex_jobs = ReindexJobs(self._engine, self._writers)

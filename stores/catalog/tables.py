@@ -24,6 +24,7 @@ from sqlalchemy import (
 
 from stores.catalog.columns import UtcTime, identifier, metadata, row_id
 from stores.catalog.document_tables import chunks, documents
+from stores.catalog.use_tables import uses
 
 __all__ = [
     "UtcTime",
@@ -54,6 +55,7 @@ __all__ = [
     "sources",
     "subjects",
     "tombstones",
+    "uses",
 ]
 
 subjects = Table(

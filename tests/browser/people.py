@@ -30,8 +30,10 @@ from schema import (
     Review,
     Subject,
     Turn,
+    Way,
     memory_id,
 )
+from stores.catalog.uses import Use
 from stores.index.base import Vector
 
 FIRST_DAY = datetime(2026, 9, 1, 8, 30, tzinfo=UTC)
@@ -222,6 +224,12 @@ def maya(subject: Subject, context: MemoryContext) -> dict[str, uuid.UUID]:
     ids = know(subject, memories, context, turns=turns)
     moved = a_memory(subject, 9, "Maya lives in Berlin since September 2026.", context, facts=(_home("Berlin"),))
     berlin = replace_by(ids[0], moved, "home_city changed", context, a_turn(subject, 9, "I moved to Berlin last week!"))
+    context.catalog.uses.count(
+        [
+            Use(ids[1], subject, Way.CONTEXT, None, 6, FIRST_DAY + timedelta(days=12)),
+            Use(ids[1], subject, Way.TOOL, "coach", 1, FIRST_DAY + timedelta(days=11)),
+        ]
+    )
     review = ask(subject, "Maya eats fish on Fridays.", context, links=(ids[1],))
     context.catalog.commit(_wishing(subject, "my ex", context))
     return {"lisbon": ids[0], "vegan": ids[1], "cats": ids[2], "berlin": berlin, "review": review}

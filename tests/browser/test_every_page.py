@@ -201,6 +201,24 @@ def test_a_first_visit_is_light_and_many_memories_are_read_page_by_page(
     assert len(told) == len(set(told)) == 300
 
 
+def test_ten_thousand_memories_are_listed_searched_and_drawn(
+    visit: Callable[..., Visit], subject: Subject, context: MemoryContext
+) -> None:
+    know_many(subject, 10_000, context)
+    me = visit(subject)
+    memories = me.page.locator(".memories li > a")
+    expect(memories).to_have_count(50)
+    me.page.get_by_role("searchbox").fill("place number 4711")
+    me.press("Search")
+    expect(memories.filter(has_text="4711")).to_have_count(1)
+    me.open("/me?since=2026-09-01&until=2026-09-03")
+    expect(memories).to_have_count(3)
+    me.follow("place number 2")
+    expect(me.page.get_by_role("heading", name="place number 2.")).to_be_visible()
+    me.follow("Connections")
+    expect(me.page.get_by_role("region", name="Facts").get_by_role("row")).to_have_count(41)
+
+
 def test_the_keyboard_alone_is_enough(visit: Callable[..., Visit], subject: Subject, context: MemoryContext) -> None:
     known = maya(subject, context)
     me = visit(subject)

@@ -7,14 +7,17 @@ from collections.abc import Callable
 from pathlib import Path
 from uuid import UUID
 
+import httpx
 import pytest
 from playwright.sync_api import Locator, expect
 
+from interfaces.http.pages.sessions import make_link
 from memory.context import MemoryContext
 from memory.edits import Edit, edit
 from schema import Subject
 from tests.browser.conftest import Visit
 from tests.browser.people import FIRST_DAY, a_memory, ask, know, maya
+from tests.e2e.service import Served
 
 CATS = "Maya has two cats, Miso and Nori."
 LISBON = "Maya lives in Lisbon."
@@ -84,6 +87,28 @@ def test_a_memory_says_where_it_came_from_what_it_replaced_and_why(me: Visit) ->
     expect(me.page.get_by_role("region", name="Why it is kept")).to_contain_text("home city changed")
     me.follow(LISBON)
     expect(me.page.get_by_text("no longer holds").first).to_be_visible()
+
+
+def test_a_memory_says_how_often_and_for_what_it_was_used(me: Visit) -> None:
+    me.follow("Maya is vegan")
+    expect(me.page.get_by_text("It was used 7 times, last on 13 September 2026.")).to_be_visible()
+    uses = me.page.get_by_role("region", name="What it was used for").get_by_role("listitem")
+    expect(uses.first).to_contain_text("The assistant was told it before it answered")
+    expect(uses.first).to_contain_text("6 times, last on 13 September 2026")
+    expect(uses.nth(1)).to_contain_text("with a tool (coach)")
+
+
+def test_who_signs_out_everywhere_is_out_on_other_devices_too(
+    me: Visit, subject: Subject, context: MemoryContext, service: Served
+) -> None:
+    me.refusals.add(401)
+    with httpx.Client(base_url=service.url, follow_redirects=True, timeout=30) as other:
+        link = f"/me/enter?link={make_link(subject.tenant_id, subject.subject_id, context.redis)}"
+        assert other.get(link).status_code == 200
+        me.follow("What I want")
+        me.press("Sign out everywhere")
+        expect(me.page.get_by_role("heading", name="Sign in first")).to_be_visible()
+        assert other.get("/me").status_code == 401
 
 
 def test_how_things_belong_together_is_a_picture_and_a_table(me: Visit) -> None:

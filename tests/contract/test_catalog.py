@@ -25,12 +25,14 @@ from schema import (
     Question,
     Status,
     Subject,
+    Way,
 )
 from schema.errors import CatalogUnavailable, ConcurrentChange, StaleFence
 from stores.catalog import Access, Catalog, Changes, Outcome, revisions
 from stores.catalog.engine import create_catalog_engine
 from stores.catalog.summaries import Weight
 from stores.catalog.tables import metadata
+from stores.catalog.uses import Use
 from tests.contract.catalogs import ANNA, BERT, NAMESAKE, NOW, a_memory, a_turn, changes
 
 
@@ -328,6 +330,28 @@ def test_accesses_are_counted_of_the_memories_that_are_the_subjects_and_there(ca
     catalog.decay.touch([Access(mine.id, BERT, 7, NOW)])
     [usage] = catalog.decay.idle(ANNA, unused_since=NOW, archived_before=NOW)
     assert usage.access == replace(again, times=3)
+
+
+def test_uses_are_counted_by_way_and_agent_and_go_with_their_memory(catalog: Catalog) -> None:
+    catalog.commit(changes("t1"))
+    mine, gone = a_memory("t1"), a_memory("t2")
+    later = NOW + timedelta(hours=1)
+    for at in (NOW, later):
+        catalog.uses.count(
+            [
+                Use(mine.id, ANNA, Way.CONTEXT, None, 2, at),
+                Use(mine.id, ANNA, Way.TOOL, "coach", 1, NOW),
+                Use(gone.id, ANNA, Way.SEARCH, None, 1, at),
+                Use(mine.id, BERT, Way.SEARCH, None, 1, at),
+            ]
+        )
+    told = [Use(mine.id, ANNA, Way.CONTEXT, None, 4, later), Use(mine.id, ANNA, Way.TOOL, "coach", 2, NOW)]
+    assert catalog.uses.of(ANNA, mine.id) == told
+    assert catalog.uses.of(BERT, mine.id) == []
+    catalog.decay.touch([Access(mine.id, ANNA, 3, NOW)])
+    assert (catalog.uses.uncounted(ANNA, mine.id), catalog.uses.uncounted(BERT, mine.id)) == (3, 0)
+    catalog.commit(Changes(subject=ANNA, at=NOW, deleted=(mine,)))
+    assert catalog.uses.of(ANNA, mine.id) == []
 
 
 def test_what_active_memories_are_ranked_by_is_told_of_one_subject(catalog: Catalog) -> None:

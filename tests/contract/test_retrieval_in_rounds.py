@@ -90,6 +90,7 @@ def test_only_what_is_given_counts_as_used(worker: Worker, maya: Subject) -> Non
     [hit] = retrieved(worker, maya, model).hits
     worker.context.accesses.close()
     assert [row["memory_id"] for row in worker.rows("accesses", maya)] == [hit.memory.id]
+    assert [row["way"] for row in worker.rows("uses", maya)] == ["rounds"]
 
 
 def test_a_model_that_never_stops_searching_is_cut_off_with_the_best_found(worker: Worker, maya: Subject) -> None:

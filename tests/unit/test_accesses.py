@@ -21,7 +21,7 @@ def catalog_that_fails(error: Exception) -> Catalog:
     def touch(_: Iterable[Any]) -> None:
         raise error
 
-    return cast(Catalog, SimpleNamespace(decay=SimpleNamespace(touch=touch)))
+    return cast(Catalog, SimpleNamespace(decay=SimpleNamespace(touch=touch), uses=SimpleNamespace(count=touch)))
 
 
 @pytest.mark.parametrize(

@@ -63,6 +63,12 @@ def test_a_template_says_nothing_that_is_not_translated(path: Path) -> None:
     assert [text for text in _constants(template) if _SENTENCE.search(text)] == []
 
 
+@pytest.mark.parametrize("path", list(templates()), ids=lambda path: path.stem)
+def test_no_two_sentences_of_a_template_run_together(path: Path) -> None:
+    # A line's end behind a block is trimmed, so one sentence behind another needs a space of its own.
+    assert re.findall(r"\.\{% endtrans %\}(?:\{% endif %\})?\n *\{%.*", path.read_text()) == []
+
+
 def test_the_catalogue_has_every_text() -> None:
     assert CATALOGUE.read_text() == catalogue(), "python -m tests.page_texts > interfaces/http/pages/locale/pages.pot"
     assert len(messages()) > 300

@@ -11,7 +11,7 @@ from typing import Final
 from policies.admission import is_own_news
 from policies.forgetting import names_nothing
 from policies.language.clauses import Mood, main_clauses
-from policies.language.corrections import is_correction
+from policies.language.corrections import announces, is_correction
 from policies.language.languages import ENGLISH, OTHER
 from policies.language.leaning import is_elliptical, leans, pointer_of
 from policies.language.narration import may_be_told
@@ -141,7 +141,7 @@ def _take(
     if one.language != ENGLISH:
         _take_foreign(one, found)
         return
-    if part is not None and one.number == 0 and not one.asked and is_correction(one.text, part):
+    if part is not None and _corrects(one, part, before):
         found.append(Statement([one], "correction", quote=True, only_as_news=True))
         return
     if part is None or is_elliptical(part):
@@ -171,6 +171,14 @@ def _take(
         found.append(supported)
     else:
         found += _news(one, quote=True)
+
+
+def _corrects(one: Utterance, part: Parsed, before: Utterance | None) -> bool:
+    """Return whether an utterance opens its message by putting right what was said before, or does so after a sentence
+    that announces it ("I misspoke. It was 1943.")."""
+    if one.number == 1 and before is not None and announces(before.text):
+        return is_correction(f"sorry, {one.text}", part)
+    return one.number == 0 and not one.asked and is_correction(one.text, part)
 
 
 def _news(one: Utterance, *, quote: bool) -> list[Statement]:

@@ -33,6 +33,10 @@ _SURE_WORTH: Final = 0.8
 """From where on the head is believed against a form that mostly is a remark: "The baby has a milk allergy"."""
 _REACTIONS: Final = frozenset({"reaction", "suggestion", "polite_state"})
 _FEWEST_WORDS: Final = 3
+_FEWEST_NEWS: Final = 2
+"""Words of which news may be: "went pink", "quit swimming"."""
+_MAY_BE_NEWS: Final = 0.3
+"""From where on the head may be right that something is otherwise than it was."""
 _NEWS: Final = NEWS | {"fresh"}
 _CHANGES: Final = frozenset({"replaces", "ends", "moves", "corrects"})
 _IDLE: Final = frozenset({"task", "question", "pure_question"})
@@ -158,7 +162,7 @@ def may_be_news(one: Utterance) -> bool:
         return False
     if _NO_AGE.search(one.spelt.plain):
         return False
-    if len(one.text.split()) < _FEWEST_WORDS or any(token.lower in ("you", "your") for token in one.parsed.tokens):
+    if len(one.text.split()) < _FEWEST_NEWS or any(token.lower in ("you", "your") for token in one.parsed.tokens):
         return False
     said = judged(one)
     if said.whose in ("quoted", "fiction", "task") and said.whose_sure > _SURE:
@@ -166,7 +170,7 @@ def may_be_news(one: Utterance) -> bool:
     wording = read(one.spelt.plain)
     if not wording.words and not wording.quantities:
         return False
-    return bool(wording.cues & _NEWS) or said.change in _CHANGES
+    return bool(wording.cues & _NEWS) or said.change in _CHANGES or said.news >= _MAY_BE_NEWS
 
 
 @lru_cache(maxsize=512)

@@ -45,7 +45,7 @@ def ask(me: Me, service: Opened, question: Annotated[str, Query(max_length=500)]
             service.context,
             limit=_RANKED,
             explain=True,
-            counts_as_use=False,
+            way=None,
             now=datetime.now(UTC),
         )
     return _page(me, service, question=question, hits=hits)

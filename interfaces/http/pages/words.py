@@ -14,7 +14,9 @@ from schema import (
     MemoryType,
     Status,
     Visibility,
+    Way,
 )
+from stores.catalog.uses import Use
 
 STATUS: Final = {
     Status.PROVISIONAL: marked("being looked at"),
@@ -68,6 +70,13 @@ _DONE: Final = {
     AuditAction.DOCUMENT_DELETED: marked("deleted"),
     AuditAction.VIEWED: marked("looked at"),
 }
+_WAY: Final = {
+    Way.SEARCH: marked("a search found it"),
+    Way.CONTEXT: marked("the assistant was told it before it answered"),
+    Way.ROUNDS: marked("the assistant looked it up before it answered"),
+    Way.TOOL: marked("the assistant read it with a tool"),
+    Way.GRAPH: marked("the assistant followed how things belong together"),
+}
 _BY: Final = {
     "worker": marked("the assistant's memory"),
     "operator": marked("an operator"),
@@ -111,6 +120,11 @@ _PLACES: Final = {
     "catalog: reviews": marked("what waited for you"),
     "catalog: preferences": marked("what you wanted"),
     "catalog: audit": marked("notes of what was done"),
+    "catalog: uses": marked("what it was used for"),
+    "catalog: accesses": marked("how often it was used"),
+    "catalog: facts": marked("how things belong together"),
+    "catalog: documents": marked("documents"),
+    "catalog: chunks": marked("parts of documents"),
     "index": marked("what was found by meaning"),
     "events": marked("news of what changed"),
 }
@@ -136,6 +150,12 @@ def place(name: str) -> str:
 def done(entry: AuditEntry) -> str:
     """Return what a line of the audit says was done."""
     return gettext(_DONE[entry.action]) if entry.action in _DONE else entry.action.value
+
+
+def used_for(use: Use) -> str:
+    """Return for what a memory was used."""
+    way = gettext(_WAY[use.way])
+    return way if use.agent_id is None else gettext("%(way)s (%(agent)s)") % {"way": way, "agent": use.agent_id}
 
 
 def by_whom(entry: AuditEntry, user_id: str, is_staff: bool = False) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 import worker.extract.language as language
-from policies.language.corrections import corrected, is_correction, is_plain
+from policies.language.corrections import announces, corrected, is_correction, is_plain
 
 
 @pytest.mark.parametrize(
@@ -54,3 +54,9 @@ def test_only_an_asterisk_or_a_word_for_it_makes_a_correction_plain() -> None:
     assert is_plain("181* typo")
     assert is_plain("Perth in Scotland I mean, not Australia")
     assert not is_plain("sorry about that")
+
+
+def test_a_sentence_may_announce_that_the_next_one_corrects() -> None:
+    assert announces("I misspoke.")
+    assert not announces("I misspoke about the 19th.")
+    assert not announces("My sister was born in 1941.")

@@ -257,3 +257,12 @@ def test_a_statement_changes_what_it_shares_a_word_with_and_not_what_is_merely_n
     home, dog = memory("Anna lives in Lisbon."), memory("Anna keeps a dog.", turn_id="dog")
     near = [Neighbour(home, 0.5, 0.9, 0.9), Neighbour(dog, 0.6, 0.9, 0.9)]
     assert decide(moved, near, (), POLICY, NOON, "Anna").targets == (home.id,)
+
+
+def test_what_goes_on_without_a_date_ends_with_news_of_it_and_what_happened_does_not() -> None:
+    broke_up = candidate("Maya and Leo broke up.", type=MemoryType.EPISODIC, occurred_at=NOON)
+    together = memory("Maya and Leo are together.", type=MemoryType.EPISODIC, occurred_at=NOON, said_at=NOON)
+    dated = together.model_copy(update={"occurred_at": NOON - timedelta(days=3)})
+    for known, action in ((together, SUPERSEDE), (dated, CREATE)):
+        decision = decide(broke_up, [Neighbour(known, 0.85)], [], POLICY, NOON, "Maya")
+        assert decision.action is action
