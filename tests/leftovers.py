@@ -35,8 +35,8 @@ def processes_of(run: Path) -> dict[int, str]:
 
 def end_processes_of(run: Path) -> list[str]:
     """End what a run left behind, and return the command lines of what had to be ended."""
-    # Whoever ends with its parent may still be about to.
-    found = _left_after(1, run)
+    # Whoever ends with its parent may still be about to, for some seconds on a busy machine.
+    found = _left_after(_PATIENCE_SECONDS, run)
     for by in (signal.SIGTERM, signal.SIGKILL):
         left = processes_of(run)
         for pid in left:

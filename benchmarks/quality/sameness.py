@@ -15,7 +15,7 @@ from schema import Candidate, DecisionAction, Kind, Memory, MemoryType
 from worker.extract.attributes import attribute_facts
 from worker.extract.dates import resolve_dates
 from worker.extract.entities import entities_of
-from worker.extract.facts import triple_of
+from worker.extract.facts import triples_of
 
 _LABELS: Final = {DecisionAction.UPDATE: "same", DecisionAction.SUPERSEDE: "contradiction"}
 """Where no model is asked, what words cannot settle stays apart."""
@@ -43,8 +43,7 @@ def label_pairs(pairs: Sequence[Pair], house: House, now: datetime) -> Iterator[
 def _candidates(texts: Sequence[str], now: datetime) -> Iterator[Candidate]:
     """The texts as they are, with the names and facts that the rules extractor would give them."""
     dated = [resolve_dates(text[:600], now) for text in texts]
-    for text, when, parsed in zip(texts, dated, language.parse([one.text for one in dated]), strict=True):
-        triple = triple_of(parsed)
+    for text, parsed in zip(texts, language.parse([one.text for one in dated]), strict=True):
         yield Candidate(
             turn_id="pair",
             ordinal=0,
@@ -53,7 +52,7 @@ def _candidates(texts: Sequence[str], now: datetime) -> Iterator[Candidate]:
             category="Other",
             summary=text[:600],
             entities=entities_of(parsed),
-            facts=attribute_facts(when.text) or ((triple,) if triple else ()),
+            facts=attribute_facts(parsed) or triples_of(parsed)[:1],
             confidence=1.0,
             occurred_at=now,
             said_at=now,

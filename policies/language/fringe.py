@@ -13,18 +13,20 @@ _LEADING: Final = words(
     "thanks ya then"
 )
 _INTERJECTIONS: Final = words("btw lol omg haha lmao wow ugh yay hey hi hello oh ok okay yeah yep nope um uh")
+_SHORTEST_NAME: Final = 3
 _ANNOUNCEMENT: Final = 6
 """How many words may announce what is told."""
 _TRAILING: Final = words("lol haha hahaha lmao btw tbh though tho rip")
 
 
-def fringe_of(parsed: Parsed) -> tuple[int, int]:
-    """Return from where to where a sentence is more than what only opens or ends it: "well, ...", "... lol",
-    smileys."""
+def fringe_of(parsed: Parsed, other: str | None = None) -> tuple[int, int]:
+    """Return from where to where a sentence is more than what only opens or ends it: "well, ...", "... lol", smileys,
+    the name of the `other` side where it is spoken to."""
     tokens = parsed.tokens
-    begin, end = _announced(tokens), len(tokens)
+    begin, end = _announced(tokens), _unaddressed(tokens, other)
     while begin < end and (
-        tokens[begin].tag in ("UH", ",", ":", ".", "-RRB-", "NFP", "_SP", "HYPH")
+        (_calls(tokens[begin], other) and begin + 1 < end and tokens[begin + 1].text in ",!")
+        or tokens[begin].tag in ("UH", ",", ":", ".", "-RRB-", "NFP", "_SP", "HYPH")
         or (
             tokens[begin].lower in _LEADING
             and (tokens[begin].lower in _INTERJECTIONS or not tokens[begin].tag.startswith(("VB", "NN", "IN", "DT")))
@@ -39,6 +41,20 @@ def fringe_of(parsed: Parsed) -> tuple[int, int]:
     ):
         end -= 1
     return begin, end
+
+
+def _calls(token: Token, other: str | None) -> bool:
+    """Return whether a word is the name of the other side, or short for it: "Mel" of Melanie."""
+    return other is not None and len(token.text) >= _SHORTEST_NAME and other.startswith(token.text)
+
+
+def _unaddressed(tokens: tuple[Token, ...], other: str | None) -> int:
+    """Return where a sentence ends before the name of the other side: "I get it, Jon!"."""
+    end = len(tokens)
+    while end and not tokens[end - 1].text[:1].isalnum():
+        end -= 1
+    called = end > 1 and tokens[end - 2].text == "," and _calls(tokens[end - 1], other)
+    return end - 2 if called else len(tokens)
 
 
 def _announced(tokens: tuple[Token, ...]) -> int:

@@ -17,6 +17,13 @@ _TIMES: Final = words(
     "monday tuesday wednesday thursday friday saturday sunday january february march april may june july august "
     "september october november december christmas"
 )
+_SAY_NOTHING: Final = words(
+    "is 's was be been being are were seems seemed feels felt takes took taken took looks looked sounds sounded "
+    "turns turned happens happened raining snowing rained snowed rains snows"
+)
+"""Verbs beside which "it" may stand for what follows: "it takes courage to ask"; what makes, shows or helps was
+named before."""
+_TOGETHER: Final = (" each other", " one another", " as a team", " together")
 _ALONE: Final = words("do did does have has am was will would can is are were too")
 
 
@@ -29,6 +36,8 @@ def pointer_of(parsed: Parsed) -> int | None:
     """Return the place of the first word that stands for something said before."""
     tokens = parsed.tokens
     named = False
+    if lacks_subject(parsed):
+        return 0
     for place, token in enumerate(tokens):
         lower = token.lower
         if lower in _POINTERS and not named and _points(parsed, place):
@@ -37,6 +46,19 @@ def pointer_of(parsed: Parsed) -> int | None:
         if names and lower not in OF_SPEAKER and lower not in _TIMES:
             named = True
     return len(tokens) - 1 if is_elliptical(parsed) else None
+
+
+def lacks_subject(parsed: Parsed) -> bool:
+    """Return whether a sentence begins with a verb of which something said before is the subject: "Reminds me of
+    home"."""
+    tokens = parsed.tokens
+    return (
+        bool(tokens)
+        and tokens[0].tag == "VBZ"
+        and tokens[0].dep == "ROOT"
+        and tokens[0].lower not in _ALONE
+        and not any(tokens[child].dep in SUBJECTS for child in parsed.children(0))
+    )
 
 
 def is_elliptical(parsed: Parsed) -> bool:
@@ -71,7 +93,15 @@ def _is_empty(parsed: Parsed, place: int) -> bool:
     """Return whether an "it" stands for nothing: "it is hard to wait", "it's been two years since", "it rained"."""
     head = parsed.tokens[place].head
     below = {parsed.tokens[c].dep for c in parsed.children(head)}
+    if parsed.tokens[head].lower not in _SAY_NOTHING:
+        return False
     weather = parsed.tokens[head].lower in ("raining", "snowing", "rained", "snowed", "rains", "snows")
     adjective = next((c for c in parsed.children(head) if parsed.tokens[c].dep in ("acomp", "attr")), None)
     deeper = {parsed.tokens[c].dep for c in parsed.children(adjective)} if adjective is not None else set()
     return weather or bool({"xcomp", "ccomp", "csubj"} & (below | deeper))
+
+
+def is_of_several(parsed: Parsed) -> bool:
+    """Return whether "we" do what nobody does alone: "we rock as a team", "we help each other"."""
+    text = f" {parsed.text_of(range(len(parsed.tokens)))} ".lower()
+    return any(token.lower == "we" for token in parsed.tokens) and any(said in text for said in _TOGETHER)

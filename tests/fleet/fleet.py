@@ -48,7 +48,8 @@ class Fleet:
     ) -> None:
         given = {"lease_seconds": 3, "sweep_seconds": 1, **settings}
         self.settings = Settings(broker_url=url, data_dir=folder / "data", **given)
-        put_catalog(self.settings.data_dir)
+        if self.settings.catalog_url is None:
+            put_catalog(self.settings.data_dir)
         self.redis = Redis.from_url(url)
         if not joins:
             self.redis.flushdb()

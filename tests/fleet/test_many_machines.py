@@ -43,6 +43,8 @@ def test_two_machines_without_a_shared_disk_lose_double_and_misorder_nothing_tho
     with closing(Fleet(broker_url, tmp_path / "one", **shared)) as fleet:
         other = tmp_path / "other"
         other.mkdir()
+        # A link to what is not there yet would be no folder to whoever writes first.
+        (fleet.settings.data_dir / "oracle").mkdir(parents=True, exist_ok=True)
         (other / "oracle").symlink_to(fleet.settings.data_dir / "oracle")
         there = {"AFTERTURN_DATA_DIR": str(other)}
         fleet.start("beat")

@@ -14,7 +14,7 @@ from policies.language.annotation import Note, notes_of, with_notes
 from policies.language.dates import Looks, find_dates
 from policies.language.fidelity import is_faithful
 from policies.language.languages import ENGLISH
-from policies.language.leaning import pointer_of
+from policies.language.leaning import is_of_several, pointer_of
 from policies.language.narration import Narrator, narrated
 from policies.language.parse import Parsed
 from policies.language.people import Person, introduced_in
@@ -39,7 +39,7 @@ from schema.turn import TurnSource
 from worker.extract.attributes import USER, attribute_facts
 from worker.extract.classify import category_of, is_hedged, kind_of, topics_of, type_of
 from worker.extract.entities import entities_of
-from worker.extract.facts import triple_of
+from worker.extract.facts import triples_of
 from worker.extract.forgetting import Forgetting
 from worker.extract.orders import called_in, instruction, name_told, reminder
 from worker.extract.statements import Statement, statements_of
@@ -261,9 +261,14 @@ def _told(said: Statement, parts: Parts, notes: Sequence[tuple[Note, ...]], name
     """Return a statement told of its speaker, None where it is to be quoted."""
     if said.manner in ("called", "instruction", "reminder"):
         return _order_told(said, parts, notes, name)
-    if said.manner == "answer" or said.quote or any(one.of_others for one, _ in parts) or not parts:
+    if (
+        said.manner == "answer"
+        or said.quote
+        or any(one.of_others or is_of_several(part) for one, part in parts)
+        or not parts
+    ):
         return None
-    assistant = next((m.name for m in said.last.turn.messages if m.role == "assistant" and m.name), None)
+    assistant = said.last.other
     narrator = Narrator(name, assistant)
     pieces = []
     for place, ((_, parsed), some) in enumerate(zip(parts, notes, strict=True)):
@@ -347,10 +352,11 @@ def _facts(said: Statement, parts: Parts, text: str) -> tuple[Fact, ...]:
         return ()
     found: list[Fact] = []
     for _, parsed in parts:
-        found += attribute_facts(parsed.text_of(range(len(parsed.tokens))))
-    if not found and parts and (triple := triple_of(parts[0][1])):
-        found.append(triple)
-    return tuple(found[:8])
+        found += attribute_facts(parsed)
+    valued = {fact.entity for fact in found}
+    for _, parsed in parts:
+        found += [fact for fact in triples_of(parsed) if fact.entity not in valued]
+    return tuple(dict.fromkeys(found))[:8]
 
 
 def _entities(parts: Parts, notes: Sequence[tuple[Note, ...]], name: str) -> tuple[Entity, ...]:

@@ -23,7 +23,7 @@ from policies.language.sentences import words
 from policies.language.splitting import statements_in
 from worker.extract.forgetting import Forgetting, forgetting_just_said, forgetting_named, forgetting_of, spoken_of
 from worker.extract.utterances import Asked, Heard, Utterance, with_part, without_order
-from worker.extract.worth import is_remark, is_worth_keeping, may_be_news
+from worker.extract.worth import is_remark, is_worth_keeping, may_be_news, tells_nothing
 
 _MAX_JOINED_CHARS: Final = 320
 """How long sentences may be together that are one memory because the later ones lean on the first."""
@@ -34,7 +34,8 @@ _OFFER: Final = re.compile(
     r"\b(?:(?:how|what|where|when) (?:else )?(?:can|may|could|shall|should|would|do) (?:i|we)|anything else|"
     r"(?:can|may|shall|should|could) i|(?:would you|do you|you) (?:like|want) me to|want me to|"
     r"would you like (?:some|more|a|to)|what's up|what's new|how (?:are|have) you|need (?:any |more )?help|make sense|"
-    r"sound good|let me know|does (?:that|this)|is (?:that|this) (?:ok|right|clear))\b",
+    r"sound good|let me know|does (?:that|this)|is (?:that|this) (?:ok|right|clear)|"
+    r"what do you think|thoughts|right\?|any (?:advice|tips|ideas))\b",
     re.IGNORECASE,
 )
 """What a side asks that is no question about the user: the reply says what it is about by itself."""
@@ -54,6 +55,10 @@ _NAME_END: Final = re.compile(r"[,.;:!?(]| - | – |\b(?:and|but|please|not|inst
 _LONGEST_NAME: Final = 4
 _NAME_CHARS: Final = 60
 """Words."""
+_SHORT_ANSWER: Final = 4
+"""Words."""
+_YES_NO: Final = frozenset({"yes", "no", "yeah", "nope", "yep", "nah"})
+_ALONE: Final = words("i we it they do did does have has am was were will would can is are he she there too totally")
 _FILLERS: Final = words(
     "yes yeah yep yup no nope nah ok okay sure thanks please great cool right thank you not really maybe hmm idk never "
     "mind good fine lol haha"
@@ -339,23 +344,48 @@ def _is_imperative(one: Utterance) -> bool:
     return len(tops) == 1 and tops[0].mood is Mood.ORDER
 
 
-def _reply(heard: Heard) -> Statement | None:
+def _reply(heard: Heard) -> Statement | None:  # noqa: PLR0911 (a list of reasons)
     """Return the message as an answer, where it does not say by itself what it is about."""
     asked = heard.asked
     if asked is None or not heard.utterances or heard.orders or len(heard.content) > _SHORT_REPLY_CHARS:
         return None
     telling = [one for one in heard.utterances if not one.asks]
-    if _OFFER.search(asked.text) or not telling or telling[0] is not heard.utterances[0] or telling[0].parsed is None:
+    if _OFFER.search(asked.text) or not telling or telling[0] is not heard.utterances[0]:
+        return None
+    while len(telling) > 1 and (_thanks(telling[0]) or (_is_bare(telling[0]) and any(map(_stands_alone, telling[1:])))):
+        telling.pop(0)
+    if telling[0].parsed is None:
         return None
     of_user = asks_about_user(asked.text)
-    words = [word.strip(".,!?").lower() for word in heard.content.split()]
+    words = _bag(telling[0].text)
     if (all(word in _FILLERS for word in words) or is_remark(telling[0])) and not of_user:
         return None
+    if words[0] not in _YES_NO and tells_nothing(telling[0]):
+        return None
     first = telling[0].part
-    if first is not None and _says_itself(first) and words[0] not in ("yes", "no", "yeah", "nope", "yep", "nah"):
+    if first is not None and _says_itself(first) and words[0] not in _YES_NO:
         return None
     leaning = takewhile(lambda one: not _stands_alone(one), telling[1:])
     return Statement([telling[0], *leaning], "answer", asked=asked)
+
+
+def _bag(text: str) -> list[str]:
+    return [word.strip(".,!?").lower() for word in text.split()]
+
+
+def _thanks(one: Utterance) -> bool:
+    """Return whether a sentence before an answer only thanks, praises or wonders."""
+    return _bag(one.text)[0] not in _YES_NO and (is_remark(one) or tells_nothing(one))
+
+
+def _is_bare(one: Utterance) -> bool:
+    """Return whether an answer says yes or no, and nothing else: "Yeah, I did!"."""
+    words = _bag(one.text)
+    return (
+        words[0] in _YES_NO
+        and len(words) <= _SHORT_ANSWER
+        and all(word in _FILLERS or word in _ALONE for word in words)
+    )
 
 
 def _stands_alone(one: Utterance) -> bool:

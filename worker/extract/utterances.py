@@ -96,6 +96,11 @@ class Utterance:
         return self.start + len(self.text)
 
     @property
+    def other(self) -> str | None:
+        """Return the name of the other side, if it has one."""
+        return next((m.name for m in self.turn.messages if m.role == "assistant" and m.name), None)
+
+    @property
     def asks(self) -> bool:
         """Return whether it asks or orders and tells nothing."""
         if self.text.rstrip(" )\"'!").endswith("?"):
@@ -287,7 +292,7 @@ def without_order(one: Utterance, start: int, end: int) -> Utterance | None:
 def _with_parse(one: Utterance, parsed: Parsed | None, earlier: Span | None) -> Utterance:
     if parsed is None:
         return one
-    begin, end = fringe_of(parsed)
+    begin, end = fringe_of(parsed, one.other)
     if begin == end:
         return replace(one, parsed=parsed)
     part = parsed.slice(begin, end)

@@ -6,14 +6,15 @@ import re
 from functools import lru_cache
 from typing import Final
 
-from policies.language.clauses import Mood, is_of_speaker, main_clauses
+from policies.language.clauses import Mood, Tense, is_of_speaker, main_clauses
 from policies.language.heads import Judgement, judge
+from policies.language.lexicon import COMMON, GENERAL_TAGS
 from policies.language.narration import speaks_of_self
-from policies.language.parse import Parsed
+from policies.language.parse import Name, Parsed
 from policies.language.people import people_in
 from policies.language.relevance import asks, asks_about_user, relevance_of
 from policies.language.sentences import words
-from policies.language.wording import read
+from policies.language.wording import content, contents, read
 from policies.pairs import NEWS
 from worker.extract.utterances import Utterance
 
@@ -21,6 +22,12 @@ _WORTH: Final = 0.5
 """From where on the head is believed where the rules' points say that it is not worth it."""
 _WORTH_OF_OTHERS: Final = 0.6
 """The same where the speaker is not in the sentence: what people say of the world looks like it."""
+_VAGUE: Final = 0.02
+_FEW: Final = 0.25
+"""What the head must find at least in what names nothing: chosen so that LoCoMo's evidence is kept but for a point."""
+_FEWEST_TELLING: Final = 2
+_SAYS_LITTLE: Final = contents(COMMON | GENERAL_TAGS)
+_FELT: Final = words("was were been felt had loved learned learnt enjoyed thought realized realised knew wanted")
 _SURE: Final = 0.9
 _SURE_WORTH: Final = 0.8
 """From where on the head is believed against a form that mostly is a remark: "The baby has a milk allergy"."""
@@ -60,7 +67,7 @@ _NO_AGE: Final = re.compile(
 _THOUGHT: Final = words("think thinks guess guesses bet hope hopes wonder know knows mean means sound sounds")
 
 
-def is_worth_keeping(one: Utterance) -> bool:
+def is_worth_keeping(one: Utterance) -> bool:  # noqa: PLR0911 (a list of reasons)
     """Return whether an utterance of the user's tells something of them or their people."""
     text = _unannounced(one)
     passing = one.part is not None and passes_with_the_moment(one.part)
@@ -74,6 +81,8 @@ def is_worth_keeping(one: Utterance) -> bool:
     question = one.asked.text if one.asked is not None and one.number < 2 else ""
     by_rules = relevance_of(text, after_question=asks_about_user(question), replying=asks(question))
     reasons = set(by_rules.reasons)
+    if said.worth < _least_worth(one):
+        return False
     if by_rules.worth_keeping and not reasons & _IDLE:
         return True
     surely = said.worth >= _SURE_WORTH and said.whose == "own" and not reasons & _REACTIONS
@@ -81,6 +90,54 @@ def is_worth_keeping(one: Utterance) -> bool:
         return False
     sure = said.worth >= (_WORTH if speaks_of_self(one.parsed) else _WORTH_OF_OTHERS)
     return sure or _is_of_life(one) or _tells_of_speaker(one.part or one.parsed)
+
+
+def _least_worth(one: Utterance) -> float:
+    """Return what the head must find at least in an utterance, whatever the rules make of it: what names no person,
+    number or day may be a saying, praise or a resolve that tells nothing ("We made great memories", "I won't give up"),
+    unless it says what was done to what."""
+    part = one.part
+    if part is None or any(note.when is not None for note in one.notes):
+        return 0.0
+    telling = telling_words(one)
+    if telling is None or _is_done(part):
+        return 0.0
+    return _FEW if len(telling) < _FEWEST_TELLING else _VAGUE
+
+
+def telling_words(one: Utterance) -> frozenset[str] | None:
+    """Return the words of an utterance that say more than all talk does, None where it names somebody or a number."""
+    part = one.part
+    if part is None:
+        return frozenset()
+    wording = read(part.text_of(range(len(part.tokens))))
+    if wording.quantities or any(not _calls(name, one.other) for name in part.names):
+        return None
+    return wording.words - _SAYS_LITTLE - contents((one.other or "").lower().split())
+
+
+def tells_nothing(one: Utterance) -> bool:
+    """Return whether an answer says what could be said of anything: "It was great!"."""
+    return telling_words(one) == frozenset() and (one.part is None or judged(one).worth < _WORTH)
+
+
+def _calls(name: Name, other: str | None) -> bool:
+    return other is not None and other.startswith(name.text.removesuffix("'s"))
+
+
+def _is_done(parsed: Parsed) -> bool:
+    """Return whether a clause says that the speaker or somebody of theirs did something to something, or wants to."""
+    return any(
+        (clause.tense in (Tense.PAST, Tense.PERFECT) or clause.mood is Mood.WISHING)
+        and _is_theirs(parsed, clause.subject)
+        and parsed.tokens[clause.head].lower not in _FELT
+        and any(
+            parsed.tokens[place].tag.startswith("NN") and content(parsed.tokens[place].lower) not in _SAYS_LITTLE
+            for place in parsed.subtree(clause.head)
+            if place != clause.subject and parsed.tokens[place].dep in ("dobj", "pobj")
+        )
+        for clause in main_clauses(parsed)
+    )
 
 
 def _unannounced(one: Utterance) -> str:

@@ -11,9 +11,10 @@ from datetime import UTC, datetime
 import pytest
 
 from policies.admission import admit
+from policies.language.sentences import split_sentences
 from schema import Candidate, Context, Fact, ForgetRequest, Message, Policy, Turn
 from schema.settings import Settings
-from worker.extract import AdmittedTurn, Extractor, open_extractor
+from worker.extract import AdmittedTurn, Extractor, language, open_extractor
 from worker.extract.attributes import attribute_facts
 
 WHEN = datetime(2026, 11, 21, 18, 0, tzinfo=UTC)
@@ -154,7 +155,13 @@ def _values(facts: Sequence[Fact]) -> list[tuple[str, str | None, str]]:
     ],
 )
 def test_a_value_ends_where_its_sentence_ends(said: str, values: list[tuple[str, str, str]]) -> None:
-    assert _values(attribute_facts(said)) == values
+    facts = [
+        fact
+        for sentence in split_sentences(said)
+        for parsed in language.parse([sentence.text])
+        for fact in attribute_facts(parsed)
+    ]
+    assert _values(facts) == values
 
 
 def test_a_user_without_a_name_is_written_small_within_a_sentence(extractor: Extractor) -> None:

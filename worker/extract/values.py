@@ -1,0 +1,248 @@
+"""The value of an attribute at a place of a sentence, by its type."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from functools import partial
+from typing import Final
+
+from policies.language.parse import Parsed
+from policies.language.sentences import words
+from policies.language.spans import MONTHS
+from policies.language.stated import LISTS
+
+_DETERMINERS: Final = words(
+    "a an the my our his her their some this new old used own current brand strict strictly "
+    "now about around roughly nearly almost exactly only just over also still currently both again really mostly"
+)
+_COLOURS: Final = words("red blue black white grey green silver yellow orange brown")
+_LINKS: Final = words("of de la le del the da do and & - ' van von upon")
+_DAYS: Final = words("monday tuesday wednesday thursday friday saturday sunday")
+_NOT_NAMES: Final = words("i i'm im ok okay tv") | _DAYS | {month.lower() for month in MONTHS}
+_SCHOOLS: Final = words(
+    "university college school institute academy mit ucla nyu stanford harvard oxford cambridge yale berkeley"
+)
+_NUMBER: Final = re.compile(
+    r"\d{1,3}\Z|(?:(?:twenty|thirty|forty|fifty|sixty|seventy|eighty)(?:-\w+)?|nineteen|eighteen|seventeen|sixteen)\Z",
+    re.I,
+)
+"""An age: "34", "fifty-two"."""
+_YEARS: Final = words("years year yrs yr old")
+_AFTER_AGE: Final = words(
+    "now today yesterday last this on in and but . , ! ; in soon already next years year yrs yr - so"
+)
+_UNITS: Final = words("cm m feet ft foot kg kilos kilo lbs lb pounds stone metres meters")
+_CURRENCY: Final = words("$ € £ dollars euros euro pounds usd eur gbp k pln zł")
+_MONEY_TAIL: Final = words("a per year month week hour annually k dollars euros pounds usd eur gbp")
+_END: Final = words(
+    "and but with at for in on near because who which that now since so by from these this again though too as when "
+    "where anymore any , . ; : ! ? ( - –"
+)
+
+
+def value_at(parsed: Parsed, place: int, kind: str) -> str | None:
+    """Return the value of a type that begins at a place, or after its determiners; None where there is none."""
+    tokens = parsed.tokens
+    begin = place
+    while begin < len(tokens) and (
+        tokens[begin].text in _DETERMINERS or (kind in ("car", "name") and tokens[begin].text in _COLOURS)
+    ):
+        begin += 1
+    if begin >= len(tokens):
+        return None
+    end = _end(parsed, begin, kind)
+    if end is None or end <= begin:
+        return None
+    return parsed.text_of(range(begin, end)).strip(" ,.'\"")
+
+
+def _end(parsed: Parsed, begin: int, kind: str) -> int | None:
+    if kind in LISTS and kind != "role":
+        return _listed(parsed, begin, LISTS[kind])
+    return _ENDS[kind](parsed, begin)
+
+
+def _is_name(parsed: Parsed, place: int) -> bool:
+    token = parsed.tokens[place]
+    return (token.text[:1].isupper() or token.text[:1].isdigit()) and token.lower not in _NOT_NAMES
+
+
+def _school(parsed: Parsed, begin: int) -> int | None:
+    end = _name(parsed, begin, "org")
+    named = end is not None and any(parsed.tokens[place].lower in _SCHOOLS for place in range(begin, end))
+    return end if named else None
+
+
+def _name(parsed: Parsed, begin: int, kind: str) -> int | None:
+    tokens = parsed.tokens
+    at = begin
+    if not _is_name(parsed, at) or tokens[at].text[:1].isdigit():
+        return None
+    labels = {name.label for name in parsed.names if name.start <= begin < name.end}
+    if labels & {"DATE", "TIME"} or (kind == "place" and labels & {"PERSON"} and tokens[begin].tag != "NNP"):
+        return None
+    while at < len(tokens) and at - begin < 9:
+        if (_is_name(parsed, at) and (kind != "place" or not tokens[at].text[0].isdigit())) or (
+            at + 1 < len(tokens)
+            and _is_name(parsed, at + 1)
+            and (
+                (tokens[at].lower in _LINKS and (tokens[at].lower != "and" or kind == "org"))
+                or (tokens[at].text == "," and kind == "place")
+                or (tokens[at].text == "." and len(tokens[at - 1].text) <= 3)
+            )
+        ):
+            at += 1
+        else:
+            break
+    return at if at - begin > 1 or len(tokens[begin].text) > 1 else None
+
+
+def _age(parsed: Parsed, begin: int) -> int | None:
+    tokens = parsed.tokens
+    if not _NUMBER.match(tokens[begin].text):
+        return None
+    end = begin + 1
+    while (
+        end + 1 < len(tokens)
+        and tokens[end].text == "-"
+        and tokens[end + 1].tag in ("CD", "NN", "JJ")
+        and tokens[end + 1].lower not in _YEARS
+    ):
+        end += 2
+    after = tokens[end].lower if end < len(tokens) else "."
+    if after not in _AFTER_AGE or (after == "in" and tokens[end + 1].lower in ("a", "an", "two", "three")):
+        return None
+    if after in _YEARS and not (end + 1 >= len(tokens) or tokens[end + 1].lower in _YEARS | _AFTER_AGE):
+        return None
+    return end
+
+
+def _amount(parsed: Parsed, begin: int, kind: str) -> int | None:
+    tokens = parsed.tokens
+    at = begin
+    while at < len(tokens) and tokens[at].text in "$€£":
+        at += 1
+    if at >= len(tokens) or not tokens[at].text[0].isdigit():
+        return None
+    at += 1
+    tail = _UNITS if kind == "measure" else _MONEY_TAIL
+    if kind == "measure" and not (tokens[at - 1].text[-1].isalpha() or (at < len(tokens) and tokens[at].lower in tail)):
+        return None
+    while at < len(tokens) and (tokens[at].lower in tail or (kind == "measure" and tokens[at].text[0].isdigit())):
+        at += 1
+    return at
+
+
+def _date(parsed: Parsed, begin: int) -> int | None:
+    tokens = parsed.tokens
+    at = begin
+    months = {month.lower() for month in MONTHS} | {month[:3].lower() for month in MONTHS} | {"sept"}
+    while at < len(tokens) and (
+        tokens[at].text[0].isdigit()
+        or tokens[at].lower in months | _DAYS | {"next", "this", "the"}
+        or (
+            tokens[at].lower in ("of", ",")
+            and at > begin
+            and at + 1 < len(tokens)
+            and (tokens[at + 1].text[0].isdigit() or tokens[at + 1].lower in months)
+        )
+        or (tokens[at].lower in ("st", "nd", "rd", "th", "-", "/") and at > begin)
+    ):
+        at += 1
+    dated = any(t.text[0].isdigit() or t.lower in months | _DAYS for t in tokens[begin:at])
+    return at if dated else None
+
+
+def _words(parsed: Parsed, begin: int) -> int | None:
+    tokens = parsed.tokens
+    at = begin
+    while (
+        at < len(tokens)
+        and at - begin < 6
+        and tokens[at].lower not in _END
+        and tokens[at].tag not in ("TO", "MD", "PRP", "VBZ", "VBD")
+    ):
+        at += 1
+    if not any(token.tag.startswith(("NN", "VBG", "JJ")) for token in tokens[begin:at]):
+        return None
+    return at
+
+
+def _code(parsed: Parsed, begin: int) -> int | None:
+    tokens = parsed.tokens
+    at = begin
+    while at < len(tokens) and at - begin < 4 and tokens[at].lower not in _END - {"-"}:
+        at += 1
+    return at
+
+
+def _role(parsed: Parsed, begin: int) -> int | None:
+    tokens = parsed.tokens
+    if not begin or tokens[begin - 1].lower not in _DETERMINERS:
+        return None
+    at = begin
+    last = None
+    while (
+        at < len(tokens)
+        and at - begin < 5
+        and (tokens[at].tag.startswith(("NN", "JJ", "HYPH", "VB")) or tokens[at].text == "-")
+    ):
+        at += 1
+        if tokens[at - 1].lower in LISTS["role"]:
+            last = at
+    return last if last == at else None
+
+
+def _listed(parsed: Parsed, begin: int, known: frozenset[str]) -> int | None:
+    tokens = parsed.tokens
+    at = begin
+    while (
+        at < len(tokens)
+        and at - begin < 3
+        and tokens[at].tag in ("CD", "JJ", "HYPH", "NN")
+        and tokens[at].lower not in known
+        and not _joined(parsed, at, known)
+    ):
+        at += 1
+    if at >= len(tokens):
+        return None
+    if size := _joined(parsed, at, known):
+        return at + size
+    if tokens[at].lower not in known:
+        return None
+    at += 1
+    if tokens[begin].text[:1].isupper() or tokens[at - 1].text[:1].isupper():
+        while (
+            at < len(tokens)
+            and at - begin < 5
+            and (tokens[at].text[0].isupper() or tokens[at].text[0].isdigit())
+            and tokens[at].lower not in _NOT_NAMES
+        ):
+            at += 1
+    return at
+
+
+def _joined(parsed: Parsed, at: int, known: frozenset[str]) -> int:
+    """Return how many words from a place make a hyphened word of a list: "gluten-free", "gluten free"."""
+    for size in (3, 2):
+        said = [token.lower for token in parsed.tokens[at : at + size] if token.text != "-"]
+        if len(said) > 1 and "-".join(said) in known:
+            return size
+    return 0
+
+
+_ENDS: Final[dict[str, Callable[[Parsed, int], int | None]]] = {
+    "place": partial(_name, kind="place"),
+    "org": partial(_name, kind="org"),
+    "name": partial(_name, kind="name"),
+    "school": _school,
+    "age": _age,
+    "money": partial(_amount, kind="money"),
+    "measure": partial(_amount, kind="measure"),
+    "date": _date,
+    "words": _words,
+    "code": _code,
+    "role": _role,
+}
+"""Where a value of each type ends."""
