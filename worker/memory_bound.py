@@ -91,4 +91,8 @@ class MemoryBound:
 
     def _run(self) -> None:
         while not self._stopped.wait(_LOOK_SECONDS):
-            self.look()
+            try:
+                self.look()
+            except OSError as error:
+                # No more files may be opened, for one: the next look may be luckier.
+                _log.error("memory_unknown", stage="mailbox", reason=str(error))

@@ -81,7 +81,9 @@ def looks_of(parsed: Parsed, place: int) -> Looks:
         at = tokens[at].head
         path.add(tokens[at].lower)
     before = tokens[place - 1] if place else None
-    rose = path & {"from"} and any(token.lower in ("up", "down") for token in tokens[:place])
+    # "Up from 70 in June" was then; "down to four days from June" begins then.
+    begins = before is not None and before.lower == "from" and tokens[place - 2].lower not in ("up", "down")
+    rose = path & {"from"} and not begins and any(token.lower in ("up", "down") for token in tokens[:place])
     if rose or (before is not None and before.lower in _BACK):
         return Looks.BACK
     until = before is not None and before.lower in ("by", "until", "till")

@@ -10,9 +10,9 @@ from policies.language.sentences import words
 _LEADING: Final = words(
     "so well anyway anyways also btw actually honestly oh ah yeah yes yep yup no nope ok okay sure and but plus hey hi "
     "hello haha lol wow um uh basically unfortunately sadly luckily plus because cos cause though hm hmm "
-    "thanks ya then"
+    "thanks ya then nah"
 )
-_INTERJECTIONS: Final = words("btw lol omg haha lmao wow ugh yay hey hi hello oh ok okay yeah yep nope um uh")
+_INTERJECTIONS: Final = words("btw lol omg haha lmao wow ugh yay hey hi hello oh ok okay yeah yep nope nah um uh")
 _SHORTEST_NAME: Final = 3
 _ANNOUNCEMENT: Final = 6
 """How many words may announce what is told."""

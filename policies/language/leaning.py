@@ -23,7 +23,7 @@ _SAY_NOTHING: Final = words(
 )
 """Verbs beside which "it" may stand for what follows: "it takes courage to ask"; what makes, shows or helps was
 named before."""
-_TOGETHER: Final = (" each other", " one another", " as a team", " together")
+_TOGETHER: Final = (" each other", " one another", " as a team", " together", " us all ", " us both ")
 _ALONE: Final = words("do did does have has am was will would can is are were too")
 
 
@@ -102,6 +102,7 @@ def _is_empty(parsed: Parsed, place: int) -> bool:
 
 
 def is_of_several(parsed: Parsed) -> bool:
-    """Return whether "we" do what nobody does alone: "we rock as a team", "we help each other"."""
+    """Return whether "we" do what nobody does alone, or all of "us" are meant: "we help each other", "they fired us
+    all"."""
     text = f" {parsed.text_of(range(len(parsed.tokens)))} ".lower()
-    return any(token.lower == "we" for token in parsed.tokens) and any(said in text for said in _TOGETHER)
+    return any(token.lower in ("we", "us") for token in parsed.tokens) and any(said in text for said in _TOGETHER)

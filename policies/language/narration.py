@@ -253,7 +253,7 @@ class _Writer:
             mention = "t" + mention[1:]
         self.words[place] = mention
         if case == "subject":
-            self._agree(place, singular=by_name)
+            self._agree(place, singular=by_name and self.tokens[place].dep != "conj")
             for beside in (place + 1, place + 2):
                 if plural and by_name and beside < len(self.tokens) and self.tokens[beside].lower in ("all", "both"):
                     self.words[beside] = ""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -15,7 +14,6 @@ from memory.preferences import set_preference
 from schema import Capability, Preference, PreferenceName, Principal, Subject
 from schema.errors import NotAllowed, NotAMember, QuotaExceeded
 from schema.item import NamespaceMatch, Put
-from stores.catalog import open_catalog
 from tests.contract.pipeline import Worker
 from tests.turns import subject
 from worker.nights.cleanup import clean_up
@@ -137,19 +135,3 @@ def test_a_user_has_as_many_items_as_the_setting_allows_and_may_change_and_delet
     keep(bounded, subject(anna), Put(NOTES, "vegan", None))
     keep(bounded, subject(anna), VIOLIN)
     assert value_of(bounded, subject(anna), VIOLIN) == VIOLIN.value
-
-
-def test_batches_of_the_same_items_in_any_order_do_not_wait_for_each_other(worker: Worker, anna: str) -> None:
-    puts = [Put(NOTES, f"{number}", {"n": number}) for number in range(60)]
-    keep(worker, subject(anna), *puts)
-    catalogs = [open_catalog(worker.context.settings) for _ in range(4)]
-
-    def write(number: int) -> None:
-        some = puts if number % 2 else puts[::-1]
-        for _ in range(6):
-            catalogs[number].items.write(subject(anna), some, {}, NOW)
-
-    with ThreadPoolExecutor(len(catalogs)) as pool:
-        assert list(pool.map(write, range(len(catalogs)))) == [None] * len(catalogs)
-    for catalog in catalogs:
-        catalog.close()

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -17,7 +16,6 @@ from memory.erasure.memories import erase_memories
 from memory.webhooks import add_endpoint, endpoint_of, rotate_secret, send_again
 from schema import EventName, Subject
 from schema.webhook import Delivery, DeliveryStatus, WebhookEndpoint
-from stores.catalog import open_catalog
 from stores.outgoing import Outgoing, Undelivered
 from tests.contract.loopback import Answer, Loopback, Request, loopback
 from tests.contract.pipeline import Worker, on_every_store_at_length, only
@@ -204,21 +202,6 @@ def test_a_secret_is_rotated_without_a_message_that_either_refuses(
     assert len(late.headers["webhook-signature"].split()) == 1
     with pytest.raises(WebhookVerificationError):
         Webhook(hooked.secret).verify("{}", dict(late.headers))
-
-
-def test_two_who_rotate_at_once_take_no_secret_from_each_other(hooked: Hooked, worker: Worker) -> None:
-    now = datetime.now(UTC)
-    catalogs = [open_catalog(worker.context.settings) for _ in range(4)]
-    with ThreadPoolExecutor(len(catalogs)) as pool:
-        rotated = pool.map(
-            lambda catalog: [rotate_secret(hooked.endpoint, timedelta(hours=1), catalog, now=now) for _ in range(5)],
-            catalogs,
-        )
-        made = {new.secret for some in rotated for new in some}
-    for catalog in catalogs:
-        catalog.close()
-    kept = {one.secret for one in worker.context.catalog.webhooks.secrets(hooked.endpoint.id)}
-    assert kept == made | {hooked.secret}
 
 
 def test_whoever_waits_longest_is_sent_to_first_and_nobody_starves(worker: Worker, tenant: str, anna: str) -> None:

@@ -111,7 +111,7 @@ MUTATIONS = (
         "stores/catalog/webhooks.py",
         "query.with_for_update() if to_change else query",
         "query",
-        ("tests/contract/test_webhooks.py", "-k", "rotate"),
+        ("tests/contract/test_races.py", "-k", "rotate"),
     ),
     Mutation(
         "no bound on a worker's memory",

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from threading import Event
+
 import pytest
 
 from schema.errors import SettingsError
@@ -38,6 +40,21 @@ def test_a_bound_that_cannot_be_kept_is_no_setting() -> None:
     with pytest.raises(SettingsError, match="AFTERTURN_WORKER_MEMORY_MB"):
         MemoryBound(1_000, used_mb=silent)
     MemoryBound(0, used_mb=silent)
+
+
+def test_a_bound_outlives_a_look_that_failed() -> None:
+    looks = iter((10.0, None, 1_100.0))
+    ended = Event()
+
+    def used() -> float:
+        megabytes = next(looks, 1_100.0)
+        if megabytes is None:
+            raise OSError("too many open files")
+        return megabytes
+
+    bound = MemoryBound(1_000, used_mb=used, in_order=ended.set)
+    assert ended.wait(20)
+    bound.stop()
 
 
 def test_this_process_has_some_memory() -> None:

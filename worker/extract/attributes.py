@@ -10,16 +10,15 @@ from policies.language.clauses import SUBJECTS, Clause, Mood, Tense, clause_of, 
 from policies.language.parse import Parsed
 from policies.language.people import KIN, Person, people_in
 from policies.language.sentences import words
-from policies.language.stated import STATED, Form, Stated, forms_of
+from policies.language.stated import STATED, Stated, forms_of
 from schema import Fact
+from worker.extract.forms import along, is_denied, noun_phrase, values_of, verbs_of
 from worker.extract.values import value_at
 
 USER: Final = "user"
 """The entity of facts about the user, whatever their name."""
 _UNSURE: Final = words("would 'd could might should may hope hoping wish thinking planning about gonna")
-_NOW: Final = frozenset({Tense.PRESENT, Tense.PERFECT})
 _DONE: Final = frozenset({Tense.PAST, Tense.PERFECT})
-_NO_LONGER: Final = (("no", "longer"), ("any", "more"), ("anymore",), ("not",), ("n't",), ("never",), ("nt",))
 _TOLD: Final = words("told said thought mentioned assumed")
 _PLACED: Final = words(
     "is are was 's were been be has have had will moved postponed rescheduled changed extended pushed set up down went "
@@ -27,7 +26,6 @@ _PLACED: Final = words(
     "the probably definitely actually"
 )
 """What may stand between "my exam" and its day."""
-_LONGEST_GAP: Final = 7
 
 
 @dataclass
@@ -57,9 +55,11 @@ def attribute_facts(parsed: Parsed) -> tuple[Fact, ...]:
     told = [clause for clause in (*clauses(parsed), *_musts(parsed)) if _is_told(parsed, clause)]
     for clause in told:
         entity = entity_of(parsed, clause.subject, people)
+        verbs = verbs_of(parsed, clause)
+        of_several = entity == USER and clause.subject is not None and parsed.tokens[clause.subject].lower != "i"
         for row in STATED if entity else ():
-            if entity is not None and (row.others or entity == USER):
-                _by_forms(parsed, clause, row, entity, found)
+            if entity is not None and (row.others or entity == USER) and not (of_several and row.value in _OF_ONE):
+                _by_forms(parsed, clause, verbs, row, entity, found)
         _by_noun(parsed, clause, people, found)
         _by_company(parsed, clause, found)
     if found.over:
@@ -114,114 +114,32 @@ def entity_of(parsed: Parsed, subject: int | None, people: Sequence[Person]) -> 
     return who.canonical if who.name or who.of_speaker else None
 
 
-def _by_forms(parsed: Parsed, clause: Clause, row: Stated, entity: str, found: _Found) -> None:
-    for form in row.holds:
-        if clause.tense is not Tense.PAST or _is_denied(parsed, clause.subject or 0, clause.head + 1):
-            for value, noun, at in _values(parsed, clause, row, form):
-                ended = _is_denied(parsed, clause.subject or 0, at) or _is_denied(parsed, at, at + 6, late=True)
+def _by_forms(parsed: Parsed, clause: Clause, verbs: Sequence[int], row: Stated, entity: str, found: _Found) -> None:
+    never = clause.tense in _DONE and "never" in {parsed.tokens[child].lower for child in parsed.children(clause.head)}
+    for form in row.holds if not never else ():
+        if clause.tense is not Tense.PAST or is_denied(parsed, clause.subject or 0, clause.head + 1):
+            for value, noun, at in values_of(parsed, verbs, row, form):
+                ended = is_denied(parsed, clause.subject or 0, at) or is_denied(parsed, at, at + 6, late=True)
                 if not ended or row.ended:
                     found.add(entity, row, value, ended=ended, noun=noun)
     for forms, ended in ((row.became, False), (row.over, True)):
         for form in forms if clause.tense in _DONE and not clause.negated else ():
-            for value, noun, at in _values(parsed, clause, row, form):
+            for value, noun, at in values_of(parsed, verbs, row, form):
                 left = ended and row.value == "org" and parsed.tokens[clause.head].lower in forms_of("leave")
-                if not (left and _is_place_or_school(parsed, at)):
+                somebody = row.value == "org" and form.path == ("@",) and _is_somebody(parsed, at)
+                if not (somebody or (left and _is_place_or_school(parsed, at))):
                     found.add(entity, row, value, ended=ended, noun=noun)
+
+
+def _is_somebody(parsed: Parsed, place: int) -> bool:
+    """Return whether a person was joined or left: "I joined Tom for lunch"."""
+    return any(name.label == "PERSON" and name.start <= place < name.end for name in parsed.names)
 
 
 def _is_place_or_school(parsed: Parsed, place: int) -> bool:
     """Return whether what was left is a town or a school: "I left Oslo"."""
     town = any(name.label in ("GPE", "LOC") and name.start <= place < name.end for name in parsed.names)
     return town or value_at(parsed, place, "school") is not None
-
-
-def _is_denied(parsed: Parsed, begin: int, end: int, *, late: bool = False) -> bool:
-    """Return whether it is said between two places that something is not, or not any more; `late` of what follows a
-    value."""
-    lowers = [token.lower for token in parsed.tokens[begin:end]]
-    denials = _NO_LONGER[1:3] if late else _NO_LONGER
-    return any(tuple(lowers[at : at + len(said)]) == said for said in denials for at in range(len(lowers)))
-
-
-def _values(parsed: Parsed, clause: Clause, row: Stated, form: Form) -> Iterator[tuple[str, str, int]]:
-    """Yield the value that a clause of a form gives, the noun in its path, and where the value begins."""
-    tokens = parsed.tokens
-    subject = clause.subject if clause.subject is not None else 0
-    heads = {clause.head, *(c for c in parsed.children(clause.head) if tokens[c].dep in ("aux", "auxpass"))}
-    for begin in sorted(heads):
-        going = form.path and form.path[0].endswith("ing")
-        if begin <= subject or tokens[begin].lower not in form.head or (tokens[begin].tag == "VBG" and not going):
-            continue
-        if (matched := _along(parsed, begin + 1, row, form.path)) is not None:
-            yield matched
-            return
-
-
-def _along(parsed: Parsed, begin: int, row: Stated, path: tuple[str, ...]) -> tuple[str, str, int] | None:
-    """Follow the words of a form from a place on."""
-    tokens = parsed.tokens
-    at, noun, between = begin, "", False
-    for step in path:
-        if step == "~":
-            between = True
-            at += 1
-            continue
-        if step == "@":
-            while at < len(tokens) and (tokens[at].tag in ("RB", "RBR", "RP") or _is_denied(parsed, at, at + 2)):
-                at += 1
-            value = value_at(parsed, at, row.value)
-            return (value, noun, at) if value else None
-        if step.startswith("="):
-            return _literally(parsed, at, step[1:].split("_"))
-        wanted = (row.nouns | row.seen) if step == "{noun}" else {step}
-        near = tokens[begin - 1].lower in forms_of("be")
-        place = _next(parsed, at, wanted, far=between or (step in _PREPOSITIONS and not near))
-        if place is None:
-            return None
-        if step == "{noun}":
-            noun = (
-                _noun_phrase(parsed, place)
-                if row.value == "date" and not row.seen
-                else _singular(tokens[place].lower, wanted)
-            )
-        at, between = place + 1, False
-    return None
-
-
-def _next(parsed: Parsed, begin: int, wanted: frozenset[str] | set[str], *, far: bool) -> int | None:
-    tokens = parsed.tokens
-    for place in range(begin, min(begin + _LONGEST_GAP, len(tokens))):
-        token = tokens[place]
-        if token.lower in wanted or (token.lower.endswith("s") and token.lower[:-1] in wanted):
-            return place
-        if token.tag in ("VBD", "VBZ", "VBP", "MD") or token.text in ".;" or (token.text == "," and not far):
-            return None
-        if not far and not (token.tag in ("RB", "RP", "DT", "PRP$", "JJ", "UH", "NN") or token.lower in ("a", "an")):
-            return None
-    return None
-
-
-def _literally(parsed: Parsed, begin: int, said: Sequence[str]) -> tuple[str, str, int] | None:
-    tokens = parsed.tokens
-    at = begin
-    while at < len(tokens) and tokens[at].tag in ("RB", "RP"):
-        at += 1
-    if [token.lower for token in tokens[at : at + len(said)]] != list(said):
-        return None
-    return " ".join(said), "", at
-
-
-def _noun_phrase(parsed: Parsed, place: int) -> str:
-    compounds = [c for c in parsed.children(place) if parsed.tokens[c].dep == "compound" and c < place]
-    first = place
-    while first and parsed.tokens[first - 1].tag in ("NN", "NNP") and first - 1 not in compounds:
-        first -= 1
-    begin = min((*compounds, first))
-    return " ".join(token.lower for token in parsed.tokens[begin : place + 1] if token.tag.startswith(("NN", "HYPH")))
-
-
-def _singular(noun: str, known: frozenset[str] | set[str]) -> str:
-    return noun if noun in known else noun.removesuffix("s")
 
 
 def _owner(parsed: Parsed, place: int, people: Sequence[Person]) -> str | None:
@@ -246,7 +164,7 @@ def _by_noun(parsed: Parsed, clause: Clause, people: Sequence[Person], found: _F
         owner = _owner(parsed, place, people)
         if owner is None:
             continue
-        noun, phrase = tokens[place].lower, _noun_phrase(parsed, place)
+        noun, phrase = tokens[place].lower, noun_phrase(parsed, place)
         after = max(parsed.subtree(place)) + 1
         if favourite := _favourite(parsed, place):
             _add_favourite(parsed, clause, place, favourite, owner, found)
@@ -262,9 +180,12 @@ def _by_noun(parsed: Parsed, clause: Clause, people: Sequence[Person], found: _F
             (c for c in parsed.children(place) if tokens[c].dep == "appos" and tokens[c].tag == "NNP"), None
         )
         bound = any(tokens[c].dep == "prep" and tokens[c].lower in ("in", "at") for c in parsed.children(place))
+        was = clause.tense is Tense.PAST and tokens[clause.head].lower in forms_of("be")
+        beside = {tokens[child].lower for child in parsed.children(place)}
         for row in STATED:
             joined = phrase.replace(" ", "_")
-            if not {noun, joined} & row.nouns or (owner != USER and not row.others):
+            is_meant = bool({noun, joined} & row.nouns) and (owner == USER or row.others)
+            if not is_meant or (was and row.value != "date") or _is_another(beside, row):
                 continue
             called = noun if noun in row.nouns and row.value != "date" else phrase
             if place != subject:
@@ -283,6 +204,11 @@ def _by_noun(parsed: Parsed, clause: Clause, people: Sequence[Person], found: _F
                 continue
             if at > after and (of or "{of}" not in row.attribute or row.name == "budget"):
                 found.add(owner, row, value_at(parsed, at, row.value) or "", noun=called, of=of)
+
+
+def _is_another(beside: set[str], row: Stated) -> bool:
+    """Return whether the words beside a noun make of it another one than the one that somebody has."""
+    return bool(beside & _ANOTHER) and not (row.name == "name" and beside & _ANOTHER == {"first"})
 
 
 def _of(parsed: Parsed, place: int) -> str:
@@ -311,7 +237,7 @@ def _favourite(parsed: Parsed, place: int) -> str:
     below = parsed.children(place)
     if not any(parsed.tokens[child].lower in _FAVOURITE for child in below):
         return ""
-    noun = " ".join(word for word in _noun_phrase(parsed, place).split() if word not in _FAVOURITE)
+    noun = " ".join(word for word in noun_phrase(parsed, place).split() if word not in _FAVOURITE)
     return _ONE_SPELLING.get(noun, noun)
 
 
@@ -337,11 +263,13 @@ def _by_company(parsed: Parsed, clause: Clause, found: _Found) -> None:
     below = parsed.children(clause.head)
     mine = next((c for c in below if tokens[c].dep in ("dobj", "dative", "nsubj") and tokens[c].lower == "me"), None)
     with_me = any(tokens[c].dep == "conj" and tokens[c].lower == "i" for c in parsed.children(subject))
+    shares = any(tokens[c].dep == "dobj" for c in below)
     begin = parsed.subtree(subject)[0]
     for row in STATED:
-        if verb in row.company and with_me and clause.tense is not Tense.FUTURE:
+        are = verb in forms_of("be") | row.together
+        if verb in row.company and with_me and clause.tense is not Tense.FUTURE and not shares:
             found.add(USER, row, value_at(parsed, begin, row.value) or "", ended=True)
-        elif with_me and row.together & {token.lower for token in tokens[clause.head - 2 : clause.head + 3]}:
+        elif with_me and are and row.together & {token.lower for token in tokens[clause.head : clause.head + 3]}:
             found.add(USER, row, value_at(parsed, begin, row.value) or "")
         if verb in row.doers and mine is not None and clause.tense in _DONE:
             found.add(USER, row, value_at(parsed, begin, row.value) or "")
@@ -349,7 +277,7 @@ def _by_company(parsed: Parsed, clause: Clause, found: _Found) -> None:
             at = next((i + 1 for i in range(clause.head, len(tokens)) if tokens[i].lower == "me"), len(tokens))
             found.add(USER, row, value_at(parsed, at, row.value) or "")
         if tokens[subject].lower in row.seen and verb in _PLACED:
-            matched = _along(parsed, clause.head + 1, row, ("appointment", "to", "@"))
+            matched = along(parsed, clause.head + 1, row, ("appointment", "to", "@"))
             found.add(USER, row, matched[0] if matched else "", noun=tokens[subject].lower)
 
 
@@ -357,7 +285,7 @@ def _then(parsed: Parsed, clause: Clause, found: _Found) -> None:
     for row in STATED:
         if (USER, row.attribute) in found.over and is_of_speaker(parsed, clause.subject):
             for form in row.then if clause.tense is not Tense.PAST else ():
-                for value, noun, _ in _values(parsed, clause, row, form):
+                for value, noun, _ in values_of(parsed, verbs_of(parsed, clause), row, form):
                     found.add(USER, row, value, noun=noun)
 
 
@@ -365,7 +293,7 @@ def _named(people: Sequence[Person], found: _Found) -> None:
     """Add the names of a partner and of pets: "my husband Ivo", "my dog Rex"."""
     for row in STATED:
         for person in people if row.named else ():
-            former = _FORMER & set(person.phrase.lower().split())
+            former = _FORMER & set(person.phrase.lower().replace("-", " ").split())
             if person.of_speaker and person.name and person.noun in row.nouns and not former:
                 found.add(USER, row, person.name, noun=person.noun or "")
 
@@ -383,9 +311,14 @@ def _key(noun: str) -> str:
     return _SAME_THING.get(key, key)
 
 
-_PREPOSITIONS: Final = words("at for with in to by on from of as out away")
 _IS: Final = words("is are 's s was be been has now named called still currently probably definitely the a")
 _FORMER: Final = words("first ex former late old")
+_ANOTHER: Final = _FORMER | words(
+    "previous next future last middle maiden second third other dream ideal rental spare work office"
+)
+"""What makes of "my NOUN" another one than the one that somebody has."""
+_OF_ONE: Final = frozenset({"age", "measure"})
+"""Values that several together have not: "we're 12"."""
 _FAVOURITE: Final = words("favourite favorite fav fave")
 _ONE_SPELLING: Final = {
     "colour": "color", "colours": "color", "colors": "color", "flavour": "flavor", "flavors": "flavor", "movie": "film",

@@ -17,6 +17,13 @@ _DETERMINERS: Final = words(
     "now about around roughly nearly almost exactly only just over also still currently both again really mostly"
 )
 _COLOURS: Final = words("red blue black white grey green silver yellow orange brown")
+_EVERYDAY: Final = words("golf polo leaf seat mini jaguar mustang galaxy pixel dodge civic")
+_HOW_WELL: Final = words(
+    "good great bad better worse terrible awful horrible dreadful lousy poor decent excellent brilliant fantastic "
+    "amazing hopeless useless rubbish mediocre slow fast keen avid huge big lazy nervous careful reckless natural born "
+    "proud"
+)
+"""How somebody does something: "a terrible cook" names no trade."""
 _LINKS: Final = words("of de la le del the da do and & - ' van von upon")
 _DAYS: Final = words("monday tuesday wednesday thursday friday saturday sunday")
 _NOT_NAMES: Final = words("i i'm im ok okay tv") | _DAYS | {month.lower() for month in MONTHS}
@@ -33,7 +40,6 @@ _AFTER_AGE: Final = words(
     "now today yesterday last this on in and but . , ! ; in soon already next years year yrs yr - so"
 )
 _UNITS: Final = words("cm m feet ft foot kg kilos kilo lbs lb pounds stone metres meters")
-_CURRENCY: Final = words("$ € £ dollars euros euro pounds usd eur gbp k pln zł")
 _MONEY_TAIL: Final = words("a per year month week hour annually k dollars euros pounds usd eur gbp")
 _END: Final = words(
     "and but with at for in on near because who which that now since so by from these this again though too as when "
@@ -95,6 +101,10 @@ def _name(parsed: Parsed, begin: int, kind: str) -> int | None:
             at += 1
         else:
             break
+    if kind == "name" and at < len(tokens) and tokens[at].tag == "POS":
+        return None
+    if kind != "place" and at - begin == 1 and tokens[begin].lower in LISTS["nationality"] | LISTS["religion"]:
+        return None
     return at if at - begin > 1 or len(tokens[begin].text) > 1 else None
 
 
@@ -111,7 +121,7 @@ def _age(parsed: Parsed, begin: int) -> int | None:
     ):
         end += 2
     after = tokens[end].lower if end < len(tokens) else "."
-    if after not in _AFTER_AGE or (after == "in" and tokens[end + 1].lower in ("a", "an", "two", "three")):
+    if after not in _AFTER_AGE or (after in ("in", "on") and _date(parsed, end + 1) is None):
         return None
     if after in _YEARS and not (end + 1 >= len(tokens) or tokens[end + 1].lower in _YEARS | _AFTER_AGE):
         return None
@@ -123,6 +133,7 @@ def _amount(parsed: Parsed, begin: int, kind: str) -> int | None:
     at = begin
     while at < len(tokens) and tokens[at].text in "$€£":
         at += 1
+    is_priced = at > begin
     if at >= len(tokens) or not tokens[at].text[0].isdigit():
         return None
     at += 1
@@ -131,7 +142,8 @@ def _amount(parsed: Parsed, begin: int, kind: str) -> int | None:
         return None
     while at < len(tokens) and (tokens[at].lower in tail or (kind == "measure" and tokens[at].text[0].isdigit())):
         at += 1
-    return at
+    counted = not is_priced and at - begin == 1 and at < len(tokens) and tokens[at].tag in ("NN", "NNS")
+    return None if counted and kind == "money" else at
 
 
 def _date(parsed: Parsed, begin: int) -> int | None:
@@ -191,7 +203,9 @@ def _role(parsed: Parsed, begin: int) -> int | None:
         at += 1
         if tokens[at - 1].lower in LISTS["role"]:
             last = at
-    return last if last == at else None
+    if last != at or any(token.tag == "JJS" or token.lower in _HOW_WELL for token in tokens[begin:at]):
+        return None
+    return None if at < len(tokens) and tokens[at].tag == "POS" else at
 
 
 def _listed(parsed: Parsed, begin: int, known: frozenset[str]) -> int | None:
@@ -201,7 +215,7 @@ def _listed(parsed: Parsed, begin: int, known: frozenset[str]) -> int | None:
         at < len(tokens)
         and at - begin < 3
         and tokens[at].tag in ("CD", "JJ", "HYPH", "NN")
-        and tokens[at].lower not in known
+        and not _is_of(known, parsed, at)
         and not _joined(parsed, at, known)
     ):
         at += 1
@@ -209,7 +223,7 @@ def _listed(parsed: Parsed, begin: int, known: frozenset[str]) -> int | None:
         return None
     if size := _joined(parsed, at, known):
         return at + size
-    if tokens[at].lower not in known:
+    if not _is_of(known, parsed, at):
         return None
     at += 1
     if tokens[begin].text[:1].isupper() or tokens[at - 1].text[:1].isupper():
@@ -220,7 +234,13 @@ def _listed(parsed: Parsed, begin: int, known: frozenset[str]) -> int | None:
             and tokens[at].lower not in _NOT_NAMES
         ):
             at += 1
-    return at
+    return at if tokens[at - 1].dep != "compound" or tokens[at - 1].head < at else None
+
+
+def _is_of(known: frozenset[str], parsed: Parsed, place: int) -> bool:
+    """Return whether a word is of a list, and no everyday word that is a make, too: "a seat by the window"."""
+    token = parsed.tokens[place]
+    return token.lower in known and not (token.text.islower() and token.lower in _EVERYDAY)
 
 
 def _joined(parsed: Parsed, at: int, known: frozenset[str]) -> int:

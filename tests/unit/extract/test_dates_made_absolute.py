@@ -41,6 +41,7 @@ SATURDAY = datetime(2026, 11, 21, 18, 0, tzinfo=UTC)
         ("My talk got moved from thursday to monday", "My talk got moved from 26 November 2026 to 23 November 2026"),
         ("I got a job that starts saturday", "I got a job that starts on 28 November 2026"),
         ("I lift 85 kilos, up from 70 in June", "I lift 85 kilos, up from 70 in June 2026"),
+        ("I can go down to four days from June", "I can go down to four days from June 2027"),
         ("My last day at Orsted is 30 November", "My last day at Orsted is on 30 November 2026"),
         (
             "They approved my leave from 20 December to 5 January",

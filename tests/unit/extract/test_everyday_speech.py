@@ -53,6 +53,8 @@ def _summaries(extractor: Extractor, said: str, asked: str | None = None) -> lis
         ("In May we're all moving to Ghent", "In May 2027 Maya is moving to Ghent."),
         ("Dad's ill and mum is away", "Maya's dad's ill and their mum is away."),
         ("My US visa ran out", "Maya's US visa ran out."),
+        ("Tom and I work together on the newsletter", "Tom and Maya work together on the newsletter."),
+        ("Nah we never ended up going to Crete", "Maya never ended up going to Crete."),
         ("I'm hungry", ""),
         ("I love this song", ""),
     ],
@@ -74,6 +76,7 @@ def test_what_is_typed_in_a_hurry_is_told_as_it_was_meant(extractor: Extractor, 
         "I prefer window seats, use that for the booking",
         "im 52 and new here I live in Ghent with my two sons I work for the post office",
         "I moved to Ghent no wait I meant Bruges",
+        "They binned us all in the spring",
     ],
 )
 def test_what_cannot_be_told_surely_is_quoted_letter_by_letter(extractor: Extractor, said: str) -> None:
