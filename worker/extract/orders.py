@@ -11,7 +11,7 @@ from policies.language.narration import Narrator, retold
 from policies.language.parse import Parsed
 from policies.language.people import introduced_in
 from worker.extract.forgetting import Forgetting
-from worker.extract.statements import Statement
+from worker.extract.statement import Statement
 
 _LASTING: Final = ("from now on", "going forward", "in the future", "in future")
 _ASSISTANTS: Final = {"your": "its", "yours": "its", "yourself": "itself"}

@@ -42,7 +42,8 @@ from worker.extract.entities import entities_of
 from worker.extract.facts import triples_of
 from worker.extract.forgetting import Forgetting
 from worker.extract.orders import called_in, instruction, name_told, reminder
-from worker.extract.statements import Statement, statements_of
+from worker.extract.statement import Statement
+from worker.extract.statements import statements_of
 from worker.extract.utterances import Utterance, heard_in
 from worker.extract.worth import judged
 

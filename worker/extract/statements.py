@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, field
-from itertools import takewhile
 from typing import Final
 
 from policies.admission import is_own_news
@@ -13,32 +11,21 @@ from policies.forgetting import names_nothing
 from policies.language.clauses import Mood, main_clauses
 from policies.language.corrections import announces, is_correction
 from policies.language.languages import ENGLISH, OTHER
-from policies.language.leaning import is_elliptical, leans, pointer_of
+from policies.language.leaning import is_elliptical, pointer_of
 from policies.language.narration import may_be_told
 from policies.language.orders import Order
 from policies.language.parse import Parsed
 from policies.language.people import Person, introduced_in, people_in, referent
-from policies.language.relevance import asks_about_user, is_instruction
-from policies.language.sentences import words
+from policies.language.relevance import is_instruction
 from policies.language.splitting import statements_in
 from worker.extract.forgetting import Forgetting, forgetting_just_said, forgetting_named, forgetting_of, spoken_of
-from worker.extract.utterances import Asked, Heard, Utterance, with_part, without_order
-from worker.extract.worth import is_remark, is_worth_keeping, may_be_news, tells_nothing
+from worker.extract.replies import is_offer, reply_in, utterances_after
+from worker.extract.statement import Statement
+from worker.extract.utterances import Heard, Utterance, with_part, without_order
+from worker.extract.worth import is_remark, is_worth_keeping, may_be_news
 
-_MAX_JOINED_CHARS: Final = 320
-"""How long sentences may be together that are one memory because the later ones lean on the first."""
-_SHORT_REPLY_CHARS: Final = 240
 _OPENING: Final = 3
 """Places, from 0, of the words that open a sentence, and of the sentences that may take up a question."""
-_OFFER: Final = re.compile(
-    r"\b(?:(?:how|what|where|when) (?:else )?(?:can|may|could|shall|should|would|do) (?:i|we)|anything else|"
-    r"(?:can|may|shall|should|could) i|(?:would you|do you|you) (?:like|want) me to|want me to|"
-    r"would you like (?:some|more|a|to)|what's up|what's new|how (?:are|have) you|need (?:any |more )?help|make sense|"
-    r"sound good|let me know|does (?:that|this)|is (?:that|this) (?:ok|right|clear)|"
-    r"what do you think|thoughts|right\?|any (?:advice|tips|ideas))\b",
-    re.IGNORECASE,
-)
-"""What a side asks that is no question about the user: the reply says what it is about by itself."""
 _TAKES_BACK: Final = re.compile(
     r"(?:\*|(?:oh |oops,? |well,? |actually,? )?"
     r"(?:no|nope|wait|sorry|scratch that|correction|i mean|i meant|make that)\b)",
@@ -55,56 +42,15 @@ _NAME_END: Final = re.compile(r"[,.;:!?(]| - | – |\b(?:and|but|please|not|inst
 _LONGEST_NAME: Final = 4
 _NAME_CHARS: Final = 60
 """Words."""
-_SHORT_ANSWER: Final = 4
-"""Words."""
-_YES_NO: Final = frozenset({"yes", "no", "yeah", "nope", "yep", "nah"})
-_ALONE: Final = words("i we it they do did does have has am was were will would can is are he she there too totally")
-_FILLERS: Final = words(
-    "yes yeah yep yup no nope nah ok okay sure thanks please great cool right thank you not really maybe hmm idk never "
-    "mind good fine lol haha"
-)
-
-
-@dataclass
-class Statement:
-    """What is to be one memory: its utterances, the words of an order if it is one, the question that it answers.
-
-    `refers` says whom the first pronoun of an utterance stands for (by its place among them); `quote` that it is to
-    be kept in the speaker's words whatever the parse carries, `only_as_news` that it is worth a memory only if it
-    changes something that is known.
-    """
-
-    utterances: list[Utterance]
-    manner: str = "said"
-    explicit: bool = False
-    pinned: bool = False
-    private: bool = False
-    asked: Asked | None = None
-    words: str | None = None
-    shared: str | None = None
-    quote: bool = False
-    only_as_news: bool = False
-    refers: dict[int, Person] = field(default_factory=dict)
-
-    @property
-    def last(self) -> Utterance:
-        return self.utterances[-1]
-
-    def has_room_for(self, one: Utterance) -> bool:
-        return sum(len(u.text) for u in self.utterances) + len(one.text) <= _MAX_JOINED_CHARS
-
-    def is_quoted(self) -> bool:
-        """Return whether it is surely to be quoted."""
-        return self.quote or any(u.of_others or u.part is None or not may_be_told(u.part) for u in self.utterances)
 
 
 def statements_of(heard: Heard) -> list[Statement | Forgetting]:
     """Return all that a message states, orders to the memory among it, in the order in which it was said."""
-    reply = _reply(heard)
+    reply = reply_in(heard)
     found: list[Statement | Forgetting] = [] if reply is None else [reply]
     people: list[Person] = []
     before: Utterance | None = None
-    for one in heard.utterances if reply is None else _after(reply, heard.utterances):
+    for one in heard.utterances if reply is None else utterances_after(reply, heard.utterances):
         if one.orders:
             _obey(one, found, people, before)
             before = None
@@ -190,7 +136,7 @@ def _supported(one: Utterance, before: Utterance | None) -> Statement | None:
     """Return a sentence that leans on what was said before it, with that; None if nothing holds it."""
     if before is not None and before.part is not None and not is_remark(before) and not before.orders:
         return Statement([before, one])
-    if one.asked is not None and one.number < _OPENING and not _OFFER.search(one.asked.text):
+    if one.asked is not None and one.number < _OPENING and not is_offer(one.asked):
         return Statement([one], asked=one.asked)
     return None
 
@@ -342,63 +288,3 @@ def _ordered(one: Utterance, order: Order) -> Statement | Forgetting | None:
 def _is_imperative(one: Utterance) -> bool:
     tops = main_clauses(one.parsed) if one.parsed is not None else []
     return len(tops) == 1 and tops[0].mood is Mood.ORDER
-
-
-def _reply(heard: Heard) -> Statement | None:  # noqa: PLR0911 (a list of reasons)
-    """Return the message as an answer, where it does not say by itself what it is about."""
-    asked = heard.asked
-    if asked is None or not heard.utterances or heard.orders or len(heard.content) > _SHORT_REPLY_CHARS:
-        return None
-    telling = [one for one in heard.utterances if not one.asks]
-    if _OFFER.search(asked.text) or not telling or telling[0] is not heard.utterances[0]:
-        return None
-    while len(telling) > 1 and (_thanks(telling[0]) or (_is_bare(telling[0]) and any(map(_stands_alone, telling[1:])))):
-        telling.pop(0)
-    if telling[0].parsed is None:
-        return None
-    of_user = asks_about_user(asked.text)
-    words = _bag(telling[0].text)
-    if (all(word in _FILLERS for word in words) or is_remark(telling[0])) and not of_user:
-        return None
-    if words[0] not in _YES_NO and tells_nothing(telling[0]):
-        return None
-    first = telling[0].part
-    if first is not None and _says_itself(first) and words[0] not in _YES_NO:
-        return None
-    leaning = takewhile(lambda one: not _stands_alone(one), telling[1:])
-    return Statement([telling[0], *leaning], "answer", asked=asked)
-
-
-def _bag(text: str) -> list[str]:
-    return [word.strip(".,!?").lower() for word in text.split()]
-
-
-def _thanks(one: Utterance) -> bool:
-    """Return whether a sentence before an answer only thanks, praises or wonders."""
-    return _bag(one.text)[0] not in _YES_NO and (is_remark(one) or tells_nothing(one))
-
-
-def _is_bare(one: Utterance) -> bool:
-    """Return whether an answer says yes or no, and nothing else: "Yeah, I did!"."""
-    words = _bag(one.text)
-    return (
-        words[0] in _YES_NO
-        and len(words) <= _SHORT_ANSWER
-        and all(word in _FILLERS or word in _ALONE for word in words)
-    )
-
-
-def _stands_alone(one: Utterance) -> bool:
-    """Return whether a sentence behind an answer tells something of its own."""
-    part = one.part
-    return part is not None and _says_itself(part) and is_worth_keeping(one)
-
-
-def _says_itself(part: Parsed) -> bool:
-    return any(clause.owns_subject for clause in main_clauses(part)[:1]) and not leans(part)
-
-
-def _after(reply: Statement, utterances: Sequence[Utterance]) -> Sequence[Utterance]:
-    """Return the sentences of a message behind those of its answer."""
-    last = next(place for place, one in enumerate(utterances) if one is reply.last)
-    return utterances[last + 1 :]
