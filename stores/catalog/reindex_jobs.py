@@ -150,8 +150,8 @@ class ReindexJobs:
         """
         if other_job := next((job for job in self.under_way() if job.index != index), None):
             raise MoveRefused(
-                f"a move to the index {other_job.index} was begun on {other_job.began_at:%Y-%m-%d} and not ended, and one is "
-                "under way at a time: with its settings run `afterturn reindex` to its end and then `afterturn reindex "
+                f"a move to the index {other_job.index} was begun on {other_job.began_at:%Y-%m-%d} and not ended, and one "
+                "is under way at a time: with its settings run `afterturn reindex` to its end and then `afterturn reindex "
                 "--finish`, or, if that index is not to be used, `afterturn reindex --give-up`"
             )
 
