@@ -148,10 +148,10 @@ class ReindexJobs:
         Raises:
             MoveRefused: there is such a move.
         """
-        if other_job := next((job for job in self.under_way() if job.index != index), None):
+        if rival := next((job for job in self.under_way() if job.index != index), None):
             raise MoveRefused(
-                f"a move to the index {other_job.index} was begun on {other_job.began_at:%Y-%m-%d} and not ended, and one "
-                "is under way at a time: with its settings run `afterturn reindex` to its end and then `afterturn reindex "
+                f"a move to the index {rival.index} was begun on {rival.began_at:%Y-%m-%d} and not ended, and one is "
+                "under way at a time: with its settings run `afterturn reindex` to its end and then `afterturn reindex "
                 "--finish`, or, if that index is not to be used, `afterturn reindex --give-up`"
             )
 

@@ -38,8 +38,8 @@ class Embedder(Protocol):
     def thresholds(self) -> Thresholds | None: ...
 
     def embed(self, texts: Sequence[str]) -> Vectors:
-        """Return unit vectors of shape `(len(texts), dimensions)`, in the order of the texts; the same text always gets the
-        same vector, whatever it is embedded with.
+        """Return unit vectors of shape `(len(texts), dimensions)`, in the order of the texts; the same text always gets
+        the same vector, whatever it is embedded with.
 
         Raises:
             ValueError: a text is empty or blank, or is no Unicode text (a lone surrogate).

@@ -91,8 +91,8 @@ def digests(entry: Entry, most_tags: int | None = None) -> dict[str, Any]:
 
 
 def conditions(where: Where, spell: Callable[[str], str] = str) -> Iterator[tuple[str, list[str]]]:
-    """Return the fields of a document with the values of which it must have one each: all that `where` asks for beside the
-    subject and the date. `spell` says how texts of users are stored."""
+    """Return the fields of a document with the values of which it must have one each: all that `where` asks for beside
+    the subject and the date. `spell` says how texts of users are stored."""
     for name, field in FILTERS.items():
         if values := getattr(where, field):
             yield name, [_spelled(name, value, spell) for value in values]

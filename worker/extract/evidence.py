@@ -104,9 +104,9 @@ def _base(word: str) -> str:
 def is_supported(summary: str, turn: ShownTurn, background: str) -> bool:
     """Return whether a summary has no name and no number that nobody said.
 
-    `background` is what else may be spoken of beside the turn: names, topics, what was said before, what is known. Names
-    may be spelled otherwise in another language: there only numbers count. What the assistant says is heard where the
-    user answers a question of its, and nowhere else.
+    `background` is what else may be spoken of beside the turn: names, topics, what was said before, what is known.
+    Names may be spelled otherwise in another language: there only numbers count. What the assistant says is heard
+    where the user answers a question of its, and nowhere else.
     """
     heard = f"{turn.said_by('user')} {turn.question or ''} {background}"
     return not unheard(summary, heard, names=turn.is_english)

@@ -203,7 +203,7 @@ class Reading:
         return tuple(ids)
 
     def _understood_by(self, shown_turn: ShownTurn, summary: str) -> tuple[str, ...]:
-        """Return earlier turns without which the statement says less: the one that asked, the one that opened the topic."""
+        """Return the turns without which the statement says less: that which asked, that which opened the topic."""
         topic = self.context.open_topics.get(shown_turn.turn.agent_id)
         opened = topic.turn_id if topic and stems(topic.text) & stems(summary) else None
         return tuple(

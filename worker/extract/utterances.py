@@ -181,7 +181,7 @@ def _is_obeyed(order: Order, turn: Turn) -> bool:
 
 
 def _glued(sentences: Iterable[Sentence], content: str, language: str) -> Iterator[Sentence]:
-    """Join sentences that were cut where none ends: after an ordinal in German, after three dots before a small letter."""
+    """Join sentences cut where none ends: after an ordinal in German, after three dots before a small letter."""
     last: Sentence | None = None
     for sentence in sentences:
         if last is not None and (
