@@ -115,7 +115,7 @@ licences: $(INSTALLED) ## List the licence of every locked package; fails where 
 audit: licences ## Look for insecure code, secrets that nobody has looked at, forbidden licences
 	$(BIN)/bandit -q -r interfaces memory policies producers recall schema stores worker clients/python -ll -s B608 -x '*/tests/*'
 	@# 3: what is known stands in other lines than before, and the list was brought up to date.
-	git ls-files -z | xargs -0 $(BIN)/detect-secrets-hook --baseline .secrets.baseline || [ $$? -eq 3 ]
+	$(BIN)/detect-secrets-hook --baseline .secrets.baseline $$(git ls-files) || [ $$? -eq 3 ]
 	@echo "not looked for: known holes of dependencies; what knows them is asked over the network (pip-audit, osv-scanner)"
 
 clean: ## Remove the environment and caches, not the data

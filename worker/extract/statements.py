@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, field
 from typing import Final
 
 from policies.admission import is_own_news
@@ -19,13 +18,12 @@ from policies.language.parse import Parsed
 from policies.language.people import Person, introduced_in, people_in, referent
 from policies.language.relevance import is_instruction
 from policies.language.splitting import statements_in
-from worker.extract.answers import answer_in, is_offer
 from worker.extract.forgetting import Forgetting, forgetting_just_said, forgetting_named, forgetting_of, spoken_of
-from worker.extract.utterances import Asked, Heard, Utterance, with_part, without_order
+from worker.extract.replies import is_offer, reply_in, utterances_after
+from worker.extract.statement import Statement
+from worker.extract.utterances import Heard, Utterance, with_part, without_order
 from worker.extract.worth import is_remark, is_worth_keeping, may_be_news
 
-_MAX_JOINED_CHARS: Final = 320
-"""How long sentences may be together that are one memory because the later ones lean on the first."""
 _OPENING: Final = 3
 """Places, from 0, of the words that open a sentence, and of the sentences that may take up a question."""
 _TAKES_BACK: Final = re.compile(
@@ -46,47 +44,13 @@ _LONGEST_NAME: Final = 4
 _NAME_CHARS: Final = 60
 
 
-@dataclass
-class Statement:
-    """What is to be one memory: its utterances, the words of an order if it is one, the question that it answers.
-
-    `refers` says whom the first pronoun of an utterance stands for (by its place among them); `quote` that it is to
-    be kept in the speaker's words whatever the parse carries, `only_as_news` that it is worth a memory only if it
-    changes something that is known.
-    """
-
-    utterances: list[Utterance]
-    manner: str = "said"
-    explicit: bool = False
-    pinned: bool = False
-    private: bool = False
-    asked: Asked | None = None
-    words: str | None = None
-    shared: str | None = None
-    quote: bool = False
-    only_as_news: bool = False
-    refers: dict[int, Person] = field(default_factory=dict)
-
-    @property
-    def last(self) -> Utterance:
-        return self.utterances[-1]
-
-    def has_room_for(self, one: Utterance) -> bool:
-        return sum(len(u.text) for u in self.utterances) + len(one.text) <= _MAX_JOINED_CHARS
-
-    def is_quoted(self) -> bool:
-        """Return whether it is surely to be quoted."""
-        return self.quote or any(u.of_others or u.part is None or not may_be_told(u.part) for u in self.utterances)
-
-
 def statements_of(heard: Heard) -> list[Statement | Forgetting]:
     """Return all that a message states, orders to the memory among it, in the order in which it was said."""
-    answer = answer_in(heard)
-    reply = Statement(answer, "answer", asked=heard.asked) if answer else None
+    reply = reply_in(heard)
     found: list[Statement | Forgetting] = [] if reply is None else [reply]
     people: list[Person] = []
     before: Utterance | None = None
-    for one in heard.utterances if reply is None else _after(reply, heard.utterances):
+    for one in heard.utterances if reply is None else utterances_after(reply, heard.utterances):
         if one.orders:
             _obey(one, found, people, before)
             before = None
@@ -172,7 +136,7 @@ def _supported(one: Utterance, before: Utterance | None) -> Statement | None:
     """Return a sentence that leans on what was said before it, with that; None if nothing holds it."""
     if before is not None and before.part is not None and not is_remark(before) and not before.orders:
         return Statement([before, one])
-    if one.asked is not None and one.number < _OPENING and not is_offer(one.asked.text):
+    if one.asked is not None and one.number < _OPENING and not is_offer(one.asked):
         return Statement([one], asked=one.asked)
     return None
 
@@ -324,9 +288,3 @@ def _ordered(one: Utterance, order: Order) -> Statement | Forgetting | None:
 def _is_imperative(one: Utterance) -> bool:
     tops = main_clauses(one.parsed) if one.parsed is not None else []
     return len(tops) == 1 and tops[0].mood is Mood.ORDER
-
-
-def _after(reply: Statement, utterances: Sequence[Utterance]) -> Sequence[Utterance]:
-    """Return the sentences of a message behind those of its answer."""
-    last = next(place for place, one in enumerate(utterances) if one is reply.last)
-    return utterances[last + 1 :]
