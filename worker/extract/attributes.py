@@ -85,8 +85,10 @@ def _is_told(parsed: Parsed, clause: Clause) -> bool:
     if clause.mood is not Mood.TELLING or clause.subject is None:
         return False
     below = [tokens[child].lower for child in parsed.children(clause.head)]
-    if any(lower in _UNSURE for lower in below if lower != "about") or head.dep in ("relcl", "acl", "csubj"):
+    if any(lower in _UNSURE for lower in below if lower != "about") or head.dep in ("acl", "csubj"):
         return False
+    if head.dep == "relcl":
+        return _is_added(parsed, clause)
     if head.dep == "advcl":
         return bool({"because", "since", "as", "so", "although", "though"} & set(below))
     if head.dep == "ccomp" and head.head < clause.head:
@@ -94,6 +96,13 @@ def _is_told(parsed: Parsed, clause: Clause) -> bool:
         later = {token.lower for token in tokens[clause.head :]}
         return above not in _UNSURE and not (above in _TOLD and "but" in later)
     return True
+
+
+def _is_added(parsed: Parsed, clause: Clause) -> bool:
+    """Return whether a relative clause tells something of the speaker beside the rest: "..., where I work at Acme"; one
+    without a comma only says which thing is meant."""
+    begin = parsed.subtree(clause.head)[0]
+    return is_of_speaker(parsed, clause.subject) and begin > 0 and parsed.tokens[begin - 1].text == ","
 
 
 def entity_of(parsed: Parsed, subject: int | None, people: Sequence[Person]) -> str | None:

@@ -54,6 +54,7 @@ def _summaries(extractor: Extractor, said: str, asked: str | None = None) -> lis
         ("Dad's ill and mum is away", "Maya's dad's ill and their mum is away."),
         ("My US visa ran out", "Maya's US visa ran out."),
         ("Tom and I work together on the newsletter", "Tom and Maya work together on the newsletter."),
+        ("As I said, I am a vegetarian", "As Maya said, they are a vegetarian."),
         ("Nah we never ended up going to Crete", "Maya never ended up going to Crete."),
         ("I'm hungry", ""),
         ("I love this song", ""),

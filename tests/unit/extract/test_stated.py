@@ -100,6 +100,12 @@ def test_what_only_looks_like_a_statement_gives_no_value(said: str) -> None:
     assert _facts(said) == ()
 
 
+def test_a_relative_clause_behind_a_comma_tells_something_of_its_own_and_one_without_does_not() -> None:
+    told = _facts("I live in Lisbon, where I work at Nordbank.")
+    assert {(fact.attribute, fact.object) for fact in told} == {("home_city", "Lisbon"), ("employer", "Nordbank")}
+    assert _facts("I had a dream where I work at Nordbank.") == ()
+
+
 def test_what_is_denied_behind_a_value_is_not_the_value() -> None:
     assert [(fact.verb, fact.object) for fact in _facts("I live in Oslo not Rome.")] == [("lives in", "Oslo")]
 
