@@ -118,3 +118,13 @@ class TestExport:
         assert (kept.legal_hold, kept.state) == (True, DocumentState.SEARCHABLE)
         with pytest.raises(NotALine, match="line 1 is no document"):
             import_lines(['{"document": {"content": "my secret"}}'], worker.context, by="operator", now=NOW)
+
+    def test_one_that_may_not_be_kept_is_counted_and_what_is_behind_it_is_kept(self, worker: Worker, anna: str) -> None:
+        whose, refusing, there = archive(anna), archive(f"{anna}-refusing"), archive(f"{anna}-there")
+        put(worker, story(whose))
+        carry(worker, whose)
+        want(worker, refusing, PreferenceName.CONSENT, "withdrawn")
+        lines = list(export(worker.context, subject=whose))
+        moved = [line.replace(whose.subject_id, to.subject_id) for to in (refusing, there) for line in lines]
+        result = import_lines(moved, worker.context, by="operator", now=NOW)
+        assert (result.documents, result.refused_documents) == (1, 1)
