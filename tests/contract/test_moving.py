@@ -392,14 +392,6 @@ def test_a_line_of_something_else_is_named_and_not_quoted(elsewhere: MemoryConte
     assert "secret" not in str(refused.value)
 
 
-def test_what_came_before_such_a_line_is_written(old: Stores, elsewhere: MemoryContext) -> None:
-    head, line, *_ = export(old, subject=ANNA)
-    with pytest.raises(NotALine, match="line 3"):
-        import_lines([head, line, "not json"], elsewhere, by="operator", now=NOW)
-    [kept] = elsewhere.catalog.list_memories(ANNA, statuses=tuple(Status), limit=10)
-    assert str(kept.id) == json.loads(line)["memory"]["id"]
-
-
 def test_a_source_of_somebody_else_is_refused(old: Stores, elsewhere: MemoryContext) -> None:
     head, line, *_ = export(old, subject=ANNA)
     changed = json.loads(line)
