@@ -152,6 +152,26 @@ def test_an_event_tells_once_a_minute_of_turns_that_their_sender_was_refused(wor
     assert '"quota"' in said
 
 
+def test_who_is_not_told_of_while_the_catalog_is_away_is_told_of_later(
+    worker: Worker, anna: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    users = [f"{anna}{number}" for number in range(3)]
+    for user in users:
+        worker.context.mailbox.append(Turn.model_validate(a_turn(user, 0, "I live in Lisbon.")), 5, TurnQuota(user=1))
+        with pytest.raises(QuotaExceeded):
+            worker.context.mailbox.append(Turn.model_validate(a_turn(user, 1, "Hi.")), 5, TurnQuota(user=1))
+
+    def is_away(*_: object, **__: object) -> None:
+        raise CatalogOutage("locked")
+
+    with monkeypatch.context() as meanwhile:
+        meanwhile.setattr(worker.context.catalog, "commit", is_away)
+        with pytest.raises(CatalogOutage):
+            tell_refused(worker.context, NOW, limit=100)
+    tell_refused(worker.context, NOW, limit=100)
+    assert sum(len(errors(worker, user)) for user in users) == len(users) - 1
+
+
 def test_of_who_was_erased_nothing_is_told_of_turns_that_were_refused_before(worker: Worker, anna: str) -> None:
     turns = [Turn.model_validate(a_turn(anna, number, "I live in Lisbon.")) for number in range(2)]
     worker.context.mailbox.append(turns[0], 5, TurnQuota(user=1))
