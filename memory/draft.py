@@ -76,11 +76,11 @@ class Draft:
     name: str | None = None
     """What the user is called, where that is known."""
     made_by: dict[str, str | int] = field(default_factory=dict)
+    """What proposed what is decided here, for the audit: extractor or model, prompt, tokens of the batch's call."""
     room: Room = UNBOUNDED
     """What quotas left when the draft was begun."""
     over_quota: set[str] = field(default_factory=set)
     """The ids of the turns of which a quota kept a memory out."""
-    """What proposed what is decided here, for the audit: extractor or model, prompt, tokens of the batch's call."""
 
     def time(self) -> datetime:
         """Return `now` and as long as the draft has taken since: what was decided may have waited for a model."""

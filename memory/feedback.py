@@ -31,5 +31,5 @@ def note_feedback(
     visible = [id_ for id_ in given.useful if id_ in known and (seen is None or may_see(seen, known[id_].labels))]
     if context.catalog.feedback.note(subject, replace(given, useful=tuple(visible))):
         FEEDBACK.labels("yes" if visible else "no").inc()
-        context.accesses.note(subject, visible, given.at)
+        context.accesses.note(subject, visible, given.at, way=None)
     return visible

@@ -15,7 +15,7 @@ from memory.context import MemoryContext
 from memory.edits import NotKept
 from memory.remember import Statement, remember
 from schema import MAX_SUMMARY_CHARS, Kind, Subject
-from schema.errors import Refused
+from schema.errors import QuotaExceeded, Refused
 
 _TAKEN: Final = frozenset({"id", "memory", "user_id", "metadata", "created_at", "categories", "expiration_date"})
 _WITHOUT_MEANING: Final = frozenset({"hash", "score", "updated_at", "role", "actor_id"})
@@ -69,7 +69,7 @@ def take_over(
         except ValidationError as error:
             wrong = error.errors(include_input=False, include_url=False, include_context=False)[0]
             result.bad.append(f"{named}: {'.'.join(map(str, wrong['loc']))}: {wrong['msg']}")
-        except (NotKept, NotMem0) as error:
+        except (NotKept, NotMem0, QuotaExceeded) as error:
             result.bad.append(f"{named}: {error}")
         else:
             result.outcomes[outcome] += 1

@@ -17,7 +17,7 @@ from typing import Final, Literal
 from policies.facts import type_of_object
 from recall.audience import Audience, audiences, tellable
 from recall.retrieve import Hit, retrieve
-from schema import Memory, Principal, Subject
+from schema import Memory, Principal, Subject, Way
 from schema.errors import NotFound
 from stores.graph import Relation
 from stores.graph.base import folded_name
@@ -142,7 +142,7 @@ def _asked(
     subject, clock = audience.subject, _Clock()
     hits = [
         hit
-        for hit in retrieve(principal, [subject], question.text, stores, limit=question.most, now=now)
+        for hit in retrieve(principal, [subject], question.text, stores, limit=question.most, way=Way.GRAPH, now=now)
         if question.min_similarity is None or hit.similarity >= question.min_similarity
     ]
     clock.stop("vector_search")

@@ -97,6 +97,8 @@ def drop_waiting(erasure: Erasure, lease: Lease, context: MemoryContext) -> dict
     letters = sum(remove_dead_letter(context.redis, letter) for letter in _dead_letters(erasure, context))
     parked = _parked(erasure, context)
     context.mailbox.drop(lease, parked)
+    if erasure.whole:
+        context.mailbox.forget_over_quota(erasure.subject)
     return {"ingest queue": messages, "dead letters": letters, "mailbox": len(parked)}
 
 

@@ -301,6 +301,10 @@ class Mailbox:
         pairs = (member.decode().split(" ", 1) for member in found)
         return [(Subject.from_key(key), scope) for scope, key in pairs]
 
+    def forget_over_quota(self, subject: Subject) -> None:
+        """Tell nobody any more that a turn of a subject was refused."""
+        self._redis.srem(scripts.OVER_QUOTA, *(f"{scope} {subject.key}" for scope in ("user", "tenant")))
+
     def pending_subjects(self) -> int:
         """Return how many subjects have pending turns."""
         return self._redis.zcard(scripts.PENDING_SUBJECTS)

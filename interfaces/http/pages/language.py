@@ -6,6 +6,7 @@ The texts stand in the code, in English. `locale/pages.pot` lists them all; a ca
 
 from __future__ import annotations
 
+import struct
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
@@ -14,7 +15,10 @@ from gettext import GNUTranslations, NullTranslations
 from pathlib import Path
 from typing import Final
 
-_DOMAIN: Final = "pages"
+from schema.errors import SettingsError
+from schema.settings import variable_of
+
+_CATALOGUES: Final = "*/LC_MESSAGES/pages.mo"
 _ENGLISH: Final = "en"
 _OURS: Final = Path(__file__).with_name("locale")
 _MOST_WISHES: Final = 20
@@ -55,12 +59,26 @@ def speaking(accepted: str | None, folder: Path | None) -> Iterator[None]:
         _spoken.reset(token)
 
 
+def load_catalogues(folder: Path | None) -> None:
+    """Read the catalogues, so that one that cannot be read, or a folder without any, is told of when a service starts.
+
+    Raises:
+        SettingsError: the folder has none, or one that is none.
+    """
+    try:
+        _catalogues(folder)
+    except (OSError, ValueError, LookupError, struct.error) as error:
+        raise SettingsError(f"{variable_of('pages_catalogues')}: a catalogue cannot be read: {error}") from error
+    if folder is not None and not any(folder.glob(_CATALOGUES)):
+        raise SettingsError(f"{variable_of('pages_catalogues')}: there is no {_CATALOGUES} under {folder}")
+
+
 @cache
 def _catalogues(folder: Path | None) -> Mapping[str, NullTranslations]:
     """Return the catalogues by their languages, read once a process; `folder` may replace ours."""
     found: dict[str, NullTranslations] = {}
     for where in filter(None, (_OURS, folder)):
-        for path in sorted(where.glob(f"*/LC_MESSAGES/{_DOMAIN}.mo")):
+        for path in sorted(where.glob(_CATALOGUES)):
             with path.open("rb") as file:
                 found[path.parents[1].name.replace("_", "-").lower()] = GNUTranslations(file)
     return found

@@ -24,6 +24,8 @@ from schema.errors import NotFound
 
 router = APIRouter(include_in_schema=False, route_class=PageRoute)
 _A_PAGE: Final = 50
+_MOST_DOCUMENTS: Final = 200
+"""How many documents under legal hold are shown; the command lists all."""
 
 
 @router.get("/admin/reviews")
@@ -37,7 +39,7 @@ def reviews(staff: Staff, service: Opened, cursor: Cursor = "") -> Response:
 
 @router.get("/admin/holds")
 def holds(staff: Staff, service: Opened, cursor: Cursor = "") -> Response:
-    """List the memories under legal hold, of whom and for what."""
+    """List the memories under legal hold, of whom and for what; on the first page the documents too."""
     after = place_of(cursor, str, uuid.UUID) if cursor else None
     catalog = service.context.catalog
     found = catalog.registry.holds(staff.tenant_id, after=after, limit=_A_PAGE + 1)
@@ -49,7 +51,19 @@ def holds(staff: Staff, service: Opened, cursor: Cursor = "") -> Response:
         )
         for memory in shown
     }
-    return page("admin/holds.html", staff, memories=shown, held=held, following=following, is_first=not cursor)
+    documents = (
+        [] if cursor else catalog.documents.under_legal_hold(tenant_id=staff.tenant_id, limit=_MOST_DOCUMENTS + 1)
+    )
+    return page(
+        "admin/holds.html",
+        staff,
+        memories=shown,
+        held=held,
+        documents=documents[:_MOST_DOCUMENTS],
+        are_more_documents=len(documents) > _MOST_DOCUMENTS,
+        following=following,
+        is_first=not cursor,
+    )
 
 
 @router.post(f"{STAFF_ROOT}/memories/{{memory_id}}/hold")
