@@ -132,8 +132,8 @@ def _write(
     if not waiting:
         return
     subject = waiting[0][0].subject
-    known = context.catalog.memories(subject, [memory.id for memory, _, _ in waiting])
-    new = {memory.id: (memory, sources, vector) for memory, sources, vector in waiting if memory.id not in known}
+    kept = context.catalog.memories(subject, [memory.id for memory, _, _ in waiting])
+    new = {memory.id: (memory, sources, vector) for memory, sources, vector in waiting if memory.id not in kept}
     result.known += len(waiting) - len(new)
     if not new:
         return

@@ -172,10 +172,12 @@ def _asked(
     further = [relation for relation in walked if relation.distance]
     facts = _once([*verified, *_known(further, {}, audience, stores)])
     clock.stop("graph_fetch")
-    told = {str(fact.memory.id) for fact in verified} | {turn for fact in verified for turn in fact.relation.sources}
+    verified_ids = {str(fact.memory.id) for fact in verified} | {
+        turn for fact in verified for turn in fact.relation.sources
+    }
     anchors = (
-        *(Anchor("memory", id_, score, id_ in told) for id_, score in by_memory.items()),
-        *(Anchor("source", turn, score, turn in told) for turn, score in by_turn.items()),
+        *(Anchor("memory", id_, score, id_ in verified_ids) for id_, score in by_memory.items()),
+        *(Anchor("source", turn, score, turn in verified_ids) for turn, score in by_turn.items()),
     )
     return EntityFacts(entity, _entity_id(subject, _name_of(entity)), tuple(facts), anchors, clock.seconds)
 

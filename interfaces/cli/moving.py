@@ -57,9 +57,9 @@ def reindex(
             return
         target = target_of(stores)
         if finish:
-            told = finish_move(stores)
-            print_json({"index": target, "caught_up": told}) if as_json else console.print(
-                f"{target}: took over {told} late writes; the move is ended"
+            late_writes = finish_move(stores)
+            print_json({"index": target, "caught_up": late_writes}) if as_json else console.print(
+                f"{target}: took over {late_writes} late writes; the move is ended"
             )
             return
         if abandon:

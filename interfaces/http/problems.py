@@ -56,8 +56,8 @@ class KeyReused(Refused):
 class Later(Refused):
     """Not now: the same request may be sent again in `retry_after` seconds; `status` says why."""
 
-    def __init__(self, status: HTTPStatus, said: str, retry_after: float) -> None:
-        super().__init__(said)
+    def __init__(self, status: HTTPStatus, message: str, retry_after: float) -> None:
+        super().__init__(message)
         self.status = status
         self.retry_after = retry_after
 

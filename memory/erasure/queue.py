@@ -32,7 +32,7 @@ class Erasure:
 
     @property
     def is_late(self) -> bool:
-        """Whether it is finished after whoever began it was killed."""
+        """Return whether it is finished after whoever began it was killed."""
         return self.messages is None
 
     @property
@@ -113,7 +113,7 @@ def count_waiting(erasure: Erasure, context: MemoryContext) -> dict[str, int]:
 
 def _parked(erasure: Erasure, context: MemoryContext) -> list[str]:
     parked = context.mailbox.parked(erasure.subject)
-    return [id_ for id_, one in parked.items() if erasure.means_parked(one)]
+    return [id_ for id_, parked_turn in parked.items() if erasure.means_parked(parked_turn)]
 
 
 def _dead_letters(erasure: Erasure, context: MemoryContext) -> list[DeadLetter]:

@@ -297,11 +297,12 @@ def _read_words(connection: Connection, subject: Subject, since: int | None) -> 
     # as to read their ids.
     is_whole = since is None or since > row.revision
     something_went = not is_whole and since is not None and since < row.chunks_removed
-    said = connection.execute(
+    chunks = connection.execute(
         *((_SAID, whose(subject)) if is_whole else (_SAID_SINCE, whose(subject) | {"since": since}))
     )
     summaries = tuple(
-        Summary(one.id, one.content, None, one.created_at, live=True, document_id=one.document_id) for one in said
+        Summary(chunk.id, chunk.content, None, chunk.created_at, live=True, document_id=chunk.document_id)
+        for chunk in chunks
     )
     return Summaries(
         row.revision,
@@ -309,8 +310,8 @@ def _read_words(connection: Connection, subject: Subject, since: int | None) -> 
         whole=is_whole,
         living=frozenset(connection.execute(_LIVING, whose(subject)).scalars()) if something_went else None,
         documents={
-            one.document_id: Labels(Visibility(one.visibility), one.author_id)
-            for one in connection.execute(_LABELS, whose(subject))
+            document.document_id: Labels(Visibility(document.visibility), document.author_id)
+            for document in connection.execute(_LABELS, whose(subject))
         },
     )
 
