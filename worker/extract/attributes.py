@@ -85,8 +85,11 @@ def _is_told(parsed: Parsed, clause: Clause) -> bool:
     if clause.mood is not Mood.TELLING or clause.subject is None:
         return False
     below = [tokens[child].lower for child in parsed.children(clause.head)]
-    if any(lower in _UNSURE for lower in below if lower != "about") or head.dep in ("relcl", "acl", "csubj"):
+    if any(lower in _UNSURE for lower in below if lower != "about") or head.dep in ("acl", "csubj"):
         return False
+    if head.dep == "relcl":
+        # "Lisbon, where I work at Acme" tells it; "the flat that I live in" only says which.
+        return clause.owns_subject and "where" in below
     if head.dep == "advcl":
         return bool({"because", "since", "as", "so", "although", "though"} & set(below))
     if head.dep == "ccomp" and head.head < clause.head:
