@@ -35,7 +35,7 @@ def advice_on(report: FleetReport) -> list[str]:
         *check_dead_letters(report),
         *check_erasures(report),
     ]
-    return [f"{one.found}: {one.hint}" for one in checks if one.status is not HealthStatus.OK]
+    return [f"{check.found}: {check.hint}" for check in checks if check.status is not HealthStatus.OK]
 
 
 def check_workers(report: FleetReport) -> Iterator[HealthCheck]:
@@ -52,8 +52,8 @@ def check_beat(report: FleetReport, sweep_seconds: float = 0.0) -> Iterator[Heal
     """Check that a beat leads and rings for the sweep in time, every `sweep_seconds`."""
     late = report.beat_late_seconds
     if report.beat_leads is False:
-        found = "no beat leads, so nobody looks for stranded turns and no night begins"
-        yield failed("beat", found, "start one with `afterturn beat`")
+        state = "no beat leads, so nobody looks for stranded turns and no night begins"
+        yield failed("beat", state, "start one with `afterturn beat`")
     elif report.beat_leads and late is None:
         yield failed("beat", "beat leads, and has no sweep to ring", "start it again: `afterturn beat`")
     elif report.beat_leads and late is not None and late > LATE_SECONDS:
@@ -90,7 +90,8 @@ def check_erasures(report: FleetReport) -> Iterator[HealthCheck]:
     """Check that no erasure still goes on, and name those that do."""
     if report.erasures_going_on:
         named = ", ".join(
-            f"{one['subject_id']} (tenant {one['tenant_id']}) since {one['since']}" for one in report.erasures_going_on
+            f"{erasure['subject_id']} (tenant {erasure['tenant_id']}) since {erasure['since']}"
+            for erasure in report.erasures_going_on
         )
         yield warning(
             "erasures",
@@ -113,8 +114,8 @@ def _check_each_worker(report: FleetReport) -> Iterator[HealthCheck]:
     for worker in report.workers or ():
         name = str(worker["name"])
         if shut := open_circuits(worker):
-            found = f"{name} does not ask its {', '.join(shut)}, which kept failing"
-            yield warning("circuits", found, "see why in its log")
+            state = f"{name} does not ask its {', '.join(shut)}, which kept failing"
+            yield warning("circuits", state, "see why in its log")
         if (seconds := worker.get("oldest_seconds", 0.0)) > LATE_SECONDS:
             hint = f"what it asks hangs; it ends itself after {variable_of('turn_deadline_seconds')}"
             yield warning("stuck", f"{name} has had turns in hand for {seconds:.0f} s", hint)
@@ -137,12 +138,12 @@ def check_index(report: FleetReport) -> Iterator[HealthCheck]:
     """Check that the index has what the catalog has, but for what it is yet to be told; a few may be under way."""
     if report.indexed is None or report.memories is None or report.waiting_for_the_index is None:
         return
-    known = sum(report.memories.values())
-    missing = known - report.indexed - report.waiting_for_the_index
-    if missing > max(_FEW_UNDER_WAY, known / 100):
+    in_catalog = sum(report.memories.values())
+    missing = in_catalog - report.indexed - report.waiting_for_the_index
+    if missing > max(_FEW_UNDER_WAY, in_catalog / 100):
         yield warning(
             "index",
-            f"the index has lost {missing} of {known} memories",
+            f"the index has lost {missing} of {in_catalog} memories",
             "were its files deleted? The fleet tells it again within the hour; `afterturn doctor --tend` asks for it",
         )
 

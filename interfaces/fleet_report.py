@@ -113,7 +113,9 @@ def read_queues(redis: Redis, settings: Settings) -> dict[str, Any]:
         "oldest_pending_seconds": depths.oldest_pending_seconds,
         "dead_letters": {
             "count": count_dead_letters(redis),
-            "last": [{"turn_id": one.turn_id, "reason": one.reason, "at": utc_iso(one.at)} for one in latest],
+            "last": [
+                {"turn_id": letter.turn_id, "reason": letter.reason, "at": utc_iso(letter.at)} for letter in latest
+            ],
         },
     }
 

@@ -51,7 +51,7 @@ def read_agent(principal: Principal, agent_id: str, subject: Subject | None, con
     if subject is not None:
         seen_of(principal, subject, context.catalog)
         open_topics = context.catalog.open_topics(subject)
-        topic = next((found.text for found, _ in open_topics if found.agent_id == agent_id), None)
+        topic = next((open_topic.text for open_topic, _ in open_topics if open_topic.agent_id == agent_id), None)
     return AgentState(context.catalog.agents.get(principal.tenant_id, agent_id), topic)
 
 
@@ -82,11 +82,11 @@ def replace_agent(
         raise NotKept(f"an agent keeps at most {MAX_DOCUMENT_BYTES} bytes of JSON; this has {size}")
     opened = {subject: _topic(principal, agent_id, subject, topic, context) for subject, topic in topics.items()}
     store = context.catalog.agents
-    known = store.get(principal.tenant_id, agent_id)
-    if version is not None and version != known.version:
-        raise DocumentChanged(f"the document is at version {known.version}: read it again")
+    stored = store.get(principal.tenant_id, agent_id)
+    if version is not None and version != stored.version:
+        raise DocumentChanged(f"the document is at version {stored.version}: read it again")
     try:
-        kept = store.put(principal.tenant_id, agent_id, document, read=known.version, now=now)
+        kept = store.put(principal.tenant_id, agent_id, document, read=stored.version, now=now)
     except ConcurrentChange as error:
         if version is not None:
             raise DocumentChanged("somebody else has just replaced the document: read it again") from error

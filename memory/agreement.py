@@ -34,8 +34,12 @@ class Disagreement:
 def disagreements(subject: Subject, stores: Stores) -> list[Disagreement]:
     """Return where the index is not as the catalog, and nobody is yet to tell it. Looks twice where it finds something:
     a fleet at work may have been between."""
-    found = _look(subject, stores)
-    return sorted(found & _look(subject, stores), key=lambda one: one.memory_id) if found else []
+    first_look = _look(subject, stores)
+    return (
+        sorted(first_look & _look(subject, stores), key=lambda disagreement: disagreement.memory_id)
+        if first_look
+        else []
+    )
 
 
 def tell_what_was_lost(context: MemoryContext, now: datetime, *, most_subjects: int) -> int:
@@ -44,8 +48,8 @@ def tell_what_was_lost(context: MemoryContext, now: datetime, *, most_subjects: 
     Nobody is looked at where it has as many as the catalog; otherwise so many subjects at a time, from where the last
     call left off.
     """
-    known = sum(context.catalog.count_memories().values())
-    if context.index.count() + context.catalog.count_index_jobs() >= known:
+    in_catalog = sum(context.catalog.count_memories().values())
+    if context.index.count() + context.catalog.count_index_jobs() >= in_catalog:
         context.redis.delete(_LOOKED_AT)
         return 0
     left_off = context.redis.get(_LOOKED_AT)
@@ -53,9 +57,9 @@ def tell_what_was_lost(context: MemoryContext, now: datetime, *, most_subjects: 
     subjects = context.catalog.list_subjects(after=after, limit=most_subjects)
     lost = 0
     for subject in subjects:
-        found = disagreements(subject, context)
-        tell_again(found, context, now)
-        lost += len(found)
+        disagreeing = disagreements(subject, context)
+        tell_again(disagreeing, context, now)
+        lost += len(disagreeing)
     if len(subjects) < most_subjects:
         context.redis.delete(_LOOKED_AT)
     else:
@@ -63,38 +67,38 @@ def tell_what_was_lost(context: MemoryContext, now: datetime, *, most_subjects: 
     return lost
 
 
-def tell_again(found: Sequence[Disagreement], stores: Stores, now: datetime) -> None:
+def tell_again(disagreeing: Sequence[Disagreement], stores: Stores, now: datetime) -> None:
     """Queue what the sweep tells the index of anew."""
     stores.catalog.queue_index_jobs(
         [
             IndexJob(
-                memory_id=one.memory_id,
-                subject=one.subject,
-                index_key=one.index_key,
-                action="upsert" if one.in_catalog else "delete",
-                version=one.in_catalog or (one.in_index or 0) + 1,
+                memory_id=disagreement.memory_id,
+                subject=disagreement.subject,
+                index_key=disagreement.index_key,
+                action="upsert" if disagreement.in_catalog else "delete",
+                version=disagreement.in_catalog or (disagreement.in_index or 0) + 1,
             )
-            for one in found
+            for disagreement in disagreeing
         ],
         now,
     )
 
 
 def _look(subject: Subject, stores: Stores) -> set[Disagreement]:
-    known = stores.catalog.versions(subject)
+    versions = stores.catalog.versions(subject)
     anywhere = np.zeros(stores.embedder.dimensions, dtype=np.float32)
     anywhere[0] = 1
     hits = stores.index.query(anywhere, Where(subject, statuses=()), _ALL)
     held = {hit.memory_id: (hit.key, hit.version) for hit in hits}
     # An index may find no more than so many: what it did not is asked for by its key.
-    missing = [key for id_, (key, _) in known.items() if id_ not in held]
+    missing = [key for id_, (key, _) in versions.items() if id_ not in held]
     held |= {entry.memory_id: (entry.key, entry.version) for entry in stores.index.fetch(subject, missing)}
     waiting = {job.memory_id for job in stores.catalog.index_jobs(subject, limit=_ALL)}
-    found = set()
-    for id_ in (known.keys() | held.keys()) - waiting:
+    disagreeing = set()
+    for id_ in (versions.keys() | held.keys()) - waiting:
         key, in_index = held.get(id_, (None, None))
-        index_key, in_catalog = known.get(id_, (key, None))
+        index_key, in_catalog = versions.get(id_, (key, None))
         is_same = in_index == in_catalog or (in_index == 0 and in_catalog is not None)
         if index_key is not None and not is_same:
-            found.add(Disagreement(subject, id_, index_key, in_index, in_catalog))
-    return found
+            disagreeing.add(Disagreement(subject, id_, index_key, in_index, in_catalog))
+    return disagreeing

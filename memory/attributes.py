@@ -15,7 +15,7 @@ from policies.language.attributes import ATTRIBUTES, Prototypes, attribute_share
 from stores.embedding.base import Embedder
 from stores.index.base import Vector
 
-_SINGLE: Final = np.array([one.single for one in ATTRIBUTES.values()], dtype=np.float64)
+_SINGLE: Final = np.array([attribute.single for attribute in ATTRIBUTES.values()], dtype=np.float64)
 _lock = Lock()
 _prototypes: dict[str, Prototypes] = {}
 
@@ -40,12 +40,12 @@ def with_attributes(
     `vector` is the statement's, `vectors` are those of the neighbours that are known, by their ids.
     """
     mine = np.array(list(attribute_shares(vector, prototypes).values()))
-    found = []
+    marked = []
     for neighbour in neighbours:
-        known = vectors.get(neighbour.memory.id)
-        if known is not None:
-            both = mine * np.array(list(attribute_shares(known, prototypes).values()))
-            found.append(replace(neighbour, attribute=float(both.sum()), single=float(both @ _SINGLE)))
+        neighbour_vector = vectors.get(neighbour.memory.id)
+        if neighbour_vector is not None:
+            both = mine * np.array(list(attribute_shares(neighbour_vector, prototypes).values()))
+            marked.append(replace(neighbour, attribute=float(both.sum()), single=float(both @ _SINGLE)))
         else:
-            found.append(neighbour)
-    return found
+            marked.append(neighbour)
+    return marked

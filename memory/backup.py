@@ -54,13 +54,13 @@ def make_backup(
     messages = 0
     later = list(spooled)
     with _private(folder / TURNS) as turns, _private(folder / MESSAGES) as letters:
-        for one in read_waiting(redis, mailbox):
-            if isinstance(one, WaitingMessage):
-                messages += _write(letters, one)
+        for item in read_waiting(redis, mailbox):
+            if isinstance(item, WaitingMessage):
+                messages += _write(letters, item)
             else:
-                waiting += _write(turns, one)
+                waiting += _write(turns, item)
         # Behind the others of their subject.
-        waiting += sum(_write(turns, one) for one in later)
+        waiting += sum(_write(turns, turn) for turn in later)
     catalog = copy_catalog(engine, folder)
     with _private(folder / ERASURES) as lines:
         erasures = sum(_write(lines, line) for line in erasures_in(engine))

@@ -28,7 +28,7 @@ def correction(candidate: Candidate, origin: Origin, draft: Draft, context: Memo
     """
     draft.load(context.catalog.list_memories(draft.subject, limit=_NEWEST))
     mine = scope_of(origin.visibility, origin.author_id, origin.agent_id)
-    told = [
+    recent = [
         memory
         for memory in draft.current.values()
         if memory.status is Status.ACTIVE
@@ -37,16 +37,16 @@ def correction(candidate: Candidate, origin: Origin, draft: Draft, context: Memo
         and candidate.turn_id not in memory.source_turn_ids
         and timedelta() <= candidate.said_at - memory.said_at <= _WITHIN
     ]
-    told.sort(key=lambda memory: (memory.said_at, memory.created_at), reverse=True)
+    recent.sort(key=lambda memory: (memory.said_at, memory.created_at), reverse=True)
     words = without_quotation(candidate.summary)
-    for memory in told:
+    for memory in recent:
         if (summary := corrected(memory.summary, words)) and len(summary) <= MAX_SUMMARY_CHARS:
             return _as_told(candidate, memory, summary), memory
-    if told and is_plain(words):
-        beside = f'{told[0].summary.rstrip(".")} (put right: "{words.rstrip(".")}").'
+    if recent and is_plain(words):
+        beside = f'{recent[0].summary.rstrip(".")} (put right: "{words.rstrip(".")}").'
         if len(beside) > MAX_SUMMARY_CHARS:
             raise LookupError("what was told is too long to be put right beside it")
-        return _as_told(candidate, told[0], beside), told[0]
+        return _as_told(candidate, recent[0], beside), recent[0]
     raise LookupError("nothing that was told has such a value")
 
 

@@ -47,13 +47,13 @@ def forget(
     anything was removed or hidden; where nothing was, an event says so. Under legal hold nothing is removed, and the
     audit says so.
     """
-    memories, known, meant = _looked_through(request, vector, draft, context, conversation_id)
-    done = _hide([memories[place] for place in meant.perhaps], request, draft, conversation_id)
-    sure = [memories[place] for place in meant.surely]
+    memories, items, meant = _looked_through(request, vector, draft, context, conversation_id)
+    done = _hide([memories[index] for index in meant.perhaps], request, draft, conversation_id)
+    sure = [memories[index] for index in meant.surely]
     if sure:
         draft.load(family(context.catalog, draft.subject, [memory.id for memory in sure]).values())
         narrowed = _narrowed(sure, request, draft, context)
-        rests = _rests([known[place] for place in meant.surely], request, draft, context)
+        rests = _rests([items[index] for index in meant.surely], request, draft, context)
         aftermath = remove(narrowed, draft, context, _ASKED)
         for id_ in aftermath.held:
             draft.audit_refusal(AuditAction.REFUSED, request.turn_id, _UNDER_LEGAL_HOLD, memory_id=id_)
@@ -77,9 +77,9 @@ def hide_meant(
     Returns whether anything was; what is under legal hold is left as it is.
     """
     memories, _, meant = _looked_through(request, vector, draft, context, conversation_id)
-    shown = [memories[place] for place in meant.surely if memories[place].status in _SHOWN]
+    shown = [memories[index] for index in meant.surely if memories[index].status in _SHOWN]
     if request.just_said:
-        shown += [memories[place] for place in meant.perhaps if memories[place].status is Status.PROVISIONAL]
+        shown += [memories[index] for index in meant.perhaps if memories[index].status is Status.PROVISIONAL]
     free = [memory for memory in shown if not memory.legal_hold]
     for memory in free:
         if memory.status is Status.PROVISIONAL:
@@ -100,12 +100,12 @@ def _looked_through(
         if memory.status in FORGETTABLE
         and (not request.just_said or (memory.conversation_id == conversation_id and memory.status in _SHOWN))
     ]
-    known = _known(memories, vector, draft, context)
+    items = _known(memories, vector, draft, context)
     name = draft.name or ""
     return (
         memories,
-        known,
-        _named(request, memories) if request.known else meant_by(request, known, context.policy, name),
+        items,
+        _named(request, memories) if request.known else meant_by(request, items, context.policy, name),
     )
 
 
@@ -114,22 +114,22 @@ def _rests(
 ) -> list[tuple[Memory, Vector]]:
     """Return what is left of the active memories that say more than what is meant, each as a memory of its own, which
     does not lead back to the turn in which all was said."""
-    found = []
-    for known in meant:
-        memory = known.memory
+    rests = []
+    for item in meant:
+        memory = item.memory
         if not isinstance(memory, Memory) or memory.status is not Status.ACTIVE or memory.consolidated_from:
             continue
-        summary = left_of(known, request, context.policy, draft.name or "")
+        summary = left_of(item, request, context.policy, draft.name or "")
         if summary is not None:
-            found.append((_alone(memory, summary, draft), context.embedder.embed([summary])[0]))
-    return found
+            rests.append((_alone(memory, summary, draft), context.embedder.embed([summary])[0]))
+    return rests
 
 
 def _alone(memory: Memory, summary: str, draft: Draft) -> Memory:
-    said = f" {' '.join(_WORDS.findall(summary.casefold()))} "
+    spoken = f" {' '.join(_WORDS.findall(summary.casefold()))} "
 
     def tells(text: str) -> bool:
-        return f" {' '.join(_WORDS.findall(text.casefold()))} " in said
+        return f" {' '.join(_WORDS.findall(text.casefold()))} " in spoken
 
     key = f"afterturn:{draft.subject.key}:rest:{memory.id}:{summary}"
     return memory.model_copy(
@@ -160,7 +160,7 @@ def _named(request: ForgetRequest, memories: Sequence[Memory]) -> Meant:
     while latest:
         latest = {old for id_ in latest for old in before.get(id_, ())} - named
         named |= latest
-    places = tuple(place for place, memory in enumerate(memories) if memory.id in named)
+    places = tuple(index for index, memory in enumerate(memories) if memory.id in named)
     return Meant(perhaps=places) if request.doubtful else Meant(surely=places)
 
 
@@ -171,29 +171,29 @@ def _known(memories: Sequence[Memory], vector: Vector, draft: Draft, context: Me
         **draft.vectors,
     }
     prototypes = prototypes_of(context.embedder)
-    found = [
-        Known(memory, float(known @ vector), attribute_shares(known, prototypes))
-        if (known := vectors.get(memory.id)) is not None
+    items = [
+        Known(memory, float(memory_vector @ vector), attribute_shares(memory_vector, prototypes))
+        if (memory_vector := vectors.get(memory.id)) is not None
         else Known(memory)
         for memory in memories
     ]
-    pieces = {place: cut for place, one in enumerate(found) if len(cut := pieces_of(one.memory.summary)) > 1}
-    near = sorted(pieces, key=lambda place: -(found[place].similarity or 0.0))[:_TAKEN_APART]
-    texts = [text for place in near for text in pieces[place]]
+    pieces = {index: cut for index, item in enumerate(items) if len(cut := pieces_of(item.memory.summary)) > 1}
+    near = sorted(pieces, key=lambda index: -(items[index].similarity or 0.0))[:_TAKEN_APART]
+    texts = [text for index in near for text in pieces[index]]
     embedded = dict(zip(texts, context.embedder.embed(texts), strict=True)) if texts else {}
-    for place in near:
-        found[place] = replace(
-            found[place],
+    for index in near:
+        items[index] = replace(
+            items[index],
             pieces=tuple(
                 Known(
-                    found[place].memory.model_copy(update={"summary": text}),
+                    items[index].memory.model_copy(update={"summary": text}),
                     float(embedded[text] @ vector),
                     attribute_shares(embedded[text], prototypes),
                 )
-                for text in pieces[place]
+                for text in pieces[index]
             ),
         )
-    return found
+    return items
 
 
 def _hide(memories: Collection[Memory], request: ForgetRequest, draft: Draft, conversation_id: str | None) -> bool:
@@ -218,10 +218,10 @@ def _hide(memories: Collection[Memory], request: ForgetRequest, draft: Draft, co
 def _withdraw(request: ForgetRequest, draft: Draft, context: MemoryContext) -> bool:
     """Withdraw what waits for a person and is surely meant. Returns whether anything was."""
     waiting = [review for review in (*draft.reviews, *context.catalog.reviews.page(draft.subject)) if review.candidate]
-    known = [Known(review.candidate) for review in waiting if review.candidate]
-    meant = meant_by(request, known, context.policy, draft.name or "").surely
-    for place in meant:
-        draft.withdraw_review(waiting[place], _ASKED)
+    candidates = [Known(review.candidate) for review in waiting if review.candidate]
+    meant = meant_by(request, candidates, context.policy, draft.name or "").surely
+    for index in meant:
+        draft.withdraw_review(waiting[index], _ASKED)
     return bool(meant)
 
 
@@ -230,6 +230,6 @@ def _narrowed(meant: Sequence[Memory], request: ForgetRequest, draft: Draft, con
     ids = set()
     for memory in meant:
         originals = [draft.current[id_] for id_ in memory.consolidated_from if id_ in draft.current]
-        found = meant_by(request, [Known(original) for original in originals], context.policy, draft.name or "").surely
-        ids |= {originals[place].id for place in found} or {memory.id}
+        chosen = meant_by(request, [Known(original) for original in originals], context.policy, draft.name or "").surely
+        ids |= {originals[index].id for index in chosen} or {memory.id}
     return ids

@@ -32,11 +32,11 @@ def index(jobs: Sequence[IndexJob], stores: Stores, *, vectors: Mapping[uuid.UUI
     Jobs that another may be doing too are done and stay.
     """
     given = vectors or {}
-    known = {(job.memory_id, job.version): given[job.memory_id] for job in jobs if job.memory_id in given}
+    ready = {(job.memory_id, job.version): given[job.memory_id] for job in jobs if job.memory_id in given}
     while jobs:
         began = time.monotonic()
         taken = stores.catalog.take_index_jobs(jobs, _patience(stores))
-        state = _read(jobs, stores, known)
+        state = _read(jobs, stores, ready)
         hit("before_index")
         if is_late(began, stores):
             continue
@@ -97,8 +97,8 @@ class _State:
     versions: dict[uuid.UUID, int] = field(default_factory=dict)
 
 
-def _read(jobs: Sequence[IndexJob], stores: Stores, known: dict[tuple[uuid.UUID, int], Vector]) -> _State:
-    """Read what the indexes are told. `known` gets the vectors, by memory and version, so that whoever reads again need
+def _read(jobs: Sequence[IndexJob], stores: Stores, ready: dict[tuple[uuid.UUID, int], Vector]) -> _State:
+    """Read what the indexes are told. `ready` gets the vectors, by memory and version, so that whoever reads again need
     not embed again."""
     state = _State()
     grouped: dict[tuple[Family, Subject], list[IndexJob]] = defaultdict(list)
@@ -106,10 +106,10 @@ def _read(jobs: Sequence[IndexJob], stores: Stores, known: dict[tuple[uuid.UUID,
         grouped[job.family, job.subject].append(job)
     for (family, subject), of_subject in grouped.items():
         items = stores.catalog.families.of(family, subject, [job.memory_id for job in of_subject])
-        missing = [item for item in items.values() if (item.id, item.version) not in known]
+        missing = [item for item in items.values() if (item.id, item.version) not in ready]
         embedded = stores.embedder.embed([text_of(item) for item in missing]) if missing else ()
-        known.update({(one.id, one.version): vector for one, vector in zip(missing, embedded, strict=True)})
-        state.entries[family] += [Entry.of(item, known[item.id, item.version]) for item in items.values()]
+        ready.update({(item.id, item.version): vector for item, vector in zip(missing, embedded, strict=True)})
+        state.entries[family] += [Entry.of(item, ready[item.id, item.version]) for item in items.values()]
         state.versions |= {item.id: item.version for item in items.values()}
         if gone := [job.index_key for job in of_subject if job.memory_id not in items]:
             state.gone[family, subject] = gone

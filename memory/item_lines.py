@@ -18,8 +18,8 @@ _SUBJECT: Final = TypeAdapter(Subject)
 
 def item_lines(subject: Subject, stores: Stores, now: datetime) -> Iterator[dict[str, Any]]:
     """Yield each item of a subject as `item_of` reads it: its vectors are made anew where it is searched."""
-    for found in stores.catalog.items.under(subject, (), now):
-        yield {"item": {**subject.model_dump(), **_ITEM.dump_python(found.item, mode="json")}}
+    for stored in stores.catalog.items.under(subject, (), now):
+        yield {"item": {**subject.model_dump(), **_ITEM.dump_python(stored.item, mode="json")}}
 
 
 def item_of(line: Mapping[str, Any]) -> tuple[Subject, Item]:
@@ -28,9 +28,9 @@ def item_of(line: Mapping[str, Any]) -> tuple[Subject, Item]:
     Raises:
         ValueError, TypeError, KeyError: it is no such line.
     """
-    said = dict(line["item"])
-    whose = {name: said.pop(name) for name in ("tenant_id", "subject_id")}
-    item = _ITEM.validate_python(said)
+    fields = dict(line["item"])
+    whose = {name: fields.pop(name) for name in ("tenant_id", "subject_id")}
+    item = _ITEM.validate_python(fields)
     if not item.namespace or any("." in label or not label for label in item.namespace):
         raise ValueError("a namespace has at least one label, none of them empty or with a period")
     return _SUBJECT.validate_python(whose), item

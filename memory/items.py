@@ -87,29 +87,31 @@ def read_items(
     seen = seen_of(principal, subject, stores.catalog)
     if not (seen is None or may_see(seen, _labels(subject))):
         raise NotAMember
-    vectors = _vectors_of([one.query for one in asked if isinstance(one, Search) and one.query], stores)
+    vectors = _vectors_of([request.query for request in asked if isinstance(request, Search) and request.query], stores)
     got = stores.catalog.items.get(
-        subject, [item_id(subject, one.namespace, one.key) for one in asked if isinstance(one, Get)], now
+        subject,
+        [item_id(subject, request.namespace, request.key) for request in asked if isinstance(request, Get)],
+        now,
     )
     answers: list[Answer] = []
     live_on: dict[uuid.UUID, float] = {}
-    for one in asked:
-        told: list[Item] = []
-        match one:
+    for request in asked:
+        returned: list[Item] = []
+        match request:
             case Get():
-                item = got.get(item_id(subject, one.namespace, one.key))
+                item = got.get(item_id(subject, request.namespace, request.key))
                 answers.append(None if item is None else Scored(item, None))
-                told += [] if item is None else [item]
+                returned += [] if item is None else [item]
             case Search():
-                scored = _search(one, vectors.get(one.query or ""), subject, stores, now)
+                scored = _search(request, vectors.get(request.query or ""), subject, stores, now)
                 answers.append(scored)
-                told += [hit.item for hit in scored]
+                returned += [hit.item for hit in scored]
             case ListNamespaces():
-                answers.append(_namespaces(one, stores.catalog.items.namespaces(subject, now)))
-        if not isinstance(one, ListNamespaces) and one.refreshes:
+                answers.append(_namespaces(request, stores.catalog.items.namespaces(subject, now)))
+        if not isinstance(request, ListNamespaces) and request.refreshes:
             live_on |= {
                 item_id(subject, item.namespace, item.key): item.ttl_minutes
-                for item in told
+                for item in returned
                 if item.ttl_minutes is not None
             }
     stores.catalog.items.keep_longer(subject, live_on, now)
@@ -151,29 +153,37 @@ def _labels(subject: Subject) -> Labels:
 def _search(
     asked: Search, query: np.ndarray[Any, Any] | None, subject: Subject, stores: Stores, now: datetime
 ) -> list[Scored]:
-    found = [
-        one for one in stores.catalog.items.under(subject, asked.prefix, now) if is_meant(one.item.value, asked.filter)
+    stored_items = [
+        stored
+        for stored in stores.catalog.items.under(subject, asked.prefix, now)
+        if is_meant(stored.item.value, asked.filter)
     ]
     if query is None:
-        scored = [Scored(one.item, None) for one in found]
+        scored = [Scored(stored.item, None) for stored in stored_items]
     else:
-        vectors = _of_this_model(found, subject, stores)
+        vectors = _of_this_model(stored_items, subject, stores)
         nearest = [
-            Scored(one.item, float((vectors[one.id].vectors @ query).max())) for one in found if one.id in vectors
+            Scored(stored.item, float((vectors[stored.id].vectors @ query).max()))
+            for stored in stored_items
+            if stored.id in vectors
         ]
         # Those that have no meaning come behind all that have: who asks for more than there are gets them as well.
         scored = sorted(nearest, key=lambda hit: hit.score or 0.0, reverse=True)
-        scored += [Scored(one.item, None) for one in found if one.id not in vectors]
+        scored += [Scored(stored.item, None) for stored in stored_items if stored.id not in vectors]
     return scored[asked.offset : asked.offset + asked.limit]
 
 
-def _of_this_model(found: Sequence[Found], subject: Subject, stores: Stores) -> dict[uuid.UUID, Embedded]:
+def _of_this_model(stored_items: Sequence[Found], subject: Subject, stores: Stores) -> dict[uuid.UUID, Embedded]:
     """Return the items' vectors. Those of another model, and what was imported, are made anew and kept."""
     model = stores.embedder.name
-    vectors = {one.id: one.embedded for one in found if one.embedded is not None and one.embedded.model == model}
-    stale = {one.id: one for one in found if one.item.texts and one.id not in vectors}
-    anew = _embedded({id_: one.item.texts for id_, one in stale.items()}, stores)
-    stores.catalog.items.embed_anew(subject, anew, {id_: one.item.updated_at for id_, one in stale.items()})
+    vectors = {
+        stored.id: stored.embedded
+        for stored in stored_items
+        if stored.embedded is not None and stored.embedded.model == model
+    }
+    stale = {stored.id: stored for stored in stored_items if stored.item.texts and stored.id not in vectors}
+    anew = _embedded({id_: stored.item.texts for id_, stored in stale.items()}, stores)
+    stores.catalog.items.embed_anew(subject, anew, {id_: stored.item.updated_at for id_, stored in stale.items()})
     return vectors | anew
 
 
@@ -186,11 +196,11 @@ def _embedded(texts: Mapping[uuid.UUID, Sequence[str]], stores: Stores) -> dict[
 
 def _vectors_of(texts: Sequence[str], stores: Stores) -> dict[str, np.ndarray[Any, Any]]:
     wanted = list(dict.fromkeys(texts))
-    found: dict[str, np.ndarray[Any, Any]] = {}
+    vectors: dict[str, np.ndarray[Any, Any]] = {}
     for start in range(0, len(wanted), _TEXTS_A_CALL):
-        some = wanted[start : start + _TEXTS_A_CALL]
-        found |= zip(some, stores.embedder.embed(some), strict=True)
-    return found
+        batch = wanted[start : start + _TEXTS_A_CALL]
+        vectors |= zip(batch, stores.embedder.embed(batch), strict=True)
+    return vectors
 
 
 def _namespaces(asked: ListNamespaces, there: Sequence[Namespace]) -> list[Namespace]:

@@ -37,12 +37,12 @@ def set_legal_hold(
         ConcurrentChange: others kept changing one of them; try again.
     """
     for _ in range(_ATTEMPTS):
-        known = context.catalog.memories(subject, memory_ids)
-        if missing := set(memory_ids) - known.keys():
+        memories = context.catalog.memories(subject, memory_ids)
+        if missing := set(memory_ids) - memories.keys():
             raise KeyError(missing.pop())
         draft = Draft(subject, now, context.policy.version, by=by)
-        draft.load(known.values())
-        for memory in known.values():
+        draft.load(memories.values())
+        for memory in memories.values():
             if memory.legal_hold is not holds:
                 draft.set_legal_hold(memory, holds, why[:MAX_WHY_CHARS])
         try:

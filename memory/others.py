@@ -32,35 +32,35 @@ class Masked(Generic[Told]):
     hidden: tuple[str, ...] = ()
 
 
-def without_others(told: Told, own: Sequence[str], policy: Policy) -> Masked[Told]:
+def without_others(claim: Told, own: Sequence[str], policy: Policy) -> Masked[Told]:
     """Return a claim without the names of others of whom it tells something sensitive; `own` are the user's names."""
     if policy.others_sensitive_data == "keep":
-        return Masked(told)
-    names: tuple[str, ...] = told_of(told, own)
-    summary: str = without_names(told.summary, names)[:MAX_SUMMARY_CHARS]
+        return Masked(claim)
+    names: tuple[str, ...] = told_of(claim, own)
+    summary: str = without_names(claim.summary, names)[:MAX_SUMMARY_CHARS]
     if may_name_others(summary, own):
         # Which word is the name nothing knows: none of the claim stays in the raw turn.
         return Masked(None, (*names, *claim_words(summary, own)))
     if names and policy.others_sensitive_data == "drop":
         return Masked(None, names)
     if not names:
-        return Masked(told)
-    relations = relations_in(told.summary, names)
+        return Masked(claim)
+    relations = relations_in(claim.summary, names)
     update = {
         "summary": with_relation(summary),
-        "tags": tuple(tag for tag in told.tags if tag == without_names(tag, names)),
-        "entities": tuple(one for one in told.entities if one.text == without_names(one.text, names)),
-        "facts": tuple(kept for fact in told.facts if (kept := _fact(fact, names, relations)) is not None),
+        "tags": tuple(tag for tag in claim.tags if tag == without_names(tag, names)),
+        "entities": tuple(entity for entity in claim.entities if entity.text == without_names(entity.text, names)),
+        "facts": tuple(kept for fact in claim.facts if (kept := _fact(fact, names, relations)) is not None),
     }
-    return Masked(told.model_copy(update=update), names)
+    return Masked(claim.model_copy(update=update), names)
 
 
-def stated_without_others(told: Told, subject: Subject, context: MemoryContext) -> Told | None:
+def stated_without_others(claim: Told, subject: Subject, context: MemoryContext) -> Told | None:
     """Return what somebody states of a subject outright without the names of others; None where it must not be kept."""
-    masked = without_others(told, (), context.policy)
+    masked = without_others(claim, (), context.policy)
     if masked.hidden:
         # Only now is it worth asking what the user is called, whose own name stays.
-        masked = without_others(told, own_names(subject, context), context.policy)
+        masked = without_others(claim, own_names(subject, context), context.policy)
     return masked.kept
 
 

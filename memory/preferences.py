@@ -78,11 +78,11 @@ def _require_room(preference: Preference, wanted: Preferences) -> None:
         TooManyTopics: it cannot.
     """
     if preference.name is PreferenceName.BLOCKED_TOPIC:
-        known, most, advice = wanted.blocked_topics, MAX_BLOCKED_TOPICS, "topics are blocked already; unblock one"
+        kept, most, advice = wanted.blocked_topics, MAX_BLOCKED_TOPICS, "topics are blocked already; unblock one"
     elif preference.name is PreferenceName.PAUSED_CONVERSATION:
-        known, most = wanted.paused_conversations, MAX_PAUSED_CONVERSATIONS
+        kept, most = wanted.paused_conversations, MAX_PAUSED_CONVERSATIONS
         advice = "conversations are paused already; go on with one"
     else:
         return
-    if preference.value not in known and len(known) >= most:
+    if preference.value not in kept and len(kept) >= most:
         raise TooManyTopics(f"{most} {advice} first")

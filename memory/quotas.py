@@ -90,9 +90,9 @@ def tell_refused(context: MemoryContext, now: datetime, *, limit: int) -> None:
 
 def _counted(name: str, count: Callable[[], int], context: MemoryContext) -> int:
     key = f"afterturn:quota:{name}"
-    known = context.redis.get(key)
-    if known is not None:
-        return int(known)
+    cached = context.redis.get(key)
+    if cached is not None:
+        return int(cached)
     counted = count()
     context.redis.set(key, counted, ex=_COUNTED_SECONDS)
     return counted

@@ -57,9 +57,9 @@ def finish(stores: Stores) -> int:
                 f"the index {target} is not built to its end: {job.done} memories are in it. Run `afterturn reindex` "
                 "with these settings first"
             )
-        told = catch_up(stores)
+        written_since = catch_up(stores)
         jobs.end()
-        return told
+        return written_since
 
 
 def give_up(stores: Stores) -> None:
@@ -153,10 +153,10 @@ def catch_up(stores: Stores) -> int:
 
 
 def _by_subject(written: Sequence[LoggedWrite]) -> list[tuple[Subject, list[LoggedWrite]]]:
-    found: dict[Subject, list[LoggedWrite]] = defaultdict(list)
+    grouped: dict[Subject, list[LoggedWrite]] = defaultdict(list)
     for write in written:
-        found[write.subject].append(write)
-    return list(found.items())
+        grouped[write.subject].append(write)
+    return list(grouped.items())
 
 
 def _tell(subject: Subject, written: Sequence[LoggedWrite], stores: Stores) -> None:

@@ -89,9 +89,9 @@ def resolve(
     `vectors` are those of the items' texts, in their order; `origins` are those of the batch's turns by their ids.
     """
     searched = [_search(item, vector, draft, context) for item, vector in zip(items, vectors, strict=True)]
-    found = {id_ for similarities in searched for id_ in similarities}
-    found |= {id_ for item in items if isinstance(item, Scored) for id_ in item.candidate.replaces}
-    draft.load(context.catalog.memories(draft.subject, found - draft.read.keys()).values())
+    near_ids = {id_ for similarities in searched for id_ in similarities}
+    near_ids |= {id_ for item in items if isinstance(item, Scored) for id_ in item.candidate.replaces}
+    draft.load(context.catalog.memories(draft.subject, near_ids - draft.read.keys()).values())
     comparisons = [
         _Comparison(item, vector, similarities, _vectors_of(item, similarities, draft, context), _owner(item, origins))
         for item, vector, similarities in zip(items, vectors, searched, strict=True)
@@ -131,12 +131,10 @@ def _comparable(type_: MemoryType) -> tuple[MemoryType, ...]:
     return (type_,) if type_ is MemoryType.PROCEDURAL else (MemoryType.SEMANTIC, MemoryType.EPISODIC)
 
 
-def _vectors_of(
-    item: Item, found: Iterable[uuid.UUID], draft: Draft, context: MemoryContext
-) -> dict[uuid.UUID, Vector]:
+def _vectors_of(item: Item, ids: Iterable[uuid.UUID], draft: Draft, context: MemoryContext) -> dict[uuid.UUID, Vector]:
     if isinstance(item, ForgetRequest) or not tells_news(item.candidate):
         return {}
-    keys = [memory.index_key for id_ in found if (memory := draft.current.get(id_))]
+    keys = [memory.index_key for id_ in ids if (memory := draft.current.get(id_))]
     return {entry.memory_id: entry.vector for entry in context.index.fetch(draft.subject, keys)} if keys else {}
 
 
@@ -148,11 +146,15 @@ def _neighbours(
     earlier: Sequence[tuple[Memory, Vector]] = (),
 ) -> list[Neighbour]:
     vector = comparison.vector
-    found = draft.neighbours(_comparable(candidate.type), comparison.similarities, vector, earlier)
-    near = [neighbour for neighbour in found if _scope(neighbour.memory) == comparison.scope]
+    neighbours = draft.neighbours(_comparable(candidate.type), comparison.similarities, vector, earlier)
+    near = [neighbour for neighbour in neighbours if _scope(neighbour.memory) == comparison.scope]
     if not near or not tells_news(candidate):
         return near
-    vectors = {**comparison.vectors, **draft.vectors, **{memory.id: other for memory, other in earlier}}
+    vectors = {
+        **comparison.vectors,
+        **draft.vectors,
+        **{memory.id: earlier_vector for memory, earlier_vector in earlier},
+    }
     return with_attributes(near, vector, vectors, prototypes_of(context.embedder))
 
 
@@ -172,8 +174,8 @@ def _doubts(
             comparison.item, neighbours, comparison.scope, draft, context, [memory for memory, _ in earlier]
         )
         if decision.action is DecisionAction.CHECK:
-            known = draft.current | {memory.id: memory for memory, _ in earlier}
-            checks.append(Check(candidate, known[decision.targets[0]]))
+            current = draft.current | {memory.id: memory for memory, _ in earlier}
+            checks.append(Check(candidate, current[decision.targets[0]]))
         if decision.action not in (DecisionAction.UPDATE, DecisionAction.SKIP):
             earlier.append((new_memory(comparison.item, origins[candidate.turn_id], draft, context), comparison.vector))
     return checks
@@ -191,8 +193,8 @@ def _decide(
     decision = decide(scored.candidate, neighbours, same_attribute, context.policy, draft.now, draft.name)
     if scored.candidate.by_model:
         everything = draft.current | {memory.id: memory for memory in earlier}
-        known = {id_: memory for id_, memory in everything.items() if _scope(memory) == scope}
-        return as_told(scored.candidate, decision, known, shown=draft.read)
+        in_scope = {id_: memory for id_, memory in everything.items() if _scope(memory) == scope}
+        return as_told(scored.candidate, decision, in_scope, shown=draft.read)
     return decision
 
 

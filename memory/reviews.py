@@ -155,8 +155,8 @@ def _erase(review: Review, context: MemoryContext, draft: Draft, fence: int) -> 
 
 
 def _hidden(review: Review, catalog: Catalog) -> list[Memory]:
-    known = catalog.memories(review.subject, review.links)
-    return [known[id_] for id_ in review.links if id_ in known and known[id_].status is Status.ARCHIVED]
+    memories = catalog.memories(review.subject, review.links)
+    return [memories[id_] for id_ in review.links if id_ in memories and memories[id_].status is Status.ARCHIVED]
 
 
 def _open_review(id_: uuid.UUID, catalog: Catalog) -> Review:

@@ -29,12 +29,12 @@ class Scored:
 
     @property
     def speaker(self) -> TurnSource:
-        """By whose authority it stands."""
+        """Return by whose authority it stands."""
         return USER if self.approved else self.candidate.source
 
     @property
     def attributes(self) -> set[tuple[str, str]]:
-        """The (entity, attribute) pairs of its facts, entities in lower case."""
+        """Return the (entity, attribute) pairs of its facts, entities in lower case."""
         return {(fact.entity.casefold(), fact.attribute) for fact in self.candidate.facts if fact.attribute}
 
 

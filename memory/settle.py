@@ -34,9 +34,11 @@ def settle(noted: Iterable[Memory], became: Mapping[str, Collection[uuid.UUID]],
     """
     for memory in noted:
         ids = {id_ for turn_id in memory.source_turn_ids for id_ in became.get(turn_id, ())}
-        into = [found for id_ in ids if (found := draft.current.get(id_)) and found.status is not Status.PROVISIONAL]
-        says = {found.id: share_said(found.summary, memory.summary) for found in into}
-        best = max(into, key=lambda found: (says[found.id], found.id), default=None)
+        into = [
+            decided for id_ in ids if (decided := draft.current.get(id_)) and decided.status is not Status.PROVISIONAL
+        ]
+        says = {decided.id: share_said(decided.summary, memory.summary) for decided in into}
+        best = max(into, key=lambda decided: (says[decided.id], decided.id), default=None)
         draft.load([memory])
         if memory.id not in draft.current:
             # A wish to forget in the same turns took it.

@@ -39,13 +39,13 @@ class SpokenPreferences:
         return self.blocked.get(turn_id, ())
 
 
-def spoken_preferences(turns: Sequence[AdmittedTurn], known: Preferences, draft: Draft) -> SpokenPreferences:
+def spoken_preferences(turns: Sequence[AdmittedTurn], earlier: Preferences, draft: Draft) -> SpokenPreferences:
     """Return what holds for each of the turns, oldest first: what was wanted before, and what they say themselves.
 
     A preference holds for the turn that says it and all after it. It goes onto the draft.
     """
     preferences = SpokenPreferences()
-    topics, consent = dict.fromkeys(known.blocked_topics), known.consent != "withdrawn"
+    topics, consent = dict.fromkeys(earlier.blocked_topics), earlier.consent != "withdrawn"
     for admitted in turns:
         turn_id = admitted.turn.turn_id
         topics_said = _topics_said(admitted)
@@ -66,7 +66,7 @@ def spoken_preferences(turns: Sequence[AdmittedTurn], known: Preferences, draft:
                 topics[topic] = None
                 draft.set_preference(preference, turn_id, "topic_blocked")
         preferences.blocked[turn_id] = tuple(topics)
-        if not consent or known.pauses(admitted.turn.conversation_id):
+        if not consent or earlier.pauses(admitted.turn.conversation_id):
             preferences.withheld.add(turn_id)
     return preferences
 

@@ -64,7 +64,7 @@ def shares(role: MemberRole, visibility: Visibility) -> bool:
 
 def may_see(seen: tuple[Seen, ...], labels: Labels) -> bool:
     """Return whether something with these labels may be told to whom `seen` was made for."""
-    return any(one.covers(labels) for one in seen)
+    return any(scope.covers(labels) for scope in seen)
 
 
 def may_write(principal: Principal, role: MemberRole | None, subject: Subject, labels: Labels) -> bool:

@@ -79,22 +79,22 @@ class _Heard:
 
 def _may_answer(prose: str, *, asked: bool) -> bool:
     """Return whether a text is a bare reply whose question may stand in an earlier turn."""
-    said = prose.strip()
-    if not 0 < len(said) <= _MAY_ANSWER_CHARS or said[-1] == "?" or not _SAID.search(said):
+    reply = prose.strip()
+    if not 0 < len(reply) <= _MAY_ANSWER_CHARS or reply[-1] == "?" or not _SAID.search(reply):
         return False
-    if asked and _YES_OR_NO.match(said):
+    if asked and _YES_OR_NO.match(reply):
         return True
-    return not _ACKNOWLEDGEMENT.match(said) and not _REQUEST.match(said)
+    return not _ACKNOWLEDGEMENT.match(reply) and not _REQUEST.match(reply)
 
 
 def _states(sentence: str) -> bool:
     """Return whether a sentence may state something: it asks nothing, orders nothing and is more than a reaction."""
-    said = sentence.strip()
+    text = sentence.strip()
     return (
-        len(said.split()) >= _STATEMENT_WORDS
-        and said[-1:] != "?"
-        and not _REQUEST.match(said)
-        and not _ACKNOWLEDGEMENT.match(said)
+        len(text.split()) >= _STATEMENT_WORDS
+        and text[-1:] != "?"
+        and not _REQUEST.match(text)
+        and not _ACKNOWLEDGEMENT.match(text)
     )
 
 
@@ -131,7 +131,7 @@ def tells_of_self(prose: str, before: str, language: str) -> bool:
 
     `before` is what the other side said just before.
     """
-    sentences = [one.text for one in split_sentences(prose[:_READ_CHARS])][:_SENTENCES]
+    sentences = [sentence.text for sentence in split_sentences(prose[:_READ_CHARS])][:_SENTENCES]
     return any(is_own_news(sentence, before, language) for sentence in sentences)
 
 
@@ -143,27 +143,27 @@ def is_own_news(sentence: str, before: str, language: str) -> bool:
         or sentence.rstrip(_CLOSING).endswith(("?", "？"))
     ):
         return False
-    said = judge(sentence, None, before, language)
-    own = said.whose not in _NOT_OWN or said.whose_sure < _NOT_OWN_SURE
-    worth = said.worth >= _WORTH
-    if language != ENGLISH and said.whose == _OWN:
-        worth = said.worth >= _WORTH_ELSEWHERE
-    return worth and own and said.planted < _PLANTED
+    judgement = judge(sentence, None, before, language)
+    own = judgement.whose not in _NOT_OWN or judgement.whose_sure < _NOT_OWN_SURE
+    worth = judgement.worth >= _WORTH
+    if language != ENGLISH and judgement.whose == _OWN:
+        worth = judgement.worth >= _WORTH_ELSEWHERE
+    return worth and own and judgement.planted < _PLANTED
 
 
 def _weigh(heard: _Heard, prose: str, *, asked: bool, replying: bool) -> None:
     """Take note of the best sentence of a message. The first two may answer what was asked."""
-    for place, sentence in enumerate(split_sentences(prose)):
+    for number, sentence in enumerate(split_sentences(prose)):
         if language_of(sentence.text) != ENGLISH:
             heard.foreign = True
             continue
-        first = place < 2
+        first = number < 2
         heard.states = heard.states or _states(sentence.text)
         relevance = relevance_of(sentence.text, after_question=asked and first, replying=replying and first)
         beside = told_beside(sentence.text) if {"task", "question"} & set(relevance.reasons) else ()
-        for one in (relevance, *map(relevance_of, beside)):
-            if heard.best is None or one.points > heard.best.points:
-                heard.best = one
+        for reading in (relevance, *map(relevance_of, beside)):
+            if heard.best is None or reading.points > heard.best.points:
+                heard.best = reading
 
 
 def orders_something(admission: Admission) -> bool:
@@ -203,14 +203,14 @@ def _may_be_off_the_record(text: str) -> bool:
 
 def _may_tell(prose: str, *, answering: bool) -> bool:
     """Return whether a text may say something of whoever says it, or order something of the memory."""
-    said = prose.strip()
-    if not _SAID.search(said):
+    text = prose.strip()
+    if not _SAID.search(text):
         return False
-    if _ACKNOWLEDGEMENT.match(said):
+    if _ACKNOWLEDGEMENT.match(text):
         return answering
-    if _OF_ONESELF.search(said):
+    if _OF_ONESELF.search(text):
         return True
-    return not all(_WORLDLY.fullmatch(sentence.text.strip()) for sentence in split_sentences(said))
+    return not all(_WORLDLY.fullmatch(sentence.text.strip()) for sentence in split_sentences(text))
 
 
 def admit(turn: Turn, question: str = "") -> Admission:

@@ -55,16 +55,16 @@ def chunks(text: str, sizes: Sizes, tokens: Sequence[Span]) -> list[Span]:
     Every character of every paragraph is in some chunk; chunks overlap only within a paragraph that was split.
     """
     ruler = _Ruler(tokens)
-    found: list[Span] = []
+    spans: list[Span] = []
     for paragraph in paragraphs(text):
         long = ruler.count(*paragraph)
         if long > sizes.most:
-            found += _pieces(text, paragraph, sizes, ruler)
-        elif found and _may_grow(found[-1], paragraph, sizes, ruler):
-            found[-1] = (found[-1][0], paragraph[1])
+            spans += _pieces(text, paragraph, sizes, ruler)
+        elif spans and _may_grow(spans[-1], paragraph, sizes, ruler):
+            spans[-1] = (spans[-1][0], paragraph[1])
         else:
-            found.append(paragraph)
-    return found
+            spans.append(paragraph)
+    return spans
 
 
 def paragraphs(text: str) -> list[Span]:
@@ -101,7 +101,7 @@ def _cut(text: str, start: int, target: int, end: int, sizes: Sizes, ruler: _Rul
 def _begin(text: str, wanted: int, cut: int, start: int) -> int:
     """Return where the next piece begins: at a word, about an overlap before the last one's end."""
     words = [match.end() for match in _CUTS.finditer(text, max(wanted - 1, start + 1), cut + 1)]
-    inside = [place for place in words if place <= cut]
+    inside = [word_end for word_end in words if word_end <= cut]
     at = inside[0] if inside else cut
     while at < len(text) and text[at].isspace():
         at += 1
@@ -112,14 +112,14 @@ class _Ruler:
     """Counts tokens between two places of a text."""
 
     def __init__(self, tokens: Sequence[Span]) -> None:
-        self._starts = [place for span in tokens for place in _short(span)]
+        self._starts = [start for span in tokens for start in _short(span)]
 
     def count(self, start: int, end: int) -> int:
         return bisect_left(self._starts, end) - bisect_left(self._starts, start)
 
-    def after(self, place: int, tokens: int) -> int:
+    def after(self, offset: int, tokens: int) -> int:
         """Return the place so many tokens further on, or back."""
-        at = bisect_left(self._starts, place) + tokens
+        at = bisect_left(self._starts, offset) + tokens
         return self._starts[min(max(at, 0), len(self._starts) - 1)]
 
 
@@ -127,5 +127,5 @@ def _short(span: Span) -> list[int]:
     start, end = span
     if end - start <= _LONGEST_TOKEN:
         return [start]
-    parts = math.ceil((end - start) / _CHARS_A_TOKEN)
-    return [start + place * (end - start) // parts for place in range(parts)]
+    count = math.ceil((end - start) / _CHARS_A_TOKEN)
+    return [start + number * (end - start) // count for number in range(count)]

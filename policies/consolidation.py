@@ -59,27 +59,27 @@ def clusters(
     chains of neighbours do not become one story. In each group the earliest comes first.
     """
     pairs = sorted((-cosine, min(first, second), max(first, second)) for cosine, first, second in near)
-    known = {(first, second) for _, first, second in pairs}
+    near_pairs = {(first, second) for _, first, second in pairs}
     companies = [company(memory) for memory in memories]
     span = timedelta(days=policy.consolidate_span_days)
-    members = {place: [place] for place in range(len(memories))}
-    group_of = {place: place for place in members}
+    members = {index: [index] for index in range(len(memories))}
+    group_of = {index: index for index in members}
     for _, first, second in pairs:
-        one, other = group_of[first], group_of[second]
-        if one == other or companies[first] != companies[second]:
+        kept_group, merged_group = group_of[first], group_of[second]
+        if kept_group == merged_group or companies[first] != companies[second]:
             continue
-        both = members[one] + members[other]
+        both = members[kept_group] + members[merged_group]
         if len(both) > policy.consolidate_members or not all(
-            (min(a, b), max(a, b)) in known for a in members[one] for b in members[other]
+            (min(a, b), max(a, b)) in near_pairs for a in members[kept_group] for b in members[merged_group]
         ):
             continue
-        together = _in_order(memories[place] for place in both)
+        together = _in_order(memories[index] for index in both)
         if together[-1].occurred_at - together[0].occurred_at > span or not fits(together):
             continue
-        members[one] = both
-        for place in members.pop(other):
-            group_of[place] = one
-    return [_in_order(memories[place] for place in places) for places in members.values()]
+        members[kept_group] = both
+        for index in members.pop(merged_group):
+            group_of[index] = kept_group
+    return [_in_order(memories[index] for index in places) for places in members.values()]
 
 
 def clusters_over_time(
@@ -120,7 +120,7 @@ def retell(memories: Sequence[Memory], policy: Policy) -> str | None:
     kept = _distinct(memories)
     if sum(sentences_in(memory.summary) for memory in kept) > policy.consolidate_sentences:
         return None
-    parts = []
+    all_sentences = []
     for day, same_day in groupby(kept, key=lambda memory: memory.occurred_at.date()):
         sentences = [_sentence(memory.summary) for memory in same_day]
         date = f"{day.day} {day:%B %Y}"
@@ -128,8 +128,8 @@ def retell(memories: Sequence[Memory], policy: Policy) -> str | None:
         named = re.compile(rf"(?<!\d)0?{date}(?!\d)")
         if not all(named.search(sentence) for sentence in sentences):
             sentences[0] = f"On {date}: {sentences[0]}"
-        parts += sentences
-    text = " ".join(parts)
+        all_sentences += sentences
+    text = " ".join(all_sentences)
     return text if len(text) <= MAX_SUMMARY_CHARS else None
 
 
@@ -211,31 +211,30 @@ class Aftermath:
 
 
 def without(
-    doomed: Collection[uuid.UUID], known: Mapping[uuid.UUID, Memory], now: datetime, policy: Policy
+    doomed: Collection[uuid.UUID], family: Mapping[uuid.UUID, Memory], now: datetime, policy: Policy
 ) -> Aftermath:
     """Return what becomes of consolidated memories and their originals when some memories are erased.
 
-    `known` are the doomed ones, what they were made of, what was made of them, and what else that was made of; and what
-    is under legal hold, which stays as it is. With a
-    consolidated memory go its originals, and with what was left of a superseded one that: they say the same. A
-    consolidated one that loses an original is told anew by those that are left; one of which fewer than two are left
-    goes, and the one left is active again.
+    `family` are the doomed ones, what they were made of, what was made of them, and what else that was made of; and
+    what is under legal hold, which stays as it is. With a consolidated memory go its originals, and with what was left
+    of a superseded one that: they say the same. A consolidated one that loses an original is told anew by those that
+    are left; one of which fewer than two are left goes, and the one left is active again.
     """
-    gone = {id_: known[id_] for id_ in doomed if id_ in known}
+    gone = {id_: family[id_] for id_ in doomed if id_ in family}
     for memory in list(gone.values()):
-        gone |= {id_: known[id_] for id_ in memory.consolidated_from if id_ in known}
+        gone |= {id_: family[id_] for id_ in memory.consolidated_from if id_ in family}
     for memory in list(gone.values()):
-        gone |= {id_: known[id_] for id_ in memory.merged_from if id_ in known}
+        gone |= {id_: family[id_] for id_ in memory.merged_from if id_ in family}
     wholes = {memory.consolidated_into for memory in gone.values() if memory.consolidated_into} - gone.keys()
     changed: list[Memory] = []
-    for whole in (known[id_] for id_ in sorted(wholes) if id_ in known):
-        left = _in_order(known[id_] for id_ in whole.consolidated_from if id_ in known and id_ not in gone)
-        if anew := _retold(whole, left, now, policy):
+    for whole in (family[id_] for id_ in sorted(wholes) if id_ in family):
+        remaining = _in_order(family[id_] for id_ in whole.consolidated_from if id_ in family and id_ not in gone)
+        if anew := _retold(whole, remaining, now, policy):
             changed.append(anew)
         else:
             gone[whole.id] = whole
-            changed += [apart(memory, now) for memory in left]
-    held = (memory for memory in known.values() if memory.legal_hold)
+            changed += [apart(memory, now) for memory in remaining]
+    held = (memory for memory in family.values() if memory.legal_hold)
     kept = (memory.id for memory in held if gone.keys() & {memory.id, *memory.consolidated_from})
     return Aftermath(tuple(gone.values()), tuple(changed), tuple(sorted(kept)))
 
@@ -253,15 +252,15 @@ def apart(memory: Memory, now: datetime) -> Memory:
     )
 
 
-def _retold(whole: Memory, left: Sequence[Memory], now: datetime, policy: Policy) -> Memory | None:
+def _retold(whole: Memory, remaining: Sequence[Memory], now: datetime, policy: Policy) -> Memory | None:
     """Return a consolidated memory without one of its originals, in the sentences of the others: as many of the most
     important as fit."""
-    chosen = list(left)
+    chosen = list(remaining)
     while len(chosen) > 1 and (summary := retell(chosen, policy)) is None:
         chosen.remove(min(chosen, key=lambda memory: (memory.importance, memory.occurred_at)))
-    if len(left) < 2 or len(chosen) < 2 or summary is None:
+    if len(remaining) < 2 or len(chosen) < 2 or summary is None:
         return None
-    anew = consolidated(left, summary, now, policy, embedding_model=whole.embedding_model)
+    anew = consolidated(remaining, summary, now, policy, embedding_model=whole.embedding_model)
     kept = ("id", "status", "created_at", "last_accessed", "access_count", "pinned", "explicit", "legal_hold")
     as_it_was = {name: getattr(whole, name) for name in kept}
     return anew.model_copy(update={**as_it_was, "version": whole.version + 1})
@@ -276,14 +275,14 @@ def sentences_in(text: str) -> int:
 def _distinct(memories: Sequence[Memory]) -> list[Memory]:
     words = [read(memory.summary) for memory in memories]
     kept = []
-    for place, memory in enumerate(memories):
-        mine = words[place].words | words[place].quantities
-        said = any(
-            mine < (theirs := words[other].words | words[other].quantities) or (mine == theirs and other < place)
-            for other in range(len(memories))
-            if other != place
+    for index, memory in enumerate(memories):
+        mine = words[index].words | words[index].quantities
+        repeated = any(
+            mine < (theirs := words[second].words | words[second].quantities) or (mine == theirs and second < index)
+            for second in range(len(memories))
+            if second != index
         )
-        if not said:
+        if not repeated:
             kept.append(memory)
     return kept
 
@@ -302,4 +301,4 @@ def _most(values: Iterable[T]) -> T:
 
 
 def _union(values: Iterable[tuple[T, ...]]) -> tuple[T, ...]:
-    return tuple(dict.fromkeys(one for several in values for one in several))
+    return tuple(dict.fromkeys(element for several in values for element in several))

@@ -74,7 +74,7 @@ class Neighbour:
 class _Judged:
     memory: Memory
     similarity: float | None
-    said: SameFact
+    verdict: SameFact
 
 
 def decide(
@@ -98,21 +98,24 @@ def decide(
     skipped, or stands beside it. The same candidate again updates what it made, or is skipped once that was
     superseded.
     """
-    known = {n.memory.id for n in neighbours}
+    neighbour_ids = {n.memory.id for n in neighbours}
     nearest = max((n.similarity for n in neighbours), default=1.0)
-    found = [*neighbours, *(Neighbour(m, _unscaled(candidate, policy)) for m in same_attribute if m.id not in known)]
+    considered = [
+        *neighbours,
+        *(Neighbour(m, _unscaled(candidate, policy)) for m in same_attribute if m.id not in neighbour_ids),
+    ]
     judged = [
         _Judged(
             n.memory,
-            n.similarity if n.memory.id in known else None,
+            n.similarity if n.memory.id in neighbour_ids else None,
             _judge(candidate, n, policy, now, name or "", nearest),
         )
-        for n in found
+        for n in considered
     ]
-    changed = _of_one_thing(candidate, [j for j in judged if j.said is SameFact.CHANGED], name or "")
-    if reason := _why_not(candidate, [n.memory for n in found], changed):
+    changed = _of_one_thing(candidate, [j for j in judged if j.verdict is SameFact.CHANGED], name or "")
+    if reason := _why_not(candidate, [n.memory for n in considered], changed):
         return Decision(action=DecisionAction.SKIP, reason=reason)
-    same = [j for j in judged if j.said is SameFact.SAME]
+    same = [j for j in judged if j.verdict is SameFact.SAME]
     if same:
         return _on_one(DecisionAction.UPDATE, same[0], "the same fact", outdated=changed)
     if changed:
@@ -122,7 +125,7 @@ def decide(
             targets=tuple(j.memory.id for j in changed),
             similarity=max((j.similarity for j in changed if j.similarity is not None), default=None),
         )
-    unsure = [j for j in judged if j.said is SameFact.UNSURE]
+    unsure = [j for j in judged if j.verdict is SameFact.UNSURE]
     if unsure:
         return _on_one(DecisionAction.CHECK, unsure[0], "similar, and the words do not tell")
     reason = "nothing similar" if not judged else "similar memories say something else"
@@ -134,12 +137,12 @@ def _of_one_thing(candidate: Candidate, changed: Sequence[_Judged], name: str) -
 
     What shares a fact's attribute or a telling word with it goes before what is merely near; of that, only the nearest.
     """
-    said = read(candidate.summary, name)
+    wording = read(candidate.summary, name)
     surely = [
         j
         for j in changed
         if compare_facts(candidate.facts, j.memory.facts) is SameFact.CHANGED
-        or share_a_telling_word(said, read(j.memory.summary, name))
+        or share_a_telling_word(wording, read(j.memory.summary, name))
     ]
     return surely or sorted(changed, key=lambda j: -(j.similarity or 0.0))[:1]
 
@@ -163,19 +166,19 @@ def _judge(
     alike = memory.type is candidate.type and _within_window(candidate, memory, policy, now)
     if memory.summary == candidate.summary:
         return SameFact.SAME if alike else SameFact.DIFFERENT
-    said = _spoken(candidate, name)
-    known = read(memory.summary, name)
-    weaker = _is_weaker(candidate, said, known)
+    wording = _spoken(candidate, name)
+    memory_wording = read(memory.summary, name)
+    weaker = _is_weaker(candidate, wording, memory_wording)
     by_facts = compare_facts(candidate.facts, memory.facts)
-    if by_facts is SameFact.CHANGED and not weaker and _takes_place(candidate, said):
+    if by_facts is SameFact.CHANGED and not weaker and _takes_place(candidate, wording):
         return SameFact.CHANGED
     if by_facts is SameFact.DIFFERENT:
         return by_facts
-    old, new = (said, known) if candidate.said_at < memory.said_at else (known, said)
+    old, new = (wording, memory_wording) if candidate.said_at < memory.said_at else (memory_wording, wording)
     cosine = _scaled(neighbour.similarity, candidate, policy)
     behind = max(0.0, _scaled(nearest, candidate, policy) - cosine)
-    told = _news(candidate) if new is said else 0.0
-    features = features_of(old, new, cosine, neighbour.attribute, neighbour.single, behind, told)
+    news = _news(candidate) if new is wording else 0.0
+    features = features_of(old, new, cosine, neighbour.attribute, neighbour.single, behind, news)
     mergeable = alike and not weaker and not another_bearer(old, new) and not would_lose(candidate, memory)
     same = same_share(features) if mergeable and cosine >= _SCALE[0] else 0.0
     if mergeable and by_facts is SameFact.SAME and not features["numbers clash"]:
@@ -198,20 +201,20 @@ def _news(candidate: Candidate) -> float:
     return candidate.news if candidate.change is Change.NONE else 1.0
 
 
-def _is_weaker(candidate: Candidate, said: Wording, known: Wording) -> bool:
+def _is_weaker(candidate: Candidate, wording: Wording, memory_wording: Wording) -> bool:
     """Return whether a candidate is less sure than what is known: wondering about an allergy is not having one."""
-    if "weak" in known.cues:
+    if "weak" in memory_wording.cues:
         return False
-    return candidate.certainty in _WEAK or ("weak" in said.cues and candidate.change is Change.NONE)
+    return candidate.certainty in _WEAK or ("weak" in wording.cues and candidate.change is Change.NONE)
 
 
-def _takes_place(candidate: Candidate, said: Wording) -> bool:
+def _takes_place(candidate: Candidate, wording: Wording) -> bool:
     """Return whether another value takes the place of the one that is known: not what is planned, past, or one more."""
     if candidate.certainty is Certainty.PLAN:
-        return bool(said.cues & NEWS)
+        return bool(wording.cues & NEWS)
     if candidate.certainty is Certainty.PAST:
-        return "ends" in said.cues
-    return "further" not in said.cues
+        return "ends" in wording.cues
+    return "further" not in wording.cues
 
 
 def _may_change(candidate: Candidate, memory: Memory, new: Wording) -> bool:
@@ -239,11 +242,11 @@ def _within_window(candidate: Candidate, memory: Memory, policy: Policy, now: da
     return now - memory.created_at <= window and abs(candidate.occurred_at - memory.occurred_at) <= window
 
 
-def _why_not(candidate: Candidate, known: Iterable[Memory], changed: Sequence[_Judged]) -> str | None:
+def _why_not(candidate: Candidate, memories: Iterable[Memory], changed: Sequence[_Judged]) -> str | None:
     """Return why what contradicts the candidate stays as it is, if it does."""
     if any(
         memory_id(memory.subject, candidate.type, candidate.turn_id, candidate.ordinal) in memory.supersedes
-        for memory in known
+        for memory in memories
     ):
         return "this statement was superseded before"
     if any(candidate.said_at < j.memory.said_at for j in changed):

@@ -51,23 +51,23 @@ def compare_facts(a: tuple[Fact, ...], b: tuple[Fact, ...]) -> SameFact:
     """
     if _are_of_others(a, b):
         return SameFact.DIFFERENT
-    found = SameFact.UNSURE
-    for one in a:
-        for other in b:
-            if one.entity.casefold() != other.entity.casefold():
+    verdict = SameFact.UNSURE
+    for first in a:
+        for second in b:
+            if first.entity.casefold() != second.entity.casefold():
                 continue
-            same_object = _same_object(one.object, other.object)
-            if same_object and _is_over(one) != _is_over(other):
+            same_object = _same_object(first.object, second.object)
+            if same_object and _is_over(first) != _is_over(second):
                 return SameFact.CHANGED
-            if not _of_one_slot(one, other):
+            if not _of_one_slot(first, second):
                 continue
             if same_object:
-                found = SameFact.SAME
-            elif not (_is_over(one) or _is_over(other)):
+                verdict = SameFact.SAME
+            elif not (_is_over(first) or _is_over(second)):
                 return SameFact.CHANGED
-            elif found is SameFact.UNSURE:
-                found = SameFact.DIFFERENT
-    return found
+            elif verdict is SameFact.UNSURE:
+                verdict = SameFact.DIFFERENT
+    return verdict
 
 
 def _are_of_others(a: tuple[Fact, ...], b: tuple[Fact, ...]) -> bool:
@@ -79,13 +79,13 @@ def _are_of_others(a: tuple[Fact, ...], b: tuple[Fact, ...]) -> bool:
     return not frozenset().union(*here) & frozenset().union(*there)
 
 
-def _of_one_slot(one: Fact, other: Fact) -> bool:
+def _of_one_slot(first: Fact, second: Fact) -> bool:
     """Return whether two facts of one entity give values of what it has one of at a time."""
-    name = one.attribute
-    if not name or not other.attribute or name.casefold() != other.attribute.casefold() or not has_one_value(name):
+    name = first.attribute
+    if not name or not second.attribute or name.casefold() != second.attribute.casefold() or not has_one_value(name):
         return False
     row = ATTRIBUTES.get(name)
-    return row is None or row.per == "person" or _thing(one) == _thing(other)
+    return row is None or row.per == "person" or _thing(first) == _thing(second)
 
 
 def _thing(fact: Fact) -> frozenset[str]:
@@ -95,14 +95,14 @@ def _thing(fact: Fact) -> frozenset[str]:
 def _same_object(a: str, b: str) -> bool:
     if a.casefold() == b.casefold():
         return True
-    one, other = read(a), read(b)
-    if numbers_clash(one.quantities, other.quantities) or not (one.words or one.quantities):
+    first, second = read(a), read(b)
+    if numbers_clash(first.quantities, second.quantities) or not (first.words or first.quantities):
         return False
-    if not one.words or not other.words:
-        return one.words == other.words and one.quantities == other.quantities
-    return one.words <= other.words or other.words <= one.words
+    if not first.words or not second.words:
+        return first.words == second.words and first.quantities == second.quantities
+    return first.words <= second.words or second.words <= first.words
 
 
 def _is_over(fact: Fact) -> bool:
-    said = read(fact.verb)
-    return bool(said.negations % 2) or "ends" in said.cues
+    wording = read(fact.verb)
+    return bool(wording.negations % 2) or "ends" in wording.cues

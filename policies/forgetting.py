@@ -79,7 +79,7 @@ class Meant:
     perhaps: tuple[int, ...] = ()
 
 
-def meant_by(request: ForgetRequest, known: Sequence[Known], policy: Policy, name: str = "") -> Meant:
+def meant_by(request: ForgetRequest, items: Sequence[Known], policy: Policy, name: str = "") -> Meant:
     """Return what a wish to forget takes of what is known; `name` is what the user is called.
 
     Surely meant is what has all content words of the wish, or speaks of the attribute that it names, or is as near as
@@ -87,43 +87,43 @@ def meant_by(request: ForgetRequest, known: Sequence[Known], policy: Policy, nam
     not name. Where nothing is surely meant, the nearest may be. Of what a doubtful wish means nothing is sure.
     """
     if request.scope == "all":
-        everything = tuple(range(len(known)))
+        everything = tuple(range(len(items)))
         return Meant(perhaps=everything) if request.doubtful else Meant(surely=everything)
     if request.just_said:
-        return Meant(perhaps=_just_said(request, known))
+        return Meant(perhaps=_just_said(request, items))
     wish = _Wish.of(request, name)
-    judged = [wish.judge_whole(one, policy, name) for one in known]
+    judged = [wish.judge_whole(item, policy, name) for item in items]
     if request.said_on is not None:
-        then = tuple(p for p, one in enumerate(known) if one.memory.said_at.date() == request.said_on)
-        sure_then = tuple(place for place in then if judged[place] is True)
+        then = tuple(p for p, item in enumerate(items) if item.memory.said_at.date() == request.said_on)
+        sure_then = tuple(index for index in then if judged[index] is True)
         return Meant(surely=sure_then) if sure_then and not request.doubtful else Meant(perhaps=sure_then or then)
-    surely = tuple(place for place, sure in enumerate(judged) if sure is True)
-    if len(wish.words) > 1 and (literal := tuple(p for p in surely if wish.is_literally_in(known[p], name))):
+    surely = tuple(index for index, sure in enumerate(judged) if sure is True)
+    if len(wish.words) > 1 and (literal := tuple(p for p in surely if wish.is_literally_in(items[p], name))):
         surely = literal
     if surely:
         return Meant(perhaps=surely) if request.doubtful else Meant(surely=surely)
-    maybe = [place for place, sure in enumerate(judged) if sure is None]
-    named = [place for place in maybe if wish.shares_a_word(known[place], name)]
+    maybe = [index for index, sure in enumerate(judged) if sure is None]
+    named = [index for index in maybe if wish.shares_a_word(items[index], name)]
     return Meant(
-        perhaps=tuple(place for place in maybe if wish.is_of_its_kind(known[place].memory))
-        or _nearest(named, known, policy)
-        or _nearest(maybe, known, policy)
-        or _nearest(named, known, policy, _FAINT_SHARE)
-        or _standing_out(maybe, known, policy)
+        perhaps=tuple(index for index in maybe if wish.is_of_its_kind(items[index].memory))
+        or _nearest(named, items, policy)
+        or _nearest(maybe, items, policy)
+        or _nearest(named, items, policy, _FAINT_SHARE)
+        or _standing_out(maybe, items, policy)
     )
 
 
-def names_nothing(what: str, name: str = "") -> bool:
+def names_nothing(text: str, name: str = "") -> bool:
     """Return whether the words of a wish to forget say nothing of what is to be forgotten: "say I never said it"."""
-    wording = read(what, name)
+    wording = read(text, name)
     return not (wording.words - _IDLE) and not wording.quantities
 
 
-def bare(what: str, name: str = "") -> str:
+def bare(text: str, name: str = "") -> str:
     """Return the words of a wish to forget that name something, as they stand: "I withdraw my remark about Leo; remove
     it" is "about Leo"; "" where none does."""
-    spoken = _SPOKEN_WORD.findall(what)
-    naming = [place for place, word in enumerate(spoken) if not names_nothing(word, name)]
+    spoken = _SPOKEN_WORD.findall(text)
+    naming = [index for index, word in enumerate(spoken) if not names_nothing(word, name)]
     return " ".join(spoken[max(naming[0] - 1, 0) : naming[-1] + 1]) if naming else ""
 
 
@@ -135,9 +135,9 @@ def pieces_of(summary: str) -> tuple[str, ...]:
     return pieces if all(len(piece.split()) > 1 for piece in pieces) else (summary,)
 
 
-def left_of(known: Known, request: ForgetRequest, policy: Policy, name: str) -> str | None:
+def left_of(item: Known, request: ForgetRequest, policy: Policy, name: str) -> str | None:
     """Return what a memory says without the clauses that a wish surely means, None where nothing or all is left."""
-    pieces = known.pieces
+    pieces = item.pieces
     if len(pieces) < 2 or request.scope == "all" or request.known or request.just_said:
         return None
     wish = _Wish.of(request, name)
@@ -147,8 +147,11 @@ def left_of(known: Known, request: ForgetRequest, policy: Policy, name: str) -> 
         return None
     kept = [piece.memory.summary.rstrip(".!") for piece in rest]
     who = name or "The user"
-    told = [one if not _LEANS.match(one) else f"{who} said that {one[0].lower()}{one[1:]}" for one in kept]
-    return " ".join(f"{one[0].upper()}{one[1:]}." for one in told)
+    sentences = [
+        sentence if not _LEANS.match(sentence) else f"{who} said that {sentence[0].lower()}{sentence[1:]}"
+        for sentence in kept
+    ]
+    return " ".join(f"{sentence[0].upper()}{sentence[1:]}." for sentence in sentences)
 
 
 @dataclass(frozen=True, slots=True)
@@ -172,9 +175,9 @@ class _Wish:
         called = name.lower().split()
         own = _WHOSE.match(request.what) is not None or (bool(called) and request.what.lower().startswith(called[0]))
         named = {
-            attribute: found
+            attribute: matched
             for attribute, called in _CALLED.items()
-            if (found := frozenset().union(*(one for one in called if one <= words)))
+            if (matched := frozenset().union(*(phrase for phrase in called if phrase <= words)))
         }
         if request.attribute is not None and request.attribute in ATTRIBUTES:
             named.setdefault(request.attribute, frozenset())
@@ -185,76 +188,77 @@ class _Wish:
         kind = kinds.pop() if len(kinds) == 1 and not is_narrow else None
         return cls(request, wording, words, frozenset(named), naming, own, kind)
 
-    def judge_whole(self, known: Known, policy: Policy, name: str) -> bool | None:
+    def judge_whole(self, item: Known, policy: Policy, name: str) -> bool | None:
         """Return whether something, or a clause of it, is meant: as `judge`."""
-        whole = self.judge(known, policy, name)
-        return whole or (True if any(self.judge(piece, policy, name) for piece in known.pieces) else whole)
+        whole = self.judge(item, policy, name)
+        return whole or (True if any(self.judge(piece, policy, name) for piece in item.pieces) else whole)
 
-    def judge(self, known: Known, policy: Policy, name: str) -> bool | None:
+    def judge(self, item: Known, policy: Policy, name: str) -> bool | None:
         """Return whether something is meant: surely (True), not (False), or perhaps (None)."""
-        memory = known.memory
+        memory = item.memory
         if isinstance(memory, Memory) and memory.id in self.request.known:
             return True
-        said = read(memory.summary, name)
-        if self._is_of_another(memory, said):
+        memory_wording = read(memory.summary, name)
+        if self._is_of_another(memory, memory_wording):
             return False
-        heard = said.words | {quantity.value for quantity in said.quantities}
+        heard = memory_wording.words | {quantity.value for quantity in memory_wording.quantities}
         covered = len(self.words & heard) / len(self.words) if self.words else 0.0
-        similarity = known.similarity if known.similarity is not None else -1.0
+        similarity = item.similarity if item.similarity is not None else -1.0
         same, near = _thresholds(memory.type, policy)
         near_and_worded = similarity >= near and covered >= _MOST_WORDS
-        if covered == 1.0 or similarity >= same or near_and_worded or self._is_named(known, said):
+        if covered == 1.0 or similarity >= same or near_and_worded or self._is_named(item, memory_wording):
             return True
         return None
 
-    def is_literally_in(self, known: Known, name: str) -> bool:
+    def is_literally_in(self, item: Known, name: str) -> bool:
         """Return whether something has all content words of the wish."""
-        said = read(known.memory.summary, name)
-        return self.words <= said.words | {quantity.value for quantity in said.quantities}
+        memory_wording = read(item.memory.summary, name)
+        return self.words <= memory_wording.words | {quantity.value for quantity in memory_wording.quantities}
 
     def is_of_its_kind(self, memory: Memory | Candidate) -> bool:
         """Return whether something speaks of the kind of sensitive data that the wish names as a whole."""
         return self.kind is not None and (self.kind in memory.tags or is_of(self.kind, memory.summary))
 
-    def shares_a_word(self, known: Known, name: str) -> bool:
+    def shares_a_word(self, item: Known, name: str) -> bool:
         """Return whether something has a content word of the wish."""
-        said = read(known.memory.summary, name)
-        return bool(self.words & (said.words | {quantity.value for quantity in said.quantities}))
+        memory_wording = read(item.memory.summary, name)
+        return bool(self.words & (memory_wording.words | {quantity.value for quantity in memory_wording.quantities}))
 
-    def _is_of_another(self, memory: Memory | Candidate, said: Wording) -> bool:
+    def _is_of_another(self, memory: Memory | Candidate, memory_wording: Wording) -> bool:
         """Return whether it is told of somebody whom a wish about the user does not name, or not of whom the wish
         names."""
-        others = said.bearers | _named(memory, said)  # "my teacher Ann" is named by "my teacher", too.
-        called = {before for before, name in pairwise(said.order) if name in others - said.bearers}
+        # "my teacher Ann" is named by "my teacher", too.
+        others = memory_wording.bearers | _named(memory, memory_wording)
+        called = {before for before, name in pairwise(memory_wording.order) if name in others - memory_wording.bearers}
         names_them = bool(self.wording.words & (others | called))
-        return bool(self.is_own and others and not names_them) or bool(self.wording.bearers - said.words)
+        return bool(self.is_own and others and not names_them) or bool(self.wording.bearers - memory_wording.words)
 
-    def _is_named(self, known: Known, said: Wording) -> bool:
+    def _is_named(self, item: Known, memory_wording: Wording) -> bool:
         """Return whether the wish names the attribute of which it speaks, and nothing that it lacks."""
-        share = sum((known.shares or {}).get(attribute, 0.0) for attribute in self.attributes)
-        return share >= _ATTRIBUTE_SURELY and not self.words - self.naming - said.words
+        share = sum((item.shares or {}).get(attribute, 0.0) for attribute in self.attributes)
+        return share >= _ATTRIBUTE_SURELY and not self.words - self.naming - memory_wording.words
 
 
-def _named(memory: Memory | Candidate, said: Wording) -> frozenset[str]:
+def _named(memory: Memory | Candidate, memory_wording: Wording) -> frozenset[str]:
     """Return the people whom a memory names."""
     people = contents(
         part for entity in memory.entities if entity.type == "PERSON" for part in entity.text.lower().split()
     )
-    return people & said.words
+    return people & memory_wording.words
 
 
-def _just_said(request: ForgetRequest, known: Sequence[Known]) -> tuple[int, ...]:
+def _just_said(request: ForgetRequest, items: Sequence[Known]) -> tuple[int, ...]:
     """Return the places of what came last of the turns before a wish, if that was not long ago."""
     if request.said_at is None:
         return ()
     since = request.said_at - _AT_ONCE
-    said = {
-        place: (one.memory.said_at, _turn_of(one.memory))
-        for place, one in enumerate(known)
-        if since <= one.memory.said_at <= request.said_at and _turn_of(one.memory) != request.turn_id
+    recent = {
+        index: (item.memory.said_at, _turn_of(item.memory))
+        for index, item in enumerate(items)
+        if since <= item.memory.said_at <= request.said_at and _turn_of(item.memory) != request.turn_id
     }
-    last: tuple[datetime, str] | None = max(said.values(), default=None)
-    return tuple(place for place, turn in said.items() if turn == last)
+    last: tuple[datetime, str] | None = max(recent.values(), default=None)
+    return tuple(index for index, turn in recent.items() if turn == last)
 
 
 def _turn_of(memory: Memory | Candidate) -> str:
@@ -264,28 +268,28 @@ def _turn_of(memory: Memory | Candidate) -> str:
 
 
 def _nearest(
-    places: Sequence[int], known: Sequence[Known], policy: Policy, share: float = _NEAR_SHARE
+    places: Sequence[int], items: Sequence[Known], policy: Policy, share: float = _NEAR_SHARE
 ) -> tuple[int, ...]:
     """Return the nearest of what may be meant, with what is as near, if it is near at all: from `share` of the check
     threshold on."""
     near = {
-        place: similarity
-        for place in places
-        if (similarity := known[place].similarity) is not None
-        and similarity >= _thresholds(known[place].memory.type, policy)[1] * share
+        index: similarity
+        for index in places
+        if (similarity := items[index].similarity) is not None
+        and similarity >= _thresholds(items[index].memory.type, policy)[1] * share
     }
     best = max(near.values(), default=0.0)
-    return tuple(place for place, similarity in near.items() if similarity >= best - _TIE)
+    return tuple(index for index, similarity in near.items() if similarity >= best - _TIE)
 
 
-def _standing_out(places: Sequence[int], known: Sequence[Known], policy: Policy) -> tuple[int, ...]:
+def _standing_out(places: Sequence[int], items: Sequence[Known], policy: Policy) -> tuple[int, ...]:
     """Return the one that is much nearer than all others, though a topic and what is told of it are far apart:
     "my politics" and a vote."""
-    ranked = sorted(places, key=lambda place: -(known[place].similarity or 0.0))
+    ranked = sorted(places, key=lambda index: -(items[index].similarity or 0.0))
     if len(ranked) < 2:
         return ()
-    first, second = (known[place].similarity or 0.0 for place in ranked[:2])
-    least = _thresholds(known[ranked[0]].memory.type, policy)[1] * _ALONE_SHARE
+    first, second = (items[index].similarity or 0.0 for index in ranked[:2])
+    least = _thresholds(items[ranked[0]].memory.type, policy)[1] * _ALONE_SHARE
     stands = first >= max(least, second + _STANDS_OUT)
     return (ranked[0],) if stands else ()
 

@@ -31,8 +31,8 @@ def check_depth(value: Mapping[str, Any]) -> None:
     """
     level: list[Any] = [value]
     for _ in range(_DEEPEST):
-        within = [one for outer in level for one in (outer.values() if isinstance(outer, Mapping) else outer)]
-        level = [one for one in within if isinstance(one, Mapping | list)]
+        within = [inner for outer in level for inner in (outer.values() if isinstance(outer, Mapping) else outer)]
+        level = [inner for inner in within if isinstance(inner, Mapping | list)]
         if not level:
             return
     raise ValueError(f"lies deeper than {_DEEPEST} objects and lists within one another")
@@ -74,7 +74,7 @@ def _is(there: Any, asked: Any) -> bool:
         return isinstance(there, Mapping) and is_meant(there, asked)
     if isinstance(asked, list | tuple):
         is_like = isinstance(there, list | tuple) and len(there) == len(asked)
-        return is_like and all(_is(one, other) for one, other in zip(there, asked, strict=True))
+        return is_like and all(_is(element, wanted) for element, wanted in zip(there, asked, strict=True))
     return bool(there == asked)
 
 

@@ -72,10 +72,10 @@ def would_lose(candidate: Candidate, memory: Memory) -> bool:
     memory's own words stay, unless the candidate has all of them."""
     if candidate.summary == memory.summary or says_more(memory.summary, candidate.summary):
         return False
-    known = {(fact.entity.casefold(), fact.attribute) for fact in memory.facts}
+    stated = {(fact.entity.casefold(), fact.attribute) for fact in memory.facts}
     words = read(memory.summary)
     for fact in candidate.facts:
-        if not fact.attribute or fact.attribute in _IMPLIED or (fact.entity.casefold(), fact.attribute) in known:
+        if not fact.attribute or fact.attribute in _IMPLIED or (fact.entity.casefold(), fact.attribute) in stated:
             continue
         value = read(fact.object)
         if not (value.words <= words.words and value.quantities <= words.quantities):

@@ -65,7 +65,7 @@ def features_of(
     smaller, larger = sorted((len(old.words), len(new.words)))
     jaccard, contained = len(shared) / (len(old.words | new.words) or 1), len(shared) / (smaller or 1)
     names_here, names_there = old.names - new.words, new.names - old.words
-    values_here, values_there = ({q.value for q in one.quantities} for one in (old, new))
+    values_here, values_there = ({q.value for q in wording.quantities} for wording in (old, new))
     anchors = len(shared - _COMMON)
     news = max(float(bool(cues & NEWS)), told)
     anchored = min(anchors, 3) / 3
@@ -169,15 +169,15 @@ def numbers_clash(a: frozenset[Quantity], b: frozenset[Quantity]) -> bool:
     here = {q for q in a if q.value not in {p.value for p in b}}
     there = {q for q in b if q.value not in {p.value for p in a}}
     return any(
-        one.unit == other.unit or ("" in (one.unit, other.unit) and "year" not in (one.unit, other.unit))
-        for one in here
-        for other in there
+        first.unit == second.unit or ("" in (first.unit, second.unit) and "year" not in (first.unit, second.unit))
+        for first in here
+        for second in there
     )
 
 
 def _another_kind(old: Wording, new: Wording) -> bool:
     """Return whether the same thing is called after another kind of it: a chemistry exam and a physics exam."""
-    here, there = ({word: kind for kind, word in pairwise(one.order)} for one in (old, new))
+    here, there = ({word: kind for kind, word in pairwise(wording.order)} for wording in (old, new))
     return any(here[word] not in new.words and there[word] not in old.words for word in here.keys() & there.keys())
 
 

@@ -72,16 +72,16 @@ def patterns(episodes: Iterable[Memory], now: datetime, policy: Policy) -> list[
             by_fact[key].append(memory)
         for tag in memory.tags:
             by_tag[tag].append(memory)
-    found = [
+    repeated = [
         Pattern(" ".join(key), facts[key], enough)
         for key, stating in by_fact.items()
         if (enough := _enough(stating, policy))
     ]
-    explained = {memory.id for pattern in found for memory in pattern.episodes}
+    explained = {memory.id for pattern in repeated for memory in pattern.episodes}
     for tag, tagged in by_tag.items():
         if tag.casefold() not in GENERAL_TAGS:
-            found += _of_tag(tag, [memory for memory in tagged if memory.id not in explained], policy)
-    return sorted(found, key=lambda pattern: pattern.name)
+            repeated += _of_tag(tag, [memory for memory in tagged if memory.id not in explained], policy)
+    return sorted(repeated, key=lambda pattern: pattern.name)
 
 
 def _of_tag(tag: str, episodes: Sequence[Memory], policy: Policy) -> Iterator[Pattern]:
@@ -105,18 +105,18 @@ def _of_tag(tag: str, episodes: Sequence[Memory], policy: Policy) -> Iterator[Pa
             yield Pattern(f"tag {tag}: {who} {doing}", None, enough, done=done)
 
 
-def conflicts(pattern: Pattern, known: Iterable[Memory]) -> bool:
+def conflicts(pattern: Pattern, lasting: Iterable[Memory]) -> bool:
     """Say whether a fact contradicts what is known for good: another value of an attribute that has one at a time."""
     fact = pattern.fact
     if fact is None or fact.attribute is None:
         return False
     return any(
-        other.attribute == fact.attribute
-        and other.entity.casefold() == fact.entity.casefold()
-        and other.object.casefold() != fact.object.casefold()
-        for memory in known
+        stated.attribute == fact.attribute
+        and stated.entity.casefold() == fact.entity.casefold()
+        and stated.object.casefold() != fact.object.casefold()
+        for memory in lasting
         if memory.type is MemoryType.SEMANTIC and memory.status is Status.ACTIVE
-        for other in memory.facts
+        for stated in memory.facts
     )
 
 
@@ -164,7 +164,7 @@ def _summary(pattern: Pattern) -> str:
     if pattern.fact and (fact.attribute or _lasts(fact.verb)):
         return _sentence(f"{who} {fact.verb} {fact.object}")
     first, last = pattern.episodes[0].said_at, pattern.episodes[-1].said_at
-    things = list(dict.fromkeys(one.object.rstrip(".") for one in pattern.done or (fact,)))
+    things = list(dict.fromkeys(deed.object.rstrip(".") for deed in pattern.done or (fact,)))
     between = f"{len(pattern.episodes)} times between {first.day} {first:%B %Y} and {last.day} {last:%B %Y}"
     return _sentence(f"{who} {fact.verb} {', '.join(things[-_NAMED_DEEDS:])}, {between}")
 

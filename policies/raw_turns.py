@@ -22,10 +22,10 @@ def without_erased(text: str, gone: Iterable[str], kept: Iterable[str]) -> str:
     stays = {stem for summary in kept for stem in _stems(summary)}
     goes = {stem for summary in gone for stem in _stems(summary)} - stays
     pieces = _PIECES.split(text)
-    for place in range(0, len(pieces), 2):
-        said = _stems(pieces[place])
-        if pieces[place].strip() and (said & goes or not said & stays):
-            pieces[place] = ERASED
+    for index in range(0, len(pieces), 2):
+        piece_stems = _stems(pieces[index])
+        if pieces[index].strip() and (piece_stems & goes or not piece_stems & stays):
+            pieces[index] = ERASED
     return _REPEATED.sub(ERASED, "".join(pieces))
 
 

@@ -16,7 +16,7 @@ _NOT_NAMED = "the language model was shown what is known and says that this is n
 
 
 def as_told(
-    candidate: Candidate, decided: Decision, known: Mapping[uuid.UUID, Memory], shown: Container[uuid.UUID]
+    candidate: Candidate, decided: Decision, memories: Mapping[uuid.UUID, Memory], shown: Container[uuid.UUID]
 ) -> Decision:
     """Return what to do with a candidate: what the extractor said, where dedup by words and cosines decided otherwise.
 
@@ -25,32 +25,32 @@ def as_told(
     lost by a merge. What dedup skips stays skipped. What an earlier turn of the same call told cannot be named: it
     gives way where both give one attribute of one entity a value; `shown` has the ids of what was known before.
     """
-    named = [known[id_] for id_ in candidate.replaces if id_ in known]
-    named = [one for one in named if one.status is Status.ACTIVE]
-    outdated = [one for one in named if one.said_at <= candidate.said_at]
+    named = [memories[id_] for id_ in candidate.replaces if id_ in memories]
+    named = [memory for memory in named if memory.status is Status.ACTIVE]
+    outdated = [memory for memory in named if memory.said_at <= candidate.said_at]
     if named and not outdated:
         return Decision(action=DecisionAction.SKIP, reason=_LATER)
     if outdated:
         if len(outdated) == 1 and outdated[0].summary == candidate.summary:
             return Decision(action=DecisionAction.UPDATE, reason="said again", targets=(outdated[0].id,))
-        return Decision(action=DecisionAction.SUPERSEDE, reason=_NAMED, targets=tuple(one.id for one in outdated))
-    return decided if _stands(candidate, decided, known, shown) else Decision(action=_CREATE, reason=_NOT_NAMED)
+        return Decision(action=DecisionAction.SUPERSEDE, reason=_NAMED, targets=tuple(memory.id for memory in outdated))
+    return decided if _stands(candidate, decided, memories, shown) else Decision(action=_CREATE, reason=_NOT_NAMED)
 
 
 def _stands(
-    candidate: Candidate, decided: Decision, known: Mapping[uuid.UUID, Memory], shown: Container[uuid.UUID]
+    candidate: Candidate, decided: Decision, memories: Mapping[uuid.UUID, Memory], shown: Container[uuid.UUID]
 ) -> bool:
     """Return whether what dedup decided is done though the extractor named nothing."""
-    targets = [known[id_] for id_ in decided.targets]
+    targets = [memories[id_] for id_ in decided.targets]
     match decided.action:
         case DecisionAction.UPDATE:
             return not decided.outdated and not _tells_more(candidate, targets[0])
         case DecisionAction.SUPERSEDE:
             return not any(
-                one.id in shown
-                or candidate.turn_id in one.source_turn_ids
-                or compare_facts(candidate.facts, one.facts) is not SameFact.CHANGED
-                for one in targets
+                target.id in shown
+                or candidate.turn_id in target.source_turn_ids
+                or compare_facts(candidate.facts, target.facts) is not SameFact.CHANGED
+                for target in targets
             )
         case DecisionAction.CHECK:
             return False
@@ -60,5 +60,5 @@ def _stands(
 def _tells_more(candidate: Candidate, memory: Memory) -> bool:
     """Return whether a candidate has other content words or amounts than a memory: fewer may be of somebody
     else, too."""
-    said, known = read(candidate.summary), read(memory.summary)
-    return (said.words, said.quantities) != (known.words, known.quantities)
+    candidate_wording, memory_wording = read(candidate.summary), read(memory.summary)
+    return (candidate_wording.words, candidate_wording.quantities) != (memory_wording.words, memory_wording.quantities)

@@ -56,19 +56,19 @@ def in_context(matches: Sequence[Match], relevances: Sequence[float], policy: Po
     conversation. Memories of the same moment, which mostly came of one turn, do not raise each other: they would come
     in a bunch.
     """
-    found = list(relevances)
+    adjusted = list(relevances)
     talks: dict[str, list[int]] = {}
-    for place, match in enumerate(matches):
+    for index, match in enumerate(matches):
         if match.conversation_id is not None:
-            talks.setdefault(match.conversation_id, []).append(place)
+            talks.setdefault(match.conversation_id, []).append(index)
     for places in talks.values():
         if len(places) == 1:
             continue
-        ordered = sorted(places, key=lambda place: matches[place].said_at)
+        ordered = sorted(places, key=lambda index: matches[index].said_at)
         for direction in (ordered, ordered[::-1]):
-            for place, raised in _lifted(direction, matches, relevances, policy).items():
-                found[place] = max(found[place], relevances[place] + policy.retrieval_context_weight * raised)
-    return found
+            for index, raised in _lifted(direction, matches, relevances, policy).items():
+                adjusted[index] = max(adjusted[index], relevances[index] + policy.retrieval_context_weight * raised)
+    return adjusted
 
 
 def _lifted(
@@ -77,13 +77,13 @@ def _lifted(
     """Return the best of what came before each place, halved with every half-life that lies between."""
     lifted: dict[int, float] = {}
     best, last = 0.0, None
-    for moment, group in groupby(ordered, key=lambda place: matches[place].said_at):
+    for moment, group in groupby(ordered, key=lambda index: matches[index].said_at):
         together = list(group)
         if last is not None:
             minutes = abs((moment - last).total_seconds()) / _SECONDS_A_MINUTE
             best *= 0.5 ** (minutes / policy.retrieval_context_half_life_minutes)
         lifted |= dict.fromkeys(together, best)
-        best, last = max(best, *(relevances[place] for place in together)), moment
+        best, last = max(best, *(relevances[index] for index in together)), moment
     return lifted
 
 
@@ -149,8 +149,8 @@ def terms_of_score(relevance: float, cosine: float, standing: Standing, policy: 
         ),
     )
     recent = recency(standing.last_accessed, now)
-    parts = (similarity, standing.importance, recent, 1.0, standing.trust, float(standing.pinned))
-    return Terms(*(weight * _clamp(part) for weight, part in zip(weights, parts, strict=True)))
+    values = (similarity, standing.importance, recent, 1.0, standing.trust, float(standing.pinned))
+    return Terms(*(weight * _clamp(part) for weight, part in zip(weights, values, strict=True)))
 
 
 def names_in(question: str) -> list[str]:

@@ -53,12 +53,12 @@ def is_about(text: str, topics: Iterable[str], labels: Sequence[str] = ()) -> bo
     )
 
 
-def _is_about(topic: str, said: frozenset[str], lower: str, marks: set[str]) -> bool:
+def _is_about(topic: str, spoken_words: frozenset[str], lower: str, marks: set[str]) -> bool:
     kind = kind_called(topic)
     if topic.lower() in marks or (kind is not None and (kind in marks or is_of(kind, lower))):
         return True
     words = wording.read(topic).words
-    return (bool(words) and words <= said) or (not topic.isascii() and topic.strip().lower() in lower)
+    return (bool(words) and words <= spoken_words) or (not topic.isascii() and topic.strip().lower() in lower)
 
 
 def without(text: str, topics: Sequence[str]) -> str:

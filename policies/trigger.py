@@ -50,31 +50,31 @@ class Trigger:
 
 def last_exchange(turn: Turn) -> tuple[str, str]:
     """Return what the user said last in a turn, and what the assistant had said just before."""
-    said, before = "", ""
+    spoken, before = "", ""
     for message in turn.messages:
         if message.role == "user":
-            said = message.content
-        elif message.role == "assistant" and not said:
+            spoken = message.content
+        elif message.role == "assistant" and not spoken:
             before = message.content
-    return said, before
+    return spoken, before
 
 
 def trigger_by_rules(turn: Turn) -> Trigger:
     """Return what rules make of a turn. What admission would skip, or what takes something away, is nothing to note."""
-    said, before = last_exchange(turn)
+    spoken, before = last_exchange(turn)
     admission = admit(turn, before[-_BEFORE_CHARS:])
-    orders = _orders(said, before)
-    if admission.action is AdmissionAction.SKIP or any(one.intent in DESTRUCTIVE for one in orders):
+    orders = _orders(spoken, before)
+    if admission.action is AdmissionAction.SKIP or any(order.intent in DESTRUCTIVE for order in orders):
         return Trigger(False, 0.0, reasons=admission.reasons)
-    kept = [one for one in orders if one.intent in _KEEPING and not one.doubtful]
-    words = _worth_noting(said, before, kept)
+    kept = [order for order in orders if order.intent in _KEEPING and not order.doubtful]
+    words = _worth_noting(spoken, before, kept)
     sure = _SURE if admission.action is AdmissionAction.KEEP else _PERHAPS
     confidence = _ORDERED if kept else sure
     return Trigger(
         bool(words) and confidence >= ACT_FROM,
         confidence,
         quoted(words, turn.user_name()) if words else "",
-        next((_TYPES[one.intent] for one in kept if one.intent in _TYPES), MemoryType.SEMANTIC),
+        next((_TYPES[order.intent] for order in kept if order.intent in _TYPES), MemoryType.SEMANTIC),
         explicit=bool(kept),
         reasons=admission.reasons,
     )
@@ -85,9 +85,9 @@ def orders_in(turn: Turn) -> tuple[Order, ...]:
     return _orders(*last_exchange(turn))
 
 
-def is_borne_out(summary: str, said: str) -> bool:
+def is_borne_out(summary: str, text: str) -> bool:
     """Return whether a summary that a model wrote is made of what the user said."""
-    return share_said(summary, said) >= _BORNE_OUT
+    return share_said(summary, text) >= _BORNE_OUT
 
 
 def quoted(words: str, name: str | None) -> str:
@@ -97,22 +97,24 @@ def quoted(words: str, name: str | None) -> str:
     return f'{name or "The user"}: "{text if len(text) <= room else text[: room - 1].rsplit(" ", 1)[0] + "…"}"'
 
 
-def _orders(said: str, before: str) -> tuple[Order, ...]:
-    return orders_of(own_words(said), before[-_BEFORE_CHARS:])
+def _orders(text: str, before: str) -> tuple[Order, ...]:
+    return orders_of(own_words(text), before[-_BEFORE_CHARS:])
 
 
-def _worth_noting(said: str, before: str, kept: list[Order]) -> str:
-    prose = prose_of(own_words(said))
+def _worth_noting(spoken: str, before: str, kept: list[Order]) -> str:
+    prose = prose_of(own_words(spoken))
     language = language_of(prose)
-    found = []
-    for one in split_sentences(prose):
-        text = one.text.strip()
-        ordered = any(order.start < one.start + len(one.text) and one.start < order.end for order in kept)
+    sentences = []
+    for sentence in split_sentences(prose):
+        text = sentence.text.strip()
+        ordered = any(
+            order.start < sentence.start + len(sentence.text) and sentence.start < order.end for order in kept
+        )
         if ordered or (
             not text.endswith("?")
             and (relevance_of(text).points >= WORTH_KEEPING or is_own_news(text, before[-_BEFORE_CHARS:], language))
         ):
-            found.append(text)
-        if len(found) == _SENTENCES:
+            sentences.append(text)
+        if len(sentences) == _SENTENCES:
             break
-    return " ".join(found)
+    return " ".join(sentences)

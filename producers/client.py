@@ -37,7 +37,7 @@ _SPOOL_SHARE = 0.3
 """The part of the budget that is kept for writing to the spool."""
 
 
-class _Parts:
+class _Resources:
     """What a producer has in one process: connections, files and threads, none of which outlive a fork."""
 
     def __init__(self, settings: Settings, tally: Tally) -> None:
@@ -77,7 +77,7 @@ class Producer:
         self._budget = settings.enqueue_budget_ms / 1000
         self._tally = Tally()
         self._lock = Lock()
-        self._parts: _Parts | None = None
+        self._resources: _Resources | None = None
         self._at_exit: weakref.finalize[..., Producer] | None = None
         try:
             spool = _open_spool(settings)
@@ -109,11 +109,11 @@ class Producer:
         """
         deadline = time.monotonic() + self._budget
         accepted = self._parsed(turn, fields)
-        parts = self._here()
-        attempt = parts.handover.begin(accepted)
+        resources = self._here()
+        attempt = resources.handover.begin(accepted)
         if attempt is not None:
             wait([attempt.parked], self._patience(deadline))
-        return self._settle(parts, attempt) or self._spool(parts, accepted)
+        return self._settle(resources, attempt) or self._spool(resources, accepted)
 
     async def enqueue_async(self, turn: Turn | Mapping[str, Any] | None = None, /, **fields: Any) -> Accepted:
         """Do what `enqueue` does, without ever blocking the event loop.
@@ -122,27 +122,27 @@ class Producer:
         """
         deadline = time.monotonic() + self._budget
         accepted = self._parsed(turn, fields)
-        parts = self._parts
-        if parts is None:
-            parts = await asyncio.to_thread(self._here)
-        attempt = parts.handover.begin(accepted)
+        resources = self._resources
+        if resources is None:
+            resources = await asyncio.to_thread(self._here)
+        attempt = resources.handover.begin(accepted)
         if attempt is not None:
             answered = asyncio.wrap_future(attempt.parked)
             # `_settle` asks the attempt itself; without this the loop complains that nobody did.
             answered.add_done_callback(lambda future: future.cancelled() or future.exception())
             await asyncio.wait([answered], timeout=self._patience(deadline))
-        outcome = self._settle(parts, attempt)
+        outcome = self._settle(resources, attempt)
         if outcome is not None:
             return outcome
         loop = asyncio.get_running_loop()
-        return await loop.run_in_executor(parts.spooling, self._spool, parts, accepted)
+        return await loop.run_in_executor(resources.spooling, self._spool, resources, accepted)
 
     def overloaded(self) -> bool:
         """Return whether more turns wait to be processed than AFTERTURN_MAX_PENDING_TURNS: a signal to send fewer.
 
         `enqueue` still takes turns. It is what the broker last said, and asks nobody; False before the first turn.
         """
-        return self._parts is not None and self._parts.flusher.overloaded()
+        return self._resources is not None and self._resources.flusher.overloaded()
 
     def counters(self) -> Counters:
         """Return what this producer counted in this process."""
@@ -162,9 +162,9 @@ class Producer:
         A producer that is used again begins anew.
         """
         with self._lock:
-            at_exit, self._at_exit, self._parts = self._at_exit, None, None
-        if at_exit is not None and (found := at_exit.detach()) is not None:
-            _, close, _, _ = found
+            at_exit, self._at_exit, self._resources = self._at_exit, None, None
+        if at_exit is not None and (detached := at_exit.detach()) is not None:
+            _, close, _, _ = detached
             close(timeout)
 
     def __enter__(self) -> Self:
@@ -190,23 +190,23 @@ class Producer:
             )
         return accepted
 
-    def _here(self) -> _Parts:
-        parts = self._parts
-        if parts is not None:
-            return parts
+    def _here(self) -> _Resources:
+        resources = self._resources
+        if resources is not None:
+            return resources
         with self._lock:
-            if self._parts is None:
-                self._parts = _Parts(self._settings, self._tally)
-                self._at_exit = weakref.finalize(self, self._parts.close, _CLOSE_SECONDS)
-            return self._parts
+            if self._resources is None:
+                self._resources = _Resources(self._settings, self._tally)
+                self._at_exit = weakref.finalize(self, self._resources.close, _CLOSE_SECONDS)
+            return self._resources
 
     def _patience(self, deadline: float) -> float:
         return max(0.0, deadline - self._budget * _SPOOL_SHARE - time.monotonic())
 
-    def _settle(self, parts: _Parts, attempt: Attempt | None) -> Accepted | None:
+    def _settle(self, resources: _Resources, attempt: Attempt | None) -> Accepted | None:
         """Return what the broker did; None when the turn must go to the spool."""
         try:
-            receipt = None if attempt is None else parts.handover.settle(attempt)
+            receipt = None if attempt is None else resources.handover.settle(attempt)
         except ConflictingTurn:
             self._tally.count(Outcome.CONFLICTING)
             raise
@@ -214,18 +214,18 @@ class Producer:
             self._tally.count(Outcome.REFUSED_QUOTA)
             raise
         if receipt is None:
-            if parts.flusher.refused is not None:
-                raise parts.flusher.refused
+            if resources.flusher.refused is not None:
+                raise resources.flusher.refused
             return None
-        parts.flusher.note_pending(receipt.pending)
+        resources.flusher.note_pending(receipt.pending)
         accepted = Accepted(receipt.appended.value)
         self._tally.count(accepted)
         return accepted
 
-    def _spool(self, parts: _Parts, turn: Turn) -> Accepted:
+    def _spool(self, resources: _Resources, turn: Turn) -> Accepted:
         try:
             # Not what is left of the budget: on a starved machine that may be nothing, and late is better than lost.
-            depth = parts.spool.put(turn, self._budget)
+            depth = resources.spool.put(turn, self._budget)
         except ConflictingTurn:
             self._tally.count(Outcome.CONFLICTING)
             raise
@@ -237,7 +237,7 @@ class Producer:
             raise
         self._tally.count(Accepted.SPOOLED)
         self._tally.show_depth(depth)
-        parts.flusher.wake()
+        resources.flusher.wake()
         return Accepted.SPOOLED
 
     def _begin_anew_in_child(self) -> None:
@@ -245,14 +245,14 @@ class Producer:
         self._tally = Tally()
         if self._at_exit is not None:
             self._at_exit.detach()
-        if self._parts is not None:
-            self._parts.spool.leave_to_parent()
-            _OF_PARENT.append(self._parts)
-        self._at_exit = self._parts = None
+        if self._resources is not None:
+            self._resources.spool.leave_to_parent()
+            _OF_PARENT.append(self._resources)
+        self._at_exit = self._resources = None
 
 
 _PRODUCERS: weakref.WeakSet[Producer] = weakref.WeakSet()
-_OF_PARENT: list[_Parts] = []
+_OF_PARENT: list[_Resources] = []
 """Kept for ever in a child: closing an inherited SQLite file or TLS connection would harm the parent's."""
 
 
@@ -288,12 +288,12 @@ def parse_turn(turn: Turn | Mapping[str, Any]) -> Turn:
     try:
         return Turn.model_validate(turn)
     except ValidationError as error:
-        found = error.errors(include_input=False, include_url=False)
+        errors = error.errors(include_input=False, include_url=False)
         # A wrong message also leaves its tuple too short: only the message is worth naming.
-        wrong_within = {problem["loc"][0] for problem in found if len(problem["loc"]) > 1}
+        wrong_within = {problem["loc"][0] for problem in errors if len(problem["loc"]) > 1}
         problems = (
             f"{'.'.join(map(str, problem['loc'])) or 'turn'}: {problem['msg'].removeprefix('Value error, ')}"
-            for problem in found
+            for problem in errors
             if len(problem["loc"]) != 1 or problem["loc"][0] not in wrong_within
         )
         raise InvalidTurn("; ".join(problems)) from None
@@ -322,11 +322,11 @@ def default_producer() -> Producer:
 
 
 def enqueue(turn: Turn | Mapping[str, Any] | None = None, /, **fields: Any) -> Accepted:
-    """`Producer.enqueue` with the settings of the environment: `enqueue(user_id="maya", messages=[...])`."""
+    """Enqueue a turn with the settings of the environment: `enqueue(user_id="maya", messages=[...])`."""
     return default_producer().enqueue(turn, **fields)
 
 
 async def enqueue_async(turn: Turn | Mapping[str, Any] | None = None, /, **fields: Any) -> Accepted:
-    """`Producer.enqueue_async` with the settings of the environment."""
+    """Enqueue a turn with the settings of the environment, as `Producer.enqueue_async` does."""
     producer = default_producer() if _made.cache_info().currsize else await asyncio.to_thread(default_producer)
     return await producer.enqueue_async(turn, **fields)

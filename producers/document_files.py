@@ -70,15 +70,15 @@ def read_bytes(raw: bytes, ending: str, name: str) -> FileText:
     try:
         match ending:
             case ".pdf":
-                found = _pdf(raw)
+                file_text = _pdf(raw)
             case ".html" | ".htm":
-                found = _html(raw)
+                file_text = _html(raw)
             case ".docx":
-                found = _docx(raw)
+                file_text = _docx(raw)
             case ".md" | ".markdown":
-                found = FileText(_decoded(raw, name), "text/markdown")
+                file_text = FileText(_decoded(raw, name), "text/markdown")
             case _:
-                found = FileText(_decoded(raw, name), "text/plain")
+                file_text = FileText(_decoded(raw, name), "text/plain")
     except ImportError as error:
         raise ReaderMissing(
             f"{name}: {error.name} is not installed, which reads {ending}; pip install 'afterturn[documents]'"
@@ -87,11 +87,11 @@ def read_bytes(raw: bytes, ending: str, name: str) -> FileText:
         raise
     except Exception as error:  # Each library raises classes of its own, and the cause is always the file.
         raise UnreadableFile(f"{name} cannot be read as {ending} ({type(error).__name__}); is it damaged?") from error
-    if not found.content.strip():
+    if not file_text.content.strip():
         raise UnreadableFile(f"{name} has no text; a scan must go through text recognition first")
-    if len(found.content.encode()) > MAX_DOCUMENT_BYTES:
+    if len(file_text.content.encode()) > MAX_DOCUMENT_BYTES:
         raise UnreadableFile(f"{name} has more than {MAX_DOCUMENT_BYTES:,} bytes of text; put it in parts")
-    return found
+    return file_text
 
 
 def _decoded(raw: bytes, name: str) -> str:
@@ -107,16 +107,16 @@ def _pdf(raw: bytes) -> FileText:
     reader = PdfReader(io.BytesIO(raw))
     if reader.is_encrypted and not reader.decrypt(""):
         raise UnreadableFile("the PDF asks for a password; save it without one")
-    parts: list[str] = []
+    texts: list[str] = []
     pages: list[int] = []
     length = 0
     for page in reader.pages:
         pages.append(length)
         # A page ends a paragraph, as far as one can tell.
-        parts.append(_clean(page.extract_text()) + "\n\n")
-        length += len(parts[-1])
+        texts.append(_clean(page.extract_text()) + "\n\n")
+        length += len(texts[-1])
     title = reader.metadata.title if reader.metadata else None
-    return FileText("".join(parts), "text/plain", tuple(pages), _title(title))
+    return FileText("".join(texts), "text/plain", tuple(pages), _title(title))
 
 
 def _html(raw: bytes) -> FileText:
@@ -132,8 +132,8 @@ def _html(raw: bytes) -> FileText:
         block.insert_after(_BREAK)
         if block.name == "pre":
             block.string = block.get_text().replace("\n", _LINE)
-    parts = (" ".join(part.split()).replace(_LINE, "\n") for part in body.get_text().split(_BREAK))
-    return FileText(_clean("\n\n".join(part for part in parts if part.strip())), "text/plain", title=_title(title))
+    paragraphs = (" ".join(part.split()).replace(_LINE, "\n") for part in body.get_text().split(_BREAK))
+    return FileText(_clean("\n\n".join(part for part in paragraphs if part.strip())), "text/plain", title=_title(title))
 
 
 def _docx(raw: bytes) -> FileText:

@@ -64,9 +64,9 @@ class Flusher:
         deadline = time.monotonic() + timeout
         self.wake()
         with self._passed:
-            while (left := self._spool.depth()) and (remaining := deadline - time.monotonic()) > 0:
+            while (depth := self._spool.depth()) and (remaining := deadline - time.monotonic()) > 0:
                 self._passed.wait(min(remaining, 0.1))
-        return left
+        return depth
 
     def stop(self, timeout: float) -> bool:
         """Flush once more if the broker takes it, and end the thread; False if it runs on after `timeout` seconds."""
@@ -96,7 +96,7 @@ class Flusher:
                 self._passed.notify_all()
 
     def _pass(self) -> Exception | None:
-        """Flush what there is; what kept it from that, or None."""
+        """Flush what there is, and return what kept it from that, or None."""
         try:
             empty = self._spool.is_empty()
             if self._unshrunk or not empty:

@@ -123,7 +123,7 @@ class Handover:
 
 
 def _pass_on(parked: Future[Receipt | None], over: Future[None]) -> None:
-    """Whoever waits for `parked` must hear of an attempt that ended before it."""
+    """See to it that whoever waits for `parked` hears of an attempt that ended before it."""
     if parked.done():
         return
     if over.cancelled():

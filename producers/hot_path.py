@@ -146,21 +146,21 @@ class HotPath:
         """Return what the model makes of a turn; None where it may not be shown it."""
         llm, categories = self._context.llm, self._context.settings.categories
         assert llm is not None
-        said, before = last_exchange(turn)
-        screened = screen(said, self._context.policy)
+        spoken, before = last_exchange(turn)
+        screened = screen(spoken, self._context.policy)
         if screened.verdict is Verdict.REFUSE or not self._may_be_shown(turn, before):
             return None
-        told = screen(before, self._context.policy)
+        screened_before = screen(before, self._context.policy)
         shown = []
-        if before and told.verdict is not Verdict.REFUSE:
-            shown.append({"role": "assistant", "content": told.text[-_SHOWN_CHARS:]})
+        if before and screened_before.verdict is not Verdict.REFUSE:
+            shown.append({"role": "assistant", "content": screened_before.text[-_SHOWN_CHARS:]})
         shown.append({"role": "user", "content": screened.text[:_SHOWN_CHARS]})
-        messages = "\n".join(json.dumps(one, ensure_ascii=False) for one in shown)
+        messages = "\n".join(json.dumps(message, ensure_ascii=False) for message in shown)
         answer = llm.complete(
             prompt(PROMPT).filled(messages=messages, categories=", ".join(categories)), _Answer
         ).answer
         summary = " ".join(answer.summary.split())
-        borne_out = bool(summary) and is_borne_out(summary, said)
+        borne_out = bool(summary) and is_borne_out(summary, spoken)
         return Trigger(
             answer.should_create and borne_out and answer.confidence >= ACT_FROM,
             answer.confidence,
@@ -192,13 +192,13 @@ class HotPath:
 
     def _note(self, turn: Turn, trigger: Trigger, by: str, now: datetime) -> Noted:
         context, subject = self._context, turn.subject
-        if known := context.catalog.provisional.of_turns(subject, [turn.turn_id]):
-            return Noted(trigger, candidate=known[0])
+        if noted := context.catalog.provisional.of_turns(subject, [turn.turn_id]):
+            return Noted(trigger, candidate=noted[0])
         draft = Draft(subject, now, context.policy.version, by=by, name=turn.user_name())
         wanted = context.catalog.preferences.of(subject)
         _, before = last_exchange(turn)
         spoken = spoken_preferences([AdmittedTurn(turn, admit(turn, before))], wanted, draft)
-        done = [one.name.value for one in (*draft.preferred, *draft.unpreferred)]
+        done = [preference.name.value for preference in (*draft.preferred, *draft.unpreferred)]
         if hidden := self._hide(turn, draft):
             done.append("forget")
         withheld = turn.turn_id in spoken.withheld or turn.consent == "withdrawn"
@@ -213,21 +213,21 @@ class HotPath:
 
     def _hide(self, turn: Turn, draft: Draft) -> bool:
         """Take out of what is told what the user wants forgotten; the worker erases it with the turn."""
-        orders = [one for one in orders_in(turn) if one.intent == "forget" and not one.doubtful]
+        orders = [order for order in orders_in(turn) if order.intent == "forget" and not order.doubtful]
         if not orders or not authority_of(turn.source).deletes:
             return False
         requests = [
             ForgetRequest(
                 turn_id=turn.turn_id,
                 ordinal=ordinal,
-                what=(one.object_text or "all that was just said")[:600],
-                scope=one.scope,
-                just_said=one.reaches_back and one.scope != "all",
+                what=(order.object_text or "all that was just said")[:600],
+                scope=order.scope,
+                just_said=order.reaches_back and order.scope != "all",
                 said_at=turn.occurred_at,
             )
-            for ordinal, one in enumerate(orders)
+            for ordinal, order in enumerate(orders)
         ]
-        vectors = self._context.embedder.embed([one.what for one in requests])
+        vectors = self._context.embedder.embed([request.what for request in requests])
         hidden = [
             hide_meant(request, vector, draft, self._context, turn.conversation_id)
             for request, vector in zip(requests, vectors, strict=True)
@@ -236,7 +236,7 @@ class HotPath:
 
     def _provisional(self, turn: Turn, trigger: Trigger, topics: Sequence[str], draft: Draft) -> Memory | None:
         context = self._context
-        said, _ = last_exchange(turn)
+        spoken, _ = last_exchange(turn)
         candidate = Candidate(
             turn_id=turn.turn_id,
             ordinal=0,
@@ -251,7 +251,7 @@ class HotPath:
             said_at=turn.occurred_at,
             explicit=trigger.explicit,
         )
-        if not _may_be_noted(candidate, turn, said, topics, context):
+        if not _may_be_noted(candidate, turn, spoken, topics, context):
             return None
         scored = score(candidate, context)
         writes = context.catalog.subject_state(turn.subject, draft.now - _WINDOW).writes
@@ -274,7 +274,7 @@ class HotPath:
             _log.warning("hot_path_failure_not_told", error=type(again).__name__, turn_id=turn.turn_id)
 
 
-def _may_be_noted(candidate: Candidate, turn: Turn, said: str, topics: Sequence[str], context: MemoryContext) -> bool:
+def _may_be_noted(candidate: Candidate, turn: Turn, spoken: str, topics: Sequence[str], context: MemoryContext) -> bool:
     """Return whether something may be kept before anybody looked closely: where any rule has a doubt the worker
     decides, who masks and asks."""
     own = tuple(filter(None, [turn.user_name()]))
@@ -282,9 +282,9 @@ def _may_be_noted(candidate: Candidate, turn: Turn, said: str, topics: Sequence[
     return (
         all(
             screen(text, context.policy, blocked_topics=topics).verdict is Verdict.ALLOW
-            for text in (said, candidate.summary)
+            for text in (spoken, candidate.summary)
         )
-        and not is_prompt(said)
+        and not is_prompt(spoken)
         and not any(any(planted.find(name)) for name in names)
         and not told_of(candidate, own)
         and not may_name_others(candidate.summary, own)

@@ -106,8 +106,8 @@ class Spool:
             (turns, used, rejected, rejected_bytes) = db.execute(
                 "SELECT turns, bytes, rejected, rejected_bytes FROM totals"
             ).fetchone()
-            known = db.execute("SELECT digest FROM turns WHERE subject = ? AND turn_id = ?", (subject, turn.turn_id))
-            if (row := known.fetchone()) is not None:
+            cursor = db.execute("SELECT digest FROM turns WHERE subject = ? AND turn_id = ?", (subject, turn.turn_id))
+            if (row := cursor.fetchone()) is not None:
                 if row[0] != digest:
                     raise ConflictingTurn(turn.turn_id)
                 return int(turns)
@@ -223,8 +223,8 @@ class Spool:
                 self.remove(waiting)
                 self.forget(rejected)
                 self.shrink()
-        found = len(waiting) + len(rejected)
-        return (found, 0) if is_locked else (0, found)
+        count = len(waiting) + len(rejected)
+        return (count, 0) if is_locked else (0, count)
 
     def write_through(self) -> None:
         """Write the log through to the file. `put` leaves that to a thread which may wait for the disk.

@@ -25,8 +25,8 @@ class Audience:
 
     @property
     def reads_turns(self) -> bool:
-        """Whether they may read what was said: a turn says more than the memory that came of it, so only the subject
-        themself, their agents, and operators do."""
+        """Return whether they may read what was said: a turn says more than the memory that came of it, so only the
+        subject themself, their agents, and operators do."""
         return self.seen is None or may_see(self.seen, Labels(Visibility.PERSONAL, self.subject.subject_id))
 
     def sees(self, memory: Memory) -> bool:

@@ -100,21 +100,21 @@ def _made(
         return _block("\n".join(map(line, first)), first)
     room = budget_tokens - tokens_of("\n".join([_OPENS, _RULES, _STABLE, _ASKED, _CLOSES]))
     standing = _fitting(everything_standing, int(room * _STABLE_SHARE))
-    known = {memory.id for memory in standing}
+    standing_ids = {memory.id for memory in standing}
     room -= sum(map(_cost, standing))
     answers = _answers(principal, subjects, question, stores, room, now) if question.strip() else []
-    fresh = _fitting([memory for memory in answers if memory.id not in known], room)
+    fresh = _fitting([memory for memory in answers if memory.id not in standing_ids], room)
     room -= sum(map(_cost, fresh))
-    told = excerpts_in(principal, subjects, question, stores, room) if question.strip() else []
-    if not standing and not fresh and not told:
+    excerpts = excerpts_in(principal, subjects, question, stores, room) if question.strip() else []
+    if not standing and not fresh and not excerpts:
         return _block("", [])
-    return _block(_framed(standing, fresh, told), [*standing, *fresh], told)
+    return _block(_framed(standing, fresh, excerpts), [*standing, *fresh], excerpts)
 
 
 def _standing(asked: Iterable[Audience], stores: Stores, budget_tokens: int) -> list[Memory]:
     """Return what stands in every block, first what comes first in it: as many of each subject as could fill it."""
-    found = [memory for audience in asked for memory in _standing_of(audience, stores, budget_tokens)]
-    return sorted(found, key=lambda memory: (not memory.pinned, -memory.importance, memory.created_at, memory.id))
+    memories = [memory for audience in asked for memory in _standing_of(audience, stores, budget_tokens)]
+    return sorted(memories, key=lambda memory: (not memory.pinned, -memory.importance, memory.created_at, memory.id))
 
 
 def _standing_of(audience: Audience, stores: Stores, budget_tokens: int) -> Iterator[Memory]:
@@ -141,12 +141,12 @@ def _answers(
     available_tokens: int,
     now: datetime,
 ) -> list[Memory]:
-    left = slots(available_tokens)
-    hits = retrieve(principal, subjects, question, stores, limit=sum(left.values()) * 2, way=Way.CONTEXT, now=now)
+    free_slots = slots(available_tokens)
+    hits = retrieve(principal, subjects, question, stores, limit=sum(free_slots.values()) * 2, way=Way.CONTEXT, now=now)
     answers = []
     for hit in hits:
-        if left[hit.memory.type]:
-            left[hit.memory.type] -= 1
+        if free_slots[hit.memory.type]:
+            free_slots[hit.memory.type] -= 1
             answers.append(hit.memory)
     return answers
 
@@ -162,15 +162,15 @@ def _fitting(memories: Iterable[Memory], budget_tokens: int) -> list[Memory]:
     return fitting
 
 
-def _framed(standing: Sequence[Memory], fresh: Sequence[Memory], told: Sequence[Excerpt]) -> str:
-    parts = [_OPENS, _RULES]
+def _framed(standing: Sequence[Memory], fresh: Sequence[Memory], excerpts: Sequence[Excerpt]) -> str:
+    lines = [_OPENS, _RULES]
     if standing:
-        parts += [_STABLE, *map(line, standing)]
+        lines += [_STABLE, *map(line, standing)]
     if fresh:
-        parts += [_ASKED, *map(line, fresh)]
-    if told:
-        parts += excerpt_lines(told)
-    return "\n".join([*parts, _CLOSES])
+        lines += [_ASKED, *map(line, fresh)]
+    if excerpts:
+        lines += excerpt_lines(excerpts)
+    return "\n".join([*lines, _CLOSES])
 
 
 def line(memory: Memory) -> str:
@@ -178,9 +178,9 @@ def line(memory: Memory) -> str:
     return f"- {as_data(memory.summary)} [{memory.id.hex[:8]} {memory.occurred_at:%Y-%m-%d}]"
 
 
-def _block(text: str, memories: Sequence[Memory], told: Sequence[Excerpt] = ()) -> ContextBlock:
+def _block(text: str, memories: Sequence[Memory], excerpts: Sequence[Excerpt] = ()) -> ContextBlock:
     etag = hashlib.sha256(text.encode()).hexdigest()[:16]
-    documents = tuple(dict.fromkeys(excerpt.document_id for excerpt in told))
+    documents = tuple(dict.fromkeys(excerpt.document_id for excerpt in excerpts))
     return ContextBlock(text, tuple(memory.id for memory in memories), documents, etag, tokens_of(text))
 
 

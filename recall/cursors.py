@@ -18,8 +18,8 @@ class InvalidCursor(Refused, ValueError):
 
 def cursor_of(at: datetime, id_: str) -> str:
     """Return the cursor of what lies behind a moment and an id."""
-    place = json.dumps([at.isoformat(), id_])
-    return base64.urlsafe_b64encode(place.encode()).decode().rstrip("=")
+    position = json.dumps([at.isoformat(), id_])
+    return base64.urlsafe_b64encode(position.encode()).decode().rstrip("=")
 
 
 def place_of(cursor: str) -> tuple[datetime, str]:

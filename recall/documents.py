@@ -40,13 +40,13 @@ def list_documents(
         NotAMember, NotAllowed: the principal may see nothing of the subject.
     """
     seen = seen_of(principal, subject, catalog)
-    found: list[KeptDocument] = []
+    visible: list[KeptDocument] = []
     last = after
-    while len(found) <= limit and (page := catalog.documents.page_after(subject, last, limit + 1)):
-        found += [one for one in page if seen is None or may_see(seen, one.labels)]
+    while len(visible) <= limit and (page := catalog.documents.page_after(subject, last, limit + 1)):
+        visible += [document for document in page if seen is None or may_see(seen, document.labels)]
         last = page[-1].document_id
-    shown = found[:limit]
-    return shown, shown[-1].document_id if len(found) > limit else None
+    shown = visible[:limit]
+    return shown, shown[-1].document_id if len(visible) > limit else None
 
 
 def parts_of(

@@ -40,23 +40,23 @@ class _Answer(BaseModel):
     sentences: list[_Sentence] = Field(default_factory=list)
 
 
-def sum_up(known: EntityFacts, llm: LLM | None) -> EntitySummary:
+def sum_up(entity_facts: EntityFacts, llm: LLM | None) -> EntitySummary:
     """Return a summary of an entity's facts: two to four sentences of the model's, none that names no fact that it was
     shown; or, without a model or an answer of use, the summaries of the best five memories."""
-    if llm is not None and known.facts:
+    if llm is not None and entity_facts.facts:
         try:
-            summary = _by_model(known, llm)
+            summary = _by_model(entity_facts, llm)
         except AfterturnError as error:
             _log.warning("entity_summary_unanswered", error=type(error).__name__)
         else:
             if summary.text:
                 return summary
-    return _by_memories(known.facts)
+    return _by_memories(entity_facts.facts)
 
 
-def _by_model(known: EntityFacts, llm: LLM) -> EntitySummary:
-    shown = {f"F{number}": fact for number, fact in enumerate(known.facts[:_FACTS_SHOWN], start=1)}
-    name = "the user" if known.entity.type == "user_id" else known.entity.value
+def _by_model(entity_facts: EntityFacts, llm: LLM) -> EntitySummary:
+    shown = {f"F{number}": fact for number, fact in enumerate(entity_facts.facts[:_FACTS_SHOWN], start=1)}
+    name = "the user" if entity_facts.entity.type == "user_id" else entity_facts.entity.value
     text = prompt(PROMPT).filled(
         entity=json.dumps(name, ensure_ascii=False),
         facts="\n".join(f"{label}: {_shown(fact)}" for label, fact in shown.items()),
@@ -72,8 +72,8 @@ def _by_model(known: EntityFacts, llm: LLM) -> EntitySummary:
 
 
 def _shown(fact: KnownFact) -> str:
-    said = f"{fact.relation.entity} {fact.relation.verb} {fact.relation.object}"
-    return f"{json.dumps(said, ensure_ascii=False)} (said {fact.memory.said_at:%Y-%m-%d})"
+    statement = f"{fact.relation.entity} {fact.relation.verb} {fact.relation.object}"
+    return f"{json.dumps(statement, ensure_ascii=False)} (said {fact.memory.said_at:%Y-%m-%d})"
 
 
 def _by_memories(facts: tuple[KnownFact, ...]) -> EntitySummary:

@@ -69,29 +69,29 @@ async def listen(
     memory's row says now decides whether an event of it may be heard; of a memory that is gone the id is told.
     """
     key = stream_key(listener.subject)
-    told: dict[int, None] = {}
+    event_ids: dict[int, None] = {}
     if after is None:
         latest = _entries(await redis.xrevrange(key, count=1))
         position = latest[0][0] if latest else "0-0"
     else:
         position = after
-        told, is_whole = await _before(redis, key, after)
+        event_ids, is_whole = await _before(redis, key, after)
         if not is_whole:
             yield Heard(position, GAP, {"after": after})
     while True:
-        found: Any = await redis.xread({key: position}, count=_READ, block=round(block_seconds * 1000))
-        if not found:
+        answered: Any = await redis.xread({key: position}, count=_READ, block=round(block_seconds * 1000))
+        if not answered:
             yield None
             continue
-        [(_, entries)] = found
+        [(_, entries)] = answered
         fresh: list[_Entry] = []
         for position, fields in _entries(entries):
             event_id = int(fields[b"event_id"])
-            if event_id not in told:
-                told[event_id] = None
+            if event_id not in event_ids:
+                event_ids[event_id] = None
                 fresh.append((position, fields))
-        for event_id in list(told)[: max(0, len(told) - stores.settings.event_stream_length)]:
-            del told[event_id]
+        for event_id in list(event_ids)[: max(0, len(event_ids) - stores.settings.event_stream_length)]:
+            del event_ids[event_id]
         for heard in await asyncio.to_thread(_audible, fresh, listener, stores):
             yield heard
 
@@ -101,8 +101,8 @@ async def _before(redis: Redis, key: str, after: str) -> tuple[dict[int, None], 
     if after in _BEGINNING:
         return {}, True
     entries = _entries(await redis.xrange(key, max=after))
-    told = dict.fromkeys(int(fields[b"event_id"]) for _, fields in entries)
-    return told, bool(entries)
+    event_ids = dict.fromkeys(int(fields[b"event_id"]) for _, fields in entries)
+    return event_ids, bool(entries)
 
 
 def _audible(entries: Sequence[_Entry], listener: Listener, stores: Stores) -> list[Heard]:

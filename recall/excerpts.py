@@ -95,14 +95,16 @@ def find_excerpts(
     if not held or most <= 0:
         return []
     [vector] = stores.embedder.embed([question])
-    found = [
-        one for audience, words, visible in held for one in _look(audience, question, vector, words, visible, stores)
+    proposed = [
+        candidate
+        for audience, words, visible in held
+        for candidate in _look(audience, question, vector, words, visible, stores)
     ]
-    scored = sorted(_scored(found, policy), key=lambda pair: (-pair[1], pair[0].id))
+    scored = sorted(_scored(proposed, policy), key=lambda pair: (-pair[1], pair[0].id))
     likely = [
-        (one, score)
-        for one, score in scored
-        if not relevant_only or _evidence(one, policy) >= policy.retrieval_excerpt_relevant
+        (candidate, score)
+        for candidate, score in scored
+        if not relevant_only or _evidence(candidate, policy) >= policy.retrieval_excerpt_relevant
     ]
     return _joined(_told(likely, most, stores), policy, stores)
 
@@ -123,36 +125,36 @@ def _look(
         near |= {hit.memory_id: hit.similarity for hit in stores.chunks.query(vector, where, _POOL)}
     worded = words.best(question, _POOL, stores.policy)
     places = {
-        id_: place
-        for id_, place in stores.catalog.documents.places(audience.subject, [*near, *worded]).items()
+        id_: chunk_place
+        for id_, chunk_place in stores.catalog.documents.places(audience.subject, [*near, *worded]).items()
         # Once more: the index may not have heard of a new label.
-        if place.document_id in visible
+        if chunk_place.document_id in visible
     }
     covered = words.coverage(question, places)
     farthest = min((near[id_] for id_ in places if id_ in near), default=0.0)
     return [
-        _Found(id_, place, audience, near.get(id_, farthest), worded.get(id_, 0.0), covered.get(id_, 0.0))
-        for id_, place in places.items()
+        _Found(id_, chunk_place, audience, near.get(id_, farthest), worded.get(id_, 0.0), covered.get(id_, 0.0))
+        for id_, chunk_place in places.items()
     ]
 
 
 def _told(likely: Sequence[tuple[_Found, float]], most: int, stores: Stores) -> list[_Told]:
     """Return the first that may be told, read: by what their documents and their words say now."""
-    told: list[_Told] = []
+    readable: list[_Told] = []
     for start in range(0, len(likely), most):
         page = likely[start : start + most]
         chunks: dict[uuid.UUID, Chunk] = {}
-        for subject in dict.fromkeys(one.audience.subject for one, _ in page):
-            ids = [one.id for one, _ in page if one.audience.subject == subject]
+        for subject in dict.fromkeys(candidate.audience.subject for candidate, _ in page):
+            ids = [candidate.id for candidate, _ in page if candidate.audience.subject == subject]
             chunks |= stores.catalog.documents.chunks(subject, ids)
-        told += [
-            (one, chunks[one.id], score)
-            for one, score in page
-            if one.id in chunks and _may_be_told(one.audience, chunks[one.id])
+        readable += [
+            (candidate, chunks[candidate.id], score)
+            for candidate, score in page
+            if candidate.id in chunks and _may_be_told(candidate.audience, chunks[candidate.id])
         ]
-        if len(told) >= most:
+        if len(readable) >= most:
             break
-    return told[:most]
+    return readable[:most]
 
 
 def _may_be_told(audience: Audience, chunk: Chunk) -> bool:
@@ -171,33 +173,35 @@ def _wheres(audience: Audience) -> Iterator[Where]:
             yield Where(audience.subject, visibilities=seen.visibilities, author_ids=authors)
 
 
-def _scored(found: Sequence[_Found], policy: Policy) -> Iterator[tuple[_Found, float]]:
+def _scored(proposed: Sequence[_Found], policy: Policy) -> Iterator[tuple[_Found, float]]:
     """Yield each with its score beside the others, 0 to 1: cosine and BM25, each as a share of the best, weighed as for
     memories. A document has no importance and does not fade."""
-    nearest = max((one.similarity for one in found), default=0.0)
-    most_words = max((one.words for one in found), default=0.0)
-    for one in found:
-        near = max(0.0, one.similarity) / nearest if nearest > 0 else 0.0
-        worded = one.words / most_words if most_words > 0 else 0.0
-        yield one, (1.0 - policy.retrieval_words_weight) * near + policy.retrieval_words_weight * worded
+    nearest = max((candidate.similarity for candidate in proposed), default=0.0)
+    most_words = max((candidate.words for candidate in proposed), default=0.0)
+    for candidate in proposed:
+        near = max(0.0, candidate.similarity) / nearest if nearest > 0 else 0.0
+        worded = candidate.words / most_words if most_words > 0 else 0.0
+        yield candidate, (1.0 - policy.retrieval_words_weight) * near + policy.retrieval_words_weight * worded
 
 
-def _evidence(one: _Found, policy: Policy) -> float:
-    return one.similarity + policy.retrieval_coverage_weight * one.covered
+def _evidence(candidate: _Found, policy: Policy) -> float:
+    return candidate.similarity + policy.retrieval_coverage_weight * candidate.covered
 
 
-def _joined(told: Sequence[_Told], policy: Policy, stores: Stores) -> list[Excerpt]:
+def _joined(readable: Sequence[_Told], policy: Policy, stores: Stores) -> list[Excerpt]:
     heads: dict[Subject, Mapping[str, KeptDocument]] = {}
-    for subject in {chunk.subject for _, chunk, _ in told}:
-        ids = {chunk.document_id for _, chunk, _ in told if chunk.subject == subject}
+    for subject in {chunk.subject for _, chunk, _ in readable}:
+        ids = {chunk.document_id for _, chunk, _ in readable if chunk.subject == subject}
         heads[subject] = stores.catalog.documents.heads(subject, ids)
     excerpts: list[Excerpt] = []
     number = -1
-    for one, chunk, score in sorted(told, key=lambda of: (of[1].subject.key, of[1].document_id, of[1].number)):
+    for candidate, chunk, score in sorted(
+        readable, key=lambda of: (of[1].subject.key, of[1].document_id, of[1].number)
+    ):
         head = heads[chunk.subject].get(chunk.document_id)
         if head is None:
             continue
-        excerpt = _excerpt(one, chunk, score, head, policy, stores)
+        excerpt = _excerpt(candidate, chunk, score, head, policy, stores)
         last = excerpts[-1] if excerpts else None
         is_same = last is not None and (last.subject, last.document_id) == (chunk.subject, chunk.document_id)
         if last is not None and is_same and chunk.number == number + 1:
@@ -210,7 +214,9 @@ def _joined(told: Sequence[_Told], policy: Policy, stores: Stores) -> list[Excer
     )
 
 
-def _excerpt(one: _Found, chunk: Chunk, score: float, head: KeptDocument, policy: Policy, stores: Stores) -> Excerpt:
+def _excerpt(
+    candidate: _Found, chunk: Chunk, score: float, head: KeptDocument, policy: Policy, stores: Stores
+) -> Excerpt:
     return Excerpt(
         document_id=chunk.document_id,
         subject=chunk.subject,
@@ -223,8 +229,8 @@ def _excerpt(one: _Found, chunk: Chunk, score: float, head: KeptDocument, policy
         start=chunk.start,
         end=chunk.end,
         score=score,
-        similarity=one.similarity,
-        evidence=_evidence(one, policy),
+        similarity=candidate.similarity,
+        evidence=_evidence(candidate, policy),
         is_textbook=chunk.subject_id in stores.settings.textbooks,
     )
 

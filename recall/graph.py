@@ -60,5 +60,5 @@ def _tellable(
     """Return those whose memory may be told to the principal as the catalog has it now."""
     [audience] = audiences(principal, [subject], stores)
     memories = stores.catalog.memories(subject, {relation.memory_id for relation in relations})
-    told = {memory.id for memory in tellable(audience, memories.values())}
-    return [relation for relation in relations if relation.memory_id in told]
+    tellable_ids = {memory.id for memory in tellable(audience, memories.values())}
+    return [relation for relation in relations if relation.memory_id in tellable_ids]

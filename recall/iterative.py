@@ -111,8 +111,8 @@ def retrieve_in_rounds(
         NotAMember, NotAllowed: the principal may see nothing of one of the subjects.
         Transient: a store cannot be asked now.
     """
-    said = (message.content for message in reversed(messages) if message.role == "user")
-    question = next((text for text in said if text.strip()), "")
+    spoken = (message.content for message in reversed(messages) if message.role == "user")
+    question = next((text for text in spoken if text.strip()), "")
     if not question:
         raise ValueError("messages: none of them is the user's; send at least what the user said last")
     started = time.monotonic()
@@ -120,17 +120,19 @@ def retrieve_in_rounds(
     audiences(principal, subjects, stores)
     search = _Search(principal, subjects, stores, now)
     if llm is None:
-        found = Retrieved(tuple(search.ask([question], _GIVEN_AT_MOST).values())[:_GIVEN_AT_MOST], 0, Outcome.SINGLE)
+        retrieved = Retrieved(
+            tuple(search.ask([question], _GIVEN_AT_MOST).values())[:_GIVEN_AT_MOST], 0, Outcome.SINGLE
+        )
     else:
         shown = _shown(messages[-limits.messages :], stores.policy)
-        found = _in_rounds(shown, question, search, llm, limits, started + limits.seconds)
+        retrieved = _in_rounds(shown, question, search, llm, limits, started + limits.seconds)
     for subject in subjects:
-        used = [hit.memory.id for hit in found.hits if hit.memory.subject == subject]
+        used = [hit.memory.id for hit in retrieved.hits if hit.memory.subject == subject]
         stores.accesses.note(subject, used, now, Way.ROUNDS, principal.agent_id if principal else None)
-    RETRIEVER.labels(found.outcome).inc()
-    RETRIEVER_ROUNDS.inc(found.rounds)
+    RETRIEVER.labels(retrieved.outcome).inc()
+    RETRIEVER_ROUNDS.inc(retrieved.rounds)
     RETRIEVER_SECONDS.observe(time.monotonic() - started)
-    return found
+    return retrieved
 
 
 @dataclass(frozen=True)
@@ -158,12 +160,12 @@ class _Search:
 
 
 def _in_rounds(shown: str, question: str, search: _Search, llm: LLM, limits: Limits, deadline: float) -> Retrieved:
-    found: dict[str, Hit] = {}
+    hits: dict[str, Hit] = {}
     asked: set[frozenset[str]] = set()
     outcome, rounds = Outcome.CUT, 0
     for _ in range(limits.rounds):
         rounds += 1
-        labels = {f"M{number}": hit for number, hit in enumerate(found.values(), start=1)}
+        labels = {f"M{number}": hit for number, hit in enumerate(hits.values(), start=1)}
         try:
             step = _ask(llm, shown, labels, deadline)
         except TooLate:
@@ -182,10 +184,10 @@ def _in_rounds(shown: str, question: str, search: _Search, llm: LLM, limits: Lim
             break
         asked.add(queries)
         # What has a label keeps it.
-        found |= {id_: hit for id_, hit in search.ask(step.queries[:_QUERIES_A_ROUND]).items() if id_ not in found}
-    if not found:
-        found = search.ask([question], _GIVEN_AT_MOST)
-    best = sorted(found.values(), key=lambda hit: -hit.score)
+        hits |= {id_: hit for id_, hit in search.ask(step.queries[:_QUERIES_A_ROUND]).items() if id_ not in hits}
+    if not hits:
+        hits = search.ask([question], _GIVEN_AT_MOST)
+    best = sorted(hits.values(), key=lambda hit: -hit.score)
     return Retrieved(tuple(best[:_GIVEN_AT_MOST]), rounds, outcome)
 
 

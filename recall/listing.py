@@ -57,8 +57,8 @@ def list_memories(
     [audience] = audiences(principal, [subject], stores)
     before = None if cursor is None else decode_cursor(cursor)
     wanted = words.casefold().split()
-    found: list[Memory] = []
-    while len(found) <= limit:
+    matching: list[Memory] = []
+    while len(matching) <= limit:
         read = stores.catalog.pages.of(
             subject,
             statuses=filters.statuses,
@@ -69,7 +69,7 @@ def list_memories(
             before=before,
             limit=_READ,
         )
-        found += [
+        matching += [
             memory
             for memory in read
             if audience.sees(memory)
@@ -79,8 +79,8 @@ def list_memories(
         if len(read) < _READ:
             break
         before = (read[-1].created_at, read[-1].id)
-    page = found[:limit]
-    return Page(page, encode_cursor(page[-1]) if len(found) > limit else None)
+    page = matching[:limit]
+    return Page(page, encode_cursor(page[-1]) if len(matching) > limit else None)
 
 
 def get_memory(principal: Principal | None, subject: Subject, memory_id: uuid.UUID, stores: Stores) -> Memory:

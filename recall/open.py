@@ -183,7 +183,7 @@ class AsyncRecall:
         return await asyncio.to_thread(self._recall.get, principal, subject, memory_id)
 
     async def close(self) -> None:
-        """As `Recall.close`."""
+        """Close what was opened, as `Recall.close` does."""
         await asyncio.to_thread(self._recall.close)
 
 

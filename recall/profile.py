@@ -23,13 +23,13 @@ def profile(principal: Principal | None, subject: Subject, stores: Stores, *, mo
         NotAMember, NotAllowed: the principal may see nothing of the subject.
     """
     [audience] = audiences(principal, [subject], stores)
-    known = tellable(audience, stores.catalog.list_memories(subject, limit=_LOOKED_THROUGH))
-    if not known:
+    tellable_memories = tellable(audience, stores.catalog.list_memories(subject, limit=_LOOKED_THROUGH))
+    if not tellable_memories:
         return f"Nothing is known about {subject.subject_id} yet.\n"
-    told = sorted(known[:most], key=lambda memory: memory.category)
-    parts = [f"# What is known about {subject.subject_id}", _RULES]
-    for category, memories in groupby(told, key=lambda memory: memory.category):
-        parts.append("\n".join([f"## {category.replace('_', ' ')}", *map(line, memories)]))
-    if len(known) > most:
-        parts.append(f"({len(known) - most} more, which a search finds.)")
-    return "\n\n".join(parts) + "\n"
+    shown = sorted(tellable_memories[:most], key=lambda memory: memory.category)
+    sections = [f"# What is known about {subject.subject_id}", _RULES]
+    for category, memories in groupby(shown, key=lambda memory: memory.category):
+        sections.append("\n".join([f"## {category.replace('_', ' ')}", *map(line, memories)]))
+    if len(tellable_memories) > most:
+        sections.append(f"({len(tellable_memories) - most} more, which a search finds.)")
+    return "\n\n".join(sections) + "\n"

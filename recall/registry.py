@@ -41,17 +41,17 @@ def find_known(
     Raises:
         NotAMember, NotAllowed: the principal may see nothing of the subject.
     """
-    found: dict[uuid.UUID, Memory] = {}
+    answers: dict[uuid.UUID, Memory] = {}
     if Status.ACTIVE in filters.statuses:
         hits = retrieve(principal, [subject], question, stores, filters=filters, limit=limit, way=None, now=now)
-        found |= {hit.memory.id: hit.memory for hit in hits}
-    if len(found) < limit:
+        answers |= {hit.memory.id: hit.memory for hit in hits}
+    if len(answers) < limit:
         if filters == ANYTHING:
             worded = _saying(principal, subject, question, stores, limit)
         else:
             worded = list_memories(principal, subject, stores, filters=filters, words=question, limit=limit).memories
-        found |= {memory.id: memory for memory in worded if memory.id not in found}
-    return list(found.values())[:limit]
+        answers |= {memory.id: memory for memory in worded if memory.id not in answers}
+    return list(answers.values())[:limit]
 
 
 def _saying(principal: Principal | None, subject: Subject, question: str, stores: Stores, limit: int) -> list[Memory]:
@@ -59,14 +59,14 @@ def _saying(principal: Principal | None, subject: Subject, question: str, stores
     memory: to look through 10,000 rows of the catalog takes ten times as long."""
     [audience] = audiences(principal, [subject], stores)
     ids = stores.fulltext.read([subject]).saying(question.split())
-    found: list[Memory] = []
+    holding: list[Memory] = []
     for begin in range(0, len(ids), _READ):
-        known = stores.catalog.memories(subject, ids[begin : begin + _READ])
-        read = (known[id_] for id_ in ids[begin : begin + _READ] if id_ in known)
-        found += [memory for memory in read if memory.status is Status.ACTIVE and audience.sees(memory)]
-        if len(found) >= limit:
+        memories = stores.catalog.memories(subject, ids[begin : begin + _READ])
+        read = (memories[id_] for id_ in ids[begin : begin + _READ] if id_ in memories)
+        holding += [memory for memory in read if memory.status is Status.ACTIVE and audience.sees(memory)]
+        if len(holding) >= limit:
             break
-    return found[:limit]
+    return holding[:limit]
 
 
 def quotes_of(
@@ -82,18 +82,18 @@ def quotes_of(
     if not audience.reads_turns:
         return {}
     last = {memory.id: memory.source_turn_ids[-1] for memory in memories if memory.source_turn_ids}
-    said = {turn.turn_id: turn.text_of("user") for turn in stores.catalog.sources(subject, [*set(last.values())])}
+    texts = {turn.turn_id: turn.text_of("user") for turn in stores.catalog.sources(subject, [*set(last.values())])}
     quotes = {
-        memory.id: quote(said[last[memory.id]], memory.summary) for memory in memories if last.get(memory.id) in said
+        memory.id: quote(texts[last[memory.id]], memory.summary) for memory in memories if last.get(memory.id) in texts
     }
     return {id_: words for id_, words in quotes.items() if words}
 
 
-def quote(said: str, summary: str) -> str:
+def quote(text: str, summary: str) -> str:
     """Return the sentence of what was said that shares most words with a summary, at most 200 characters of it; the
     first of them where several do."""
     wanted = frozenset(terms_of(summary))
-    sentences = [sentence.text for sentence in split_sentences(said)]
+    sentences = [sentence.text for sentence in split_sentences(text)]
     best = max(sentences, key=lambda sentence: len(wanted.intersection(terms_of(sentence))), default="")
     if len(best) <= _QUOTED_CHARS:
         return best
@@ -108,16 +108,18 @@ def history_of(principal: Principal | None, subject: Subject, memory: Memory, st
         NotAMember, NotAllowed: the principal may see nothing of the subject.
     """
     [audience] = audiences(principal, [subject], stores)
-    found = {memory.id: memory}
+    history = {memory.id: memory}
     newest = [memory]
     for _ in range(_GENERATIONS):
-        wanted = {id_ for one in newest for id_ in (*one.supersedes, *filter(None, [one.superseded_by]))}
-        read = stores.catalog.memories(subject, wanted - found.keys()) if wanted - found.keys() else {}
-        newest = [one for one in read.values() if audience.sees(one) and one.status is not Status.DELETED]
+        wanted = {id_ for version in newest for id_ in (*version.supersedes, *filter(None, [version.superseded_by]))}
+        read = stores.catalog.memories(subject, wanted - history.keys()) if wanted - history.keys() else {}
+        newest = [
+            version for version in read.values() if audience.sees(version) and version.status is not Status.DELETED
+        ]
         if not newest:
             break
-        found |= {one.id: one for one in newest}
-    return sorted(found.values(), key=lambda one: (one.said_at, one.created_at, one.id))
+        history |= {version.id: version for version in newest}
+    return sorted(history.values(), key=lambda version: (version.said_at, version.created_at, version.id))
 
 
 def near_of(principal: Principal | None, subject: Subject, memory: Memory, stores: Stores) -> list[Memory]:
@@ -127,9 +129,9 @@ def near_of(principal: Principal | None, subject: Subject, memory: Memory, store
         NotAMember, NotAllowed: the principal may see nothing of the subject.
     """
     [audience] = audiences(principal, [subject], stores)
-    known = stores.catalog.memories(subject, memory.related_ids)
-    near = (known[id_] for id_ in memory.related_ids if id_ in known)
-    return [one for one in near if one.status is Status.ACTIVE and audience.sees(one)]
+    memories = stores.catalog.memories(subject, memory.related_ids)
+    near = (memories[id_] for id_ in memory.related_ids if id_ in memories)
+    return [neighbour for neighbour in near if neighbour.status is Status.ACTIVE and audience.sees(neighbour)]
 
 
 @dataclass(frozen=True)
@@ -183,12 +185,14 @@ def changes_of(
         NotAMember, NotAllowed: the principal may see nothing of the subject.
     """
     [audience] = audiences(principal, [subject], stores)
-    found = [one for one in stores.catalog.facts.through_time(subject, entity, attribute) if audience.sees(one)]
-    known = {memory.id: memory for memory in found}
+    memories = [
+        memory for memory in stores.catalog.facts.through_time(subject, entity, attribute) if audience.sees(memory)
+    ]
+    by_id = {memory.id: memory for memory in memories}
     name = folded_name(entity)
     spans = []
-    for memory in found:
-        successor = known.get(memory.superseded_by) if memory.superseded_by else None
+    for memory in memories:
+        successor = by_id.get(memory.superseded_by) if memory.superseded_by else None
         holds = memory.status is Status.ACTIVE
         until = None if holds else successor.said_at if successor else memory.updated_at
         spans += [

@@ -103,7 +103,7 @@ def retrieve(
     question = _read(query, subjects, stores)
     SEARCH_SECONDS.labels("read").observe(time.monotonic() - began)
     hits: list[Hit] = []
-    known: set[uuid.UUID] = set()
+    ranked_ids: set[uuid.UUID] = set()
     sureness: float | None = None
     for pool in _POOLS:
         proposed = _propose(asked, question, filters, pool, stores)
@@ -113,12 +113,12 @@ def retrieve(
                 count_search(time.monotonic() - began, 0)
                 return []
         ranked = _ranked(proposed, stores, now)
-        for memory in _told([id_ for id_ in ranked if id_ not in known], asked, filters, stores):
+        for memory in _told([id_ for id_ in ranked if id_ not in ranked_ids], asked, filters, stores):
             why = _why(memory, proposed, ranked[memory.id], sureness) if explain else None
             hits.append(Hit(memory, proposed.similarity(memory.id), ranked[memory.id].total, why))
             if len(hits) == offset + limit:
                 break
-        known |= ranked.keys()
+        ranked_ids |= ranked.keys()
         if len(hits) == offset + limit or proposed.is_everything:
             break
     page = hits[offset:]

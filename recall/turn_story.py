@@ -36,14 +36,14 @@ def turn_stories(subject: Subject, turn_ids: Sequence[str], catalog: Catalog) ->
     named = {entry.memory_id for record in records.values() for entry in record.audit if entry.memory_id}
     memories = catalog.memories(subject, named)
     replaced = catalog.memories(subject, {id_ for memory in memories.values() for id_ in memory.supersedes})
-    known = {id_: one for id_, one in (memories | replaced).items() if one.status is not Status.DELETED}
-    return {turn_id: TurnStory(record, _steps(record, known)) for turn_id, record in records.items()}
+    kept = {id_: memory for id_, memory in (memories | replaced).items() if memory.status is not Status.DELETED}
+    return {turn_id: TurnStory(record, _steps(record, kept)) for turn_id, record in records.items()}
 
 
-def _steps(record: TurnRecord, known: dict[uuid.UUID, Memory]) -> tuple[Step, ...]:
+def _steps(record: TurnRecord, kept: dict[uuid.UUID, Memory]) -> tuple[Step, ...]:
     steps = []
     for entry in record.audit:
-        memory = known.get(entry.memory_id) if entry.memory_id else None
+        memory = kept.get(entry.memory_id) if entry.memory_id else None
         ids = memory.supersedes if memory else ()
-        steps.append(Step(entry, memory, tuple(known[id_] for id_ in ids if id_ in known)))
+        steps.append(Step(entry, memory, tuple(kept[id_] for id_ in ids if id_ in kept)))
     return tuple(steps)

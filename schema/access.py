@@ -32,7 +32,7 @@ class ApiKey(Value):
 
     @property
     def principal(self) -> Principal:
-        """Who asks with it."""
+        """Return who asks with it."""
         return Principal(
             tenant_id=self.tenant_id,
             user_id=self.user_id,

@@ -68,11 +68,11 @@ class Document(Value):
 
     @property
     def labels(self) -> Labels:
-        """What decides who may see it."""
+        """Return what decides who may see it."""
         return Labels(self.visibility, self.author_id or self.subject_id)
 
     def content_digest(self) -> str:
-        """SHA-256 of what is embedded and shown: the content, its form, its pages and the title."""
+        """Return the SHA-256 of what is embedded and shown: the content, its form, its pages and the title."""
         whole = json.dumps([self.content, self.media_type, self.pages, self.title])
         return hashlib.sha256(whole.encode()).hexdigest()
 
@@ -154,7 +154,7 @@ class KeptDocument(Document):
 
     @property
     def state(self) -> DocumentState:
-        """Where it stands."""
+        """Return where it stands."""
         if self.failure == BLOCKED_TOPIC:
             return DocumentState.REFUSED
         if self.quarantined:
@@ -165,7 +165,7 @@ class KeptDocument(Document):
 
     @property
     def is_screened(self) -> bool:
-        """Whether a worker has masked what may not be kept of its content; until then it is told to nobody."""
+        """Return whether a worker has masked what may not be kept of its content; until then it is told to nobody."""
         return self.quarantined or self.indexed_digest == self.digest
 
     def page_of(self, start: int) -> int | None:
@@ -199,12 +199,12 @@ class Chunk(Value):
 
     @property
     def labels(self) -> Labels:
-        """What decides who may see it."""
+        """Return what decides who may see it."""
         return Labels(self.visibility, self.author_id)
 
     @property
     def index_key(self) -> uuid.UUID:
-        """Where it lies in the index."""
+        """Return where it lies in the index."""
         return self.id
 
 

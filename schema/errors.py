@@ -178,7 +178,7 @@ class UnderLegalHold(Refused):
             if ids
         )
         lift = [*(["ID"] if self.ids else []), *(["--user SUBJECT --document ID"] if self.documents else [])]
-        commands = " and ".join(f"`afterturn holds lift {what} --why ...`" for what in lift)
+        commands = " and ".join(f"`afterturn holds lift {argument} --why ...`" for argument in lift)
         return f"nothing was erased: {held}. If they may go, lift the holds first: {commands}"
 
     def _listed(self, ids: Sequence[str]) -> str:

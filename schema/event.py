@@ -46,8 +46,8 @@ class Event(Value):
 
     @property
     def voids(self) -> str | None:
-        """The id of the memory or review of which no earlier event may be told any more: one that is gone, a memory
-        that is told `anew` without what was forgotten, or what was merged into another."""
+        """Return the id of the memory or review of which no earlier event may be told any more: one that is gone, a
+        memory that is told `anew` without what was forgotten, or what was merged into another."""
         if self.name is EventName.MERGED:
             # What the hot path noted is told as what it became from now on.
             return str(self.payload["from"])

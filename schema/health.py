@@ -26,20 +26,20 @@ class HealthCheck:
 
 
 def fine(part: str, found: str) -> HealthCheck:
-    """It is as it should be."""
+    """Return the check of a part that is as it should be."""
     return HealthCheck(part, HealthStatus.OK, found)
 
 
 def warning(part: str, found: str, hint: str) -> HealthCheck:
-    """It works, and will not always."""
+    """Return the check of a part that works, and will not always."""
     return HealthCheck(part, HealthStatus.WARNING, found, hint)
 
 
 def failed(part: str, found: str, hint: str) -> HealthCheck:
-    """It does not work."""
+    """Return the check of a part that does not work."""
     return HealthCheck(part, HealthStatus.FAILED, found, hint)
 
 
 def skipped(part: str, found: str) -> HealthCheck:
-    """It was not looked at, or is not set."""
+    """Return the check of a part that was not looked at, or is not set."""
     return HealthCheck(part, HealthStatus.SKIPPED, found)

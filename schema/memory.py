@@ -179,7 +179,7 @@ class Memory(Value):
 
     @property
     def labels(self) -> Labels:
-        """What decides who may see it."""
+        """Return what decides who may see it."""
         author_id = self.author_id or self.subject_id
         return effective_labels(self.visibility, author_id, self.agent_id, is_private=self.private)
 
@@ -204,5 +204,5 @@ def index_key(subject_id: str, type_: MemoryType, id_: uuid.UUID) -> uuid.UUID:
 
 
 def utc_iso(moment: datetime) -> str:
-    """ISO 8601 with the zone and to the second, for people to read."""
+    """Return a moment in ISO 8601, with the zone and to the second, for people to read."""
     return moment.isoformat(timespec="seconds")

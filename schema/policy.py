@@ -202,7 +202,7 @@ class Policy(Value):
     )
 
     def on_scale_of(self, thresholds: Thresholds) -> Policy:
-        """This policy with an embedder's thresholds wherever none was set by hand.
+        """Return this policy with an embedder's thresholds wherever none was set by hand.
 
         Raises:
             ValueError: a threshold set by hand contradicts one of the embedder's.

@@ -80,8 +80,8 @@ class Review(Value):
     ) -> Self:
         """Return an open review of a candidate; asked for twice, it is one. `about` names what it is about where it
         came of more and more turns."""
-        what = about or f"{candidate.ordinal}:{candidate.turn_id}"
-        key = f"afterturn:review:{subject.key}:{asked_by.value}:{what}"
+        topic = about or f"{candidate.ordinal}:{candidate.turn_id}"
+        key = f"afterturn:review:{subject.key}:{asked_by.value}:{topic}"
         return cls(
             id=uuid.uuid5(uuid.NAMESPACE_URL, key),
             **subject.model_dump(),

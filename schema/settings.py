@@ -102,17 +102,17 @@ def _explain(error: ValidationError) -> str:
     lines = []
     for problem in error.errors():
         field = str(problem["loc"][0]) if problem["loc"] else ""
-        known = field in Settings.model_fields or field in Policy.model_fields
-        name = variable_of(field) if known else field or "settings"
+        is_setting = field in Settings.model_fields or field in Policy.model_fields
+        name = variable_of(field) if is_setting else field or "settings"
         given = f", not {problem['input']!r}" if problem["type"] != "value_error" and field else ""
         lines.append(f"{name}: {problem['msg'].removeprefix('Value error, ')}{given}")
     return "\n".join(lines)
 
 
 def _refuse_unknown_variables() -> None:
-    known = {variable_of(field) for field in Settings.model_fields}
+    variables = {variable_of(field) for field in Settings.model_fields}
     given = {*os.environ, *dotenv_values(".env")}
-    unknown = sorted(name for name in given if name.startswith(PREFIX) and name not in known)
+    unknown = sorted(name for name in given if name.startswith(PREFIX) and name not in variables)
     if not unknown:
         return
     way_out = "`afterturn settings` lists them all"

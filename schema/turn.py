@@ -126,7 +126,10 @@ class Turn(Value):
                 f"the turn has {size:,} bytes of text and at most {MAX_TURN_BYTES:,} are taken; "
                 "send a longer text as a document"
             )
-        pointers = sum(len(one.uri) + len(one.media_type) + len(one.title or "") for one in self.attachments)
+        pointers = sum(
+            len(attachment.uri) + len(attachment.media_type) + len(attachment.title or "")
+            for attachment in self.attachments
+        )
         names = sum(len(message.name or "") for message in self.messages)
         if size + 4 * (pointers + names) > MAX_WHOLE_TURN_BYTES:
             raise ValueError(

@@ -11,10 +11,10 @@ def http_url(url: str) -> str:
     Raises:
         ValueError: it is none, or holds a password.
     """
-    parts = urlsplit(url)
-    if parts.scheme not in {"http", "https"} or not parts.hostname:
+    parsed = urlsplit(url)
+    if parsed.scheme not in {"http", "https"} or not parsed.hostname:
         raise ValueError("must start with http:// or https:// and a host")
-    if parts.username or parts.password:
+    if parsed.username or parsed.password:
         raise ValueError("must hold no password; a key has a setting of its own")
     return url
 
@@ -25,16 +25,16 @@ def webhook_url(url: str) -> str:
     Raises:
         ValueError: nothing can be sent there.
     """
-    parts = urlsplit(http_url(url))
-    if parts.fragment or not url.isascii() or not url.isprintable() or " " in url or parts.port == 0:
+    parsed = urlsplit(http_url(url))
+    if parsed.fragment or not url.isascii() or not url.isprintable() or " " in url or parsed.port == 0:
         raise ValueError("must be the address of a server: ASCII, without spaces and without a part behind #")
     return url
 
 
 def without_password(url: str) -> str:
     """Return a URL as it may be shown."""
-    parts = urlsplit(url)
-    if parts.password is None:
+    parsed = urlsplit(url)
+    if parsed.password is None:
         return url
-    host = parts.netloc.rpartition("@")[2]
-    return parts._replace(netloc=f"{parts.username or ''}:***@{host}").geturl()
+    host = parsed.netloc.rpartition("@")[2]
+    return parsed._replace(netloc=f"{parsed.username or ''}:***@{host}").geturl()

@@ -95,9 +95,9 @@ class CircuitBreaker:
                 self._become(State.HALF_OPEN)
 
     def _refuse(self) -> None:
-        left = self._opened_at + self._open_seconds - self._clock()
-        if self._state is State.HALF_OPEN or (self._state is State.OPEN and left > 0):
-            raise CircuitOpen(self.part, max(left, 0.0))
+        remaining = self._opened_at + self._open_seconds - self._clock()
+        if self._state is State.HALF_OPEN or (self._state is State.OPEN and remaining > 0):
+            raise CircuitOpen(self.part, max(remaining, 0.0))
 
     def _failed(self) -> None:
         with self._lock:

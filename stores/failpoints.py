@@ -70,8 +70,8 @@ def _from_environment() -> Callable[[Failpoint], None]:
         return _go_on
 
     def hit(point: Failpoint) -> None:
-        for one in hits:
-            one(point)
+        for action in hits:
+            action(point)
 
     return hit
 

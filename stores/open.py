@@ -48,7 +48,7 @@ class Stores:
 
     @cached_property
     def fulltext(self) -> FullText:
-        """Finds memories by their words; made at the first search, and always of this catalog."""
+        """Return what finds memories by their words; made at the first search, and always of this catalog."""
         return FullText(self.catalog.summaries)
 
     @cached_property
@@ -82,7 +82,11 @@ def open_stores(settings: Settings, *, makes_catalog: bool = True) -> Stores:
         engine,
         index if isinstance(index, TransactionalIndex) else None,
         graph,
-        transactional_beside={family: one for family, one in beside.items() if isinstance(one, TransactionalIndex)},
+        transactional_beside={
+            family: beside_index
+            for family, beside_index in beside.items()
+            if isinstance(beside_index, TransactionalIndex)
+        },
     )
     return Stores(
         settings=settings,

@@ -68,10 +68,10 @@ class Endpoint:
             EndpointUnavailable, EndpointRefused
         """
         deadline = deadline or time.monotonic() + self._timeout
-        left = deadline - time.monotonic()
-        if left <= 0:
+        remaining = deadline - time.monotonic()
+        if remaining <= 0:
             raise EndpointUnavailable("no time is left to ask the endpoint")
-        timeout = httpx.Timeout(left, connect=min(left, _CONNECT_SECONDS))
+        timeout = httpx.Timeout(remaining, connect=min(remaining, _CONNECT_SECONDS))
         try:
             with self._client.stream("POST", path, json=body, timeout=timeout) as response:
                 content = _read(response, deadline)
@@ -90,27 +90,29 @@ class Endpoint:
 
 
 def _read(response: httpx.Response, deadline: float) -> bytes:
-    parts, size = [], 0
+    pieces, size = [], 0
     for part in response.iter_bytes():
-        parts.append(part)
+        pieces.append(part)
         size += len(part)
         if size > _MAX_ANSWER_BYTES:
             raise EndpointUnavailable(f"the endpoint's answer is longer than {_MAX_ANSWER_BYTES:,} bytes")
         if time.monotonic() > deadline:
             raise EndpointUnavailable("the endpoint did not finish its answer in time")
-    return b"".join(parts)
+    return b"".join(pieces)
 
 
 def _failure(response: httpx.Response, content: bytes) -> EndpointUnavailable | EndpointRefused:
     status = response.status_code
     error = (_object(content) or {}).get("error")
-    told = error if isinstance(error, dict) else {}
-    codes = [code for code in (told.get("code"), told.get("type")) if isinstance(code, str) and _CODE.fullmatch(code)]
-    said = f"the endpoint answered {status}" + (f" ({codes[0]})" if codes else "")
+    problem = error if isinstance(error, dict) else {}
+    codes = [
+        code for code in (problem.get("code"), problem.get("type")) if isinstance(code, str) and _CODE.fullmatch(code)
+    ]
+    message = f"the endpoint answered {status}" + (f" ({codes[0]})" if codes else "")
     if status in _PASSING or status >= 500:
-        return EndpointUnavailable(said, retry_after=_retry_after(response), status=status)
-    parameter = told.get("param")
-    return EndpointRefused(said, status=status, parameter=parameter if isinstance(parameter, str) else None)
+        return EndpointUnavailable(message, retry_after=_retry_after(response), status=status)
+    parameter = problem.get("param")
+    return EndpointRefused(message, status=status, parameter=parameter if isinstance(parameter, str) else None)
 
 
 def _object(content: bytes) -> dict[str, Any] | None:

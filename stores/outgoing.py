@@ -123,8 +123,8 @@ class _BoundStream(httpcore.NetworkStream):
     def start_tls(
         self, ssl_context: ssl.SSLContext, server_hostname: str | None = None, timeout: float | None = None
     ) -> httpcore.NetworkStream:
-        left = _left(self._deadline, timeout)
-        return _BoundStream(self._stream.start_tls(ssl_context, server_hostname, left), self._deadline)
+        remaining = _left(self._deadline, timeout)
+        return _BoundStream(self._stream.start_tls(ssl_context, server_hostname, remaining), self._deadline)
 
     def get_extra_info(self, info: str) -> Any:
         return self._stream.get_extra_info(info)
@@ -160,11 +160,11 @@ class _CheckedBackend(httpcore.NetworkBackend):
         raise failed
 
     def _checked(self, host: str, port: int) -> list[Address]:
-        found = _resolved(host, port, _left(self._deadline, _RESOLVE_SECONDS))
-        allowed = [address for address in found if is_allowed(address, self._networks)]
+        addresses = _resolved(host, port, _left(self._deadline, _RESOLVE_SECONDS))
+        allowed = [address for address in addresses if is_allowed(address, self._networks)]
         if self._is_plain:
             allowed = [address for address in allowed if any(address in network for network in self._networks)]
-        if found and not allowed:
+        if addresses and not allowed:
             raise Undelivered("private_address")
         return allowed
 
@@ -172,18 +172,18 @@ class _CheckedBackend(httpcore.NetworkBackend):
 def _resolved(host: str, port: int, seconds: float) -> list[Address]:
     """Return the addresses of a host within some seconds. The system's resolver knows no deadline, so it is asked in a
     thread that nobody waits for longer."""
-    found: queue.SimpleQueue[list[Address]] = queue.SimpleQueue()
+    resolved: queue.SimpleQueue[list[Address]] = queue.SimpleQueue()
 
     def look_up() -> None:
         try:
             answers = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
         except (OSError, UnicodeError):
             answers = []
-        found.put([ip_address(str(place[0])) for *_, place in answers])
+        resolved.put([ip_address(str(sockaddr[0])) for *_, sockaddr in answers])
 
     threading.Thread(target=look_up, name="resolve", daemon=True).start()
     try:
-        addresses = found.get(timeout=seconds)
+        addresses = resolved.get(timeout=seconds)
     except queue.Empty as error:
         raise Undelivered("timeout") from error
     if not addresses:
@@ -206,10 +206,10 @@ def _inner(address: Address) -> IPv4Address | None:
 
 
 def _left(deadline: float, timeout: float | None) -> float:
-    left = deadline - time.monotonic()
-    if left <= 0:
+    remaining = deadline - time.monotonic()
+    if remaining <= 0:
         raise Undelivered("timeout")
-    return left if timeout is None else min(left, timeout)
+    return remaining if timeout is None else min(remaining, timeout)
 
 
 def _seconds(retry_after: bytes | None) -> float | None:

@@ -119,15 +119,15 @@ def state_of(error: DBAPIError) -> str | None:
     state: str | None = getattr(error.orig, "sqlstate", None)
     if state is not None:
         return state
-    said = str(error.orig)
-    found = {
+    message = str(error.orig)
+    state_by_words = {
         "password authentication failed": "28P01",
         "pg_hba.conf": "28000",
         "does not exist": "3D000",
         "too many clients": "53300",
         "remaining connection slots": "53300",
     }
-    return next((state for words, state in found.items() if words in said), None)
+    return next((state for words, state in state_by_words.items() if words in message), None)
 
 
 def is_passing(error: DBAPIError) -> bool:

@@ -148,8 +148,8 @@ def request_indexing(app: Celery, subject: Subject, document_id: str) -> None:
     Raises:
         BrokerOutage: the broker does not take it; the sweep finds the document.
     """
-    place = [subject.tenant_id, subject.subject_id, document_id]
-    _send(app, INDEX_DOCUMENT, place, NIGHTLY_QUEUE, "one document", priority=_BEFORE_NIGHTS)
+    arguments = [subject.tenant_id, subject.subject_id, document_id]
+    _send(app, INDEX_DOCUMENT, arguments, NIGHTLY_QUEUE, "one document", priority=_BEFORE_NIGHTS)
 
 
 def request_webhooks(app: Celery, endpoint_id: str) -> None:

@@ -36,7 +36,7 @@ def drop_messages(redis: Redis, is_meant: IsMeant) -> int:
 
 def count_messages(redis: Redis, is_meant: IsMeant) -> int:
     """Return how many turns in the queue, or in the hands of workers, are meant."""
-    return sum(is_meant(*one) for one in _all(redis))
+    return sum(is_meant(*message) for message in _all(redis))
 
 
 def _all(redis: Redis) -> Iterator[tuple[str, Any]]:

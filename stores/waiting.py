@@ -76,18 +76,18 @@ def _messages(redis: Redis) -> dict[str, WaitingMessage]:
         pipeline.lrange(name, 0, -1)
     pipeline.hvals("unacked")
     *lists, in_hand = cast(list[list[bytes]], pipeline.execute())
-    found: dict[str, WaitingMessage] = {}
+    messages: dict[str, WaitingMessage] = {}
     for entry in in_hand:
         envelope: Any = json.loads(entry)[0]
         id_, turn = message_of(json.dumps(envelope).encode())
         if turn is not None:
-            found[id_] = WaitingMessage(queue=INGEST_QUEUE, message=json.dumps(envelope))
+            messages[id_] = WaitingMessage(queue=INGEST_QUEUE, message=json.dumps(envelope))
     for name, texts in zip(INGEST_LISTS, lists, strict=True):
         for text in reversed(texts):
             id_, turn = message_of(text)
             # What is no message of a task is kept too: a worker makes a dead letter of it.
             if turn is not None or not id_:
-                found.setdefault(
+                messages.setdefault(
                     id_ or text.decode(errors="replace"), WaitingMessage(queue=name, message=text.decode())
                 )
-    return found
+    return messages

@@ -66,13 +66,13 @@ def admitted(
     What is said to an agent that does not remember is skipped, unless it orders something of the memory.
     """
     asked = {conversation: question.text for conversation, question in context.questions.items()}
-    admission = admit_for_model if for_model else admit
+    admit_turn = admit_for_model if for_model else admit
     with_admission = []
     for turn in turns:
-        said = admission(turn, asked.pop(turn.conversation_id, ""))
-        if not settings.switches_of(turn.agent_id).creator and not orders_something(said):
-            said = Admission(action=AdmissionAction.SKIP, reasons=(_AGENT_DISABLED,))
-        with_admission.append(AdmittedTurn(turn, said))
+        admission = admit_turn(turn, asked.pop(turn.conversation_id, ""))
+        if not settings.switches_of(turn.agent_id).creator and not orders_something(admission):
+            admission = Admission(action=AdmissionAction.SKIP, reasons=(_AGENT_DISABLED,))
+        with_admission.append(AdmittedTurn(turn, admission))
         if text := _last_words(turn):
             asked[turn.conversation_id] = text
     return with_admission
@@ -87,8 +87,8 @@ def with_known(turns: Sequence[AdmittedTurn], conversation: Context, context: Wo
     """
     subject = turns[0].turn.subject
     newest = context.catalog.list_memories(subject, limit=_KNOWN)
-    found = {memory.id: memory for memory in newest}
-    chosen = list(found)
+    memories = {memory.id: memory for memory in newest}
+    chosen = list(memories)
     if len(newest) == _KNOWN:
         near: dict[uuid.UUID, float] = {}
         for vector in context.embedder.embed(_sought(turns, conversation)):
@@ -96,21 +96,25 @@ def with_known(turns: Sequence[AdmittedTurn], conversation: Context, context: Wo
                 near[hit.memory_id] = max(near.get(hit.memory_id, -1.0), hit.similarity)
         nearest = [id_ for id_ in sorted(near, key=lambda id_: -near[id_]) if id_ not in chosen[:_NEWEST]]
         chosen = list(dict.fromkeys((*nearest[: _KNOWN - _NEWEST], *chosen)))[:_KNOWN]
-        found |= context.catalog.memories(subject, set(chosen) - found.keys())
-    known = [found[id_] for id_ in chosen if id_ in found and found[id_].status is Status.ACTIVE]
-    shown = tuple(KnownMemory(id=one.id, summary=one.summary, said_at=one.said_at) for one in known)
+        memories |= context.catalog.memories(subject, set(chosen) - memories.keys())
+    active = [memories[id_] for id_ in chosen if id_ in memories and memories[id_].status is Status.ACTIVE]
+    shown = tuple(KnownMemory(id=memory.id, summary=memory.summary, said_at=memory.said_at) for memory in active)
     return conversation.model_copy(update={"known": shown})
 
 
 def _sought(turns: Sequence[AdmittedTurn], conversation: Context) -> list[str]:
     """Return what the user says in each turn; a short answer with what was said before it."""
-    before = {one.conversation_id: one.lines[-1][1] for one in conversation.recent if one.lines}
+    before = {
+        recent_turn.conversation_id: recent_turn.lines[-1][1]
+        for recent_turn in conversation.recent
+        if recent_turn.lines
+    }
     texts = []
-    for one in turns:
-        said = one.turn.text_of("user")[:_MAX_SOUGHT_CHARS]
-        if one.admission.action is not AdmissionAction.SKIP and said.strip():
-            texts.append(f"{before.get(one.turn.conversation_id, '')} {said}".strip())
-        before[one.turn.conversation_id] = said
+    for admitted_turn in turns:
+        spoken = admitted_turn.turn.text_of("user")[:_MAX_SOUGHT_CHARS]
+        if admitted_turn.admission.action is not AdmissionAction.SKIP and spoken.strip():
+            texts.append(f"{before.get(admitted_turn.turn.conversation_id, '')} {spoken}".strip())
+        before[admitted_turn.turn.conversation_id] = spoken
     return texts
 
 
@@ -119,18 +123,18 @@ def recent_after(
 ) -> dict[str, tuple[RecentTurn, ...]]:
     """Return the last turns of these conversations: screened, cut short, and none that must not be kept."""
     kept: dict[str, tuple[RecentTurn, ...]] = {}
-    for one in context.recent:
-        kept[one.conversation_id] = (*kept.get(one.conversation_id, ()), one)
-    for said in turns:
-        before = kept.get(said.turn.conversation_id, ())
-        now = _recent(said, preferences, policy)
-        kept[said.turn.conversation_id] = (*before, *([now] if now else []))[-MAX_RECENT_TURNS:]
-    return {said.turn.conversation_id: kept[said.turn.conversation_id] for said in turns}
+    for recent_turn in context.recent:
+        kept[recent_turn.conversation_id] = (*kept.get(recent_turn.conversation_id, ()), recent_turn)
+    for admitted_turn in turns:
+        before = kept.get(admitted_turn.turn.conversation_id, ())
+        now = _recent(admitted_turn, preferences, policy)
+        kept[admitted_turn.turn.conversation_id] = (*before, *([now] if now else []))[-MAX_RECENT_TURNS:]
+    return {admitted_turn.turn.conversation_id: kept[admitted_turn.turn.conversation_id] for admitted_turn in turns}
 
 
-def _recent(one: AdmittedTurn, preferences: SpokenPreferences, policy: Policy) -> RecentTurn | None:
-    turn = one.turn
-    if _NOT_KEPT & set(one.admission.reasons) or turn.turn_id in preferences.withheld:
+def _recent(admitted_turn: AdmittedTurn, preferences: SpokenPreferences, policy: Policy) -> RecentTurn | None:
+    turn = admitted_turn.turn
+    if _NOT_KEPT & set(admitted_turn.admission.reasons) or turn.turn_id in preferences.withheld:
         return None
     lines: list[tuple[Literal["user", "assistant"], str]] = []
     for message in turn.messages:

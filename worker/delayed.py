@@ -59,13 +59,13 @@ class DelayedNotifications:
                 _log.warning("not_notified", stage="mailbox", error=type(error).__name__)
 
     def _next(self) -> str | None:
-        """Wait for the next that is due; None when it is over."""
+        """Return the next that is due, having waited for it; None when it is over."""
         with self._changed:
             while not self._stopped:
                 if not self._due:
                     self._changed.wait()
-                elif (left := self._due[0][0] - time.monotonic()) > 0:
-                    self._changed.wait(left)
+                elif (seconds := self._due[0][0] - time.monotonic()) > 0:
+                    self._changed.wait(seconds)
                 else:
                     return heapq.heappop(self._due)[1]
         return None

@@ -49,12 +49,12 @@ def drain(subject: Subject, context: WorkerContext, leases: LeaseKeeper) -> None
     settings = context.settings
     batch = context.mailbox.acquire(subject, settings.memory_batch_turns, settings.lease_seconds)
     count_takeover(batch)
-    for left in reversed(range(_BATCHES_A_VISIT)):
+    for remaining in reversed(range(_BATCHES_A_VISIT)):
         if batch is None:
             return
         with leases.keeping(batch.lease), in_batch([parked.turn_id for parked in batch.turns]):
             hit("after_acquire")
-            batch = _next(batch, context, limit=settings.memory_batch_turns if left else 0)
+            batch = _next(batch, context, limit=settings.memory_batch_turns if remaining else 0)
 
 
 def _next(batch: Batch, context: WorkerContext, *, limit: int) -> Batch | None:
@@ -109,7 +109,7 @@ def _work(batch: Batch, context: WorkerContext) -> None:
     if not received:
         return
     try:
-        _process([one for _, one in received], batch.lease, context)
+        _process([received_turn for _, received_turn in received], batch.lease, context)
     except (LeaseLost, StaleFence):
         raise
     except Exception as error:
@@ -140,9 +140,9 @@ def _given_up(parked: ParkedTurn, context: WorkerContext) -> tuple[DeadLetterRea
 
 
 def _one_by_one(received: Sequence[tuple[ParkedTurn, ReceivedTurn]], lease: Lease, context: WorkerContext) -> None:
-    for parked, one in received:
+    for parked, received_turn in received:
         try:
-            process([one], lease, context, datetime.now(UTC))
+            process([received_turn], lease, context, datetime.now(UTC))
         except (LeaseLost, StaleFence):
             raise
         except ConflictingTurn as error:

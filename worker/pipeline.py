@@ -97,7 +97,7 @@ def process(received: Sequence[ReceivedTurn], lease: Lease, context: WorkerConte
     # First what was noted, then what was erased: so what is erased between is missed when it is settled.
     noted = noted_of(subject, [arrived.turn.turn_id for arrived in received], context)
     fresh, too_late = _fresh(received, subject, context)
-    refused = tuple(_refused(one, now) for one in too_late)
+    refused = tuple(_refused(late, now) for late in too_late)
     if not fresh:
         if refused or noted:
             draft = Draft(subject, now, context.policy.version, by=_WORKER)
@@ -185,9 +185,9 @@ def _fresh(
     fresh, too_late = list[ReceivedTurn](), list[ReceivedTurn]()
     for arrived in received:
         turn = arrived.turn
-        if turn.turn_id in processed or any(one.covers(turn, arrived.arrived_at) for one in erased):
+        if turn.turn_id in processed or any(tombstone.covers(turn, arrived.arrived_at) for tombstone in erased):
             continue
-        (too_late if any(one.refuses(turn, tolerance) for one in erased) else fresh).append(arrived)
+        (too_late if any(tombstone.refuses(turn, tolerance) for tombstone in erased) else fresh).append(arrived)
     return fresh, too_late
 
 

@@ -81,8 +81,8 @@ def send_due(
             claimed = stores.catalog.webhooks.claim(endpoint_id, now, in_hand, _AT_A_TIME)
             if not claimed:
                 return
-            keys = [one.secret for one in stores.catalog.webhooks.secrets(endpoint_id) if not _is_over(one.until, now)]
-            list(pool.map(lambda one: _send(one, endpoint, keys, stores, outgoing, clock), claimed))  # noqa: B023
+            keys = [key.secret for key in stores.catalog.webhooks.secrets(endpoint_id) if not _is_over(key.until, now)]
+            list(pool.map(lambda delivery: _send(delivery, endpoint, keys, stores, outgoing, clock), claimed))  # noqa: B023
 
 
 def _is_over(until: datetime | None, now: datetime) -> bool:
@@ -147,10 +147,10 @@ def _body(delivery: Delivery, endpoint: WebhookEndpoint, stores: Stores) -> str 
     labels = memory.labels if memory else None
     if not may_be_told(delivery.name, names_memory=names_memory, labels=labels):
         return None
-    told: dict[str, Any] = {"tenant_id": delivery.tenant_id, "subject_id": delivery.subject_id, **delivery.payload}
+    data: dict[str, Any] = {"tenant_id": delivery.tenant_id, "subject_id": delivery.subject_id, **delivery.payload}
     if endpoint.with_summaries and memory and memory.status in _TOLD and not memory.suppressed:
-        told["summary"] = memory.summary
-    message = {"type": delivery.name.value, "timestamp": delivery.at.isoformat(), "data": told}
+        data["summary"] = memory.summary
+    message = {"type": delivery.name.value, "timestamp": delivery.at.isoformat(), "data": data}
     return json.dumps(message, ensure_ascii=False, separators=(",", ":"))
 
 

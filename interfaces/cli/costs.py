@@ -67,7 +67,7 @@ def costs(
         sums = added_up(catalog.costs.calls(tenant, since, user), by)
     prices = settings.llm_price_prompt, settings.llm_price_completion
     if as_json:
-        print_json([_json(by, place, found, prices) for place, found in sums.items()])
+        print_json([_json(by, group, total, prices) for group, total in sums.items()])
         return
     if not sums:
         console.print(f"no call of a language model is known of the last {days} days")
@@ -76,13 +76,13 @@ def costs(
     table.add_column("day (UTC)" if by is By.DAY else "user, conversation", ratio=1)
     for column in ("calls", "prompt tokens", "completion tokens", "cost"):
         table.add_column(column, no_wrap=True, justify="right")
-    for place, found in sums.items():
-        money = found.cost(prices)
+    for group, total in sums.items():
+        money = total.cost(prices)
         table.add_row(
-            ", ".join(place),
-            f"{found.calls:,.10g}",
-            f"{found.prompt_tokens:,.0f}",
-            f"{found.completion_tokens:,.0f}",
+            ", ".join(group),
+            f"{total.calls:,.10g}",
+            f"{total.prompt_tokens:,.0f}",
+            f"{total.completion_tokens:,.0f}",
             "not known" if money is None else f"{money:,.4f}",
         )
     console.print(table)
@@ -99,20 +99,20 @@ def added_up(calls: Iterable[CountedCall], by: By) -> dict[tuple[str, ...], Sum]
         turns = sum(call.turns.values())
         for conversation, of_it in call.turns.items():
             day = (call.at.date().isoformat(),)
-            found = sums[day if by is By.DAY else (call.subject_id, conversation or _NOT_KEPT)]
+            total = sums[day if by is By.DAY else (call.subject_id, conversation or _NOT_KEPT)]
             share = of_it / turns
-            found.calls += share
-            found.prompt_tokens += call.prompt_tokens * share
-            found.completion_tokens += call.completion_tokens * share
+            total.calls += share
+            total.prompt_tokens += call.prompt_tokens * share
+            total.completion_tokens += call.completion_tokens * share
     return dict(sorted(sums.items(), reverse=by is By.DAY))
 
 
-def _json(by: By, place: tuple[str, ...], found: Sum, prices: tuple[float, float]) -> dict[str, object]:
-    named = {"day": place[0]} if by is By.DAY else dict(zip(("user_id", "conversation_id"), place, strict=True))
+def _json(by: By, group: tuple[str, ...], total: Sum, prices: tuple[float, float]) -> dict[str, object]:
+    named = {"day": group[0]} if by is By.DAY else dict(zip(("user_id", "conversation_id"), group, strict=True))
     return {
         **named,
-        "calls": round(found.calls, 3),
-        "prompt_tokens": round(found.prompt_tokens),
-        "completion_tokens": round(found.completion_tokens),
-        "cost": found.cost(prices),
+        "calls": round(total.calls, 3),
+        "prompt_tokens": round(total.prompt_tokens),
+        "completion_tokens": round(total.completion_tokens),
+        "cost": total.cost(prices),
     }

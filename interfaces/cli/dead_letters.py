@@ -90,13 +90,13 @@ def show(
 ) -> None:
     """Show one whole: the reason, and the turn as it came."""
     with _open() as office:
-        [found] = _chosen(office.letters, [letter], everything=False)
+        [chosen] = _chosen(office.letters, [letter], everything=False)
     if as_json:
-        print_json(_head(found) | {"turn": found.turn})
+        print_json(_head(chosen) | {"turn": chosen.turn})
         return
-    said = found.turn if isinstance(found.turn, str) else json.dumps(found.turn, ensure_ascii=False, indent=2)
+    turn_text = chosen.turn if isinstance(chosen.turn, str) else json.dumps(chosen.turn, ensure_ascii=False, indent=2)
     console.print(
-        Panel(Text(said), title=Text(found.reason), title_align="left", subtitle=f"since {utc_iso(found.at)}")
+        Panel(Text(turn_text), title=Text(chosen.reason), title_align="left", subtitle=f"since {utc_iso(chosen.at)}")
     )
 
 
@@ -163,7 +163,7 @@ def _chosen(letters: Sequence[DeadLetter], ids: Sequence[str] | None, *, everyth
     for given in ids:
         matching = [letter for letter in letters if letter.id.startswith(given)]
         if len(matching) != 1:
-            what = "several letters" if matching else "no letter"
-            raise typer.BadParameter(f"{given!r} names {what}; `afterturn dead-letters list` has the ids")
+            description = "several letters" if matching else "no letter"
+            raise typer.BadParameter(f"{given!r} names {description}; `afterturn dead-letters list` has the ids")
         chosen += matching
     return chosen

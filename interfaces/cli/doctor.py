@@ -46,31 +46,31 @@ def doctor(
     Like the start of a worker it makes what is missing in the data folder and the index, and nothing else. The exit
     code is 1 when a check fails.
     """
-    found = run_health_checks(call_llm=call_llm, fleet=not before_start, tend=tend)
-    broken = [one for one in found if one.status is HealthStatus.FAILED]
+    checks = run_health_checks(call_llm=call_llm, fleet=not before_start, tend=tend)
+    broken = [check for check in checks if check.status is HealthStatus.FAILED]
     if as_json:
-        print_json({"ok": not broken, "findings": [_for_json(one) for one in found]})
+        print_json({"ok": not broken, "findings": [_for_json(check) for check in checks]})
     else:
-        width = max(len(one.part) for one in found)
-        for one in found:
-            _print(one, width)
-        warnings = sum(one.status is HealthStatus.WARNING for one in found)
-        told = f"{len(broken)} to mend" if broken else "all works"
-        console.print(f"{told}{f', {warnings} to look at' if warnings else ''}")
+        width = max(len(check.part) for check in checks)
+        for check in checks:
+            _print(check, width)
+        warnings = sum(check.status is HealthStatus.WARNING for check in checks)
+        outcome = f"{len(broken)} to mend" if broken else "all works"
+        console.print(f"{outcome}{f', {warnings} to look at' if warnings else ''}")
     if broken:
         raise typer.Exit(1)
 
 
-def _for_json(one: HealthCheck) -> dict[str, str]:
+def _for_json(check: HealthCheck) -> dict[str, str]:
     # The names that scripts read.
-    return {"part": one.part, "mark": one.status, "found": one.found, "mend": one.hint}
+    return {"part": check.part, "mark": check.status, "found": check.found, "mend": check.hint}
 
 
-def _print(one: HealthCheck, width: int) -> None:
-    sign, style = _SIGNS[one.status]
+def _print(check: HealthCheck, width: int) -> None:
+    sign, style = _SIGNS[check.status]
     line = Text.assemble(
-        (sign, style), f" {one.part:{width}}  ", (one.found, "dim" if one.status is HealthStatus.SKIPPED else "")
+        (sign, style), f" {check.part:{width}}  ", (check.found, "dim" if check.status is HealthStatus.SKIPPED else "")
     )
-    if one.hint:
-        line.append(f"\n  {'':{width}}  -> {one.hint}", style=style)
+    if check.hint:
+        line.append(f"\n  {'':{width}}  -> {check.hint}", style=style)
     console.print(line, soft_wrap=True)

@@ -85,7 +85,9 @@ def put(
             _wait(whose, ids, context, progress)
         heads = context.catalog.documents.heads(whose, [accepted.document.document_id for _, accepted in done])
     if as_json:
-        print_json([{"outcome": one.outcome} | _shown(heads[one.document.document_id]) for _, one in done])
+        print_json(
+            [{"outcome": accepted.outcome} | _shown(heads[accepted.document.document_id]) for _, accepted in done]
+        )
         return
     for _, accepted in done:
         head = heads[accepted.document.document_id]
@@ -103,15 +105,15 @@ def list_(
     whose = Subject(tenant_id=tenant, subject_id=subject) if subject else None
     by = Subject(tenant_id=tenant, subject_id=author) if author else None
     with closing(open_catalog(load_settings(), makes_catalog=False)) as catalog:
-        found = list(_heads(catalog, whose, by))
+        documents = list(_heads(catalog, whose, by))
     if as_json:
-        print_json([_shown(one) for one in found])
+        print_json([_shown(document) for document in documents])
         return
     table = Table("subject", "id", "title", "for", "author", "chunks", "state", "changed")
-    for one in found:
+    for document in documents:
         table.add_row(*(Text(cell) for cell in (
-            one.subject_id, one.document_id, one.title or "", one.visibility, one.author_id or "", str(one.chunk_count),
-            _standing(one), utc_iso(one.updated_at),
+            document.subject_id, document.document_id, document.title or "", document.visibility,
+            document.author_id or "", str(document.chunk_count), _standing(document), utc_iso(document.updated_at),
         )))  # fmt: skip
     console.print(table)
 
@@ -128,11 +130,11 @@ def show(
             raise NotFound(NO_SUCH_DOCUMENT)
         chunks = catalog.documents.chunks_of(whose, document_id)
     if as_json:
-        told = [
+        shown_chunks = [
             chunk.model_dump(mode="json", include={"id", "number", "start", "end", "page", "tokens", "content"})
             for chunk in chunks
         ]
-        print_json(_shown(document) | {"chunks": told})
+        print_json(_shown(document) | {"chunks": shown_chunks})
         return
     console.print(Text(f"{document.title or document.document_id}: {_told(document)}", style="bold"))
     console.print(Text(f"for {document.visibility}, by {document.author_id}, version {document.version}"))
@@ -174,17 +176,22 @@ def backfill(
     settings = load_settings()
     with closing(open_memory(settings, makes_catalog=False)) as context, _progress() as progress:
         model = context.embedder.name
-        waiting = [one for one in _heads(context.catalog, whose, None) if _wants_work(one, model)]
+        waiting = [document for document in _heads(context.catalog, whose, None) if _wants_work(document, model)]
         task = progress.add_task("asked for", total=len(waiting))
         celery = create_celery(settings)
-        for one in waiting:
-            anew = one.state is DocumentState.SEARCHABLE
-            if context.catalog.documents.ask_again(one.subject, one.document_id, anew=anew):
-                ring(one, celery)
+        for document in waiting:
+            anew = document.state is DocumentState.SEARCHABLE
+            if context.catalog.documents.ask_again(document.subject, document.document_id, anew=anew):
+                ring(document, celery)
             progress.advance(task)
         if wait:
-            for whose_ in dict.fromkeys(one.subject for one in waiting):
-                _wait(whose_, [one.document_id for one in waiting if one.subject == whose_], context, progress)
+            for whose_ in dict.fromkeys(document.subject for document in waiting):
+                _wait(
+                    whose_,
+                    [document.document_id for document in waiting if document.subject == whose_],
+                    context,
+                    progress,
+                )
     console.print(Text(f"asked for {len(waiting)} documents"))
 
 

@@ -39,7 +39,11 @@ def edit(
     if not wanted.fields():
         raise typer.BadParameter("say what to change, such as --summary")
     try:
-        _do(memory, lambda it, context, now: edits.edit(None, it.subject, it.id, wanted, context, now=now), as_json)
+        _do(
+            memory,
+            lambda target, context, now: edits.edit(None, target.subject, target.id, wanted, context, now=now),
+            as_json,
+        )
     except ValidationError as error:
         first = error.errors()[0]
         raise typer.BadParameter(f"{'.'.join(map(str, first['loc']))}: {first['msg']}") from error
@@ -47,34 +51,40 @@ def edit(
 
 def pin(memory: IdArgument, as_json: JsonOption = False) -> None:
     """Keep a memory from fading, and put it first in every context block."""
-    _do(memory, lambda it, context, now: edits.pin(None, it.subject, it.id, context, now=now), as_json)
+    _do(memory, lambda target, context, now: edits.pin(None, target.subject, target.id, context, now=now), as_json)
 
 
 def unpin(memory: IdArgument, as_json: JsonOption = False) -> None:
     """Let a memory fade again like any other."""
-    _do(memory, lambda it, context, now: edits.pin(None, it.subject, it.id, context, now=now, pinned=False), as_json)
+    _do(
+        memory,
+        lambda target, context, now: edits.pin(None, target.subject, target.id, context, now=now, pinned=False),
+        as_json,
+    )
 
 
 def archive(memory: IdArgument, as_json: JsonOption = False) -> None:
     """Take a memory out of what is recalled, and keep it for a while."""
-    _do(memory, lambda it, context, now: edits.archive(None, it.subject, it.id, context, now=now), as_json)
+    _do(memory, lambda target, context, now: edits.archive(None, target.subject, target.id, context, now=now), as_json)
 
 
 def restore(memory: IdArgument, as_json: JsonOption = False) -> None:
     """Recall an archived memory again."""
-    _do(memory, lambda it, context, now: edits.restore(None, it.subject, it.id, context, now=now), as_json)
+    _do(memory, lambda target, context, now: edits.restore(None, target.subject, target.id, context, now=now), as_json)
 
 
 def suppress(memory: IdArgument, as_json: JsonOption = False) -> None:
     """Keep a memory and never tell it: "don't mention this again"."""
-    _do(memory, lambda it, context, now: edits.suppress(None, it.subject, it.id, context, now=now), as_json)
+    _do(memory, lambda target, context, now: edits.suppress(None, target.subject, target.id, context, now=now), as_json)
 
 
 def unsuppress(memory: IdArgument, as_json: JsonOption = False) -> None:
     """Tell a suppressed memory again."""
     _do(
         memory,
-        lambda it, context, now: edits.suppress(None, it.subject, it.id, context, now=now, suppressed=False),
+        lambda target, context, now: edits.suppress(
+            None, target.subject, target.id, context, now=now, suppressed=False
+        ),
         as_json,
     )
 

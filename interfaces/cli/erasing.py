@@ -67,9 +67,9 @@ def forget_user(
     if authored and (conversation or turn):
         raise typer.BadParameter("documents go with a user, not with a conversation or a turn", param_hint="--authored")
     subject = Subject(tenant_id=tenant, subject_id=user)
-    what = f"conversation {conversation} of " if conversation else f"turn {turn} of " if turn else ""
+    part = f"conversation {conversation} of " if conversation else f"turn {turn} of " if turn else ""
     if not (yes or as_json):
-        typer.confirm(f"Erase {what}{user} (tenant {tenant}) for good?", abort=True, err=True)
+        typer.confirm(f"Erase {part}{user} (tenant {tenant}) for good?", abort=True, err=True)
     context = open_memory(load_settings(), makes_catalog=False)
     try:
         texts = _texts(subject, context) if check_files else set()
@@ -80,9 +80,11 @@ def forget_user(
     finally:
         context.close()
     if check_files:
-        found = files_with(check_files, [text for text in texts if not any(text in other for other in still)])
-        proof.left["files"] = len(found)
-        proof.notes += [f"the words still stand in {name}" for name in found]
+        file_names = files_with(
+            check_files, [text for text in texts if not any(text in kept_text for kept_text in still)]
+        )
+        proof.left["files"] = len(file_names)
+        proof.notes += [f"the words still stand in {name}" for name in file_names]
     _print(proof, as_json=as_json)
     if not proof.is_clean:
         raise typer.Exit(1)
@@ -116,8 +118,8 @@ def _texts(subject: Subject, context: MemoryContext) -> set[str]:
     what the assistant answered it may have answered to others too; it is kept in one place with what it answered."""
     memories = context.catalog.list_memories(subject, statuses=tuple(Status), limit=_TEXTS)
     turns = context.catalog.sources(subject, sorted({id_ for memory in memories for id_ in memory.source_turn_ids}))
-    said = {message.content for turn in turns for message in turn.messages if message.role == "user"}
-    return {text for text in {memory.summary for memory in memories} | said if len(text.strip()) >= _TELLING}
+    spoken = {message.content for turn in turns for message in turn.messages if message.role == "user"}
+    return {text for text in {memory.summary for memory in memories} | spoken if len(text.strip()) >= _TELLING}
 
 
 def _print(proof: Proof, *, as_json: bool) -> None:
@@ -128,8 +130,8 @@ def _print(proof: Proof, *, as_json: bool) -> None:
     for name in ("where", "removed", "still there"):
         table.add_column(name, justify="left" if name == "where" else "right")
     for where in dict.fromkeys((*proof.removed, *proof.left)):
-        left = proof.left.get(where)
-        shown = Text("" if left is None else str(left), style="red" if left else "green")
+        remaining = proof.left.get(where)
+        shown = Text("" if remaining is None else str(remaining), style="red" if remaining else "green")
         table.add_row(where, str(proof.removed.get(where, 0)), shown)
     console.print(table)
     for note in proof.notes:
@@ -142,12 +144,12 @@ def take_apart(memory: IdArgument, as_json: JsonOption = False) -> None:
     context = open_memory(load_settings(), makes_catalog=False)
     try:
         whole = one_memory(memory, context.catalog)
-        found = unconsolidate(whole.subject, whole.id, context, by=OPERATOR, now=datetime.now(UTC))
+        episodes = unconsolidate(whole.subject, whole.id, context, by=OPERATOR, now=datetime.now(UTC))
     except NothingToUndo as error:
         raise typer.BadParameter(str(error)) from error
     finally:
         context.close()
     if as_json:
-        print_json([memory_json(one) for one in found])
+        print_json([memory_json(episode) for episode in episodes])
     else:
-        console.print(memory_table(whole.subject, found))
+        console.print(memory_table(whole.subject, episodes))

@@ -38,17 +38,17 @@ def graph(
     with closing(open_stores(load_settings(), makes_catalog=False)) as stores:
         try:
             if question:
-                found = around_question(None, subject, entity, stores, hops=hops - 1, now=datetime.now(UTC))
+                relations = around_question(None, subject, entity, stores, hops=hops - 1, now=datetime.now(UTC))
             else:
-                found = around(None, subject, [entity], stores, hops=hops)
+                relations = around(None, subject, [entity], stores, hops=hops)
         except ValueError as error:
             raise typer.BadParameter(str(error)) from error
     if as_json:
-        print_json([_as_json(relation) for relation in found])
-    elif not found:
+        print_json([_as_json(relation) for relation in relations])
+    elif not relations:
         console.print("no facts")
     else:
-        console.print(_table(found))
+        console.print(_table(relations))
 
 
 def _as_json(relation: Relation) -> dict[str, object]:
@@ -63,13 +63,13 @@ def _as_json(relation: Relation) -> dict[str, object]:
     }
 
 
-def _table(found: list[Relation]) -> Table:
+def _table(relations: list[Relation]) -> Table:
     table = Table(expand=True)
     for name in ("entity", "verb", "object"):
         table.add_column(name, ratio=1)
     for name in ("memory", "from turns"):
         table.add_column(name, no_wrap=name == "memory", style="cyan" if name == "memory" else "")
-    for relation in found:
+    for relation in relations:
         table.add_row(
             *(Text(part) for part in (relation.entity, relation.verb, relation.object)),
             short(relation.memory_id),

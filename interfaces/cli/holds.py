@@ -55,13 +55,13 @@ def list_holds(
     """List the memories and documents under legal hold; of all tenants unless a user is named."""
     whose = Subject(tenant_id=tenant, subject_id=user) if user else None
     with closing(open_catalog(load_settings(), makes_catalog=False)) as catalog:
-        found = catalog.legal_holds(whose, limit=limit)
+        memories = catalog.legal_holds(whose, limit=limit)
         documents = catalog.documents.under_legal_hold(whose, limit=limit)
     if as_json:
-        print_json([*map(memory_json, found), *map(_document_json, documents)])
-    elif found or documents:
-        console.print(_table(found, documents))
-        if found:
+        print_json([*map(memory_json, memories), *map(_document_json, documents)])
+    elif memories or documents:
+        console.print(_table(memories, documents))
+        if memories:
             console.print("`afterturn show ID` says who held a memory and why")
     else:
         console.print("nothing is under legal hold")
@@ -138,7 +138,7 @@ def _change(
             held = set_document_hold(whose, named, context, why=why.strip(), by=by, now=datetime.now(UTC), holds=holds)
     if as_json:
         names = [str(memory.id) for memory in changed]
-        print_json({"held" if holds else "lifted": names, "documents": [one.document_id for one in held]})
+        print_json({"held" if holds else "lifted": names, "documents": [document.document_id for document in held]})
         return
     state = "under legal hold" if holds else "under legal hold no longer"
     for memory in changed:

@@ -40,13 +40,13 @@ def search(
     subject = Subject(tenant_id=tenant, subject_id=user)
     with open_recall(load_settings()) as recall:
         try:
-            found = recall.search(None, [subject], query, limit=limit)
+            hits = recall.search(None, [subject], query, limit=limit)
         except ValueError as error:
             raise typer.BadParameter(str(error)) from error
     if as_json:
-        print_json([{"score": f.score, "similarity": f.similarity, "memory": memory_json(f.memory)} for f in found])
-    elif found:
-        console.print(search_table(query, found))
+        print_json([{"score": f.score, "similarity": f.similarity, "memory": memory_json(f.memory)} for f in hits])
+    elif hits:
+        console.print(search_table(query, hits))
     else:
         console.print(f"nothing is known about {user} (tenant {tenant}) that answers this")
 
@@ -71,15 +71,15 @@ def context(
         console.print(f"nothing is known about {user} (tenant {tenant}) that fits")
 
 
-def search_table(query: str, found: list[Hit]) -> Table:
+def search_table(query: str, hits: list[Hit]) -> Table:
     """Return what a search found, for people."""
     table = Table(title=f"Search: {query}", title_justify="left", expand=True)
     table.add_column("score", justify="right", no_wrap=True)
     table.add_column("similarity", justify="right", no_wrap=True)
     table.add_column("id", no_wrap=True, style="cyan")
     table.add_column("summary", ratio=1)
-    for one in found:
-        table.add_row(f"{one.score:.2f}", f"{one.similarity:.2f}", short(one.memory.id), Text(one.memory.summary))
+    for hit in hits:
+        table.add_row(f"{hit.score:.2f}", f"{hit.similarity:.2f}", short(hit.memory.id), Text(hit.memory.summary))
     return table
 
 
@@ -95,11 +95,11 @@ def memories(
     """List what is known about a user, latest first."""
     subject = Subject(tenant_id=tenant, subject_id=user)
     with closing(open_catalog(load_settings(), makes_catalog=False)) as catalog:
-        found = catalog.list_memories(subject, statuses=tuple(Status) if everything else (Status.ACTIVE,), limit=limit)
+        listed = catalog.list_memories(subject, statuses=tuple(Status) if everything else (Status.ACTIVE,), limit=limit)
     if as_json:
-        print_json([memory_json(memory) for memory in found])
-    elif found:
-        console.print(memory_table(subject, found))
+        print_json([memory_json(memory) for memory in listed])
+    elif listed:
+        console.print(memory_table(subject, listed))
     else:
         console.print(f"nothing is known about {user} (tenant {tenant}) yet")
 
@@ -107,19 +107,19 @@ def memories(
 def show(memory: IdArgument, as_json: JsonOption = False) -> None:
     """Show one memory: what it says, the turns that it came from, and all that was ever done to it."""
     with closing(open_catalog(load_settings(), makes_catalog=False)) as catalog:
-        found = one_memory(memory, catalog)
-        sources = catalog.sources(found.subject, found.source_turn_ids)
-        audit = catalog.audit_of(found.subject, found.id)
+        chosen = one_memory(memory, catalog)
+        sources = catalog.sources(chosen.subject, chosen.source_turn_ids)
+        audit = catalog.audit_of(chosen.subject, chosen.id)
     if as_json:
         print_json(
             {
-                "memory": memory_json(found),
+                "memory": memory_json(chosen),
                 "sources": [turn.model_dump(mode="json", exclude_none=True) for turn in sources],
                 "audit": [entry.model_dump(mode="json") for entry in audit],
             }
         )
         return
-    console.print(_details(found))
+    console.print(_details(chosen))
     for turn in sources:
         console.print(_source(turn))
     console.print(_audit_table(audit))
@@ -180,8 +180,8 @@ def _details(memory: Memory) -> Panel:
 
 
 def _source(turn: Turn) -> Panel:
-    said = Text("\n").join(Text.assemble((f"{m.name or m.role}: ", "bold"), m.content) for m in turn.messages)
-    return Panel(said, title=Text(f"came from turn {turn.turn_id}, {utc_iso(turn.occurred_at)}"), title_align="left")
+    spoken = Text("\n").join(Text.assemble((f"{m.name or m.role}: ", "bold"), m.content) for m in turn.messages)
+    return Panel(spoken, title=Text(f"came from turn {turn.turn_id}, {utc_iso(turn.occurred_at)}"), title_align="left")
 
 
 def _audit_table(audit: list[AuditEntry]) -> Table:
@@ -204,19 +204,19 @@ def forget(
     An audit line without content stays.
     """
     with closing(open_memory(load_settings(), makes_catalog=False)) as context:
-        found = one_memory(memory, context.catalog)
+        chosen = one_memory(memory, context.catalog)
         if not (yes or as_json):
-            errors.print(Text(found.summary))
+            errors.print(Text(chosen.summary))
             typer.confirm("Forget this for good?", abort=True, err=True)
         erase_memories(
-            found.subject,
-            [found.id],
+            chosen.subject,
+            [chosen.id],
             context,
             by=OPERATOR,
             reason="forgotten by command",
             now=datetime.now(UTC),
         )
     if as_json:
-        print_json({"forgotten": str(found.id)})
+        print_json({"forgotten": str(chosen.id)})
     else:
-        console.print(f"forgotten: {found.id}")
+        console.print(f"forgotten: {chosen.id}")

@@ -85,9 +85,9 @@ def night(
 
 
 def _planned(job: Job, subject: Subject | None, context: WorkerContext) -> Iterator[tuple[Subject, tuple[Step, ...]]]:
-    for one in [subject] if subject else _all_subjects(context.catalog):
-        if steps := preview(job, one, context, datetime.now(UTC)):
-            yield one, steps
+    for whose in [subject] if subject else _all_subjects(context.catalog):
+        if steps := preview(job, whose, context, datetime.now(UTC)):
+            yield whose, steps
 
 
 def _all_subjects(catalog: Catalog) -> Iterator[Subject]:
@@ -111,14 +111,14 @@ def _done(job: Job, subject: Subject, context: WorkerContext) -> tuple[Step, ...
     return plan.steps if plan else ()
 
 
-def _show(job: str, found: Iterator[tuple[Subject, tuple[Step, ...]]], tense: str, *, as_json: bool) -> None:
+def _show(job: str, planned: Iterator[tuple[Subject, tuple[Step, ...]]], tense: str, *, as_json: bool) -> None:
     counts: Counter[str] = Counter()
     shown: list[tuple[Subject, Step]] = []
-    for subject, steps in found:
+    for subject, steps in planned:
         counts.update(step.action for step in steps)
         shown += [(subject, step) for step in steps[: max(0, _SHOWN - len(shown))]]
     if as_json:
-        print_json({"job": job, "counts": counts, "steps": [_step_json(*one) for one in shown]})
+        print_json({"job": job, "counts": counts, "steps": [_step_json(*shown_step) for shown_step in shown]})
         return
     if not counts:
         console.print(f"{job}: nothing {tense}")

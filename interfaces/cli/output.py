@@ -35,7 +35,7 @@ class PlainConsole(Console):
 
 
 def _shown(text: str) -> str:
-    return _CONTROLS.sub(lambda found: repr(found[0])[1:-1], text)
+    return _CONTROLS.sub(lambda match: repr(match[0])[1:-1], text)
 
 
 console = PlainConsole()
@@ -52,10 +52,10 @@ _STATUS_STYLE = {
 
 
 def print_json(value: Any) -> None:
-    """One JSON value on standard output."""
+    """Write one JSON value on standard output."""
     text = json.dumps(value, ensure_ascii=False, indent=2, default=str)
     # JSON escapes the controls below the space by itself; the others it may hold as they are.
-    typer.echo(_CONTROLS.sub(lambda found: f"\\u{ord(found[0]):04x}", text))
+    typer.echo(_CONTROLS.sub(lambda match: f"\\u{ord(match[0]):04x}", text))
 
 
 def memory_json(memory: Memory) -> dict[str, Any]:

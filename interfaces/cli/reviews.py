@@ -54,12 +54,12 @@ def list_reviews(
     """List what waits for a person, oldest first; of all tenants unless a user is named."""
     subject = Subject(tenant_id=tenant, subject_id=user) if user else None
     with closing(open_catalog(load_settings(), makes_catalog=False)) as catalog:
-        found = catalog.reviews.page(subject, status=status, limit=limit)
-        asked = [asked_in(review, catalog) for review in found]
+        reviews = catalog.reviews.page(subject, status=status, limit=limit)
+        asked = [asked_in(review, catalog) for review in reviews]
     if as_json:
-        print_json([_json(review) for review in found])
-    elif found:
-        console.print(_table(found, asked))
+        print_json([_json(review) for review in reviews])
+    elif reviews:
+        console.print(_table(reviews, asked))
         if status is ReviewStatus.OPEN:
             console.print("`afterturn reviews show ID`, then `approve` or `reject`")
     else:
@@ -70,12 +70,12 @@ def list_reviews(
 def show(review: IdArgument, as_json: JsonOption = False) -> None:
     """Show one: the candidate as it would be stored, and why it was held back."""
     with closing(open_catalog(load_settings(), makes_catalog=False)) as catalog:
-        found = _one(review, catalog)
-        asked = asked_in(found, catalog)
+        chosen = _one(review, catalog)
+        asked = asked_in(chosen, catalog)
     if as_json:
-        print_json(_json(found))
+        print_json(_json(chosen))
     else:
-        console.print(_details(found, asked))
+        console.print(_details(chosen, asked))
 
 
 @app.command()
@@ -98,17 +98,17 @@ def approve(ids: IdsArgument, by: ByOption, as_json: JsonOption = False) -> None
         print_json(
             {
                 "approved": [
-                    {"id": str(one.review.id), "memory": memory_json(one.memory) if one.memory else None}
-                    for one in done
+                    {"id": str(approved.review.id), "memory": memory_json(approved.memory) if approved.memory else None}
+                    for approved in done
                 ],
                 "failed": _failures(failed),
             }
         )
     else:
-        for one in done:
-            became = f"memory {short(one.memory.id)}" if one.memory else "what is known already says it"
-            became = "it is forgotten" if one.review.asked_by is Asker.FORGETTING else became
-            console.print(f"approved {short(one.review.id)}: {became}")
+        for approved in done:
+            became = f"memory {short(approved.memory.id)}" if approved.memory else "what is known already says it"
+            became = "it is forgotten" if approved.review.asked_by is Asker.FORGETTING else became
+            console.print(f"approved {short(approved.review.id)}: {became}")
     _end(failed, as_json=as_json)
 
 
@@ -166,10 +166,12 @@ def _table(reviews: Sequence[Review], asked: Sequence[str]) -> Table:
     table.add_column("whose", no_wrap=True)
     table.add_column("why", no_wrap=True)
     table.add_column("would say", ratio=1)
-    for review, what in zip(reviews, asked, strict=True):
-        said = f"forget: {what}" if what and not review.candidate else what
-        said = said or f"{review.status.value} by {review.decided_by}"
-        table.add_row(short(review.id), utc_iso(review.opened_at), Text(review.subject_id), review.reason, Text(said))
+    for review, question in zip(reviews, asked, strict=True):
+        would_say = f"forget: {question}" if question and not review.candidate else question
+        would_say = would_say or f"{review.status.value} by {review.decided_by}"
+        table.add_row(
+            short(review.id), utc_iso(review.opened_at), Text(review.subject_id), review.reason, Text(would_say)
+        )
     return table
 
 

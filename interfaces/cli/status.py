@@ -46,19 +46,19 @@ def _table(report: FleetReport) -> Table:
     table.add_row("broker", f"{report.broker}{'' if report.broker_answers else ': does not answer'}")
     table.add_row("queues", _counts(report.queues))
     table.add_row("waiting", _waiting(report))
-    for place, line in enumerate(_workers(report)):
-        table.add_row("" if place else "workers", line)
+    for row, line in enumerate(_workers(report)):
+        table.add_row("" if row else "workers", line)
     table.add_row("beat", {None: _UNKNOWN, True: "leads", False: "none leads"}[report.beat_leads])
     table.add_row("last hour", _last_hour(report))
     table.add_row("turns in all", _counts(report.turns))
     table.add_row("memories", _counts(report.memories))
     table.add_row("index", _behind(report))
     table.add_row("events", _of(report.waiting_events, "not announced yet"))
-    for place, line in enumerate(_dead_letters(report)):
-        table.add_row("" if place else "dead letters", line)
-    for place, one in enumerate(report.erasures_going_on or ()):
-        whose = f"of {one['subject_id']} (tenant {one['tenant_id']})"
-        table.add_row("" if place else "erasures", Text(f"{whose} goes on since {one['since']}"))
+    for row, line in enumerate(_dead_letters(report)):
+        table.add_row("" if row else "dead letters", line)
+    for row, erasure in enumerate(report.erasures_going_on or ()):
+        whose = f"of {erasure['subject_id']} (tenant {erasure['tenant_id']})"
+        table.add_row("" if row else "erasures", Text(f"{whose} goes on since {erasure['since']}"))
     return table
 
 
@@ -114,7 +114,10 @@ def _dead_letters(report: FleetReport) -> list[str]:
         return [_UNKNOWN]
     if not report.dead_letters["count"]:
         return ["none"]
-    last = [f"{one['at']}  {one['turn_id'] or 'no turn id'}: {one['reason']}" for one in report.dead_letters["last"]]
+    last = [
+        f"{letter['at']}  {letter['turn_id'] or 'no turn id'}: {letter['reason']}"
+        for letter in report.dead_letters["last"]
+    ]
     return [f"{report.dead_letters['count']}, the last of them:", *last]
 
 
@@ -124,8 +127,8 @@ def _counts(counts: dict[str, int] | None) -> str:
     return ", ".join(f"{name} {count}" for name, count in counts.items()) or "none"
 
 
-def _of(count: int | None, what: str) -> str:
-    return _UNKNOWN if count is None else f"{count} {what}"
+def _of(count: int | None, noun: str) -> str:
+    return _UNKNOWN if count is None else f"{count} {noun}"
 
 
 def _duration(seconds: float | None) -> str:

@@ -107,8 +107,8 @@ def _change(user: str, tenant: str, name: PreferenceName, value: str, *, as_json
 
 def _print(user: str, wanted: Preferences, *, as_json: bool) -> None:
     if as_json:
-        told: dict[str, Any] = wanted.model_dump(mode="json")
-        print_json(told)
+        document: dict[str, Any] = wanted.model_dump(mode="json")
+        print_json(document)
         return
     table = Table.grid(padding=(0, 2))
     table.add_column(style="dim", no_wrap=True)

@@ -28,9 +28,9 @@ def topics(
     """List what a user began to tell an agent and a language model still waits for, latest first."""
     fresh_for = timedelta(hours=load_policy().open_topic_hours)
     with closing(open_catalog(load_settings(), makes_catalog=False)) as catalog:
-        found = catalog.open_topics(Subject(tenant_id=tenant, subject_id=user))
+        open_topics = catalog.open_topics(Subject(tenant_id=tenant, subject_id=user))
     now = datetime.now(UTC)
-    live = [(topic, since) for topic, since in found if now - since <= fresh_for]
+    live = [(topic, since) for topic, since in open_topics if now - since <= fresh_for]
     if as_json:
         print_json([topic.model_dump(mode="json") | {"since": since.isoformat()} for topic, since in live])
     elif live:

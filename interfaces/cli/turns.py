@@ -66,11 +66,11 @@ def ingest(
             f"{counts[Accepted.DONE]} processed already, {len(bad)} bad lines skipped"
         )
         if spooled:
-            said = (
+            message = (
                 f"no broker takes turns at {settings.broker_shown}: {spooled} are kept in "
                 f"{settings.effective_spool_dir} and go in with the next turn enqueued from this machine once it does"
             )
-            errors.print(Text(said, style="red"), soft_wrap=True)
+            errors.print(Text(message, style="red"), soft_wrap=True)
     if bad or spooled:
         raise typer.Exit(1)
 

@@ -101,15 +101,15 @@ def log(
     table = Table(title=f"Deliveries of {webhook}", title_justify="left")
     for column in ("id", "event", "at", "status", "tries", "last answer", "next try"):
         table.add_column(column)
-    for one in deliveries:
-        next_at = f"{one.next_at:%Y-%m-%d %H:%M:%S}" if one.next_at else ""
+    for delivery in deliveries:
+        next_at = f"{delivery.next_at:%Y-%m-%d %H:%M:%S}" if delivery.next_at else ""
         table.add_row(
-            one.id,
-            one.name.value,
-            f"{one.at:%Y-%m-%d %H:%M:%S}",
-            one.status.value,
-            str(len(one.attempts)),
-            _answer(one),
+            delivery.id,
+            delivery.name.value,
+            f"{delivery.at:%Y-%m-%d %H:%M:%S}",
+            delivery.status.value,
+            str(len(delivery.attempts)),
+            _answer(delivery),
             next_at,
         )
     console.print(table)
@@ -175,15 +175,15 @@ def _table(endpoints: list[WebhookEndpoint]) -> Table:
     table = Table(title="Webhooks", title_justify="left")
     for column in ("id", "url", "tenant", "told of", "taken last", "failures since", "ended"):
         table.add_column(column)
-    for one in endpoints:
+    for endpoint in endpoints:
         table.add_row(
-            one.id,
-            Text(one.url),
-            Text(one.tenant_id),
-            ", ".join(one.events) or "everything",
-            f"{one.succeeded_at:%Y-%m-%d %H:%M}" if one.succeeded_at else "",
-            str(one.failures),
-            Text(one.ended_because or ""),
-            style="dim" if one.ended_at else "",
+            endpoint.id,
+            Text(endpoint.url),
+            Text(endpoint.tenant_id),
+            ", ".join(endpoint.events) or "everything",
+            f"{endpoint.succeeded_at:%Y-%m-%d %H:%M}" if endpoint.succeeded_at else "",
+            str(endpoint.failures),
+            Text(endpoint.ended_because or ""),
+            style="dim" if endpoint.ended_at else "",
         )
     return table

@@ -79,10 +79,10 @@ def outcome_of(story: TurnStory) -> str:
 
 def lines_of(story: TurnStory) -> list[Text]:
     """Return what a turn did, a line each: what was remembered, and instead of what."""
-    told = [line for step in story.steps if (line := _line(step)) is not None]
-    if told and story.record.entry.outcome is not Outcome.FORGOTTEN:
-        return told
-    return [*told, Text(outcome_of(story), style="dim")]
+    lines = [line for step in story.steps if (line := _line(step)) is not None]
+    if lines and story.record.entry.outcome is not Outcome.FORGOTTEN:
+        return lines
+    return [*lines, Text(outcome_of(story), style="dim")]
 
 
 def _line(step: Step) -> Text | None:
@@ -95,16 +95,16 @@ def _line(step: Step) -> Text | None:
     if memory is None:
         return Text("remembered, and forgotten since", style="dim")
     word, style = _CHANGED if step.instead_of and action is AuditAction.CREATED else _TOLD[action]
-    before = " ".join(one.summary for one in step.instead_of) if word == _CHANGED[0] else ""
+    before = " ".join(replaced.summary for replaced in step.instead_of) if word == _CHANGED[0] else ""
     return Text.assemble((f"{word:12}", style), memory.summary, (f" Before: {before}" if before else "", "dim"))
 
 
 def _whose(turn: str, catalog: Catalog) -> Subject | None:
-    found = catalog.turn_records.subjects_with(turn)
-    if len(found) > 1:
-        names = ", ".join(f"{one.subject_id} (tenant {one.tenant_id})" for one in found)
+    subjects = catalog.turn_records.subjects_with(turn)
+    if len(subjects) > 1:
+        names = ", ".join(f"{subject.subject_id} (tenant {subject.tenant_id})" for subject in subjects)
         raise typer.BadParameter(f"several users have a turn {turn!r}: {names}. Say which with --user and --tenant")
-    return found[0] if found else None
+    return subjects[0] if subjects else None
 
 
 def _waiting(subject: Subject, turn: str, settings: Settings) -> ParkedTurn | None:

@@ -28,7 +28,7 @@ def run_health_checks(*, call_llm: bool = False, fleet: bool = True, tend: bool 
         settings = load_settings()
     except SettingsError as error:
         return [failed("settings", "cannot be used", str(error))]
-    parts: dict[str, Callable[[], Iterable[HealthCheck]]] = {
+    looks: dict[str, Callable[[], Iterable[HealthCheck]]] = {
         "settings": check_settings,
         "data folder": lambda: check_folders(settings),
         "broker": lambda: check_broker(settings),
@@ -37,10 +37,10 @@ def run_health_checks(*, call_llm: bool = False, fleet: bool = True, tend: bool 
         "language model": lambda: check_llm(settings, call=call_llm),
     }
     if fleet:
-        parts["fleet"] = lambda: check_fleet(settings)
+        looks["fleet"] = lambda: check_fleet(settings)
     # The pool's threads are daemons: a part that hangs does not hold up the command's end.
-    pool = ThreadPool(len(parts))
-    asked = [(part, pool.apply_async(_all_of, (part, look))) for part, look in parts.items()]
+    pool = ThreadPool(len(looks))
+    asked = [(part, pool.apply_async(_all_of, (part, look))) for part, look in looks.items()]
     return [finding for part, answer in asked for finding in _heard(part, answer.get)]
 
 
@@ -53,15 +53,15 @@ def _heard(part: str, answer: Callable[[float], list[HealthCheck]]) -> list[Heal
 
 def _all_of(part: str, look: Callable[[], Iterable[HealthCheck]]) -> list[HealthCheck]:
     """Return all findings on a part, up to where the look itself fails."""
-    found: list[HealthCheck] = []
+    checks: list[HealthCheck] = []
     try:
-        found.extend(look())
+        checks.extend(look())
     except SettingsError as error:
-        found.append(failed(part, "cannot be used", str(error)))
+        checks.append(failed(part, "cannot be used", str(error)))
     except Exception as error:  # noqa: BLE001 - what one part does must not hide the others
         # Its message may hold what a user said.
-        found.append(failed(part, f"the look at it failed ({type(error).__name__})", "please report this as a bug"))
-    return found
+        checks.append(failed(part, f"the look at it failed ({type(error).__name__})", "please report this as a bug"))
+    return checks
 
 
 __all__ = ["run_health_checks"]

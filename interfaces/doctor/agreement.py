@@ -24,28 +24,28 @@ def check_versions(stores: Stores, *, tend: bool) -> Iterator[HealthCheck]:
         IndexUnavailable: the index cannot be read.
     """
     until = time.monotonic() + _SECONDS
-    subjects, found = 0, list[Disagreement]()
+    subjects, disagreeing = 0, list[Disagreement]()
     cursor: Subject | None = None
     while page := stores.catalog.list_subjects(after=cursor, limit=_SUBJECTS_A_PAGE):
         for subject in page:
-            found += disagreements(subject, stores)
+            disagreeing += disagreements(subject, stores)
             subjects += 1
         cursor = page[-1]
         if time.monotonic() > until:
             break
     compared = f"{subjects} users compared" + (", no time for the others" if page else "")
-    if not found:
+    if not disagreeing:
         yield fine("index versions", f"as in the catalog; {compared}")
         return
-    told = f"{len(found)} memories are not as in the catalog ({', '.join(map(_named, found[:_NAMED]))}"
-    told += f"{', ...' if len(found) > _NAMED else ''}); {compared}"
+    state = f"{len(disagreeing)} memories are not as in the catalog ({', '.join(map(_named, disagreeing[:_NAMED]))}"
+    state += f"{', ...' if len(disagreeing) > _NAMED else ''}); {compared}"
     if tend:
-        tell_again(found, stores, datetime.now(UTC))
-        yield failed("index versions", told, "the next sweep of the fleet tells the index again: look once more then")
+        tell_again(disagreeing, stores, datetime.now(UTC))
+        yield failed("index versions", state, "the next sweep of the fleet tells the index again: look once more then")
     else:
-        yield failed("index versions", told, "run `afterturn doctor --tend`, which has the fleet tell the index again")
+        yield failed("index versions", state, "run `afterturn doctor --tend`, which has the fleet tell the index again")
 
 
-def _named(one: Disagreement) -> str:
-    held = "missing" if one.in_index is None else f"version {one.in_index}"
-    return f"{one.memory_id} of {one.subject.key}: {held}, not {one.in_catalog or 'erased'}"
+def _named(disagreement: Disagreement) -> str:
+    held = "missing" if disagreement.in_index is None else f"version {disagreement.in_index}"
+    return f"{disagreement.memory_id} of {disagreement.subject.key}: {held}, not {disagreement.in_catalog or 'erased'}"

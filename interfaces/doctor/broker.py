@@ -61,14 +61,14 @@ def check_fleet(settings: Settings, *, patience: float = 1.0) -> Iterator[Health
 def _server(info: dict[str, Any], settings: Settings) -> HealthCheck:
     name = "Valkey" if "valkey_version" in info else "Redis"
     version = str(info.get("valkey_version") or info.get("redis_version"))
-    what = f"{name} {version} at {settings.broker_shown}"
+    server = f"{name} {version} at {settings.broker_shown}"
     if tuple(int(part) for part in version.split(".")[:2]) < LEAST_VERSION:
-        return failed("broker", what, f"update it to {'.'.join(map(str, LEAST_VERSION))} or newer")
+        return failed("broker", server, f"update it to {'.'.join(map(str, LEAST_VERSION))} or newer")
     if info.get("redis_mode") == "cluster" or info.get("server_mode") == "cluster":
-        return failed("broker", f"{what}, a cluster", "take a single server, with a replica where it must not fail")
+        return failed("broker", f"{server}, a cluster", "take a single server, with a replica where it must not fail")
     if info.get("role") in {"slave", "replica"}:
-        return failed("broker", f"{what}, a replica that takes no writes", "set AFTERTURN_BROKER_URL to the primary")
-    return fine("broker", what)
+        return failed("broker", f"{server}, a replica that takes no writes", "set AFTERTURN_BROKER_URL to the primary")
+    return fine("broker", server)
 
 
 def _keeping(info: dict[str, Any]) -> HealthCheck:
@@ -76,8 +76,8 @@ def _keeping(info: dict[str, Any]) -> HealthCheck:
     if info.get("aof_last_write_status", "ok") != "ok":
         return failed(part, "its append-only file cannot be written", "look at the disk of the broker: space, rights")
     if info.get("maxmemory_policy") != "noeviction":
-        found = f"maxmemory-policy {info.get('maxmemory_policy')}: a full broker throws turns away"
-        return failed(part, found, "CONFIG SET maxmemory-policy noeviction, and the same in its configuration")
+        state = f"maxmemory-policy {info.get('maxmemory_policy')}: a full broker throws turns away"
+        return failed(part, state, "CONFIG SET maxmemory-policy noeviction, and the same in its configuration")
     if not info.get("aof_enabled"):
         hint = "CONFIG SET appendonly yes, and the same in its configuration (a managed one: turn persistence on)"
         return failed(part, "no append-only file: a restart loses the turns that wait", hint)

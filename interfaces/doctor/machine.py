@@ -64,10 +64,10 @@ def _folder(part: str, folder: Path, variable: str) -> Iterator[HealthCheck]:
 
 def _locks_hold(folder: Path) -> bool:
     """Return whether a second is refused what a first has locked: some network file systems let both in."""
-    with tempfile.NamedTemporaryFile(dir=folder) as file, Path(file.name).open("rb") as other:
+    with tempfile.NamedTemporaryFile(dir=folder) as file, Path(file.name).open("rb") as second:
         try:
             fcntl.flock(file.fileno(), fcntl.LOCK_EX | fcntl.LOCK_NB)
-            fcntl.flock(other.fileno(), fcntl.LOCK_EX | fcntl.LOCK_NB)
+            fcntl.flock(second.fileno(), fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
             return True
         except OSError:

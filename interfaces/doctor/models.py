@@ -50,9 +50,9 @@ def check_embedder(settings: Settings) -> tuple[Embedder | None, list[HealthChec
     except EmbedderUnavailable as error:
         hint = f"{error}; look at its endpoint, AFTERTURN_EMBEDDER_URL and the network"
         return None, [failed("embedder", "does not answer", hint)]
-    found = [fine("embedder", f"{embedder.name}, {embedder.dimensions} numbers, {millis:.0f} ms a text")]
+    checks = [fine("embedder", f"{embedder.name}, {embedder.dimensions} numbers, {millis:.0f} ms a text")]
     if vectors.shape != (3, embedder.dimensions):
-        found = [
+        checks = [
             failed(
                 "embedder",
                 f"{embedder.name} says {embedder.dimensions} numbers and makes {vectors.shape[1]}",
@@ -62,14 +62,14 @@ def check_embedder(settings: Settings) -> tuple[Embedder | None, list[HealthChec
     try:
         policy = policy_on_scale_of(embedder)
     except SettingsError as error:
-        return embedder, [*found, failed("thresholds", "not measured for this embedder", str(error))]
-    return embedder, [*found, _scale(policy, float(vectors[0] @ vectors[1]), float(vectors[0] @ vectors[2]))]
+        return embedder, [*checks, failed("thresholds", "not measured for this embedder", str(error))]
+    return embedder, [*checks, _scale(policy, float(vectors[0] @ vectors[1]), float(vectors[0] @ vectors[2]))]
 
 
-def _scale(policy: Policy, same: float, other: float) -> HealthCheck:
+def _scale(policy: Policy, same: float, different: float) -> HealthCheck:
     check, auto = policy.semantic_check_low, policy.semantic_auto_update
-    asked = f"one fact twice {same:.2f}, another {other:.2f}; checked from {check:.2f}, the same from {auto:.2f}"
-    if same < check or other >= check:
+    asked = f"one fact twice {same:.2f}, another {different:.2f}; checked from {check:.2f}, the same from {auto:.2f}"
+    if same < check or different >= check:
         return warning("thresholds", f"not on this embedder's scale: {asked}", _CALIBRATE)
     return fine("thresholds", asked)
 

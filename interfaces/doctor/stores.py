@@ -39,11 +39,11 @@ _REINDEX = "run `afterturn reindex` with these settings"
 def check_stores(settings: Settings, *, tend: bool) -> Iterator[HealthCheck]:
     """Check what memories are held in; with `tend`, graphs of large users are built first, and the index
     is told again of what it has otherwise than the catalog."""
-    embedder, found = check_embedder(settings)
-    yield from found
+    embedder, checks = check_embedder(settings)
+    yield from checks
     catalog = _catalog(settings)
     yield from catalog
-    usable = not any(one.status is HealthStatus.FAILED for one in catalog)
+    usable = not any(check.status is HealthStatus.FAILED for check in catalog)
     if embedder is None or not usable:
         missing = "embedder" if embedder is None else "catalog"
         yield skipped("index", f"not looked at: the {missing} must work first")
@@ -105,7 +105,7 @@ def _index(settings: Settings, embedder: Embedder, *, tend: bool) -> Iterator[He
 
 
 def _tended(index: OptimizableIndex) -> HealthCheck:
-    done = [what for what, _ in index.optimize()]
+    done = [action for action, _ in index.optimize()]
     return fine("HNSW tended", f"{done.count('build')} graphs built, {done.count('drop')} dropped")
 
 
@@ -147,11 +147,11 @@ def _beside(family: Family, stores: Stores) -> Iterator[HealthCheck]:
     if not rows:
         return
     held = _settled(stores.index_of(family), rows)
-    told = f"{held} vectors of {rows}"
+    state = f"{held} vectors of {rows}"
     if abs(held - rows) > stores.catalog.count_index_jobs():
-        yield failed(f"index of {family}", told, _REINDEX)
+        yield failed(f"index of {family}", state, _REINDEX)
     else:
-        yield fine(f"index of {family}", told)
+        yield fine(f"index of {family}", state)
 
 
 def _documents(stores: Stores) -> Iterator[HealthCheck]:

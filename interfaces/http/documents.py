@@ -122,21 +122,21 @@ def excerpts(
 ) -> list[ExcerptOut]:
     """Find the parts of documents that answer a question best, those that follow each other joined; a question about
     nothing that is told there gets none."""
-    found = find_excerpts(about.principal, [about.subject], query, service.context, limit=limit)
+    matching = find_excerpts(about.principal, [about.subject], query, service.context, limit=limit)
     return [
         ExcerptOut(
-            document_id=one.document_id,
-            subject_id=one.subject.subject_id,
-            title=one.title,
-            source_ref=one.source_ref,
-            page=one.page,
-            content=one.content,
-            chunk_ids=list(one.chunk_ids),
-            score=one.score,
-            similarity=one.similarity,
-            is_textbook=one.is_textbook,
+            document_id=excerpt.document_id,
+            subject_id=excerpt.subject.subject_id,
+            title=excerpt.title,
+            source_ref=excerpt.source_ref,
+            page=excerpt.page,
+            content=excerpt.content,
+            chunk_ids=list(excerpt.chunk_ids),
+            score=excerpt.score,
+            similarity=excerpt.similarity,
+            is_textbook=excerpt.is_textbook,
         )
-        for one in found
+        for excerpt in matching
     ]
 
 
@@ -149,7 +149,7 @@ def list_(
 ) -> DocumentsOut:
     """List the documents that the key may see, without what they say."""
     items, more = list_documents(about.principal, about.subject, service.context.catalog, after=after, limit=limit)
-    return DocumentsOut(items=[_told(one, with_content=False) for one in items], after=more)
+    return DocumentsOut(items=[_told(document, with_content=False) for document in items], after=more)
 
 
 @router.put(

@@ -130,23 +130,23 @@ def lookup(wanted: Wanted, service: Opened) -> EntityFactsOut:
     """Return all facts of an entity, or with `rag_query` those that it is about: memories are found by meaning and by
     words, and what is told are facts that are still true. What is not asked for by `rag_query` ignores the other
     `rag_` parameters."""
-    known = _found(wanted, service)
-    facts = [_fact(fact) for fact in known.facts]
-    return EntityFactsOut(entity=_entity(known), facts=facts, rag_debug=_debug(wanted, known))
+    entity_facts = _found(wanted, service)
+    facts = [_fact(fact) for fact in entity_facts.facts]
+    return EntityFactsOut(entity=_entity(entity_facts), facts=facts, rag_debug=_debug(wanted, entity_facts))
 
 
 @router.get("/lookup/summary", summary="A few sentences on an entity")
 def lookup_summary(wanted: Wanted, service: Opened) -> EntitySummaryOut:
     """Sum up the facts of an entity, all or those that `rag_query` is about: by the language model, where one is set,
     each sentence resting on facts that are named; else in the words of the best memories."""
-    known = _found(wanted, service)
-    summary = sum_up(known, service.context.llm)
+    entity_facts = _found(wanted, service)
+    summary = sum_up(entity_facts, service.context.llm)
     return EntitySummaryOut(
-        entity=_entity(known),
+        entity=_entity(entity_facts),
         summary=summary.text,
         by=summary.by,
         relationship_keys=list(summary.relationship_keys),
-        rag_debug=_debug(wanted, known),
+        rag_debug=_debug(wanted, entity_facts),
     )
 
 
@@ -162,8 +162,8 @@ def _found(wanted: _LookUp, service: Opened) -> EntityFacts:
     )
 
 
-def _entity(known: EntityFacts) -> EntityOut:
-    return EntityOut(entity_id=known.entity_id, type=known.entity.type, value=known.entity.value)
+def _entity(entity_facts: EntityFacts) -> EntityOut:
+    return EntityOut(entity_id=entity_facts.entity_id, type=entity_facts.entity.type, value=entity_facts.entity.value)
 
 
 def _fact(fact: KnownFact) -> FactOut:
@@ -186,7 +186,7 @@ def _fact(fact: KnownFact) -> FactOut:
     )
 
 
-def _debug(wanted: _LookUp, known: EntityFacts) -> RagDebugOut | None:
+def _debug(wanted: _LookUp, entity_facts: EntityFacts) -> RagDebugOut | None:
     if not wanted.debug:
         return None
     question = wanted.question
@@ -196,8 +196,8 @@ def _debug(wanted: _LookUp, known: EntityFacts) -> RagDebugOut | None:
         min_score=question.min_similarity,
         vector_hits=[
             {"collection": "memories", "score": anchor.score, "anchor_type": anchor.type, "anchor_id": anchor.id}
-            for anchor in known.anchors
+            for anchor in entity_facts.anchors
         ],
-        verified_anchors=[anchor.id for anchor in known.anchors if anchor.is_verified],
-        timings_ms={part: round(1_000 * seconds, 3) for part, seconds in known.seconds.items()},
+        verified_anchors=[anchor.id for anchor in entity_facts.anchors if anchor.is_verified],
+        timings_ms={part: round(1_000 * seconds, 3) for part, seconds in entity_facts.seconds.items()},
     )

@@ -44,6 +44,8 @@ class FeedbackOut(BaseModel):
 def give(given: FeedbackIn, principal: Asker, service: Opened) -> FeedbackOut:
     """Note which memories helped: each counts as used once more. Of the feedback on one request the first counts."""
     asker = acting(principal, given.user_id)
-    said = Feedback(given.request_id, tuple(dict.fromkeys(given.useful)), given.score, asker.key_id, datetime.now(UTC))
-    counted = note_feedback(asker, subject_of(asker, given.user_id), said, service.context)
+    feedback = Feedback(
+        given.request_id, tuple(dict.fromkeys(given.useful)), given.score, asker.key_id, datetime.now(UTC)
+    )
+    counted = note_feedback(asker, subject_of(asker, given.user_id), feedback, service.context)
     return FeedbackOut(counted=list(counted))

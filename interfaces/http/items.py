@@ -168,13 +168,15 @@ def _asked_of(op: GetIn | SearchIn | ListNamespacesIn) -> Get | Search | ListNam
             query = op.query if op.query and op.query.strip() else None
             return Search(tuple(op.namespace_prefix), query, op.filter, op.limit, op.offset, op.refresh_ttl)
         case ListNamespacesIn():
-            conditions = tuple(NamespaceMatch(one.match_type, tuple(one.path)) for one in op.match_conditions)
+            conditions = tuple(
+                NamespaceMatch(condition.match_type, tuple(condition.path)) for condition in op.match_conditions
+            )
             return ListNamespaces(conditions, op.max_depth, op.limit, op.offset)
 
 
 def _out(answer: Answer) -> ItemOut | list[ItemOut] | list[list[str]] | None:
     if isinstance(answer, list):
-        return [_item(one) if isinstance(one, Scored) else list(one) for one in answer]  # type: ignore[return-value]
+        return [_item(element) if isinstance(element, Scored) else list(element) for element in answer]  # type: ignore[return-value]
     return None if answer is None else _item(answer)
 
 

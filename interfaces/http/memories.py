@@ -228,11 +228,11 @@ def read(memory_id: uuid.UUID, about: About, service: Opened, response: Response
 @router.get("/{memory_id}/origin", summary="Where a memory came from, and what was done to it")
 def origin(memory_id: uuid.UUID, about: About, service: Opened) -> dict[str, Any]:
     """Tell the turns that a memory came from, quoted, and every line of its audit."""
-    found = origin_of(about.principal, about.subject, memory_id, service.context)
+    traced = origin_of(about.principal, about.subject, memory_id, service.context)
     return {
-        "memory": memory_out(found.memory).model_dump(mode="json"),
-        "sources": [turn.model_dump(mode="json", exclude_none=True) for turn in found.sources],
-        "audit": [line.model_dump(mode="json", exclude_none=True) for line in found.audit],
+        "memory": memory_out(traced.memory).model_dump(mode="json"),
+        "sources": [turn.model_dump(mode="json", exclude_none=True) for turn in traced.sources],
+        "audit": [line.model_dump(mode="json", exclude_none=True) for line in traced.audit],
     }
 
 

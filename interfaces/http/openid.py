@@ -84,12 +84,12 @@ class SignIn:
         """
         if issuer is not None and issuer != self._issuer:
             raise SignInRefused
-        found = self._tokens.signed_in(
+        signed_in = self._tokens.signed_in(
             self._redeemed(code, attempt.verifier, redirect_uri), self._client_id, attempt.nonce
         )
-        if found is None:
+        if signed_in is None:
             raise SignInRefused
-        return found
+        return signed_in
 
     def _redeemed(self, code: str, verifier: str, redirect_uri: str) -> str:
         """Return the id token that a code is good for, once."""

@@ -118,8 +118,8 @@ class RateLimits:
         setattr(request.state, _STATE, _Spent(rate_class, per_minute, taken))
         HTTP_RATES.labels(rate_class, "allowed" if taken.is_allowed else "refused").inc()
         if not taken.is_allowed:
-            said = f"this key may make {per_minute} requests a minute of the class {rate_class.value!r}"
-            raise Later(HTTPStatus.TOO_MANY_REQUESTS, said, taken.next_in)
+            message = f"this key may make {per_minute} requests a minute of the class {rate_class.value!r}"
+            raise Later(HTTPStatus.TOO_MANY_REQUESTS, message, taken.next_in)
 
     def close(self) -> None:
         """Close the connections."""
@@ -128,10 +128,10 @@ class RateLimits:
     def _class_of(self, request: Request) -> RateClass:
         path = getattr(request.scope.get("route"), "path", "")
         by_method = RateClass.READ if request.method in _SAFE else RateClass.WRITE
-        found = _CLASS_OF.get((request.method, path), by_method)
-        if found is RateClass.LLM and not self._asks_model:
+        rate_class = _CLASS_OF.get((request.method, path), by_method)
+        if rate_class is RateClass.LLM and not self._asks_model:
             return _CLASS_WITHOUT_MODEL.get((request.method, path), RateClass.WRITE)
-        return found
+        return rate_class
 
     def _tell(self, _part: str, state: State) -> None:
         if state is State.OPEN and not self._is_away:

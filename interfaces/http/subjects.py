@@ -163,7 +163,7 @@ def retrieval(given: AboutToAnswerIn, about: About, service: Opened) -> Retrieve
         return RetrievedOut(memories=[], outcome="agent_disabled")
     if not is_due(given.turn_number, settings.retriever_every_turns):
         return RetrievedOut(memories=[], outcome="not_due")
-    found = retrieve_in_rounds(
+    retrieved = retrieve_in_rounds(
         about.principal,
         [about.subject],
         given.messages,
@@ -172,7 +172,9 @@ def retrieval(given: AboutToAnswerIn, about: About, service: Opened) -> Retrieve
         limits=Limits(settings.retriever_rounds, settings.retriever_messages, settings.retriever_deadline_ms / 1_000),
         now=datetime.now(UTC),
     )
-    return RetrievedOut(memories=[hit_out(hit) for hit in found.hits], rounds=found.rounds, outcome=found.outcome)
+    return RetrievedOut(
+        memories=[hit_out(hit) for hit in retrieved.hits], rounds=retrieved.rounds, outcome=retrieved.outcome
+    )
 
 
 @router.get("/preferences", summary="What a subject wants of their memory")
@@ -233,8 +235,8 @@ def reviews(about: About, service: Opened) -> list[dict[str, Any]]:
     """List the candidates that a person must decide on, and what a wish to forget may have meant (`asked_by`
     "forgetting": to approve is to erase it, to reject to show it again), oldest first."""
     _require_whole(about, service)
-    found = service.context.catalog.reviews.page(about.subject)
-    return [_review(review, service) for review in found]
+    open_reviews = service.context.catalog.reviews.page(about.subject)
+    return [_review(review, service) for review in open_reviews]
 
 
 @router.post("/reviews/{review_id}/{decision}", summary="Let a candidate become a memory, or drop it")

@@ -143,7 +143,7 @@ class Tokens:
             return ceiling
         claimed = claims.get(name, ())
         words = claimed.split() if isinstance(claimed, str) else claimed if isinstance(claimed, list) else ()
-        return frozenset(one for one in ceiling if one.value in words)
+        return frozenset(capability for capability in ceiling if capability.value in words)
 
     def _keys(self) -> jwt.PyJWKClient:
         with self._opening:
@@ -189,8 +189,8 @@ class _Keys(jwt.PyJWKClient):
 
 
 def _text(claims: dict[str, Any], name: str) -> str | None:
-    found = claims.get(name)
-    return found if isinstance(found, str) and found else None
+    claim = claims.get(name)
+    return claim if isinstance(claim, str) and claim else None
 
 
 def _is_address(url: object) -> bool:

@@ -69,10 +69,10 @@ async def put_turn(
     require(principal, Capability.TURNS)
     asker = acting(principal, turn.user_id, turn.agent_id)
     turn_id = turn.turn_id or idempotency_key or str(uuid.uuid4())
-    said = turn.model_dump(exclude={"user_id", "turn_id", "agent_id", "occurred_at"}, exclude_none=True)
+    fields = turn.model_dump(exclude={"user_id", "turn_id", "agent_id", "occurred_at"}, exclude_none=True)
     accepted = await service.producer.enqueue_async(
         {
-            **said,
+            **fields,
             "turn_id": turn_id,
             "tenant_id": asker.tenant_id,
             "user_id": subject_of(asker, turn.user_id).subject_id,

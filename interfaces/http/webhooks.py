@@ -127,7 +127,7 @@ def add(given: WebhookIn, principal: Admin, service: Opened) -> NewWebhookOut:
 @router.get("", summary="List the URLs that are told")
 def list_(principal: Admin, service: Opened) -> list[WebhookOut]:
     """List the tenant's endpoints, oldest first."""
-    return [WebhookOut(**_shown(one)) for one in service.context.catalog.webhooks.all(principal.tenant_id)]
+    return [WebhookOut(**_shown(endpoint)) for endpoint in service.context.catalog.webhooks.all(principal.tenant_id)]
 
 
 @router.get("/{webhook_id}", summary="Read one endpoint")
@@ -166,10 +166,10 @@ def deliveries(
 ) -> DeliveriesOut:
     """List deliveries with every try of each, latest event first."""
     before = place_of(cursor) if cursor else None
-    found = service.context.catalog.webhooks.log(endpoint.id, status=status, before=before, limit=limit + 1)
-    page = found[:limit]
-    following = cursor_of(page[-1].at, page[-1].id) if len(found) > limit else None
-    return DeliveriesOut(items=[_delivery_out(one) for one in page], cursor=following)
+    rows = service.context.catalog.webhooks.log(endpoint.id, status=status, before=before, limit=limit + 1)
+    page = rows[:limit]
+    following = cursor_of(page[-1].at, page[-1].id) if len(rows) > limit else None
+    return DeliveriesOut(items=[_delivery_out(delivery) for delivery in page], cursor=following)
 
 
 @router.post("/{webhook_id}/deliveries/{delivery_id}/resend", summary="Send a delivery again")

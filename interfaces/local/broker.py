@@ -62,8 +62,8 @@ def embedded_broker(url: str, folder: Path) -> Iterator[subprocess.Popen[bytes]]
 
 
 def _address(url: str) -> tuple[str, int]:
-    parts = urlsplit(url)
-    host, port = parts.hostname or "", parts.port or 6379
+    parsed = urlsplit(url)
+    host, port = parsed.hostname or "", parsed.port or 6379
     if host not in ("127.0.0.1", "localhost"):
         raise BrokerUnavailable(
             f"AFTERTURN_BROKER_URL is {url}, and `afterturn run` brings a broker of its own only at 127.0.0.1. "
@@ -109,5 +109,5 @@ def _wait_until_ready(process: subprocess.Popen[bytes], host: str, port: int, lo
             time.sleep(0.02)
         else:
             return
-    said = log.read_text(errors="replace").splitlines()[-5:] if log.exists() else ["it wrote no log"]
-    raise BrokerUnavailable("the embedded broker does not start; the end of its log:\n" + "\n".join(said))
+    log_lines = log.read_text(errors="replace").splitlines()[-5:] if log.exists() else ["it wrote no log"]
+    raise BrokerUnavailable("the embedded broker does not start; the end of its log:\n" + "\n".join(log_lines))

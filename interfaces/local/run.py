@@ -169,7 +169,10 @@ def _started(settings: Settings, folder: Path, processes: tuple[Supervised, ...]
     }
     for name, value in (
         ("broker", f"Valkey at {settings.broker_shown}, append-only file in {folder / 'broker'}"),
-        *((one.name, f"process {one.pid}, {more.get(one.name, '')}log in {one.log}") for one in processes),
+        *(
+            (process.name, f"process {process.pid}, {more.get(process.name, '')}log in {process.log}")
+            for process in processes
+        ),
         ("data", f"{folder} (AFTERTURN_DATA_DIR)"),
     ):
         text.append(f"{name:8}", style="dim").append(f"{value}\n")
@@ -250,9 +253,9 @@ def _show(settings: Settings, fed: _Fed, catalog: Catalog, console: Console, *, 
         subject = next(iter(fed.subjects))
         question = _QUESTION if ask else _QUESTION_FOR_ANYONE
         stores = open_stores(settings)
-        found = retrieve(None, [subject], question, stores, limit=3, now=datetime.now(UTC))
+        hits = retrieve(None, [subject], question, stores, limit=3, now=datetime.now(UTC))
         stores.close()
-        console.print(search_table(f"{question} (user {subject.subject_id})", found))
+        console.print(search_table(f"{question} (user {subject.subject_id})", hits))
 
 
 def _what_next(fed: _Fed, *, stays: bool) -> Text:
@@ -270,7 +273,7 @@ def _what_next(fed: _Fed, *, stays: bool) -> Text:
     ]
     if stays:
         commands += ["status", f"page-link {whose}"]
-    lines = "\n".join(f"  {command} {one}" for one in commands if one)
+    lines = "\n".join(f"  {command} {arguments}" for arguments in commands if arguments)
     begin = "The fleet stays up until Ctrl-C. From another shell" if stays else "Go on"
     return Text(f"\n{begin}, in {Path.cwd()}:\n{lines}\n")
 

@@ -26,7 +26,7 @@ def story_table(turns: Sequence[Turn], catalog: Catalog) -> Table:
     table.add_column("said", ratio=2)
     table.add_column("what became of it", ratio=3)
     stories = _stories(turns, catalog)
-    for turn in sorted(turns, key=lambda one: one.occurred_at):
+    for turn in sorted(turns, key=lambda turn: turn.occurred_at):
         story = stories.get((turn.subject, turn.turn_id))
         became = Text("\n").join(lines_of(story)) if story else Text("it waits still", style="dim")
         table.add_row(
@@ -38,11 +38,11 @@ def story_table(turns: Sequence[Turn], catalog: Catalog) -> Table:
 
 
 def _stories(turns: Sequence[Turn], catalog: Catalog) -> dict[tuple[Subject, str], TurnStory]:
-    found = {}
+    stories = {}
     for subject in dict.fromkeys(turn.subject for turn in turns):
         ids = [turn.turn_id for turn in turns if turn.subject == subject]
-        found.update({(subject, id_): story for id_, story in turn_stories(subject, ids, catalog).items()})
-    return found
+        stories.update({(subject, id_): story for id_, story in turn_stories(subject, ids, catalog).items()})
+    return stories
 
 
 def _said(turn: Turn, story: TurnStory | None) -> str:

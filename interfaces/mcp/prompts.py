@@ -61,11 +61,11 @@ def _with_context(question: str, asking: ToolContext) -> GetPromptResult:
 
 
 def _all_known(asking: ToolContext) -> GetPromptResult:
-    known = EmbeddedResource(resource=read(profile_uri(asking.subject), asking))
+    profile = EmbeddedResource(resource=read(profile_uri(asking.subject), asking))
     question = "What do you know about me? Tell it in your own words, from this alone, and say how old it is."
     return GetPromptResult(
         messages=[
-            PromptMessage(role="user", content=known),
+            PromptMessage(role="user", content=profile),
             PromptMessage(role="user", content=TextContent(text=question)),
         ]
     )

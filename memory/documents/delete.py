@@ -26,10 +26,10 @@ def delete_document(document: KeptDocument, context: MemoryContext, *, by: str, 
     """
     subject, document_id = document.subject, document.document_id
     for _ in range(_ATTEMPTS):
-        known = context.catalog.documents.heads(subject, [document_id]).get(document_id)
-        if known is None or known.incarnation != document.incarnation:
+        stored = context.catalog.documents.heads(subject, [document_id]).get(document_id)
+        if stored is None or stored.incarnation != document.incarnation:
             raise NotFound(f"the document {document_id} is gone already")
-        write, line, event = deletion(known, reason, context, by=by, now=now)
+        write, line, event = deletion(stored, reason, context, by=by, now=now)
         changes = Changes(subject=subject, at=now, documents=(write,), audit=(line,), events=(event,))
         try:
             publish(changes, {}, context)

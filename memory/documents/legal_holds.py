@@ -37,9 +37,9 @@ def set_document_hold(
         ConcurrentChange: others kept changing one of them; try again.
     """
     for _ in range(_ATTEMPTS):
-        known = [context.catalog.documents.get(subject, id_) for id_ in sorted(set(ids))]
-        documents = [document for document in known if document is not None]
-        if len(documents) < len(known):
+        stored = [context.catalog.documents.get(subject, id_) for id_ in sorted(set(ids))]
+        documents = [document for document in stored if document is not None]
+        if len(documents) < len(stored):
             raise NotFound(NO_SUCH_DOCUMENT)
         news = [document for document in documents if document.legal_hold is not holds]
         held = [document.model_copy(update={"legal_hold": holds}) for document in news]
@@ -48,7 +48,7 @@ def set_document_hold(
             subject=subject,
             at=now,
             documents=tuple(DocumentWrite(*pair) for pair in zip(held, news, strict=True)),
-            audit=tuple(document_line(one, action, why[:MAX_WHY_CHARS], policy, by, now) for one in held),
+            audit=tuple(document_line(document, action, why[:MAX_WHY_CHARS], policy, by, now) for document in held),
         )
         try:
             if held:

@@ -63,15 +63,15 @@ def put_document(principal: Principal | None, document: Document, stores: Stores
     if stores.catalog.preferences.of(document.subject).consent == "withdrawn":
         raise DocumentRefused(f"{document.subject_id} has withdrawn consent: nothing is kept for them")
     for _ in range(_ATTEMPTS):
-        known = stores.catalog.documents.get(document.subject, document.document_id)
-        require_puttable(principal, document, known, stores.catalog)
-        outcome, kept = _after(document, known, stores.policy, now)
+        stored = stores.catalog.documents.get(document.subject, document.document_id)
+        require_puttable(principal, document, stored, stores.catalog)
+        outcome, kept = _after(document, stored, stores.policy, now)
         if outcome is PutOutcome.UNCHANGED:
             return Accepted(outcome, kept)
-        if known is not None and known.legal_hold and kept.digest != known.digest:
-            raise UnderLegalHold(documents=[known.document_id])
+        if stored is not None and stored.legal_hold and kept.digest != stored.digest:
+            raise UnderLegalHold(documents=[stored.document_id])
         try:
-            write = DocumentWrite(kept, known)
+            write = DocumentWrite(kept, stored)
             stores.catalog.commit(Changes(subject=document.subject, at=now, documents=(write,)))
         except ConcurrentChange:
             continue
@@ -80,29 +80,29 @@ def put_document(principal: Principal | None, document: Document, stores: Stores
 
 
 def _after(
-    document: Document, known: KeptDocument | None, policy: Policy, now: datetime
+    document: Document, stored: KeptDocument | None, policy: Policy, now: datetime
 ) -> tuple[PutOutcome, KeptDocument]:
     digest = document.content_digest()
     given = document.model_dump() | {"author_id": document.labels.author_id, "digest": digest, "updated_at": now}
     if document.title:
         # A placeholder may be longer than what it stands for.
         given["title"] = masked_title(document.title, policy)[:_TITLE_CHARS]
-    if known is None:
+    if stored is None:
         new = KeptDocument.model_validate(given | {"incarnation": uuid.uuid4(), "created_at": now})
         return PutOutcome.ACCEPTED, new
-    if known.digest == digest:
+    if stored.digest == digest:
         labels = {name: given[name] for name in _LABELS}
-        if known.failure:
+        if stored.failure:
             # Also where its topic was blocked: of that nothing was kept, and what is blocked may be so no more.
-            again = known.model_dump() | given | {"version": known.version + 1, "tries": 0, "failure": None}
+            again = stored.model_dump() | given | {"version": stored.version + 1, "tries": 0, "failure": None}
             return PutOutcome.ACCEPTED, KeptDocument.model_validate(again)
-        if all(getattr(known, name) == value for name, value in labels.items()):
-            return PutOutcome.UNCHANGED, known
+        if all(getattr(stored, name) == value for name, value in labels.items()):
+            return PutOutcome.UNCHANGED, stored
         # What waits for a person has nothing searchable yet, and the person was asked about this version.
-        version = known.version if known.quarantined else known.version + 1
+        version = stored.version if stored.quarantined else stored.version + 1
         # What is kept is masked; what was given again is not.
         changed = {**labels, "version": version, "updated_at": now}
-        return PutOutcome.RELABELLED, known.model_copy(update=changed)
-    kept = known.model_dump() | given | {"version": known.version + 1}
+        return PutOutcome.RELABELLED, stored.model_copy(update=changed)
+    kept = stored.model_dump() | given | {"version": stored.version + 1}
     kept |= {"quarantined": False, "tries": 0, "failure": None}
     return PutOutcome.ACCEPTED, KeptDocument.model_validate(kept)

@@ -27,7 +27,7 @@ def visible_document(principal: Principal | None, subject: Subject, document_id:
 
 
 def require_puttable(
-    principal: Principal | None, document: Document, known: KeptDocument | None, catalog: Catalog
+    principal: Principal | None, document: Document, stored: KeptDocument | None, catalog: Catalog
 ) -> None:
     """Check that a principal may put a document, in the place of what has its id where there is such.
 
@@ -38,12 +38,12 @@ def require_puttable(
     if principal is None:
         return
     seen = seen_of(principal, document.subject, catalog)
-    if known is not None and seen is not None and not may_see(seen, known.labels):
+    if stored is not None and seen is not None and not may_see(seen, stored.labels):
         # Whose id it is must not be told: to the caller, it cannot be used.
         raise NotFound(NO_SUCH_DOCUMENT)
     role = role_in(principal, document.subject, membership_of(principal, document.subject, catalog))
-    for one in (document, known):
-        if one is not None and not may_keep_document(principal, role, document.subject, one.labels):
+    for labelled in (document, stored):
+        if labelled is not None and not may_keep_document(principal, role, document.subject, labelled.labels):
             raise NotAllowed(Capability.DOCUMENTS)
 
 

@@ -113,16 +113,16 @@ def remove(memory_ids: Collection[uuid.UUID], draft: Draft, stores: Stores, reas
 def family(catalog: Catalog, subject: Subject, memory_ids: Iterable[uuid.UUID]) -> dict[uuid.UUID, Memory]:
     """Return memories with what they were made of, what was made of them, and what else that was made of; and the
     subject's memories under legal hold."""
-    known = catalog.memories(subject, memory_ids)
-    originals = {id_ for memory in known.values() for id_ in memory.consolidated_from}
-    known |= catalog.memories(subject, originals - known.keys())
-    superseded = {id_ for memory in known.values() for id_ in memory.merged_from}
-    known |= catalog.memories(subject, superseded - known.keys())
-    wholes = {memory.consolidated_into for memory in known.values() if memory.consolidated_into}
-    known |= catalog.memories(subject, wholes - known.keys())
-    others = {id_ for memory in known.values() for id_ in memory.consolidated_from}
+    relatives = catalog.memories(subject, memory_ids)
+    originals = {id_ for memory in relatives.values() for id_ in memory.consolidated_from}
+    relatives |= catalog.memories(subject, originals - relatives.keys())
+    superseded = {id_ for memory in relatives.values() for id_ in memory.merged_from}
+    relatives |= catalog.memories(subject, superseded - relatives.keys())
+    wholes = {memory.consolidated_into for memory in relatives.values() if memory.consolidated_into}
+    relatives |= catalog.memories(subject, wholes - relatives.keys())
+    others = {id_ for memory in relatives.values() for id_ in memory.consolidated_from}
     under_hold = {memory.id: memory for memory in catalog.legal_holds(subject)}
-    return under_hold | known | catalog.memories(subject, others - known.keys())
+    return under_hold | relatives | catalog.memories(subject, others - relatives.keys())
 
 
 def patterns_of(catalog: Catalog, subject: Subject, memories: Iterable[Memory]) -> dict[uuid.UUID, Memory]:

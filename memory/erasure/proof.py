@@ -74,8 +74,8 @@ def stray_entries(subject: Subject, context: MemoryContext) -> list[uuid.UUID]:
     """Return the keys of index entries of the subject that no memory accounts for, a page at most."""
     [anywhere] = context.embedder.embed(["anything"])
     hits = context.index.query(anywhere, Where(subject, statuses=_EVERY_STATUS), _PAGE)
-    known = context.catalog.memories(subject, [hit.memory_id for hit in hits])
-    return [hit.key for hit in hits if hit.memory_id not in known]
+    memories = context.catalog.memories(subject, [hit.memory_id for hit in hits])
+    return [hit.key for hit in hits if hit.memory_id not in memories]
 
 
 def line_of(family: Family) -> str:
@@ -88,8 +88,8 @@ def stray_beside(family: Family, subject: Subject, context: MemoryContext) -> li
     most."""
     [anywhere] = context.embedder.embed(["anything"])
     hits = context.index_of(family).query(anywhere, Where(subject), _PAGE)
-    known = context.catalog.families.of(family, subject, [hit.memory_id for hit in hits])
-    return [hit.key for hit in hits if hit.memory_id not in known]
+    kept = context.catalog.families.of(family, subject, [hit.memory_id for hit in hits])
+    return [hit.key for hit in hits if hit.memory_id not in kept]
 
 
 def events_of_erased(erasure: Erasure, context: MemoryContext) -> list[bytes]:
@@ -144,8 +144,8 @@ def rewrite_broker_file(context: MemoryContext, proof: Proof) -> None:
 def _rewritten(context: MemoryContext, deadline: float) -> bool:
     """Wait until no rewriting is under way; False where one still is at a moment of the monotonic clock."""
     while True:
-        found: Any = context.redis.info("persistence")
-        if not (found.get("aof_rewrite_in_progress") or found.get("aof_rewrite_scheduled")):
+        persistence: Any = context.redis.info("persistence")
+        if not (persistence.get("aof_rewrite_in_progress") or persistence.get("aof_rewrite_scheduled")):
             return True
         if time.monotonic() > deadline:
             return False
@@ -160,14 +160,14 @@ def files_with(folder: Path, texts: Iterable[str]) -> list[str]:
     """
     wanted = sorted({form for text in texts for form in (text.encode(), json.dumps(text)[1:-1].encode())})
     longest = max(map(len, wanted), default=0)
-    found = []
+    file_names = []
     for path in sorted(path for path in folder.rglob("*") if path.is_file()) if wanted else ():
         # A file that went meanwhile holds nothing: the broker drops what it wrote anew.
         with suppress(FileNotFoundError), path.open("rb") as file:
             tail = b""
             while block := file.read(_BLOCK):
                 if any(text in tail + block for text in wanted):
-                    found.append(str(path))
+                    file_names.append(str(path))
                     break
                 tail = block[-longest:]
-    return [name for name in found if Path(name).exists()]
+    return [name for name in file_names if Path(name).exists()]

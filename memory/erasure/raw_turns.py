@@ -31,7 +31,9 @@ def reduced_turn(turn: Turn, gone: Collection[str], kept: Collection[str]) -> Tu
         message.model_copy(update={"content": without_erased(message.content, gone, kept)}) for message in turn.messages
     )
     attachments = tuple(
-        one.model_copy(update={"title": without_erased(one.title, gone, kept)}) if one.title else one
-        for one in turn.attachments
+        attachment.model_copy(update={"title": without_erased(attachment.title, gone, kept)})
+        if attachment.title
+        else attachment
+        for attachment in turn.attachments
     )
     return turn.model_copy(update={"messages": messages, "attachments": attachments})

@@ -69,30 +69,30 @@ def offsets_of(parsed: Parsed) -> list[int]:
     return places
 
 
-def looks_of(parsed: Parsed, place: int) -> Looks:
+def looks_of(parsed: Parsed, index: int) -> Looks:
     """Return where the clause of a word looks: what is arranged, due or begins on a day lies ahead of who
     speaks of it."""
     tokens = parsed.tokens
-    if is_verb(tokens[place]):  # the parser took "sept" for one
+    if is_verb(tokens[index]):  # the parser took "sept" for one
         return Looks.UNKNOWN
-    verb = governor(parsed, place)
-    path, at = {tokens[place].lower}, place
+    verb = governor(parsed, index)
+    path, at = {tokens[index].lower}, index
     while at != verb and tokens[at].head != at:
         at = tokens[at].head
         path.add(tokens[at].lower)
-    before = tokens[place - 1] if place else None
-    rose = path & {"from"} and any(token.lower in ("up", "down") for token in tokens[:place])
+    before = tokens[index - 1] if index else None
+    rose = path & {"from"} and any(token.lower in ("up", "down") for token in tokens[:index])
     if rose or (before is not None and before.lower in _BACK):
         return Looks.BACK
     until = before is not None and before.lower in ("by", "until", "till")
     if path & _AHEAD or (until and before is not None and (_holds(parsed, verb) or before.head != verb)):
         return Looks.AHEAD
     if verb is not None and tokens[verb].lower in _ARRANGED:
-        attached = tokens[place].head
+        attached = tokens[index].head
         if tokens[attached].lower in ("to", "until", "till", "from", "for") or tokens[attached].head != verb:
             return Looks.AHEAD
         return Looks.EITHER
-    return _LOOKS_OF[tense_at(parsed, place)]
+    return _LOOKS_OF[tense_at(parsed, index)]
 
 
 def _holds(parsed: Parsed, verb: int | None) -> bool:
@@ -104,11 +104,11 @@ def notes_of(parsed: Parsed, text: str, moment: datetime, earlier: Span | None =
     that was named before it."""
     starts = offsets_of(parsed)
 
-    def token_at(place: int) -> int:
-        return max((i for i, begin in enumerate(starts) if begin <= place), default=0)
+    def token_at(offset: int) -> int:
+        return max((i for i, begin in enumerate(starts) if begin <= offset), default=0)
 
-    def looks(place: int) -> Looks:
-        return looks_of(parsed, token_at(place)) if parsed.tokens else Looks.UNKNOWN
+    def looks(offset: int) -> Looks:
+        return looks_of(parsed, token_at(offset)) if parsed.tokens else Looks.UNKNOWN
 
     notes: list[Note] = []
     for when in find_dates(text, moment, looks, earlier):
@@ -116,9 +116,11 @@ def notes_of(parsed: Parsed, text: str, moment: datetime, earlier: Span | None =
             continue
         first, last = token_at(when.start), token_at(max(when.start, when.end - 1))
         whole = _is_whole(parsed, first, last)
-        said = str(when.span.first.year) in text[when.start : when.end]
+        has_year = str(when.span.first.year) in text[when.start : when.end]
         notes.append(
-            Note(when.start, when.end, when.lead, "" if said else when.span.text, when.span.preposition, whole, when)
+            Note(
+                when.start, when.end, when.lead, "" if has_year else when.span.text, when.span.preposition, whole, when
+            )
         )
     if since := _since(parsed, text, moment, token_at):
         notes.append(since)

@@ -59,7 +59,7 @@ class Prototypes:
     @classmethod
     def texts(cls) -> tuple[str, ...]:
         """Return the examples in the order in which their vectors are wanted."""
-        return tuple(example for one in ATTRIBUTES.values() for example in one.examples)
+        return tuple(example for attribute in ATTRIBUTES.values() for example in attribute.examples)
 
 
 def attribute_shares(vector: Vector, prototypes: Prototypes) -> dict[str, float]:

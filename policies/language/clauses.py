@@ -67,15 +67,15 @@ def root_of(parsed: Parsed) -> int | None:
     return next((i for i, token in enumerate(parsed.tokens) if token.dep == "ROOT"), None)
 
 
-def governor(parsed: Parsed, place: int) -> int | None:
+def governor(parsed: Parsed, index: int) -> int | None:
     """Return the verb of the clause in which a word stands."""
     tokens = parsed.tokens
     for _ in range(len(tokens)):
-        if is_verb(tokens[place]) and tokens[place].dep not in AUXILIARIES:
-            return place
-        if tokens[place].head == place:
+        if is_verb(tokens[index]) and tokens[index].dep not in AUXILIARIES:
+            return index
+        if tokens[index].head == index:
             return None
-        place = tokens[place].head
+        index = tokens[index].head
     return None
 
 
@@ -99,9 +99,9 @@ def clause_of(parsed: Parsed, head: int) -> Clause:
 
 def clauses(parsed: Parsed) -> Iterator[Clause]:
     """Yield the clauses of a sentence, in order."""
-    for place, token in enumerate(parsed.tokens):
+    for index, token in enumerate(parsed.tokens):
         if token.dep in _CLAUSE_LINKS and is_verb(token) and token.dep not in AUXILIARIES:
-            yield clause_of(parsed, place)
+            yield clause_of(parsed, index)
 
 
 def main_clauses(parsed: Parsed) -> list[Clause]:
@@ -111,15 +111,15 @@ def main_clauses(parsed: Parsed) -> list[Clause]:
     if root is None:
         return []
     return [
-        clause_of(parsed, place)
-        for place in range(len(tokens))
-        if is_verb(tokens[place]) and (place == root or _top(tokens, place, root) or _is_beside(parsed, place, root))
+        clause_of(parsed, index)
+        for index in range(len(tokens))
+        if is_verb(tokens[index]) and (index == root or _top(tokens, index, root) or _is_beside(parsed, index, root))
     ]
 
 
-def tense_at(parsed: Parsed, place: int) -> Tense:
+def tense_at(parsed: Parsed, index: int) -> Tense:
     """Return the tense of the clause in which a word stands, NONE where no verb says it."""
-    verb = governor(parsed, place)
+    verb = governor(parsed, index)
     for _ in range(4):
         if verb is None:
             return Tense.NONE
@@ -130,41 +130,41 @@ def tense_at(parsed: Parsed, place: int) -> Tense:
     return Tense.NONE
 
 
-def is_of_speaker(parsed: Parsed, place: int | None) -> bool:
+def is_of_speaker(parsed: Parsed, index: int | None) -> bool:
     """Return whether a subject is the speaker, alone or with others."""
-    if place is None:
+    if index is None:
         return False
     tokens = parsed.tokens
-    return tokens[place].lower in FIRST_PERSON or any(
-        tokens[c].dep == "conj" and tokens[c].lower in ("i", "me", "myself") for c in parsed.children(place)
+    return tokens[index].lower in FIRST_PERSON or any(
+        tokens[c].dep == "conj" and tokens[c].lower in ("i", "me", "myself") for c in parsed.children(index)
     )
 
 
-def _top(tokens: tuple[Token, ...], place: int, root: int) -> bool:
-    while tokens[place].dep in ("conj", "parataxis") and tokens[place].head != place:
-        place = tokens[place].head
-        if place == root:
+def _top(tokens: tuple[Token, ...], index: int, root: int) -> bool:
+    while tokens[index].dep in ("conj", "parataxis") and tokens[index].head != index:
+        index = tokens[index].head
+        if index == root:
             return True
     return False
 
 
-def _is_beside(parsed: Parsed, place: int, root: int) -> bool:
+def _is_beside(parsed: Parsed, index: int, root: int) -> bool:
     """Return whether what the parser calls a complement before the verb is a sentence of its own: "I fell, it
     hurts"."""
-    token = parsed.tokens[place]
-    if token.dep != "ccomp" or token.head != root or place > root:
+    token = parsed.tokens[index]
+    if token.dep != "ccomp" or token.head != root or index > root:
         return False
-    return any(parsed.tokens[c].dep in SUBJECTS for c in parsed.children(place))
+    return any(parsed.tokens[c].dep in SUBJECTS for c in parsed.children(index))
 
 
 def _shared(parsed: Parsed, head: int) -> int | None:
     tokens = parsed.tokens
-    place = head
+    index = head
     for _ in range(8):
-        if tokens[place].dep not in ("conj", "xcomp", "advcl") or tokens[place].head == place:
+        if tokens[index].dep not in ("conj", "xcomp", "advcl") or tokens[index].head == index:
             return None
-        place = tokens[place].head
-        for child in parsed.children(place):
+        index = tokens[index].head
+        for child in parsed.children(index):
             if tokens[child].dep in SUBJECTS:
                 return child
     return None

@@ -59,7 +59,7 @@ def is_plain(text: str) -> bool:
     return _STARRED.search(text) is not None or not _PLAIN.isdisjoint(_TOKEN.findall(text.lower()))
 
 
-def corrected(told: str, words_said: str) -> str | None:
+def corrected(summary: str, words_said: str) -> str | None:
     """Return what was told with the value that a correction puts in the place of another one; None if it is not plain
     which one.
 
@@ -72,37 +72,37 @@ def corrected(told: str, words_said: str) -> str | None:
     if "not" in lowered:
         at = lowered.index("not")
         wrong, right = values[at + 1 : at + 2], (values[:at] or values[at + 2 :])
-        if wrong and right and (place := _places(told, wrong[0])):
-            return _put(told, place[-1], " ".join(right))
+        if wrong and right and (spans := _places(summary, wrong[0])):
+            return _put(summary, spans[-1], " ".join(right))
         values = right
     if len(dates) == 1 and not any(_ORDINAL.match(value) for value in values):
-        return _only(told, list(_DATE.finditer(told)), dates.pop())
+        return _only(summary, list(_DATE.finditer(summary)), dates.pop())
     numbers = [value for value in values if value[0].isdigit() or value[0] in _SIGNS]
     chosen = numbers if len(numbers) == 1 else values
-    return _with_value(told, chosen[0]) if len(chosen) == 1 else None
+    return _with_value(summary, chosen[0]) if len(chosen) == 1 else None
 
 
-def _with_value(told: str, value: str) -> str | None:
-    spoken = list(_TOKEN.finditer(told))
+def _with_value(summary: str, value: str) -> str | None:
+    spoken = list(_TOKEN.finditer(summary))
     if value[0].isdigit() or value[0] in _SIGNS:
         numbers = [m for m in spoken if m[0][0].isdigit() or m[0][0] in _SIGNS]
-        days = list(_DATE.finditer(told))
+        days = list(_DATE.finditer(summary))
         day = _ORDINAL.match(value)
         if day and len(days) == 1 and (value != day[1] or len(numbers) == 2):
-            return _put(told, days[0].span("day"), day[1])
+            return _put(summary, days[0].span("day"), day[1])
         alike = [m for m in numbers if (":" in m[0]) == (":" in value) and not any(_within(m, d) for d in days)]
         alike = sorted(alike, key=lambda m: -_likeness(m[0], value))
         sure = len(alike) == 1 or (
             len(alike) > 1 and _likeness(alike[0][0], value) > max(_ALIKE, _likeness(alike[1][0], value))
         )
-        return _put(told, alike[0].span(), value) if sure else None
+        return _put(summary, alike[0].span(), value) if sure else None
     rivals = [m for m in spoken if _rival(m[0], value)]
     if rivals:
-        return _only(told, rivals, value)
+        return _only(summary, rivals, value)
     nearest = max(spoken, key=lambda m: _likeness(m[0].lower(), value.lower()), default=None)
     if nearest is None or _likeness(nearest[0].lower(), value.lower()) < _ALIKE:
         return None
-    return _put(told, nearest.span(), value.title() if nearest[0][0].isupper() else value)
+    return _put(summary, nearest.span(), value.title() if nearest[0][0].isupper() else value)
 
 
 def _values(text: str) -> list[str]:
@@ -110,27 +110,27 @@ def _values(text: str) -> list[str]:
     return [value for value in _TOKEN.findall(text) if value.lower() not in _FILLERS]
 
 
-def _rival(one: str, other: str) -> bool:
+def _rival(first: str, second: str) -> bool:
     classes = (lexicon.RIVALS[name].split() for name in ("weekday", "month", "relation", "color", "season"))
-    return any(one.lower() in members and other.lower() in members for members in classes)
+    return any(first.lower() in members and second.lower() in members for members in classes)
 
 
-def _likeness(one: str, other: str) -> float:
-    return SequenceMatcher(None, one, other, autojunk=False).ratio()
+def _likeness(first: str, second: str) -> float:
+    return SequenceMatcher(None, first, second, autojunk=False).ratio()
 
 
-def _places(told: str, value: str) -> list[tuple[int, int]]:
-    return [m.span() for m in _TOKEN.finditer(told) if m[0].lower() == value.lower()]
+def _places(summary: str, value: str) -> list[tuple[int, int]]:
+    return [m.span() for m in _TOKEN.finditer(summary) if m[0].lower() == value.lower()]
 
 
 def _within(inner: re.Match[str], outer: re.Match[str]) -> bool:
     return outer.start() <= inner.start() and inner.end() <= outer.end()
 
 
-def _only(told: str, found: list[re.Match[str]], value: str) -> str | None:
-    return _put(told, found[0].span(), value) if len(found) == 1 else None
+def _only(summary: str, matches: list[re.Match[str]], value: str) -> str | None:
+    return _put(summary, matches[0].span(), value) if len(matches) == 1 else None
 
 
-def _put(told: str, place: tuple[int, int], value: str) -> str | None:
-    changed = f"{told[: place[0]]}{value}{told[place[1] :]}"
-    return changed if changed != told else None
+def _put(summary: str, span: tuple[int, int], value: str) -> str | None:
+    changed = f"{summary[: span[0]]}{value}{summary[span[1] :]}"
+    return changed if changed != summary else None

@@ -82,94 +82,94 @@ def _weekday_number(name: str) -> int:
     return _WEEKDAYS.index(name[:3])
 
 
-def _chosen(back: date, ahead: date, found: Found) -> date:
-    if found.looks is Looks.BACK:
+def _chosen(back: date, ahead: date, mention: Found) -> date:
+    if mention.looks is Looks.BACK:
         return back
-    if found.looks is Looks.EITHER:
-        return back if found.today - back < ahead - found.today else ahead
+    if mention.looks is Looks.EITHER:
+        return back if mention.today - back < ahead - mention.today else ahead
     return ahead
 
 
-def _yearly(month: int, day: int, found: Found) -> date | None:
+def _yearly(month: int, day: int, mention: Found) -> date | None:
     """Return the day of the year that is meant: the one behind or the one ahead; None where no year near has it."""
     days = []
-    for year in range(found.today.year - 4, found.today.year + 5):
+    for year in range(mention.today.year - 4, mention.today.year + 5):
         try:
             days.append(date(year, month, day))
         except ValueError:
             continue
-    back = [one for one in days if one <= found.today]
-    ahead = [one for one in days if one >= found.today]
+    back = [candidate for candidate in days if candidate <= mention.today]
+    ahead = [candidate for candidate in days if candidate >= mention.today]
     if not back or not ahead:
         return None
-    return _chosen(back[-1], ahead[0], found)
+    return _chosen(back[-1], ahead[0], mention)
 
 
-def _iso(found: Found) -> Span | None:
-    return of_day(date(int(found["y"]), int(found["mn"]), int(found["d"])))
+def _iso(mention: Found) -> Span | None:
+    return of_day(date(int(mention["y"]), int(mention["mn"]), int(mention["d"])))
 
 
-def _digits(found: Found) -> Span | None:
+def _digits(mention: Found) -> Span | None:
     """ "14/7" and "4.1." by which of the numbers can be a month; a slash between two that both can is left."""
-    first, second, dotted = int(found["a"]), int(found["b"]), found["sep"] == "."
+    first, second, dotted = int(mention["a"]), int(mention["b"]), mention["sep"] == "."
     if not dotted and first <= 12 and second <= 12:
         return None
     day, month = (first, second) if dotted or first > 12 else (second, first)
     if not 1 <= month <= 12:
         return None
-    if found["y"]:
-        year = int(found["y"])
+    if mention["y"]:
+        year = int(mention["y"])
         return of_day(date(year + 2000 if year < 100 else year, month, day))
-    meant = _yearly(month, day, found)
+    meant = _yearly(month, day, mention)
     return of_day(meant) if meant else None
 
 
-def _day_of_month_named(found: Found) -> Span | None:
+def _day_of_month_named(mention: Found) -> Span | None:
     """ "June 5", "the 5th of June", "7th to 11th November": the first day, written with the last."""
-    if _YEARLY.search(found.text) and not (found["y"] or found["that"]):
+    if _YEARLY.search(mention.text) and not (mention["y"] or mention["that"]):
         return None
-    number = found["d"]
+    number = mention["d"]
     day = int(number) if number.isdigit() else _ORDINALS[number]
-    if found["y"] or found["that"]:
-        year = int(found["y"] or found.today.year + _THAT_YEAR[found["that"]])
-        meant: date | None = date(year, month_number(found["m"]), day)
+    if mention["y"] or mention["that"]:
+        year = int(mention["y"] or mention.today.year + _THAT_YEAR[mention["that"]])
+        meant: date | None = date(year, month_number(mention["m"]), day)
     else:
-        meant = _yearly(month_number(found["m"]), day, found)
-    if meant is None or not found["d2"]:
+        meant = _yearly(month_number(mention["m"]), day, mention)
+    if meant is None or not mention["d2"]:
         return of_day(meant) if meant else None
-    last = meant.replace(day=int(found["d2"]))
+    last = meant.replace(day=int(mention["d2"]))
     return replace(of_day(meant), text=f"{meant.day}-{written_day(last)}")
 
 
-def _month_and_year(found: Found) -> Span | None:
-    return of_month(int(found["y"]), month_number(found["m"]))
+def _month_and_year(mention: Found) -> Span | None:
+    return of_month(int(mention["y"]), month_number(mention["m"]))
 
 
-def _month(found: Found) -> Span | None:
-    month, which = month_number(found["m"]), found["which"].strip()
-    this = date(found.today.year, month, 1)
-    here = (found.today.year, found.today.month)
+def _month(mention: Found) -> Span | None:
+    month, which = month_number(mention["m"]), mention["which"].strip()
+    this = date(mention.today.year, month, 1)
+    here = (mention.today.year, mention.today.month)
     ahead = this if (this.year, this.month) >= here else this.replace(year=this.year + 1)
     back = this if (this.year, this.month) <= here else this.replace(year=this.year - 1)
     if which == "last":
-        back = back if back.month != found.today.month else back.replace(year=back.year - 1)
+        back = back if back.month != mention.today.month else back.replace(year=back.year - 1)
         meant = back
     elif which in ("next", "coming", "this coming"):
-        meant = ahead if ahead.month != found.today.month else ahead.replace(year=ahead.year + 1)
+        meant = ahead if ahead.month != mention.today.month else ahead.replace(year=ahead.year + 1)
     else:
-        meant = _chosen(back, ahead, found)
-    if found["edge"] == "end":
+        meant = _chosen(back, ahead, mention)
+    if mention["edge"] == "end":
         return _end(of_month(meant.year, meant.month), date(*shifted(meant, 1), 1))
     span = of_month(meant.year, meant.month)
-    return replace(span, text=f"{found['edge']} {span.text}") if found["edge"] else span
+    return replace(span, text=f"{mention['edge']} {span.text}") if mention["edge"] else span
 
 
 def _end(whole: Span, after: date) -> Span:
     return Span(after - timedelta(days=1), f"the end of {whole.text}", "at", whole.granularity)
 
 
-def _deictic(found: Found) -> Span:
-    word, part, today = found["word"], found["part"], found.today
+def _deictic(mention: Found) -> Span:
+    word, part, today = mention["word"], mention["part"], mention.today
     if word in ("tonight", "last night", "this morning", "this afternoon", "this evening"):
         day = today - timedelta(days=word == "last night")
         name = "evening" if word == "tonight" else word.rsplit(" ", 1)[1]
@@ -179,21 +179,21 @@ def _deictic(found: Found) -> Span:
     return Span(day, f"the {part} of {written_day(day)}", "on", "day") if part else of_day(day)
 
 
-def _comes_weekly(found: Found) -> bool:
+def _comes_weekly(mention: Found) -> bool:
     """Return whether a weekday stands in a row or a list of them, "Monday to Wednesday", and is not what something
     moved from or to."""
-    if any(row.start() <= found.match.start("wd") < row.end() for row in _WEEKLY.finditer(found.text)):
+    if any(row.start() <= mention.match.start("wd") < row.end() for row in _WEEKLY.finditer(mention.text)):
         return True
-    before = found.text[: found.match.start()][-24:]
-    row = _ROW.match(found.text, found.match.end("wd")) and not before.endswith("from ")
+    before = mention.text[: mention.match.start()][-24:]
+    row = _ROW.match(mention.text, mention.match.end("wd")) and not before.endswith("from ")
     return bool(row or (_ROW_BEFORE.search(before) and "from " not in before))
 
 
-def _weekday(found: Found) -> Span | None:
-    which, today = found["which"], found.today
-    if not which and _comes_weekly(found):
+def _weekday(mention: Found) -> Span | None:
+    which, today = mention["which"], mention.today
+    if not which and _comes_weekly(mention):
         return None
-    target = _weekday_number(found["wd"])
+    target = _weekday_number(mention["wd"])
     back = today - timedelta(days=(today.weekday() - target) % 7 or 7)
     ahead = today + timedelta(days=(target - today.weekday()) % 7 or 7)
     if which in ("last", "past", "this past"):
@@ -203,21 +203,21 @@ def _weekday(found: Found) -> Span | None:
     elif which == "next":
         day = today + timedelta(days=7 - today.weekday() + target)
     else:
-        day = back if found.looks is Looks.BACK else ahead
-    if found["dom"]:
+        day = back if mention.looks is Looks.BACK else ahead
+    if mention["dom"]:
         days = (day + timedelta(weeks=n) for n in (0, -1, 1, 2, 3, 4))
-        day = next((one for one in days if one.day == int(found["dom"])), day)
-    return Span(day, f"the {found['part']} of {written_day(day)}", "on", "day") if found["part"] else of_day(day)
+        day = next((candidate for candidate in days if candidate.day == int(mention["dom"])), day)
+    return Span(day, f"the {mention['part']} of {written_day(day)}", "on", "day") if mention["part"] else of_day(day)
 
 
-def _unit(found: Found) -> Span:
-    which, unit, today = found["which"], found["unit"], found.today
+def _unit(mention: Found) -> Span:
+    which, unit, today = mention["which"], mention["unit"], mention.today
     step = {"next": 1, "coming": 1, "the coming": 1, "this coming": 1, "this": 0}.get(which, -1)
     if unit == "week":
         return of_week(today + timedelta(weeks=step))
     if unit == "weekend":
         saturday = today + timedelta(days=5 - today.weekday())
-        if step == -1 or (step == 0 and found.looks is Looks.BACK and today.weekday() < 5):
+        if step == -1 or (step == 0 and mention.looks is Looks.BACK and today.weekday() < 5):
             saturday -= timedelta(weeks=1)
         elif which == "next":
             saturday += timedelta(weeks=1)
@@ -227,19 +227,19 @@ def _unit(found: Found) -> Span:
     return of_year(today.year + step) if unit == "year" else season_of(unit, today, step)
 
 
-def _beyond(found: Found) -> Span:
+def _beyond(mention: Found) -> Span:
     """Return the weekend before last, the week after next."""
-    unit, step = found["unit"], -2 if found["which"] == "before last" else 2
+    unit, step = mention["unit"], -2 if mention["which"] == "before last" else 2
     if unit == "week":
-        return of_week(found.today + timedelta(weeks=step))
+        return of_week(mention.today + timedelta(weeks=step))
     if unit == "weekend":
-        return of_weekend(found.today + timedelta(days=5 - min(found.today.weekday(), 6), weeks=step))
-    return of_month(*shifted(found.today, step)) if unit == "month" else of_year(found.today.year + step)
+        return of_weekend(mention.today + timedelta(days=5 - min(mention.today.weekday(), 6), weeks=step))
+    return of_month(*shifted(mention.today, step)) if unit == "month" else of_year(mention.today.year + step)
 
 
-def _counted(found: Found, sign: int, start: date | None = None) -> Span | None:
-    today = start or found.today
-    count, unit, word = sign * found.count(), found["unit"].rstrip("s"), found["n"]
+def _counted(mention: Found, sign: int, start: date | None = None) -> Span | None:
+    today = start or mention.today
+    count, unit, word = sign * mention.count(), mention["unit"].rstrip("s"), mention["n"]
     if unit in ("minute", "hour", "min", "hr"):
         return of_day(today)
     if unit in ("day", "week", "fortnight"):
@@ -251,98 +251,100 @@ def _counted(found: Found, sign: int, start: date | None = None) -> Span | None:
         if start is not None:
             year, month = shifted(today, count)
             span, loose = of_day(date(year, month, min(today.day, 28))), False
-    elif found["anchor"]:
-        return _year_ago_at(found)
+    elif mention["anchor"]:
+        return _year_ago_at(mention)
     else:
         span = of_year(max(1, today.year + count * (10 if unit == "decade" else 1)))
         loose = word in _VAGUE
     return replace(span, text=f"around {span.text}", preposition="") if loose else span
 
 
-def _year_ago_at(found: Found) -> Span:
+def _year_ago_at(mention: Found) -> Span:
     """ "five years ago today", "two years ago this May"."""
-    year, anchor = found.today.year - found.count(), found["anchor"]
+    year, anchor = mention.today.year - mention.count(), mention["anchor"]
     if anchor == "today":
         return of_day(
-            found.today.replace(year=year, day=min(found.today.day, 28) if found.today.month == 2 else found.today.day)
+            mention.today.replace(
+                year=year, day=min(mention.today.day, 28) if mention.today.month == 2 else mention.today.day
+            )
         )
     if anchor == "week":
-        return of_month(year, found.today.month)
-    return of_month(year, found.today.month if anchor == "month" else month_number(anchor))
+        return of_month(year, mention.today.month)
+    return of_month(year, mention.today.month if anchor == "month" else month_number(anchor))
 
 
-def _ago(found: Found) -> Span | None:
-    return _counted(found, -1)
+def _ago(mention: Found) -> Span | None:
+    return _counted(mention, -1)
 
 
 _ONCE = re.compile(r"\b(?:first|only|once|time|done|finished)\b", re.IGNORECASE)
 
 
-def _within(found: Found) -> Span | None:
+def _within(mention: Found) -> Span | None:
     """ "in three days" ahead; in the past it is how long a thing took."""
-    if found.looks is Looks.BACK or _ONCE.search(found.text, 0, found.match.start()):
+    if mention.looks is Looks.BACK or _ONCE.search(mention.text, 0, mention.match.start()):
         return None
-    return _counted(found, 1)
+    return _counted(mention, 1)
 
 
-def _from_day(found: Found) -> Span | None:
+def _from_day(mention: Found) -> Span | None:
     """ "a week from today", "ten days after tomorrow", "a week on Thursday", "Saturday week"."""
-    if found["short"]:
-        target, weeks = _weekday_number(found["short"]), 2 if found["unit2"].startswith("fortnight") else 1
-        return of_day(found.today + timedelta(days=(target - found.today.weekday()) % 7 or 7, weeks=weeks))
-    anchor = found["anchor"]
+    if mention["short"]:
+        target, weeks = _weekday_number(mention["short"]), 2 if mention["unit2"].startswith("fortnight") else 1
+        return of_day(mention.today + timedelta(days=(target - mention.today.weekday()) % 7 or 7, weeks=weeks))
+    anchor = mention["anchor"]
     if anchor in ("today", "now", "tomorrow"):
-        return _counted(found, 1, found.today + timedelta(days=anchor == "tomorrow"))
+        return _counted(mention, 1, mention.today + timedelta(days=anchor == "tomorrow"))
     target = _weekday_number(anchor)
-    return _counted(found, 1, found.today + timedelta(days=(target - found.today.weekday()) % 7 or 7))
+    return _counted(mention, 1, mention.today + timedelta(days=(target - mention.today.weekday()) % 7 or 7))
 
 
-def _off_before(found: Found) -> Span | None:
+def _off_before(mention: Found) -> Span | None:
     """ "two days earlier", "the day after", "the weekend before": seen from the day named just before."""
-    if found.before is None or found.before.granularity != "day":
+    if mention.before is None or mention.before.granularity != "day":
         return None
-    sign = -1 if found["side"] in ("before", "earlier") else 1
-    if found["unit"] == "weekend":
-        saturday = found.before.first + timedelta(days=5 - found.before.first.weekday())
-        if sign * (saturday - found.before.first).days <= 0:
+    sign = -1 if mention["side"] in ("before", "earlier") else 1
+    if mention["unit"] == "weekend":
+        saturday = mention.before.first + timedelta(days=5 - mention.before.first.weekday())
+        if sign * (saturday - mention.before.first).days <= 0:
             saturday += timedelta(weeks=sign)
         return of_weekend(saturday)
-    return _counted(found, sign, found.before.first)
+    return _counted(mention, sign, mention.before.first)
 
 
-def _ends(found: Found) -> Span:
-    today = found.today
-    if found["unit"] == "month":
+def _ends(mention: Found) -> Span:
+    today = mention.today
+    if mention["unit"] == "month":
         return _end(of_month(today.year, today.month), date(*shifted(today, 1), 1))
-    if found["unit"] == "week":
+    if mention["unit"] == "week":
         return of_day(today + timedelta(days=4 - today.weekday() if today.weekday() < 5 else 6 - today.weekday()))
     return _end(of_year(today.year), date(today.year + 1, 1, 1))
 
 
-def _nth_of_month(found: Found) -> Span | None:
+def _nth_of_month(mention: Found) -> Span | None:
     """ "the last weekend in October", "the first Monday of June"."""
-    month = month_number(found["m"])
-    anchor = _yearly(month, 28, found)
+    month = month_number(mention["m"])
+    anchor = _yearly(month, 28, mention)
     if anchor is None:
         return None
-    wanted = 5 if found["unit"] == "weekend" else _weekday_number(found["unit"])
+    wanted = 5 if mention["unit"] == "weekend" else _weekday_number(mention["unit"])
     days = [date(anchor.year, month, d) for d in range(1, 29) if date(anchor.year, month, d).weekday() == wanted]
     if (later := days[-1] + timedelta(weeks=1)).month == month:
         days.append(later)
-    nth = _ORDINALS[found["nth"]]
+    nth = _ORDINALS[mention["nth"]]
     day = days[nth if nth < 0 else nth - 1]
-    return of_weekend(day) if found["unit"] == "weekend" else of_day(day)
+    return of_weekend(day) if mention["unit"] == "weekend" else of_day(day)
 
 
-def _day_alone(found: Found) -> Span | None:
+def _day_alone(mention: Found) -> Span | None:
     """ "the 20th": of the month named just before, else the next one after the day named, else the nearest."""
-    number = int(found["d"])
-    if _YEARLY.search(found.text) and found.before is None:
+    number = int(mention["d"])
+    if _YEARLY.search(mention.text) and mention.before is None:
         return None
-    begin, back = found.today, found.looks is Looks.BACK
-    limit = _BY.search(found.text, 0, found.match.start())
-    if found.before is not None and found.before.granularity in ("day", "month") and not limit:
-        begin, back = found.before.first, False
+    begin, back = mention.today, mention.looks is Looks.BACK
+    limit = _BY.search(mention.text, 0, mention.match.start())
+    if mention.before is not None and mention.before.granularity in ("day", "month") and not limit:
+        begin, back = mention.before.first, False
     for months in range(3):
         try:
             day = date(*shifted(begin, -months if back else months), number)

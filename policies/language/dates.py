@@ -69,9 +69,9 @@ def find_dates(
             if any(start < e and s < end for s, e, *_ in matches) or not _is_meant(form.name, match, text):
                 continue
             matches.append((start, end, form.name, match))
-    found: list[When] = []
-    for start, end, name, match in sorted(matches, key=lambda one: one[0]):
-        before = next((one.span for one in reversed(found) if one.span.granularity in ("day", "month")), earlier)
+    resolved: list[When] = []
+    for start, end, name, match in sorted(matches, key=lambda row: row[0]):
+        before = next((when.span for when in reversed(resolved) if when.span.granularity in ("day", "month")), earlier)
         try:
             span = RESOLVED[name](Found(match, today, looks(start), before))
         except (ValueError, OverflowError):
@@ -80,8 +80,8 @@ def find_dates(
             continue
         lead = _LEAD.search(text, max(0, start - 8), start)
         at = _moment(span, text, end, moment)
-        found.append(When(start, end, lead.start() if lead else start, span, at))
-    return tuple(found)
+        resolved.append(When(start, end, lead.start() if lead else start, span, at))
+    return tuple(resolved)
 
 
 def _moment(span: Span, text: str, end: int, moment: datetime) -> datetime:

@@ -35,40 +35,40 @@ _MENTAL = words(
 _POLITE_STATE = words("sure sorry glad happy impressed jealous curious proud afraid certain here with you ready good")
 
 
-def doings_of(said: Sequence[str]) -> set[str]:
+def doings_of(words: Sequence[str]) -> set[str]:
     """Return the kinds of clause with "I" or "we" in a sentence, given as its words in lower case.
 
     "state" (I am busy), "polite_state" (I'm sure), "owns" (I have two), "ongoing" (I've been training, I used to),
     "personal_verb" (I moved), "mental_verb" (I think), "other_verb", and "modal" with any of them (I could).
     """
-    found: set[str] = set()
-    last = len(said)
-    for place, word in enumerate(said):
+    kinds: set[str] = set()
+    last = len(words)
+    for index, word in enumerate(words):
         if word not in SPEAKER:
             continue
         helper = word if "'" in word or word in CLITIC else ""
-        at = place + 1
+        at = index + 1
         modal = helper in _MODAL
-        while at < last and at < place + 8 and said[at] in _HELPING:
-            if said[at] not in _ADVERB:
-                helper = said[at]
+        while at < last and at < index + 8 and words[at] in _HELPING:
+            if words[at] not in _ADVERB:
+                helper = words[at]
                 modal = modal or helper in _MODAL
             at += 1
-        head = said[at] if at < last else ""
-        following = said[at + 1] if at + 1 < last else ""
+        head = words[at] if at < last else ""
+        following = words[at + 1] if at + 1 < last else ""
         if head == "gonna" or (head in _TOWARDS and following == "to"):
-            found.add("ongoing")
+            kinds.add("ongoing")
             continue
         if modal:
-            found.add("modal")
+            kinds.add("modal")
         if head in LASTING:
-            found.add("personal_verb")
+            kinds.add("personal_verb")
         elif head in _MENTAL:
-            found.add("mental_verb")
+            kinds.add("mental_verb")
         elif helper in _BE and head:
-            found.add("ongoing" if head.endswith("ing") else "polite_state" if head in _POLITE_STATE else "state")
+            kinds.add("ongoing" if head.endswith("ing") else "polite_state" if head in _POLITE_STATE else "state")
         elif helper in _HAVE and (head in _COUNTED or head[:1].isdigit()):
-            found.add("owns")
+            kinds.add("owns")
         elif head:
-            found.add("other_verb")
-    return found
+            kinds.add("other_verb")
+    return kinds

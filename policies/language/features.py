@@ -45,11 +45,11 @@ def words_of(text: str) -> list[str]:
 def _word_features(words: list[str]) -> Iterator[str]:
     """Yield words, pairs of neighbours, and the first words by their place."""
     before = "^"
-    for place, word in enumerate(words):
+    for index, word in enumerate(words):
         yield f"w {word}"
         yield f"w {before} {word}"
-        if place < _FIRST_WORDS:
-            yield f"{place} {word}"
+        if index < _FIRST_WORDS:
+            yield f"{index} {word}"
         before = word
     yield f"w {before} $"
 

@@ -39,28 +39,28 @@ def base(word: str) -> str:
     return word
 
 
-def strange_words(summary: str, said: str, names: Iterable[str] = ()) -> list[str]:
+def strange_words(summary: str, text: str, names: Iterable[str] = ()) -> list[str]:
     """Return the words of a summary that its speaker did not say: no inflection of theirs, no name, date or part of the
     frame."""
-    heard = words_of(said)
-    known = {*heard, *map(base, heard), *(word.split("'")[0] for word in heard)}
-    known |= {part for name in names for part in words_of(name)}
-    found = []
+    heard = words_of(text)
+    allowed = {*heard, *map(base, heard), *(word.split("'")[0] for word in heard)}
+    allowed |= {part for name in names for part in words_of(name)}
+    strange = []
     for word in words_of(summary):
         plain = word.removesuffix("'s").removesuffix("'")
-        if word in FRAME or plain in known or plain in _DATES or base(word) in known or word.isdigit():
+        if word in FRAME or plain in allowed or plain in _DATES or base(word) in allowed or word.isdigit():
             continue
-        if not any(base(one).rstrip("e") == base(word).rstrip("e") for one in heard):
-            found.append(word)
-    return found
+        if not any(base(heard_word).rstrip("e") == base(word).rstrip("e") for heard_word in heard):
+            strange.append(word)
+    return strange
 
 
-def is_faithful(summary: str, said: str, names: Iterable[str] = ()) -> bool:
+def is_faithful(summary: str, text: str, names: Iterable[str] = ()) -> bool:
     """Return whether every word of a summary is its speaker's, an inflection, a name, a date, or of the frame, its
     negations are theirs, and it says no sentence twice."""
-    sentences = [one.strip().lower() for one in re.split(r"(?<=[.!?]) ", summary)]
+    sentences = [sentence.strip().lower() for sentence in re.split(r"(?<=[.!?]) ", summary)]
     if len(set(sentences)) < len(sentences):
         return False
     denies = bool(_NEGATIONS & set(words_of(summary))) or "n't" in summary
-    denied = bool(_NEGATIONS & set(words_of(said))) or "n't" in said or "nt" in said.lower()
-    return (not denies or denied) and not strange_words(summary, said, names)
+    denied = bool(_NEGATIONS & set(words_of(text))) or "n't" in text or "nt" in text.lower()
+    return (not denies or denied) and not strange_words(summary, text, names)

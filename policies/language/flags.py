@@ -122,39 +122,39 @@ _FLAGS: Final = (
     "some_first_person",
     "half_first_person",
 )
-FLAGS: Final = {name: place for place, name in enumerate(_FLAGS)}
+FLAGS: Final = {name: index for index, name in enumerate(_FLAGS)}
 
 
 def flags_of(text: str, tokens: list[str], parsed: Parsed | None, before: str, language: str) -> set[str]:
     """Return the flags that hold, by name. `text` is the utterance as it was written, `tokens` its words in
     lower case."""
-    found = {f"lang_{language}"} | _marks(text[:MAX_CHARS])
+    flags = {f"lang_{language}"} | _marks(text[:MAX_CHARS])
     bag = set(tokens)
     for name, sought in (("me", _FIRST), ("we", _WE), ("you", _YOU), ("others", _OTHERS), ("if", _IF)):
         if bag & sought:
-            found.add(name)
+            flags.add(name)
     if bag & _REPORT:
-        found.add("reports")
+        flags.add("reports")
     if tokens and tokens[0] in _FIRST:
-        found.add("me_first")
+        flags.add("me_first")
     if tokens and tokens[0] in _WH:
-        found.add("wh_first")
+        flags.add("wh_first")
     many = sum(1 for word in tokens if word[0].isalnum() or word[0] == "#")
-    found.add(next((f"words_{most}" for most in (1, 3, 6, 12, 25) if many <= most), "words_more"))
+    flags.add(next((f"words_{most}" for most in (1, 3, 6, 12, 25) if many <= most), "words_more"))
     if before:
-        found.add("before")
+        flags.add("before")
         end = before[-200:].lower()
         if "?" in end:
-            found.add("before_asks")
+            flags.add("before_asks")
             if {"you", "your"} & set(end.replace("?", " ").split()):
-                found.add("before_asks_you")
+                flags.add("before_asks_you")
     if parsed is not None and parsed.tokens:
-        found |= _parse_flags(parsed)
-        if "imperative" in found and "colon" in found:
-            found.add("order_colon")
-        if "imperative" in found and "quotes" in found:
-            found.add("order_quotes")
-    return found & FLAGS.keys()
+        flags |= _parse_flags(parsed)
+        if "imperative" in flags and "colon" in flags:
+            flags.add("order_colon")
+        if "imperative" in flags and "quotes" in flags:
+            flags.add("order_quotes")
+    return flags & FLAGS.keys()
 
 
 def _marks(text: str) -> set[str]:
@@ -183,34 +183,34 @@ def _marks(text: str) -> set[str]:
     return {name for name, held in holds.items() if held}
 
 
-def _subject_flag(parsed: Parsed, place: int) -> str:
+def _subject_flag(parsed: Parsed, index: int) -> str:
     """Return who the subject at this place is, as the name of a flag."""
-    token = parsed.tokens[place]
+    token = parsed.tokens[index]
     if pronoun := _PRONOUNS.get(token.lower):
         return pronoun
-    if any(parsed.tokens[child].lower in ("my", "our") for child in parsed.children(place)):
+    if any(parsed.tokens[child].lower in ("my", "our") for child in parsed.children(index)):
         return "subject_my"
     return "subject_name" if token.tag in ("NNP", "NNPS") else "subject_noun"
 
 
 def _parse_flags(parsed: Parsed) -> set[str]:
     tokens = parsed.tokens
-    found = {"parsed"}
+    flags = {"parsed"}
     for root in (i for i, token in enumerate(tokens) if token.dep == "ROOT"):
-        found |= _root_flags(parsed, root)
+        flags |= _root_flags(parsed, root)
         break
     for token in tokens:
         if token.dep == "mark" and token.lower in ("if", "unless"):
-            found.add("clause_if")
+            flags.add("clause_if")
     labels = {"PERSON": "person_named", "ORG": "org_named", "GPE": "place_named", "DATE": "day_named"}
-    found |= {labels[name.label] for name in parsed.names if name.label in labels}
+    flags |= {labels[name.label] for name in parsed.names if name.label in labels}
     heads = [i for i, token in enumerate(tokens) if token.dep in _SUBJECTS]
     mine = sum(_subject_flag(parsed, i) in ("subject_i", "subject_we", "subject_my") for i in heads)
     if mine:
-        found.add("some_first_person")
+        flags.add("some_first_person")
         if mine * 2 >= len(heads):
-            found.add("half_first_person")
-    return found
+            flags.add("half_first_person")
+    return flags
 
 
 def _root_flags(parsed: Parsed, root: int) -> set[str]:
@@ -218,7 +218,7 @@ def _root_flags(parsed: Parsed, root: int) -> set[str]:
     tokens = parsed.tokens
     tag = tokens[root].tag
     children = parsed.children(root)
-    found = {f"root_{tag}" if f"root_{tag}" in FLAGS else "root_noun" if tag.startswith("N") else "root_other"}
+    flags = {f"root_{tag}" if f"root_{tag}" in FLAGS else "root_noun" if tag.startswith("N") else "root_other"}
     subject = next((i for i in children if tokens[i].dep in _SUBJECTS), None)
     helpers = {tokens[i].lower for i in children if tokens[i].dep in ("aux", "auxpass")}
     holds = {
@@ -232,12 +232,12 @@ def _root_flags(parsed: Parsed, root: int) -> set[str]:
         "progressive": tag == "VBG",
         "past": parsed.is_past(),
     }
-    found |= {name for name, held in holds.items() if held}
+    flags |= {name for name, held in holds.items() if held}
     if subject is not None:
         flag = _subject_flag(parsed, subject)
-        found.add(flag)
+        flags.add(flag)
         if any(i < subject for i in children if tokens[i].dep in ("aux", "auxpass")):
-            found.add("inverted")
+            flags.add("inverted")
         if tokens[root].lower in _REPORT or any(tokens[i].dep == "ccomp" for i in children):
-            found.add("i_say" if flag in ("subject_i", "subject_we") else "other_says")
-    return found
+            flags.add("i_say" if flag in ("subject_i", "subject_we") else "other_says")
+    return flags

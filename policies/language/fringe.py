@@ -19,13 +19,13 @@ _ANNOUNCEMENT: Final = 6
 _TRAILING: Final = words("lol haha hahaha lmao btw tbh though tho rip")
 
 
-def fringe_of(parsed: Parsed, other: str | None = None) -> tuple[int, int]:
+def fringe_of(parsed: Parsed, other_name: str | None = None) -> tuple[int, int]:
     """Return from where to where a sentence is more than what only opens or ends it: "well, ...", "... lol", smileys,
-    the name of the `other` side where it is spoken to."""
+    the name of the `other_name` side where it is spoken to."""
     tokens = parsed.tokens
-    begin, end = _announced(tokens), _unaddressed(tokens, other)
+    begin, end = _announced(tokens), _unaddressed(tokens, other_name)
     while begin < end and (
-        (_calls(tokens[begin], other) and begin + 1 < end and tokens[begin + 1].text in ",!")
+        (_calls(tokens[begin], other_name) and begin + 1 < end and tokens[begin + 1].text in ",!")
         or tokens[begin].tag in ("UH", ",", ":", ".", "-RRB-", "NFP", "_SP", "HYPH")
         or (
             tokens[begin].lower in _LEADING
@@ -43,25 +43,25 @@ def fringe_of(parsed: Parsed, other: str | None = None) -> tuple[int, int]:
     return begin, end
 
 
-def _calls(token: Token, other: str | None) -> bool:
+def _calls(token: Token, other_name: str | None) -> bool:
     """Return whether a word is the name of the other side, or short for it: "Mel" of Melanie."""
-    return other is not None and len(token.text) >= _SHORTEST_NAME and other.startswith(token.text)
+    return other_name is not None and len(token.text) >= _SHORTEST_NAME and other_name.startswith(token.text)
 
 
-def _unaddressed(tokens: tuple[Token, ...], other: str | None) -> int:
+def _unaddressed(tokens: tuple[Token, ...], other_name: str | None) -> int:
     """Return where a sentence ends before the name of the other side: "I get it, Jon!"."""
     end = len(tokens)
     while end and not tokens[end - 1].text[:1].isalnum():
         end -= 1
-    called = end > 1 and tokens[end - 2].text == "," and _calls(tokens[end - 1], other)
+    called = end > 1 and tokens[end - 2].text == "," and _calls(tokens[end - 1], other_name)
     return end - 2 if called else len(tokens)
 
 
 def _announced(tokens: tuple[Token, ...]) -> int:
     """Return where a sentence begins after what only says that something is told: "Big news: ", "So you know: "."""
-    for place, token in enumerate(tokens[:_ANNOUNCEMENT]):
-        if token.text in (":", ")") and place + 1 < len(tokens):
-            return place + 1
+    for index, token in enumerate(tokens[:_ANNOUNCEMENT]):
+        if token.text in (":", ")") and index + 1 < len(tokens):
+            return index + 1
         if (token.tag.startswith("PRP") and token.lower != "you") or token.text in "(,.":
             break
     return 0

@@ -43,15 +43,15 @@ _APPOINTMENT: Final = re.compile(
 
 def happenings(text: str, lower: str, bag: Set[str], own: bool) -> list[str]:
     """Return what somebody else did to the speaker, what happens to somebody named, or when something is to be."""
-    found: list[str] = []
+    rules: list[str] = []
     if _DONE_TO_ONE.search(lower):
-        found.append("done_to_one")
+        rules.append("done_to_one")
     if own:
-        return found
+        return rules
     if _NAMED_EVENT.search(text):
-        found.append("named_event")
+        rules.append("named_event")
     elif _NAMED_LIFE.match(text):
-        found.append("named_life")
+        rules.append("named_life")
     elif _APPOINTMENT.search(lower) and (bag & life.TIME or _DATE.search(lower)):
-        found.append("appointment")
-    return found
+        rules.append("appointment")
+    return rules

@@ -95,20 +95,20 @@ def judge(
     return _judgement(features_of(text, parsed, before, language), weights())
 
 
-def _judgement(features: Features, known: Weights) -> Judgement:
-    groups = {name: _sum(known, places, BLOCKS[name]) for name, places in features.blocks.items() if places}
+def _judgement(features: Features, weights: Weights) -> Judgement:
+    groups = {name: _sum(weights, places, BLOCKS[name]) for name, places in features.blocks.items() if places}
     flags = sorted(features.flags)
-    each = known.rows[[BUCKETS + FLAGS[flag] for flag in flags]].astype(np.float32) * known.scale * FLAG_WEIGHT
-    score: Floats = known.bias + each.sum(axis=0)
+    each = weights.rows[[BUCKETS + FLAGS[flag] for flag in flags]].astype(np.float32) * weights.scale * FLAG_WEIGHT
+    score: Floats = weights.bias + each.sum(axis=0)
     for group in groups.values():
         score = score + group
-    said = {head: _said(score[known.columns[head]], known.labels[head]) for head in HEADS}
-    worth, planted = (_likely(score[known.columns[head]]) for head in ("worth", "planted"))
-    attribute = said["attribute"][0]
-    changes = _chances(score[known.columns["change"]], known.labels["change"])
-    best = [known.columns["worth"].start]
-    if said["intent"][0] != "none":
-        best.append(known.columns["intent"].start + known.labels["intent"].index(said["intent"][0]))
+    likeliest = {head: _said(score[weights.columns[head]], weights.labels[head]) for head in HEADS}
+    worth, planted = (_likely(score[weights.columns[head]]) for head in ("worth", "planted"))
+    attribute = likeliest["attribute"][0]
+    changes = _chances(score[weights.columns["change"]], weights.labels["change"])
+    best = [weights.columns["worth"].start]
+    if likeliest["intent"][0] != "none":
+        best.append(weights.columns["intent"].start + weights.labels["intent"].index(likeliest["intent"][0]))
     sign = 1.0 if worth >= 0.5 else -1.0
     weighed = {
         name: sign * float(group[best[0]]) + sum(float(group[i]) for i in best[1:]) for name, group in groups.items()
@@ -118,26 +118,26 @@ def _judgement(features: Features, known: Weights) -> Judgement:
     most = sorted((name for name, weight in weighed.items() if weight > 0), key=lambda name: -weighed[name])
     return Judgement(
         worth=worth,
-        intent=said["intent"][0],
-        intent_sure=said["intent"][1],
-        whose=said["whose"][0],
-        whose_sure=said["whose"][1],
-        certainty=said["certainty"][0],
-        certainty_sure=said["certainty"][1],
+        intent=likeliest["intent"][0],
+        intent_sure=likeliest["intent"][1],
+        whose=likeliest["whose"][0],
+        whose_sure=likeliest["whose"][1],
+        certainty=likeliest["certainty"][0],
+        certainty_sure=likeliest["certainty"][1],
         attribute=None if attribute == NO_ATTRIBUTE else attribute,
-        attribute_sure=said["attribute"][1],
-        change=said["change"][0],
-        change_sure=said["change"][1],
+        attribute_sure=likeliest["attribute"][1],
+        change=likeliest["change"][0],
+        change_sure=likeliest["change"][1],
         news=sum(changes[label] for label in CHANGES),
         planted=planted,
         reasons=tuple(most[:_REASONS]),
-        intents=_chances(score[known.columns["intent"]], known.labels["intent"]),
+        intents=_chances(score[weights.columns["intent"]], weights.labels["intent"]),
     )
 
 
-def _sum(known: Weights, places: frozenset[int], weight: float) -> Floats:
-    rows = known.rows[list(places)].sum(axis=0, dtype=np.int32)
-    result: Floats = rows.astype(np.float32) * known.scale * np.float32(weight / len(places) ** 0.5)
+def _sum(weights: Weights, places: frozenset[int], weight: float) -> Floats:
+    rows = weights.rows[list(places)].sum(axis=0, dtype=np.int32)
+    result: Floats = rows.astype(np.float32) * weights.scale * np.float32(weight / len(places) ** 0.5)
     return result
 
 
@@ -151,8 +151,8 @@ def _said(score: Floats, labels: tuple[str, ...]) -> tuple[str, float]:
     if len(labels) == 1:
         return labels[0], _likely(score)
     grown = np.exp(score - score.max())
-    place = int(grown.argmax())
-    return labels[place], float(grown[place] / grown.sum())
+    index = int(grown.argmax())
+    return labels[index], float(grown[index] / grown.sum())
 
 
 def _chances(score: Floats, labels: tuple[str, ...]) -> dict[str, float]:

@@ -59,9 +59,9 @@ def table() -> Mapping[str, Any]:
 @lru_cache(maxsize=len(LANGUAGES))
 def forms_of(language: str) -> Forms:
     """Return the forms of a language, compiled once a process; English ones for one that the table does not have."""
-    known = table()
-    language = language if language in known["words"] else "en"
-    words: Mapping[str, Sequence[str]] = known["words"][language]
+    rows = table()
+    language = language if language in rows["words"] else "en"
+    words: Mapping[str, Sequence[str]] = rows["words"][language]
     gap = r"[\s,，]*" if language == "zh" else r"(?!\w)[\s,]*"
     tail = (
         rf"(?:[\s,，]+(?:{_either(words, 'tail')})(?!\w)){{0,3}}"
@@ -69,7 +69,7 @@ def forms_of(language: str) -> Forms:
         else f"(?:{_either(words, 'tail')}){{0,3}}"
     )
     forms, idle = [], {}
-    for intent, by_language in known.items():
+    for intent, by_language in rows.items():
         if intent == "words" or language not in by_language:
             continue
         row = by_language[language]
@@ -78,7 +78,7 @@ def forms_of(language: str) -> Forms:
         ]:
             pattern = rf"(?:{_pattern(form, words)}){tail}[\s.!?…。！？~]*\Z"
             forms.append(Form(intent, re.compile(pattern, re.IGNORECASE), sure))
-        idle[intent] = _whole("|".join(_pattern(one, words) for one in row.get("idle", ())))
+        idle[intent] = _whole("|".join(_pattern(idle_form, words) for idle_form in row.get("idle", ())))
     return Forms(
         tuple(sorted(forms, key=lambda form: not form.sure)),
         opener=re.compile(rf"(?:{_either(words, 'open')}){gap}", re.IGNORECASE),
@@ -102,13 +102,13 @@ def forms_of(language: str) -> Forms:
             re.IGNORECASE,
         ),
         idle=idle,
-        back=re.compile("|".join(known["stop"].get(language, {}).get("back", ())) or "(?!)", re.IGNORECASE),
+        back=re.compile("|".join(rows["stop"].get(language, {}).get("back", ())) or "(?!)", re.IGNORECASE),
         about=re.compile(rf"(?:{_either(words, 'about')})\s*\Z", re.IGNORECASE),
     )
 
 
 def _either(words: Mapping[str, Sequence[str]], name: str) -> str:
-    return "|".join(sorted((_pattern(one, words) for one in words.get(name, ())), key=len, reverse=True))
+    return "|".join(sorted((_pattern(form, words) for form in words.get(name, ())), key=len, reverse=True))
 
 
 def _whole(body: str) -> re.Pattern[str]:
@@ -117,12 +117,12 @@ def _whole(body: str) -> re.Pattern[str]:
 
 def _pattern(form: str, words: Mapping[str, Sequence[str]]) -> str:
     """Return a form as a regular expression: see the head of the table."""
-    found = False
+    has_object = False
 
     def written(match: re.Match[str]) -> str:
-        nonlocal found
+        nonlocal has_object
         if match["object"]:
-            name, found = ("" if found else "P<object>"), True
+            name, has_object = ("" if has_object else "P<object>"), True
             return rf"(?{name or ':'}.{{1,{_OBJECT_CHARS}}}?)"
         if match["words"]:
             return rf"(?:{_either(words, match['words'])})"

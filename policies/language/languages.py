@@ -36,33 +36,33 @@ def language_of(text: str, otherwise: str = ENGLISH) -> str:
         return otherwise
     if sum(char < chr(_LATIN_LIMIT) for char in letters) < len(letters) * 0.6:
         return "zh" if _HAN.search(letters) and not _KANA.search(letters) else OTHER
-    said = _WITH_APOSTROPHE.findall(text)
-    english = sum(word in _words()[ENGLISH] for word in said)
+    words = _WITH_APOSTROPHE.findall(text)
+    english = sum(word in _words()[ENGLISH] for word in words)
     scores = {
-        language: sum(max(word in known, _ENOUGH * (word in _strong(language))) for word in said)
+        language: sum(max(word in common_words, _ENOUGH * (word in _strong(language))) for word in words)
         + any(mark in text for mark in _marks(language))
-        for language, known in _words().items()
+        for language, common_words in _words().items()
         if language not in (ENGLISH, OTHER)
     }
     best = max(scores, key=lambda language: scores[language])
     if scores[best] >= _ENOUGH and scores[best] > english:
         return best
-    if not _reads_as_english(said, english):
+    if not _reads_as_english(words, english):
         return OTHER
     return otherwise if english == 0 else ENGLISH
 
 
-def _reads_as_english(said: list[str], english: int) -> bool:
+def _reads_as_english(words: list[str], english: int) -> bool:
     """Return whether it is English: fewer than four words get the benefit of the doubt, unless one is a common word of
     another language."""
-    known = _words()
+    by_language = _words()
     foreign = sum(
-        word not in _MIXED and any(word in known[language] for language in known if language != ENGLISH)
-        for word in said
+        word not in _MIXED and any(word in by_language[language] for language in by_language if language != ENGLISH)
+        for word in words
     )
-    if len(said) < _SHORT:
+    if len(words) < _SHORT:
         return foreign <= english
-    return foreign <= max(english, 1) or foreign * 8 < len(said)
+    return foreign <= max(english, 1) or foreign * 8 < len(words)
 
 
 @lru_cache(maxsize=1)

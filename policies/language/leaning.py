@@ -38,10 +38,10 @@ def pointer_of(parsed: Parsed) -> int | None:
     named = False
     if lacks_subject(parsed):
         return 0
-    for place, token in enumerate(tokens):
+    for index, token in enumerate(tokens):
         lower = token.lower
-        if lower in _POINTERS and not named and _points(parsed, place):
-            return place
+        if lower in _POINTERS and not named and _points(parsed, index):
+            return index
         names = token.tag.startswith("NN") or (token.dep in SUBJECTS and token.tag.startswith("JJ"))
         if names and lower not in OF_SPEAKER and lower not in _TIMES:
             named = True
@@ -67,21 +67,21 @@ def is_elliptical(parsed: Parsed) -> bool:
     return 0 < len(words) <= 3 and words[-1] in _ALONE
 
 
-def _points(parsed: Parsed, place: int) -> bool:
-    token = parsed.tokens[place]
+def _points(parsed: Parsed, index: int) -> bool:
+    token = parsed.tokens[index]
     lower = token.lower
-    following = parsed.tokens[place + 1] if place + 1 < len(parsed.tokens) else None
+    following = parsed.tokens[index + 1] if index + 1 < len(parsed.tokens) else None
     if token.dep in ("expl", "mark", "advmod") and lower != "there":
         points = False
     elif lower in ("similar", "same"):
-        points = not any(t.lower in ("to", "as") for t in parsed.tokens[place + 1 : place + 4])
+        points = not any(t.lower in ("to", "as") for t in parsed.tokens[index + 1 : index + 4])
     elif lower in ("some", "any", "others"):
         alone = following is None or not following.text[:1].isalpha()
         points = alone and token.dep in ("dobj", "pobj", *SUBJECTS)
     elif lower == "there":
-        points = token.tag in ("RB", "EX") and token.dep != "expl" and place > 0
+        points = token.tag in ("RB", "EX") and token.dep != "expl" and index > 0
     elif lower not in ("that", "this", "these", "those", "such", "another", "both", "one"):
-        points = not (lower == "it" and token.dep in SUBJECTS and _is_empty(parsed, place))
+        points = not (lower == "it" and token.dep in SUBJECTS and _is_empty(parsed, index))
     elif token.dep == "det" or (following is not None and following.tag.startswith("NN")):
         points = following is None or (following.lower not in _TIMES and lower not in ("one", "another", "both"))
     else:
@@ -89,9 +89,9 @@ def _points(parsed: Parsed, place: int) -> bool:
     return points
 
 
-def _is_empty(parsed: Parsed, place: int) -> bool:
+def _is_empty(parsed: Parsed, index: int) -> bool:
     """Return whether an "it" stands for nothing: "it is hard to wait", "it's been two years since", "it rained"."""
-    head = parsed.tokens[place].head
+    head = parsed.tokens[index].head
     below = {parsed.tokens[c].dep for c in parsed.children(head)}
     if parsed.tokens[head].lower not in _SAY_NOTHING:
         return False
@@ -104,4 +104,4 @@ def _is_empty(parsed: Parsed, place: int) -> bool:
 def is_of_several(parsed: Parsed) -> bool:
     """Return whether "we" do what nobody does alone: "we rock as a team", "we help each other"."""
     text = f" {parsed.text_of(range(len(parsed.tokens)))} ".lower()
-    return any(token.lower == "we" for token in parsed.tokens) and any(said in text for said in _TOGETHER)
+    return any(token.lower == "we" for token in parsed.tokens) and any(phrase in text for phrase in _TOGETHER)

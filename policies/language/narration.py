@@ -58,17 +58,18 @@ def narrated(
 ) -> str | None:
     """Return the sentence told of its speaker with its dates, None where it cannot be told surely.
 
-    `refers` says, by place, whom a pronoun stands for.
+    `refers` says, by the index of its token, whom a pronoun stands for.
     """
     if not may_be_told(parsed, narrator.assistant is not None):
         return None
     writer = _Writer(parsed, narrator)
-    for place, mention in (refers or {}).items():
-        writer.words[place] = mention
-        writer.known.add(place)
+    for index, mention in (refers or {}).items():
+        writer.words[index] = mention
+        writer.known.add(index)
     writer.date(notes)
-    told = writer.told()
-    return told if narrator.named or refers or any(one.is_subject and one.name for one in people_in(parsed)) else None
+    sentence = writer.told()
+    names_whom = narrator.named or refers or any(who.is_subject and who.name for who in people_in(parsed))
+    return sentence if names_whom else None
 
 
 def dated(parsed: Parsed, notes: Sequence[Note]) -> str:
@@ -103,46 +104,44 @@ def may_be_told(parsed: Parsed, you_have_a_name: bool = False) -> bool:
         return False
     if tokens[0].tag in ("VBN", "VBD", "VBG") and tokens[0].dep not in (*SUBJECTS, "amod", "csubj", "pcomp"):
         return False
-    return not any(
-        _is_doubtful(tokens, place, you_have_a_name) or _runs_on(tokens, place) for place in range(len(tokens))
-    )
+    return not any(_is_doubtful(tokens, i, you_have_a_name) or _runs_on(tokens, i) for i in range(len(tokens)))
 
 
-def _runs_on(tokens: tuple[Token, ...], place: int) -> bool:
+def _runs_on(tokens: tuple[Token, ...], index: int) -> bool:
     """Return whether a new sentence begins at an "I" without a mark: "I'm new here I live in Leeds"."""
-    if not place or tokens[place].lower not in FIRST_PERSON or tokens[place].dep not in SUBJECTS:
+    if not index or tokens[index].lower not in FIRST_PERSON or tokens[index].dep not in SUBJECTS:
         return False
-    before = tokens[place - 1]
-    head = tokens[tokens[place].head]
-    if not any(token.tag in ("VBP", "VBD", "VBZ", "MD") for token in tokens[:place]):
+    before = tokens[index - 1]
+    head = tokens[tokens[index].head]
+    if not any(token.tag in ("VBP", "VBD", "VBZ", "MD") for token in tokens[:index]):
         return False
     follows = before.tag.startswith(("NN", "CD", "JJ")) or before.lower in ("here", "there", "too", "it", "them")
     return follows and head.dep in ("ROOT", "conj", "parataxis", "ccomp")
 
 
-def _is_doubtful(tokens: tuple[Token, ...], place: int, you_have_a_name: bool) -> bool:
+def _is_doubtful(tokens: tuple[Token, ...], index: int, you_have_a_name: bool) -> bool:
     """Return whether a word may be other than it looks: of a quotation, cut in two by the parser, said to the other
     side."""
-    token = tokens[place]
+    token = tokens[index]
     if token.text in _QUOTES and (token.text != "'" or token.tag in ("``", "''")):
         return True
     if token.lower in ("you", "your", "yours", "u"):
-        return not you_have_a_name and not _is_anyone(tokens, place)
-    glued = token.lower in _CUT_OFF and place > 0 and not tokens[place - 1].space
+        return not you_have_a_name and not _is_anyone(tokens, index)
+    glued = token.lower in _CUT_OFF and index > 0 and not tokens[index - 1].space
     return glued or (token.lower in FIRST_PERSON and token.tag not in ("PRP", "CD", "NNP"))
 
 
-def _is_anyone(tokens: tuple[Token, ...], place: int) -> bool:
-    before = tokens[place - 1].lower if place else ""
+def _is_anyone(tokens: tuple[Token, ...], index: int) -> bool:
+    before = tokens[index - 1].lower if index else ""
     return before in _ANYONE
 
 
 def _finite(tokens: tuple[Token, ...], subject: int) -> int | None:
     """Return the place of the verb that agrees with the subject at `subject`."""
-    for place in range(subject + 1, min(subject + 8, len(tokens))):
-        token = tokens[place]
+    for index in range(subject + 1, min(subject + 8, len(tokens))):
+        token = tokens[index]
         if token.tag in ("MD", "VBP", "VBD", "VBZ", "VB", "VBN") or token.lower in _CLITICS:
-            return place
+            return index
         if token.tag not in _BETWEEN and token.lower not in _BESIDE_SUBJECT:
             return None
     return None
@@ -165,8 +164,8 @@ class _Writer:
     def told(self) -> str | None:
         was_named = self.narrator.named
         try:
-            for place in range(self._open_with_companions(), len(self.tokens)):
-                self._tell(place)
+            for index in range(self._open_with_companions(), len(self.tokens)):
+                self._tell(index)
         except UnsureError:
             self.narrator.named = was_named
             return None
@@ -201,60 +200,60 @@ class _Writer:
             if first == 0:
                 text = text[:1].upper() + text[1:]
             self.words[first] = text
-            for place in (*lead, *places):
-                if place != first:
-                    self.words[place] = ""
+            for index in (*lead, *places):
+                if index != first:
+                    self.words[index] = ""
             self.spaces[first] = self.tokens[places[-1]].space
 
-    def _tell(self, place: int) -> None:
-        token = self.tokens[place]
+    def _tell(self, index: int) -> None:
+        token = self.tokens[index]
         lower = token.lower
-        if token.text == "US" or not self.words[place]:
+        if token.text == "US" or not self.words[index]:
             return
-        if place in self.known:
-            self._expand_after(place)
+        if index in self.known:
+            self._expand_after(index)
             return
-        if place and self.tokens[place - 1].text in _FULL_STOPS and lower in FIRST_PERSON:
+        if index and self.tokens[index - 1].text in _FULL_STOPS and lower in FIRST_PERSON:
             self.narrator.named = False
-        if lower in _I and not (lower == "i" and self._is_no_word(place)):
-            self._refer(place, _I[lower])
+        if lower in _I and not (lower == "i" and self._is_no_word(index)):
+            self._refer(index, _I[lower])
         elif lower in _WE:
-            self._refer(place, _WE[lower])
+            self._refer(index, _WE[lower])
         elif lower in ("you", "your", "yours") and self.narrator.assistant is not None:
-            self._second_person(place, self.narrator.assistant)
-        elif lower in NAMELIKE and self._is_own(place):
-            self.words[place] = f"{self.narrator.mention('possessive')} {lower}"
-            if place == 0:
-                self.words[place] = self.words[place][:1].upper() + self.words[place][1:]
+            self._second_person(index, self.narrator.assistant)
+        elif lower in NAMELIKE and self._is_own(index):
+            self.words[index] = f"{self.narrator.mention('possessive')} {lower}"
+            if index == 0:
+                self.words[index] = self.words[index][:1].upper() + self.words[index][1:]
 
-    def _is_own(self, place: int) -> bool:
+    def _is_own(self, index: int) -> bool:
         """Return whether "mum" is the speaker's own: named as if there were one, and neither spoken to nor
         somebody's."""
-        before = self.tokens[place - 1] if place else None
-        after = self.tokens[place + 1] if place + 1 < len(self.tokens) else None
+        before = self.tokens[index - 1] if index else None
+        after = self.tokens[index + 1] if index + 1 < len(self.tokens) else None
         owned = before is not None and (before.tag in ("PRP$", "DT", "POS", "CD", "JJ") or before.tag.startswith("NN"))
         named = after is not None and (after.tag == "NNP" or (after.tag.startswith("NN") and after.text[:1].isalpha()))
         return (
-            self.tokens[place].tag.startswith("NN") and not owned and not named and self.tokens[place].dep != "compound"
+            self.tokens[index].tag.startswith("NN") and not owned and not named and self.tokens[index].dep != "compound"
         )
 
-    def _refer(self, place: int, case: str) -> None:
-        plural = self.tokens[place].lower in _WE
-        if plural and case == "subject" and self._are_several(place):
+    def _refer(self, index: int, case: str) -> None:
+        plural = self.tokens[index].lower in _WE
+        if plural and case == "subject" and self._are_several(index):
             raise UnsureError
         by_name = not self.narrator.named or self.narrator.by_name
         if case == "self" and not self.narrator.named:
             case = "object"
         mention = self.narrator.mention(case)
-        begins = place == 0 or self.tokens[place - 1].text in _FULL_STOPS
+        begins = index == 0 or self.tokens[index - 1].text in _FULL_STOPS
         if begins:
             mention = mention[:1].upper() + mention[1:]
         elif mention.startswith("The user"):
             mention = "t" + mention[1:]
-        self.words[place] = mention
+        self.words[index] = mention
         if case == "subject":
-            self._agree(place, singular=by_name)
-            for beside in (place + 1, place + 2):
+            self._agree(index, singular=by_name)
+            for beside in (index + 1, index + 2):
                 if plural and by_name and beside < len(self.tokens) and self.tokens[beside].lower in ("all", "both"):
                     self.words[beside] = ""
 
@@ -277,56 +276,56 @@ class _Writer:
                 raise UnsureError
             return
         self._turn(finite, singular)
-        for place in _conjuncts(self.parsed, finite, subject) if singular else ():
-            self._turn(place, singular)
+        for index in _conjuncts(self.parsed, finite, subject) if singular else ():
+            self._turn(index, singular)
 
-    def _turn(self, place: int, singular: bool) -> None:
+    def _turn(self, index: int, singular: bool) -> None:
         """Put a finite verb into the third person, a clitic as a word of its own."""
-        token = self.tokens[place]
+        token = self.tokens[index]
         lower = token.lower
         if lower in _CLITICS:
-            word = self._written_out(place, singular)
-            self.words[place] = word if not place or self.tokens[place - 1].space else f" {word}"
+            word = self._written_out(index, singular)
+            self.words[index] = word if not index or self.tokens[index - 1].space else f" {word}"
         elif lower in ("am", "are"):
-            self.words[place] = "is" if singular else "are"
+            self.words[index] = "is" if singular else "are"
         elif lower in ("was", "were"):
-            self.words[place] = "was" if singular else "were"
+            self.words[index] = "was" if singular else "were"
         elif lower in ("ca", "wo", "sha"):
-            self.words[place] = {"ca": "can", "wo": "will", "sha": "shall"}[lower]
+            self.words[index] = {"ca": "can", "wo": "will", "sha": "shall"}[lower]
         elif singular and token.tag in ("VBP", "VB") and lower not in _NEVER_INFLECTED and lower not in _PAST_TOO:
-            self.words[place] = inflected(token.text)
-        following = place + 1
+            self.words[index] = inflected(token.text)
+        following = index + 1
         if following < len(self.tokens) and self.tokens[following].lower in ("n't", "nt", "n’t"):
             can = lower in ("ca", "can") and not token.space
             self.words[following] = "not" if can or token.space else " not"
         elif token.lower == "can" and following < len(self.tokens) and self.tokens[following].lower == "not":
             self.words[following] = "not"
 
-    def _written_out(self, place: int, singular: bool) -> str:
-        lower = self.tokens[place].lower
+    def _written_out(self, index: int, singular: bool) -> str:
+        lower = self.tokens[index].lower
         if lower in ("'m", "'re"):
             return "is" if singular else "are"
         if lower == "'ve":
             return "has" if singular else "have"
         if lower == "'ll":
             return "will"
-        after = next((t for t in self.tokens[place + 1 : place + 4] if t.tag not in _BETWEEN), None)
+        after = next((t for t in self.tokens[index + 1 : index + 4] if t.tag not in _BETWEEN), None)
         return "had" if after is not None and (after.tag == "VBN" or after.lower == "better") else "would"
 
     def _open_with_companions(self) -> int:
         """Tell a subject such as "my wife and I" at the very start; where to go on from."""
         lowers = [token.lower for token in self.tokens[:9]]
         if lowers[:1] == ["my"]:
-            for place in range(2, len(lowers) - 1):
-                if self.tokens[place].tag.startswith("VB"):
+            for index in range(2, len(lowers) - 1):
+                if self.tokens[index].tag.startswith("VB"):
                     break
-                if lowers[place] == "and" and lowers[place + 1] in ("i", "me", "myself"):
-                    others = self.parsed.text_of(range(1, place))
+                if lowers[index] == "and" and lowers[index + 1] in ("i", "me", "myself"):
+                    others = self.parsed.text_of(range(1, index))
                     self.words[0] = f"{self.narrator.mention('subject')} and their {others}"
-                    self.words[1 : place + 2] = [""] * (place + 1)
+                    self.words[1 : index + 2] = [""] * (index + 1)
                     self.words[0] += "" if self.tokens[0].space else " "
-                    self._agree(place + 1, singular=False)
-                    return place + 2
+                    self._agree(index + 1, singular=False)
+                    return index + 2
         if len(lowers) > 3 and lowers[0] in ("me", "i", "myself") and lowers[1] == "and":
             self.words[0] = self.narrator.mention("subject")
             verb = next((i for i in range(2, len(lowers)) if self.tokens[i].tag.startswith(("VB", "MD"))), None)
@@ -336,10 +335,10 @@ class _Writer:
             return 1
         return 0
 
-    def _expand_after(self, place: int) -> None:
+    def _expand_after(self, index: int) -> None:
         """Write out the clitic after a pronoun that gave way to a name: "he's" -> "Tom is"."""
-        following = place + 1
-        if following < len(self.tokens) and not self.tokens[place].space:
+        following = index + 1
+        if following < len(self.tokens) and not self.tokens[index].space:
             clitic = self.tokens[following].lower
             if clitic == "'s":
                 head = self.tokens[following].head
@@ -347,28 +346,28 @@ class _Writer:
             elif clitic in _CLITICS:
                 self.words[following] = f" {self._written_out(following, singular=clitic != chr(39) + 're')}"
 
-    def _second_person(self, place: int, other: str) -> None:
-        token = self.tokens[place]
-        if _is_anyone(self.tokens, place):
+    def _second_person(self, index: int, assistant: str) -> None:
+        token = self.tokens[index]
+        if _is_anyone(self.tokens, index):
             return
         if token.lower in ("your", "yours"):
-            self.words[place] = f"{other}'s"
+            self.words[index] = f"{assistant}'s"
         elif token.dep in ("dobj", "pobj", "dative", "iobj"):
-            self.words[place] = other
+            self.words[index] = assistant
         elif token.dep in SUBJECTS:
-            self.words[place] = other
-            self._agree(place, singular=True)
+            self.words[index] = assistant
+            self._agree(index, singular=True)
         else:
             raise UnsureError
 
-    def _is_no_word(self, place: int) -> bool:
+    def _is_no_word(self, index: int) -> bool:
         """Return whether an "i" is a number or a letter: "World War I", "i-pad"."""
-        token = self.tokens[place]
+        token = self.tokens[index]
         spelt = any(
             0 <= beside < len(self.tokens) and len(self.tokens[beside].text) == 1 and self.tokens[beside].text.isupper()
-            for beside in (place - 1, place + 1)
+            for beside in (index - 1, index + 1)
         )
-        hyphen = place + 1 < len(self.tokens) and self.tokens[place + 1].text in ("-", ".") and not token.space
+        hyphen = index + 1 < len(self.tokens) and self.tokens[index + 1].text in ("-", ".") and not token.space
         return token.tag == "CD" or hyphen or spelt
 
 
@@ -376,11 +375,11 @@ def _conjuncts(parsed: Parsed, finite: int, subject: int) -> list[int]:
     """Return the places of further present verbs that share the subject: "I love and bake"."""
     tokens = parsed.tokens
     head = tokens[finite].head if tokens[finite].dep in ("aux", "auxpass") else finite
-    found: list[int] = []
+    verbs: list[int] = []
     frontier = [head]
     while frontier:
-        place = frontier.pop()
-        for child in parsed.children(place):
+        index = frontier.pop()
+        for child in parsed.children(index):
             if tokens[child].dep != "conj" or child <= subject:
                 continue
             own = parsed.children(child)
@@ -389,12 +388,12 @@ def _conjuncts(parsed: Parsed, finite: int, subject: int) -> list[int]:
             frontier.append(child)
             helpers = [c for c in own if tokens[c].dep in ("aux", "auxpass")]
             if helpers and tokens[helpers[0]].tag == "VBP":
-                found.append(helpers[0])
+                verbs.append(helpers[0])
             elif not helpers and tokens[child].tag in ("VBP", "VB") and tokens[finite].tag in ("VBD", "MD"):
                 if tokens[finite].tag == "VBD" and tokens[child].lower not in _PAST_TOO:
                     raise UnsureError
             elif not helpers and (tokens[child].tag == "VBP" or (tokens[child].tag == "VB" and head == finite)):
-                if not any(tokens[c].tag == "CC" for c in parsed.children(place)):
+                if not any(tokens[c].tag == "CC" for c in parsed.children(index)):
                     raise UnsureError
-                found.append(child)
-    return found
+                verbs.append(child)
+    return verbs

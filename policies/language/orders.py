@@ -98,19 +98,19 @@ def orders_of(text: str, before: str = "", language: str | None = None) -> tuple
     message = judge(text, None, before, language)
     foreign = message.whose in _NOT_OWN and message.whose_sure >= _NOT_OWN_SURE
     drafting = False
-    found: list[Order] = []
+    orders: list[Order] = []
     for sentence in split_sentences(own):
         if not sentence.text.strip(_HIDDEN + " ") or is_attributed(sentence.text):
             continue
         drafting = drafting and not speaks_again(sentence.text)
-        said = message if sentence.text == text else judge(sentence.text, None, before, language)
-        for order in _in_sentence(sentence.text, sentence.start, text, forms, said):
+        judgement = message if sentence.text == text else judge(sentence.text, None, before, language)
+        for order in _in_sentence(sentence.text, sentence.start, text, forms, judgement):
             # What is planted to be kept is the screen's to hold; what it would take away is not taken.
             unsure = (message.planted >= _PLANTED or drafting) and order.intent in DESTRUCTIVE
             doubt = order.doubtful or foreign or order.start > unsure_from or unsure
-            found.append(replace(order, doubtful=doubt))
+            orders.append(replace(order, doubtful=doubt))
         drafting = drafting or _leaves_open(sentence, given, reported)
-    return tuple(found)
+    return tuple(orders)
 
 
 def _leaves_open(sentence: Sentence, given: Sequence[Place], reported: Sequence[Place]) -> bool:
@@ -144,7 +144,9 @@ def _own(prose: str, given: Sequence[Place], reported: Sequence[Place], forms: F
 
 def _speaks_again_at(own: str, at: int) -> int:
     """Return where the user says that they speak for themself again, the end of the text if nowhere."""
-    return next((one.start + at for one in split_sentences(own[at:]) if speaks_again(one.text)), len(own))
+    return next(
+        (sentence.start + at for sentence in split_sentences(own[at:]) if speaks_again(sentence.text)), len(own)
+    )
 
 
 def _is_order(head: str, forms: Forms) -> bool:
@@ -166,20 +168,20 @@ def _starts(clause: str, forms: Forms) -> list[int]:
     return starts
 
 
-def _in_sentence(sentence: str, offset: int, text: str, forms: Forms, said: Judgement) -> list[Order]:
+def _in_sentence(sentence: str, offset: int, text: str, forms: Forms, judgement: Judgement) -> list[Order]:
     sentence = _TAG_QUESTION.sub("", sentence)
     begins = [0, *(boundary.end() for boundary in _BOUNDARY.finditer(sentence))][:12]
     ends = [boundary.start() for boundary in _BOUNDARY.finditer(sentence) if boundary.group().strip()[:1] != ":"][:12]
-    found: list[Order] = []
+    orders: list[Order] = []
     looks: set[str] = set()
     for begin in begins:
-        if found and begin < found[-1].end - offset:
+        if orders and begin < orders[-1].end - offset:
             continue
         if _reported(sentence[:begin], forms):
-            return found
+            return orders
         short = next((end for end in ends if end > begin), len(sentence))
         for end in dict.fromkeys((short, len(sentence))):
-            order = _order(sentence, begin, end, offset, text, forms, said)
+            order = _order(sentence, begin, end, offset, text, forms, judgement)
             if isinstance(order, str):
                 looks.add(order)
             elif order and (
@@ -189,25 +191,25 @@ def _in_sentence(sentence: str, offset: int, text: str, forms: Forms, said: Judg
                 or order.closed
                 or not order.object_text
             ):
-                found.append(order)
+                orders.append(order)
                 break
-    alone = None if found or said.intent in looks else _by_head(sentence, offset, text, said, forms)
-    return [alone] if alone else found
+    alone = None if orders or judgement.intent in looks else _by_head(sentence, offset, text, judgement, forms)
+    return [alone] if alone else orders
 
 
-def _by_head(sentence: str, offset: int, text: str, said: Judgement, forms: Forms) -> Order | None:
+def _by_head(sentence: str, offset: int, text: str, judgement: Judgement, forms: Forms) -> Order | None:
     """Return the order that no form has, if the head is sure of it and nothing else is told."""
-    alone = _FORGET_ALONE if said.intent == "forget" else _HEAD_ALONE
-    if said.intent == "none" or said.intent_sure < alone or sentence.rstrip().endswith(("?", "？")):
+    alone = _FORGET_ALONE if judgement.intent == "forget" else _HEAD_ALONE
+    if judgement.intent == "none" or judgement.intent_sure < alone or sentence.rstrip().endswith(("?", "？")):
         return None
-    if said.whose in _NOT_OWN or (said.intent in _BARE and said.worth >= 0.5):
+    if judgement.whose in _NOT_OWN or (judgement.intent in _BARE and judgement.worth >= 0.5):
         return None
-    doubt = said.intent in DESTRUCTIVE or said.intent_sure < _HEAD_SURE
+    doubt = judgement.intent in DESTRUCTIVE or judgement.intent_sure < _HEAD_SURE
     words = text[offset : offset + len(sentence)]
     about = (words.partition(": ")[2] or words).strip()
-    if said.intent == "forget":
+    if judgement.intent == "forget":
         about = _without_lead(words.strip(), forms)
-    return Order(said.intent, about, False, "thing", doubt, offset, offset + len(sentence))
+    return Order(judgement.intent, about, False, "thing", doubt, offset, offset + len(sentence))
 
 
 def _reported(before: str, forms: Forms) -> bool:
@@ -216,18 +218,18 @@ def _reported(before: str, forms: Forms) -> bool:
 
 
 def _order(
-    sentence: str, begin: int, end: int, offset: int, text: str, forms: Forms, said: Judgement
+    sentence: str, begin: int, end: int, offset: int, text: str, forms: Forms, judgement: Judgement
 ) -> Order | str | None:
     """Return the order of a clause, or the name of an intent of which it only has the looks."""
     clause = sentence[begin:end]
     asking = sentence.rstrip().endswith(("?", "？"))
     joined = _JOINED.match(clause) is not None and begin > 0
-    for place, start in enumerate(_starts(clause, forms)):
+    for number, start in enumerate(_starts(clause, forms)):
         if asking and end == len(sentence) and not forms.asks.search(clause[:start]):
             continue
         for form in forms.forms:
-            chance = said.intents.get(form.intent, 0.0)
-            if chance < _AGREES and (not form.sure or (joined and place <= 1)):
+            chance = judgement.intents.get(form.intent, 0.0)
+            if chance < _AGREES and (not form.sure or (joined and number <= 1)):
                 continue
             if match := form.pattern.match(clause[start:]):
                 order = _made(form.intent, match, begin + start, offset, text, forms)
@@ -257,40 +259,40 @@ def _made(intent: str, match: re.Match[str], begin: int, offset: int, text: str,
         everything = intent in DESTRUCTIVE and not back
         return Order(intent, "", not everything, "all" if everything else "thing", False, start, end)
     first, last = match.span("object")
-    said = text[start + first : start + last].strip(" ,.!;:")
-    if intent in ("forget", "stop") and (cut := forms.next_clause.search(said)):
+    object_text = text[start + first : start + last].strip(" ,.!;:")
+    if intent in ("forget", "stop") and (cut := forms.next_clause.search(object_text)):
         end = start + first + cut.start()
-        said = forms.tail.sub("", said[: cut.start()]).strip(" ,.!;:")
-    if forms.idle[intent].match(said) or forms.for_now.search(said):
+        object_text = forms.tail.sub("", object_text[: cut.start()]).strip(" ,.!;:")
+    if forms.idle[intent].match(object_text) or forms.for_now.search(object_text):
         return None
-    if intent in ("forget", "remember") and forms.assistant.match(said):
+    if intent in ("forget", "remember") and forms.assistant.match(object_text):
         return None
-    bare = _without_lead(said, forms)
-    everything = intent in ("forget", "stop") and any(forms.all.match(reading) for reading in (said, bare))
+    bare = _without_lead(object_text, forms)
+    everything = intent in ("forget", "stop") and any(forms.all.match(reading) for reading in (object_text, bare))
     pointing = (forms.this, forms.whom) if intent == "forget" else (forms.this,)
     # What has no letter and no digit ("Remember that --- please") names nothing: it is about what was just said.
     names_nothing = not any(map(str.isalnum, bare))
-    points_back = names_nothing or any(form.match(reading) for form in pointing for reading in (said, bare))
+    points_back = names_nothing or any(form.match(reading) for form in pointing for reading in (object_text, bare))
     if intent == "stop" and not everything:
         # What names no topic means what is being said.
-        points_back = points_back or not forms.about.search(text[start : start + first + said.find(bare)])
+        points_back = points_back or not forms.about.search(text[start : start + first + object_text.find(bare)])
     if points_back or everything:
         return Order(intent, "", points_back, "thing" if points_back else "all", False, start, end)
-    about = bare if intent in _OF_A_THING else said
+    about = bare if intent in _OF_A_THING else object_text
     closed = intent == "forget" and bool(forms.closing.search(match.group()[last:]))
-    return Order(intent, about or said, False, "thing", False, start, end, closed=closed)
+    return Order(intent, about or object_text, False, "thing", False, start, end, closed=closed)
 
 
-def about_of(said: str, language: str) -> str:
+def about_of(text: str, language: str) -> str:
     """Return what words are about, without what leads up to it: "What I told you about my ex" is "my ex"."""
-    return _without_lead(said.strip(" ,.!;:…-–—"), forms_of(language))
+    return _without_lead(text.strip(" ,.!;:…-–—"), forms_of(language))
 
 
-def _without_lead(said: str, forms: Forms) -> str:
+def _without_lead(text: str, forms: Forms) -> str:
     """Return what an order is about, without what leads up to it: "what I told you about my ex" is "my ex"."""
     for _ in range(3):
-        lead = forms.lead.match(said)
-        if lead is None or lead.end() >= len(said):
+        lead = forms.lead.match(text)
+        if lead is None or lead.end() >= len(text):
             break
-        said = said[lead.end() :].strip(" ,")
-    return said
+        text = text[lead.end() :].strip(" ,")
+    return text

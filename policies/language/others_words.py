@@ -90,22 +90,22 @@ def reported_places(text: str) -> Iterator[Place]:
     text = text[:_READ_CHARS].replace("’", "'")
     is_chat = False
     for sentence in _sentences(text, 0):
-        said, start = sentence.group(), sentence.start()
-        if said.rstrip().endswith(":") and re.search(rf"\b(?:{_words()['talk']})\b", said, re.IGNORECASE):
+        spoken, start = sentence.group(), sentence.start()
+        if spoken.rstrip().endswith(":") and re.search(rf"\b(?:{_words()['talk']})\b", spoken, re.IGNORECASE):
             is_chat = True
             continue
-        label = _LABEL.match(said) if is_chat and text[start - 1 : start] == "\n" else None
+        label = _LABEL.match(spoken) if is_chat and text[start - 1 : start] == "\n" else None
         if label is not None:
             if label["who"].lower() not in ("me", "i", "myself"):
                 yield start, sentence.end()
             continue
-        begin = _reported_from(said)
+        begin = _reported_from(spoken)
         if begin is not None:
             end = sentence.end()
-            if not _WORD.search(said, begin):
+            if not _WORD.search(spoken, begin):
                 end = _line_end(text, end)
             yield start + begin, end
-        elif before := _row("mouth", "before").search(said):
+        elif before := _row("mouth", "before").search(spoken):
             yield start, start + before.start()
 
 
@@ -151,8 +151,8 @@ def _clauses(head: str) -> Sequence[int]:
 
 def _given_from(sentence: re.Match[str]) -> int | None:
     """Return where the text begins that a sentence introduces, None if it introduces none."""
-    said, start = sentence.group(), sentence.start()
-    head = said[:_HEAD_CHARS]
+    spoken, start = sentence.group(), sentence.start()
+    head = spoken[:_HEAD_CHARS]
     begins = _clauses(head)
     colons = list(_COLON.finditer(head))[:3]
     for row in ("after_colon", "elsewhere") if colons else ():
@@ -163,7 +163,7 @@ def _given_from(sentence: re.Match[str]) -> int | None:
     for begin in begins[:2]:
         if frame := _row("given", "after_frame").match(head, begin):
             return start + frame.end()
-    quoted = _QUOTATION.search(said)
+    quoted = _QUOTATION.search(spoken)
     if quoted is None and any(_row("given", "after_sentence").match(head, begin) for begin in begins):
         return sentence.end()
     return None
@@ -182,14 +182,14 @@ def _given_to(text: str, begin: int) -> int:
     return len(text)
 
 
-def _reported_from(said: str) -> int | None:
+def _reported_from(spoken: str) -> int | None:
     """Return where another's words begin in a sentence."""
-    for mark in list(_COLON.finditer(said))[:3]:
-        head = said[max(0, mark.start() - _HEAD_CHARS) : mark.start()]
+    for mark in list(_COLON.finditer(spoken))[:3]:
+        head = spoken[max(0, mark.start() - _HEAD_CHARS) : mark.start()]
         if _row("mouth", "after_colon").match(head) and not _row("mouth", "after_colon", "own").search(head):
             return mark.end()
-    for mark in list(_COMMA.finditer(said))[:3]:
-        head = said[: mark.start()]
+    for mark in list(_COMMA.finditer(spoken))[:3]:
+        head = spoken[: mark.start()]
         if _row("mouth", "after_comma").fullmatch(head) and not _row("mouth", "after_colon", "own").search(head):
             return mark.end()
     return None

@@ -38,12 +38,12 @@ class Parsed:
     tokens: tuple[Token, ...]
     names: tuple[Name, ...] = ()
 
-    def children(self, place: int) -> list[int]:
-        return [i for i, token in enumerate(self.tokens) if token.head == place and i != place]
+    def children(self, index: int) -> list[int]:
+        return [i for i, token in enumerate(self.tokens) if token.head == index and i != index]
 
-    def subtree(self, place: int) -> list[int]:
+    def subtree(self, index: int) -> list[int]:
         """Return the places of a word and of all that hangs on it, in order."""
-        wanted = {place}
+        wanted = {index}
         grown = True
         while grown:
             grown = False
@@ -56,9 +56,9 @@ class Parsed:
     def slice(self, begin: int, end: int) -> Parsed:
         """Return the words from `begin` to before `end` as a sentence: what hung on a word outside hangs on none."""
 
-        def moved(place: int, token: Token) -> Token:
+        def moved(index: int, token: Token) -> Token:
             inside = begin <= token.head < end
-            head = token.head - begin if inside else place - begin
+            head = token.head - begin if inside else index - begin
             return Token(token.text, token.space, token.tag, token.dep if inside else "ROOT", head)
 
         names = (n for n in self.names if begin <= n.start and n.end <= end)

@@ -64,16 +64,16 @@ class Person:
 
 def people_in(parsed: Parsed) -> list[Person]:
     """Return the people that a sentence names, in order."""
-    found: list[Person] = []
+    people: list[Person] = []
     taken: set[int] = set()
-    for place in range(len(parsed.tokens)):
-        if place in taken:
+    for index in range(len(parsed.tokens)):
+        if index in taken:
             continue
-        person = _relative(parsed, place) or _named(parsed, place)
+        person = _relative(parsed, index) or _named(parsed, index)
         if person is not None:
-            found.append(person)
+            people.append(person)
             taken.update(range(person.begin, person.end))
-    return found
+    return people
 
 
 def referent(pronoun: str, people: Sequence[Person]) -> Person | None:
@@ -81,19 +81,23 @@ def referent(pronoun: str, people: Sequence[Person]) -> Person | None:
     gender = {"his": "he", "him": "he", "her": "she", "hers": "she", "them": "they", "their": "they"}.get(
         pronoun, pronoun
     )
-    may_be = {one.canonical: one for one in people if one.gender == gender or (not one.gender and gender != "they")}
+    may_be = {
+        person.canonical: person
+        for person in people
+        if person.gender == gender or (not person.gender and gender != "they")
+    }
     person = next(iter(may_be.values()), None)
     return person if len(may_be) == 1 and person is not None and person.noun is not None else None
 
 
-def _relative(parsed: Parsed, place: int) -> Person | None:
+def _relative(parsed: Parsed, index: int) -> Person | None:
     tokens = parsed.tokens
-    lower = tokens[place].lower
+    lower = tokens[index].lower
     noun = lower if lower in KIN else None
-    owned = place > 0 and tokens[place - 1].tag == "PRP$"
-    if noun is None or not (tokens[place].tag.startswith("NN") or owned):
+    owned = index > 0 and tokens[index - 1].tag == "PRP$"
+    if noun is None or not (tokens[index].tag.startswith("NN") or owned):
         return None
-    begin = place
+    begin = index
     while (
         begin
         and tokens[begin - 1].tag in ("PRP$", "JJ", "JJR", "JJS", "NN", "DT", "HYPH")
@@ -102,7 +106,7 @@ def _relative(parsed: Parsed, place: int) -> Person | None:
         begin -= 1
     if not (tokens[begin].lower in ("my", "our", "the") or noun in NAMELIKE):
         return None
-    end = place + 1
+    end = index + 1
     while end + 1 < len(tokens) and tokens[end].text == "-" and tokens[end + 1].lower in ("in", "law", "to", "be"):
         end += 2
     name_at = end + 1 if end < len(tokens) and tokens[end].text == "," else end
@@ -116,11 +120,11 @@ def _relative(parsed: Parsed, place: int) -> Person | None:
     mine = tokens[begin].lower in ("my", "our") or noun in NAMELIKE
     first = begin + 1 if tokens[begin].lower in ("my", "our", "the") else begin
     phrase = parsed.text_of(range(first, end))
-    return Person(place, begin, end, noun, name, mine, tokens[place].dep in SUBJECTS, phrase)
+    return Person(index, begin, end, noun, name, mine, tokens[index].dep in SUBJECTS, phrase)
 
 
-def _named(parsed: Parsed, place: int) -> Person | None:
-    name = next((n for n in parsed.names if n.start == place and n.label == "PERSON"), None)
+def _named(parsed: Parsed, index: int) -> Person | None:
+    name = next((n for n in parsed.names if n.start == index and n.label == "PERSON"), None)
     if name is None or not name.text[:1].isupper():
         return None
     head = name.end - 1
@@ -128,13 +132,15 @@ def _named(parsed: Parsed, place: int) -> Person | None:
     return Person(head, name.start, name.end, None, text, False, parsed.tokens[head].dep in SUBJECTS, text)
 
 
-def introduced_in(parsed: Parsed | None, known: str | None = None) -> str | None:
+def introduced_in(parsed: Parsed | None, known_name: str | None = None) -> str | None:
     """Return the name by which speakers introduce themselves: "my name is Bob"; "I'm Bob" where that name is known."""
     tokens = parsed.tokens if parsed is not None else ()
-    said = [token.lower for token in tokens]
-    if said[:2] == ["my", "name"] and said[2:3] in (["is"], ["'s"]):
+    words = [token.lower for token in tokens]
+    if words[:2] == ["my", "name"] and words[2:3] in (["is"], ["'s"]):
         at = 3
-    elif said[:1] in (["i"], ["this"]) and said[2:3] == [(known or "").lower()] and said[1] in ("am", "'m", "is"):
+    elif (
+        words[:1] in (["i"], ["this"]) and words[2:3] == [(known_name or "").lower()] and words[1] in ("am", "'m", "is")
+    ):
         at = 2
     else:
         return None

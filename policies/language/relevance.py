@@ -231,63 +231,63 @@ _BASE = 0.5
 
 def _voice(body: str, bag: set[str]) -> list[str]:
     """Return who the sentence is about."""
-    found: list[str] = []
+    rules: list[str] = []
     if bag & life.SELF_SUBJECT:
-        found.append("first_person")
+        rules.append("first_person")
     elif bag & life.SELF:
-        found.append("about_oneself")
+        rules.append("about_oneself")
     if bag & life.WE:
-        found.append("about_us")
+        rules.append("about_us")
     if bag & life.YOU:
-        found.append("about_you")
+        rules.append("about_you")
     if not (bag & life.SELF or bag & life.WE):
         if elliptical := _ELLIPTICAL.match(body):
-            found += ["elliptical", "deed"] if elliptical["deed"] else ["elliptical"]
+            rules += ["elliptical", "deed"] if elliptical["deed"] else ["elliptical"]
         elif bag & life.THIRD:
-            found.append("third_person")
+            rules.append("third_person")
         else:
-            found.append("impersonal")
-    return found
+            rules.append("impersonal")
+    return rules
 
 
 def _manner(text: str, lower: str, body: str, bag: set[str]) -> list[str]:
     """Return what the sentence does: ask, react, suggest, instruct."""
-    found: list[str] = []
+    rules: list[str] = []
     if is_instruction(text):
-        found.append("instruction")
+        rules.append("instruction")
     elif _TASK.match(body):
-        found.append("task")
+        rules.append("task")
     if "?" in text[-4:] or (_UNMARKED.match(body) and text[-1:].isalnum()):
-        found.append("question")
+        rules.append("question")
         if not bag & life.SELF_SUBJECT and not body.startswith(("my ", "our ")):
-            found.append("pure_question")
+            rules.append("pure_question")
     if _REACTION.search(lower):
-        found.append("reaction")
+        rules.append("reaction")
     if _EXCLAIM.match(lower):
-        found.append("exclamation")
+        rules.append("exclamation")
     if _SUGGESTION.search(lower):
-        found.append("suggestion")
+        rules.append("suggestion")
     if bag & {"would", "could", "i'd", "if", "should"}:
-        found.append("hypothetical")
+        rules.append("hypothetical")
     if _FEELING.search(lower):
-        found.append("feeling")
+        rules.append("feeling")
     elif _IDENTITY.search(lower):
-        found.append("identity")
-    return found
+        rules.append("identity")
+    return rules
 
 
-def _content(text: str, lower: str, said: Sequence[str], bag: set[str], own: bool) -> list[str]:
+def _content(text: str, lower: str, words: Sequence[str], bag: set[str], own: bool) -> list[str]:
     """Return what of a person's life the sentence touches."""
-    found: list[str] = []
-    doings = doings_of(said)
+    rules: list[str] = []
+    doings = doings_of(words)
     if doings & {"personal_verb", "state", "owns", "ongoing"}:
         doings -= {"mental_verb", "other_verb", "polite_state"}
     elif "other_verb" in doings:
         doings -= {"mental_verb"}
-    found += sorted(doings)
+    rules += sorted(doings)
     noun = _MY.search(lower)
     if noun:
-        found.append(
+        rules.append(
             "relation"
             if noun.group(1) in life.RELATION
             else "possession"
@@ -295,25 +295,25 @@ def _content(text: str, lower: str, said: Sequence[str], bag: set[str], own: boo
             else "my_thing"
         )
     elif own and bag & life.RELATION:
-        found.append("relation_named")
+        rules.append("relation_named")
     if own and bag & life.LIKING:
-        found.append("preference")
+        rules.append("preference")
     if bag & life.LIFE_EVENT and (own or bag & life.WE):
-        found.append("life_event")
-    found += happenings(text, lower, bag, own)
+        rules.append("life_event")
+    rules += happenings(text, lower, bag, own)
     if bag & life.TIME:
-        found.append("time")
+        rules.append("time")
     if own and _ABILITY.search(lower):
-        found.append("ability")
+        rules.append("ability")
     if bag & life.HABIT:
-        found.append("habit")
+        rules.append("habit")
     if _NUMBER.search(lower):
-        found.append("number")
+        rules.append("number")
     if _MONEY.search(text):
-        found.append("money")
+        rules.append("money")
     if _NAME.search(text):
-        found.append("name")
-    return found
+        rules.append("name")
+    return rules
 
 
 def features(text: str, *, after_question: bool = False, replying: bool = False) -> tuple[str, ...]:
@@ -321,28 +321,28 @@ def features(text: str, *, after_question: bool = False, replying: bool = False)
     text = with_my(text)
     lower = text.lower()
     body = _OPENERS.sub("", lower, count=1) or lower
-    said = _WORD.findall(lower)
-    bag = set(said)
-    found = _voice(body, bag)
-    found += _manner(text, lower, body, bag)
-    found += _content(text, lower, said, bag, bool(bag & life.SELF))
+    words = _WORD.findall(lower)
+    bag = set(words)
+    rules = _voice(body, bag)
+    rules += _manner(text, lower, body, bag)
+    rules += _content(text, lower, words, bag, bool(bag & life.SELF))
     if after_question:
-        found.append("answers_question")
+        rules.append("answers_question")
         if _YES_NO.match(lower):
-            found.append("yes_no")
+            rules.append("yes_no")
     elif replying:
-        found.append("replies")
-    if (after_question or replying) and "question" not in found and {"impersonal", "third_person"} & set(found):
-        found.append("bare_answer")
+        rules.append("replies")
+    if (after_question or replying) and "question" not in rules and {"impersonal", "third_person"} & set(rules):
+        rules.append("bare_answer")
         if _VALUE.match(body):
-            found.append("value")
+            rules.append("value")
     if _POINTS_AWAY.search(body):
-        found.append("points_away")
-    if len(said) <= 3:
-        found.append("short")
-    elif len(said) >= 9:
-        found.append("long")
-    return tuple(found)
+        rules.append("points_away")
+    if len(words) <= 3:
+        rules.append("short")
+    elif len(words) >= 9:
+        rules.append("long")
+    return tuple(rules)
 
 
 def relevance_of(text: str, *, after_question: bool = False, replying: bool = False) -> Relevance:

@@ -52,17 +52,17 @@ def remains(
         if compare_facts((fact,), by.facts) is SameFact.CHANGED
     }
     by_words = not changed
-    known = [by, *others]
-    found: list[Memory] = []
+    current = [by, *others]
+    remaining: list[Memory] = []
     for fact in reversed(valued):  # of two values that a memory was given, the later one stands last
-        told = any(compare_facts((fact,), other.facts) is not SameFact.UNSURE for other in (*known, *found))
+        is_told = any(compare_facts((fact,), memory.facts) is not SameFact.UNSURE for memory in (*current, *remaining))
         ended = (fact.entity.casefold(), _GOES_WITH.get(fact.attribute or "")) in changed
-        if told or ended or (by_words and read(f"{fact.verb} {fact.object}").words & read(by.summary).words):
+        if is_told or ended or (by_words and read(f"{fact.verb} {fact.object}").words & read(by.summary).words):
             continue
         summary = _told(fact, name if name and name in old.summary else None)
         if len(summary) <= MAX_SUMMARY_CHARS:
-            found.append(_alone(old, by, fact, summary, now, policy_version))
-    return tuple(found)
+            remaining.append(_alone(old, by, fact, summary, now, policy_version))
+    return tuple(remaining)
 
 
 def _told(fact: Fact, name: str | None) -> str:

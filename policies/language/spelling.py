@@ -36,11 +36,11 @@ class Spelt:
     plain: str
     edges: tuple[tuple[int, int], ...] = ((0, 0),)
 
-    def typed(self, place: int) -> int:
+    def typed(self, offset: int) -> int:
         """Return where a place of the plain text stands in what was typed."""
-        plain, typed = max((edge for edge in self.edges if edge[0] <= place), default=(0, 0))
-        following = min((edge[1] for edge in self.edges if edge[0] > place), default=typed + place - plain)
-        return min(typed + place - plain, following)
+        plain, typed = max((edge for edge in self.edges if edge[0] <= offset), default=(0, 0))
+        following = min((edge[1] for edge in self.edges if edge[0] > offset), default=typed + offset - plain)
+        return min(typed + offset - plain, following)
 
 
 def spelt(text: str) -> Spelt:

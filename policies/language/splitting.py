@@ -27,7 +27,7 @@ def statements_in(parsed: Parsed) -> list[Parsed]:
     begins = [begin for clause in tops if (begin := _begin(parsed, clause)) is not None]
     if len(begins) < len(tops) or begins[0] != 0:
         return [parsed]
-    found = []
+    statements = []
     for number, (begin, clause) in enumerate(zip(begins, tops, strict=True)):
         end = begins[number + 1] if number + 1 < len(begins) else len(parsed.tokens)
         while end > begin and parsed.tokens[end - 1].lower in _JOINTS:
@@ -35,8 +35,8 @@ def statements_in(parsed: Parsed) -> list[Parsed]:
         piece = _piece(parsed, clause, begin, end, tops[0])
         if piece is None:
             return [parsed]
-        found.append(piece)
-    return found
+        statements.append(piece)
+    return statements
 
 
 def _begin(parsed: Parsed, clause: Clause) -> int | None:
@@ -56,7 +56,7 @@ def _begin(parsed: Parsed, clause: Clause) -> int | None:
 def _piece(parsed: Parsed, clause: Clause, begin: int, end: int, first: Clause) -> Parsed | None:
     tokens = parsed.tokens
     piece = parsed.slice(begin, end)
-    if begin and not any(tokens[place].lower in _AND for place in range(max(0, begin - 2), begin)):
+    if begin and not any(tokens[index].lower in _AND for index in range(max(0, begin - 2), begin)):
         return None
     if sum(any(map(str.isalnum, token.text)) for token in piece.tokens) < _FEWEST:
         return None

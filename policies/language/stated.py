@@ -81,8 +81,8 @@ class Stated:
 def forms_of(verb: str) -> frozenset[str]:
     """Return the forms of a verb: "move" -> move, moves, moved, moving."""
     stem = verb.removesuffix("e")
-    found = {verb, inflected(verb), f"{stem}ed", f"{stem}ing", f"{verb}{verb[-1]}ed", *_IRREGULAR.get(verb, "").split()}
-    return frozenset(found)
+    forms = {verb, inflected(verb), f"{stem}ed", f"{stem}ing", f"{verb}{verb[-1]}ed", *_IRREGULAR.get(verb, "").split()}
+    return frozenset(forms)
 
 
 def _form(text: str) -> Form:

@@ -31,7 +31,7 @@ def stems(text: str) -> set[str]:
     } | set(re.findall(r"\d+(?:[.,]\d+)*", text))
 
 
-def share_said(summary: str, said: str) -> float:
+def share_said(summary: str, text: str) -> float:
     """Return how much of what a summary says stands in another text, from 0 to 1."""
     wanted = stems(summary)
-    return len(wanted & stems(said)) / len(wanted) if wanted else 0.0
+    return len(wanted & stems(text)) / len(wanted) if wanted else 0.0

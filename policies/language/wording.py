@@ -159,12 +159,12 @@ def read(text: str, name: str = "") -> Wording:
     names: set[str] = set()
     quantities: set[Quantity] = set()
     negations, at_start = 0, True
-    for place, (token, lower) in enumerate(zip(tokens, lowered, strict=True)):
+    for index, (token, lower) in enumerate(zip(tokens, lowered, strict=True)):
         if token in ".!?":
             at_start = True
             continue
         plain = lower.removesuffix("'s")
-        quantity = _quantity(lower, tokens, place)
+        quantity = _quantity(lower, tokens, index)
         if quantity is not None:
             quantities.add(quantity)
         elif lower.endswith("n't") or lower in lexicon.NEGATIONS:
@@ -176,7 +176,7 @@ def read(text: str, name: str = "") -> Wording:
                 names.add(word)
         at_start = False
     words = frozenset(order)
-    told = tuple(_told(tokens, lowered))
+    by_clause = tuple(_told(tokens, lowered))
     return Wording(
         order=tuple(order),
         words=words,
@@ -185,8 +185,8 @@ def read(text: str, name: str = "") -> Wording:
         pronouns=not _PRONOUNS.isdisjoint(part for token in lowered for part in token.split("'")),
         quantities=frozenset(quantities),
         negations=negations,
-        cues=frozenset(cue for _, cues in told for cue in cues),
-        told=told,
+        cues=frozenset(cue for _, cues in by_clause for cue in cues),
+        told=by_clause,
         particles=frozenset(lowered) & _PARTICLES,
     )
 
@@ -204,14 +204,14 @@ def _told(tokens: list[str], lowered: list[str]) -> Iterator[tuple[frozenset[str
 def _cues(lowered: list[str]) -> frozenset[str]:
     """Return the classes of the words of change, the longest phrase first: "can't wait" corrects nothing."""
     plain = tuple(part for token in lowered for part in token.replace("n't", " n't").replace("'", " '").split())
-    found, at = set(), 0
+    cues, at = set(), 0
     while at < len(plain):
         sizes = range(min(_LONGEST_CUE, len(plain) - at), 0, -1)
         size = next((size for size in sizes if plain[at : at + size] in lexicon.CUES), 0)
         if size:
-            found.add(lexicon.CUES[plain[at : at + size]])
+            cues.add(lexicon.CUES[plain[at : at + size]])
         at += size or 1
-    return frozenset(found - {"nothing"})
+    return frozenset(cues - {"nothing"})
 
 
 def _is_headline(tokens: list[str]) -> bool:
@@ -220,12 +220,12 @@ def _is_headline(tokens: list[str]) -> bool:
     return len(words) >= _HEADLINE_WORDS and sum(word[0].isupper() for word in words) >= _HEADLINE_SHARE * len(words)
 
 
-def _quantity(token: str, tokens: list[str], place: int) -> Quantity | None:
+def _quantity(token: str, tokens: list[str], index: int) -> Quantity | None:
     """Return the number at a place, or None. "twelve", "12", "12k", "$12,000.00", "7:30pm", "twenty five" are read."""
-    following = _noun_at(tokens, place + 1)
+    following = _noun_at(tokens, index + 1)
     match = _NUMBER.match(token)
     if match is None:
-        value = _word_value(token, tokens[place - 1].lower() if place else "", following)
+        value = _word_value(token, tokens[index - 1].lower() if index else "", following)
         return None if value is None else Quantity(f"{value:.6g}", _unit("", following, value))
     sign, digits, suffix = match.groups()
     if ":" in digits or digits.count(".") > 1:
@@ -233,13 +233,13 @@ def _quantity(token: str, tokens: list[str], place: int) -> Quantity | None:
     value = float(_THOUSANDS.sub("", digits).replace(",", ".") if digits.count(",") < 2 else digits.replace(",", ""))
     value *= _SCALES.get(suffix, 1.0) * _SCALE_WORDS.get(following, 1.0)
     suffix = "" if suffix in _SCALES or suffix in _ORDINALS else suffix
-    following = _noun_at(tokens, place + 2) if following in _SCALE_WORDS else following
+    following = _noun_at(tokens, index + 2) if following in _SCALE_WORDS else following
     return Quantity(f"{value:.6g}", _unit(sign or suffix, following, value))
 
 
-def _noun_at(tokens: list[str], place: int) -> str:
+def _noun_at(tokens: list[str], index: int) -> str:
     """Return the token at a place if it may be what a number counts, which a name is not."""
-    token = tokens[place] if place < len(tokens) else ""
+    token = tokens[index] if index < len(tokens) else ""
     return token.lower() if token.islower() or (token.isupper() and 1 < len(token) < 4) else ""
 
 

@@ -30,9 +30,10 @@ _NUMBERED: Final = ("passport", "licence", "license", "id", "employee", "staff",
                     "voter", "military", "service", "pension", "matriculation", "tax", "visa",
                     "account holder")  # fmt: skip
 _IDS: Final = (
-    *(f"{what} {noun}" for what in _NUMBERED for noun in ("id", "number", "no", "no.", "num", "nr", "#")),
-    *(f"{what} {noun}" for what in ("führerschein", "reisepass", "personalausweis", "ausweis", "driving licence",
-      "driver's license", "driver's licence", "drivers license", "driving license", "id card", "identity card")
+    *(f"{document} {noun}" for document in _NUMBERED for noun in ("id", "number", "no", "no.", "num", "nr", "#")),
+    *(f"{document} {noun}" for document in ("führerschein", "reisepass", "personalausweis", "ausweis",
+      "driving licence", "driver's license", "driver's licence", "drivers license", "driving license", "id card",
+      "identity card")
       for noun in ("nr.", "no.", "nr", "no")),
     "passport", "driver's license", "driver’s license", "drivers license", "driver license", "driving licence",
     "driving license", "driver's licence", "dl", "dvla", "provisional licence", "führerschein", "führerscheinnummer",

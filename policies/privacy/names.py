@@ -79,46 +79,46 @@ NO_NAMES: Final = SimpleNamespace(
 
 def words_of(name: str) -> tuple[str, ...]:
     """Return the words of a name that tell whose it is: no particle, no initial, no word of every day."""
-    parts = (part.strip(".'’\"“”()") for part in re.split(r"[\s-]+", name))
-    return tuple(part for part in parts if len(part) > 2 and not _is_particle(part) and part.lower() not in _FUNCTION)
+    words = (part.strip(".'’\"“”()") for part in re.split(r"[\s-]+", name))
+    return tuple(part for part in words if len(part) > 2 and not _is_particle(part) and part.lower() not in _FUNCTION)
 
 
 def names_in(sentence: str, people: Sequence[str], things: Sequence[str], own: Sequence[str]) -> tuple[str, ...]:
     """Return the names of others in a sentence, each whole. `people` and `things` are what a parse took for names of
     people and of anything else; `own` are the user's."""
     mine = {name.lower() for name in own}
-    found: dict[str, None] = {}
+    names: dict[str, None] = {}
     shouted = sentence.upper() == sentence
     if not shouted:
         for run in _RUN.finditer(sentence):
             for name in _of_run(run[0], at_start=not sentence[: run.start()].strip("\"“' ")):
                 if _may_be_person(name, sentence, run, people, things):
-                    found[name] = None
+                    names[name] = None
     for match in (*_AFTER_KIN.finditer(sentence), *_subjects(sentence), *_owners(sentence)):
         if name := _until_no_name(match["name"]):
-            found[name] = None
+            names[name] = None
     for name in people:
         if name in sentence:
-            found[name] = None
-    return tuple(name for name in found if not _is_own(name, mine) and _tells_somebody(name))
+            names[name] = None
+    return tuple(name for name in names if not _is_own(name, mine) and _tells_somebody(name))
 
 
 def _of_run(run: str, *, at_start: bool) -> Iterator[str]:
     """Yield the name in words with capital letters, without what stands before it: "Yesterday Karin", "Dr Lopes"."""
-    parts = run.split(" ")
-    if any(part.lower() in _NOUNS for part in parts[1:]):
+    words = run.split(" ")
+    if any(part.lower() in _NOUNS for part in words[1:]):
         return
-    while parts and (is_no_name(parts[0]) or parts[0].lower().strip(".") in KIN):
-        parts = parts[1:]
-    while parts and (is_no_name(parts[-1]) or _is_particle(parts[-1])):
-        parts = parts[:-1]
-    if parts and not (at_start and len(parts) == 1 and _ADVERBIAL.search(parts[0].lower())):
-        yield " ".join(parts).removesuffix("'s").removesuffix("’s")
+    while words and (is_no_name(words[0]) or words[0].lower().strip(".") in KIN):
+        words = words[1:]
+    while words and (is_no_name(words[-1]) or _is_particle(words[-1])):
+        words = words[:-1]
+    if words and not (at_start and len(words) == 1 and _ADVERBIAL.search(words[0].lower())):
+        yield " ".join(words).removesuffix("'s").removesuffix("’s")
 
 
 def _may_be_person(name: str, sentence: str, run: re.Match[str], people: Sequence[str], things: Sequence[str]) -> bool:
     after = sentence[run.end() :]
-    if any(one in name or name in one for one in people) or _OF_KIN.match(after):
+    if any(person in name or name in person for person in people) or _OF_KIN.match(after):
         return True
     if sentence[: run.start()].lower().endswith("the ") and not name.endswith("s"):
         return False
@@ -154,17 +154,17 @@ def _is_noun(words: str) -> bool:
 
 def _until_no_name(words: str) -> str:
     """Return the words of a name up to the first that is none; nothing where the first is none."""
-    parts: list[str] = []
-    said = words.split(" ")
-    while said and _TITLED.match(said[0]):
-        said = said[1:]
-    for part in said:
+    kept_words: list[str] = []
+    remaining = words.split(" ")
+    while remaining and _TITLED.match(remaining[0]):
+        remaining = remaining[1:]
+    for part in remaining:
         if is_no_name(part) or part.lower() in KIN or _ADVERBIAL.search(part) or _is_sensitive(part):
             break
-        parts.append(part)
-    while parts and _is_particle(parts[-1]):
-        parts.pop()
-    return " ".join(parts)
+        kept_words.append(part)
+    while kept_words and _is_particle(kept_words[-1]):
+        kept_words.pop()
+    return " ".join(kept_words)
 
 
 def is_no_name(word: str) -> bool:

@@ -89,10 +89,10 @@ class Row:
     counter: str
     unless: str = ""
 
-    def holds(self, found: frozenset[str]) -> bool:
+    def holds(self, concept_names: frozenset[str]) -> bool:
         """Tell whether the concepts of a sentence are those of the row."""
-        needed = all(not found.isdisjoint(any_of.split("|")) for any_of in self.needs.split())
-        return needed and found.isdisjoint(self.unless.split())
+        needed = all(not concept_names.isdisjoint(any_of.split("|")) for any_of in self.needs.split())
+        return needed and concept_names.isdisjoint(self.unless.split())
 
 
 ROWS: Final = (
@@ -120,10 +120,10 @@ def find(text: str) -> Iterator[str]:
     marks = tuple(_marks(seen))
     yield from marks
     sentences = _SENTENCE.findall(seen)
-    found = [concepts(sentence) for sentence in sentences if sentence.strip()]
-    yield from dict.fromkeys(_rows_of(found))
+    concept_sets = [concepts(sentence) for sentence in sentences if sentence.strip()]
+    yield from dict.fromkeys(_rows_of(concept_sets))
     yield from standing_claims.names_of(seen)
-    if _sureness(_instances(found, marks)) > _doubt(len(sentences)):
+    if _sureness(_instances(concept_sets, marks)) > _doubt(len(sentences)):
         yield "order_to_memory"
     if _is_disguised(seen):
         yield "disguised"
@@ -139,21 +139,23 @@ def sureness(text: str) -> float:
     return _sureness(instances(text))
 
 
-def _sureness(found: Iterable[frozenset[str]]) -> float:
-    scores = (sum(starmap(_weight, combinations_with_replacement(sorted(one), 2))) for one in found)
+def _sureness(concept_sets: Iterable[frozenset[str]]) -> float:
+    scores = (
+        sum(starmap(_weight, combinations_with_replacement(sorted(concept_set), 2))) for concept_set in concept_sets
+    )
     return _BIAS + max(scores, default=0.0)
 
 
 def instances(text: str) -> list[frozenset[str]]:
     """Return the concepts of each sentence of a text, and of each two in a row, where one reaches past the day."""
-    found = [concepts(sentence) for sentence in _SENTENCE.findall(text) if sentence.strip()]
-    return _instances(found, tuple(_marks(text)))
+    concept_sets = [concepts(sentence) for sentence in _SENTENCE.findall(text) if sentence.strip()]
+    return _instances(concept_sets, tuple(_marks(text)))
 
 
 def _instances(sentences: Iterable[frozenset[str]], marks: Iterable[str]) -> list[frozenset[str]]:
-    found = [sentence.union(marks) for sentence in sentences]
-    both = [(one | two) - {"BARE", "TELLS"} for one, two in pairwise(found)]
-    return [one for one in (*found, *both) if not one.isdisjoint(_LASTING)]
+    concept_sets = [sentence.union(marks) for sentence in sentences]
+    both = [(first | second) - {"BARE", "TELLS"} for first, second in pairwise(concept_sets)]
+    return [concept_set for concept_set in (*concept_sets, *both) if not concept_set.isdisjoint(_LASTING)]
 
 
 def _doubt(sentences: int) -> float:
@@ -171,27 +173,27 @@ def concepts(sentence: str) -> frozenset[str]:
     """Return the concepts of a sentence, and how it speaks: ORDER, BARE (an order that begins it), ASKS, TELLS."""
     lower = sentence.lower().replace("’", "'")
     words = _WORD.findall(lower)
-    found = {concept for word in words for concept in _concepts_of(word)}
+    concept_names = {concept for word in words for concept in _concepts_of(word)}
     padded = f" {' '.join(words)} "
     for word in set(words) & _PHRASES.keys():
-        found |= {concept for phrase, concept in _PHRASES[word] if phrase in padded}
+        concept_names |= {concept for phrase, concept in _PHRASES[word] if phrase in padded}
     whole = _WHOLE_ASCII if lower.isascii() else _WHOLE
-    found |= {concept for parts, concept in whole if all(part in lower for part in parts)}
-    return frozenset(found | _manner(words, found))
+    concept_names |= {concept for fragments, concept in whole if all(part in lower for part in fragments)}
+    return frozenset(concept_names | _manner(words, concept_names))
 
 
-def _manner(words: list[str], found: set[str]) -> set[str]:
+def _manner(words: list[str], concept_names: set[str]) -> set[str]:
     first = next((word for word in words if word not in _FILLERS), "")
     manner = set()
     if first in _ORDER_WORDS:
         manner.add("ORDER")
         manner.add("BARE")
-    if "KEEP" in found or "WHEN" in found or "STANDING" in found:
+    if "KEEP" in concept_names or "WHEN" in concept_names or "STANDING" in concept_names:
         manner.add("ORDER")
     if first in _ASKING:
         manner |= {"ASKS"}
-    spoken_to = not found.isdisjoint({"YOU", "AGENT"})
-    if "OWN_ORDER" in found or (first in _OWN_SUBJECTS and not spoken_to and not found & {"MEMORY"}):
+    spoken_to = not concept_names.isdisjoint({"YOU", "AGENT"})
+    if "OWN_ORDER" in concept_names or (first in _OWN_SUBJECTS and not spoken_to and not concept_names & {"MEMORY"}):
         manner.add("TELLS")
     return manner
 
@@ -201,7 +203,7 @@ def _rows(text: str) -> Iterator[str]:
 
 
 def _rows_of(sentences: Iterable[frozenset[str]]) -> Iterator[str]:
-    return (row.name for found in sentences for row in ROWS if row.holds(found))
+    return (row.name for concept_set in sentences for row in ROWS if row.holds(concept_set))
 
 
 _SINGLE: Final[dict[str, tuple[str, ...]]] = {}
@@ -209,7 +211,7 @@ for _concept, _lists in _TABLE.items():
     for _word in _lists.get("words", "").split():
         _SINGLE[_word] = (*_SINGLE.get(_word, ()), _concept)
 _STEMS: Final = tuple(
-    (word[:-1], concept) for word, found in _SINGLE.items() if word.endswith("*") for concept in found
+    (word[:-1], concept) for word, concept_names in _SINGLE.items() if word.endswith("*") for concept in concept_names
 )
 _PHRASES: Final[dict[str, tuple[tuple[str, str], ...]]] = {}
 """Phrases with their concepts, by the word that they begin with."""
@@ -222,7 +224,7 @@ _WHOLE: Final = tuple(
     for entry in lists.get("whole", "").split("|")
     if entry
 )
-_WHOLE_ASCII: Final = tuple((parts, concept) for parts, concept in _WHOLE if "".join(parts).isascii())
+_WHOLE_ASCII: Final = tuple((fragments, concept) for fragments, concept in _WHOLE if "".join(fragments).isascii())
 _WEIGHTS: Final = {
     tuple(names.split()): float(weight)
     for names, weight in (
@@ -234,8 +236,8 @@ _WEIGHTS: Final = {
 _BIAS: Final = _WEIGHTS.pop(("bias",))
 
 
-def _weight(one: str, other: str) -> float:
-    return _WEIGHTS.get((one,) if one == other else (one, other), 0.0)
+def _weight(first: str, second: str) -> float:
+    return _WEIGHTS.get((first,) if first == second else (first, second), 0.0)
 
 
 _LASTING: Final = frozenset(

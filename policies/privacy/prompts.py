@@ -72,5 +72,5 @@ def is_prompt(text: str) -> bool:
 
 def _is_told_what_to_do(text: str) -> bool:
     """Return whether a second person is told what they do, more than once."""
-    told = _TOLD.finditer(text)
-    return next(told, None) is not None and next(told, None) is not None
+    matches = _TOLD.finditer(text)
+    return next(matches, None) is not None and next(matches, None) is not None

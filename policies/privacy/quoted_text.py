@@ -82,11 +82,11 @@ def _mail_start(text: str) -> int | None:
 
 def own_words(text: str) -> str:
     """Return the text with pasted passages blanked out, every character else in its place."""
-    parts, at = [], 0
+    pieces, at = [], 0
     for start, end in sorted(pasted_spans(text)):
         if end <= at:
             continue
         begin = max(start, at)
-        parts += [text[at:begin], "".join("\n" if char == "\n" else " " for char in text[begin:end])]
+        pieces += [text[at:begin], "".join("\n" if char == "\n" else " " for char in text[begin:end])]
         at = end
-    return "".join(parts) + text[at:] if parts else text
+    return "".join(pieces) + text[at:] if pieces else text

@@ -76,9 +76,9 @@ class Rule:
             for label, following in zip_longest(labels, labels[1:]):
                 if not self._is_unmade(text, label.start()):
                     limit = following.end() if following else len(text)
-                    found = next(filter(None, map(self._checked, self._beside(text, label, limit))), None)
-                    if found:
-                        yield found
+                    finding = next(filter(None, map(self._checked, self._beside(text, label, limit))), None)
+                    if finding:
+                        yield finding
 
     def _may_be_labelled(self, lower: str, runs: Set[str]) -> bool:
         # Few texts have the first word of any label, and to look for hundreds of labels in one takes a third of the
@@ -123,7 +123,7 @@ def find_all(text: str, rules: Sequence[Rule]) -> list[Finding]:
     lower = text.lower()
     runs = runs_of(lower)
     has_digit = _DIGIT.search(text) is not None
-    return [found for rule in rules if has_digit or not rule.numeric for found in rule.find(text, lower, runs)]
+    return [finding for rule in rules if has_digit or not rule.numeric for finding in rule.find(text, lower, runs)]
 
 
 def runs_of(lower: str) -> frozenset[str]:

@@ -71,10 +71,10 @@ def _settle(text: str, policy: Policy) -> tuple[str, tuple[str, ...], bool, bool
         seen = plain(text)
         hidden = [*find_all(seen.text, secrets.RULES), *seeds.find(seen.text), *tables.find(seen.text)]
         personal = [] if policy.personal_identifiers == "keep" else find_all(seen.text, _PERSONAL)
-        found = [_as_written(one, seen) for one in hidden + _apart_from(hidden, personal)]
-        if not found:
+        findings = [_as_written(finding, seen) for finding in hidden + _apart_from(hidden, personal)]
+        if not findings:
             return text, tuple(reasons), identified, False
-        masked, rules = _mask(text, _with_whole_sentences(found, text))
+        masked, rules = _mask(text, _with_whole_sentences(findings, text))
         reasons |= dict.fromkeys(rules)
         if len(masked) > MAX_TURN_BYTES or (hidden and _is_hollow(masked)):
             return "", tuple(reasons), identified, True
@@ -101,28 +101,28 @@ def _apart_from(hidden: list[Finding], personal: list[Finding]) -> list[Finding]
     return [finding for finding in personal if is_apart(finding)]
 
 
-def _with_whole_sentences(found: list[Finding], text: str) -> list[Finding]:
+def _with_whole_sentences(findings: list[Finding], text: str) -> list[Finding]:
     """Return the findings, those that are the point of their sentence widened to all of it."""
-    if not any(finding.point for finding in found):
-        return found
+    if not any(finding.point for finding in findings):
+        return findings
     ends = [0, *(match.end() for match in _SENTENCE_END.finditer(text)), len(text)]
     return [
         replace(f, start=ends[bisect_right(ends, f.start) - 1], end=ends[bisect_left(ends, f.end)]) if f.point else f
-        for f in found
+        for f in findings
     ]
 
 
-def _mask(text: str, found: list[Finding]) -> tuple[str, list[str]]:
+def _mask(text: str, findings: list[Finding]) -> tuple[str, list[str]]:
     """Return the text with all findings masked, and the rules that had a part in it."""
-    parts, rules, at = [], [], 0
-    for finding in sorted(found, key=lambda f: (f.start, -f.end)):
+    pieces, rules, at = [], [], 0
+    for finding in sorted(findings, key=lambda f: (f.start, -f.end)):
         if finding.end <= at:
             continue
         if finding.start >= at:
-            parts += [text[at : finding.start], finding.placeholder]
+            pieces += [text[at : finding.start], finding.placeholder]
         rules.append(finding.rule)
         at = finding.end
-    return "".join(parts) + text[at:], rules
+    return "".join(pieces) + text[at:], rules
 
 
 def _is_hollow(masked: str) -> bool:

@@ -27,7 +27,7 @@ def find(text: str) -> Iterator[Finding]:
     for line in text.splitlines(keepends=True):
         if separator and line.count(separator) == width:
             yield from _cells(line, at, separator, columns)
-        elif heading := next(((s, found) for s in _SEPARATORS if s in line and (found := _named(line, s))), None):
+        elif heading := next(((s, named) for s in _SEPARATORS if s in line and (named := _named(line, s))), None):
             separator, columns = heading
             width = line.count(separator)
         else:
@@ -39,13 +39,13 @@ def _named(line: str, separator: str) -> frozenset[int]:
     cells = line.split(separator)
     if separator in _PROSE_TOO and not all(map(_PLAIN_HEADING.fullmatch, cells)):
         return frozenset()
-    return frozenset(place for place, cell in enumerate(cells) if _HEADING.fullmatch(cell))
+    return frozenset(column for column, cell in enumerate(cells) if _HEADING.fullmatch(cell))
 
 
 def _cells(line: str, at: int, separator: str, columns: frozenset[int]) -> Iterator[Finding]:
-    for place, cell in enumerate(line.split(separator)):
+    for column, cell in enumerate(line.split(separator)):
         value = cell.strip()
-        if place in columns and value and not value.startswith("[") and not set(value) <= _RULE_CHARS:
+        if column in columns and value and not value.startswith("[") and not set(value) <= _RULE_CHARS:
             start = at + cell.index(value)
             yield Finding("secret_in_table", start, start + len(value), "[secret]")
         at += len(cell) + len(separator)

@@ -77,14 +77,16 @@ def told_of(candidate: Candidate | Memory, own_names: Iterable[str]) -> tuple[st
     own = tuple(dict.fromkeys(part for name in (*own_names, _USER) if name for part in (name, *words_of(name))))
     people = [entity.text for entity in candidate.entities if entity.type == "PERSON"]
     things = [entity.text for entity in candidate.entities if entity.type in _SURE]
-    found: dict[str, None] = {}
+    names: dict[str, None] = {}
     for sentence, places in _sensitive_sentences(text):
         named = names_in(sentence, people, things, own)
-        if not all(_is_of_the_user(sentence, place, own, named) for place in places):
-            found |= {name: None for name in named if not _is_pet(name, text)}
-    found = {name: None for name in found if name.lower() not in NAMELIKE}
-    parts = {part: None for name in found for part in words_of(name) if part.lower() not in {n.lower() for n in own}}
-    return tuple(dict.fromkeys((*found, *parts)))
+        if not all(_is_of_the_user(sentence, offset, own, named) for offset in places):
+            names |= {name: None for name in named if not _is_pet(name, text)}
+    names = {name: None for name in names if name.lower() not in NAMELIKE}
+    name_words = {
+        part: None for name in names for part in words_of(name) if part.lower() not in {n.lower() for n in own}
+    }
+    return tuple(dict.fromkeys((*names, *name_words)))
 
 
 def without_names(text: str, names: Sequence[str]) -> str:
@@ -108,12 +110,12 @@ def with_relation(text: str) -> str:
 
 def relations_in(text: str, names: Iterable[str]) -> dict[str, str]:
     """Return what somebody is to the user who is named with it, such as "user's mum" for "my mum Rosa", by the name."""
-    found = {}
+    relations = {}
     for name in names:
         match = re.search(rf"{_OWN_RELATION},? (?:(?:is |was )?(?:called|named) )?{re.escape(name)}(?!\w)", text)
         if match is not None:
-            found[name] = f"user's {match['relation'].lower()}"
-    return found
+            relations[name] = f"user's {match['relation'].lower()}"
+    return relations
 
 
 def may_name_others(text: str, own_names: Iterable[str] = ()) -> bool:
@@ -123,8 +125,8 @@ def may_name_others(text: str, own_names: Iterable[str] = ()) -> bool:
         return True
     own = re.compile("|".join(rf"(?<!\w){re.escape(name)}(?!\w)" for name in (*own_names, _USER) if name))
     for sentence, places in _sensitive_sentences(text):
-        for place in places:
-            pronoun = _WHOSE.search(sentence[:place])
+        for offset in places:
+            pronoun = _WHOSE.search(sentence[:offset])
             before = sentence[: pronoun.start()] if pronoun else ""
             if not pronoun or _ANTECEDENT.search(before):
                 continue
@@ -150,16 +152,16 @@ def _sensitive_sentences(text: str) -> Iterator[tuple[str, list[int]]]:
     places = special_places(text)
     for number, start in enumerate(starts):
         end = starts[number + 1] if number + 1 < len(starts) else len(text)
-        inside = [place for place in places if start <= place < end]
+        inside = [offset for offset in places if start <= offset < end]
         if not inside:
             continue
         begin = starts[number - 1] if number and _REFERS_BACK.match(text, start) else start
-        yield text[begin:end], [place - begin for place in inside]
+        yield text[begin:end], [offset - begin for offset in inside]
 
 
-def _is_of_the_user(sentence: str, place: int, own: Sequence[str], others: Sequence[str]) -> bool:
+def _is_of_the_user(sentence: str, offset: int, own: Sequence[str], others: Sequence[str]) -> bool:
     """Return whether the user, or who speaks, is named last before a sensitive word."""
-    before = sentence[:place]
+    before = sentence[:offset]
     user = -1
     for name in own:
         for match in re.finditer(rf"(?<!\w){re.escape(name)}(?!\w)", before):

@@ -40,10 +40,10 @@ def plain(text: str) -> Plain:
         return Plain(text, range(len(text)))
     seen: list[str] = []
     places: list[int] = []
-    for place, char in enumerate(text):
+    for index, char in enumerate(text):
         if read := char if char.isascii() else _read(char):
             seen.append(read)
-            places.append(place)
+            places.append(index)
     read = "".join(seen)
     return Plain(_WORD.sub(_in_one_alphabet, read) if _FOREIGN.search(read) else read, places)
 

@@ -97,7 +97,7 @@ def get_memory(given: GetMemory, context: ToolContext) -> GotMemory:
     """Read a memory whole, whatever its status."""
     memory = mentioned(given.memory_id, context)
     noted(memory.id, context)
-    related = [other.id for other in all_mentioned(memory.related_ids, context)]
+    related = [neighbour.id for neighbour in all_mentioned(memory.related_ids, context)]
     return GotMemory(memory=WholeMemory(**fields_of(memory), related_memories=related))
 
 

@@ -133,10 +133,10 @@ def mentioned(memory_id: uuid.UUID, context: ToolContext) -> Memory:
         NotFound: there is none, none that they see, or one that is suppressed or on a blocked topic.
         NotAMember, NotAllowed: they may see nothing of the subject.
     """
-    found = all_mentioned([memory_id], context)
-    if not found:
+    memories = all_mentioned([memory_id], context)
+    if not memories:
         raise NotFound(NO_SUCH)
-    return found[0]
+    return memories[0]
 
 
 def all_mentioned(memory_ids: Sequence[uuid.UUID], context: ToolContext) -> list[Memory]:
@@ -146,9 +146,9 @@ def all_mentioned(memory_ids: Sequence[uuid.UUID], context: ToolContext) -> list
         NotAMember, NotAllowed: they may see nothing of the subject.
     """
     [audience] = audiences(context.principal, [context.subject], context.memory)
-    known = context.memory.catalog.memories(context.subject, memory_ids)
+    memories = context.memory.catalog.memories(context.subject, memory_ids)
     return [
         memory
         for id_ in memory_ids
-        if (memory := known.get(id_)) and memory.status is not Status.DELETED and audience.may_be_mentioned(memory)
+        if (memory := memories.get(id_)) and memory.status is not Status.DELETED and audience.may_be_mentioned(memory)
     ]

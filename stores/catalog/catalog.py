@@ -161,8 +161,8 @@ class Catalog:
             return {}
         with self._engine.connect() as connection:
             documents = connection.execute(_BY_IDS, whose(subject) | {"ids": wanted}).scalars()
-            found = [memory_of(document) for document in documents]
-        return {memory.id: memory for memory in found}
+            memories = [memory_of(document) for document in documents]
+        return {memory.id: memory for memory in memories}
 
     def versions(self, subject: Subject) -> dict[uuid.UUID, tuple[uuid.UUID, int]]:
         """Return where the subject's memories lie in the index, and at which versions they are, by memory."""
@@ -270,8 +270,8 @@ class Catalog:
     def outbox(
         self, subject: Subject | None = None, *, besides: tuple[datetime, datetime] | None = None, limit: int = 500
     ) -> list[tuple[int, Event]]:
-        """Events not yet announced, of one subject or of all, oldest first, with their row ids; not those from between
-        two moments, if given."""
+        """Return the events not yet announced, of one subject or of all, oldest first, with their row ids; not those
+        from between two moments, if given."""
         table = tables.outbox
         query = select(table).order_by(table.c.id).limit(limit)
         if besides is not None:
@@ -374,7 +374,7 @@ class Catalog:
             )
 
     def list_subjects(self, *, after: Subject | None = None, limit: int = 1000) -> list[Subject]:
-        """Subjects that the catalog knows, in the order of their ids, from behind `after` on."""
+        """Return the subjects that the catalog knows, in the order of their ids, from behind `after` on."""
         table = tables.subjects
         query = select(table.c.tenant_id, table.c.subject_id).order_by(table.c.tenant_id, table.c.subject_id)
         if after is not None:

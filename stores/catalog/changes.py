@@ -109,7 +109,7 @@ class DocumentWrite:
 
     @property
     def is_held(self) -> bool:
-        """Whether the document was under legal hold when it was read."""
+        """Return whether the document was under legal hold when it was read."""
         return self.read is not None and self.read.legal_hold
 
 
@@ -173,22 +173,22 @@ class Changes:
 
     @property
     def chunks(self) -> tuple[Chunk, ...]:
-        """The chunks that are written."""
+        """Return the chunks that are written."""
         return tuple(chunk for write in self.documents for chunk in write.chunks or ())
 
     @property
     def indexed(self) -> tuple[Memory | Chunk, ...]:
-        """What is written and has a vector."""
+        """Return what is written and has a vector."""
         return (*self.created, *self.updated, *self.chunks)
 
     @property
     def unindexed(self) -> tuple[Memory | Chunk, ...]:
-        """What had a vector and is no more."""
+        """Return what had a vector and is no more."""
         return (*self.deleted, *self.chunks_gone)
 
     @property
     def chunks_gone(self) -> tuple[Chunk, ...]:
-        """The chunks that are no more."""
+        """Return the chunks that are no more."""
         return tuple(chunk for write in self.documents for chunk in write.gone)
 
     def versions(self) -> dict[uuid.UUID, int]:
@@ -216,5 +216,5 @@ def deletion_of(item: Memory | Chunk) -> IndexJob:
     return _index_job(item, "delete", item.version + 1)
 
 
-def _index_job(one: Memory | Chunk, action: Literal["upsert", "delete"], version: int) -> IndexJob:
-    return IndexJob(one.id, one.subject, one.index_key, action, version, family=family_of(one))
+def _index_job(indexed: Memory | Chunk, action: Literal["upsert", "delete"], version: int) -> IndexJob:
+    return IndexJob(indexed.id, indexed.subject, indexed.index_key, action, version, family=family_of(indexed))

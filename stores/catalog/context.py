@@ -71,21 +71,21 @@ def read_context(
             "questions_since": questions_since,
         },
     ).all()
-    names = {key: text for what, key, text, _ in rows if what == "name"}
+    names = {key: text for kind, key, text, _ in rows if kind == "name"}
     return Context(
         open_topics={
             key or None: OpenTopic(agent_id=key or None, text=text, turn_id=turn_id)
-            for what, key, text, turn_id in rows
-            if what == "topic"
+            for kind, key, text, turn_id in rows
+            if kind == "topic"
         },
         questions={
             key: Question(conversation_id=key, text=text, turn_id=turn_id)
-            for what, key, text, turn_id in rows
-            if what == "question"
+            for kind, key, text, turn_id in rows
+            if kind == "question"
         },
         name=next((names[attribute] for attribute in _NAMES if attribute in names), None),
-        preferences=preferences_of((key, text) for what, key, text, _ in rows if what == "preference"),
-        recent=tuple(turn for what, _, text, _ in rows if what == "recent" for turn in _TURNS.validate_json(text)),
+        preferences=preferences_of((key, text) for kind, key, text, _ in rows if kind == "preference"),
+        recent=tuple(turn for kind, _, text, _ in rows if kind == "recent" for turn in _TURNS.validate_json(text)),
     )
 
 

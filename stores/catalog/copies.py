@@ -118,8 +118,8 @@ def _needs_pgvector(source: Path, url: URL) -> bool:
 
 
 def _run(program: str, arguments: list[str], url: URL, *, connects: bool = True) -> str:
-    found = shutil.which(program)
-    if found is None:
+    executable = shutil.which(program)
+    if executable is None:
         raise BackupRefused(
             f"a catalog in Postgres is copied by {program}, which is not on the PATH: install PostgreSQL's client "
             f"programs, {_BINARY[program]}"
@@ -128,8 +128,10 @@ def _run(program: str, arguments: list[str], url: URL, *, connects: bool = True)
     shown = url.set(drivername="postgresql", password=None).render_as_string()
     target = [f"--dbname={shown}"] if connects else []
     environment: Mapping[str, str] = {**os.environ, **({"PGPASSWORD": str(url.password)} if url.password else {})}
-    done = subprocess.run([found, *target, *arguments], env=environment, capture_output=True, text=True, check=False)
+    done = subprocess.run(
+        [executable, *target, *arguments], env=environment, capture_output=True, text=True, check=False
+    )
     if done.returncode:
-        said = done.stderr.strip().splitlines()
-        raise BackupRefused(f"{program} failed: {said[0] if said else f'exit code {done.returncode}'}")
+        complaint = done.stderr.strip().splitlines()
+        raise BackupRefused(f"{program} failed: {complaint[0] if complaint else f'exit code {done.returncode}'}")
     return done.stdout

@@ -76,8 +76,12 @@ class ErasureStore:
             documents = connection.execute(
                 select(tables.memories.c.document).where(of_subject(tables.memories, subject))
             ).scalars()
-            known = map(memory_of, documents)
-            return [one.id for one in known if one.conversation_id == conversation_id and not one.source_turn_ids]
+            memories = map(memory_of, documents)
+            return [
+                memory.id
+                for memory in memories
+                if memory.conversation_id == conversation_id and not memory.source_turn_ids
+            ]
 
     def left_of(self, subject: Subject, turn_ids: Collection[str]) -> dict[str, int]:
         """Count the rows that each table still has of these turns."""
@@ -145,8 +149,8 @@ class ErasureStore:
 
 def _tables_about_subjects() -> Sequence[Table]:
     """Return all tables whose rows say whose they are, those first that hang on others: a new one is erased too."""
-    found = [table for table in reversed(tables.metadata.sorted_tables) if "subject_id" in table.c]
-    return [table for table in found if table.name not in _STAYS]
+    subject_tables = [table for table in reversed(tables.metadata.sorted_tables) if "subject_id" in table.c]
+    return [table for table in subject_tables if table.name not in _STAYS]
 
 
 def _of_user(table: Table, subject: Subject) -> Any:

@@ -89,5 +89,5 @@ class FactPages:
             of_subject(_memories, subject), _memories.c.id.in_(named), _memories.c.status != Status.DELETED
         )
         with self._engine.connect() as connection:
-            found = [memory_of(document) for document in connection.execute(query).scalars()]
-        return sorted(found, key=lambda memory: (memory.said_at, memory.created_at, memory.id))
+            memories = [memory_of(document) for document in connection.execute(query).scalars()]
+        return sorted(memories, key=lambda memory: (memory.said_at, memory.created_at, memory.id))

@@ -26,7 +26,7 @@ def check_catalog(engine: Engine, connections: int) -> Iterator[HealthCheck]:
     try:
         with engine.connect() as connection:
             yield from _server(connection, connections) if engine.dialect.name == "postgresql" else _file(connection)
-        found = revision(engine)
+        migration = revision(engine)
     except CatalogUnavailable as error:
         yield failed(_PART, "cannot be used", str(error))
         return
@@ -36,8 +36,10 @@ def check_catalog(engine: Engine, connections: int) -> Iterator[HealthCheck]:
     except DBAPIError as error:
         yield failed(_PART, "does not answer", explain(error, engine.url))
         return
-    if found != HEAD:
-        state = "has no tables yet" if found is None else f"is at migration {found}, and this version writes {HEAD}"
+    if migration != HEAD:
+        state = (
+            "has no tables yet" if migration is None else f"is at migration {migration}, and this version writes {HEAD}"
+        )
         yield failed("catalog tables", state, _MIGRATE)
         return
     yield from _tables(engine)
@@ -104,9 +106,9 @@ def _tables(engine: Engine) -> Iterator[HealthCheck]:
         if column.name not in there.get(table.name, ())
     ]
     if missing:
-        some = ", ".join(missing[:3]) + (", ..." if len(missing) > 3 else "")
+        examples = ", ".join(missing[:3]) + (", ..." if len(missing) > 3 else "")
         hint = "it was made by another version: `afterturn export` with that version, `afterturn import` into a new one"
-        yield failed("catalog tables", f"migration {HEAD}, and {some} are not there", hint)
+        yield failed("catalog tables", f"migration {HEAD}, and {examples} are not there", hint)
         return
     with engine.connect() as connection:
         memories = connection.execute(select(func.count()).select_from(tables.memories)).scalar_one()

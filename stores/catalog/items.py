@@ -51,14 +51,14 @@ class ItemStore:
     def get(self, subject: Subject, ids: Iterable[uuid.UUID], now: datetime) -> dict[uuid.UUID, Item]:
         """Return a subject's items by their ids; what is not there is left out."""
         wanted = list(ids)
-        found: dict[uuid.UUID, Item] = {}
+        items: dict[uuid.UUID, Item] = {}
         with self._engine.connect() as connection:
             for start in range(0, len(wanted), _IDS_A_STATEMENT):
                 query = select(_items).where(
                     _there(subject, now), _items.c.id.in_(wanted[start : start + _IDS_A_STATEMENT])
                 )
-                found |= {row.id: _item_of(row) for row in connection.execute(query)}
-        return found
+                items |= {row.id: _item_of(row) for row in connection.execute(query)}
+        return items
 
     def under(self, subject: Subject, prefix: Namespace, now: datetime) -> list[Found]:
         """Return a subject's items of all namespaces that begin with these labels, latest change first."""
@@ -124,8 +124,8 @@ class ItemStore:
             .values(vectors=bindparam("new"), embedding_model=bindparam("model"))
         )
         rows = [
-            {"of": id_, "at": read[id_], "new": _bytes(one.vectors), "model": one.model}
-            for id_, one in sorted(embedded.items(), key=lambda pair: pair[0])
+            {"of": id_, "at": read[id_], "new": _bytes(item_vectors.vectors), "model": item_vectors.model}
+            for id_, item_vectors in sorted(embedded.items(), key=lambda pair: pair[0])
         ]
         self._writers.write(lambda connection: connection.execute(statement, rows))
 
@@ -168,8 +168,8 @@ def _there(subject: Subject, now: datetime) -> Any:
 
 def _know(connection: Connection, subject: Subject, now: datetime) -> None:
     """Let the subject be among those whom an export of everybody goes through."""
-    known = {**subject.model_dump(), "fence": 0, "revision": int(now.timestamp() * 1e6), "removed": 0}
-    connection.execute(insert_new(connection.dialect.name, tables.subjects).values(known))
+    row = {**subject.model_dump(), "fence": 0, "revision": int(now.timestamp() * 1e6), "removed": 0}
+    connection.execute(insert_new(connection.dialect.name, tables.subjects).values(row))
 
 
 def _row(subject: Subject, put: Put, embedded: Mapping[uuid.UUID, Embedded], now: datetime) -> dict[str, Any]:

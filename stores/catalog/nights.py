@@ -213,12 +213,12 @@ def _due(zone: str | None) -> tuple[Table, Any]:
     if zone is not None:
         # Their preferences are few beside all subjects.
         return wants, _NAMES_ZONE & (wants.c.value == zone)
-    known = (
+    known_zone = (
         select(wants.c.value)
         .where(_NAMES_ZONE, wants.c.tenant_id == table.c.tenant_id, wants.c.subject_id == table.c.subject_id)
         .scalar_subquery()
     )
-    return table, known.is_(None) | (known == _UTC)
+    return table, known_zone.is_(None) | (known_zone == _UTC)
 
 
 def _page(connection: Connection, zone: str | None, after: tuple[str, str] | None, limit: int) -> list[Subject]:

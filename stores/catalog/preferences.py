@@ -63,17 +63,22 @@ def write_preferences(connection: Connection, changes: Changes) -> None:
     if not (changes.preferred or changes.unpreferred):
         return
     gone = [
-        *(and_(_table.c.name == one.name, _table.c.value == one.value) for one in changes.unpreferred),
-        *(_table.c.name == one.name for one in changes.preferred if one.stands_alone),
+        *(
+            and_(_table.c.name == preference.name, _table.c.value == preference.value)
+            for preference in changes.unpreferred
+        ),
+        *(_table.c.name == preference.name for preference in changes.preferred if preference.stands_alone),
     ]
     if gone:
         connection.execute(delete(_table).where(of_subject(_table, changes.subject), or_(*gone)))
     if changes.preferred:
-        connection.execute(_insert(connection.dialect.name), [_row(changes, one) for one in changes.preferred])
+        connection.execute(
+            _insert(connection.dialect.name), [_row(changes, preference) for preference in changes.preferred]
+        )
 
 
-def _row(changes: Changes, one: Preference) -> dict[str, Any]:
-    return changes.subject.model_dump() | {"name": one.name, "value": one.value, "since": changes.at}
+def _row(changes: Changes, preference: Preference) -> dict[str, Any]:
+    return changes.subject.model_dump() | {"name": preference.name, "value": preference.value, "since": changes.at}
 
 
 @cache

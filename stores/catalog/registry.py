@@ -53,7 +53,7 @@ class ErasureRow:
 
     @property
     def place(self) -> tuple[datetime, str, str, str]:
-        """Where the next page goes on."""
+        """Return where the next page goes on."""
         return self.at, self.subject.subject_id, self.scope.value, self.key
 
 
@@ -164,14 +164,14 @@ class Registry:
     ) -> list[ErasureRow]:
         """Return erasures, latest first, from behind `before` on; of one subject if it is named."""
         table = tables.tombstones
-        place = (table.c.at, table.c.subject_id, table.c.scope, table.c.key)
+        order = (table.c.at, table.c.subject_id, table.c.scope, table.c.key)
         query = select(table).where(table.c.tenant_id == tenant_id)
         if subject_id:
             query = query.where(table.c.subject_id == subject_id)
         if before is not None:
-            query = query.where(tuple_(*place) < before)
+            query = query.where(tuple_(*order) < before)
         with self._engine.connect() as connection:
-            rows = connection.execute(query.order_by(*(column.desc() for column in place)).limit(limit))
+            rows = connection.execute(query.order_by(*(column.desc() for column in order)).limit(limit))
             return [
                 ErasureRow(
                     Subject(tenant_id=tenant_id, subject_id=row.subject_id),

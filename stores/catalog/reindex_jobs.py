@@ -52,12 +52,12 @@ class LoggedWrite:
 
     @property
     def family(self) -> Family:
-        """Of which family it is."""
+        """Return of which family it is."""
         return Family.CHUNKS if self.type is None else Family.MEMORIES
 
     @property
     def index_key(self) -> uuid.UUID:
-        """Where it lies in its index."""
+        """Return where it lies in its index."""
         return self.memory_id if self.type is None else index_key(self.subject.subject_id, self.type, self.memory_id)
 
 
@@ -148,23 +148,23 @@ class ReindexJobs:
         Raises:
             MoveRefused: there is such a move.
         """
-        if other := next((job for job in self.under_way() if job.index != index), None):
+        if rival := next((job for job in self.under_way() if job.index != index), None):
             raise MoveRefused(
-                f"a move to the index {other.index} was begun on {other.began_at:%Y-%m-%d} and not ended, and one is "
+                f"a move to the index {rival.index} was begun on {rival.began_at:%Y-%m-%d} and not ended, and one is "
                 "under way at a time: with its settings run `afterturn reindex` to its end and then `afterturn reindex "
                 "--finish`, or, if that index is not to be used, `afterturn reindex --give-up`"
             )
 
     def checkpoint(self, index: str, cursor: Subject, done: int) -> None:
-        """Everything up to and with this subject is in the index."""
+        """Note that everything up to and with this subject is in the index."""
         self._set(index, cursor_tenant=cursor.tenant_id, cursor_subject=cursor.subject_id, done=done)
 
     def finish(self, index: str, now: datetime) -> None:
-        """All is in the index but what is written from now on."""
+        """Note that all is in the index but what is written from now on."""
         self._set(index, finished_at=now)
 
     def written(self, limit: int = 500) -> list[LoggedWrite]:
-        """Writes since the job began that are not marked done, oldest first."""
+        """Return the writes since the job began that are not marked done, oldest first."""
         table = tables.reindex_log
         with self._engine.connect() as connection:
             return [
@@ -181,7 +181,7 @@ class ReindexJobs:
         """Take writes that the new index has off the log."""
         with self._writers.transaction() as connection:
             connection.execute(
-                delete(tables.reindex_log).where(tables.reindex_log.c.id.in_([one.id for one in written]))
+                delete(tables.reindex_log).where(tables.reindex_log.c.id.in_([write.id for write in written]))
             )
 
     def end(self) -> None:

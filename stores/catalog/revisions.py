@@ -68,7 +68,7 @@ def check_revision(engine: Engine) -> None:
     Raises:
         CatalogUnavailable: they are older, or there are none.
     """
-    found = revision(engine)
-    if (found or "") < HEAD:
-        state = "has no tables yet" if found is None else f"is at revision {found}, this version writes {HEAD}"
+    current = revision(engine)
+    if (current or "") < HEAD:
+        state = "has no tables yet" if current is None else f"is at revision {current}, this version writes {HEAD}"
         raise CatalogUnavailable(f"the catalog {state}; run `afterturn migrate`")

@@ -43,7 +43,7 @@ def whose(subject: Subject) -> dict[str, Any]:
 
 
 def any_of(name: str) -> BindParameter[Any]:
-    """For `column.in_`: a parameter that is given a list."""
+    """Return, for `column.in_`, a parameter that is given a list."""
     return bindparam(name, expanding=True)
 
 

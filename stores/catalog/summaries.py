@@ -89,7 +89,7 @@ def read_summaries(connection: Connection, subject: Subject, since: int | None) 
     if row.revision == since:
         return Summaries(row.revision, (), whole=False)
     whole = since is None or not row.removed <= since < row.revision
-    said = (
+    rows = (
         connection.execute(_ALL_SAID, whose(subject))
         if whole
         else connection.execute(_SAID_SINCE, whose(subject) | {"since": since})
@@ -98,13 +98,13 @@ def read_summaries(connection: Connection, subject: Subject, since: int | None) 
         row.revision,
         tuple(
             Summary(
-                one.id,
-                one.summary,
-                one.conversation_id,
-                datetime.fromisoformat(one.said_at),
-                one.status == Status.ACTIVE,
+                memory.id,
+                memory.summary,
+                memory.conversation_id,
+                datetime.fromisoformat(memory.said_at),
+                memory.status == Status.ACTIVE,
             )
-            for one in said
+            for memory in rows
         ),
         whole=whole,
     )

@@ -40,13 +40,13 @@ class UseStore:
         self._engine = engine
         self._writers = writers
 
-    def count(self, told: Iterable[Use]) -> None:
+    def count(self, uses: Iterable[Use]) -> None:
         """Count uses; those of memories that are gone are not counted."""
         # In one order, so that two who count the same memories wait for each other rather than deadlock.
         rows = [
             whose(use.subject)
             | {"memory": use.memory_id, "by": use.way, "for": use.agent_id or "", "more": use.times, "at": use.last_at}
-            for use in sorted(told, key=lambda use: (use.memory_id, use.way, use.agent_id or ""))
+            for use in sorted(uses, key=lambda use: (use.memory_id, use.way, use.agent_id or ""))
         ]
         if rows:
             with self._writers.transaction() as connection:

@@ -37,7 +37,7 @@ def write_deliveries(connection: Connection, events: Sequence[Event], event_ids:
     """Write what is to be told of the events of one tenant to each of its endpoints, in the transaction that writes
     them."""
     listening = connection.execute(_LISTENING, {"tenant": events[0].tenant_id})
-    told = [(row.id, frozenset(row.events)) for row in listening]
+    listeners = [(row.id, frozenset(row.events)) for row in listening]
     rows = [
         {
             "id": f"msg_{uuid.uuid4().hex}",
@@ -52,7 +52,7 @@ def write_deliveries(connection: Connection, events: Sequence[Event], event_ids:
             "attempts": [],
             "next_at": event.at,
         }
-        for endpoint_id, names in told
+        for endpoint_id, names in listeners
         for event_id, event in zip(event_ids, events, strict=True)
         if not names or event.name.value in names
     ]
@@ -101,11 +101,11 @@ class WebhookStore:
 
         def write(connection: Connection) -> None:
             earlier = [
-                one.model_copy(update={"until": min(filter(None, (one.until, until)))})
-                for one in _secrets(connection, endpoint_id, to_change=True)
-                if one.until is None or one.until > now
+                known_secret.model_copy(update={"until": min(filter(None, (known_secret.until, until)))})
+                for known_secret in _secrets(connection, endpoint_id, to_change=True)
+                if known_secret.until is None or known_secret.until > now
             ]
-            kept = [one.model_dump(mode="json") for one in (secret, *earlier)]
+            kept = [known_secret.model_dump(mode="json") for known_secret in (secret, *earlier)]
             connection.execute(update(endpoints).where(endpoints.c.id == endpoint_id).values(secrets=kept))
 
         self._writers.write(write)
@@ -177,10 +177,10 @@ class WebhookStore:
         )
 
         def write(connection: Connection) -> list[Delivery]:
-            found = [_delivery_of(row) for row in connection.execute(query).mappings()]
-            ids = [one.id for one in found]
+            claimed = [_delivery_of(row) for row in connection.execute(query).mappings()]
+            ids = [delivery.id for delivery in claimed]
             connection.execute(update(deliveries).where(deliveries.c.id.in_(ids)).values(next_at=until))
-            return found
+            return claimed
 
         return self._writers.write(write)
 
@@ -270,7 +270,7 @@ def _secrets(connection: Connection, endpoint_id: str, *, to_change: bool = Fals
     query = select(endpoints.c.secrets).where(endpoints.c.id == endpoint_id)
     # Of two who rotate at once the second must see what the first put there.
     kept = connection.execute(query.with_for_update() if to_change else query).scalar_one_or_none()
-    return [WebhookSecret.model_validate(one) for one in kept or ()]
+    return [WebhookSecret.model_validate(fields) for fields in kept or ()]
 
 
 def _endpoint_of(row: Any) -> WebhookEndpoint:

@@ -160,7 +160,7 @@ def _write_events(connection: Connection, changes: Changes) -> list[int]:
 
 @cache
 def _take_turn_statement(dialect: str, *, fenced: bool) -> Any:
-    """Raises the subject's revision, and its fence where the work was done under a lease.
+    """Return the statement that raises the subject's revision, and its fence where the work was done under a lease.
 
     It locks the subject's row until the transaction ends, where the database locks rows: who writes for a subject waits
     for whoever does so already, so that two erasures do not each leave a source to the other.
@@ -218,8 +218,8 @@ def _write_ledger(connection: Connection, changes: Changes) -> None:
 def _fold(connection: Connection, folded: Sequence[Access]) -> None:
     """Take accesses out that are in their memories now; those that came meanwhile stay."""
     if folded:
-        connection.execute(_COUNT_DOWN, [{"memory": one.memory_id, "by": one.times} for one in folded])
-        connection.execute(_DROP_COUNTED, [{"memory": one.memory_id} for one in folded])
+        connection.execute(_COUNT_DOWN, [{"memory": access.memory_id, "by": access.times} for access in folded])
+        connection.execute(_DROP_COUNTED, [{"memory": access.memory_id} for access in folded])
 
 
 def _update(connection: Connection, memories: Sequence[Memory], revision: int) -> None:
@@ -296,8 +296,8 @@ def _take_back_events(connection: Connection, changes: Changes) -> None:
     ids = {str(memory.id) for memory in changes.deleted} | {event.voids for event in changes.events}
     table = tables.outbox
     waiting = connection.execute(select(table.c.id, table.c.payload).where(of_subject(table, changes.subject)))
-    if told := [row.id for row in waiting if ids & set(map(str, row.payload.values()))]:
-        connection.execute(delete(table).where(table.c.id.in_(told)))
+    if outdated := [row.id for row in waiting if ids & set(map(str, row.payload.values()))]:
+        connection.execute(delete(table).where(table.c.id.in_(outdated)))
 
 
 def _write_vectors(
@@ -308,14 +308,14 @@ def _write_vectors(
 ) -> list[IndexJob]:
     """Tell indexes in the same database what they can be told at once, and answer the jobs that are left."""
     jobs = changes.index_jobs()
-    told = set[uuid.UUID]()
+    written = set[uuid.UUID]()
     for family, index in indexes.items():
         entries = changes.entries(family, vectors)
         gone = [(changes.subject, key) for key in changes.keys_gone(family)]
         if entries or gone:
             index.write_in_transaction(connection, entries, gone)
-            told |= {entry.memory_id for entry in entries}
-            told |= {job.memory_id for job in jobs if job.family is family and job.action == "delete"}
-    if told:
-        pass_over(connection, list(told))
-    return [job for job in jobs if job.memory_id not in told]
+            written |= {entry.memory_id for entry in entries}
+            written |= {job.memory_id for job in jobs if job.family is family and job.action == "delete"}
+    if written:
+        pass_over(connection, list(written))
+    return [job for job in jobs if job.memory_id not in written]

@@ -38,8 +38,8 @@ class Embedder(Protocol):
     def thresholds(self) -> Thresholds | None: ...
 
     def embed(self, texts: Sequence[str]) -> Vectors:
-        """Unit vectors of shape `(len(texts), dimensions)`, in the order of the texts; the same text always gets the
-        same vector, whatever it is embedded with.
+        """Return unit vectors of shape `(len(texts), dimensions)`, in the order of the texts; the same text always gets
+        the same vector, whatever it is embedded with.
 
         Raises:
             ValueError: a text is empty or blank, or is no Unicode text (a lone surrogate).
@@ -77,12 +77,12 @@ def reading_of(embedder: Embedder) -> Reading:
 
 def guessed_spans(text: str) -> list[tuple[int, int]]:
     """Return tokens of about 4.7 characters: every word begins one."""
-    found = []
+    spans = []
     for word in _WORD.finditer(text):
-        parts = math.ceil((word.end() - word.start()) / _CHARS_A_TOKEN)
-        edges = [word.start() + round(place * (word.end() - word.start()) / parts) for place in range(parts + 1)]
-        found += list(pairwise(edges))
-    return found
+        count = math.ceil((word.end() - word.start()) / _CHARS_A_TOKEN)
+        edges = [word.start() + round(number * (word.end() - word.start()) / count) for number in range(count + 1)]
+        spans += list(pairwise(edges))
+    return spans
 
 
 def refuse_blank(texts: Sequence[str]) -> None:
@@ -97,12 +97,12 @@ def refuse_blank(texts: Sequence[str]) -> None:
         text.encode()
 
 
-def each_in_line(pool: Executor, one: Callable[[str], Vectors], texts: Sequence[str], dimensions: int) -> Vectors:
+def each_in_line(pool: Executor, embed_one: Callable[[str], Vectors], texts: Sequence[str], dimensions: int) -> Vectors:
     """Return the vectors of texts that are embedded one by one, on threads that all callers share."""
     vectors = np.empty((len(texts), dimensions), dtype=np.float32)
     for start in range(0, len(texts), _TEXTS_IN_LINE):
         part = texts[start : start + _TEXTS_IN_LINE]
-        vectors[start : start + len(part)] = list(pool.map(one, part))
+        vectors[start : start + len(part)] = list(pool.map(embed_one, part))
     return vectors
 
 

@@ -46,7 +46,7 @@ class TitanEmbedder:
         self._calls = ThreadPoolExecutor(_THREADS, thread_name_prefix="titan")
 
     def embed(self, texts: Sequence[str]) -> Vectors:
-        """Unit vectors of the texts. Only the first 20,000 characters of a text count.
+        """Return unit vectors of the texts. Only the first 20,000 characters of a text count.
 
         Raises:
             ValueError: a text is empty or blank, or is no Unicode text (a lone surrogate).

@@ -63,7 +63,7 @@ class OnnxEmbedder:
         prefix: str = "",
         dimensions: int | None = None,
     ) -> None:
-        """`model` is the file's content or its path."""
+        """Load a model: `model` is the file's content or its path."""
         self.name = name
         self._prefix = prefix
         self._tokenizer = Tokenizer.from_str(tokenizer)
@@ -79,7 +79,7 @@ class OnnxEmbedder:
         self.dimensions = dimensions or len(self._raw("a"))
 
     def embed(self, texts: Sequence[str]) -> Vectors:
-        """Unit vectors of the texts. Only the first tokens of a text count, as many as the model was made for.
+        """Return unit vectors of the texts. Only the first tokens of a text count, as many as the model was made for.
 
         Raises:
             ValueError: a text is empty or blank, or is no Unicode text (a lone surrogate).

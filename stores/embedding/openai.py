@@ -49,7 +49,7 @@ class OpenAIEmbedder:
         self._says_dimensions = False
 
     def embed(self, texts: Sequence[str]) -> Vectors:
-        """Unit vectors of the texts. Only the first 20,000 characters of a text count.
+        """Return unit vectors of the texts. Only the first 20,000 characters of a text count.
 
         Raises:
             ValueError: a text is empty or blank, or is no Unicode text (a lone surrogate).
@@ -84,8 +84,8 @@ class OpenAIEmbedder:
             names = [variable_of(f"embedder_{part}") for part in ("url", "model", "api_key", "dimensions")]
             raise EmbedderRefused(f"{error}; are {', '.join(names[:-1])} and {names[-1]} right?") from error
         try:
-            found = {one.index: one.embedding for one in _Embeddings.model_validate(answer).data}
-            return [found[position] for position in range(len(texts))]
+            by_position = {item.index: item.embedding for item in _Embeddings.model_validate(answer).data}
+            return [by_position[position] for position in range(len(texts))]
         except (ValidationError, KeyError):
             raise EmbedderUnavailable("the endpoint's answer is no list of embeddings for these texts") from None
 

@@ -48,9 +48,9 @@ class Postings:
         live = tuple(summary for summary in summaries if summary.live)
         codes: dict[str, int] = {}
         documents: dict[str | None, int] = {}
-        said = [[codes.setdefault(term, len(codes)) for term in terms_of(summary.text)] for summary in live]
-        lengths = np.array([len(terms) for terms in said], dtype=np.int32)
-        terms = np.array([code for one in said for code in one], dtype=np.int64)
+        coded = [[codes.setdefault(term, len(codes)) for term in terms_of(summary.text)] for summary in live]
+        lengths = np.array([len(terms) for terms in coded], dtype=np.int32)
+        terms = np.array([code for summary_codes in coded for code in summary_codes], dtype=np.int64)
         places = np.repeat(np.arange(len(live), dtype=np.int64), lengths)
         # One number for a term in a memory, so that sorting puts a term's memories side by side.
         pairs, counts = np.unique(terms * max(1, len(live)) + places, return_counts=True)
@@ -63,7 +63,7 @@ class Postings:
             counts=counts.astype(np.int32),
             alive=np.ones(len(live), dtype=np.bool_),
             summaries=live,
-            places={summary.memory_id: place for place, summary in enumerate(live)},
+            places={summary.memory_id: index for index, summary in enumerate(live)},
             openings=Counter(_opening(summary.text) for summary in live),
             document_of=np.array(
                 [documents.setdefault(summary.document_id, len(documents)) for summary in live], dtype=np.int32
@@ -76,12 +76,12 @@ class Postings:
 
     @property
     def size(self) -> int:
-        """About how many bytes it takes."""
+        """Return about how many bytes it takes."""
         words = self.holders.nbytes + self.counts.nbytes
         return len(self.summaries) * _BYTES_A_SUMMARY + words + sum(len(summary.text) for summary in self.summaries)
 
     def without(self, ids: frozenset[uuid.UUID]) -> Postings:
-        """It with these memories dead."""
+        """Return it with these memories dead."""
         dead = [self.places[id_] for id_ in ids if id_ in self.places]
         if not dead:
             return self
@@ -90,17 +90,17 @@ class Postings:
         return replace(self, alive=alive)
 
     def of_documents(self, wanted: Set[str]) -> Postings:
-        """It with the chunks of all other documents dead."""
+        """Return it with the chunks of all other documents dead."""
         hidden = [code for document_id, code in self.documents.items() if document_id not in wanted]
         return replace(self, alive=self.alive & ~np.isin(self.document_of, hidden)) if hidden else self
 
     def summary(self, id_: uuid.UUID) -> Summary | None:
         """Return the summary of a memory that is in it and alive."""
-        place = self.places.get(id_)
-        return None if place is None or not self.alive[place] else self.summaries[place]
+        index = self.places.get(id_)
+        return None if index is None or not self.alive[index] else self.summaries[index]
 
     def living(self) -> list[Summary]:
-        return [self.summaries[place] for place in np.flatnonzero(self.alive)]
+        return [self.summaries[index] for index in np.flatnonzero(self.alive)]
 
     def having(self, term: str) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
         """Return the places of the living memories that have a term, and how often each has it."""
@@ -120,23 +120,23 @@ def best(
     How rare a term is and how long a memory is on average is counted over just these blocks. BM25 as in Robertson and
     Zaragoza, "The Probabilistic Relevance Framework" (2009), with the +1 that keeps every term's weight above 0.
     """
-    parts = [block for block in blocks if block.alive.any()]
-    total = sum(int(block.alive.sum()) for block in parts)
+    living = [block for block in blocks if block.alive.any()]
+    total = sum(int(block.alive.sum()) for block in living)
     if not total or limit <= 0:
         return {}
-    mean = max(1.0, sum(int(block.lengths[block.alive].sum()) for block in parts) / total)
-    scores = [np.zeros(len(block.summaries), dtype=np.float64) for block in parts]
+    mean = max(1.0, sum(int(block.lengths[block.alive].sum()) for block in living) / total)
+    scores = [np.zeros(len(block.summaries), dtype=np.float64) for block in living]
     for term in sorted(set(terms)):
-        found = [block.having(term) for block in parts]
-        holders = sum(len(places) for places, _ in found)
+        holdings = [block.having(term) for block in living]
+        holders = sum(len(places) for places, _ in holdings)
         weight = _rarity(holders, total)
-        for block, score, (places, counts) in zip(parts, scores, found, strict=True):
+        for block, score, (places, counts) in zip(living, scores, holdings, strict=True):
             longer = 1.0 - length_weight + length_weight * block.lengths[places] / mean
             score[places] += weight * counts * (saturation + 1.0) / (counts + saturation * longer)
     ranked = [
-        (float(-score[place]), block.summaries[place].memory_id)
-        for block, score in zip(parts, scores, strict=True)
-        for place in _highest(score, block.numbers, limit)
+        (float(-score[index]), block.summaries[index].memory_id)
+        for block, score in zip(living, scores, strict=True)
+        for index in _highest(score, block.numbers, limit)
     ]
     return {id_: -negative for negative, id_ in sorted(ranked)[:limit]}
 
@@ -146,21 +146,21 @@ def coverage(blocks: Sequence[Postings], terms: Iterable[str], wanted: frozenset
 
     A term that no memory has is the rarest of all: a question about what is not known has many of them.
     """
-    parts = [block for block in blocks if block.alive.any()]
-    total = sum(int(block.alive.sum()) for block in parts)
-    shares = [np.zeros(len(block.summaries), dtype=np.float64) for block in parts]
+    living = [block for block in blocks if block.alive.any()]
+    total = sum(int(block.alive.sum()) for block in living)
+    shares = [np.zeros(len(block.summaries), dtype=np.float64) for block in living]
     whole = 0.0
     for term in sorted(set(terms)):
-        found = [block.having(term)[0] for block in parts]
-        weight = _rarity(sum(map(len, found)), total)
+        holdings = [block.having(term)[0] for block in living]
+        weight = _rarity(sum(map(len, holdings)), total)
         whole += weight
-        for share, places in zip(shares, found, strict=True):
+        for share, places in zip(shares, holdings, strict=True):
             share[places] += weight
     return {
-        memory_id: float(share[place]) / whole
-        for block, share in zip(parts, shares, strict=True)
+        memory_id: float(share[index]) / whole
+        for block, share in zip(living, shares, strict=True)
         for memory_id in wanted
-        if (place := block.places.get(memory_id)) is not None and share[place] > 0
+        if (index := block.places.get(memory_id)) is not None and share[index] > 0
     }
 
 
@@ -179,10 +179,10 @@ def _opening(summary: str) -> str:
 def _highest(scores: NDArray[np.float64], numbers: NDArray[np.uint64], limit: int) -> NDArray[np.intp]:
     """Return the places of the `limit` highest scores above 0; of equal ones those with the lowest numbers. A word that
     thousands of memories have makes thousands of equal scores, which must not become objects of Python."""
-    found = np.flatnonzero(scores > 0)
-    if len(found) <= limit:
-        return found
-    last = np.partition(scores[found], len(found) - limit)[len(found) - limit]
-    above, equal = found[scores[found] > last], found[scores[found] == last]
+    scored = np.flatnonzero(scores > 0)
+    if len(scored) <= limit:
+        return scored
+    last = np.partition(scores[scored], len(scored) - limit)[len(scored) - limit]
+    above, equal = scored[scores[scored] > last], scored[scores[scored] == last]
     order = np.lexsort((numbers[equal, 1], numbers[equal, 0]))
     return np.concatenate([above, equal[order[: limit - len(above)]]])

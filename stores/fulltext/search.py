@@ -62,12 +62,12 @@ class Words:
 
     @property
     def is_empty(self) -> bool:
-        """Whether the subjects have nothing that could be found."""
+        """Return whether the subjects have nothing that could be found."""
         return not any(block.alive.any() for block in self.blocks)
 
     @property
     def opening(self) -> str:
-        """The name with which most of the summaries begin: whom they are about; empty where there are none."""
+        """Return the name with which most of the summaries begin: whom they are about; empty where there are none."""
         names = Counter[str]()
         for block in self.blocks:
             names.update(block.openings)
@@ -80,11 +80,11 @@ class Words:
     def saying(self, words: Iterable[str]) -> list[uuid.UUID]:
         """Return the memories whose summaries hold all of some words, in any case, as a text holds a text; latest said
         first."""
-        found = [summary for block in self.blocks for summary in block.living()]
+        holding = [summary for block in self.blocks for summary in block.living()]
         # Long words are rare ones, mostly: the fewer are left, the less there is to look through for the next.
         for word in sorted(map(str.casefold, words), key=len, reverse=True):
-            found = [summary for summary in found if word in summary.text.casefold()]
-        return [summary.memory_id for summary in sorted(found, key=lambda summary: summary.said_at, reverse=True)]
+            holding = [summary for summary in holding if word in summary.text.casefold()]
+        return [summary.memory_id for summary in sorted(holding, key=lambda summary: summary.said_at, reverse=True)]
 
     def unknown(self, words: Sequence[str]) -> float:
         """Return the share of some words that no memory has, 0 to 1; 0 of none."""
@@ -96,8 +96,8 @@ class Words:
 
     def summaries(self, ids: Iterable[uuid.UUID]) -> dict[uuid.UUID, Summary]:
         """Return those of the memories that are active, with what they say and where it was said."""
-        found = ((id_, block.summary(id_)) for id_ in ids for block in self.blocks)
-        return {id_: summary for id_, summary in found if summary is not None}
+        pairs = ((id_, block.summary(id_)) for id_ in ids for block in self.blocks)
+        return {id_: summary for id_, summary in pairs if summary is not None}
 
 
 class FullText:
@@ -123,15 +123,17 @@ class FullText:
         current = self._current(subject)
         if seen is None:
             return Words(current.blocks), frozenset(current.documents)
-        visible = frozenset(id_ for id_, labels in current.documents.items() if any(one.covers(labels) for one in seen))
+        visible = frozenset(
+            id_ for id_, labels in current.documents.items() if any(scope.covers(labels) for scope in seen)
+        )
         return Words(tuple(block.of_documents(visible) for block in current.blocks)), visible
 
     def _current(self, subject: Subject) -> _Snapshot:
-        known = self._snapshots.get(subject)
-        read = self._read(subject, known.revision if known else None)
-        if known is not None and read.revision == known.revision:
-            return known
-        before = known if known is not None and not read.whole else _Snapshot(0, (), {})
+        earlier = self._snapshots.get(subject)
+        read = self._read(subject, earlier.revision if earlier else None)
+        if earlier is not None and read.revision == earlier.revision:
+            return earlier
+        before = earlier if earlier is not None and not read.whole else _Snapshot(0, (), {})
         snapshot = before.after(read)
         self._snapshots.put(subject, snapshot)
         return snapshot

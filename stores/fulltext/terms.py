@@ -30,15 +30,15 @@ def terms_of(text: str) -> tuple[str, ...]:
     hundred more than bare words. A run of a script without spaces is cut into pairs of characters.
     """
     folded = unicodedata.normalize("NFKC", text[:MAX_CHARS]).casefold()
-    found = []
+    terms = []
     for word in _WORD.findall(folded):
         if word in _STOP:
             continue
         if _UNSPACED.match(word):
-            found += [word[place : place + 2] for place in range(max(1, len(word) - 1))]
+            terms += [word[start : start + 2] for start in range(max(1, len(word) - 1))]
         else:
-            found.append(_stem(word))
-    return tuple(found)
+            terms.append(_stem(word))
+    return tuple(terms)
 
 
 @lru_cache(maxsize=65_536)

@@ -66,10 +66,10 @@ class AgeGraph:
                 connection.execute(text("SELECT pg_advisory_xact_lock(:making)"), {"making": _MAKING})
                 connection.exec_driver_sql("CREATE EXTENSION IF NOT EXISTS age")
                 with _in_age(connection):
-                    known = connection.execute(
+                    existing = connection.execute(
                         text("SELECT 1 FROM ag_catalog.ag_graph WHERE name = :name"), {"name": _GRAPH}
                     )
-                    if not known.scalar():
+                    if not existing.scalar():
                         _make(connection)
                     # To ask for an index that is there would wait for every writer all the same.
                     if not _has_indexes(connection):
@@ -265,13 +265,13 @@ def _drop_lonely(connection: Connection, subject: Subject) -> None:
 
 
 def _touching(connection: Connection, subject: Subject, names: frozenset[str]) -> list[Relation]:
-    found = {
-        (one.memory_id, one.ordinal): one
+    relations = {
+        (relation.memory_id, relation.ordinal): relation
         for name in sorted(names)
         for cypher in (_SAID_OF, _NAMING)
-        for one in _facts(connection, cypher, {"subject": subject.key, "name": _kept(name)})
+        for relation in _facts(connection, cypher, {"subject": subject.key, "name": _kept(name)})
     }
-    return list(found.values())
+    return list(relations.values())
 
 
 def _facts(connection: Connection, cypher: str, values: Mapping[str, Any]) -> Iterator[Relation]:
@@ -287,6 +287,6 @@ def _facts(connection: Connection, cypher: str, values: Mapping[str, Any]) -> It
         )
 
 
-def _kept(said: str) -> str:
+def _kept(value: str) -> str:
     """Return a text as Postgres can hold it: without the character of the code 0."""
-    return said.replace("\0", "")
+    return value.replace("\0", "")

@@ -41,11 +41,11 @@ def rebuild(engine: Engine, subject: Subject, read: ReadFacts, write: WriteFacts
             wanted = _by_memory(facts_of(connection, subject))
             differing = sorted(id_ for id_ in there.keys() | wanted if there.get(id_) != wanted.get(id_))
             # What stays different after it was written once is not written for ever.
-            some = [id_ for id_ in differing if id_ not in done][:_MEMORIES_A_TRANSACTION]
-            if not some:
+            batch = [id_ for id_ in differing if id_ not in done][:_MEMORIES_A_TRANSACTION]
+            if not batch:
                 return len(done)
-            write(connection, subject, _memories(connection, subject, some), some)
-        done.update(some)
+            write(connection, subject, _memories(connection, subject, batch), batch)
+        done.update(batch)
 
 
 def check_health(engine: Engine, graph: str, indexes: Iterable[str]) -> Iterator[HealthCheck]:
@@ -89,10 +89,12 @@ def _lock(connection: Connection, subject: Subject) -> None:
 
 
 def _by_memory(relations: Iterable[Relation]) -> dict[uuid.UUID, set[Relation]]:
-    found: dict[uuid.UUID, set[Relation]] = {}
-    for one in relations:
-        found.setdefault(one.memory_id, set()).add(replace(one, sources=tuple(sorted(set(one.sources)))))
-    return found
+    grouped: dict[uuid.UUID, set[Relation]] = {}
+    for relation in relations:
+        grouped.setdefault(relation.memory_id, set()).add(
+            replace(relation, sources=tuple(sorted(set(relation.sources))))
+        )
+    return grouped
 
 
 def _memories(connection: Connection, subject: Subject, ids: Sequence[uuid.UUID]) -> list[Memory]:

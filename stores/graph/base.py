@@ -100,30 +100,33 @@ def folded_name(name: str) -> str:
 def walk(
     first: Sequence[Relation], hops: int, limit: int, touching: Callable[[frozenset[str]], Sequence[Relation]]
 ) -> list[Relation]:
-    """Relations and those up to `hops` steps from them, at most `limit`, nearest first.
+    """Return relations and those up to `hops` steps from them, at most `limit`, nearest first.
 
     `touching` answers the relations that touch any of some names.
     """
-    found = {(one.memory_id, one.ordinal): one for one in ordered(first)}
+    reached = {(relation.memory_id, relation.ordinal): relation for relation in ordered(first)}
     seen: frozenset[str] = HUBS
-    edge = list(found.values())
+    edge = list(reached.values())
     for _ in range(hops):
-        names = frozenset().union(*(one.names for one in edge)) - seen
-        if not names or len(found) >= limit:
+        names = frozenset().union(*(relation.names for relation in edge)) - seen
+        if not names or len(reached) >= limit:
             break
         seen |= names
         distance = edge[0].distance + 1
         edge = [
-            replace(one, distance=distance)
-            for one in ordered(touching(names))
-            if (one.memory_id, one.ordinal) not in found
+            replace(relation, distance=distance)
+            for relation in ordered(touching(names))
+            if (relation.memory_id, relation.ordinal) not in reached
         ]
         if not edge:
             break
-        found |= {(one.memory_id, one.ordinal): one for one in edge}
-    return list(found.values())[:limit]
+        reached |= {(relation.memory_id, relation.ordinal): relation for relation in edge}
+    return list(reached.values())[:limit]
 
 
 def ordered(relations: Iterable[Relation]) -> list[Relation]:
     """Return relations by what they say: their order says nothing of when it was said."""
-    return sorted(relations, key=lambda one: (one.entity, one.verb, one.object, one.memory_id, one.ordinal))
+    return sorted(
+        relations,
+        key=lambda relation: (relation.entity, relation.verb, relation.object, relation.memory_id, relation.ordinal),
+    )

@@ -22,7 +22,7 @@ class SqlGraph:
         self._engine = read_only(engine)
 
     def write_in_transaction(self, connection: Connection, written: Sequence[Memory], gone: Sequence[Memory]) -> None:
-        """Nothing: the catalog writes the tables itself."""
+        """Do nothing: the catalog writes the tables itself."""
 
     def about(self, subject: Subject, names: Collection[str], *, hops: int = 1, limit: int = 200) -> list[Relation]:
         facts = self._facts(subject)
@@ -34,7 +34,7 @@ class SqlGraph:
     ) -> list[Relation]:
         facts = self._facts(subject)
         wanted = frozenset(memory_ids)
-        first = [one for one in facts if one.memory_id in wanted]
+        first = [relation for relation in facts if relation.memory_id in wanted]
         return walk(first, hops, limit, lambda names: _touching(facts, names))
 
     def facts_said_in(
@@ -88,4 +88,4 @@ def facts_of(connection: Connection, subject: Subject) -> list[Relation]:
 
 
 def _touching(facts: Sequence[Relation], names: frozenset[str]) -> list[Relation]:
-    return [one for one in facts if one.names & names]
+    return [relation for relation in facts if relation.names & names]

@@ -47,7 +47,7 @@ def open_index(
         IndexUnavailable: it cannot be read or written; the message says what to do.
         memory.postgres.CatalogUnavailable: the database has no pgvector; the message says what to do.
     """
-    if taken := next((one for one in BESIDE if settings.index_name.endswith(f"_{one}")), None):
+    if taken := next((reserved for reserved in BESIDE if settings.index_name.endswith(f"_{reserved}")), None):
         raise SettingsError(
             f"{variable_of('index_name')}: {settings.index_name} ends like the index of {taken} that lies beside "
             "another one; choose another name"

@@ -54,17 +54,17 @@ def must_be_ready(dimensions: int) -> None:
         raise RuntimeError("call ensure before anything else of an index")
 
 
-def refuse_another(place: str, found: Mapping[str, str], asked: Mapping[str, str]) -> None:
+def refuse_another(title: str, made_for: Mapping[str, str], asked: Mapping[str, str]) -> None:
     """Compare what an index was made for with what the settings ask for.
 
     Raises:
         IndexMismatch: they differ.
     """
-    differing = [name for name in asked if found[name] != asked[name]]
+    differing = [name for name in asked if made_for[name] != asked[name]]
     if differing:
         raise IndexMismatch(
-            f"{place} was made for "
-            + ", ".join(f"{name} {found[name]}" for name in differing)
+            f"{title} was made for "
+            + ", ".join(f"{name} {made_for[name]}" for name in differing)
             + "; the settings ask for "
             + ", ".join(f"{name} {asked[name]}" for name in differing)
             + ". Set AFTERTURN_EMBEDDER back, or give the new vectors an index of their own beside it: set "

@@ -17,12 +17,12 @@ _TEXTS = frozenset({"category", "agent_id", "author_id"})
 
 
 def subject_digest(subject: Subject) -> str:
-    """32 hex digits for a subject, the same everywhere: ids may be long, and of any characters."""
+    """Return 32 hex digits for a subject, the same everywhere: ids may be long, and of any characters."""
     return hashlib.sha256(subject.key.encode()).hexdigest()[:32]
 
 
 def text_digest(text: str) -> str:
-    """16 hex digits for a text that is compared whole, where a store bounds what can be filtered by."""
+    """Return 16 hex digits for a text that is compared whole, where a store bounds what can be filtered by."""
     return hashlib.sha256(text.encode()).hexdigest()[:16]
 
 
@@ -91,8 +91,8 @@ def digests(entry: Entry, most_tags: int | None = None) -> dict[str, Any]:
 
 
 def conditions(where: Where, spell: Callable[[str], str] = str) -> Iterator[tuple[str, list[str]]]:
-    """Fields of a document with the values of which it must have one each: all that `where` asks for beside the
-    subject and the date. `spell` says how texts of users are stored."""
+    """Return the fields of a document with the values of which it must have one each: all that `where` asks for beside
+    the subject and the date. `spell` says how texts of users are stored."""
     for name, field in FILTERS.items():
         if values := getattr(where, field):
             yield name, [_spelled(name, value, spell) for value in values]

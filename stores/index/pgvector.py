@@ -96,8 +96,8 @@ class PgvectorIndex:
         """
         self._table = _table(f"vectors_{self._name}", dimensions)
         asked = {"dimensions": str(dimensions), "metric": metric, "model": model}
-        found = make(self._engine, self._table, asked)
-        refuse_another(f"the index {self._name!r} in the catalog's database", found, asked)
+        made_for = make(self._engine, self._table, asked)
+        refuse_another(f"the index {self._name!r} in the catalog's database", made_for, asked)
         self._dimensions = dimensions
         self._large = large_subjects(self._engine, self._table)
 
@@ -128,8 +128,8 @@ class PgvectorIndex:
             connection.execute(self._upsert_statement(), rows)
         for subject in {subject for subject, _ in gone}:
             keys = [key for whose, key in gone if whose == subject]
-            for some in in_parts(keys, _KEYS_AT_A_TIME):
-                connection.execute(table.delete().where(_of(table, subject), table.c.key.in_(some)))
+            for batch in in_parts(keys, _KEYS_AT_A_TIME):
+                connection.execute(table.delete().where(_of(table, subject), table.c.key.in_(batch)))
 
     def query(self, vector: Vector, where: Where, limit: int) -> list[Hit]:
         """Return the entries nearest to a unit vector, best first, ties in the order of keys; exact within a subject
@@ -165,8 +165,8 @@ class PgvectorIndex:
         with self._reader.connect() as connection:
             return [
                 _entry(subject, row._mapping)
-                for some in in_parts(keys, _KEYS_AT_A_TIME)
-                for row in connection.execute(select(table).where(_of(table, subject), table.c.key.in_(some)))
+                for batch in in_parts(keys, _KEYS_AT_A_TIME)
+                for row in connection.execute(select(table).where(_of(table, subject), table.c.key.in_(batch)))
             ]
 
     def delete(self, subject: Subject, keys: Sequence[uuid.UUID]) -> None:

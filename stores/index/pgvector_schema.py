@@ -30,13 +30,13 @@ def make(engine: Engine, table: Table, asked: Mapping[str, str]) -> dict[str, st
     """
     try:
         with engine.begin() as connection:
-            found = _made_for(connection, table.name)
-            if found and _is_complete(connection, table):
-                return found
+            made_for = _made_for(connection, table.name)
+            if made_for and _is_complete(connection, table):
+                return made_for
             connection.execute(text("SELECT pg_advisory_xact_lock(:making)"), {"making": _MAKING})
-            if found:
+            if made_for:
                 connection.execute(text(_COMPLETE.format(table.name)))
-                return found
+                return made_for
             # Somebody may have made it while we waited.
             return _made_for(connection, table.name) or _make(connection, table, asked)
     except DBAPIError as error:

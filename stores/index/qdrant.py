@@ -90,8 +90,8 @@ class QdrantIndex:
         """
         points = list({point.id: point for point in map(self._point, entries)}.values())
         size = entries_a_request(AT_A_TIME, self._dimensions, BYTES_OF_A_NUMBER_IN_JSON)
-        for some in in_parts(points, size):
-            self._ask(self._client.upsert, points=some, wait=True)
+        for batch in in_parts(points, size):
+            self._ask(self._client.upsert, points=batch, wait=True)
 
     def query(self, vector: Vector, where: Where, limit: int) -> list[Hit]:
         """Return the entries nearest to a unit vector, best first, exact within the subject; ties in the order of keys.
@@ -113,8 +113,8 @@ class QdrantIndex:
                 limit=most,
                 with_payload=_SHOWN,
             )
-            found = [(point.payload or {}, point.score) for point in answer.points]
-            return [_hit(held, score) for held, score in found if (held["tenant"], held["subject"]) == whose]
+            scored = [(point.payload or {}, point.score) for point in answer.points]
+            return [_hit(held, score) for held, score in scored if (held["tenant"], held["subject"]) == whose]
 
         return ranked(ask, checked_limit(limit), _MOST)
 
@@ -127,8 +127,8 @@ class QdrantIndex:
         must_be_ready(self._dimensions)
         return [
             from_document(point.payload or {}, np.asarray(point.vector, dtype=np.float32))
-            for some in in_parts(_ids(subject, keys), AT_A_TIME)
-            for point in self._ask(self._client.retrieve, ids=some, with_payload=True, with_vectors=True)
+            for batch in in_parts(_ids(subject, keys), AT_A_TIME)
+            for point in self._ask(self._client.retrieve, ids=batch, with_payload=True, with_vectors=True)
         ]
 
     def delete(self, subject: Subject, keys: Sequence[uuid.UUID]) -> None:
@@ -138,8 +138,8 @@ class QdrantIndex:
             IndexUnavailable: the server cannot be asked, or refuses.
         """
         must_be_ready(self._dimensions)
-        for some in in_parts(_ids(subject, keys), AT_A_TIME):
-            self._ask(self._client.delete, points_selector=some, wait=True)
+        for batch in in_parts(_ids(subject, keys), AT_A_TIME):
+            self._ask(self._client.delete, points_selector=batch, wait=True)
 
     def count(self) -> int:
         """Return how many entries there are in all.
@@ -208,15 +208,15 @@ class QdrantIndex:
         return info
 
     def _made_for(self, info: models.CollectionInfo) -> dict[str, str]:
-        vectors, said = info.config.params.vectors, info.config.metadata or {}
-        if "model" not in said or not isinstance(vectors, models.VectorParams):
+        vectors, metadata = info.config.params.vectors, info.config.metadata or {}
+        if "model" not in metadata or not isinstance(vectors, models.VectorParams):
             raise IndexMismatch(
                 f"the collection {self._name} in Qdrant does not say which embedder it was made for: either it is not "
                 f"one of ours, and {variable_of('index_prefix')} or {variable_of('index_name')} must name another, or "
                 "the server is older than 1.16 and cannot keep that"
             )
         metric = "cosine" if vectors.distance in _COSINE else vectors.distance.lower()
-        return {"dimensions": str(vectors.size), "metric": metric, "model": said["model"]}
+        return {"dimensions": str(vectors.size), "metric": metric, "model": metadata["model"]}
 
     def _point(self, entry: Entry) -> models.PointStruct:
         vector = checked(entry.vector, self._dimensions).tolist()

@@ -95,8 +95,8 @@ class S3VectorsIndex:
         """
         rows = list({row["key"]: row for row in map(self._row, entries)}.values())
         size = entries_a_request(PUT_AT_A_TIME, self._dimensions, BYTES_OF_A_NUMBER_IN_JSON)
-        for some in in_parts(rows, size):
-            self._asked(self._client.put_vectors, **self._place, vectors=some)
+        for batch in in_parts(rows, size):
+            self._asked(self._client.put_vectors, **self._place, vectors=batch)
 
     def query(self, vector: Vector, where: Where, limit: int) -> list[Hit]:
         """Return the entries nearest to a unit vector, best first, approximately; ties among them in the order of keys.
@@ -119,10 +119,10 @@ class S3VectorsIndex:
         }
         hits = []
         for page in self._pages(request):
-            for found in page["vectors"]:
-                entry = from_json(found["metadata"][_DOCUMENT], wanted)
+            for row in page["vectors"]:
+                entry = from_json(row["metadata"][_DOCUMENT], wanted)
                 if entry.subject == where.subject:
-                    similarity = float(np.clip(1.0 - found["distance"], -1.0, 1.0))
+                    similarity = float(np.clip(1.0 - row["distance"], -1.0, 1.0))
                     hits.append(Hit(entry.memory_id, entry.key, similarity, entry.version))
         return first_of(hits, limit)
 
@@ -133,16 +133,16 @@ class S3VectorsIndex:
             IndexUnavailable: the service cannot be asked, or refuses.
         """
         must_be_ready(self._dimensions)
-        found: list[Entry] = []
-        for some in in_parts(_names(subject, keys), GET_AT_A_TIME):
+        entries: list[Entry] = []
+        for batch in in_parts(_names(subject, keys), GET_AT_A_TIME):
             answer: Any = self._asked(
-                self._client.get_vectors, **self._place, keys=some, returnData=True, returnMetadata=True
+                self._client.get_vectors, **self._place, keys=batch, returnData=True, returnMetadata=True
             )
-            found.extend(
-                from_json(one["metadata"][_DOCUMENT], np.asarray(one["data"]["float32"], dtype=np.float32))
-                for one in answer["vectors"]
+            entries.extend(
+                from_json(row["metadata"][_DOCUMENT], np.asarray(row["data"]["float32"], dtype=np.float32))
+                for row in answer["vectors"]
             )
-        return found
+        return entries
 
     def delete(self, subject: Subject, keys: Sequence[uuid.UUID]) -> None:
         """Remove the subject's entries under these keys; keys that are not there are no error.
@@ -151,8 +151,8 @@ class S3VectorsIndex:
             IndexUnavailable: the service cannot be asked, or refuses.
         """
         must_be_ready(self._dimensions)
-        for some in in_parts(_names(subject, keys), DELETE_AT_A_TIME):
-            self._asked(self._client.delete_vectors, **self._place, keys=some)
+        for batch in in_parts(_names(subject, keys), DELETE_AT_A_TIME):
+            self._asked(self._client.delete_vectors, **self._place, keys=batch)
 
     def count(self) -> int:
         """Return how many entries there are in all: lists every key, a thousand a request.
@@ -170,25 +170,25 @@ class S3VectorsIndex:
     def check_health(self) -> Iterator[HealthCheck]:
         """Check whether each right that it needs is there: writes a vector that no subject's search finds, reads it,
         finds it and removes it again."""
-        place: Any = self._place
+        target: Any = self._place
         probe: PutInputVectorTypeDef = {
             "key": _PROBE,
             "data": {"float32": [1.0] + [0.0] * (self._dimensions - 1)},
             "metadata": {"subject": _PROBE},
         }
         calls: dict[str, Callable[[], object]] = {
-            "PutVectors": lambda: self._client.put_vectors(**place, vectors=[probe]),
-            "GetVectors": lambda: self._client.get_vectors(**place, keys=[_PROBE], returnData=True),
+            "PutVectors": lambda: self._client.put_vectors(**target, vectors=[probe]),
+            "GetVectors": lambda: self._client.get_vectors(**target, keys=[_PROBE], returnData=True),
             "QueryVectors": lambda: self._client.query_vectors(
-                **place,
+                **target,
                 topK=1,
                 queryMode="ENHANCED",
                 queryVector=probe["data"],
                 filter={"subject": {"$eq": _PROBE}},
                 returnMetadata=True,
             ),
-            "ListVectors": lambda: self._client.list_vectors(**place, maxResults=1),
-            "DeleteVectors": lambda: self._client.delete_vectors(**place, keys=[_PROBE]),
+            "ListVectors": lambda: self._client.list_vectors(**target, maxResults=1),
+            "DeleteVectors": lambda: self._client.delete_vectors(**target, keys=[_PROBE]),
         }
         refused = []
         for right, call in calls.items():

@@ -31,7 +31,7 @@ _LONGEST_PAUSE = 2.0
 
 
 def patience(seconds: float, is_passing: Callable[[BaseException], bool]) -> Retrying:
-    """Calls that fail in passing are made again, four times in all, unless `seconds` went by before: who waits has a
+    """Make calls again that fail in passing, four times in all, unless `seconds` went by before: who waits has a
     lease to keep, and is asked again by its queue. All calls of an index may be repeated."""
     return Retrying(
         retry=retry_if_exception(is_passing),
@@ -59,7 +59,7 @@ def ranked(ask: Callable[[int], list[Hit]], limit: int, most: int) -> list[Hit]:
         asked = min(asked * 4, most)
 
 
-def probed(index: Index, dimensions: int, place: str) -> HealthCheck:
+def probed(index: Index, dimensions: int, where: str) -> HealthCheck:
     """Return whether an entry can be written, found, read and deleted: of a subject that nobody is."""
     vector = np.zeros(dimensions, dtype=np.float32)
     vector[0] = 1
@@ -77,12 +77,12 @@ def probed(index: Index, dimensions: int, place: str) -> HealthCheck:
     )
     try:
         index.upsert([entry])
-        found = [hit.key for hit in index.query(vector, Where(PROBE), 10)]
-        read = [one.key for one in index.fetch(PROBE, [entry.key])]
+        found_keys = [hit.key for hit in index.query(vector, Where(PROBE), 10)]
+        read = [stored.key for stored in index.fetch(PROBE, [entry.key])]
         index.delete(PROBE, [entry.key])
     except IndexUnavailable as error:
-        return failed("index rights", f"{place} cannot be written, searched, read and deleted from", str(error))
-    if entry.key not in found or read != [entry.key]:
+        return failed("index rights", f"{where} cannot be written, searched, read and deleted from", str(error))
+    if entry.key not in found_keys or read != [entry.key]:
         hint = "an index that is behind its own writes has replicas that lag: let writes wait for all of them"
-        return failed("index rights", f"{place} does not find what was just written", hint)
-    return fine("index rights", f"{place}: written, found, read and deleted; {dimensions} numbers")
+        return failed("index rights", f"{where} does not find what was just written", hint)
+    return fine("index rights", f"{where}: written, found, read and deleted; {dimensions} numbers")

@@ -34,7 +34,7 @@ _ROW_OVERHEAD_BYTES = 350
 
 
 def microseconds(moment: datetime) -> int:
-    """Microseconds since 1970 in UTC: exact, and the same moment has one number in every zone."""
+    """Return microseconds since 1970 in UTC: exact, and the same moment has one number in every zone."""
     return (moment - _EPOCH) // timedelta(microseconds=1)
 
 
@@ -75,14 +75,14 @@ class Block:
 
     @classmethod
     def of(cls, rows: Sequence[Row], dimensions: int, codes: Mapping[str | None, int]) -> Block:
-        """These rows as arrays, with numbers for labels that go on from `codes`."""
-        known = dict(codes)
-        labels = [[known.setdefault(label, len(known)) for label in row.labels] for row in rows]
+        """Return these rows as arrays, with numbers for labels that go on from `codes`."""
+        label_codes = dict(codes)
+        labels = [[label_codes.setdefault(label, len(label_codes)) for label in row.labels] for row in rows]
         vectors = b"".join(row.vector for row in rows)
         return cls(
             keys=tuple(row.key for row in rows),
             memory_ids=tuple(row.memory_id for row in rows),
-            codes=known,
+            codes=label_codes,
             labels=np.array(labels, dtype=np.int32).reshape(len(rows), len(LABELS)),
             created_at=np.array([row.created_at for row in rows], dtype=np.int64),
             versions=np.array([row.version for row in rows], dtype=np.int32),
@@ -92,7 +92,7 @@ class Block:
         )
 
     def without(self, keys: Set[bytes]) -> Block:
-        """It with the entries under these keys dead."""
+        """Return it with the entries under these keys dead."""
         dead = [position for position, key in enumerate(self.keys) if key in keys]
         if not dead:
             return self
@@ -102,17 +102,17 @@ class Block:
 
     def joined(self, later: Block) -> Block:
         """Return the living of both. The numbers of `later` must go on from this block's."""
-        parts = [(block, np.flatnonzero(block.alive)) for block in (self, later)]
+        blocks = [(block, np.flatnonzero(block.alive)) for block in (self, later)]
         return Block(
-            keys=tuple(block.keys[i] for block, living in parts for i in living),
-            memory_ids=tuple(block.memory_ids[i] for block, living in parts for i in living),
+            keys=tuple(block.keys[i] for block, living in blocks for i in living),
+            memory_ids=tuple(block.memory_ids[i] for block, living in blocks for i in living),
             codes=later.codes,
-            labels=np.concatenate([block.labels[living] for block, living in parts]),
-            created_at=np.concatenate([block.created_at[living] for block, living in parts]),
-            versions=np.concatenate([block.versions[living] for block, living in parts]),
-            tags=tuple(block.tags[i] for block, living in parts for i in living),
-            matrix=np.concatenate([block.matrix[living] for block, living in parts]),
-            alive=np.ones(sum(len(living) for _, living in parts), dtype=np.bool_),
+            labels=np.concatenate([block.labels[living] for block, living in blocks]),
+            created_at=np.concatenate([block.created_at[living] for block, living in blocks]),
+            versions=np.concatenate([block.versions[living] for block, living in blocks]),
+            tags=tuple(block.tags[i] for block, living in blocks for i in living),
+            matrix=np.concatenate([block.matrix[living] for block, living in blocks]),
+            alive=np.ones(sum(len(living) for _, living in blocks), dtype=np.bool_),
         )
 
     def nearest(self, vector: Vector, where: Where, limit: int) -> list[Hit]:
@@ -174,7 +174,7 @@ class Snapshot:
 
     @property
     def size(self) -> int:
-        """About how many bytes it takes."""
+        """Return about how many bytes it takes."""
         return sum(size_of(*block.matrix.shape) for block in self.blocks)
 
     def with_rows(self, rows: Sequence[Row], changed: int) -> Snapshot:
@@ -194,7 +194,7 @@ class Snapshot:
 
 
 def size_of(entries: int, dimensions: int) -> int:
-    """About how many bytes that many entries take in memory."""
+    """Return about how many bytes that many entries take in memory."""
     return entries * (4 * dimensions + _ROW_OVERHEAD_BYTES)
 
 

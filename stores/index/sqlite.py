@@ -81,8 +81,8 @@ class SqliteIndex:
                 shard.create()
                 with shard.write() as connection:
                     connection.executemany("INSERT OR IGNORE INTO meta VALUES (?, ?)", asked.items())
-                    found: dict[str, str] = dict(connection.execute("SELECT name, value FROM meta"))
-                refuse_another(f"the index in {self.folder}", found, asked)
+                    made_for: dict[str, str] = dict(connection.execute("SELECT name, value FROM meta"))
+                refuse_another(f"the index in {self.folder}", made_for, asked)
         self._dimensions = dimensions
 
     def upsert(self, entries: Sequence[Entry]) -> None:
@@ -107,7 +107,7 @@ class SqliteIndex:
         checked_limit(limit)
         wanted = checked(vector, self._dimensions)
         subject = where.subject.key
-        known = self._cache.get(subject)
+        snapshot = self._cache.get(subject)
         with self._shard(subject).read() as connection:
             mark = connection.execute(
                 "SELECT changed, removed, entries FROM subjects WHERE subject = ?", (subject,)
@@ -117,19 +117,19 @@ class SqliteIndex:
                 return []
             changed, removed, count = mark
             if size_of(count, self._dimensions) > self._cache.capacity:
-                parts = (Block.of(rows, self._dimensions, {}) for rows in _batches(connection, subject))
-                return first_of((hit for part in parts for hit in part.nearest(wanted, where, limit)), limit)
-            if known is None or known.changed != changed:
-                known = self._read(connection, subject, known, changed, removed)
-                self._cache.put(subject, known)
-        return known.nearest(wanted, where, limit)
+                blocks = (Block.of(rows, self._dimensions, {}) for rows in _batches(connection, subject))
+                return first_of((hit for part in blocks for hit in part.nearest(wanted, where, limit)), limit)
+            if snapshot is None or snapshot.changed != changed:
+                snapshot = self._read(connection, subject, snapshot, changed, removed)
+                self._cache.put(subject, snapshot)
+        return snapshot.nearest(wanted, where, limit)
 
     def _read(
-        self, connection: sqlite3.Connection, subject: str, known: Snapshot | None, changed: int, removed: int
+        self, connection: sqlite3.Connection, subject: str, snapshot: Snapshot | None, changed: int, removed: int
     ) -> Snapshot:
-        if known is not None and removed <= known.changed < changed:
-            written = _rows(connection, "subject = ? AND changed > ?", (subject, known.changed))
-            return known.with_rows(list(written), changed)
+        if snapshot is not None and removed <= snapshot.changed < changed:
+            written = _rows(connection, "subject = ? AND changed > ?", (subject, snapshot.changed))
+            return snapshot.with_rows(list(written), changed)
         return Snapshot.of(list(_rows(connection, "subject = ?", (subject,))), self._dimensions, changed)
 
     def fetch(self, subject: Subject, keys: Sequence[uuid.UUID]) -> list[Entry]:
@@ -138,12 +138,12 @@ class SqliteIndex:
         Raises:
             IndexUnavailable: a file cannot be read.
         """
-        found: list[Entry] = []
+        entries: list[Entry] = []
         with self._shard(subject.key).read() as connection:
-            for some, marks in _in_parts(keys):
-                rows = _rows(connection, f"subject = ? AND key IN ({marks})", (subject.key, *some))
-                found.extend(_entry(subject, row) for row in rows)
-        return found
+            for batch, marks in _in_parts(keys):
+                rows = _rows(connection, f"subject = ? AND key IN ({marks})", (subject.key, *batch))
+                entries.extend(_entry(subject, row) for row in rows)
+        return entries
 
     def delete(self, subject: Subject, keys: Sequence[uuid.UUID]) -> None:
         """Remove the subject's entries under these keys; keys that are not there are no error.
@@ -154,9 +154,9 @@ class SqliteIndex:
         with self._shard(subject.key).write() as connection:
             removed = sum(
                 connection.execute(
-                    f"DELETE FROM entries WHERE subject = ? AND key IN ({marks})", (subject.key, *some)
+                    f"DELETE FROM entries WHERE subject = ? AND key IN ({marks})", (subject.key, *batch)
                 ).rowcount
-                for some, marks in _in_parts(keys)
+                for batch, marks in _in_parts(keys)
             )
             if removed:
                 mark = _next_mark(connection, subject.key)
@@ -229,10 +229,10 @@ def _write(connection: sqlite3.Connection, subject: str, rows: Sequence[Row]) ->
     mark = _next_mark(connection, subject)
     keys = list({row.key for row in rows})
     there = 0
-    for some in in_parts(keys, _KEYS_AT_A_TIME):
-        marks = ", ".join("?" * len(some))
+    for batch in in_parts(keys, _KEYS_AT_A_TIME):
+        marks = ", ".join("?" * len(batch))
         there += connection.execute(
-            f"SELECT COUNT(*) FROM entries WHERE subject = ? AND key IN ({marks})", (subject, *some)
+            f"SELECT COUNT(*) FROM entries WHERE subject = ? AND key IN ({marks})", (subject, *batch)
         ).fetchone()[0]
     written = connection.executemany(
         _UPSERT,
@@ -263,8 +263,8 @@ def _batches(connection: sqlite3.Connection, subject: str) -> Iterator[list[Row]
 
 
 def _in_parts(keys: Sequence[uuid.UUID]) -> Iterator[tuple[list[bytes], str]]:
-    for some in in_parts(keys, _KEYS_AT_A_TIME):
-        yield [key.bytes for key in some], ", ".join("?" * len(some))
+    for batch in in_parts(keys, _KEYS_AT_A_TIME):
+        yield [key.bytes for key in batch], ", ".join("?" * len(batch))
 
 
 def _entry(subject: Subject, row: Row) -> Entry:

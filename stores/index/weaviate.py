@@ -77,11 +77,11 @@ class WeaviateIndex:
         size = entries_a_request(AT_A_TIME, self._dimensions, _BYTES_OF_A_NUMBER)
         for subject, objects in by_subject.items():
             tenant = self._objects.with_tenant(subject_digest(subject))
-            for some in in_parts(list(objects.values()), size):
-                errors = self._ask(tenant.data.insert_many, some).errors
+            for batch in in_parts(list(objects.values()), size):
+                errors = self._ask(tenant.data.insert_many, batch).errors
                 if errors:
                     raise IndexUnavailable(
-                        f"Weaviate did not take {len(errors)} of {len(some)} entries; its log says why: look at its "
+                        f"Weaviate did not take {len(errors)} of {len(batch)} entries; its log says why: look at its "
                         "disk and memory"
                     )
 
@@ -98,14 +98,16 @@ class WeaviateIndex:
 
         def ask(most: int) -> list[Hit]:
             def near(objects: Objects) -> list[Hit]:
-                found = objects.query.near_vector(
+                answer = objects.query.near_vector(
                     wanted.tolist(),
                     limit=most,
                     filters=filters,
                     return_metadata=MetadataQuery(distance=True),
                     return_properties=[DOCUMENT],
                 )
-                held = [(from_json(str(one.properties[DOCUMENT]), wanted), one.metadata) for one in found.objects]
+                held = [
+                    (from_json(str(stored.properties[DOCUMENT]), wanted), stored.metadata) for stored in answer.objects
+                ]
                 return [_hit(entry, data.distance) for entry, data in held if entry.subject == where.subject]
 
             return self._ask_for(where.subject, near) or []
@@ -121,19 +123,19 @@ class WeaviateIndex:
         must_be_ready(self._dimensions)
 
         def read(objects: Objects) -> list[Entry]:
-            found = [
+            pages = [
                 objects.query.fetch_objects(
-                    filters=Filter.by_id().contains_any(list(some)),
-                    limit=len(some),
+                    filters=Filter.by_id().contains_any(list(batch)),
+                    limit=len(batch),
                     include_vector=True,
                     return_properties=[DOCUMENT],
                 ).objects
-                for some in in_parts(list(dict.fromkeys(keys)), AT_A_TIME)
+                for batch in in_parts(list(dict.fromkeys(keys)), AT_A_TIME)
             ]
             return [
-                from_json(str(one.properties[DOCUMENT]), np.asarray(one.vector["default"], dtype=np.float32))
-                for part in found
-                for one in part
+                from_json(str(stored.properties[DOCUMENT]), np.asarray(stored.vector["default"], dtype=np.float32))
+                for part in pages
+                for stored in part
             ]
 
         return self._ask_for(subject, read) or []
@@ -147,12 +149,12 @@ class WeaviateIndex:
         must_be_ready(self._dimensions)
 
         def remove(objects: Objects) -> int:
-            parts = in_parts(list(dict.fromkeys(keys)), AT_A_TIME)
-            return sum(objects.data.delete_many(Filter.by_id().contains_any(list(some))).failed for some in parts)
+            batches = in_parts(list(dict.fromkeys(keys)), AT_A_TIME)
+            return sum(objects.data.delete_many(Filter.by_id().contains_any(list(batch))).failed for batch in batches)
 
-        left = self._ask_for(subject, remove)
-        if left:
-            raise IndexUnavailable(f"Weaviate did not remove {left} entries; its log says why: look at its disk")
+        kept = self._ask_for(subject, remove)
+        if kept:
+            raise IndexUnavailable(f"Weaviate did not remove {kept} entries; its log says why: look at its disk")
 
     def count(self) -> int:
         """Return how many entries there are in all: a request for each subject.
@@ -163,7 +165,10 @@ class WeaviateIndex:
         must_be_ready(self._dimensions)
         tenants = self._ask(self._objects.tenants.get)
         objects = [self._objects.with_tenant(name) for name in tenants]
-        return sum(self._ask(one.aggregate.over_all, total_count=True).total_count or 0 for one in objects)
+        return sum(
+            self._ask(tenant_objects.aggregate.over_all, total_count=True).total_count or 0
+            for tenant_objects in objects
+        )
 
     def check_health(self) -> Iterator[HealthCheck]:
         """Check its server's version, whether the collection is exact, how many users have a shard, and whether each
@@ -206,8 +211,8 @@ class WeaviateIndex:
     def _made_for(self, config: _CollectionConfig) -> dict[str, str]:
         index = config.vector_index_config
         try:
-            said = json.loads(config.description or "")
-            made_for = {"dimensions": str(said["dimensions"]), "model": str(said["model"])}
+            description = json.loads(config.description or "")
+            made_for = {"dimensions": str(description["dimensions"]), "model": str(description["model"])}
         except (ValueError, KeyError, TypeError):
             made_for = {}
         if not made_for or not config.multi_tenancy_config.enabled or index is None:

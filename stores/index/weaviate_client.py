@@ -75,7 +75,7 @@ def connected(settings: Settings) -> WeaviateClient:
     return client
 
 
-def unavailable(error: BaseException, place: str) -> IndexUnavailable:
+def unavailable(error: BaseException, where: str) -> IndexUnavailable:
     """Return what a failure of the client means, without what the server said."""
     name = type(error).__name__
     status = error.status_code if isinstance(error, UnexpectedStatusCodeError) else None
@@ -86,10 +86,10 @@ def unavailable(error: BaseException, place: str) -> IndexUnavailable:
     if isinstance(error, InsufficientPermissionsError) or status in {401, 403}:
         return IndexRefused(
             f"Weaviate refuses the key ({status or name}); {variable_of('index_api_key')} must be one that may read "
-            f"and write {place} and its tenants, and make it at the first start"
+            f"and write {where} and its tenants, and make it at the first start"
         )
     return IndexUnavailable(
-        f"Weaviate refuses or fails ({status or name}) on {place}; its log says why. Is it gone, start again and run "
+        f"Weaviate refuses or fails ({status or name}) on {where}; its log says why. Is it gone, start again and run "
         f"`afterturn reindex`; does nothing answer in time, look at {variable_of('index_grpc_url')}"
     )
 

@@ -111,8 +111,8 @@ def _failure(error: AwsFailure) -> Exception:
         return kind(f"Bedrock: {code}", retry_after=retry_after(error))
     if code == "ValidationException":
         model = variable_of("llm_model")
-        said = f"Bedrock does not take the request; is {model} right? Some models need an inference profile's id"
-        return FormatRejected(LLMRefused(f"{said} ({code})"))
+        hint = f"Bedrock does not take the request; is {model} right? Some models need an inference profile's id"
+        return FormatRejected(LLMRefused(f"{hint} ({code})"))
     return LLMRefused(f"Bedrock: {code}; are the AWS credentials, their rights and the region right?")
 
 
@@ -121,10 +121,10 @@ def _reply(answer: Mapping[str, Any]) -> Reply:
     if not isinstance(content, list):
         raise LLMUnavailable("Bedrock's answer has no message")
     used = [block["toolUse"]["input"] for block in content if "toolUse" in block]
-    said = "".join(block["text"] for block in content if "text" in block)
+    text = "".join(block["text"] for block in content if "text" in block)
     usage = answer.get("usage", {})
     return Reply(
-        json.dumps(used[0], ensure_ascii=False) if used else said,
+        json.dumps(used[0], ensure_ascii=False) if used else text,
         usage.get("inputTokens", 0),
         usage.get("outputTokens", 0),
         answer.get("stopReason") == _CUT,

@@ -28,9 +28,9 @@ class RequestFormats(Generic[Way]):
     long as the process lives: a refusal is the call's own fault from then on.
     """
 
-    def __init__(self, first: Way, other: Callable[[Way, FormatRejected], Way | None]) -> None:
+    def __init__(self, first: Way, next_way: Callable[[Way, FormatRejected], Way | None]) -> None:
         self._way = first
-        self._other = other
+        self._other = next_way
         self._known = False
 
     def ask(self, call: Callable[[Way], Answer]) -> Answer:
@@ -45,10 +45,10 @@ class RequestFormats(Generic[Way]):
                 answer = call(way)
             except FormatRejected as refusal:
                 first = first or refusal
-                other = None if self._known else self._other(way, refusal)
-                if other is None:
+                next_way = None if self._known else self._other(way, refusal)
+                if next_way is None:
                     raise first.failure from None
-                way = other
+                way = next_way
             else:
                 self._way, self._known = way, True
                 return answer

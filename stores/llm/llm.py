@@ -158,10 +158,10 @@ def _parse(reply: Reply, response_model: type[Answer]) -> Answer:
     try:
         return response_model.model_validate_json(text)
     except ValidationError:
-        found = _object_in(text)
-        if found == text:
+        json_text = _object_in(text)
+        if json_text == text:
             raise
-    return response_model.model_validate_json(found)
+    return response_model.model_validate_json(json_text)
 
 
 def _object_in(text: str) -> str:

@@ -37,5 +37,5 @@ class TokenBuckets:
         Raises:
             BrokerFailed: Redis is away, or refuses.
         """
-        is_allowed, left, next_us = self._take(keys=[f"{PREFIX}{name}"], args=[per_minute, _MINUTE_US])
-        return Taken(bool(is_allowed), left, next_us / 1e6)
+        is_allowed, tokens_left, next_us = self._take(keys=[f"{PREFIX}{name}"], args=[per_minute, _MINUTE_US])
+        return Taken(bool(is_allowed), tokens_left, next_us / 1e6)

@@ -123,7 +123,7 @@ MUTATIONS = (
     Mutation(
         "no look for what the index lost",
         "memory/agreement.py",
-        "        tell_again(found, context, now)\n        lost",
+        "        tell_again(disagreeing, context, now)\n        lost",
         "        lost",
         ("tests/contract/test_lost_index.py",),
     ),
@@ -158,9 +158,9 @@ MUTATIONS = (
     Mutation(
         "no dedup: every candidate is a new memory",
         "policies/dedup.py",
-        "    same = [j for j in judged if j.said is SameFact.SAME]\n",
+        "    same = [j for j in judged if j.verdict is SameFact.SAME]\n",
         "    return Decision(action=DecisionAction.CREATE, reason='mutated')\n"
-        "    same = [j for j in judged if j.said is SameFact.SAME]\n",
+        "    same = [j for j in judged if j.verdict is SameFact.SAME]\n",
         ("tests/contract/test_pipeline.py",),
     ),
     Mutation(

@@ -39,7 +39,7 @@ def prepare() -> None:
 
 
 def affect_of(text: str) -> tuple[Valence, float]:
-    """Valence and intensity (0..1) of a sentence.
+    """Return the valence and intensity (0..1) of a sentence.
 
     VADER's compound score (Hutto and Gilbert 2014; neutral within 0.05 of zero, as its authors advise), with
     blows and joys of life that its lexicon does not know taken as at least 0.6.

@@ -31,15 +31,15 @@ def _label_of(sort: str) -> Callable[[object], str]:
 
     def label(value: object) -> str:
         word = str(value) if isinstance(value, int) else _text(value)
-        found = _LABEL.fullmatch(word)
-        return f"{sort}{found['number']}" if found and found["sort"].upper() in ("", sort) else word
+        match = _LABEL.fullmatch(word)
+        return f"{sort}{match['number']}" if match and match["sort"].upper() in ("", sort) else word
 
     return label
 
 
 def _known(value: object) -> list[str]:
     values = value if isinstance(value, list) else [value]
-    return [label for one in values if (label := _label_of("K")(one))][:_MAX_ELEMENTS]
+    return [label for element in values if (label := _label_of("K")(element))][:_MAX_ELEMENTS]
 
 
 def _flag(default: bool) -> Callable[[object], bool]:
@@ -52,28 +52,34 @@ def _flag(default: bool) -> Callable[[object], bool]:
 
 
 def _one_of(words: type[E], default: E) -> Callable[[object], E]:
-    known = {word.value: word for word in words}
-    return lambda value: known.get(_text(value).lower(), default)
+    by_value = {word.value: word for word in words}
+    return lambda value: by_value.get(_text(value).lower(), default)
 
 
 def _objects(value: object) -> list[Any]:
-    return [one for one in value if isinstance(one, dict)][:_MAX_ELEMENTS] if isinstance(value, list) else []
+    return (
+        [element for element in value if isinstance(element, dict)][:_MAX_ELEMENTS] if isinstance(value, list) else []
+    )
 
 
 def _each(value: object) -> object:
     """Return a list in which whatever is no object is an empty one: it is left out later, and counted."""
-    return [one if isinstance(one, dict) else {} for one in value] if isinstance(value, list) else value
+    return [element if isinstance(element, dict) else {} for element in value] if isinstance(value, list) else value
 
 
 def _entities(value: object) -> list[str]:
-    """Named things as "TYPE name"; an object with text and type is taken too."""
-    found = []
-    for one in value if isinstance(value, list) else []:
-        text = f"{_text(one.get('type'))} {_text(one.get('text'))}" if isinstance(one, dict) else _text(one)
+    """Return named things as "TYPE name"; an object with text and type is taken too."""
+    entities = []
+    for element in value if isinstance(value, list) else []:
+        text = (
+            f"{_text(element.get('type'))} {_text(element.get('text'))}"
+            if isinstance(element, dict)
+            else _text(element)
+        )
         sort, _, name = text.strip().partition(" ")
         if sort.upper() in _TYPES and name:
-            found.append(f"{sort.upper()} {name}")
-    return found[:_MAX_ELEMENTS]
+            entities.append(f"{sort.upper()} {name}")
+    return entities[:_MAX_ELEMENTS]
 
 
 class ToldKind(StrEnum):

@@ -202,7 +202,7 @@ def kind_of(text: str) -> Kind:
 
 
 def type_of(text: str, *, dated: bool, past: bool) -> MemoryType:
-    """Episodic for what happened or will happen at a time, semantic for what lasts.
+    """Return episodic for what happened or will happen at a time, semantic for what lasts.
 
     `text` is in the first person, `dated` says that it names a moment, `past` that its main verb is in the past.
     """

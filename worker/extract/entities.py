@@ -50,12 +50,12 @@ def entities_of(parsed: Parsed, notes: Sequence[Note] = ()) -> tuple[Entity, ...
 
     What the words around a name say of it goes before spaCy's recogniser, which is weak in chat (measured on WNUT17).
     """
-    found: dict[str, EntityType] = {}
+    entities: dict[str, EntityType] = {}
 
     def add(name: str, kind: EntityType) -> None:
         name = name.strip(" ,.'\"!?").removesuffix("'s").removeprefix("the ")
         if 1 < len(name) <= 200 and name.lower() not in _JUNK:
-            found.setdefault(name, kind)
+            entities.setdefault(name, kind)
 
     for person in people_in(parsed):
         if person.name is not None:
@@ -63,31 +63,31 @@ def entities_of(parsed: Parsed, notes: Sequence[Note] = ()) -> tuple[Entity, ...
     text = parsed.text_of(range(len(parsed.tokens)))
     for match in _MONEY.finditer(text):
         add(match.group(), "MONEY")
-    for place, token in enumerate(parsed.tokens):
+    for index, token in enumerate(parsed.tokens):
         if token.lower in _PRODUCTS and token.text != token.lower:
             add(token.text, "PRODUCT")
         elif token.dep == "pobj" and token.text[:1].isupper() and token.tag.startswith("NNP"):
-            _placed(parsed, place, add)
+            _placed(parsed, index, add)
     for name in parsed.names:
         kind = _TYPES.get(name.label)
-        known = any(name.text in other or other in name.text for other in found)
-        if kind is not None and not known and any(char.isupper() or char.isdigit() for char in name.text):
+        is_named = any(name.text in earlier or earlier in name.text for earlier in entities)
+        if kind is not None and not is_named and any(char.isupper() or char.isdigit() for char in name.text):
             add(name.text, kind)
     for note in notes:
         if note.when is not None:
             add(note.when.span.text, "DATE")
-    return tuple(Entity(text=name, type=kind) for name, kind in list(found.items())[:_MOST])
+    return tuple(Entity(text=name, type=kind) for name, kind in list(entities.items())[:_MOST])
 
 
-def _placed(parsed: Parsed, place: int, add: Callable[[str, EntityType], None]) -> None:
+def _placed(parsed: Parsed, index: int, add: Callable[[str, EntityType], None]) -> None:
     """Add what one works at as an organisation, what one lives in as a place."""
     tokens = parsed.tokens
-    preposition = tokens[place].head
+    preposition = tokens[index].head
     verb = tokens[tokens[preposition].head].lower
-    begin = place
-    while begin and tokens[begin - 1].head == place and tokens[begin - 1].tag == "NNP":
+    begin = index
+    while begin and tokens[begin - 1].head == index and tokens[begin - 1].tag == "NNP":
         begin -= 1
-    name = parsed.text_of(range(begin, place + 1))
+    name = parsed.text_of(range(begin, index + 1))
     if verb in _AT_WORK and tokens[preposition].lower in ("at", "for", "with"):
         add(name, "ORG")
     elif verb in _AT_A_PLACE and tokens[preposition].lower in ("in", "to", "from"):

@@ -51,18 +51,18 @@ _IN_WORDS: Final = {
         (10, "ten tenth"),
         (11, "eleven eleventh"),
         (12, "twelve twelfth dozen"),
-        *((13 + place, word) for place, word in enumerate(_TEENS)),
-        *((20 + 10 * place, word) for place, word in enumerate(_TENS)),
+        *((13 + offset, word) for offset, word in enumerate(_TEENS)),
+        *((20 + 10 * offset, word) for offset, word in enumerate(_TENS)),
     )
     for word in same.split()
 }
 
 
-def is_quoted(evidence: str, said: str) -> bool:
+def is_quoted(evidence: str, text: str) -> bool:
     """Return whether every part of a quotation stands in what was said; parts are what an ellipsis leaves."""
-    parts = [part for cut in _ELISION.split(plain(evidence)) if (part := cut.strip(_MARKS))]
-    heard = plain(said)
-    return bool(parts) and all(part in heard for part in parts)
+    fragments = [part for cut in _ELISION.split(plain(evidence)) if (part := cut.strip(_MARKS))]
+    heard = plain(text)
+    return bool(fragments) and all(part in heard for part in fragments)
 
 
 def unheard(summary: str, heard: str, *, names: bool = True) -> set[str]:
@@ -71,20 +71,20 @@ def unheard(summary: str, heard: str, *, names: bool = True) -> set[str]:
     Days, months and years are not looked at: they are reckoned. A number that was said in words, or with other
     marks in it ("1,350", "1350", "1.35k"), is the same.
     """
-    told = _DATE.sub(" ", summary)
+    undated = _DATE.sub(" ", summary)
     in_words = {_IN_WORDS[word] for word in _WORD.findall(plain(heard)) if word in _IN_WORDS}
-    found = numbers_in(told) - numbers_in(heard) - in_words
+    missing = numbers_in(undated) - numbers_in(heard) - in_words
     if names:
-        said = {base for word in _WORD.findall(plain(heard)) if (base := _base(word))}
-        later = (word for word in _WORD.finditer(told) if word.start() > 0)
+        bases = {base for word in _WORD.findall(plain(heard)) if (base := _base(word))}
+        later = (word for word in _WORD.finditer(undated) if word.start() > 0)
         capital = {word.group() for word in later if word.group()[:1].isupper() and len(word.group()) > 1}
-        found |= {word for word in capital if _base(plain(word)) not in said}
-    return found
+        missing |= {word for word in capital if _base(plain(word)) not in bases}
+    return missing
 
 
 def numbers_in(text: str) -> set[str]:
     """Return the numbers of a text in one form, whatever marks they are written with."""
-    found = set()
+    numbers = set()
     for match in _NUMBER.finditer(plain(text)):
         whole, mark, end = match["digits"].rpartition("." if "." in match["digits"] else ",")
         if mark and len(end) != _GROUP:
@@ -92,8 +92,8 @@ def numbers_in(text: str) -> set[str]:
         else:
             value = re.sub("[.,]", "", match["digits"])
         scale = {"k": 1_000, "m": 1_000_000}.get(match["scale"] or "", 1)
-        found.add(f"{float(value) * scale:.2f}".rstrip("0").rstrip("."))
-    return found
+        numbers.add(f"{float(value) * scale:.2f}".rstrip("0").rstrip("."))
+    return numbers
 
 
 def _base(word: str) -> str:
@@ -101,19 +101,19 @@ def _base(word: str) -> str:
     return word.removesuffix("s")[:_STEM_CHARS]
 
 
-def is_supported(summary: str, turn: ShownTurn, known: str) -> bool:
+def is_supported(summary: str, turn: ShownTurn, background: str) -> bool:
     """Return whether a summary has no name and no number that nobody said.
 
-    `known` is what else may be spoken of beside the turn: names, topics, what was said before, what is known. Names
-    may be spelled otherwise in another language: there only numbers count. What the assistant says is heard where the
-    user answers a question of its, and nowhere else.
+    `background` is what else may be spoken of beside the turn: names, topics, what was said before, what is known.
+    Names may be spelled otherwise in another language: there only numbers count. What the assistant says is heard
+    where the user answers a question of its, and nowhere else.
     """
-    heard = f"{turn.said_by('user')} {turn.question or ''} {known}"
+    heard = f"{turn.said_by('user')} {turn.question or ''} {background}"
     return not unheard(summary, heard, names=turn.is_english)
 
 
 def denies_more(summary: str, turn: ShownTurn) -> bool:
     """Return whether a summary denies something where the user denies nothing, nor says that anything is over or
     lacking."""
-    said = f"{turn.said_by('user')} {turn.question or ''}"
-    return turn.is_english and bool(_DENIAL.search(plain(summary))) and not _DENIAL_SAID.search(plain(said))
+    heard = f"{turn.said_by('user')} {turn.question or ''}"
+    return turn.is_english and bool(_DENIAL.search(plain(summary))) and not _DENIAL_SAID.search(plain(heard))

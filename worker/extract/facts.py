@@ -40,15 +40,15 @@ def triples_of(parsed: Parsed) -> tuple[Fact, ...]:
     Who is named with what they are to the user has a fact of that, too: (Anna, is, user's sister).
     """
     people = people_in(parsed)
-    found: dict[Fact, None] = {}
+    facts: dict[Fact, None] = {}
     for clause in main_clauses(parsed):
         if clause.mood in (Mood.TELLING, Mood.WISHING) and (entity := _entity(parsed, clause, people)):
             verb = _verb(parsed, clause.head)
-            found.update(dict.fromkeys(_taken(parsed, clause.head, entity, verb, people) if verb else ()))
+            facts.update(dict.fromkeys(_taken(parsed, clause.head, entity, verb, people) if verb else ()))
     for person in people:
         if person.of_speaker and person.noun and person.name:
-            found[Fact(entity=person.name[:200], verb="is", object=f"user's {person.noun}")] = None
-    return tuple(found)[:_MOST]
+            facts[Fact(entity=person.name[:200], verb="is", object=f"user's {person.noun}")] = None
+    return tuple(facts)[:_MOST]
 
 
 def _entity(parsed: Parsed, clause: Clause, people: Sequence[Person]) -> str | None:
@@ -69,24 +69,24 @@ def _taken(parsed: Parsed, head: int, entity: str, verb: str, people: Sequence[P
     of the verb or the adjective that it governs: "went hiking with" (Tom), "is scared of" (thunder)."""
     tokens = parsed.tokens
     after = [child for child in parsed.children(head) if child > head]
-    found: list[Fact] = []
+    facts: list[Fact] = []
     for child in after:
         token = tokens[child]
         if token.dep in ("prep", "agent"):
-            for place, lead in _objects(parsed, child, token.lower):
-                found += _fact(entity, f"{verb} {lead}", _named(parsed, place, people))
+            for index, lead in _objects(parsed, child, token.lower):
+                facts += _fact(entity, f"{verb} {lead}", _named(parsed, index, people))
         elif token.dep == "xcomp" and token.tag in ("VB", "VBG"):
             to = "to " if any(tokens[c].tag == "TO" for c in parsed.children(child)) else ""
-            rest = [place for place in parsed.subtree(child) if place >= child]
+            rest = [index for index in parsed.subtree(child) if index >= child]
             governed = _taken(parsed, child, entity, f"{verb} {to}{token.lower}", people)
-            found += governed or _fact(entity, f"{verb} {to}", _told(parsed, rest))
+            facts += governed or _fact(entity, f"{verb} {to}", _told(parsed, rest))
         elif token.dep in _DIRECT:
             governed = _taken(parsed, child, entity, f"{verb} {token.lower}", people) if token.dep == "acomp" else []
-            found += governed or _fact(entity, verb, _named(parsed, child, people))
-    if not found:
+            facts += governed or _fact(entity, verb, _named(parsed, child, people))
+    if not facts:
         further = (_told(parsed, parsed.subtree(child)) for child in after if tokens[child].dep in _FURTHER)
-        found = [fact for text in further if text.lower() not in _EMPTY for fact in _fact(entity, verb, text)]
-    return found
+        facts = [fact for text in further if text.lower() not in _EMPTY for fact in _fact(entity, verb, text)]
+    return facts
 
 
 def _fact(entity: str, verb: str, thing: str) -> list[Fact]:
@@ -103,19 +103,19 @@ def _objects(parsed: Parsed, preposition: int, lead: str) -> Iterator[tuple[int,
             yield from _objects(parsed, child, f"{lead} {parsed.tokens[child].lower}")
 
 
-def _named(parsed: Parsed, place: int, people: Sequence[Person]) -> str:
+def _named(parsed: Parsed, index: int, people: Sequence[Person]) -> str:
     """Return a thing without what is said about it, somebody by the name that all facts have for them; "" for
     nothing."""
     tokens = parsed.tokens
-    if tokens[place].lower in _EMPTY:
+    if tokens[index].lower in _EMPTY:
         return ""
-    if is_of_speaker(parsed, place) or tokens[place].lower in ("me", "us", "myself", "ourselves"):
+    if is_of_speaker(parsed, index) or tokens[index].lower in ("me", "us", "myself", "ourselves"):
         return USER
-    who = next((one for one in people if one.begin <= place < one.end), None)
+    who = next((person for person in people if person.begin <= index < person.end), None)
     if who is not None and (who.name or who.of_speaker):
         return who.canonical
-    kept = {place}
-    for child in parsed.children(place):
+    kept = {index}
+    for child in parsed.children(index):
         within = tokens[child].dep == "prep" and tokens[child].lower in _OWNING
         if tokens[child].dep not in _LEFT_OUT or within:
             kept.update(parsed.subtree(child))
@@ -134,18 +134,18 @@ def _verb(parsed: Parsed, root: int) -> str:
     tokens = parsed.tokens
     if not tokens[root].tag.startswith("VB") and tokens[root].lower not in _BASES:
         return ""
-    said: list[str] = []
+    verb_words: list[str] = []
     below = parsed.children(root)
     negated = any(tokens[child].dep == "neg" and child < root + 2 for child in below)
     for child in below:
         if child < root and tokens[child].dep in ("aux", "auxpass"):
             word = _BASES.get(tokens[child].lower, tokens[child].lower)
-            said.append(inflected(word) if word in ("have", "do") and not said else word)
+            verb_words.append(inflected(word) if word in ("have", "do") and not verb_words else word)
     main = _BASES.get(tokens[root].lower, tokens[root].lower)
-    if not said and tokens[root].tag in ("VBP", "VB") and main not in ("is", "has", "can", "will"):
+    if not verb_words and tokens[root].tag in ("VBP", "VB") and main not in ("is", "has", "can", "will"):
         main = inflected(main)
     if negated:
-        said = [*said, "not", main] if said else [main, "not"] if main == "is" else ["not", main]
+        verb_words = [*verb_words, "not", main] if verb_words else [main, "not"] if main == "is" else ["not", main]
     else:
-        said.append(main)
-    return " ".join([*said, *(tokens[child].lower for child in below if tokens[child].dep == "prt")])[:100]
+        verb_words.append(main)
+    return " ".join([*verb_words, *(tokens[child].lower for child in below if tokens[child].dep == "prt")])[:100]

@@ -38,35 +38,35 @@ class Forgetting:
     is_just_said: bool = False
 
 
-def forgetting_named(one: Utterance, order: Order) -> Forgetting | None:
+def forgetting_named(utterance: Utterance, order: Order) -> Forgetting | None:
     """Return what a wish names; None where all may be meant and that is doubtful: hiding all that is known for what may
     be another's words would be worse than to wait."""
     if order.scope == "all":
-        return None if order.doubtful else Forgetting(one, _EVERYTHING, is_all=True)
+        return None if order.doubtful else Forgetting(utterance, _EVERYTHING, is_all=True)
     if names_nothing(order.object_text):
-        return forgetting_just_said(one)
+        return forgetting_just_said(utterance)
     # What the head alone found is a whole sentence, of which some words name what is meant.
     text = order.object_text if order.sure or not order.doubtful else bare(order.object_text)
-    return Forgetting(one, text, is_doubtful=order.doubtful)
+    return Forgetting(utterance, text, is_doubtful=order.doubtful)
 
 
-def forgetting_just_said(one: Utterance) -> Forgetting:
+def forgetting_just_said(utterance: Utterance) -> Forgetting:
     """Return the wish that means what the turn before said."""
-    return Forgetting(one, _JUST_SAID, is_doubtful=True, is_just_said=True)
+    return Forgetting(utterance, _JUST_SAID, is_doubtful=True, is_just_said=True)
 
 
-def spoken_of(one: Utterance, order: Order, before: Utterance | None) -> tuple[Utterance, str] | None:
+def spoken_of(utterance: Utterance, order: Order, before: Utterance | None) -> tuple[Utterance, str] | None:
     """Return the utterance and the words in it that a wish points back to; None where nothing is said before it."""
-    led = _JOINTS_AT_END.sub("", one.text[: max(order.start - one.start, 0)])
-    where, said = (one, led) if _WORD.search(led) or before is None else (before, before.text)
-    if not _WORD.search(said) or _IDLE_BEFORE.fullmatch(said.strip(" ,.!;:…")):
+    led = _JOINTS_AT_END.sub("", utterance.text[: max(order.start - utterance.start, 0)])
+    where, text = (utterance, led) if _WORD.search(led) or before is None else (before, before.text)
+    if not _WORD.search(text) or _IDLE_BEFORE.fullmatch(text.strip(" ,.!;:…")):
         return None
-    return where, said
+    return where, text
 
 
-def forgetting_of(one: Utterance, order: Order, where: Utterance, said: str) -> Forgetting:
+def forgetting_of(utterance: Utterance, order: Order, where: Utterance, text: str) -> Forgetting:
     """Return the wish that points back to words: whom they name if it says "him" or "her", else what they are about."""
-    parsed = one.parsed if where is one else where.part
-    order_words = one.text[max(order.start - one.start, 0) : order.end - one.start]
+    parsed = utterance.parsed if where is utterance else where.part
+    order_words = utterance.text[max(order.start - utterance.start, 0) : order.end - utterance.start]
     names = [who.name for who in people_in(parsed) if who.name] if parsed and _WHOM.search(order_words) else []
-    return Forgetting(one, " ".join(names) or about_of(said, one.language), is_doubtful=not names)
+    return Forgetting(utterance, " ".join(names) or about_of(text, utterance.language), is_doubtful=not names)

@@ -79,21 +79,21 @@ class Reading:
 
     @cached_property
     def _open(self) -> dict[str, ShownTurn]:
-        return {one.label: one for one in self.shown if one.open}
+        return {shown_turn.label: shown_turn for shown_turn in self.shown if shown_turn.open}
 
     @cached_property
     def _known(self) -> dict[str, uuid.UUID]:
-        return {f"K{number}": one.id for number, one in enumerate(self.context.known, start=1)}
+        return {f"K{number}": memory.id for number, memory in enumerate(self.context.known, start=1)}
 
     @cached_property
     def _heard(self) -> str:
-        """All that may be spoken of wherever it was said: the user's words, what is known, topics, names."""
-        said = [one.said_by("user") for one in self.shown]
-        before = [text for one in self.context.recent for role, text in one.lines if role == "user"]
-        names = [name for one in self.shown for message in one.turn.messages if (name := message.name)]
-        known = [one.summary for one in self.context.known]
+        """Return all that may be spoken of wherever it was said: the user's words, what is known, topics, names."""
+        spoken = [shown_turn.said_by("user") for shown_turn in self.shown]
+        before = [text for recent_turn in self.context.recent for role, text in recent_turn.lines if role == "user"]
+        names = [name for shown_turn in self.shown for message in shown_turn.turn.messages if (name := message.name)]
+        summaries = [memory.summary for memory in self.context.known]
         topics = [topic.text for topic in self.context.open_topics.values()]
-        return " ".join((*said, *before, *names, self.name, *known, *topics))
+        return " ".join((*spoken, *before, *names, self.name, *summaries, *topics))
 
     def items(self, answer: Answer) -> list[Candidate | ForgetRequest]:
         """Return the candidates and requests to forget, turn by turn, in the order of the answer.
@@ -101,12 +101,12 @@ class Reading:
         What the user ordered in so many words is done whether the model saw it or not, and so are attachments kept:
         there the rules' own stand.
         """
-        by_turn: dict[str, list[Candidate | ForgetRequest]] = {one.turn.turn_id: [] for one in self.shown}
+        by_turn: dict[str, list[Candidate | ForgetRequest]] = {shown_turn.turn.turn_id: [] for shown_turn in self.shown}
         for asked in answer.forget:
             if (request := self._forgetting(asked, by_turn)) is not None:
                 by_turn[request.turn_id].append(request)
-        for told in answer.memories:
-            if (candidate := self._candidate(told, by_turn)) is not None:
+        for memory in answer.memories:
+            if (candidate := self._candidate(memory, by_turn)) is not None:
                 by_turn[candidate.turn_id].append(candidate)
         for turn_id, items in by_turn.items():
             items.extend(list(self._overlooked(turn_id, items)))
@@ -118,147 +118,151 @@ class Reading:
 
     def topics(self, answer: Answer) -> tuple[OpenTopic, ...]:
         """Return what is open, the last that was told of each agent."""
-        found = {}
-        for told in answer.open_topics:
-            one = self._open.get(told.turn)
-            if one is not None and told.topic:
-                agent = one.turn.agent_id
-                text = told.topic[:MAX_TOPIC_CHARS]
-                found[agent] = OpenTopic(agent_id=agent, text=text, turn_id=one.turn.turn_id)
-        return tuple(found.values())
+        by_agent = {}
+        for open_topic in answer.open_topics:
+            shown_turn = self._open.get(open_topic.turn)
+            if shown_turn is not None and open_topic.topic:
+                agent = shown_turn.turn.agent_id
+                text = open_topic.topic[:MAX_TOPIC_CHARS]
+                by_agent[agent] = OpenTopic(agent_id=agent, text=text, turn_id=shown_turn.turn.turn_id)
+        return tuple(by_agent.values())
 
-    def _candidate(self, told: ToldMemory, by_turn: Items) -> Candidate | None:
-        one = self._open.get(told.turn)
-        why = "unknown_turn" if one is None else self._against(told, one)
-        if one is None or why:
+    def _candidate(self, memory: ToldMemory, by_turn: Items) -> Candidate | None:
+        shown_turn = self._open.get(memory.turn)
+        why = "unknown_turn" if shown_turn is None else self._against(memory, shown_turn)
+        if shown_turn is None or why:
             self.dropped(why)
             return None
-        before = by_turn[one.turn.turn_id]
+        before = by_turn[shown_turn.turn.turn_id]
         if len(before) >= MAX_ITEMS_A_TURN:
             self.dropped("too_many")
             return None
-        candidate = self._taken(told, one)
+        candidate = self._taken(memory, shown_turn)
         if any(isinstance(item, Candidate) and plain(item.summary) == plain(candidate.summary) for item in before):
             self.dropped("said_twice")
             return None
         return candidate
 
-    def _against(self, told: ToldMemory, one: ShownTurn) -> str:
+    def _against(self, memory: ToldMemory, shown_turn: ShownTurn) -> str:
         """Return why a memory that was told of a turn is none, or ""."""
-        if not told.summary or len(told.summary) > MAX_SUMMARY_CHARS:
+        if not memory.summary or len(memory.summary) > MAX_SUMMARY_CHARS:
             return "no_sentence"
-        if not is_quoted(told.evidence, one.said_by("user")):
+        if not is_quoted(memory.evidence, shown_turn.said_by("user")):
             return "no_evidence"
-        if not is_quoted(told.evidence, one.in_own_words()):
+        if not is_quoted(memory.evidence, shown_turn.in_own_words()):
             return "pasted"
-        changes = told.ended or told.replaces
-        if not is_supported(told.summary, one, self._heard) or (not changes and denies_more(told.summary, one)):
+        changes = memory.ended or memory.replaces
+        if not is_supported(memory.summary, shown_turn, self._heard) or (
+            not changes and denies_more(memory.summary, shown_turn)
+        ):
             return "not_the_users"
         return ""
 
-    def _taken(self, told: ToldMemory, one: ShownTurn) -> Candidate:
-        at, said = one.turn.occurred_at, one.in_own_words()
-        when = _moment(told.when, at)
-        summary = _dated(told.summary, when if len(told.when) == len("2026-11-02") else None)
-        orders = [order for order in orders_of(said) if not order.doubtful]
-        ordered = [order for order in orders if order.intent in _ASKED_FOR and _is_of(order, told.evidence, said)]
-        certainty = _STATED if one.question is None else _ANSWERED
-        topics = topics_of(f"{summary} {told.evidence}")
-        valence, intensity = affect_of(told.evidence)
-        type_, kind = _SORTS[told.kind]
-        is_sure = told.sure and not is_hedged(told.evidence)
+    def _taken(self, memory: ToldMemory, shown_turn: ShownTurn) -> Candidate:
+        at, own_text = shown_turn.turn.occurred_at, shown_turn.in_own_words()
+        when = _moment(memory.when, at)
+        summary = _dated(memory.summary, when if len(memory.when) == len("2026-11-02") else None)
+        orders = [order for order in orders_of(own_text) if not order.doubtful]
+        ordered = [order for order in orders if order.intent in _ASKED_FOR and _is_of(order, memory.evidence, own_text)]
+        certainty = _STATED if shown_turn.question is None else _ANSWERED
+        topics = topics_of(f"{summary} {memory.evidence}")
+        valence, intensity = affect_of(memory.evidence)
+        type_, kind = _SORTS[memory.kind]
+        is_sure = memory.sure and not is_hedged(memory.evidence)
         return Candidate(
-            turn_id=one.turn.turn_id,
+            turn_id=shown_turn.turn.turn_id,
             ordinal=0,
-            context_turn_ids=self._understood_by(one, summary),
+            context_turn_ids=self._understood_by(shown_turn, summary),
             type=type_,
             kind=kind,
             category=category_of(topics, self.categories),
             summary=summary,
             tags=topics or ("personal",),
-            entities=self._entities(told),
-            facts=self._facts(told, is_sure=is_sure),
-            source=one.turn.source,
+            entities=self._entities(memory),
+            facts=self._facts(memory, is_sure=is_sure),
+            source=shown_turn.turn.source,
             valence=valence,
             intensity=intensity,
-            confidence=round((certainty if is_sure else _UNSURE) * SOURCE_CONFIDENCE[one.turn.source], 3),
+            confidence=round((certainty if is_sure else _UNSURE) * SOURCE_CONFIDENCE[shown_turn.turn.source], 3),
             occurred_at=when or at,
             said_at=at,
             explicit=bool(ordered),
             pinned=any(order.intent == "pin" for order in ordered),
             private=any(order.intent == "private" for order in orders),
-            replaces=self._ids(told.replaces),
+            replaces=self._ids(memory.replaces),
             by_model=True,
         )
 
     def _ids(self, labels: Iterable[str]) -> tuple[uuid.UUID, ...]:
-        found: dict[uuid.UUID, None] = {}
+        ids: dict[uuid.UUID, None] = {}
         for label in labels:
             if (id_ := self._known.get(label)) is None:
                 self.dropped("unknown_memory")
             else:
-                found[id_] = None
-        return tuple(found)
+                ids[id_] = None
+        return tuple(ids)
 
-    def _understood_by(self, one: ShownTurn, summary: str) -> tuple[str, ...]:
-        """Earlier turns without which the statement says less: the one that asked, the one that opened the topic."""
-        topic = self.context.open_topics.get(one.turn.agent_id)
+    def _understood_by(self, shown_turn: ShownTurn, summary: str) -> tuple[str, ...]:
+        """Return the turns without which the statement says less: that which asked, that which opened the topic."""
+        topic = self.context.open_topics.get(shown_turn.turn.agent_id)
         opened = topic.turn_id if topic and stems(topic.text) & stems(summary) else None
-        return tuple(dict.fromkeys(id_ for id_ in (opened, one.asked_in) if id_ and id_ != one.turn.turn_id))
+        return tuple(
+            dict.fromkeys(id_ for id_ in (opened, shown_turn.asked_in) if id_ and id_ != shown_turn.turn.turn_id)
+        )
 
     def _is_user(self, word: str) -> bool:
         return word.casefold() in ("user", "the user", "i", "me", self.name.casefold())
 
-    def _entities(self, told: ToldMemory) -> tuple[Entity, ...]:
-        named = plain(f"{told.summary} {told.evidence}")
-        found: dict[str, Entity] = {}
-        for one in told.entities:
-            sort, _, text = one.partition(" ")
+    def _entities(self, memory: ToldMemory) -> tuple[Entity, ...]:
+        named = plain(f"{memory.summary} {memory.evidence}")
+        entities: dict[str, Entity] = {}
+        for entity in memory.entities:
+            sort, _, text = entity.partition(" ")
             if plain(text) in named and not self._is_user(text):
-                found.setdefault(text[:200], Entity.model_validate({"text": text[:200], "type": sort}))
-        return tuple(found.values())[:12]
+                entities.setdefault(text[:200], Entity.model_validate({"text": text[:200], "type": sort}))
+        return tuple(entities.values())[:12]
 
-    def _facts(self, told: ToldMemory, *, is_sure: bool) -> tuple[Fact, ...]:
+    def _facts(self, memory: ToldMemory, *, is_sure: bool) -> tuple[Fact, ...]:
         """Return what the memory says of whom. What its sentence does not say must not supersede what another one does,
         and what is over is no value."""
-        attribute = _FAVOURITE.sub("favorite_", "_".join(told.attribute.lower().split()))
-        if not (told.of and attribute and told.value):
+        attribute = _FAVOURITE.sub("favorite_", "_".join(memory.attribute.lower().split()))
+        if not (memory.of and attribute and memory.value):
             return ()
-        if told.ended or not stems(told.value) <= stems(f"{told.summary} {told.evidence}"):
+        if memory.ended or not stems(memory.value) <= stems(f"{memory.summary} {memory.evidence}"):
             return ()
         return (
             Fact(
-                entity=USER if self._is_user(told.of) else told.of[:200],
+                entity=USER if self._is_user(memory.of) else memory.of[:200],
                 verb=attribute.replace("_", " ")[:100],
-                object=told.value[:300],
+                object=memory.value[:300],
                 attribute=attribute if is_sure and _ATTRIBUTE.fullmatch(attribute) else None,
             ),
         )
 
-    def _forgetting(self, told: ToldForgetting, by_turn: Items) -> ForgetRequest | None:
+    def _forgetting(self, forgetting: ToldForgetting, by_turn: Items) -> ForgetRequest | None:
         """Return a request to forget, which is the user's order: it must be quoted, and say which known memories it
         means, unless rules heard it too or are deaf to its language."""
-        one = self._open.get(told.turn)
-        if one is None or not told.what:
+        shown_turn = self._open.get(forgetting.turn)
+        if shown_turn is None or not forgetting.what:
             return None
-        said = one.in_own_words()
-        known = self._ids(label for label in told.known if label.lower() != _ALL)
-        everything = any(label.lower() == _ALL for label in told.known)
-        named = bool(known) or everything
-        wishes = [order for order in orders_of(said) if order.intent == "forget"]
-        if not (named or wishes or not one.is_english) or not is_quoted(told.evidence, said):
+        own_text = shown_turn.in_own_words()
+        known_ids = self._ids(label for label in forgetting.known if label.lower() != _ALL)
+        everything = any(label.lower() == _ALL for label in forgetting.known)
+        named = bool(known_ids) or everything
+        forget_orders = [order for order in orders_of(own_text) if order.intent == "forget"]
+        if not (named or forget_orders or not shown_turn.is_english) or not is_quoted(forgetting.evidence, own_text):
             self.dropped("nothing_to_forget")
             return None
-        if len(by_turn[one.turn.turn_id]) >= MAX_ITEMS_A_TURN:
+        if len(by_turn[shown_turn.turn.turn_id]) >= MAX_ITEMS_A_TURN:
             self.dropped("too_many")
             return None
         return ForgetRequest(
-            turn_id=one.turn.turn_id,
+            turn_id=shown_turn.turn.turn_id,
             ordinal=0,
-            what=told.what[:MAX_SUMMARY_CHARS],
+            what=forgetting.what[:MAX_SUMMARY_CHARS],
             scope="all" if everything else "thing",
-            known=known,
-            doubtful=not named and bool(wishes) and all(wish.doubtful for wish in wishes),
+            known=known_ids,
+            doubtful=not named and bool(forget_orders) and all(order.doubtful for order in forget_orders),
         )
 
     def _overlooked(
@@ -274,10 +278,10 @@ class Reading:
                 yield order
 
 
-def _is_of(order: Order, evidence: str, said: str) -> bool:
+def _is_of(order: Order, evidence: str, own_text: str) -> bool:
     """Return whether a quotation is of what an order is about: its object, or what was said before it."""
     if order.reaches_back:
-        return 0 <= said.find(evidence) < order.start
+        return 0 <= own_text.find(evidence) < order.start
     about, quoted = plain(order.object_text), plain(evidence)
     return quoted in about or (bool(about) and about in quoted) or len(stems(about) & stems(quoted)) > 1
 
@@ -290,13 +294,13 @@ def _dated(summary: str, when: datetime | None) -> str:
     return f"{summary[: relative.end()]} [{when.day} {when:%B %Y}]{summary[relative.end() :]}"[:MAX_SUMMARY_CHARS]
 
 
-def _moment(told: str, said_at: datetime) -> datetime | None:
+def _moment(written: str, said_at: datetime) -> datetime | None:
     """Return when it happened, in the zone of who said it: noon of a day, or of the first of a month or year; None for
     what is no date or too far away to be meant."""
-    found = _WHEN.fullmatch(told)
-    if found is None:
+    match = _WHEN.fullmatch(written)
+    if match is None:
         return None
-    year, month, day = (int(part) if part else 1 for part in found.groups())
+    year, month, day = (int(part) if part else 1 for part in match.groups())
     try:
         moment = datetime.combine(date(year, month, day), time(12), tzinfo=said_at.tzinfo)
         return moment if said_at - _PAST <= moment <= said_at + _FUTURE else None

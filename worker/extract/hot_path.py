@@ -41,27 +41,29 @@ class WithHotPath:
     def extract(self, turns: Sequence[AdmittedTurn], context: Context) -> Extraction:
         """Return what the extractor finds in the turns, and what the hot path noted of them beside it."""
         extraction = self._extractor.extract(turns, context)
-        if all(one.turn.candidate is None for one in turns):
+        if all(admitted.turn.candidate is None for admitted in turns):
             return extraction
         items: list[Candidate | ForgetRequest] = []
-        for one in turns:
-            mine = [item for item in extraction.items if item.turn_id == one.turn.turn_id]
-            if one.admission.action is not AdmissionAction.SKIP:
-                mine += self._noted(one.turn, mine)
+        for admitted in turns:
+            mine = [item for item in extraction.items if item.turn_id == admitted.turn.turn_id]
+            if admitted.admission.action is not AdmissionAction.SKIP:
+                mine += self._noted(admitted.turn, mine)
             items += mine
         return extraction.model_copy(update={"items": tuple(items)})
 
-    def _noted(self, turn: Turn, found: Sequence[Candidate | ForgetRequest]) -> list[Candidate]:
+    def _noted(self, turn: Turn, extracted: Sequence[Candidate | ForgetRequest]) -> list[Candidate]:
         noted = turn.candidate
         summary = " ".join(noted.summary.split())[:MAX_SUMMARY_CHARS] if noted else ""
         if noted is None or not share_said(summary, turn.text_of("user")) >= _BORNE_OUT:
             return []
-        if any(isinstance(one, ForgetRequest) or share_said(summary, one.summary) >= _BORNE_OUT for one in found):
+        if any(
+            isinstance(item, ForgetRequest) or share_said(summary, item.summary) >= _BORNE_OUT for item in extracted
+        ):
             return []
         return [
             Candidate(
                 turn_id=turn.turn_id,
-                ordinal=len(found),
+                ordinal=len(extracted),
                 type=MemoryType(noted.type),
                 kind=Kind.USER_FACT,
                 category=noted.category if noted.category in self._categories else self._categories[-1],

@@ -63,12 +63,12 @@ class ModelExtractor:
                 the rules do not answer instead.
             LLMRefused: the provider will never answer.
         """
-        if all(one.admission.action is AdmissionAction.SKIP for one in turns):
+        if all(admitted.admission.action is AdmissionAction.SKIP for admitted in turns):
             return Extraction(model=self._llm.name, open_topics=tuple(context.open_topics.values()))
         if context.preferences.consent == "withdrawn":
             return self._rules.extract(turns, context)
         shown = show(turns, context, self._policy)
-        if not any(one.open and one.said_by("user") for one in shown):
+        if not any(shown_turn.open and shown_turn.said_by("user") for shown_turn in shown):
             return self._by_rules(turns, context)
         reading = self._reading(shown, context, self._orders(turns, context))
         try:
@@ -97,18 +97,18 @@ class ModelExtractor:
             return self._llm.complete(asked + _SHORTER, Answer)
 
     def _by_rules(self, turns: Sequence[AdmittedTurn], context: Context) -> Extraction:
-        by_rules = self._rules.extract([_as_rules_admit(one) for one in turns], context)
+        by_rules = self._rules.extract([_as_rules_admit(admitted) for admitted in turns], context)
         return by_rules.model_copy(update={"open_topics": tuple(context.open_topics.values())})
 
     def _orders(self, turns: Sequence[AdmittedTurn], context: Context) -> dict[str, list[Candidate | ForgetRequest]]:
         """Return what the rules make of the turns in which the user orders something of the memory, or attaches
         something."""
-        ordering = [one for one in turns if one.turn.attachments or _orders_something(one)]
-        found: dict[str, list[Candidate | ForgetRequest]] = {}
+        ordering = [admitted for admitted in turns if admitted.turn.attachments or _orders_something(admitted)]
+        by_turn: dict[str, list[Candidate | ForgetRequest]] = {}
         if ordering:
             for item in self._rules.extract(ordering, context).items:
-                found.setdefault(item.turn_id, []).append(item)
-        return found
+                by_turn.setdefault(item.turn_id, []).append(item)
+        return by_turn
 
     def _reading(
         self,
@@ -116,19 +116,19 @@ class ModelExtractor:
         context: Context,
         orders: Mapping[str, Sequence[Candidate | ForgetRequest]],
     ) -> Reading:
-        told = next((name for one in reversed(shown) if (name := one.turn.user_name())), None)
-        name = " ".join((told or context.name or NAMELESS).split())[:_MAX_NAME_CHARS]
+        user_name = next((name for shown_turn in reversed(shown) if (name := shown_turn.turn.user_name())), None)
+        name = " ".join((user_name or context.name or NAMELESS).split())[:_MAX_NAME_CHARS]
         return Reading(shown, context, name or NAMELESS, self._categories, orders, self._dropped)
 
 
-def _orders_something(one: AdmittedTurn) -> bool:
-    if one.admission.action is AdmissionAction.SKIP:
+def _orders_something(admitted: AdmittedTurn) -> bool:
+    if admitted.admission.action is AdmissionAction.SKIP:
         return False
-    return any(orders_of(message.content) for message in one.turn.messages if message.role == "user")
+    return any(orders_of(message.content) for message in admitted.turn.messages if message.role == "user")
 
 
-def _as_rules_admit(one: AdmittedTurn) -> AdmittedTurn:
+def _as_rules_admit(admitted: AdmittedTurn) -> AdmittedTurn:
     """Return the turn as it was admitted if no model read it: what may tell something only to a model is skipped."""
-    if MAY_TELL not in one.admission.reasons:
-        return one
-    return AdmittedTurn(one.turn, Admission(action=AdmissionAction.SKIP, reasons=("nothing_personal",)))
+    if MAY_TELL not in admitted.admission.reasons:
+        return admitted
+    return AdmittedTurn(admitted.turn, Admission(action=AdmissionAction.SKIP, reasons=("nothing_personal",)))

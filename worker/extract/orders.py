@@ -33,8 +33,8 @@ def instruction(parsed: Parsed, notes: Sequence[Note], name: str) -> str | None:
     called = called_in(parsed)
     if called:
         return f"{name} wants to be called {called}."
-    told = Parsed(tuple(replace(t, text=_ASSISTANTS.get(t.lower, t.text)) for t in parsed.tokens), parsed.names)
-    rest = retold(told, Narrator(name, named=True), notes).rstrip(".! ")
+    reworded = Parsed(tuple(replace(t, text=_ASSISTANTS.get(t.lower, t.text)) for t in parsed.tokens), parsed.names)
+    rest = retold(reworded, Narrator(name, named=True), notes).rstrip(".! ")
     words = rest.split()
     while words and words[0].lower().strip(",") in _POLITE:
         words.pop(0)
@@ -54,9 +54,9 @@ def instruction(parsed: Parsed, notes: Sequence[Note], name: str) -> str | None:
 def called_in(parsed: Parsed) -> str | None:
     """Return the name in "call me Max"."""
     tokens = parsed.tokens
-    for place in range(len(tokens) - 2):
-        if tokens[place].lower == "call" and tokens[place + 1].lower == "me" and tokens[place + 2].text[:1].isupper():
-            return tokens[place + 2].text
+    for index in range(len(tokens) - 2):
+        if tokens[index].lower == "call" and tokens[index + 1].lower == "me" and tokens[index + 2].text[:1].isupper():
+            return tokens[index + 2].text
     return None
 
 
@@ -66,12 +66,12 @@ def name_told(item: Statement | Forgetting) -> str | None:
         return None
     if item.manner == "called":
         return item.words
-    for one in item.utterances:
-        if one.parsed is None or one.of_others:
+    for utterance in item.utterances:
+        if utterance.parsed is None or utterance.of_others:
             continue
-        if item.manner == "instruction" and (called := called_in(one.parsed)):
+        if item.manner == "instruction" and (called := called_in(utterance.parsed)):
             return called
-        if name := introduced_in(one.part):
+        if name := introduced_in(utterance.part):
             return name
     return None
 

@@ -87,26 +87,26 @@ class RulesExtractor:
         for heard in heard_in(turns, questions):
             by_turn.setdefault(heard.turn.turn_id, []).extend(statements_of(heard))
         name = context.name
-        found: list[Candidate | ForgetRequest] = []
+        extracted: list[Candidate | ForgetRequest] = []
         for admitted in turns:
             turn = admitted.turn
             stated = by_turn.get(turn.turn_id, [])
-            told = next((n for item in stated if (n := name_told(item))), None)
-            called = turn.user_name() or told or name or NAMELESS
+            introduced = next((n for item in stated if (n := name_told(item))), None)
+            called = turn.user_name() or introduced or name or NAMELESS
             items = self._items(_not_introducing(stated, turn), called)
             if admitted.admission.action is not AdmissionAction.SKIP:
                 items += self._pointers(turn, called, len(items))
-            found += items
+            extracted += items
             name = _name_kept(items) or name
-        return Extraction(items=tuple(found), model=VERSION)
+        return Extraction(items=tuple(extracted), model=VERSION)
 
     def _items(self, stated: Sequence[Statement | Forgetting], name: str) -> list[Candidate | ForgetRequest]:
         items: list[Candidate | ForgetRequest] = []
-        for one in stated[:_MAX_ITEMS_A_TURN]:
+        for statement in stated[:_MAX_ITEMS_A_TURN]:
             item = (
-                self._forgetting(one, name, len(items))
-                if isinstance(one, Forgetting)
-                else self._candidate(one, name, len(items))
+                self._forgetting(statement, name, len(items))
+                if isinstance(statement, Forgetting)
+                else self._candidate(statement, name, len(items))
             )
             if isinstance(item, Candidate) and any(
                 isinstance(i, Candidate) and i.summary == item.summary for i in items
@@ -115,58 +115,62 @@ class RulesExtractor:
             items.append(item)
         return items
 
-    def _forgetting(self, said: Forgetting, name: str, ordinal: int) -> ForgetRequest:
-        what: str | None = None
-        if said.utterance.language == ENGLISH and not said.is_all and not said.is_just_said:
-            (parsed,) = language.parse([said.text])
-            what = narrated(parsed, Narrator(name))
+    def _forgetting(self, forgetting: Forgetting, name: str, ordinal: int) -> ForgetRequest:
+        object_text: str | None = None
+        if forgetting.utterance.language == ENGLISH and not forgetting.is_all and not forgetting.is_just_said:
+            (parsed,) = language.parse([forgetting.text])
+            object_text = narrated(parsed, Narrator(name))
         return ForgetRequest(
-            turn_id=said.utterance.turn.turn_id,
+            turn_id=forgetting.utterance.turn.turn_id,
             ordinal=ordinal,
-            what=_sentence(what or said.text).rstrip("."),
-            scope="all" if said.is_all else "thing",
-            doubtful=said.is_doubtful,
-            just_said=said.is_just_said,
-            said_at=said.utterance.turn.occurred_at,
-            said_on=_told_on(said),
+            what=_sentence(object_text or forgetting.text).rstrip("."),
+            scope="all" if forgetting.is_all else "thing",
+            doubtful=forgetting.is_doubtful,
+            just_said=forgetting.is_just_said,
+            said_at=forgetting.utterance.turn.occurred_at,
+            said_on=_told_on(forgetting),
         )
 
-    def _candidate(self, said: Statement, name: str, ordinal: int) -> Candidate:
-        turn = said.last.turn
-        if introduced_in(said.last.part) == name:
+    def _candidate(self, statement: Statement, name: str, ordinal: int) -> Candidate:
+        turn = statement.last.turn
+        if introduced_in(statement.last.part) == name:
             name = NAMELESS
-        parts = _parts(said)
-        notes = [_notes(said, one, part) for one, part in parts]
-        text = " ".join(part.text_of(range(len(part.tokens))) for _, part in parts) or said.words or said.last.text
-        told = _told(said, parts, notes, name)
-        summary = _with_note(told or _quoted(said, name), said.shared)
-        moments = [note.when.at for some in notes for note in some if note.when is not None]
-        past = any(part.is_past() for _, part in parts)
+        parses = _parses_of(statement)
+        notes = [_notes(statement, utterance, part) for utterance, part in parses]
+        text = (
+            " ".join(part.text_of(range(len(part.tokens))) for _, part in parses)
+            or statement.words
+            or statement.last.text
+        )
+        retold = _told(statement, parses, notes, name)
+        summary = _with_note(retold or _quoted(statement, name), statement.shared)
+        moments = [note.when.at for parse_notes in notes for note in parse_notes if note.when is not None]
+        past = any(part.is_past() for _, part in parses)
         kind, type_ = kind_of(text), type_of(text, dated=bool(moments), past=past)
-        if said.manner == "answer":
+        if statement.manner == "answer":
             type_ = MemoryType.SEMANTIC
-        elif said.manner == "called" or (said.manner == "instruction" and "wants to be called" in summary):
+        elif statement.manner == "called" or (statement.manner == "instruction" and "wants to be called" in summary):
             kind, type_ = Kind.USER_PREFERENCE, MemoryType.SEMANTIC
-        elif said.manner == "instruction":
+        elif statement.manner == "instruction":
             kind, type_ = Kind.AGENT_PROCEDURE, MemoryType.PROCEDURAL
-        elif said.manner == "reminder":
+        elif statement.manner == "reminder":
             kind, type_ = Kind.PROACTIVE_ACTION, MemoryType.EPISODIC
-        facts = _facts(said, parts, text)
+        facts = _facts(statement, parses, text)
         if any(fact.attribute for fact in facts) and type_ is MemoryType.EPISODIC and not moments:
             type_ = MemoryType.SEMANTIC
-        topics = topics_of(text + (" " + said.asked.text if said.asked else ""))
+        topics = topics_of(text + (" " + statement.asked.text if statement.asked else ""))
         valence, intensity = affect.affect_of(text)
-        confidence = _ANSWERED if said.manner == "answer" else _HEDGED if is_hedged(text) else _STATED
+        confidence = _ANSWERED if statement.manner == "answer" else _HEDGED if is_hedged(text) else _STATED
         return Candidate(
             turn_id=turn.turn_id,
             ordinal=ordinal,
-            context_turn_ids=(said.asked.turn_id,) if said.asked and said.asked.turn_id else (),
+            context_turn_ids=(statement.asked.turn_id,) if statement.asked and statement.asked.turn_id else (),
             type=type_,
             kind=kind,
             category=category_of(topics, self._categories),
             summary=summary,
             tags=topics or ("personal",),
-            entities=_entities(parts, notes, name),
+            entities=_entities(parses, notes, name),
             facts=facts,
             source=turn.source,
             valence=valence,
@@ -174,26 +178,31 @@ class RulesExtractor:
             confidence=round(confidence * SOURCE_CONFIDENCE[turn.source], 3),
             occurred_at=moments[0] if len(moments) == 1 else turn.occurred_at,
             said_at=turn.occurred_at,
-            explicit=said.explicit,
-            private=said.private,
-            pinned=said.pinned,
+            explicit=statement.explicit,
+            private=statement.private,
+            pinned=statement.pinned,
             # What another says stands beside what the user said, and takes the place of nothing.
-            certainty=Certainty.SUPPOSITION if any(one.of_others for one in said.utterances) else Certainty.FACT,
-            change=Change.CORRECTS if said.manner == "correction" else Change.NONE,
-            only_as_news=said.only_as_news,
-            news=max((judged(one).news for one in said.utterances if one.parsed is not None), default=0.0),
-            quoted=told is None,
-            language=said.last.language,
+            certainty=Certainty.SUPPOSITION
+            if any(utterance.of_others for utterance in statement.utterances)
+            else Certainty.FACT,
+            change=Change.CORRECTS if statement.manner == "correction" else Change.NONE,
+            only_as_news=statement.only_as_news,
+            news=max(
+                (judged(utterance).news for utterance in statement.utterances if utterance.parsed is not None),
+                default=0.0,
+            ),
+            quoted=retold is None,
+            language=statement.last.language,
         )
 
     def _pointers(self, turn: Turn, name: str, ordinal: int) -> list[Candidate]:
-        found = []
+        candidates = []
         for number, attachment in enumerate(turn.attachments[:10]):
             sort = {"image": "an image", "audio": "a recording", "video": "a video"}.get(
                 attachment.media_type.partition("/")[0], "a document"
             )
             title = f' titled "{attachment.title}"' if attachment.title else ""
-            found.append(
+            candidates.append(
                 Candidate(
                     turn_id=turn.turn_id,
                     ordinal=ordinal + number,
@@ -208,14 +217,14 @@ class RulesExtractor:
                     said_at=turn.occurred_at,
                 )
             )
-        return found
+        return candidates
 
 
-def _told_on(said: Forgetting) -> date | None:
+def _told_on(forgetting: Forgetting) -> date | None:
     """Return the day on which a wish says that something was told: "the thing I said last Monday"."""
-    text, moment = said.utterance.text, said.utterance.turn.occurred_at
+    text, moment = forgetting.utterance.text, forgetting.utterance.turn.occurred_at
     match = _TOLD_BEFORE.search(text)
-    if match is None or said.is_all or said.is_just_said:
+    if match is None or forgetting.is_all or forgetting.is_just_said:
         return None
     dates = find_dates(text[match.end() :], moment, lambda _place: Looks.BACK)
     days = [when for when in dates if when.span.granularity == "day" and when.lead <= 1]
@@ -230,77 +239,77 @@ def _name_kept(items: Sequence[Candidate | ForgetRequest]) -> str | None:
 
 def _not_introducing(stated: Sequence[Statement | Forgetting], turn: Turn) -> list[Statement | Forgetting]:
     """Return what was stated but for an introduction by the name that the messages carry anyway."""
-    known = turn.user_name()
+    user_name = turn.user_name()
     return [
-        one
-        for one in stated
-        if known is None or not isinstance(one, Statement) or introduced_in(one.last.part, known) != known
+        item
+        for item in stated
+        if user_name is None or not isinstance(item, Statement) or introduced_in(item.last.part, user_name) != user_name
     ]
 
 
-Parts = list[tuple[Utterance, Parsed]]
+Parses = list[tuple[Utterance, Parsed]]
 
 
-def _parts(said: Statement) -> Parts:
+def _parses_of(statement: Statement) -> Parses:
     """Return the utterances of a statement, each with what of its parse is to be told; of an order, what it is
     about."""
-    if said.last.language != ENGLISH:
+    if statement.last.language != ENGLISH:
         return []
-    if said.words is not None:
-        (parsed,) = language.parse([said.words])
-        return [(said.last, parsed)]
-    return [(one, part) for one in said.utterances if (part := one.part) is not None]
+    if statement.words is not None:
+        (parsed,) = language.parse([statement.words])
+        return [(statement.last, parsed)]
+    return [(utterance, part) for utterance in statement.utterances if (part := utterance.part) is not None]
 
 
-def _notes(said: Statement, one: Utterance, part: Parsed) -> tuple[Note, ...]:
-    if said.words is not None:
-        return notes_of(part, part.text_of(range(len(part.tokens))), one.turn.occurred_at)
-    return one.notes
+def _notes(statement: Statement, utterance: Utterance, part: Parsed) -> tuple[Note, ...]:
+    if statement.words is not None:
+        return notes_of(part, part.text_of(range(len(part.tokens))), utterance.turn.occurred_at)
+    return utterance.notes
 
 
-def _told(said: Statement, parts: Parts, notes: Sequence[tuple[Note, ...]], name: str) -> str | None:
+def _told(statement: Statement, parses: Parses, notes: Sequence[tuple[Note, ...]], name: str) -> str | None:
     """Return a statement told of its speaker, None where it is to be quoted."""
-    if said.manner in ("called", "instruction", "reminder"):
-        return _order_told(said, parts, notes, name)
+    if statement.manner in ("called", "instruction", "reminder"):
+        return _order_told(statement, parses, notes, name)
     if (
-        said.manner == "answer"
-        or said.quote
-        or any(one.of_others or is_of_several(part) for one, part in parts)
-        or not parts
+        statement.manner == "answer"
+        or statement.quote
+        or any(utterance.of_others or is_of_several(part) for utterance, part in parses)
+        or not parses
     ):
         return None
-    assistant = said.last.other
+    assistant = statement.last.other
     narrator = Narrator(name, assistant)
     pieces = []
-    for place, ((_, parsed), some) in enumerate(zip(parts, notes, strict=True)):
-        piece = narrated(parsed, narrator, some, _reference(parsed, said.refers.get(place), name))
+    for index, ((_, parsed), parse_notes) in enumerate(zip(parses, notes, strict=True)):
+        piece = narrated(parsed, narrator, parse_notes, _reference(parsed, statement.refers.get(index), name))
         if piece is None:
             return None
         pieces.append(_ended(piece[:1].upper() + piece[1:]))
     summary = _sentence(" ".join(pieces))
-    heard = " ".join(one.spelt.plain for one, _ in parts)
+    heard = " ".join(utterance.spelt.plain for utterance, _ in parses)
     names = (
         name,
         assistant or "",
-        *(person.phrase for person in said.refers.values()),
-        *(n.text for some in notes for n in some),
+        *(person.phrase for person in statement.refers.values()),
+        *(n.text for parse_notes in notes for n in parse_notes),
     )
-    if not is_faithful(summary, f"{heard} {said.words or ''}", names):
+    if not is_faithful(summary, f"{heard} {statement.words or ''}", names):
         return None
-    return f'{summary.rstrip(".! ")} (asked "{said.asked.text}").' if said.asked else summary
+    return f'{summary.rstrip(".! ")} (asked "{statement.asked.text}").' if statement.asked else summary
 
 
-def _order_told(said: Statement, parts: Parts, notes: Sequence[tuple[Note, ...]], name: str) -> str | None:
-    if said.manner == "called":
-        return f"{name} wants to be called {said.words}."
-    if said.quote or not parts:
+def _order_told(statement: Statement, parses: Parses, notes: Sequence[tuple[Note, ...]], name: str) -> str | None:
+    if statement.manner == "called":
+        return f"{name} wants to be called {statement.words}."
+    if statement.quote or not parses:
         return None
-    written = instruction if said.manner == "instruction" else reminder
-    return written(parts[0][1], notes[0], name)
+    written = instruction if statement.manner == "instruction" else reminder
+    return written(parses[0][1], notes[0], name)
 
 
 def _reference(parsed: Parsed, person: Person | None, name: str) -> dict[int, str]:
-    """By place: the name of whom a pronoun stands for."""
+    """Return, by the index of its token, the name of whom a pronoun stands for."""
     pointer = pointer_of(parsed)
     if person is None or pointer is None:
         return {}
@@ -317,56 +326,62 @@ def _with_note(summary: str, shared: str | None) -> str:
     return longer if shared and len(longer) <= MAX_SUMMARY_CHARS else summary
 
 
-def _quoted(said: Statement, name: str) -> str:
+def _quoted(statement: Statement, name: str) -> str:
     """Return a statement in the speaker's own words, with its dates in brackets and the question that it answers."""
-    words = said.words or _as_typed(said)
-    who = "the user" if name == NAMELESS and said.asked else name
-    opening = f'Asked "{said.asked.text}", {who} said: ' if said.asked else f"{who}: "
+    words = statement.words or _as_typed(statement)
+    who = "the user" if name == NAMELESS and statement.asked else name
+    opening = f'Asked "{statement.asked.text}", {who} said: ' if statement.asked else f"{who}: "
     summary = f'{opening}"{_ended(words.strip())}"'
     summary = summary[:1].upper() + summary[1:]
     return summary if len(summary) <= MAX_SUMMARY_CHARS else summary[: MAX_SUMMARY_CHARS - 2].rsplit(" ", 1)[0] + '…"'
 
 
-def _as_typed(said: Statement) -> str:
+def _as_typed(statement: Statement) -> str:
     pieces = []
-    for one in said.utterances:
-        text = " ".join(one.text.split())
-        moved = {note.end: one.spelt.typed(note.end + one.shift) for note in one.notes}
-        text = with_notes(text, one.notes, moved)
+    for utterance in statement.utterances:
+        text = " ".join(utterance.text.split())
+        moved = {note.end: utterance.spelt.typed(note.end + utterance.shift) for note in utterance.notes}
+        text = with_notes(text, utterance.notes, moved)
         pieces.append(text)
     return " ".join(_ended(piece) if number < len(pieces) - 1 else piece for number, piece in enumerate(pieces))
 
 
-def _facts(said: Statement, parts: Parts, text: str) -> tuple[Fact, ...]:
-    if said.manner == "reminder":
+def _facts(statement: Statement, parses: Parses, text: str) -> tuple[Fact, ...]:
+    if statement.manner == "reminder":
         return (Fact(entity=USER, verb="wants to be reminded", object=text[:300]),) if text.strip() else ()
-    if said.last.language != ENGLISH:
+    if statement.last.language != ENGLISH:
         return ()
-    if said.manner in ("instruction", "called"):
-        called = said.words if said.manner == "called" else called_in(parts[0][1]) if parts and not said.quote else None
+    if statement.manner in ("instruction", "called"):
+        called = (
+            statement.words
+            if statement.manner == "called"
+            else called_in(parses[0][1])
+            if parses and not statement.quote
+            else None
+        )
         return (
             (Fact(entity=USER, verb="wants to be called", object=called[:300], attribute="preferred_name"),)
             if called
             else ()
         )
-    if said.manner == "answer" or any(one.of_others for one, _ in parts):
+    if statement.manner == "answer" or any(utterance.of_others for utterance, _ in parses):
         return ()
-    found: list[Fact] = []
-    for _, parsed in parts:
-        found += attribute_facts(parsed)
-    valued = {fact.entity for fact in found}
-    for _, parsed in parts:
-        found += [fact for fact in triples_of(parsed) if fact.entity not in valued]
-    return tuple(dict.fromkeys(found))[:8]
+    facts: list[Fact] = []
+    for _, parsed in parses:
+        facts += attribute_facts(parsed)
+    valued = {fact.entity for fact in facts}
+    for _, parsed in parses:
+        facts += [fact for fact in triples_of(parsed) if fact.entity not in valued]
+    return tuple(dict.fromkeys(facts))[:8]
 
 
-def _entities(parts: Parts, notes: Sequence[tuple[Note, ...]], name: str) -> tuple[Entity, ...]:
-    found: dict[str, Entity] = {}
-    for (_, parsed), some in zip(parts, notes, strict=True):
-        for entity in entities_of(parsed, some):
+def _entities(parses: Parses, notes: Sequence[tuple[Note, ...]], name: str) -> tuple[Entity, ...]:
+    entities: dict[str, Entity] = {}
+    for (_, parsed), parse_notes in zip(parses, notes, strict=True):
+        for entity in entities_of(parsed, parse_notes):
             if entity.text != name:
-                found.setdefault(entity.text, entity)
-    return tuple(found.values())[:12]
+                entities.setdefault(entity.text, entity)
+    return tuple(entities.values())[:12]
 
 
 def _ended(text: str) -> str:

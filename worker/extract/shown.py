@@ -67,14 +67,14 @@ class ShownTurn:
 def show(turns: Sequence[AdmittedTurn], context: Context, policy: Policy) -> list[ShownTurn]:
     """Return the turns as a model may see them: without secrets, and without those that are off the record."""
     share = MAX_SAID_CHARS // max(1, len(turns))
-    asked = {conversation: (one.text, one.turn_id) for conversation, one in context.questions.items()}
+    asked = {conversation: (earlier.text, earlier.turn_id) for conversation, earlier in context.questions.items()}
     shown: list[ShownTurn] = []
-    for one in turns:
-        turn = one.turn
+    for admitted in turns:
+        turn = admitted.turn
         before = asked.pop(turn.conversation_id, (None, None))
-        if _NEVER_SHOWN & set(one.admission.reasons):
+        if _NEVER_SHOWN & set(admitted.admission.reasons):
             continue
-        is_open = one.admission.action is not AdmissionAction.SKIP
+        is_open = admitted.admission.action is not AdmissionAction.SKIP
         lines = tuple(_lines(turn, share, is_open, policy))
         question, asked_in = _question(lines, *before)
         shown.append(ShownTurn(f"T{len(shown) + 1}", turn, is_open, lines, question, asked_in))
@@ -92,16 +92,16 @@ def _question(lines: Sequence[Line], question: str | None, asked_in: str | None)
 
 
 def _lines(turn: Turn, share: int, is_open: bool, policy: Policy) -> Iterator[Line]:
-    left = share
+    remaining = share
     for message in turn.messages:
-        if message.role not in ("user", "assistant") or left <= 0:
+        if message.role not in ("user", "assistant") or remaining <= 0:
             continue
         screening = screen(message.content, policy)
         if screening.verdict is Verdict.REFUSE:
             continue
         most = _MAX_ASSISTANT_CHARS if message.role == "assistant" else _MAX_USER_CHARS
-        text = _cut(screening.text.strip(), min(left, most if is_open else _MAX_CONTEXT_CHARS))
-        left -= len(text)
+        text = _cut(screening.text.strip(), min(remaining, most if is_open else _MAX_CONTEXT_CHARS))
+        remaining -= len(text)
         if text:
             yield Line(message.role, text, own_words(screening.text) if message.role == "user" else "")
 
@@ -122,44 +122,48 @@ def written(shown: Sequence[ShownTurn], context: Context, name: str) -> str:
     lines = [f"The user is called {quoted(name)}."]
     if context.known:
         lines.append("Known:")
-    for number, known in enumerate(context.known, start=1):
-        said_on = known.said_at.astimezone(zone or shown[-1].turn.occurred_at.tzinfo)
-        lines.append(f"K{number}, said {_day(said_on)}: {quoted(_cut(known.summary, _MAX_KNOWN_CHARS))}")
-    agents = {one.turn.agent_id for one in shown if one.open}
+    for number, memory in enumerate(context.known, start=1):
+        said_on = memory.said_at.astimezone(zone or shown[-1].turn.occurred_at.tzinfo)
+        lines.append(f"K{number}, said {_day(said_on)}: {quoted(_cut(memory.summary, _MAX_KNOWN_CHARS))}")
+    agents = {shown_turn.turn.agent_id for shown_turn in shown if shown_turn.open}
     for agent, topic in context.open_topics.items():
         if agent in agents:
-            labels = ", ".join(one.label for one in shown if one.turn.agent_id == agent)
+            labels = ", ".join(shown_turn.label for shown_turn in shown if shown_turn.turn.agent_id == agent)
             lines.append(f"Open topic before {labels}: {quoted(topic.text)}")
-    before = {one.turn_id for one in context.recent}
-    for conversation in dict.fromkeys(one.turn.conversation_id for one in shown):
+    before = {recent_turn.turn_id for recent_turn in context.recent}
+    for conversation in dict.fromkeys(shown_turn.turn.conversation_id for shown_turn in shown):
         lines += _before(conversation, shown, context, zone)
-    for one in shown:
-        lines += _turn(one, zone, asked_above=one.asked_in in before)
+    for shown_turn in shown:
+        lines += _turn(shown_turn, zone, asked_above=shown_turn.asked_in in before)
     return "\n".join(lines)
 
 
 def _before(conversation: str, shown: Sequence[ShownTurn], context: Context, zone: ZoneInfo | None) -> Iterator[str]:
-    recent = [one for one in context.recent if one.conversation_id == conversation]
+    recent = [recent_turn for recent_turn in context.recent if recent_turn.conversation_id == conversation]
     if not recent:
         return
-    labels = ", ".join(one.label for one in shown if one.turn.conversation_id == conversation)
+    labels = ", ".join(shown_turn.label for shown_turn in shown if shown_turn.turn.conversation_id == conversation)
     yield f"\nBefore {labels}, nothing is to be written of it:"
-    for one in recent:
-        at = one.said_at.astimezone(zone) if zone else one.said_at.astimezone(shown[0].turn.occurred_at.tzinfo)
+    for recent_turn in recent:
+        at = (
+            recent_turn.said_at.astimezone(zone)
+            if zone
+            else recent_turn.said_at.astimezone(shown[0].turn.occurred_at.tzinfo)
+        )
         yield f"({at:%A} {_day(at)}, {at:%H:%M})"
-        yield from (f"{role}: {quoted(text)}" for role, text in one.lines)
+        yield from (f"{role}: {quoted(text)}" for role, text in recent_turn.lines)
 
 
-def _turn(one: ShownTurn, zone: ZoneInfo | None, *, asked_above: bool) -> Iterator[str]:
-    at = one.turn.occurred_at.astimezone(zone) if zone else one.turn.occurred_at
-    other = "" if one.turn.source == "chat" else f", source {one.turn.source}"
+def _turn(shown_turn: ShownTurn, zone: ZoneInfo | None, *, asked_above: bool) -> Iterator[str]:
+    at = shown_turn.turn.occurred_at.astimezone(zone) if zone else shown_turn.turn.occurred_at
+    source = "" if shown_turn.turn.source == "chat" else f", source {shown_turn.turn.source}"
     yield (
-        f"\n{one.label}, {at:%A} {_day(at)}, {at:%H:%M}"
-        f"{other}{'' if one.open else ', context only: write nothing of it'}"
+        f"\n{shown_turn.label}, {at:%A} {_day(at)}, {at:%H:%M}"
+        f"{source}{'' if shown_turn.open else ', context only: write nothing of it'}"
     )
-    if one.asked_in and not asked_above:
-        yield f"assistant before: {quoted(one.question or '')}"
-    yield from (f"{line.role}: {quoted(line.text)}" for line in one.lines)
+    if shown_turn.asked_in and not asked_above:
+        yield f"assistant before: {quoted(shown_turn.question or '')}"
+    yield from (f"{line.role}: {quoted(line.text)}" for line in shown_turn.lines)
 
 
 def _day(at: datetime) -> str:

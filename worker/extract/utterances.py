@@ -131,9 +131,9 @@ class Heard:
 
 def question_of(text: str) -> str | None:
     """Return the question with which a text ends, if it ends with one."""
-    sentences = [one.text for one in split_sentences(prose_of(text[-1_000:]))]
-    for place in range(len(sentences) - 1, max(-1, len(sentences) - 3), -1):
-        question = sentences[place]
+    sentences = [sentence.text for sentence in split_sentences(prose_of(text[-1_000:]))]
+    for index in range(len(sentences) - 1, max(-1, len(sentences) - 3), -1):
+        question = sentences[index]
         if question.endswith("?") and 3 <= len(question) <= 300:
             return question
     return None
@@ -142,11 +142,11 @@ def question_of(text: str) -> str | None:
 def heard_in(turns: Sequence[AdmittedTurn], questions: Mapping[str, Question]) -> list[Heard]:
     """Return the user's messages of some turns, read; those of skipped turns are left out but for the question they
     answer."""
-    asked = {conversation: Asked(one.text, one.turn_id) for conversation, one in questions.items()}
-    found: list[Heard] = []
+    asked = {conversation: Asked(pending.text, pending.turn_id) for conversation, pending in questions.items()}
+    messages: list[Heard] = []
     for admitted in turns:
         turn = admitted.turn
-        for place, message in enumerate(turn.messages):
+        for number, message in enumerate(turn.messages):
             if message.role == "assistant":
                 question = question_of(message.content)
                 asked.pop(turn.conversation_id, None)
@@ -164,10 +164,10 @@ def heard_in(turns: Sequence[AdmittedTurn], questions: Mapping[str, Question]) -
             heard = Heard(
                 turn, message.content, before, spoken, tuple(order for order in orders if _is_obeyed(order, turn))
             )
-            heard.utterances = list(_cut(heard, place))
-            found.append(heard)
-    _parse([one for heard in found for one in heard.utterances], found)
-    return found
+            heard.utterances = list(_cut(heard, number))
+            messages.append(heard)
+    _parse([utterance for heard in messages for utterance in heard.utterances], messages)
+    return messages
 
 
 def _is_obeyed(order: Order, turn: Turn) -> bool:
@@ -181,7 +181,7 @@ def _is_obeyed(order: Order, turn: Turn) -> bool:
 
 
 def _glued(sentences: Iterable[Sentence], content: str, language: str) -> Iterator[Sentence]:
-    """Sentences that were cut where none ends: after an ordinal in German, after three dots before a small letter."""
+    """Join sentences cut where none ends: after an ordinal in German, after three dots before a small letter."""
     last: Sentence | None = None
     for sentence in sentences:
         if last is not None and (
@@ -197,10 +197,12 @@ def _glued(sentences: Iterable[Sentence], content: str, language: str) -> Iterat
         yield last
 
 
-def _cut(heard: Heard, place: int) -> Iterator[Utterance]:
+def _cut(heard: Heard, message_number: int) -> Iterator[Utterance]:
     content = heard.content
     unquoted, quotes = without_quotes(prose_of(content))
-    made_up = next((one for one in _MADE_UP.finditer(unquoted) if not _is_ordered(one.start(), heard.orders)), None)
+    made_up = next(
+        (match for match in _MADE_UP.finditer(unquoted) if not _is_ordered(match.start(), heard.orders)), None
+    )
     if made_up is not None:
         unquoted = unquoted[: made_up.start()]
     reported, drafted = list(reported_places(unquoted)), list(drafted_places(unquoted))
@@ -220,14 +222,14 @@ def _cut(heard: Heard, place: int) -> Iterator[Utterance]:
             spoken = language_of(piece.text, heard.language)
             others = any(start < until and piece.start < stop for start, stop in (*quotes, *reported, *drafted))
             yield Utterance(
-                heard.turn, place, number, piece.start, typed, spelt(" ".join(piece.text.split())),
+                heard.turn, message_number, number, piece.start, typed, spelt(" ".join(piece.text.split())),
                 heard.asked, orders, asks, others, spoken,
             )  # fmt: skip
 
 
-def _is_ordered(place: int, orders: Iterable[Order]) -> bool:
+def _is_ordered(position: int, orders: Iterable[Order]) -> bool:
     """Return whether a place stands in an order to the memory: "pretend I never told you"."""
-    return any(order.start <= place < order.end for order in orders)
+    return any(order.start <= position < order.end for order in orders)
 
 
 def _pieces(sentence: Sentence) -> Iterator[Sentence]:
@@ -247,54 +249,56 @@ def _pieces(sentence: Sentence) -> Iterator[Sentence]:
 
 def _parse(utterances: Sequence[Utterance], messages: Sequence[Heard]) -> None:
     """Put a parse to each English utterance, all in one call."""
-    english = [one for one in utterances if one.language == ENGLISH][: MAX_SENTENCES * max(1, len(messages))]
-    parses = dict(zip(map(id, english), language.parse([one.spelt.plain for one in english]), strict=True))
+    english = [utterance for utterance in utterances if utterance.language == ENGLISH][
+        : MAX_SENTENCES * max(1, len(messages))
+    ]
+    parses = dict(zip(map(id, english), language.parse([utterance.spelt.plain for utterance in english]), strict=True))
     for heard in messages:
         earlier: Span | None = None
-        for place, one in enumerate(heard.utterances):
-            heard.utterances[place] = read = _with_parse(one, parses.get(id(one)), earlier)
+        for index, utterance in enumerate(heard.utterances):
+            heard.utterances[index] = read = _with_parse(utterance, parses.get(id(utterance)), earlier)
             days = [
                 n.when.span for n in read.notes if n.when is not None and n.when.span.granularity in ("day", "month")
             ]
             earlier = days[-1] if days else earlier
 
 
-def with_part(one: Utterance, part: Parsed) -> Utterance:
+def with_part(utterance: Utterance, part: Parsed) -> Utterance:
     """Return an utterance of which only a part is told; where it is quoted after all, that part is."""
     text = part.text_of(range(len(part.tokens)))
-    whole = one.part.text_of(range(len(one.part.tokens))) if one.part is not None else ""
+    whole = utterance.part.text_of(range(len(utterance.part.tokens))) if utterance.part is not None else ""
     at = whole.find(text)
     if at < 0:
-        notes = notes_of(part, text, one.turn.occurred_at)
+        notes = notes_of(part, text, utterance.turn.occurred_at)
     else:
-        inside = (note for note in one.notes if at <= note.start and note.end <= at + len(text))
+        inside = (note for note in utterance.notes if at <= note.start and note.end <= at + len(text))
         notes = tuple(replace(n, start=n.start - at, end=n.end - at, lead=max(0, n.lead - at)) for n in inside)
-    return replace(one, text=text, spelt=Spelt(text), part=part, shift=0, notes=notes)
+    return replace(utterance, text=text, spelt=Spelt(text), part=part, shift=0, notes=notes)
 
 
-def without_order(one: Utterance, start: int, end: int) -> Utterance | None:
+def without_order(utterance: Utterance, start: int, end: int) -> Utterance | None:
     """Return what of an utterance stands between two places of its message (characters), None if that is next to
     nothing."""
-    if one.parsed is None:
+    if utterance.parsed is None:
         return None
-    typed = [one.start + one.spelt.typed(offset) for offset in offsets_of(one.parsed)]
-    inside = [place for place, at in enumerate(typed) if start <= at < end]
-    while inside and _IS_JOINT(one.parsed.tokens[inside[0]].lower):
+    typed = [utterance.start + utterance.spelt.typed(offset) for offset in offsets_of(utterance.parsed)]
+    inside = [index for index, at in enumerate(typed) if start <= at < end]
+    while inside and _IS_JOINT(utterance.parsed.tokens[inside[0]].lower):
         inside.pop(0)
-    while inside and _IS_JOINT(one.parsed.tokens[inside[-1]].lower):
+    while inside and _IS_JOINT(utterance.parsed.tokens[inside[-1]].lower):
         inside.pop()
     if len(inside) < _FEWEST_WORDS:
         return None
-    whole = replace(one, part=one.parsed, shift=0, orders=())
-    return with_part(whole, one.parsed.slice(inside[0], inside[-1] + 1))
+    whole = replace(utterance, part=utterance.parsed, shift=0, orders=())
+    return with_part(whole, utterance.parsed.slice(inside[0], inside[-1] + 1))
 
 
-def _with_parse(one: Utterance, parsed: Parsed | None, earlier: Span | None) -> Utterance:
+def _with_parse(utterance: Utterance, parsed: Parsed | None, earlier: Span | None) -> Utterance:
     if parsed is None:
-        return one
-    begin, end = fringe_of(parsed, one.other)
+        return utterance
+    begin, end = fringe_of(parsed, utterance.other)
     if begin == end:
-        return replace(one, parsed=parsed)
+        return replace(utterance, parsed=parsed)
     part = parsed.slice(begin, end)
-    notes = notes_of(part, part.text_of(range(len(part.tokens))), one.turn.occurred_at, earlier)
-    return replace(one, parsed=parsed, part=part, shift=offsets_of(parsed)[begin], notes=notes)
+    notes = notes_of(part, part.text_of(range(len(part.tokens))), utterance.turn.occurred_at, earlier)
+    return replace(utterance, parsed=parsed, part=part, shift=offsets_of(parsed)[begin], notes=notes)

@@ -68,62 +68,66 @@ _NO_AGE: Final = re.compile(
 _THOUGHT: Final = words("think thinks guess guesses bet hope hopes wonder know knows mean means sound sounds")
 
 
-def is_worth_keeping(one: Utterance) -> bool:  # noqa: PLR0911 (a list of reasons)
+def is_worth_keeping(utterance: Utterance) -> bool:  # noqa: PLR0911 (a list of reasons)
     """Return whether an utterance of the user's tells something of them or their people."""
-    text = _unannounced(one)
-    passing = one.part is not None and passes_with_the_moment(one.part)
-    if one.parsed is None or one.asks or passing or _NO_AGE.search(text):
+    text = _unannounced(utterance)
+    passing = utterance.part is not None and passes_with_the_moment(utterance.part)
+    if utterance.parsed is None or utterance.asks or passing or _NO_AGE.search(text):
         return False
-    if one.turn.source != "chat":
+    if utterance.turn.source != "chat":
         return len(text.split()) > 2
-    said = judged(one)
-    if said.whose in ("quoted", "fiction", "task") and said.whose_sure > _SURE and not _works_on_it(one.parsed):
+    judgement = judged(utterance)
+    if (
+        judgement.whose in ("quoted", "fiction", "task")
+        and judgement.whose_sure > _SURE
+        and not _works_on_it(utterance.parsed)
+    ):
         return False
-    question = one.asked.text if one.asked is not None and one.number < 2 else ""
+    question = utterance.asked.text if utterance.asked is not None and utterance.number < 2 else ""
     by_rules = relevance_of(text, after_question=asks_about_user(question), replying=asks(question))
     reasons = set(by_rules.reasons)
-    if said.worth < _least_worth(one):
+    if judgement.worth < _least_worth(utterance):
         return False
     if by_rules.worth_keeping and not reasons & _IDLE:
         return True
-    surely = said.worth >= _SURE_WORTH and said.whose == "own" and not reasons & _REACTIONS
+    surely = judgement.worth >= _SURE_WORTH and judgement.whose == "own" and not reasons & _REACTIONS
     if len(text.split()) < _FEWEST_WORDS or reasons & _IDLE or (reasons & _REMARKS and not surely):
         return False
-    sure = said.worth >= (_WORTH if speaks_of_self(one.parsed) else _WORTH_OF_OTHERS)
-    return sure or _is_of_life(one) or _tells_of_speaker(one.part or one.parsed)
+    sure = judgement.worth >= (_WORTH if speaks_of_self(utterance.parsed) else _WORTH_OF_OTHERS)
+    return sure or _is_of_life(utterance) or _tells_of_speaker(utterance.part or utterance.parsed)
 
 
-def _least_worth(one: Utterance) -> float:
+def _least_worth(utterance: Utterance) -> float:
     """Return what the head must find at least in an utterance, whatever the rules make of it: what names no person,
     number or day may be a saying, praise or a resolve that tells nothing ("We made great memories", "I won't give up"),
     unless it says what was done to what, or what somebody is ("I am a widow")."""
-    part = one.part
-    if part is None or any(note.when is not None for note in one.notes):
+    part = utterance.part
+    if part is None or any(note.when is not None for note in utterance.notes):
         return 0.0
-    telling = telling_words(one)
+    telling = telling_words(utterance)
     if telling is None or _is_done(part) or _is_said_to_be(part):
         return 0.0
     return _FEW if len(telling) < _FEWEST_TELLING else _VAGUE
 
 
-def telling_words(one: Utterance) -> frozenset[str] | None:
+def telling_words(utterance: Utterance) -> frozenset[str] | None:
     """Return the words of an utterance that say more than all talk does, None where it names somebody or a number."""
-    part = one.part
+    part = utterance.part
     if part is None:
         return frozenset()
     wording = read(part.text_of(range(len(part.tokens))))
-    if wording.quantities or any(not _calls(name, one.other) for name in part.names):
+    if wording.quantities or any(not _calls(name, utterance.other) for name in part.names):
         return None
-    return wording.words - _SAYS_LITTLE - contents((one.other or "").lower().split())
+    return wording.words - _SAYS_LITTLE - contents((utterance.other or "").lower().split())
 
 
-def tells_nothing(one: Utterance) -> bool:
+def tells_nothing(utterance: Utterance) -> bool:
     """Return whether an answer says what could be said of anything: "It was great!"."""
-    return telling_words(one) == frozenset() and (one.part is None or judged(one).worth < _WORTH)
+    return telling_words(utterance) == frozenset() and (utterance.part is None or judged(utterance).worth < _WORTH)
 
 
-def _calls(name: Name, other: str | None) -> bool:
-    return other is not None and other.startswith(name.text.removesuffix("'s"))
+def _calls(name: Name, other_name: str | None) -> bool:
+    return other_name is not None and other_name.startswith(name.text.removesuffix("'s"))
 
 
 def _is_done(parsed: Parsed) -> bool:
@@ -133,9 +137,9 @@ def _is_done(parsed: Parsed) -> bool:
         and _is_theirs(parsed, clause.subject)
         and parsed.tokens[clause.head].lower not in _FELT
         and any(
-            parsed.tokens[place].tag.startswith("NN") and content(parsed.tokens[place].lower) not in _SAYS_LITTLE
-            for place in parsed.subtree(clause.head)
-            if place != clause.subject and parsed.tokens[place].dep in ("dobj", "pobj")
+            parsed.tokens[index].tag.startswith("NN") and content(parsed.tokens[index].lower) not in _SAYS_LITTLE
+            for index in parsed.subtree(clause.head)
+            if index != clause.subject and parsed.tokens[index].dep in ("dobj", "pobj")
         )
         for clause in main_clauses(parsed)
     )
@@ -157,10 +161,10 @@ def _is_said_to_be(parsed: Parsed) -> bool:
     )
 
 
-def _unannounced(one: Utterance) -> str:
+def _unannounced(utterance: Utterance) -> str:
     """Return the words of an utterance without what announces them: "So you know: I work nights"."""
-    lead, text = one.spelt.plain[: one.shift].rstrip(), one.spelt.plain
-    return text[one.shift :] if lead.endswith(":") else text
+    lead, text = utterance.spelt.plain[: utterance.shift].rstrip(), utterance.spelt.plain
+    return text[utterance.shift :] if lead.endswith(":") else text
 
 
 def _works_on_it(parsed: Parsed) -> bool:
@@ -173,21 +177,29 @@ def _works_on_it(parsed: Parsed) -> bool:
     )
 
 
-def may_be_news(one: Utterance) -> bool:
+def may_be_news(utterance: Utterance) -> bool:
     """Return whether what is not worth keeping by itself may say that something is otherwise than it was."""
-    if one.parsed is None or one.part is None or one.asks or one.of_others or one.turn.source != "chat":
+    if (
+        utterance.parsed is None
+        or utterance.part is None
+        or utterance.asks
+        or utterance.of_others
+        or utterance.turn.source != "chat"
+    ):
         return False
-    if _NO_AGE.search(one.spelt.plain):
+    if _NO_AGE.search(utterance.spelt.plain):
         return False
-    if len(one.text.split()) < _FEWEST_NEWS or any(token.lower in ("you", "your") for token in one.parsed.tokens):
+    if len(utterance.text.split()) < _FEWEST_NEWS or any(
+        token.lower in ("you", "your") for token in utterance.parsed.tokens
+    ):
         return False
-    said = judged(one)
-    if said.whose in ("quoted", "fiction", "task") and said.whose_sure > _SURE:
+    judgement = judged(utterance)
+    if judgement.whose in ("quoted", "fiction", "task") and judgement.whose_sure > _SURE:
         return False
-    wording = read(one.spelt.plain)
+    wording = read(utterance.spelt.plain)
     if not wording.words and not wording.quantities:
         return False
-    return bool(wording.cues & _NEWS) or said.change in _CHANGES or said.news >= _MAY_BE_NEWS
+    return bool(wording.cues & _NEWS) or judgement.change in _CHANGES or judgement.news >= _MAY_BE_NEWS
 
 
 @lru_cache(maxsize=512)
@@ -195,11 +207,11 @@ def _judgement(text: str, parsed: Parsed, before: str) -> Judgement:
     return judge(text, parsed, before)
 
 
-def judged(one: Utterance) -> Judgement:
+def judged(utterance: Utterance) -> Judgement:
     """Return what the heads say of an utterance."""
-    before = one.asked.text if one.asked is not None and one.number < 2 else ""
-    assert one.parsed is not None
-    return _judgement(_unannounced(one), one.part or one.parsed, before)
+    before = utterance.asked.text if utterance.asked is not None and utterance.number < 2 else ""
+    assert utterance.parsed is not None
+    return _judgement(_unannounced(utterance), utterance.part or utterance.parsed, before)
 
 
 def passes_with_the_moment(parsed: Parsed) -> bool:
@@ -221,9 +233,9 @@ def passes_with_the_moment(parsed: Parsed) -> bool:
     )
 
 
-def is_remark(one: Utterance) -> bool:
+def is_remark(utterance: Utterance) -> bool:
     """Return whether an utterance only reacts to the other side."""
-    return bool(({*_REMARKS, *_IDLE} - {"exclamation"}) & set(relevance_of(one.spelt.plain).reasons))
+    return bool(({*_REMARKS, *_IDLE} - {"exclamation"}) & set(relevance_of(utterance.spelt.plain).reasons))
 
 
 def _tells_of_speaker(parsed: Parsed) -> bool:
@@ -235,10 +247,10 @@ def _tells_of_speaker(parsed: Parsed) -> bool:
     for clause in main_clauses(parsed):
         if clause.mood is not Mood.TELLING or clause.finite is None or not _is_theirs(parsed, clause.subject):
             continue
-        said = {clause.head, *parsed.children(clause.head)}
-        if any(parsed.tokens[place].lower in _OF_THE_TALK for place in said):
+        core = {clause.head, *parsed.children(clause.head)}
+        if any(parsed.tokens[index].lower in _OF_THE_TALK for index in core):
             continue
-        if any(_is_content(parsed, place) for place in parsed.subtree(clause.head) if place != clause.subject):
+        if any(_is_content(parsed, index) for index in parsed.subtree(clause.head) if index != clause.subject):
             return True
     return False
 
@@ -252,14 +264,14 @@ def _is_theirs(parsed: Parsed, subject: int | None) -> bool:
     )
 
 
-def _is_content(parsed: Parsed, place: int) -> bool:
-    token = parsed.tokens[place]
+def _is_content(parsed: Parsed, index: int) -> bool:
+    token = parsed.tokens[index]
     return token.tag.startswith("NN") or token.tag == "CD"
 
 
-def _is_of_life(one: Utterance) -> bool:
+def _is_of_life(utterance: Utterance) -> bool:
     """Return whether it tells of a day that is named, or says something of one of the user's people."""
-    parsed = one.part
+    parsed = utterance.part
     if parsed is None:
         return False
     tops = main_clauses(parsed)
@@ -267,7 +279,7 @@ def _is_of_life(one: Utterance) -> bool:
         return False
     if any(token.lower in ("you", "your") for token in parsed.tokens):
         return False
-    if any(note.when is not None for note in one.notes):
+    if any(note.when is not None for note in utterance.notes):
         return True
     people = [who for who in people_in(parsed) if who.is_subject and (who.of_speaker or who.name)]
     return bool(people) and bool(tops) and (len(parsed.tokens) > 4 or speaks_of_self(parsed))

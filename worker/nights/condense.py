@@ -77,22 +77,22 @@ def _fault(summary: str, by_rules: str, group: Sequence[Memory], policy: Policy)
 def adds_something(summary: str, originals: Sequence[str]) -> bool:
     """Say whether a text has numbers, dates or names that none of the others has, denies more than they do, or is
     mostly in words of its own."""
-    said, known = read(summary), [read(text) for text in originals]
-    quantities = {quantity for one in known for quantity in one.quantities}
-    words = {word for one in known for word in one.words}
+    wording, wordings = read(summary), [read(text) for text in originals]
+    quantities = {quantity for original in wordings for quantity in original.quantities}
+    words = {word for original in wordings for word in original.words}
     return bool(
-        said.quantities - quantities
-        or said.names - words - {name for one in known for name in one.names}
-        or said.negations > sum(one.negations for one in known)
-        or len(said.words - words) > _OWN_WORDS * len(said.words)
+        wording.quantities - quantities
+        or wording.names - words - {name for original in wordings for name in original.names}
+        or wording.negations > sum(original.negations for original in wordings)
+        or len(wording.words - words) > _OWN_WORDS * len(wording.words)
     )
 
 
 def leaves_out(summary: str, originals: Sequence[str]) -> bool:
     """Say whether a text has none of the words that one of the others has and not all of them have."""
-    said, known = read(summary).words, [read(text).words for text in originals]
-    common = frozenset.intersection(*known)
-    return any(one - common and not said & (one - common) for one in known)
+    words, wordings = read(summary).words, [read(text).words for text in originals]
+    common = frozenset.intersection(*wordings)
+    return any(wording - common and not words & (wording - common) for wording in wordings)
 
 
 def _ask(group: Sequence[Memory], llm: LLM) -> str:

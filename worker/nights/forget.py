@@ -47,13 +47,13 @@ def _forget(
     draft.load(context.catalog.memories(subject, [usage.id for usage, _, _ in due]).values())
     steps: list[Step] = []
     folded, doomed = [], set()
-    known = family(context.catalog, subject, [usage.id for usage, its_fate, _ in due if its_fate is Fate.DELETE])
+    relatives = family(context.catalog, subject, [usage.id for usage, its_fate, _ in due if its_fate is Fate.DELETE])
     for usage, its_fate, why in due:
         memory = draft.current.get(usage.id)
         if (
             memory is None
             or memory.id in gone
-            or (its_fate is Fate.DELETE and _takes_what_stays(memory, known, context, now))
+            or (its_fate is Fate.DELETE and _takes_what_stays(memory, relatives, context, now))
         ):
             continue
         if usage.access:
@@ -66,7 +66,7 @@ def _forget(
             draft.delete(memory, why)
             doomed.add(memory.id)
         steps.append(Step.of("refresh" if its_fate is Fate.KEEP else its_fate.value, memory, why))
-    draft.load(known.values())
+    draft.load(relatives.values())
     for memory in without(doomed, draft.read, now, context.policy).deleted:
         if memory.id not in doomed:
             draft.delete(memory, "it was a part of a memory that is gone")
@@ -74,10 +74,12 @@ def _forget(
     return replace(draft.changes(), folded=tuple(folded)), steps
 
 
-def _takes_what_stays(memory: Memory, known: Mapping[uuid.UUID, Memory], context: WorkerContext, now: datetime) -> bool:
+def _takes_what_stays(
+    memory: Memory, relatives: Mapping[uuid.UUID, Memory], context: WorkerContext, now: datetime
+) -> bool:
     """Say whether what is to stay would go with a memory: with a consolidated one go its originals, which were kept for
     it, and with what was left of a superseded one that."""
-    aftermath = without([memory.id], known, now, context.policy)
+    aftermath = without([memory.id], relatives, now, context.policy)
     return bool(aftermath.held) or any(deleted.pinned for deleted in aftermath.deleted)
 
 
@@ -104,7 +106,7 @@ def _due(subject: Subject, context: WorkerContext, now: datetime) -> list[_Due]:
         archived_before=now - timedelta(days=policy.archive_kept_days),
     )
     judged = [(usage, *fate(_fading(usage), now, policy)) for usage in usages]
-    due = [one for one in judged if one[1] is not Fate.KEEP or one[0].access]
+    due = [verdict for verdict in judged if verdict[1] is not Fate.KEEP or verdict[0].access]
     # The next night goes on.
     return due[: context.settings.night_memories]
 

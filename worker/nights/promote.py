@@ -60,17 +60,17 @@ def plan(subject: Subject, context: WorkerContext, now: datetime) -> Plan:
     sure: list[_Proposed] = []
     for pattern in patterns(_episodes(subject, context), now, policy):
         proposed = _proposed(pattern, subject, now, policy)
-        known = context.catalog.reviews.get(proposed.review.id)
+        earlier = context.catalog.reviews.get(proposed.review.id)
         if (
             _is_known(pattern, lasting)
             or conflicts(pattern, lasting)
             or why_not(proposed.candidate, wanted)
-            or (known and known.status is not ReviewStatus.OPEN)
+            or (earlier and earlier.status is not ReviewStatus.OPEN)
         ):
             continue
         if confidence(pattern, policy) >= policy.promote_confidence:
-            sure.append(replace(proposed, is_open=known is not None))
-        elif known is None and waiting < policy.open_reviews_per_subject:
+            sure.append(replace(proposed, is_open=earlier is not None))
+        elif earlier is None and waiting < policy.open_reviews_per_subject:
             waiting += 1
             draft.queue_review(proposed.review)
             draft.emit(EventName.MAYBE_PROMOTE, {"review": str(proposed.review.id)})
@@ -146,7 +146,7 @@ def _settled(review: Review, now: datetime) -> Review:
 
 def _episodes(subject: Subject, context: WorkerContext) -> list[Memory]:
     """Return the episodes, those that became a part of a consolidated memory too: the consolidated ones repeat them."""
-    found = context.catalog.list_memories(
+    memories = context.catalog.list_memories(
         subject,
         statuses=(Status.ACTIVE, Status.ARCHIVED),
         types=(MemoryType.EPISODIC,),
@@ -154,7 +154,7 @@ def _episodes(subject: Subject, context: WorkerContext) -> list[Memory]:
     )
     return [
         memory
-        for memory in found
+        for memory in memories
         if not memory.consolidated_from and (memory.status is Status.ACTIVE or memory.consolidated_into)
     ]
 
@@ -167,9 +167,9 @@ def _is_known(pattern: Pattern, lasting: list[Memory]) -> bool:
         if pattern.name.startswith("tag ") and len(proposed & set(memory.related_ids)) >= 2:
             return True
         if fact and any(
-            (known.entity.casefold(), known.verb.casefold(), known.object.casefold())
+            (kept_fact.entity.casefold(), kept_fact.verb.casefold(), kept_fact.object.casefold())
             == (fact.entity.casefold(), fact.verb.casefold(), fact.object.casefold())
-            for known in memory.facts
+            for kept_fact in memory.facts
         ):
             return True
     return False

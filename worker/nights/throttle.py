@@ -55,8 +55,8 @@ class SingleFlight:
             with self._lock:
                 self._in_flight = False
                 turned_away, self._turned_away = self._turned_away, []
-        for other in turned_away:
-            ask_again(other)
+        for waiting_key in turned_away:
+            ask_again(waiting_key)
 
 
 class Pace:

@@ -22,9 +22,9 @@ def as_path(subject_id: str) -> str:
     return quote(quote(subject_id, safe="").replace(".", "%2E"), safe="")
 
 
-def cursor_of(*place: object) -> str:
+def cursor_of(*position: object) -> str:
     """Return the cursor of what stands behind a place in a list."""
-    text = json.dumps([str(part) for part in place])
+    text = json.dumps([str(part) for part in position])
     return base64.urlsafe_b64encode(text.encode()).decode().rstrip("=")
 
 
@@ -35,8 +35,8 @@ def place_of(cursor: str, *kinds: Callable[[str], Any]) -> tuple[Any, ...]:
         InvalidCursor: it is none.
     """
     try:
-        parts = json.loads(base64.urlsafe_b64decode(cursor + "=" * (-len(cursor) % 4)))
-        return tuple(_known(kind(part)) for kind, part in zip(kinds, parts, strict=True))
+        values = json.loads(base64.urlsafe_b64decode(cursor + "=" * (-len(cursor) % 4)))
+        return tuple(_known(kind(part)) for kind, part in zip(kinds, values, strict=True))
     except (ValueError, TypeError, AttributeError, OverflowError) as error:
         raise InvalidCursor from error
 
@@ -56,7 +56,7 @@ def _known(part: Any) -> Any:
     return part
 
 
-def page_of(rows: Sequence[_Row], size: int, place: Callable[[_Row], Sequence[object]]) -> tuple[list[_Row], str]:
+def page_of(rows: Sequence[_Row], size: int, position_of: Callable[[_Row], Sequence[object]]) -> tuple[list[_Row], str]:
     """Return the first `size` of the rows, and the cursor of what comes behind them; empty where nothing does."""
     shown = list(rows[:size])
-    return shown, cursor_of(*place(shown[-1])) if len(rows) > size else ""
+    return shown, cursor_of(*position_of(shown[-1])) if len(rows) > size else ""

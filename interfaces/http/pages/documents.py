@@ -76,7 +76,9 @@ def opened(
         document=shown.document,
         parts=shown.parts,
         total=shown.total,
-        members=[one for one in catalog.members.of(view.subject) if shares(one.role, shown.document.visibility)],
+        members=[
+            member for member in catalog.members.of(view.subject) if shares(member.role, shown.document.visibility)
+        ],
         following=urlencode({"part": behind}) if behind <= shown.total else None,
         is_first=first == 1,
     )

@@ -63,31 +63,31 @@ def draw(stated: Sequence[Stated], centre: str) -> Drawing:
     `centre` first; to the right of each what is said of it. Every name stands once; what is farther than three columns
     away stands in the third."""
     names: dict[str, str] = {}
-    said: dict[str, dict[str, None]] = defaultdict(dict)
+    objects_of: dict[str, dict[str, None]] = defaultdict(dict)
     verbs: dict[str, dict[str, None]] = defaultdict(dict)
-    for one in stated:
-        who, what = folded_name(one.fact.entity), folded_name(one.fact.object)
-        names.setdefault(who, one.fact.entity)
-        names.setdefault(what, one.fact.object)
-        if who != what:
-            said[who][what] = None
-            verbs[what][one.fact.verb] = None
-    column = _columns(names, said, folded_name(centre))
+    for statement in stated:
+        who, thing = folded_name(statement.fact.entity), folded_name(statement.fact.object)
+        names.setdefault(who, statement.fact.entity)
+        names.setdefault(thing, statement.fact.object)
+        if who != thing:
+            objects_of[who][thing] = None
+            verbs[thing][statement.fact.verb] = None
+    column = _columns(names, objects_of, folded_name(centre))
     rows: dict[int, int] = defaultdict(int)
     nodes: dict[str, Node] = {}
-    for name in sorted(column, key=lambda one: column[one]):
-        place = column[name]
+    for name in sorted(column, key=lambda key: column[key]):
+        depth = column[name]
         shown = names[name]
         nodes[name] = Node(
             names[name],
             shown if len(shown) <= _NAME_CHARS else shown[: _NAME_CHARS - 1] + "…",
-            ", ".join(verbs[name]) if place else "",
-            place * _COLUMN + 8,
-            rows[place] * _ROW + 30,
+            ", ".join(verbs[name]) if depth else "",
+            depth * _COLUMN + 8,
+            rows[depth] * _ROW + 30,
             name == "user",
         )
-        rows[place] += 1
-    paths = [_path(nodes[who], nodes[what]) for who, whats in said.items() for what in whats]
+        rows[depth] += 1
+    paths = [_path(nodes[who], nodes[thing]) for who, things in objects_of.items() for thing in things]
     width = (max(column.values(), default=0) * _COLUMN) + _NAME_WIDTH + 24
     return Drawing(width, max(rows.values(), default=1) * _ROW + 16, list(nodes.values()), paths)
 
@@ -101,14 +101,14 @@ def draw_bars(spans: Sequence[Span], now: datetime) -> Sequence[Bar]:
         return round(_BAR_WIDTH * min(1.0, max(0.0, (moment - first).total_seconds() / whole)), 1)
 
     return [
-        Bar(at(span.since), place * _BAR_ROW, max(_LEAST_BAR, at(span.until or now) - at(span.since)), span)
-        for place, span in enumerate(spans)
+        Bar(at(span.since), row * _BAR_ROW, max(_LEAST_BAR, at(span.until or now) - at(span.since)), span)
+        for row, span in enumerate(spans)
     ]
 
 
-def _columns(names: dict[str, str], said: dict[str, dict[str, None]], centre: str) -> dict[str, int]:
+def _columns(names: dict[str, str], objects_of: dict[str, dict[str, None]], centre: str) -> dict[str, int]:
     """Return in which column each name stands, in the order in which they are met."""
-    objects = {what for whats in said.values() for what in whats}
+    objects = {thing for things in objects_of.values() for thing in things}
     roots = [name for name in (centre, *names) if name in names and (name == centre or name not in objects)]
     column: dict[str, int] = {}
     # Names that only tell of each other in a ring have no beginning: whoever comes first is it.
@@ -118,20 +118,22 @@ def _columns(names: dict[str, str], said: dict[str, dict[str, None]], centre: st
         column[root] = 0
         edge = [root]
         while edge:
-            following = [what for who in edge for what in said.get(who, ()) if what not in column]
-            for what in following:
-                column[what] = min(_COLUMNS - 1, min(column[who] for who in edge if what in said.get(who, ())) + 1)
+            following = [thing for who in edge for thing in objects_of.get(who, ()) if thing not in column]
+            for thing in following:
+                column[thing] = min(
+                    _COLUMNS - 1, min(column[who] for who in edge if thing in objects_of.get(who, ())) + 1
+                )
             edge = list(dict.fromkeys(following))
     return column
 
 
-def _path(who: Node, what: Node) -> str:
+def _path(who: Node, target: Node) -> str:
     """Return the line from a name to what is said of it; one that leads back runs a little lower than the one there."""
-    if what.x > who.x:
-        begin, end, lower = _end_of(who), what.x - 6, 0
+    if target.x > who.x:
+        begin, end, lower = _end_of(who), target.x - 6, 0
     else:
-        begin, end, lower = who.x - 6, _end_of(what), _BACK
-    middle, first, last = (begin + end) / 2, who.y + lower, what.y + lower
+        begin, end, lower = who.x - 6, _end_of(target), _BACK
+    middle, first, last = (begin + end) / 2, who.y + lower, target.y + lower
     return f"M {begin} {first} C {middle} {first}, {middle} {last}, {end} {last}"
 
 

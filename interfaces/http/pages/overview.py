@@ -74,8 +74,8 @@ def overview(
         memories, following = listed.memories, listed.cursor
         by_category = sorted(memories, key=lambda memory: memory.category)
         groups = [
-            (name.replace("_", " "), list(some))
-            for name, some in groupby(by_category, key=lambda memory: memory.category)
+            (name.replace("_", " "), list(in_category))
+            for name, in_category in groupby(by_category, key=lambda memory: memory.category)
         ]
     wanted = {"ask": ask, "type": kind, "status": state, "since": since, "until": until}
     return page(

@@ -76,10 +76,10 @@ def link_for_staff(settings: Settings, tenant_id: str, name: str, redis: Redis) 
 def open_session(link_secret: str, redis: Redis) -> str | None:
     """Return the secret of a new session for whom a link was made; None where it was followed before, is late, or all
     sessions of its user were ended since."""
-    found: Any = redis.getdel(_key("page-link", link_secret))
-    if found is None:
+    stored: Any = redis.getdel(_key("page-link", link_secret))
+    if stored is None:
         return None
-    tenant_id, user_id, made_at = json.loads(found)
+    tenant_id, user_id, made_at = json.loads(stored)
     return None if _ended_since(tenant_id, user_id, made_at, redis) else start_session(tenant_id, user_id, redis)
 
 
@@ -103,28 +103,28 @@ def begin_attempt(attempt: Attempt, seconds: int, redis: Redis) -> None:
 
 def take_attempt(state: str, redis: Redis) -> Attempt | None:
     """Return what somebody took to an OpenID provider, once; None where nobody did with this state."""
-    found: Any = redis.getdel(_key("sign-in", state))
-    return None if found is None else Attempt(state, *json.loads(found))
+    stored: Any = redis.getdel(_key("sign-in", state))
+    return None if stored is None else Attempt(state, *json.loads(stored))
 
 
 def open_staff_session(link_secret: str, redis: Redis) -> str | None:
     """Return the secret of a new session for whom of the staff a link was made; None where it was followed before, or
     is late."""
-    found: Any = redis.getdel(_key("staff-link", link_secret))
-    if found is None:
+    stored: Any = redis.getdel(_key("staff-link", link_secret))
+    if stored is None:
         return None
     secret = secrets.token_urlsafe(32)
-    session = [*json.loads(found), secrets.token_urlsafe(16)]
+    session = [*json.loads(stored), secrets.token_urlsafe(16)]
     redis.set(_key("staff-session", secret), json.dumps(session), ex=SESSION_SECONDS)
     return secret
 
 
 def session_of(secret: str | None, redis: Redis) -> Session | None:
     """Return the session with this secret, if it is open."""
-    found: Any = redis.get(_key("page-session", secret)) if secret else None
-    if found is None:
+    stored: Any = redis.get(_key("page-session", secret)) if secret else None
+    if stored is None:
         return None
-    tenant_id, user_id, opened_at, form_token = json.loads(found)
+    tenant_id, user_id, opened_at, form_token = json.loads(stored)
     if _ended_since(tenant_id, user_id, opened_at, redis):
         return None
     key_id = f"page:{user_id}"[:200]
@@ -134,10 +134,10 @@ def session_of(secret: str | None, redis: Redis) -> Session | None:
 
 def staff_session_of(secret: str | None, redis: Redis, catalog: Catalog, now: datetime) -> StaffSession | None:
     """Return the session of staff with this secret, if it is open, and the key that vouched for it may still do so."""
-    found: Any = redis.get(_key("staff-session", secret)) if secret else None
-    if found is None:
+    stored: Any = redis.get(_key("staff-session", secret)) if secret else None
+    if stored is None:
         return None
-    tenant_id, name, key_id, form_token = json.loads(found)
+    tenant_id, name, key_id, form_token = json.loads(stored)
     if not _vouches(key_id, catalog, now):
         return None
     by = f"staff:{name}" if key_id in (None, ANONYMOUS_KEY) else f"staff:{name} ({key_id})"

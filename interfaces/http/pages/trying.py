@@ -65,9 +65,9 @@ def rehearse(
     return _page(me, service, said=said, answered=answered, decided=decided)
 
 
-def _turn(subject: Subject, said: str, answered: str, now: datetime) -> Turn:
+def _turn(subject: Subject, text: str, answered: str, now: datetime) -> Turn:
     id_ = f"try:{uuid.uuid4()}"
-    messages = [Message(role="user", content=said)]
+    messages = [Message(role="user", content=text)]
     if answered.strip():
         messages.append(Message(role="assistant", content=answered))
     return Turn(

@@ -38,17 +38,17 @@ class View:
 
     @property
     def is_staff(self) -> bool:
-        """Whether somebody else than the person looks."""
+        """Return whether somebody else than the person looks."""
         return isinstance(self.session, StaffSession)
 
     @property
     def zone(self) -> ZoneInfo:
-        """Where the person's clock is."""
+        """Return where the person's clock is."""
         return zone_of(self.preferences)
 
 
 def note_look(
-    view: View, service: Service, what: str, memory_id: uuid.UUID | None = None, *, document_id: str | None = None
+    view: View, service: Service, reason: str, memory_id: uuid.UUID | None = None, *, document_id: str | None = None
 ) -> None:
     """Write in the audit that somebody of the staff looks at a subject's memory, before they do. A person's look at
     their own is nobody's affair."""
@@ -59,7 +59,7 @@ def note_look(
         **view.subject.model_dump(),
         at=datetime.now(UTC),
         by=view.by,
-        reason=what,
+        reason=reason,
         memory_id=memory_id,
         document_id=document_id,
         policy_version=service.context.policy.version,

@@ -85,8 +85,8 @@ def end_key(key_id: str, staff: StaffForm, service: Opened) -> Response:
 def members(staff: Staff, service: Opened, cursor: Cursor = "", done: str = "") -> Response:
     """List who is a member of what."""
     after = place_of(cursor, str, str) if cursor else None
-    found = service.context.catalog.registry.members(staff.tenant_id, after=after, limit=_A_PAGE + 1)
-    shown, following = page_of(found, _A_PAGE, lambda one: [one.subject.subject_id, one.user_id])
+    rows = service.context.catalog.registry.members(staff.tenant_id, after=after, limit=_A_PAGE + 1)
+    shown, following = page_of(rows, _A_PAGE, lambda member: [member.subject.subject_id, member.user_id])
     return page(
         "admin/members.html",
         staff,
@@ -140,12 +140,12 @@ def _keys(
     code: HTTPStatus = HTTPStatus.OK,
 ) -> Response:
     now = datetime.now(UTC)
-    found = service.context.catalog.keys.all(staff.tenant_id)
+    keys = service.context.catalog.keys.all(staff.tenant_id)
     return page(
         "admin/keys.html",
         staff,
         code=code,
-        keys=[(key, in_force(key, now)) for key in reversed(found)],
+        keys=[(key, in_force(key, now)) for key in reversed(keys)],
         capabilities=list(Capability),
         secret=secret,
         told=told,

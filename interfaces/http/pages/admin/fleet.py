@@ -54,7 +54,9 @@ def costs(staff: Staff, service: Opened) -> Response:
 def _leave_out_others(report: FleetReport, tenant_id: str) -> None:
     """Take out of a report what names subjects or turns of other tenants; what counts the whole fleet stays."""
     if report.erasures_going_on is not None:
-        report.erasures_going_on = [one for one in report.erasures_going_on if one["tenant_id"] == tenant_id]
+        report.erasures_going_on = [
+            erasure for erasure in report.erasures_going_on if erasure["tenant_id"] == tenant_id
+        ]
     if report.dead_letters is not None:
         report.dead_letters = {"count": report.dead_letters["count"], "last": []}
 

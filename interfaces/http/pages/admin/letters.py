@@ -38,11 +38,11 @@ def letters(staff: Staff, service: Opened, done: str = "") -> Response:
     # Each has its turn whole: only those are kept that are shown.
     shown: list[DeadLetter] = []
     counts: Counter[str | None] = Counter()
-    for found in islice(read_dead_letters(service.context.redis), _READ):
-        tenant = _tenant_of(found)
+    for letter in islice(read_dead_letters(service.context.redis), _READ):
+        tenant = _tenant_of(letter)
         counts[tenant] += 1
         if tenant == staff.tenant_id and len(shown) < _SHOWN:
-            shown.append(found)
+            shown.append(letter)
     return page(
         "admin/letters.html",
         staff,
@@ -67,14 +67,14 @@ def settle(
     decision: Annotated[str, Form(pattern="^(replay|throw)$")],
 ) -> Response:
     """Enqueue a dead letter's turn again, or throw it away for good."""
-    context, found = service.context, _one(letter_id, staff, service)
+    context, letter = service.context, _one(letter_id, staff, service)
     if decision == "throw":
-        remove_dead_letter(context.redis, found)
-        _note(found, staff, service, AuditAction.DROPPED, "threw a dead letter away")
+        remove_dead_letter(context.redis, letter)
+        _note(letter, staff, service, AuditAction.DROPPED, "threw a dead letter away")
         return RedirectResponse("/admin/letters?done=thrown", HTTPStatus.SEE_OTHER)
     try:
         replay(
-            found,
+            letter,
             catalog=context.catalog,
             mailbox=context.mailbox,
             redis=context.redis,
@@ -83,24 +83,24 @@ def settle(
         )
     except (InvalidTurn, ConflictingTurn) as error:
         return _whole(
-            found, staff, service, problem=gettext("It stays: %(why)s") % {"why": error}, code=HTTPStatus.CONFLICT
+            letter, staff, service, problem=gettext("It stays: %(why)s") % {"why": error}, code=HTTPStatus.CONFLICT
         )
-    _note(found, staff, service, AuditAction.REPLAYED, "enqueued a dead letter again")
+    _note(letter, staff, service, AuditAction.REPLAYED, "enqueued a dead letter again")
     return RedirectResponse("/admin/letters?done=replayed", HTTPStatus.SEE_OTHER)
 
 
 def _whole(
-    found: DeadLetter, staff: StaffSession, service: Service, *, problem: str = "", code: HTTPStatus = HTTPStatus.OK
+    letter: DeadLetter, staff: StaffSession, service: Service, *, problem: str = "", code: HTTPStatus = HTTPStatus.OK
 ) -> Response:
-    _note(found, staff, service, AuditAction.VIEWED, "opened a dead letter")
-    said = found.turn if isinstance(found.turn, str) else json.dumps(found.turn, ensure_ascii=False, indent=2)
-    return page("admin/letter.html", staff, letter=found, said=said, problem=problem, code=code)
+    _note(letter, staff, service, AuditAction.VIEWED, "opened a dead letter")
+    turn_text = letter.turn if isinstance(letter.turn, str) else json.dumps(letter.turn, ensure_ascii=False, indent=2)
+    return page("admin/letter.html", staff, letter=letter, said=turn_text, problem=problem, code=code)
 
 
 def _one(letter_id: str, staff: StaffSession, service: Service) -> DeadLetter:
-    for found in islice(read_dead_letters(service.context.redis), _READ):
-        if found.id == letter_id and _tenant_of(found) == staff.tenant_id:
-            return found
+    for letter in islice(read_dead_letters(service.context.redis), _READ):
+        if letter.id == letter_id and _tenant_of(letter) == staff.tenant_id:
+            return letter
     raise NotFound("there is no such dead letter")
 
 
@@ -111,10 +111,10 @@ def _tenant_of(letter: DeadLetter) -> str | None:
     return tenant if isinstance(tenant, str) else None
 
 
-def _id(said: Any) -> str | None:
+def _id(value: Any) -> str | None:
     """Return what a letter says as an id, if it can be one: often it is a letter because that is none."""
     try:
-        return _IDS.validate_python(said, strict=True)
+        return _IDS.validate_python(value, strict=True)
     except ValidationError:
         return None
 

@@ -26,8 +26,8 @@ Cursor = Annotated[str, Query(max_length=1_200)]
 def subjects(staff: Staff, service: Opened, begins: Text = "", cursor: Cursor = "") -> Response:
     """List the subjects of the tenant, or those whose ids begin with something."""
     [after] = place_of(cursor, str) if cursor else [""]
-    found = service.context.catalog.registry.subjects(staff.tenant_id, begins=begins, after=after, limit=_A_PAGE + 1)
-    shown, following = page_of(found, _A_PAGE, lambda row: [row.subject.subject_id])
+    rows = service.context.catalog.registry.subjects(staff.tenant_id, begins=begins, after=after, limit=_A_PAGE + 1)
+    shown, following = page_of(rows, _A_PAGE, lambda row: [row.subject.subject_id])
     return page(
         "admin/subjects.html",
         staff,
@@ -51,7 +51,7 @@ def audit(
 ) -> Response:
     """List who did what, latest first."""
     [before] = place_of(cursor, int) if cursor else [None]
-    found = service.context.catalog.registry.audit(
+    rows = service.context.catalog.registry.audit(
         staff.tenant_id,
         subject_id=subject,
         by=by,
@@ -61,7 +61,7 @@ def audit(
         before=before,
         limit=_A_PAGE + 1,
     )
-    shown, following = page_of(found, _A_PAGE, lambda row: [row.id])
+    shown, following = page_of(rows, _A_PAGE, lambda row: [row.id])
     wanted = {"subject": subject, "by": by, "action": action, "since": since, "until": until}
     return page(
         "admin/audit.html",
