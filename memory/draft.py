@@ -76,11 +76,11 @@ class Draft:
     name: str | None = None
     """What the user is called, where that is known."""
     made_by: dict[str, str | int] = field(default_factory=dict)
+    """What proposed what is decided here, for the audit: extractor or model, prompt, tokens of the batch's call."""
     room: Room = UNBOUNDED
     """What quotas left when the draft was begun."""
     over_quota: set[str] = field(default_factory=set)
     """The ids of the turns of which a quota kept a memory out."""
-    """What proposed what is decided here, for the audit: extractor or model, prompt, tokens of the batch's call."""
 
     def time(self) -> datetime:
         """Return `now` and as long as the draft has taken since: what was decided may have waited for a model."""
@@ -107,13 +107,16 @@ class Draft:
             ids = list(self.vectors)
             cosines = np.stack([self.vectors[id_] for id_ in ids]) @ vector
             near |= {id_: float(cosine) for id_, cosine in zip(ids, cosines, strict=True)}
-        known = [(memory, cosine) for id_, cosine in near.items() if (memory := self.current.get(id_))]
-        found = [
+        near_memories = [(memory, cosine) for id_, cosine in near.items() if (memory := self.current.get(id_))]
+        neighbours = [
             Neighbour(memory, similarity)
-            for memory, similarity in (*known, *((memory, float(other @ vector)) for memory, other in others))
+            for memory, similarity in (
+                *near_memories,
+                *((memory, float(other_vector @ vector)) for memory, other_vector in others),
+            )
             if memory.type in types and memory.status is Status.ACTIVE
         ]
-        return sorted(found, key=lambda neighbour: (-neighbour.similarity, neighbour.memory.id))
+        return sorted(neighbours, key=lambda neighbour: (-neighbour.similarity, neighbour.memory.id))
 
     def with_attributes(self, pairs: set[tuple[str, str]], others: Iterable[Memory] = ()) -> list[Memory]:
         """Return active memories, of the draft and of `others`, with a fact of one of these (entity, attribute) pairs,
@@ -259,7 +262,7 @@ class Draft:
     def set_preference(self, preference: Preference, turn_id: str, reason: str) -> None:
         """Note what the subject wants of their memory from now on."""
         if preference.stands_alone:
-            self.preferred = {known: None for known in self.preferred if known.name is not preference.name}
+            self.preferred = {preferred: None for preferred in self.preferred if preferred.name is not preference.name}
         self.unpreferred.pop(preference, None)
         self.preferred[preference] = None
         self.audit.append(self._entry(AuditAction.PREFERENCE, reason, turn_id=turn_id))

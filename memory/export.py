@@ -15,6 +15,7 @@ from pydantic import ValidationError
 
 from memory.context import MemoryContext
 from memory.document_lines import document_lines, document_of, import_document
+from memory.documents.put import DocumentRefused
 from memory.item_lines import item_lines, item_of
 from memory.others import own_names, without_others
 from memory.publish import publish
@@ -52,6 +53,8 @@ class Imported:
     known_documents: int = 0
     refused: int = 0
     """Memories that may not be kept: they may name somebody else beside what is sensitive of them."""
+    refused_documents: int = 0
+    """Documents that may not be kept: their subject has withdrawn consent, or they are longer than settings allow."""
 
 
 def export(
@@ -86,45 +89,51 @@ def import_lines(lines: Iterable[str], context: MemoryContext, *, by: str, now: 
 
     Raises:
         NotALine: a line is none of an export; what came before it is written.
+        UnicodeDecodeError: the lines are no text from there on; so it is.
     """
     result, same_model = Imported(), False
-    waiting: list[tuple[Memory, list[Turn], Vector | None]] = []
-    for number, line in enumerate(lines, 1):
-        if not line.strip():
-            continue
-        value = _value(number, line)
-        if "document" in value:
-            _write_document(number, value, result, context, by=by, now=now)
-            continue
-        if "item" in value:
-            _write_item(number, value, result, context, now=now)
-            continue
-        head, memory, sources, vector = _read(number, value)
-        if head is not None:
-            same_model = head.get("model") == context.embedder.name
-            continue
-        assert memory is not None
-        if waiting and (waiting[0][0].subject != memory.subject or len(waiting) >= _MEMORIES_AT_A_TIME):
-            _write(waiting, result, context, by=by, now=now)
-            waiting = []
-        usable = same_model and vector is not None and vector.shape == (context.embedder.dimensions,)
-        waiting.append((memory, sources, vector if usable else None))
-    if waiting:
+    waiting: list[Carried] = []
+    try:
+        for number, line in enumerate(lines, 1):
+            if not line.strip():
+                continue
+            value = _value(number, line)
+            if "document" in value:
+                _write_document(number, value, result, context, by=by, now=now)
+                continue
+            if "item" in value:
+                _write_item(number, value, result, context, now=now)
+                continue
+            head, memory, sources, vector = _read(number, value)
+            if head is not None:
+                same_model = head.get("model") == context.embedder.name
+                continue
+            assert memory is not None
+            if waiting and (waiting[0][0].subject != memory.subject or len(waiting) >= _MEMORIES_AT_A_TIME):
+                _write(waiting, result, context, by=by, now=now)
+                waiting = []
+            usable = same_model and vector is not None and vector.shape == (context.embedder.dimensions,)
+            waiting.append((memory, sources, vector if usable else None))
+    except (NotALine, UnicodeDecodeError):
         _write(waiting, result, context, by=by, now=now)
+        raise
+    _write(waiting, result, context, by=by, now=now)
     return result
 
 
 def _write(
-    waiting: list[tuple[Memory, list[Turn], Vector | None]],
+    waiting: list[Carried],
     result: Imported,
     context: MemoryContext,
     *,
     by: str,
     now: datetime,
 ) -> None:
+    if not waiting:
+        return
     subject = waiting[0][0].subject
-    known = context.catalog.memories(subject, [memory.id for memory, _, _ in waiting])
-    new = {memory.id: (memory, sources, vector) for memory, sources, vector in waiting if memory.id not in known}
+    kept = context.catalog.memories(subject, [memory.id for memory, _, _ in waiting])
+    new = {memory.id: (memory, sources, vector) for memory, sources, vector in waiting if memory.id not in kept}
     result.known += len(waiting) - len(new)
     if not new:
         return
@@ -209,7 +218,12 @@ def _write_document(
         document, is_held = document_of(value)
     except (ValueError, TypeError) as error:
         raise NotALine(f"line {number} is no document of an export ({type(error).__name__})") from None
-    is_new = import_document(document, is_held=is_held, context=context, by=by, now=now)
+    try:
+        is_new = import_document(document, is_held=is_held, context=context, by=by, now=now)
+    except DocumentRefused:
+        # What is behind it in the file is no less worth keeping.
+        result.refused_documents += 1
+        return
     result.documents += is_new
     result.known_documents += not is_new
 

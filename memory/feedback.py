@@ -27,9 +27,9 @@ def note_feedback(
         NotAMember, NotAllowed: the principal may see nothing of the subject.
     """
     seen = seen_of(principal, subject, context.catalog)
-    known = context.catalog.memories(subject, given.useful)
-    visible = [id_ for id_ in given.useful if id_ in known and (seen is None or may_see(seen, known[id_].labels))]
+    memories = context.catalog.memories(subject, given.useful)
+    visible = [id_ for id_ in given.useful if id_ in memories and (seen is None or may_see(seen, memories[id_].labels))]
     if context.catalog.feedback.note(subject, replace(given, useful=tuple(visible))):
         FEEDBACK.labels("yes" if visible else "no").inc()
-        context.accesses.note(subject, visible, given.at)
+        context.accesses.note(subject, visible, given.at, way=None)
     return visible

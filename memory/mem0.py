@@ -15,7 +15,7 @@ from memory.context import MemoryContext
 from memory.edits import NotKept
 from memory.remember import Statement, remember
 from schema import MAX_SUMMARY_CHARS, Kind, Subject
-from schema.errors import Refused
+from schema.errors import QuotaExceeded, Refused
 
 _TAKEN: Final = frozenset({"id", "memory", "user_id", "metadata", "created_at", "categories", "expiration_date"})
 _WITHOUT_MEANING: Final = frozenset({"hash", "score", "updated_at", "role", "actor_id"})
@@ -69,7 +69,7 @@ def take_over(
         except ValidationError as error:
             wrong = error.errors(include_input=False, include_url=False, include_context=False)[0]
             result.bad.append(f"{named}: {'.'.join(map(str, wrong['loc']))}: {wrong['msg']}")
-        except (NotKept, NotMem0) as error:
+        except (NotKept, NotMem0, QuotaExceeded) as error:
             result.bad.append(f"{named}: {error}")
         else:
             result.outcomes[outcome] += 1
@@ -107,12 +107,12 @@ def _lines_of(text: str) -> Iterator[Any]:
 def _read(row: Any, tenant_id: str, user_id: str | None, now: datetime) -> _Row:
     if not isinstance(row, dict):
         raise NotMem0("is no object")
-    said = row.get("memory")
-    if not isinstance(said, str) or not said.strip():
+    text = row.get("memory")
+    if not isinstance(text, str) or not text.strip():
         raise NotMem0("memory: is missing or no text")
-    if len(said) > MAX_SUMMARY_CHARS:
+    if len(text) > MAX_SUMMARY_CHARS:
         raise NotMem0(
-            f"memory: has {len(said)} characters and at most {MAX_SUMMARY_CHARS} are taken; enqueue it as a turn"
+            f"memory: has {len(text)} characters and at most {MAX_SUMMARY_CHARS} are taken; enqueue it as a turn"
         )
     whose = row.get("user_id") or user_id
     if not whose:
@@ -125,7 +125,7 @@ def _read(row: Any, tenant_id: str, user_id: str | None, now: datetime) -> _Row:
         raise NotMem0("metadata: is no object")
     is_procedure = metadata.get("memory_type") == "procedural_memory"
     statement = Statement(
-        " ".join(said.split()),
+        " ".join(text.split()),
         kind=Kind.AGENT_PROCEDURE if is_procedure else Kind.USER_FACT,
         category=metadata["category"] if isinstance(metadata.get("category"), str) else None,
         tags=_tags(row, metadata),
@@ -135,22 +135,22 @@ def _read(row: Any, tenant_id: str, user_id: str | None, now: datetime) -> _Row:
 
 
 def _tags(row: Mapping[str, Any], metadata: Mapping[str, Any]) -> tuple[str, ...]:
-    found: list[str] = []
+    tags: list[str] = []
     for name, given in (("categories", row.get("categories")), ("metadata.tags", metadata.get("tags"))):
         if given is None:
             continue
         if not isinstance(given, list) or not all(isinstance(tag, str) and tag.strip() for tag in given):
             raise NotMem0(f"{name}: should be a list of texts")
-        found += given
-    return tuple(dict.fromkeys(found))[:_MOST_TAGS]
+        tags += given
+    return tuple(dict.fromkeys(tags))[:_MOST_TAGS]
 
 
 def _moment(row: Mapping[str, Any], name: str) -> datetime | None:
-    said = row.get(name)
-    if said is None:
+    written = row.get(name)
+    if written is None:
         return None
     try:
-        moment = datetime.fromisoformat(said)
+        moment = datetime.fromisoformat(written)
     except (TypeError, ValueError):
         raise NotMem0(f"{name}: should be a moment in ISO 8601") from None
     return moment if moment.tzinfo else moment.replace(tzinfo=UTC)
@@ -158,5 +158,5 @@ def _moment(row: Mapping[str, Any], name: str) -> datetime | None:
 
 def _left_out(row: Mapping[str, Any]) -> list[str]:
     """Return the fields of a row that say something and have no place here."""
-    said = [name for name, value in row.items() if value is not None and name not in _TAKEN | _WITHOUT_MEANING]
-    return said + [f"metadata.{name}" for name in (row.get("metadata") or {}) if name not in _TAKEN_OF_METADATA]
+    fields = [name for name, value in row.items() if value is not None and name not in _TAKEN | _WITHOUT_MEANING]
+    return fields + [f"metadata.{name}" for name in (row.get("metadata") or {}) if name not in _TAKEN_OF_METADATA]

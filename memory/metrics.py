@@ -38,8 +38,10 @@ STAGE_CPU = Counter("afterturn_stage_cpu_seconds", "CPU time of the threads that
 DECISIONS = Counter("afterturn_decisions", "What dedup said of candidates.", ["action"])
 SCREENINGS = Counter("afterturn_screenings", "What the screen said of candidates.", ["verdict"])
 
-# -- documents
+# -- quotas
 QUOTAS = Counter("afterturn_quota_refusals", "What a quota kept out, by the quota and whose it is.", ["quota", "scope"])
+
+# -- documents
 DOCUMENTS = Counter("afterturn_documents", "Documents that a worker took up, by outcome.", ["outcome"])
 DOCUMENT_LAG = Histogram(
     "afterturn_document_lag_seconds", "From when a document was put to when a search finds it.", buckets=_LAGS

@@ -81,7 +81,12 @@ def refuse_turn(turn: Turn, error: QuotaExceeded, context: MemoryContext, now: d
 
 def tell_refused(context: MemoryContext, now: datetime, *, limit: int) -> None:
     """Announce whose turns were refused to those who sent them: once a minute a user at most."""
-    for subject, scope in context.mailbox.take_over_quota(limit):
+    for _ in range(limit):
+        # One by one: where the catalog goes away, the others are told of by the next sweep.
+        taken = context.mailbox.take_over_quota(1)
+        if not taken:
+            return
+        [(subject, scope)] = taken
         draft = Draft(subject, now, context.policy.version, by="worker")
         message = _TURNS.format(scope=f"the {scope}")
         draft.emit(EventName.ERROR, {"code": _QUOTA, "message": message, "scope": scope})

@@ -22,7 +22,7 @@ class Fate(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Fading:
+class DecayState:
     """What forgetting needs to know of a memory. `last_used` is when it was last accessed, `updated_at` when it was
     last written: for an archived one, when it was archived."""
 
@@ -51,7 +51,7 @@ def weight(importance: float, last_used: datetime, now: datetime, policy: Policy
     return importance * float(0.5 ** (_days(last_used, now) / half_life_days(importance, policy)))
 
 
-def fate(memory: Fading, now: datetime, policy: Policy) -> tuple[Fate, str]:
+def fate(memory: DecayState, now: datetime, policy: Policy) -> tuple[Fate, str]:
     """Return what becomes of a memory today, and why.
 
     "Memory System - Mechanics", section 6: archived when its weight is below 0.05 and it was not used for more than 30

@@ -26,11 +26,11 @@ def put_document(
     """
     accepted = keep_document(principal, document, stores, now=now)
     if accepted.outcome is not PutOutcome.UNCHANGED:
-        ring(document, celery)
+        notify_workers(document, celery)
     return accepted
 
 
-def ring(document: Document, celery: Celery) -> None:
+def notify_workers(document: Document, celery: Celery) -> None:
     """Ask for a document to be made searchable, now rather than with the next sweep."""
     with suppress(BrokerOutage):
         request_indexing(celery, document.subject, document.document_id)

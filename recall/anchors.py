@@ -17,7 +17,7 @@ from typing import Final, Literal
 from policies.facts import type_of_object
 from recall.audience import Audience, audiences, tellable
 from recall.retrieve import Hit, retrieve
-from schema import Memory, Principal, Subject
+from schema import Memory, Principal, Subject, Way
 from schema.errors import NotFound
 from stores.graph import Relation
 from stores.graph.base import folded_name
@@ -142,7 +142,7 @@ def _asked(
     subject, clock = audience.subject, _Clock()
     hits = [
         hit
-        for hit in retrieve(principal, [subject], question.text, stores, limit=question.most, now=now)
+        for hit in retrieve(principal, [subject], question.text, stores, limit=question.most, way=Way.GRAPH, now=now)
         if question.min_similarity is None or hit.similarity >= question.min_similarity
     ]
     clock.stop("vector_search")
@@ -172,10 +172,12 @@ def _asked(
     further = [relation for relation in walked if relation.distance]
     facts = _once([*verified, *_known(further, {}, audience, stores)])
     clock.stop("graph_fetch")
-    told = {str(fact.memory.id) for fact in verified} | {turn for fact in verified for turn in fact.relation.sources}
+    verified_ids = {str(fact.memory.id) for fact in verified} | {
+        turn for fact in verified for turn in fact.relation.sources
+    }
     anchors = (
-        *(Anchor("memory", id_, score, id_ in told) for id_, score in by_memory.items()),
-        *(Anchor("source", turn, score, turn in told) for turn, score in by_turn.items()),
+        *(Anchor("memory", id_, score, id_ in verified_ids) for id_, score in by_memory.items()),
+        *(Anchor("source", turn, score, turn in verified_ids) for turn, score in by_turn.items()),
     )
     return EntityFacts(entity, _entity_id(subject, _name_of(entity)), tuple(facts), anchors, clock.seconds)
 

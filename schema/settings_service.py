@@ -114,6 +114,8 @@ class ServiceSettings(BaseSettings):
             raise ValueError("AFTERTURN_OIDC_ISSUER: set AFTERTURN_OIDC_AUDIENCE too, or tokens for others would open")
         if self.oidc_client_id is not None and self.oidc_issuer is None:
             raise ValueError("AFTERTURN_OIDC_CLIENT_ID: set AFTERTURN_OIDC_ISSUER too: nobody is asked otherwise")
+        if self.oidc_client_secret is not None and self.oidc_client_id is None:
+            raise ValueError("AFTERTURN_OIDC_CLIENT_SECRET: set AFTERTURN_OIDC_CLIENT_ID too: it is that client's")
         return self
 
     @field_validator("webhook_networks")

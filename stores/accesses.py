@@ -20,7 +20,7 @@ from stores.catalog.uses import Use
 _log = structlog.get_logger()
 _MANY = 200
 _SECONDS = 10.0
-_Key = tuple[uuid.UUID, Way, str | None]
+_Key = tuple[uuid.UUID, Way | None, str | None]
 
 
 class Accesses:
@@ -31,7 +31,7 @@ class Accesses:
     def __init__(self, catalog: Catalog) -> None:
         self._catalog = catalog
         self._lock = threading.Lock()
-        self._noted: dict[_Key, Use] = {}
+        self._noted: dict[_Key, Access] = {}
         self._since = 0.0
         self._writer: ThreadPoolExecutor | None = None
 
@@ -40,17 +40,18 @@ class Accesses:
         subject: Subject,
         memory_ids: Iterable[uuid.UUID],
         now: datetime,
-        way: Way = Way.SEARCH,
+        way: Way | None = Way.SEARCH,
         agent_id: str | None = None,
     ) -> None:
-        """Note that memories of a subject were recalled by a way, for an agent or for none."""
+        """Note that memories of a subject were recalled by a way, for an agent or for none; None is for what counts as
+        a use and told nobody anything."""
         with self._lock:
             if not self._noted:
                 self._since = time.monotonic()
             for id_ in memory_ids:
                 key = id_, way, agent_id
                 before = self._noted.get(key)
-                self._noted[key] = Use(id_, subject, way, agent_id, before.times + 1 if before else 1, now)
+                self._noted[key] = Access(id_, subject, before.times + 1 if before else 1, now)
             if len(self._noted) < _MANY and time.monotonic() - self._since < _SECONDS:
                 return
             taken, self._noted = self._noted, {}
@@ -67,14 +68,16 @@ class Accesses:
             taken, self._noted = self._noted, {}
         self._write(taken)
 
-    def _write(self, taken: dict[_Key, Use]) -> None:
+    def _write(self, taken: dict[_Key, Access]) -> None:
         if not taken:
             return
         try:
-            self._catalog.decay.touch(
-                Access(use.memory_id, use.subject, use.times, use.last_at) for use in taken.values()
+            self._catalog.decay.touch(taken.values())
+            self._catalog.uses.count(
+                Use(access.memory_id, access.subject, way, agent_id, access.times, access.last_at)
+                for (_, way, agent_id), access in taken.items()
+                if way is not None
             )
-            self._catalog.uses.count(taken.values())
         except (CatalogOutage, SQLAlchemyError) as error:
             # Whoever asked has the answer; that it was asked for is a hint, not a fact to keep at any price.
             _log.warning("accesses_not_counted", stage="recall", count=len(taken), error=type(error).__name__)

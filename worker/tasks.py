@@ -138,10 +138,8 @@ def ingest_turn(*arguments: Any, **named: Any) -> None:
         return
     hit("before_append")
     try:
-        context.mailbox.append(accepted, settings.sweep_seconds, turn_quota(settings))
-    except QuotaExceeded as error:
-        refuse_turn(accepted, error, context, datetime.now(UTC))
-        return
+        if not _is_parked(accepted, context):
+            return
     except ConflictingTurn as error:
         _refuse(turn, "conflict", str(error), context)
         return
@@ -153,6 +151,16 @@ def ingest_turn(*arguments: Any, **named: Any) -> None:
         raise
     drain(accepted.subject, context, _leases())
     hit("before_ack")
+
+
+def _is_parked(turn: Turn, context: WorkerContext) -> bool:
+    """Park a turn, and return whether it was: what a quota keeps out is written down."""
+    try:
+        context.mailbox.append(turn, settings.sweep_seconds, turn_quota(settings))
+    except QuotaExceeded as error:
+        refuse_turn(turn, error, context, datetime.now(UTC))
+        return False
+    return True
 
 
 def _refuse(turn: Any, why: DeadLetterReason, reason: str, context: WorkerContext) -> None:

@@ -23,7 +23,7 @@ from memory.documents.delete import delete_document
 from memory.documents.put import Accepted
 from memory.documents.rights import NO_SUCH_DOCUMENT
 from producers.document_files import UnreadableFile, read_bytes, read_file
-from producers.documents import put_document, ring
+from producers.documents import notify_workers, put_document
 from schema import Document, DocumentState, KeptDocument, Subject, Visibility, utc_iso
 from schema.errors import NotFound
 from schema.settings import load_settings
@@ -182,7 +182,7 @@ def backfill(
         for document in waiting:
             anew = document.state is DocumentState.SEARCHABLE
             if context.catalog.documents.ask_again(document.subject, document.document_id, anew=anew):
-                ring(document, celery)
+                notify_workers(document, celery)
             progress.advance(task)
         if wait:
             for whose_ in dict.fromkeys(document.subject for document in waiting):

@@ -21,7 +21,7 @@ from memory.reindex import finish as finish_move
 from memory.reindex import give_up, regraph, target_of
 from memory.reindex import reindex as rebuild
 from schema import Subject
-from schema.settings import load_settings
+from schema.settings import load_settings, variable_of
 from stores.graph import RebuildableGraph
 from stores.open import Stores, open_stores
 
@@ -57,9 +57,9 @@ def reindex(
             return
         target = target_of(stores)
         if finish:
-            told = finish_move(stores)
-            print_json({"index": target, "caught_up": told}) if as_json else console.print(
-                f"{target}: took over {told} late writes; the move is ended"
+            late_writes = finish_move(stores)
+            print_json({"index": target, "caught_up": late_writes}) if as_json else console.print(
+                f"{target}: took over {late_writes} late writes; the move is ended"
             )
             return
         if abandon:
@@ -153,6 +153,12 @@ def import_(
             console.print(
                 f"and {result.documents} documents, which the fleet makes searchable; "
                 f"{result.known_documents} were here already"
+            )
+        if result.refused_documents:
+            console.print(
+                f"{result.refused_documents} documents were left out: their subject has withdrawn consent, or they are "
+                f"longer than {variable_of('document_max_bytes')} allows",
+                soft_wrap=True,
             )
 
 

@@ -19,7 +19,7 @@ _SECONDS = 60.0
 
 
 def run_health_checks(*, call_llm: bool = False, fleet: bool = True, tend: bool = False) -> list[HealthCheck]:
-    """Return the findings on all parts, in the order in which they depend on each other.
+    """Return the health checks of all parts, in the order in which they depend on each other.
 
     Like the start of a worker it makes what is missing in the data folder and the index. `call_llm` asks the language
     model one cheap question; without `fleet` nobody looks for workers and beat; `tend` builds graphs of large users.
@@ -41,7 +41,7 @@ def run_health_checks(*, call_llm: bool = False, fleet: bool = True, tend: bool 
     # The pool's threads are daemons: a part that hangs does not hold up the command's end.
     pool = ThreadPool(len(looks))
     asked = [(part, pool.apply_async(_all_of, (part, look))) for part, look in looks.items()]
-    return [finding for part, answer in asked for finding in _heard(part, answer.get)]
+    return [check for part, answer in asked for check in _heard(part, answer.get)]
 
 
 def _heard(part: str, answer: Callable[[float], list[HealthCheck]]) -> list[HealthCheck]:
@@ -52,7 +52,7 @@ def _heard(part: str, answer: Callable[[float], list[HealthCheck]]) -> list[Heal
 
 
 def _all_of(part: str, look: Callable[[], Iterable[HealthCheck]]) -> list[HealthCheck]:
-    """Return all findings on a part, up to where the look itself fails."""
+    """Return all health checks of a part, up to where the look itself fails."""
     checks: list[HealthCheck] = []
     try:
         checks.extend(look())

@@ -38,7 +38,7 @@ class _Answer(BaseModel):
 
 
 def check_embedder(settings: Settings) -> tuple[Embedder | None, list[HealthCheck]]:
-    """Return the embedder, if it works, and the findings on it: two ways to say one thing must be near each other on
+    """Return the embedder, if it works, and its checks: two ways to say one thing must be near each other on
     the scale of its thresholds, and something else must not."""
     try:
         embedder = open_embedder(settings)

@@ -17,6 +17,7 @@ _PROBLEM: Final = {
         "title": {"type": "string"},
         "status": {"type": "integer"},
         "detail": {"type": "string"},
+        "scope": {"description": "whose quota is full", "enum": ["user", "tenant"]},
         "errors": {
             "type": "array",
             "description": "the fields that are missing or wrong",

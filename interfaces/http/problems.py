@@ -56,8 +56,8 @@ class KeyReused(Refused):
 class Later(Refused):
     """Not now: the same request may be sent again in `retry_after` seconds; `status` says why."""
 
-    def __init__(self, status: HTTPStatus, said: str, retry_after: float) -> None:
-        super().__init__(said)
+    def __init__(self, status: HTTPStatus, message: str, retry_after: float) -> None:
+        super().__init__(message)
         self.status = status
         self.retry_after = retry_after
 
@@ -99,10 +99,8 @@ def of_error(error: AfterturnError) -> Response:
         return problem(HTTPStatus.PRECONDITION_FAILED, str(error))
     if isinstance(error, Unauthorized):
         return problem(HTTPStatus.UNAUTHORIZED, str(error), headers={"WWW-Authenticate": "Bearer"})
-    if isinstance(error, QuotaExceeded) and error.retry_after is not None:
-        error = Later(HTTPStatus.TOO_MANY_REQUESTS, str(error), error.retry_after)
-    if isinstance(error, Later):
-        return problem(error.status, str(error), headers={"Retry-After": str(math.ceil(error.retry_after))})
+    if isinstance(error, QuotaExceeded | Later):
+        return _not_now(error)
     status = next((status for kind, status in _STATUS_OF if isinstance(error, kind)), None)
     if status is None or status is HTTPStatus.INTERNAL_SERVER_ERROR:
         _log.error("request_failed", error=type(error).__name__)
@@ -112,6 +110,15 @@ def of_error(error: AfterturnError) -> Response:
         detail = "a part that the service needs does not answer; nothing was done, try again"
         return problem(status, detail, headers={"Retry-After": str(math.ceil(seconds))})
     return problem(status, str(error) or status.description)
+
+
+def _not_now(error: QuotaExceeded | Later) -> Response:
+    again = None if error.retry_after is None else {"Retry-After": str(math.ceil(error.retry_after))}
+    if isinstance(error, Later):
+        return problem(error.status, str(error), headers=again)
+    status = HTTPStatus.TOO_MANY_REQUESTS if again else HTTPStatus.CONFLICT
+    # Whose it is: a client that sends for many users lets those of one wait, and not all.
+    return problem(status, str(error), headers=again, scope=error.scope)
 
 
 async def _of_ours(_request: Request, error: Exception) -> Response:

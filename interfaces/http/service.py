@@ -13,6 +13,7 @@ from fastapi import Depends, Request
 from redis.asyncio import Redis as AsyncRedis
 
 from interfaces.http.openid import SignIn
+from interfaces.http.pages.language import load_catalogues
 from interfaces.http.rates import RateLimits
 from interfaces.http.tokens import Tokens
 from memory.context import MemoryContext, open_memory
@@ -57,6 +58,7 @@ def open_service(settings: Settings) -> Service:
         SettingsError: a setting cannot work; the message names it.
         CatalogUnavailable, IndexMismatch: a store cannot be used as it is; the message says what to do.
     """
+    load_catalogues(settings.pages_catalogues)
     # Somebody waits for the answer: where the broker hangs they are told so within three seconds.
     context = open_memory(settings, redis=open_redis(settings, timeout=1.5, retries=1))
     rates = RateLimits(settings, asks_model=context.llm is not None)

@@ -14,6 +14,7 @@ from pydantic import BaseModel, ConfigDict, Field, field_validator
 
 from interfaces.http.credentials import Asker
 from interfaces.http.idempotency import OnceOnly
+from interfaces.http.pages.sessions import end_sessions
 from interfaces.http.service import Opened, Service
 from memory.erasure.subjects import erase_subject
 from memory.export import export
@@ -277,10 +278,11 @@ def export_all(about: About, service: Opened) -> StreamingResponse:
 @router.delete("", summary="Forget a subject, with a proof")
 def forget(about: About, service: Opened) -> dict[str, Any]:
     """Erase all that is known of a subject wherever it lies, and look again everywhere: what was removed, and what is
-    left."""
+    left. Who was signed in to its pages is signed out."""
     require_deletable(about.principal)
     _require_whole(about, service)
     proof = erase_subject(about.subject, service.context, by=about.principal.key_id, now=datetime.now(UTC))
+    end_sessions(about.subject.tenant_id, about.subject.subject_id, service.context.redis)
     return {"removed": proof.removed, "left": proof.left, "notes": proof.notes, "clean": proof.is_clean}
 
 

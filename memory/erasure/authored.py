@@ -10,7 +10,7 @@ from memory.context import MemoryContext
 from memory.documents.delete import delete_document
 from memory.erasure.proof import Proof
 from schema import KeptDocument, Subject, Visibility
-from schema.errors import NotFound, UnderLegalHold
+from schema.errors import ConcurrentChange, NotFound, UnderLegalHold
 
 AUTHORED: Final = "personal documents in other archives"
 _A_PAGE: Final = 100
@@ -30,6 +30,10 @@ def erase_authored(author: Subject, context: MemoryContext, proof: Proof, *, by:
             continue
         except UnderLegalHold:
             proof.notes.append(f"{_named(document)} is under legal hold, and stays")
+            continue
+        except ConcurrentChange:
+            # All else of them is gone by now: what is left is counted, and erased by whoever asks again.
+            proof.notes.append(f"{_named(document)} was being changed, and is still there: erase again")
             continue
         proof.removed[AUTHORED] += 1
     proof.left[AUTHORED] = sum(

@@ -32,7 +32,7 @@ class Erasure:
 
     @property
     def is_late(self) -> bool:
-        """Whether it is finished after whoever began it was killed."""
+        """Return whether it is finished after whoever began it was killed."""
         return self.messages is None
 
     @property
@@ -97,6 +97,8 @@ def drop_waiting(erasure: Erasure, lease: Lease, context: MemoryContext) -> dict
     letters = sum(remove_dead_letter(context.redis, letter) for letter in _dead_letters(erasure, context))
     parked = _parked(erasure, context)
     context.mailbox.drop(lease, parked)
+    if erasure.whole:
+        context.mailbox.forget_over_quota(erasure.subject)
     return {"ingest queue": messages, "dead letters": letters, "mailbox": len(parked)}
 
 
@@ -111,7 +113,7 @@ def count_waiting(erasure: Erasure, context: MemoryContext) -> dict[str, int]:
 
 def _parked(erasure: Erasure, context: MemoryContext) -> list[str]:
     parked = context.mailbox.parked(erasure.subject)
-    return [id_ for id_, one in parked.items() if erasure.means_parked(one)]
+    return [id_ for id_, parked_turn in parked.items() if erasure.means_parked(parked_turn)]
 
 
 def _dead_letters(erasure: Erasure, context: MemoryContext) -> list[DeadLetter]:

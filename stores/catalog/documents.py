@@ -174,10 +174,14 @@ class DocumentStore:
             again = again.values(version=_DOCUMENTS.c.version + 1, indexed_digest="")
         return self._writers.write(lambda connection: connection.execute(again).rowcount) == 1
 
-    def under_legal_hold(self, subject: Subject | None = None, *, limit: int | None = None) -> list[KeptDocument]:
-        """Return the documents under legal hold of one subject or of all, without content, in the order of their
-        ids."""
+    def under_legal_hold(
+        self, subject: Subject | None = None, *, tenant_id: str | None = None, limit: int | None = None
+    ) -> list[KeptDocument]:
+        """Return the documents under legal hold of one subject, of a tenant or of all, without content, in the order of
+        their ids."""
         query = select(*_HEADS).where(_DOCUMENTS.c.legal_hold).limit(limit)
+        if tenant_id is not None:
+            query = query.where(_DOCUMENTS.c.tenant_id == tenant_id)
         if subject is not None:
             query = query.where(of_subject(_DOCUMENTS, subject))
         query = query.order_by(_DOCUMENTS.c.tenant_id, _DOCUMENTS.c.subject_id, _DOCUMENTS.c.document_id)
@@ -293,11 +297,12 @@ def _read_words(connection: Connection, subject: Subject, since: int | None) -> 
     # as to read their ids.
     is_whole = since is None or since > row.revision
     something_went = not is_whole and since is not None and since < row.chunks_removed
-    said = connection.execute(
+    chunks = connection.execute(
         *((_SAID, whose(subject)) if is_whole else (_SAID_SINCE, whose(subject) | {"since": since}))
     )
     summaries = tuple(
-        Summary(one.id, one.content, None, one.created_at, live=True, document_id=one.document_id) for one in said
+        Summary(chunk.id, chunk.content, None, chunk.created_at, live=True, document_id=chunk.document_id)
+        for chunk in chunks
     )
     return Summaries(
         row.revision,
@@ -305,8 +310,8 @@ def _read_words(connection: Connection, subject: Subject, since: int | None) -> 
         whole=is_whole,
         living=frozenset(connection.execute(_LIVING, whose(subject)).scalars()) if something_went else None,
         documents={
-            one.document_id: Labels(Visibility(one.visibility), one.author_id)
-            for one in connection.execute(_LABELS, whose(subject))
+            document.document_id: Labels(Visibility(document.visibility), document.author_id)
+            for document in connection.execute(_LABELS, whose(subject))
         },
     )
 

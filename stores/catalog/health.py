@@ -22,7 +22,7 @@ _MIGRATE = "run `afterturn migrate`"
 
 
 def check_catalog(engine: Engine, connections: int) -> Iterator[HealthCheck]:
-    """Yield the findings on a catalog that each of the fleet's processes uses by up to `connections` connections."""
+    """Yield the checks of a catalog that each of the fleet's processes uses by up to `connections` connections."""
     try:
         with engine.connect() as connection:
             yield from _server(connection, connections) if engine.dialect.name == "postgresql" else _file(connection)

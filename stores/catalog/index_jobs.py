@@ -79,13 +79,13 @@ def take_jobs(connection: Connection, jobs: Sequence[IndexJob], patience: timede
 
 
 def pass_over(connection: Connection, memory_ids: Sequence[uuid.UUID]) -> None:
-    """Let nobody strike the jobs of memories of which the index is told otherwise in this transaction: who has one may
-    tell what was so before."""
+    """Let nobody mark those jobs done of whose memories the index is told otherwise in this transaction: who has one
+    may tell what was so before."""
     connection.execute(_PASS_OVER, {"ids": list(memory_ids)})
 
 
-def strike_jobs(connection: Connection, jobs: Sequence[IndexJob]) -> dict[uuid.UUID, int]:
-    """Strike jobs that nobody had beside us, and return the versions at which their memories and chunks are by now;
+def mark_jobs_done(connection: Connection, jobs: Sequence[IndexJob]) -> dict[uuid.UUID, int]:
+    """Mark jobs done that nobody had beside us, and return the versions at which their memories and chunks are by now;
     those that are gone are left out."""
     mine = [
         {"id": job.memory_id, "done": job.version, "seen": job.generation} for job in jobs if job.generation is not None

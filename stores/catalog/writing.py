@@ -16,7 +16,7 @@ from schema.errors import ConcurrentChange, StaleFence, UnderLegalHold
 from stores.catalog.changes import Access, Changes, IndexJob
 from stores.catalog.context import drop_context, write_questions, write_recent, write_topics
 from stores.catalog.documents import write_documents
-from stores.catalog.index_jobs import pass_over, queue_jobs, strike_jobs
+from stores.catalog.index_jobs import mark_jobs_done, pass_over, queue_jobs
 from stores.catalog.preferences import write_preferences
 from stores.catalog.provisional import require_settled, require_undecided
 from stores.catalog.reviews import write_reviews
@@ -146,7 +146,7 @@ def mark_done(connection: Connection, jobs: Sequence[IndexJob], event_ids: Seque
         events = set(connection.execute(_MARK_ANNOUNCED, {"ids": list(event_ids)}).scalars())
     if not jobs:
         return Done({}, events)
-    return Done(strike_jobs(connection, jobs), events)
+    return Done(mark_jobs_done(connection, jobs), events)
 
 
 def _write_events(connection: Connection, changes: Changes) -> list[int]:

@@ -49,7 +49,7 @@ def rebuild(engine: Engine, subject: Subject, read: ReadFacts, write: WriteFacts
 
 
 def check_health(engine: Engine, graph: str, indexes: Iterable[str]) -> Iterator[HealthCheck]:
-    """Yield the findings on the graph of this name, each kind of whose nodes needs a unique index."""
+    """Yield the health checks of the graph of this name, each kind of whose nodes needs a unique index."""
     with engine.connect() as connection:
         version = connection.execute(text("SELECT extversion FROM pg_extension WHERE extname = 'age'")).scalar()
         there = set(

@@ -24,7 +24,7 @@ class FormatRejected(AfterturnError):
 class RequestFormats(Generic[Way]):
     """Asks in the way that is known to work. Safe to call from many threads.
 
-    Until one works, `other` names the way to try after a refused one, or None. Then it stays with that way for as
+    Until one works, `next_way` names the way to try after a refused one, or None. Then it stays with that way for as
     long as the process lives: a refusal is the call's own fault from then on.
     """
 

@@ -251,8 +251,8 @@ class Mailbox:
 
     def parked(self, subject: Subject) -> dict[str, ParkedTurn]:
         """Return a subject's pending turns, by turn_id: for erasures."""
-        found = cast(dict[bytes, bytes], self._redis.hgetall(key_of(subject, "turns")))
-        return {id_.decode(): _parked(id_, record, 0, 0) for id_, record in found.items()}
+        records = cast(dict[bytes, bytes], self._redis.hgetall(key_of(subject, "turns")))
+        return {id_.decode(): _parked(id_, record, 0, 0) for id_, record in records.items()}
 
     def subjects(self) -> Iterator[Subject]:
         """Yield every subject that has pending turns from the first to the last; one that has some for a part of that
@@ -297,9 +297,13 @@ class Mailbox:
     def take_over_quota(self, limit: int) -> list[tuple[Subject, str]]:
         """Return up to `limit` subjects of whom a turn was refused, each with whose quota it was ("user", "tenant"),
         and forget them: whoever asks tells it."""
-        found = cast(list[bytes], self._redis.spop(scripts.OVER_QUOTA, limit))
-        pairs = (member.decode().split(" ", 1) for member in found)
+        members = cast(list[bytes], self._redis.spop(scripts.OVER_QUOTA, limit))
+        pairs = (member.decode().split(" ", 1) for member in members)
         return [(Subject.from_key(key), scope) for scope, key in pairs]
+
+    def forget_over_quota(self, subject: Subject) -> None:
+        """Tell nobody any more that a turn of a subject was refused."""
+        self._redis.srem(scripts.OVER_QUOTA, *(f"{scope} {subject.key}" for scope in ("user", "tenant")))
 
     def pending_subjects(self) -> int:
         """Return how many subjects have pending turns."""

@@ -17,6 +17,7 @@ from schema.errors import ConcurrentChange, UnderLegalHold
 from stores.catalog import Changes
 from tests.contract.pipeline import Worker, on_every_store
 from tests.contract.test_documents import BOAT, MILL, NOW, archive, carry, near, put, story, want
+from tests.turns import subject
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
@@ -118,3 +119,21 @@ class TestExport:
         assert (kept.legal_hold, kept.state) == (True, DocumentState.SEARCHABLE)
         with pytest.raises(NotALine, match="line 1 is no document"):
             import_lines(['{"document": {"content": "my secret"}}'], worker.context, by="operator", now=NOW)
+
+    def test_one_that_may_not_be_kept_is_counted_and_what_is_behind_it_is_kept(self, worker: Worker, anna: str) -> None:
+        whose, refusing, there = archive(anna), archive(f"{anna}-refusing"), archive(f"{anna}-there")
+        put(worker, story(whose))
+        carry(worker, whose)
+        want(worker, refusing, PreferenceName.CONSENT, "withdrawn")
+        lines = list(export(worker.context, subject=whose))
+        moved = [line.replace(whose.subject_id, to.subject_id) for to in (refusing, there) for line in lines]
+        result = import_lines(moved, worker.context, by="operator", now=NOW)
+        assert (result.documents, result.refused_documents) == (1, 1)
+
+    def test_what_came_before_a_line_that_is_none_is_written(self, worker: Worker, anna: str) -> None:
+        worker.hear(anna, "I live in Lisbon.")
+        lines = list(export(worker.context, subject=subject(anna)))
+        erase_subject(subject(anna), worker.context, by="operator", now=NOW)
+        with pytest.raises(NotALine, match="line 3"):
+            import_lines([*lines, "not json"], worker.context, by="operator", now=NOW)
+        assert len(worker.known(subject(anna))) == 1

@@ -33,6 +33,16 @@ ROWS: list[Any] = [
 ]
 
 
+def test_a_row_that_a_quota_keeps_out_is_named_and_those_of_others_are_taken(worker: Worker) -> None:
+    bounded = worker.with_parts(settings=worker.context.settings.model_copy(update={"quota_user_memories": 1}))
+    said = (("oda", "Lives in Porto"), ("oda", "Is allergic to peanuts"), ("pia", "Lives in Porto"))
+    text = "\n".join(json.dumps({"id": memory, "memory": memory, "user_id": user}) for user, memory in said)
+    taken = take_over(text, bounded.context, tenant_id="acme", user_id=None, now=datetime(2026, 11, 2, tzinfo=UTC))
+    assert taken.outcomes == {"created": 2}
+    [bad] = taken.bad
+    assert "AFTERTURN_QUOTA_USER_MEMORIES" in bad
+
+
 def test_each_row_is_decided_on_and_a_second_time_nothing_is_doubled(worker: Worker) -> None:
     now = datetime(2026, 11, 2, tzinfo=UTC)
     text = "\n".join(json.dumps(row) for row in ROWS)

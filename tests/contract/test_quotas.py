@@ -8,14 +8,16 @@ from datetime import UTC, datetime
 from typing import Any
 
 import pytest
+from celery.exceptions import Reject
 
 from memory.edits import NotKept
+from memory.erasure.subjects import erase_subject, left_of_subject
 from memory.metrics import QUOTAS
 from memory.quotas import refuse_turn, tell_refused, turn_quota
 from memory.remember import Statement, remember
 from producers import Producer
 from schema import Status, Turn
-from schema.errors import QuotaExceeded
+from schema.errors import CatalogOutage, QuotaExceeded
 from stores.mailbox import TurnQuota
 from tests.contract.pipeline import Worker, on_every_store_at_length
 from tests.turns import a_turn, subject
@@ -150,6 +152,37 @@ def test_an_event_tells_once_a_minute_of_turns_that_their_sender_was_refused(wor
     assert '"quota"' in said
 
 
+def test_who_is_not_told_of_while_the_catalog_is_away_is_told_of_later(
+    worker: Worker, anna: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    users = [f"{anna}{number}" for number in range(3)]
+    for user in users:
+        worker.context.mailbox.append(Turn.model_validate(a_turn(user, 0, "I live in Lisbon.")), 5, TurnQuota(user=1))
+        with pytest.raises(QuotaExceeded):
+            worker.context.mailbox.append(Turn.model_validate(a_turn(user, 1, "Hi.")), 5, TurnQuota(user=1))
+
+    def is_away(*_: object, **__: object) -> None:
+        raise CatalogOutage("locked")
+
+    with monkeypatch.context() as meanwhile:
+        meanwhile.setattr(worker.context.catalog, "commit", is_away)
+        with pytest.raises(CatalogOutage):
+            tell_refused(worker.context, NOW, limit=100)
+    tell_refused(worker.context, NOW, limit=100)
+    assert sum(len(errors(worker, user)) for user in users) == len(users) - 1
+
+
+def test_of_who_was_erased_nothing_is_told_of_turns_that_were_refused_before(worker: Worker, anna: str) -> None:
+    turns = [Turn.model_validate(a_turn(anna, number, "I live in Lisbon.")) for number in range(2)]
+    worker.context.mailbox.append(turns[0], 5, TurnQuota(user=1))
+    with pytest.raises(QuotaExceeded):
+        worker.context.mailbox.append(turns[1], 5, TurnQuota(user=1))
+    erase_subject(subject(anna), worker.context, by="operator", now=NOW)
+    tell_refused(worker.context, NOW, limit=100)
+    assert errors(worker, anna) == []
+    assert sum(left_of_subject(subject(anna), worker.context).values()) == 0
+
+
 def test_a_plain_message_past_the_quota_leaves_a_ledger_row_and_an_event(worker: Worker, anna: str) -> None:
     turn = Turn.model_validate(a_turn(anna, 0, "I live in Lisbon."))
     error = TurnQuota(user=1).exceeded("user", 30)
@@ -158,6 +191,29 @@ def test_a_plain_message_past_the_quota_leaves_a_ledger_row_and_an_event(worker:
     assert worker.outcomes(subject(anna)) == {turn.turn_id: "refused"}
     assert len(errors(worker, anna)) == 1
     assert "Lisbon" not in worker.everywhere(subject(anna))
+
+
+def test_a_plain_message_past_the_quota_comes_back_while_the_catalog_is_away(
+    bounded: Any, anna: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    import worker.tasks as tasks
+
+    worker = bounded(quota_user_turns_per_minute=1)
+    monkeypatch.setattr(tasks, "settings", worker.context.settings)
+    monkeypatch.setattr(tasks, "_context", lambda: worker.context)
+    first, second = (a_turn(anna, number, "I live in Lisbon.") for number in range(2))
+    worker.context.mailbox.append(Turn.model_validate(first), 5, turn_quota(worker.context.settings))
+
+    def is_away(*_: object) -> None:
+        raise CatalogOutage("locked")
+
+    with monkeypatch.context() as meanwhile:
+        meanwhile.setattr(worker.context.catalog, "processed", is_away)
+        with pytest.raises(Reject) as rejected:
+            tasks.ingest_turn(second)
+    assert rejected.value.args[1] is True, "it is requeued"
+    tasks.ingest_turn(second)
+    assert worker.outcomes(subject(anna)) == {f"{anna}-1": "refused"}
 
 
 def test_a_producer_tells_its_caller_and_takes_the_same_turn_when_there_is_room(worker: Worker, anna: str) -> None:

@@ -26,6 +26,8 @@ MEANING: Final = {
     "GET /api/v1/memories/",  # a cursor is one that a list gave
     "POST /api/v1/memories/",  # what may not be kept
     "PATCH /api/v1/memories/{memory_id}",  # a version is one that it has had; what may not be kept
+    "PUT /api/v1/agents/{agent_id}/metadata",  # a version is one that it has had
+    "PUT /api/v1/documents/{document_id}",  # pages begin at 0 and follow each other
     "PATCH /api/v1/subjects/{subject_id}/preferences",  # a time zone is one that there is
     "PUT /api/v1/subjects/{subject_id}/topics/{topic}",  # a topic has more than blanks
     "DELETE /api/v1/subjects/{subject_id}/topics/{topic}",

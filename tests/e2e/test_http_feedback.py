@@ -9,7 +9,9 @@ from datetime import UTC, datetime, timedelta
 import httpx
 
 from memory.context import open_memory
-from schema import Capability, Subject
+from memory.feedback import note_feedback
+from schema import Capability, Principal, Subject
+from stores.catalog.feedback import Feedback
 from tests.e2e.service import Served
 
 FEEDBACK = "/api/v1/feedback"
@@ -30,6 +32,16 @@ def test_what_helped_is_kept_by_its_request_and_the_first_word_counts(
     assert me.post(FEEDBACK, json={"request_id": request, "useful": [vegan]}).status_code == 200
     [kept] = service.catalog.feedback.of(Subject(tenant_id="acme", subject_id=user))
     assert (kept.request_id, kept.useful, kept.score) == (request, (uuid.UUID(violin),), 0.5)
+
+
+def test_what_helped_counts_as_used_and_is_told_as_no_search(service: Served, me: httpx.Client, user: str) -> None:
+    whose, violin = Subject(tenant_id="acme", subject_id=user), uuid.UUID(remembered(me, "Anna plays the violin."))
+    principal = Principal(tenant_id="acme", user_id=user, capabilities=frozenset({Capability.READ}), key_id="key_1")
+    with closing(open_memory(service.settings)) as context:
+        given = Feedback("r-1", (violin,), None, principal.key_id, datetime.now(UTC))
+        assert note_feedback(principal, whose, given, context) == [violin]
+    assert service.catalog.uses.uncounted(whose, violin) == 1
+    assert service.catalog.uses.of(whose, violin) == []
 
 
 def test_what_one_may_not_see_does_not_count(service: Served, me: httpx.Client, user: str) -> None:

@@ -125,3 +125,4 @@ def test_a_turn_past_the_quota_of_its_user_is_refused_with_when_to_send_it_again
     assert 0 < int(second.headers["Retry-After"]) <= 60
     assert second.headers["Content-Type"] == "application/problem+json"
     assert "AFTERTURN_QUOTA_USER_TURNS_PER_MINUTE" in second.json()["detail"]
+    assert second.json()["scope"] == "user"

@@ -178,3 +178,11 @@ def test_a_backend_ends_the_sessions_of_its_user(service: Served, user: str) -> 
         assert is_open(me)
         assert backend.delete(f"/api/v1/subjects/{user}/page-sessions").status_code == 204
         assert not is_open(me)
+
+
+def test_who_is_erased_is_signed_out(service: Served, user: str) -> None:
+    with browser(service) as me, service.client(service.key()) as backend:
+        me.get(link_for(service, user))
+        assert is_open(me)
+        assert backend.delete(f"/api/v1/subjects/{user}").status_code == 200
+        assert not is_open(me)

@@ -7,11 +7,14 @@ import json
 import re
 import uuid
 from collections.abc import Iterator
+from contextlib import closing
 from datetime import UTC, datetime
 
 import httpx
 import pytest
 
+from memory.context import open_memory
+from memory.documents.legal_holds import set_document_hold
 from schema import AuditAction, AuditEntry, Capability, Subject
 from stores.catalog import Catalog
 from stores.queue import create_celery, send_dead_letter
@@ -67,6 +70,22 @@ def test_a_session_ends_with_the_key_that_vouched_for_it(service: Served) -> Non
         [key] = [key for key in service.catalog.keys.all("acme") if key.last_used_at and not key.revoked_at][-1:]
         service.catalog.keys.end(key.id, datetime.now(UTC))
         assert browser.get("/admin").status_code == 401
+
+
+def test_documents_under_legal_hold_are_listed_for_their_own_tenant(
+    service: Served, staff: httpx.Client, backend: httpx.Client, user: str
+) -> None:
+    body = {"content": "The mill stood by the river.", "title": f"The mill of {user}", "user_id": user}
+    for tenant in ("acme", "other"):
+        with service.client(service.key(tenant=tenant)) as client:
+            assert client.put(f"/api/v1/documents/{tenant}-mill", json=body).status_code == 202
+        whose = Subject(tenant_id=tenant, subject_id=user)
+        with closing(open_memory(service.settings)) as context:
+            set_document_hold(whose, [f"{tenant}-mill"], context, why="case 7", by="dora", now=datetime.now(UTC))
+    listed = staff.get("/admin/holds").text
+    assert f"/admin/subjects/{user}/documents/acme-mill" in listed
+    assert "Nothing is under legal hold." not in listed
+    assert "other-mill" not in listed
 
 
 def test_each_look_into_a_memory_is_noted_with_who_looked(

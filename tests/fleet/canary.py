@@ -96,7 +96,7 @@ MUTATIONS = (
         "no mask of others' names in what is stated outright",
         "memory/others.py",
         "    return masked.kept\n",
-        "    return told\n",
+        "    return claim\n",
         ("tests/contract/test_others_sensitive_data.py",),
     ),
     Mutation(

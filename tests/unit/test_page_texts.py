@@ -11,8 +11,9 @@ from typing import Final
 import pytest
 from jinja2 import nodes
 
-from interfaces.http.pages.language import gettext, language, speaking
+from interfaces.http.pages.language import gettext, language, load_catalogues, speaking
 from interfaces.http.pages.rendering import ENVIRONMENT, page
+from schema.errors import SettingsError
 from tests.page_texts import CATALOGUE, bracketed, catalogue, messages, parsed, templates, write_catalogue
 
 _TAG: Final = re.compile(r"<[^>]*>")
@@ -114,3 +115,22 @@ def test_a_page_names_its_language_and_numbers_its_days_in_it(tmp_path: Path) ->
     assert '<html lang="x-brackets">' in bytes(answer.body).decode()
     assert "⟦Sign in first⟧" in bytes(answer.body).decode()
     assert day == "⟦2 ⟦September⟧ 2026⟧"
+
+
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [("de/pages.mo", b""), ("de/LC_MESSAGES/pages.mo", b"no catalogue"), ("de/LC_MESSAGES/pages.mo", b"")],
+    ids=["elsewhere", "of something else", "empty"],
+)
+def test_a_folder_without_a_catalogue_that_can_be_read_is_refused_at_start(
+    tmp_path: Path, name: str, content: bytes
+) -> None:
+    path = tmp_path / name
+    path.parent.mkdir(parents=True)
+    path.write_bytes(content)
+    with pytest.raises(SettingsError, match="AFTERTURN_PAGES_CATALOGUES"):
+        load_catalogues(tmp_path)
+
+
+def test_without_a_folder_our_own_catalogues_are_enough() -> None:
+    load_catalogues(None)

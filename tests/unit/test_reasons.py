@@ -7,7 +7,7 @@ from datetime import timedelta
 import pytest
 
 from interfaces.http.pages.reasons import because, found_by
-from policies.decay import Fading, Fate, fate
+from policies.decay import DecayState, Fate, fate
 from policies.dedup import decide
 from schema import AuditAction, AuditEntry, Fact, Policy, Status
 from tests.unit.policies.builders import NOON, candidate, memory
@@ -36,7 +36,7 @@ def an_entry(reason: str, model: str | None = None) -> AuditEntry:
 )
 @pytest.mark.parametrize("light", [False, True])
 def test_what_fades_is_told_by_its_days(status: Status, its_fate: Fate, said: str, light: bool) -> None:
-    fading = Fading(status=status, importance=0.2, pinned=False, legal_hold=False, last_used=NOON, updated_at=NOON)
+    fading = DecayState(status=status, importance=0.2, pinned=False, legal_hold=False, last_used=NOON, updated_at=NOON)
     found, why = fate(fading, NOON + timedelta(days=1000), Policy(forget_light=light))
     assert found is (Fate.DELETE if light else its_fate)
     assert because(an_entry(why)) == said

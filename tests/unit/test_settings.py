@@ -57,6 +57,7 @@ def test_policy_constants_go_by_the_plans_names() -> None:
         ("AFTERTURN_LOG_LEVEL", "loud"),
         ("MEMORY_BATCH_TURNS", "0"),
         ("AFTERTURN_SOURCE_DAYS", "999999"),
+        ("AFTERTURN_OIDC_CLIENT_SECRET", "of nobody"),
     ],
 )
 def test_a_setting_that_cannot_work_is_refused_by_the_name_of_its_variable(

@@ -21,7 +21,7 @@ _PAGES = 200
 
 
 def clean_up(context: WorkerContext, now: datetime) -> dict[str, int]:
-    """Drop topics and questions that are stale, items of the store that have expired, feedback of the last quarter, raw
+    """Drop topics and questions that are stale, items of the store that have expired, feedback older than 90 days, raw
     turns and deliveries of webhooks that were kept for as long as the settings say; finish erasures that were killed on
     the way; have the index told again what it lost."""
     policy = context.policy

@@ -10,7 +10,7 @@ from datetime import datetime, timedelta
 from memory.draft import Draft
 from memory.erasure.memories import family
 from policies.consolidation import without
-from policies.decay import Fading, Fate, fate
+from policies.decay import DecayState, Fate, fate
 from policies.importance import use
 from schema import Memory, Policy, Status, Subject
 from stores.catalog import Changes
@@ -105,14 +105,14 @@ def _due(subject: Subject, context: WorkerContext, now: datetime) -> list[_Due]:
         unused_since=now - timedelta(days=idle_days),
         archived_before=now - timedelta(days=policy.archive_kept_days),
     )
-    judged = [(usage, *fate(_fading(usage), now, policy)) for usage in usages]
+    judged = [(usage, *fate(_decay_state(usage), now, policy)) for usage in usages]
     due = [verdict for verdict in judged if verdict[1] is not Fate.KEEP or verdict[0].access]
     # The next night goes on.
     return due[: context.settings.night_memories]
 
 
-def _fading(usage: Usage) -> Fading:
-    return Fading(
+def _decay_state(usage: Usage) -> DecayState:
+    return DecayState(
         status=Status(usage.status),
         importance=usage.importance,
         pinned=usage.pinned,

@@ -29,13 +29,15 @@ class SpoolFull(SpoolUnavailable):
 
 @dataclass(frozen=True)
 class Problem:
-    """What a service says of a failure (RFC 9457). `errors` names the fields that are wrong."""
+    """What a service says of a failure (RFC 9457). `errors` names the fields that are wrong, `scope` whose quota is
+    full: "user" or "tenant"."""
 
     status: int
     title: str
     detail: str
     errors: tuple[Mapping[str, Any], ...] = ()
     request_id: str | None = None
+    scope: str | None = None
 
 
 class RequestFailed(AfterturnError):

@@ -45,7 +45,7 @@ class Outcome(Enum):
     REJECTED = auto()
     """It will never be taken: put it aside, and go on."""
     HELD = auto()
-    """A person can mend it: let this user's turns wait, in order, and go on with others'."""
+    """A person can mend it, or it is this user's quota: let their turns wait, in order, and go on with others'."""
     AWAY = auto()
     """It is nobody's turn's fault: let all wait."""
 
@@ -54,7 +54,8 @@ def outcome_of(error: RequestFailed) -> Outcome:
     """Return what a failure to hand over a turn means."""
     if isinstance(error, Invalid | Conflict):
         return Outcome.REJECTED
-    return Outcome.AWAY if isinstance(error, Unavailable | Unauthorized) else Outcome.HELD
+    is_users_own = error.problem is not None and error.problem.scope == "user"
+    return Outcome.AWAY if isinstance(error, Unavailable | Unauthorized) and not is_users_own else Outcome.HELD
 
 
 @dataclass
@@ -232,4 +233,6 @@ class Sender:
             times = self._held[turn.user].times + 1 if turn.user in self._held else 1
             if times == 1:
                 _log.error("turn %s and those of its user behind it wait: %s", turn.turn_id, error)
-            self._held[turn.user] = _Held(time.monotonic() + backoff(times, 1.0, _LONGEST_PAUSE_SECONDS), times)
+            asked = error.retry_after if isinstance(error, Unavailable) else None
+            pause = asked or backoff(times, 1.0, _LONGEST_PAUSE_SECONDS)
+            self._held[turn.user] = _Held(time.monotonic() + pause, times)

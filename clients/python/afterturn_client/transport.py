@@ -82,6 +82,7 @@ def failure_of(response: httpx.Response) -> RequestFailed:
         str(said.get("detail") or ""),
         tuple(wrong for wrong in said.get("errors") or () if isinstance(wrong, dict)),
         response.headers.get("X-Request-ID"),
+        str(said["scope"]) if "scope" in said else None,
     )
     return error_of(problem, retry_after=_seconds(response.headers.get("Retry-After")))
 

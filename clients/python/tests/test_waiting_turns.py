@@ -362,6 +362,21 @@ def test_a_user_whose_turns_are_refused_keeps_them_and_holds_up_nobody_else(spoo
     assert service.taken["maya"] == [f"maya-{number}" for number in range(150)]
 
 
+def test_a_user_over_their_quota_waits_as_long_as_is_asked_and_holds_up_nobody_else(spool: Spool) -> None:
+    service = Service()
+    full = Unavailable(Problem(429, "Too Many Requests", "this user may send 1 turn", scope="user"), retry_after=60)
+    service.fails = lambda turn: full if turn.user == "maya" else None
+    put(spool, a_turn("maya", 0))
+    put(spool, a_turn("bert", 0))
+    with sending(spool, service) as sender:
+        wait_until(lambda: "bert" in service.taken)
+        put(spool, a_turn("bert", 1))
+        sender.wake()
+        wait_until(lambda: service.taken["bert"] == ["bert-0", "bert-1"])
+        assert service.calls["maya"] == 1
+    assert spool.depth().waiting == 1
+
+
 def test_who_stops_is_told_of_what_is_left(spool: Spool) -> None:
     service = Service()
     service.fails = lambda _: Unavailable(None, "away", retry_after=60)

@@ -123,7 +123,7 @@ _PLACES: Final = {
     "catalog: uses": marked("what it was used for"),
     "catalog: accesses": marked("how often it was used"),
     "catalog: facts": marked("how things belong together"),
-    "catalog: documents": marked("documents"),
+    "catalog: documents": marked("whole documents"),
     "catalog: chunks": marked("parts of documents"),
     "index": marked("what was found by meaning"),
     "events": marked("news of what changed"),

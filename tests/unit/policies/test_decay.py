@@ -8,7 +8,7 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from policies.decay import Fading, Fate, fate, half_life_days, weight
+from policies.decay import DecayState, Fate, fate, half_life_days, weight
 from schema import Policy, Status
 
 NOW = datetime(2026, 11, 2, 4, 0, tzinfo=UTC)
@@ -20,7 +20,7 @@ days = st.floats(min_value=0, max_value=4000)
 statuses = st.sampled_from((Status.ACTIVE, Status.SUPERSEDED, Status.PROVISIONAL, Status.ARCHIVED))
 
 
-def fading(**changes: Any) -> Fading:
+def fading(**changes: Any) -> DecayState:
     fields: dict[str, Any] = {
         "status": Status.ACTIVE,
         "importance": 0.4,
@@ -29,7 +29,7 @@ def fading(**changes: Any) -> Fading:
         "last_used": NOW,
         "updated_at": NOW,
     }
-    return Fading(**fields | changes)
+    return DecayState(**fields | changes)
 
 
 def test_the_half_lives_are_those_of_the_mechanics() -> None:

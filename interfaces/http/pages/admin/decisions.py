@@ -24,24 +24,26 @@ from schema.errors import NotFound
 
 router = APIRouter(include_in_schema=False, route_class=PageRoute)
 _A_PAGE: Final = 50
+_MOST_DOCUMENTS: Final = 200
+"""How many documents under legal hold are shown; the command lists all."""
 
 
 @router.get("/admin/reviews")
 def reviews(staff: Staff, service: Opened, cursor: Cursor = "") -> Response:
     """List what waits for a person, of whom and why; what it would say is shown with the subject, where it is noted."""
     after = place_of(cursor, datetime.fromisoformat, uuid.UUID) if cursor else None
-    found = service.context.catalog.registry.reviews(staff.tenant_id, after=after, limit=_A_PAGE + 1)
-    shown, following = page_of(found, _A_PAGE, lambda review: [review.opened_at, review.id])
+    rows = service.context.catalog.registry.reviews(staff.tenant_id, after=after, limit=_A_PAGE + 1)
+    shown, following = page_of(rows, _A_PAGE, lambda review: [review.opened_at, review.id])
     return page("admin/reviews.html", staff, reviews=shown, following=following, is_first=not cursor)
 
 
 @router.get("/admin/holds")
 def holds(staff: Staff, service: Opened, cursor: Cursor = "") -> Response:
-    """List the memories under legal hold, of whom and for what."""
+    """List the memories under legal hold, of whom and for what; on the first page the documents too."""
     after = place_of(cursor, str, uuid.UUID) if cursor else None
     catalog = service.context.catalog
-    found = catalog.registry.holds(staff.tenant_id, after=after, limit=_A_PAGE + 1)
-    shown, following = page_of(found, _A_PAGE, lambda memory: [memory.subject_id, memory.id])
+    rows = catalog.registry.holds(staff.tenant_id, after=after, limit=_A_PAGE + 1)
+    shown, following = page_of(rows, _A_PAGE, lambda memory: [memory.subject_id, memory.id])
     held = {
         memory.id: next(
             (line for line in reversed(catalog.audit_of(memory.subject, memory.id)) if line.action is AuditAction.HELD),
@@ -49,7 +51,19 @@ def holds(staff: Staff, service: Opened, cursor: Cursor = "") -> Response:
         )
         for memory in shown
     }
-    return page("admin/holds.html", staff, memories=shown, held=held, following=following, is_first=not cursor)
+    documents = (
+        [] if cursor else catalog.documents.under_legal_hold(tenant_id=staff.tenant_id, limit=_MOST_DOCUMENTS + 1)
+    )
+    return page(
+        "admin/holds.html",
+        staff,
+        memories=shown,
+        held=held,
+        documents=documents[:_MOST_DOCUMENTS],
+        are_more_documents=len(documents) > _MOST_DOCUMENTS,
+        following=following,
+        is_first=not cursor,
+    )
 
 
 @router.post(f"{STAFF_ROOT}/memories/{{memory_id}}/hold")
@@ -77,8 +91,8 @@ def erasures(staff: Staff, service: Opened, cursor: Cursor = "") -> Response:
     """List what was erased and when a second look found nothing of it."""
     before = place_of(cursor, datetime.fromisoformat, str, str, str) if cursor else None
     registry = service.context.catalog.registry
-    found = registry.erasures(staff.tenant_id, before=before, limit=_A_PAGE + 1)
-    shown, following = page_of(found, _A_PAGE, lambda row: [row.at, row.subject.subject_id, row.scope.value, row.key])
+    rows = registry.erasures(staff.tenant_id, before=before, limit=_A_PAGE + 1)
+    shown, following = page_of(rows, _A_PAGE, lambda row: [row.at, row.subject.subject_id, row.scope.value, row.key])
     return page("admin/erasures.html", staff, erasures=shown, following=following, is_first=not cursor)
 
 
@@ -87,10 +101,10 @@ def proof(staff: Staff, service: Opened, subject: Text) -> Response:
     """Look again, now, for anything that is left of an erased subject, and tell who erased it."""
     whose = known_subject(staff.tenant_id, subject, service)
     registry = service.context.catalog.registry
-    found = [
+    erased = [
         row for row in registry.erasures(staff.tenant_id, subject_id=subject, limit=500) if row.scope is Scope.SUBJECT
     ]
-    if not found:
+    if not erased:
         raise NotFound("it was never erased as a whole")
     lines = registry.audit(staff.tenant_id, subject_id=subject, action=AuditAction.ERASED, limit=1)
     return page(
@@ -98,7 +112,7 @@ def proof(staff: Staff, service: Opened, subject: Text) -> Response:
         staff,
         whose_path=as_path(subject),
         subject=subject,
-        erasure=found[0],
+        erasure=erased[0],
         line=lines[0].entry if lines else None,
         left=left_of_subject(whose, service.context),
         looked_at=datetime.now(UTC),
