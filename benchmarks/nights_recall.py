@@ -18,7 +18,7 @@ from benchmarks.quality.runs import Conversation
 from recall.retrieve import retrieve
 from schema import MemoryType, Status, Subject
 from worker.nights.consolidate import plan
-from worker.nights.visit import write
+from worker.nights.subject_run import write
 
 _AT: Final = (5, 10, 20)
 _TURNS: Final = 3

@@ -22,7 +22,7 @@ from worker.context import WorkerContext, open_worker_context
 from worker.nights.base import Job, JobName, Step, preview
 from worker.nights.dispatch import begin, request_pages
 from worker.nights.jobs import NIGHTLY_JOBS
-from worker.nights.visit import Busy, run_for_subject
+from worker.nights.subject_run import Busy, run_for_subject
 
 _NOT_ASKED = "the language model is not asked in a dry run: what it will write or judge is shown as the rules do it"
 _SHOWN = 200

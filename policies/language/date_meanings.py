@@ -49,11 +49,11 @@ _WEEKLY: Final = re.compile(rf"\b{DAY}(?:(?:,| and| &|, and) {DAY}\b){{2,}}", re
 """Three weekdays in a list are habit: "golf Monday, Wednesday, Friday"."""
 _ROW_BEFORE = re.compile(rf"\b{DAY} ?(?:to|through|thru|till|until|-|–) ?$", re.IGNORECASE)
 
-Resolve = Callable[["Found"], Span | None]
+Resolve = Callable[["DateMention"], Span | None]
 
 
 @dataclass(frozen=True)
-class Found:
+class DateMention:
     """A match, the day from which it is seen, where its clause looks, and the dates found before it."""
 
     match: re.Match[str]
@@ -82,7 +82,7 @@ def _weekday_number(name: str) -> int:
     return _WEEKDAYS.index(name[:3])
 
 
-def _chosen(back: date, ahead: date, mention: Found) -> date:
+def _chosen(back: date, ahead: date, mention: DateMention) -> date:
     if mention.looks is Looks.BACK:
         return back
     if mention.looks is Looks.EITHER:
@@ -90,7 +90,7 @@ def _chosen(back: date, ahead: date, mention: Found) -> date:
     return ahead
 
 
-def _yearly(month: int, day: int, mention: Found) -> date | None:
+def _yearly(month: int, day: int, mention: DateMention) -> date | None:
     """Return the day of the year that is meant: the one behind or the one ahead; None where no year near has it."""
     days = []
     for year in range(mention.today.year - 4, mention.today.year + 5):
@@ -105,11 +105,11 @@ def _yearly(month: int, day: int, mention: Found) -> date | None:
     return _chosen(back[-1], ahead[0], mention)
 
 
-def _iso(mention: Found) -> Span | None:
+def _iso(mention: DateMention) -> Span | None:
     return of_day(date(int(mention["y"]), int(mention["mn"]), int(mention["d"])))
 
 
-def _digits(mention: Found) -> Span | None:
+def _digits(mention: DateMention) -> Span | None:
     """ "14/7" and "4.1." by which of the numbers can be a month; a slash between two that both can is left."""
     first, second, dotted = int(mention["a"]), int(mention["b"]), mention["sep"] == "."
     if not dotted and first <= 12 and second <= 12:
@@ -124,7 +124,7 @@ def _digits(mention: Found) -> Span | None:
     return of_day(meant) if meant else None
 
 
-def _day_of_month_named(mention: Found) -> Span | None:
+def _day_of_month_named(mention: DateMention) -> Span | None:
     """ "June 5", "the 5th of June", "7th to 11th November": the first day, written with the last."""
     if _YEARLY.search(mention.text) and not (mention["y"] or mention["that"]):
         return None
@@ -141,11 +141,11 @@ def _day_of_month_named(mention: Found) -> Span | None:
     return replace(of_day(meant), text=f"{meant.day}-{written_day(last)}")
 
 
-def _month_and_year(mention: Found) -> Span | None:
+def _month_and_year(mention: DateMention) -> Span | None:
     return of_month(int(mention["y"]), month_number(mention["m"]))
 
 
-def _month(mention: Found) -> Span | None:
+def _month(mention: DateMention) -> Span | None:
     month, which = month_number(mention["m"]), mention["which"].strip()
     this = date(mention.today.year, month, 1)
     here = (mention.today.year, mention.today.month)
@@ -168,7 +168,7 @@ def _end(whole: Span, after: date) -> Span:
     return Span(after - timedelta(days=1), f"the end of {whole.text}", "at", whole.granularity)
 
 
-def _deictic(mention: Found) -> Span:
+def _deictic(mention: DateMention) -> Span:
     word, part, today = mention["word"], mention["part"], mention.today
     if word in ("tonight", "last night", "this morning", "this afternoon", "this evening"):
         day = today - timedelta(days=word == "last night")
@@ -179,7 +179,7 @@ def _deictic(mention: Found) -> Span:
     return Span(day, f"the {part} of {written_day(day)}", "on", "day") if part else of_day(day)
 
 
-def _comes_weekly(mention: Found) -> bool:
+def _comes_weekly(mention: DateMention) -> bool:
     """Return whether a weekday stands in a row or a list of them, "Monday to Wednesday", and is not what something
     moved from or to."""
     if any(row.start() <= mention.match.start("wd") < row.end() for row in _WEEKLY.finditer(mention.text)):
@@ -189,7 +189,7 @@ def _comes_weekly(mention: Found) -> bool:
     return bool(row or (_ROW_BEFORE.search(before) and "from " not in before))
 
 
-def _weekday(mention: Found) -> Span | None:
+def _weekday(mention: DateMention) -> Span | None:
     which, today = mention["which"], mention.today
     if not which and _comes_weekly(mention):
         return None
@@ -210,7 +210,7 @@ def _weekday(mention: Found) -> Span | None:
     return Span(day, f"the {mention['part']} of {written_day(day)}", "on", "day") if mention["part"] else of_day(day)
 
 
-def _unit(mention: Found) -> Span:
+def _unit(mention: DateMention) -> Span:
     which, unit, today = mention["which"], mention["unit"], mention.today
     step = {"next": 1, "coming": 1, "the coming": 1, "this coming": 1, "this": 0}.get(which, -1)
     if unit == "week":
@@ -227,7 +227,7 @@ def _unit(mention: Found) -> Span:
     return of_year(today.year + step) if unit == "year" else season_of(unit, today, step)
 
 
-def _beyond(mention: Found) -> Span:
+def _beyond(mention: DateMention) -> Span:
     """Return the weekend before last, the week after next."""
     unit, step = mention["unit"], -2 if mention["which"] == "before last" else 2
     if unit == "week":
@@ -237,7 +237,7 @@ def _beyond(mention: Found) -> Span:
     return of_month(*shifted(mention.today, step)) if unit == "month" else of_year(mention.today.year + step)
 
 
-def _counted(mention: Found, sign: int, start: date | None = None) -> Span | None:
+def _counted(mention: DateMention, sign: int, start: date | None = None) -> Span | None:
     today = start or mention.today
     count, unit, word = sign * mention.count(), mention["unit"].rstrip("s"), mention["n"]
     if unit in ("minute", "hour", "min", "hr"):
@@ -259,7 +259,7 @@ def _counted(mention: Found, sign: int, start: date | None = None) -> Span | Non
     return replace(span, text=f"around {span.text}", preposition="") if loose else span
 
 
-def _year_ago_at(mention: Found) -> Span:
+def _year_ago_at(mention: DateMention) -> Span:
     """ "five years ago today", "two years ago this May"."""
     year, anchor = mention.today.year - mention.count(), mention["anchor"]
     if anchor == "today":
@@ -273,21 +273,21 @@ def _year_ago_at(mention: Found) -> Span:
     return of_month(year, mention.today.month if anchor == "month" else month_number(anchor))
 
 
-def _ago(mention: Found) -> Span | None:
+def _ago(mention: DateMention) -> Span | None:
     return _counted(mention, -1)
 
 
 _ONCE = re.compile(r"\b(?:first|only|once|time|done|finished)\b", re.IGNORECASE)
 
 
-def _within(mention: Found) -> Span | None:
+def _within(mention: DateMention) -> Span | None:
     """ "in three days" ahead; in the past it is how long a thing took."""
     if mention.looks is Looks.BACK or _ONCE.search(mention.text, 0, mention.match.start()):
         return None
     return _counted(mention, 1)
 
 
-def _from_day(mention: Found) -> Span | None:
+def _from_day(mention: DateMention) -> Span | None:
     """ "a week from today", "ten days after tomorrow", "a week on Thursday", "Saturday week"."""
     if mention["short"]:
         target, weeks = _weekday_number(mention["short"]), 2 if mention["unit2"].startswith("fortnight") else 1
@@ -299,7 +299,7 @@ def _from_day(mention: Found) -> Span | None:
     return _counted(mention, 1, mention.today + timedelta(days=(target - mention.today.weekday()) % 7 or 7))
 
 
-def _off_before(mention: Found) -> Span | None:
+def _off_before(mention: DateMention) -> Span | None:
     """ "two days earlier", "the day after", "the weekend before": seen from the day named just before."""
     if mention.before is None or mention.before.granularity != "day":
         return None
@@ -312,7 +312,7 @@ def _off_before(mention: Found) -> Span | None:
     return _counted(mention, sign, mention.before.first)
 
 
-def _ends(mention: Found) -> Span:
+def _ends(mention: DateMention) -> Span:
     today = mention.today
     if mention["unit"] == "month":
         return _end(of_month(today.year, today.month), date(*shifted(today, 1), 1))
@@ -321,7 +321,7 @@ def _ends(mention: Found) -> Span:
     return _end(of_year(today.year), date(today.year + 1, 1, 1))
 
 
-def _nth_of_month(mention: Found) -> Span | None:
+def _nth_of_month(mention: DateMention) -> Span | None:
     """ "the last weekend in October", "the first Monday of June"."""
     month = month_number(mention["m"])
     anchor = _yearly(month, 28, mention)
@@ -336,7 +336,7 @@ def _nth_of_month(mention: Found) -> Span | None:
     return of_weekend(day) if mention["unit"] == "weekend" else of_day(day)
 
 
-def _day_alone(mention: Found) -> Span | None:
+def _day_alone(mention: DateMention) -> Span | None:
     """ "the 20th": of the month named just before, else the next one after the day named, else the nearest."""
     number = int(mention["d"])
     if _YEARLY.search(mention.text) and mention.before is None:

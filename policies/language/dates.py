@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from datetime import datetime, time
 
 from policies.language.date_grammar import FORMS, HINT
-from policies.language.date_meanings import RESOLVED, Found, Looks
+from policies.language.date_meanings import RESOLVED, DateMention, Looks
 from policies.language.spans import Span
 
 __all__ = ["Looks", "When", "find_dates"]
@@ -73,7 +73,7 @@ def find_dates(
     for start, end, name, match in sorted(matches, key=lambda row: row[0]):
         before = next((when.span for when in reversed(resolved) if when.span.granularity in ("day", "month")), earlier)
         try:
-            span = RESOLVED[name](Found(match, today, looks(start), before))
+            span = RESOLVED[name](DateMention(match, today, looks(start), before))
         except (ValueError, OverflowError):
             continue
         if span is None:

@@ -22,8 +22,8 @@ from tests.turns import subject
 from worker.nights.base import Plan, preview
 from worker.nights.consolidate import AT_ONCE, CONSOLIDATE
 from worker.nights.forget import FORGET
+from worker.nights.subject_run import run_for_subject
 from worker.nights.unconsolidate import NothingToUndo, unconsolidate
-from worker.nights.visit import run_for_subject
 
 SAID = (
     "I went hiking in the hills with my sister yesterday",

@@ -32,7 +32,7 @@ from tests.turns import a_turn, subject
 from worker.context import WorkerContext
 from worker.nights.cleanup import clean_up
 from worker.nights.forget import FORGET
-from worker.nights.visit import run_for_subject
+from worker.nights.subject_run import run_for_subject
 
 pytest_generate_tests = on_every_store
 NOW = datetime(2026, 11, 3, tzinfo=UTC)

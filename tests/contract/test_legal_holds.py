@@ -20,8 +20,8 @@ from tests.contract.catalogs import a_memory
 from tests.contract.pipeline import Worker, on_every_store_at_length, only
 from tests.turns import a_turn, subject
 from worker.nights.forget import FORGET
+from worker.nights.subject_run import run_for_subject
 from worker.nights.unconsolidate import unconsolidate
-from worker.nights.visit import run_for_subject
 
 pytest_generate_tests = on_every_store_at_length
 NOW = datetime.now(UTC)

@@ -20,7 +20,7 @@ from worker.nights.base import Job, Plan
 from worker.nights.consolidate import condense_at_once
 from worker.nights.forget import FORGET
 from worker.nights.page import do_page
-from worker.nights.visit import Busy, run_for_subject
+from worker.nights.subject_run import Busy, run_for_subject
 
 pytest_generate_tests = on_every_store
 NOW = datetime(2026, 11, 2, 4, 10, tzinfo=UTC)

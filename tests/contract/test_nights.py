@@ -17,7 +17,7 @@ from tests.turns import a_turn, subject
 from worker.nights.base import Job, Plan
 from worker.nights.cleanup import clean_up
 from worker.nights.forget import FORGET
-from worker.nights.visit import Busy, run_for_subject
+from worker.nights.subject_run import Busy, run_for_subject
 
 pytest_generate_tests = on_every_store_at_length
 NOW = datetime(2026, 11, 2, 4, 10, tzinfo=UTC)

@@ -19,7 +19,7 @@ from tests.contract.pipeline import Worker, on_every_store_at_length, only
 from tests.turns import subject
 from worker.nights.base import Plan
 from worker.nights.promote import PROMOTE
-from worker.nights.visit import run_for_subject
+from worker.nights.subject_run import run_for_subject
 
 pytest_generate_tests = on_every_store_at_length
 NOW = datetime(2026, 11, 20, 3, 0, tzinfo=UTC)

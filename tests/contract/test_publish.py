@@ -27,8 +27,8 @@ from tests.contract.catalogs import a_memory
 from tests.contract.pipeline import EVERYTHING, Worker, on_every_store, only
 from tests.turns import subject
 from worker.nights.forget import FORGET
+from worker.nights.subject_run import run_for_subject
 from worker.nights.unconsolidate import unconsolidate
-from worker.nights.visit import run_for_subject
 
 pytest_generate_tests = on_every_store
 NOW = datetime.now(UTC)

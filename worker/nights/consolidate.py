@@ -23,7 +23,7 @@ from stores.queue import request_condensing
 from worker.context import WorkerContext
 from worker.nights.base import BY, CHANGES_A_TRANSACTION, Job, Plan, Step, has_consent
 from worker.nights.condense import condensed
-from worker.nights.visit import Busy, run_for_subject
+from worker.nights.subject_run import Busy, run_for_subject
 
 _log = structlog.get_logger()
 _ASKED_SECONDS = 3600

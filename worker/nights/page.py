@@ -19,8 +19,8 @@ from stores.queue import request_night_page
 from worker.context import WorkerContext
 from worker.nights.base import Job
 from worker.nights.dispatch import patience
+from worker.nights.subject_run import Busy, run_for_subject
 from worker.nights.throttle import Pace
-from worker.nights.visit import Busy, run_for_subject
 
 _log = structlog.get_logger()
 _CHECKPOINT_SUBJECTS = 50
