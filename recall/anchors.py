@@ -88,7 +88,7 @@ class Anchor:
 
 @dataclass(frozen=True)
 class EntityFacts:
-    """What is known of an entity: best score first, then nearest, then by key.
+    """What is known of an entity: best score first, then nearest, then by what it says.
 
     `seconds` says what each part of a search took; it is empty where nothing was asked.
     """
@@ -210,10 +210,13 @@ def _known(
 
 
 def _once(facts: Iterable[KnownFact]) -> list[KnownFact]:
-    ordered = sorted(
-        facts, key=lambda fact: (-(fact.score or 0.0), fact.relation.distance, fact.relationship_key, fact.memory.id)
-    )
+    ordered = sorted(facts, key=_rank)
     return list({fact.relationship_key: fact for fact in reversed(ordered)}.values())[::-1]
+
+
+def _rank(fact: KnownFact) -> tuple[float, int, str, str, str, int]:
+    relation = fact.relation
+    return -(fact.score or 0.0), relation.distance, relation.entity, relation.verb, relation.object, fact.memory.id.int
 
 
 def _name_of(entity: EntityName) -> str:

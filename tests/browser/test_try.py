@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 
 import pytest
@@ -31,7 +32,7 @@ def test_a_message_is_taken_through_all_steps_and_nothing_is_kept(
     before = context.catalog.list_memories(subject, statuses=tuple(Status), limit=100)
     me.page.get_by_label("You say").fill("I play the violin. My password is hunter2-Xy7!")
     me.press("Try it")
-    expect(step(me, "worth a look")).to_contain_text("Yes.")
+    expect(step(me, "worth a look")).to_contain_text(re.compile("Yes|Perhaps"))
     expect(step(me, "What is in it")).to_contain_text("violin")
     expect(step(me, "must not be kept")).to_contain_text("password")
     expect(step(me, "How much")).to_contain_text("violin")

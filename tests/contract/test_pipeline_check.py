@@ -156,7 +156,7 @@ def test_what_only_a_shared_attribute_brings_up_is_asked_about_too(worker: Worke
         type=known.type,
         kind=known.kind,
         category=known.category,
-        summary="The user bought a flat in Porto.",
+        summary="The user has a flat in Porto now.",
         facts=home("Porto"),
         certainty=Certainty.PAST,
         change=Change.REPLACES,

@@ -12,6 +12,7 @@ from typing import Final
 import httpx
 import pytest
 
+from schema import Capability
 from tests.e2e.service import Served, served, settings_in
 from tests.page_texts import bracketed, messages, write_catalogue
 
@@ -19,6 +20,10 @@ _TAG: Final = re.compile(r"<[^>]*>")
 _INNERMOST: Final = re.compile(r"⟦[^⟦⟧]*⟧")
 _LONG: Final = 9
 """Letters from which on a text is surely no word that somebody said."""
+
+
+_CAPABILITIES: Final = frozenset(Capability)
+"""What a key may do has one name in every language."""
 
 
 @pytest.fixture(scope="module")
@@ -48,6 +53,7 @@ def untranslated(answer: httpx.Response) -> list[str]:
     while _INNERMOST.search(text):
         text = _INNERMOST.sub("", text)
     plain = (one for message in messages() for one in message if "%(" not in one and len(one) >= _LONG)
+    plain = (one for one in plain if one not in _CAPABILITIES)
     return sorted({one for one in plain if re.search(rf"\b{re.escape(one)}", text)})
 
 

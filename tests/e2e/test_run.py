@@ -77,7 +77,7 @@ REMEMBERED = {
     'Asked "Do you have any pets?", Maya said: "Yes, two cats, Miso and Nori."',
     "Maya is vegetarian and allergic to peanuts.",
     "Maya's sister Ines is getting married in December 2026 in Porto.",
-    'Maya: "I really prefer short answers without bullet points."',
+    "Maya really prefers short answers without bullet points.",
     "Maya moved to Berlin on 5 November 2026!",
     "Maya is starting a new job at Fernweh Studio around 20 November 2026.",
     "Maya is feeling really sad, their grandmother passed away on the night of 7 November 2026.",

@@ -16,7 +16,6 @@ from policies.language.relevance import asks, asks_about_user, relevance_of
 from policies.language.sentences import words
 from policies.language.wording import content, contents, read
 from policies.pairs import NEWS
-from worker.extract.attributes import attribute_facts
 from worker.extract.utterances import Utterance
 
 _WORTH: Final = 0.5
@@ -27,7 +26,8 @@ _VAGUE: Final = 0.02
 _FEW: Final = 0.25
 """What the head must find at least in what names nothing: chosen so that LoCoMo's evidence is kept but for a point."""
 _FEWEST_TELLING: Final = 2
-_SAYS_LITTLE: Final = contents(COMMON | GENERAL_TAGS)
+_SAYS_LITTLE: Final = contents(COMMON | GENERAL_TAGS) | {"im", "ive"}
+_BEING: Final = frozenset({"am", "'m", "is", "'s", "are", "'re"})
 _FELT: Final = words("was were been felt had loved learned learnt enjoyed thought realized realised knew wanted")
 _SURE: Final = 0.9
 _SURE_WORTH: Final = 0.8
@@ -100,12 +100,12 @@ def is_worth_keeping(utterance: Utterance) -> bool:  # noqa: PLR0911 (a list of 
 def _least_worth(utterance: Utterance) -> float:
     """Return what the head must find at least in an utterance, whatever the rules make of it: what names no person,
     number or day may be a saying, praise or a resolve that tells nothing ("We made great memories", "I won't give up"),
-    unless it says what was done to what, or what somebody has one of at a time ("I am a vegetarian")."""
+    unless it says what was done to what, or what somebody is ("I am a widow")."""
     part = utterance.part
     if part is None or any(note.when is not None for note in utterance.notes):
         return 0.0
     telling = telling_words(utterance)
-    if telling is None or _is_done(part) or attribute_facts(part):
+    if telling is None or _is_done(part) or _is_said_to_be(part):
         return 0.0
     return _FEW if len(telling) < _FEWEST_TELLING else _VAGUE
 
@@ -140,6 +140,22 @@ def _is_done(parsed: Parsed) -> bool:
             parsed.tokens[index].tag.startswith("NN") and content(parsed.tokens[index].lower) not in _SAYS_LITTLE
             for index in parsed.subtree(clause.head)
             if index != clause.subject and parsed.tokens[index].dep in ("dobj", "pobj")
+        )
+        for clause in main_clauses(parsed)
+    )
+
+
+def _is_said_to_be(parsed: Parsed) -> bool:
+    """Return whether a clause says what the speaker or somebody of theirs is, in words that not all talk has."""
+    return any(
+        clause.tense is Tense.PRESENT
+        and _is_theirs(parsed, clause.subject)
+        and parsed.tokens[clause.head].lower in _BEING
+        and any(
+            content(parsed.tokens[place].lower) not in _SAYS_LITTLE
+            for predicate in parsed.children(clause.head)
+            if parsed.tokens[predicate].dep in ("attr", "acomp")
+            for place in parsed.subtree(predicate)
         )
         for clause in main_clauses(parsed)
     )
