@@ -22,8 +22,10 @@ _BRIEF, _FEW = 2, 14
 _Sides = tuple[frozenset[str], frozenset[str]]
 SAME_FROM: Final = 0.52
 """Share from which two statements are one fact: of contradictions fewer than two in a hundred pass for it."""
-CHANGED_FROM: Final = 0.36
-"""Share from which the later statement takes the place of the other."""
+CHANGED_FROM: Final = 0.40
+"""Share from which the later statement takes the place of the other, between two that were measured: at 0.36 three of
+600 everyday cases more come out right than at 0.45, and 1.3 in a hundred of LoCoMo's evidence less is found among the
+first ten (.661, .674), as what is wrongly replaced is not told."""
 NEWS: Final = frozenset({"ends", "moves", "replaces", "corrects"})
 """Cues that something is otherwise than it was."""
 
