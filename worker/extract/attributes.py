@@ -50,32 +50,32 @@ def attribute_facts(parsed: Parsed) -> tuple[Fact, ...]:
     What is wished, planned, supposed or long past gives none. What has ended gives a verb that says so ("no
     longer works at").
     """
-    found = _Found()
+    collected = _Found()
     people = people_in(parsed)
-    told = [clause for clause in (*clauses(parsed), *_musts(parsed)) if _is_told(parsed, clause)]
-    for clause in told:
+    asserted = [clause for clause in (*clauses(parsed), *_musts(parsed)) if _is_told(parsed, clause)]
+    for clause in asserted:
         entity = entity_of(parsed, clause.subject, people)
         verbs = verbs_of(parsed, clause)
         of_several = entity == USER and clause.subject is not None and parsed.tokens[clause.subject].lower != "i"
         for row in STATED if entity else ():
             if entity is not None and (row.others or entity == USER) and not (of_several and row.value in _OF_ONE):
-                _by_forms(parsed, clause, verbs, row, entity, found)
-        _by_noun(parsed, clause, people, found)
-        _by_company(parsed, clause, found)
-    if found.over:
-        for clause in told:
-            _then(parsed, clause, found)
-    _named(people, found)
-    _called(parsed, found)
-    return tuple({**found.over, **found.facts}.values())
+                _by_forms(parsed, clause, verbs, row, entity, collected)
+        _by_noun(parsed, clause, people, collected)
+        _by_company(parsed, clause, collected)
+    if collected.over:
+        for clause in asserted:
+            _then(parsed, clause, collected)
+    _named(people, collected)
+    _called(parsed, collected)
+    return tuple({**collected.over, **collected.facts}.values())
 
 
 def _musts(parsed: Parsed) -> Iterator[Clause]:
     """Yield what somebody has to do: "I have to see the dentist on Monday"."""
     tokens = parsed.tokens
-    for place, token in enumerate(tokens):
+    for index, token in enumerate(tokens):
         if token.dep == "xcomp" and tokens[token.head].lower in ("have", "need", "got"):
-            yield clause_of(parsed, place)
+            yield clause_of(parsed, index)
 
 
 def _is_told(parsed: Parsed, clause: Clause) -> bool:
@@ -111,7 +111,7 @@ def entity_of(parsed: Parsed, subject: int | None, people: Sequence[Person]) -> 
         return None
     if is_of_speaker(parsed, subject):
         return USER
-    who = next((one for one in people if one.begin <= subject < one.end), None)
+    who = next((person for person in people if person.begin <= subject < person.end), None)
     if who is None:
         token = parsed.tokens[subject]
         named = (
@@ -123,37 +123,39 @@ def entity_of(parsed: Parsed, subject: int | None, people: Sequence[Person]) -> 
     return who.canonical if who.name or who.of_speaker else None
 
 
-def _by_forms(parsed: Parsed, clause: Clause, verbs: Sequence[int], row: Stated, entity: str, found: _Found) -> None:
+def _by_forms(
+    parsed: Parsed, clause: Clause, verbs: Sequence[int], row: Stated, entity: str, collected: _Found
+) -> None:
     never = clause.tense in _DONE and "never" in {parsed.tokens[child].lower for child in parsed.children(clause.head)}
     for form in row.holds if not never else ():
         if clause.tense is not Tense.PAST or is_denied(parsed, clause.subject or 0, clause.head + 1):
             for value, noun, at in values_of(parsed, verbs, row, form):
                 ended = is_denied(parsed, clause.subject or 0, at) or is_denied(parsed, at, at + 6, late=True)
                 if not ended or row.ended:
-                    found.add(entity, row, value, ended=ended, noun=noun)
+                    collected.add(entity, row, value, ended=ended, noun=noun)
     for forms, ended in ((row.became, False), (row.over, True)):
         for form in forms if clause.tense in _DONE and not clause.negated else ():
             for value, noun, at in values_of(parsed, verbs, row, form):
-                left = ended and row.value == "org" and parsed.tokens[clause.head].lower in forms_of("leave")
+                leaving = ended and row.value == "org" and parsed.tokens[clause.head].lower in forms_of("leave")
                 somebody = row.value == "org" and form.path == ("@",) and _is_somebody(parsed, at)
-                if not (somebody or (left and _is_place_or_school(parsed, at))):
-                    found.add(entity, row, value, ended=ended, noun=noun)
+                if not (somebody or (leaving and _is_place_or_school(parsed, at))):
+                    collected.add(entity, row, value, ended=ended, noun=noun)
 
 
-def _is_somebody(parsed: Parsed, place: int) -> bool:
+def _is_somebody(parsed: Parsed, index: int) -> bool:
     """Return whether a person was joined or left: "I joined Tom for lunch"."""
-    return any(name.label == "PERSON" and name.start <= place < name.end for name in parsed.names)
+    return any(name.label == "PERSON" and name.start <= index < name.end for name in parsed.names)
 
 
-def _is_place_or_school(parsed: Parsed, place: int) -> bool:
+def _is_place_or_school(parsed: Parsed, index: int) -> bool:
     """Return whether what was left is a town or a school: "I left Oslo"."""
-    town = any(name.label in ("GPE", "LOC") and name.start <= place < name.end for name in parsed.names)
-    return town or value_at(parsed, place, "school") is not None
+    town = any(name.label in ("GPE", "LOC") and name.start <= index < name.end for name in parsed.names)
+    return town or value_at(parsed, index, "school") is not None
 
 
-def _owner(parsed: Parsed, place: int, people: Sequence[Person]) -> str | None:
+def _owner(parsed: Parsed, index: int, people: Sequence[Person]) -> str | None:
     """Return whose a noun is: the user's, or that of somebody named."""
-    for child in parsed.children(place):
+    for child in parsed.children(index):
         token = parsed.tokens[child]
         if token.dep == "poss":
             if token.lower in ("my", "our"):
@@ -165,54 +167,54 @@ def _owner(parsed: Parsed, place: int, people: Sequence[Person]) -> str | None:
     return None
 
 
-def _by_noun(parsed: Parsed, clause: Clause, people: Sequence[Person], found: _Found) -> None:
+def _by_noun(parsed: Parsed, clause: Clause, people: Sequence[Person], collected: _Found) -> None:
     """Add what "my NOUN is VALUE" and "VALUE is my NOUN" say."""
     tokens, subject = parsed.tokens, clause.subject
     assert subject is not None
-    for place in (subject, *(c for c in parsed.children(clause.head) if tokens[c].dep == "attr")):
-        owner = _owner(parsed, place, people)
+    for index in (subject, *(c for c in parsed.children(clause.head) if tokens[c].dep == "attr")):
+        owner = _owner(parsed, index, people)
         if owner is None:
             continue
-        noun, phrase = tokens[place].lower, noun_phrase(parsed, place)
-        after = max(parsed.subtree(place)) + 1
-        if favourite := _favourite(parsed, place):
-            _add_favourite(parsed, clause, place, favourite, owner, found)
+        noun, phrase = tokens[index].lower, noun_phrase(parsed, index)
+        after = max(parsed.subtree(index)) + 1
+        if favourite := _favourite(parsed, index):
+            _add_favourite(parsed, clause, index, favourite, owner, collected)
             continue
         if (
-            place == subject
+            index == subject
             and owner == USER
             and noun not in KIN
             and "due" in {token.lower for token in tokens[after : after + 3]}
         ):
-            _add_due(parsed, after, phrase, found)
+            _add_due(parsed, after, phrase, collected)
         appositive = next(
-            (c for c in parsed.children(place) if tokens[c].dep == "appos" and tokens[c].tag == "NNP"), None
+            (c for c in parsed.children(index) if tokens[c].dep == "appos" and tokens[c].tag == "NNP"), None
         )
-        bound = any(tokens[c].dep == "prep" and tokens[c].lower in ("in", "at") for c in parsed.children(place))
+        bound = any(tokens[c].dep == "prep" and tokens[c].lower in ("in", "at") for c in parsed.children(index))
         was = clause.tense is Tense.PAST and tokens[clause.head].lower in forms_of("be")
-        beside = {tokens[child].lower for child in parsed.children(place)}
+        beside = {tokens[child].lower for child in parsed.children(index)}
         for row in STATED:
             joined = phrase.replace(" ", "_")
             is_meant = bool({noun, joined} & row.nouns) and (owner == USER or row.others)
             if not is_meant or (was and row.value != "date") or _is_another(beside, row):
                 continue
             called = noun if noun in row.nouns and row.value != "date" else phrase
-            if place != subject:
+            if index != subject:
                 if tokens[subject].tag.startswith("NNP") and tokens[clause.head].lower in forms_of("be"):
                     begin = parsed.subtree(subject)[0]
-                    found.add(owner, row, value_at(parsed, begin, row.value) or "", noun=called)
+                    collected.add(owner, row, value_at(parsed, begin, row.value) or "", noun=called)
                 continue
             moved = _PLACED if row.value in ("date", "money") else _IS
             at = after
             while at < len(tokens) and tokens[at].lower in moved | row.of:
                 at += 1
-            of = _of(parsed, place)
+            of = _of(parsed, index)
             if appositive is not None and row.value in ("org", "name") and not row.named:
-                found.add(owner, row, value_at(parsed, parsed.subtree(appositive)[0], row.value) or "", noun=called)
+                collected.add(owner, row, value_at(parsed, parsed.subtree(appositive)[0], row.value) or "", noun=called)
             if bound and row.value == "name":
                 continue
             if at > after and (of or "{of}" not in row.attribute or row.name == "budget"):
-                found.add(owner, row, value_at(parsed, at, row.value) or "", noun=called, of=of)
+                collected.add(owner, row, value_at(parsed, at, row.value) or "", noun=called, of=of)
 
 
 def _is_another(beside: set[str], row: Stated) -> bool:
@@ -220,10 +222,10 @@ def _is_another(beside: set[str], row: Stated) -> bool:
     return bool(beside & _ANOTHER) and not (row.name == "name" and beside & _ANOTHER == {"first"})
 
 
-def _of(parsed: Parsed, place: int) -> str:
+def _of(parsed: Parsed, index: int) -> str:
     """Return what a budget or a deadline is for: its compound, its owner, or what stands behind "for"."""
     tokens = parsed.tokens
-    for child in parsed.children(place):
+    for child in parsed.children(index):
         if tokens[child].dep in ("compound", "amod") and tokens[child].tag.startswith("NN"):
             return tokens[child].lower
         if tokens[child].dep == "prep" and tokens[child].lower in ("for", "of"):
@@ -233,26 +235,26 @@ def _of(parsed: Parsed, place: int) -> str:
     return ""
 
 
-def _add_due(parsed: Parsed, begin: int, noun: str, found: _Found) -> None:
+def _add_due(parsed: Parsed, begin: int, noun: str, collected: _Found) -> None:
     row = next(row for row in STATED if row.name == "deadline")
     at = begin
     while at < len(parsed.tokens) and parsed.tokens[at].lower in _PLACED | row.of | {"by", "until"}:
         at += 1
-    found.add(USER, row, value_at(parsed, at, "date") or "", of=noun)
+    collected.add(USER, row, value_at(parsed, at, "date") or "", of=noun)
 
 
-def _favourite(parsed: Parsed, place: int) -> str:
+def _favourite(parsed: Parsed, index: int) -> str:
     """Return of what something is somebody's favourite, "" if it is not."""
-    below = parsed.children(place)
+    below = parsed.children(index)
     if not any(parsed.tokens[child].lower in _FAVOURITE for child in below):
         return ""
-    noun = " ".join(word for word in noun_phrase(parsed, place).split() if word not in _FAVOURITE)
+    noun = " ".join(word for word in noun_phrase(parsed, index).split() if word not in _FAVOURITE)
     return _ONE_SPELLING.get(noun, noun)
 
 
-def _add_favourite(parsed: Parsed, clause: Clause, place: int, noun: str, owner: str, found: _Found) -> None:
-    begin = max(parsed.subtree(place)) + 1
-    if place != clause.subject:
+def _add_favourite(parsed: Parsed, clause: Clause, index: int, noun: str, owner: str, collected: _Found) -> None:
+    begin = max(parsed.subtree(index)) + 1
+    if index != clause.subject:
         begin = parsed.subtree(clause.subject or 0)[0]
     while begin < len(parsed.tokens) and parsed.tokens[begin].lower in _IS:
         begin += 1
@@ -261,10 +263,10 @@ def _add_favourite(parsed: Parsed, clause: Clause, place: int, noun: str, owner:
         fact = Fact(
             entity=owner, verb=f"has as favorite {noun}"[:100], object=value, attribute=f"favorite_{_key(noun)}"[:60]
         )
-        found.facts.setdefault((owner, fact.attribute or ""), fact)
+        collected.facts.setdefault((owner, fact.attribute or ""), fact)
 
 
-def _by_company(parsed: Parsed, clause: Clause, found: _Found) -> None:
+def _by_company(parsed: Parsed, clause: Clause, collected: _Found) -> None:
     """Add what somebody else and the user did, or somebody did to the user: "Ines and I split up", "Hooli hired me"."""
     tokens, subject = parsed.tokens, clause.subject
     assert subject is not None
@@ -277,42 +279,42 @@ def _by_company(parsed: Parsed, clause: Clause, found: _Found) -> None:
     for row in STATED:
         are = verb in forms_of("be") | row.together
         if verb in row.company and with_me and clause.tense is not Tense.FUTURE and not shares:
-            found.add(USER, row, value_at(parsed, begin, row.value) or "", ended=True)
+            collected.add(USER, row, value_at(parsed, begin, row.value) or "", ended=True)
         elif with_me and are and row.together & {token.lower for token in tokens[clause.head : clause.head + 3]}:
-            found.add(USER, row, value_at(parsed, begin, row.value) or "")
+            collected.add(USER, row, value_at(parsed, begin, row.value) or "")
         if verb in row.doers and mine is not None and clause.tense in _DONE:
-            found.add(USER, row, value_at(parsed, begin, row.value) or "")
+            collected.add(USER, row, value_at(parsed, begin, row.value) or "")
         if tokens[subject].lower in row.callers and verb in forms_of("call"):
             at = next((i + 1 for i in range(clause.head, len(tokens)) if tokens[i].lower == "me"), len(tokens))
-            found.add(USER, row, value_at(parsed, at, row.value) or "")
+            collected.add(USER, row, value_at(parsed, at, row.value) or "")
         if tokens[subject].lower in row.seen and verb in _PLACED:
             matched = along(parsed, clause.head + 1, row, ("appointment", "to", "@"))
-            found.add(USER, row, matched[0] if matched else "", noun=tokens[subject].lower)
+            collected.add(USER, row, matched[0] if matched else "", noun=tokens[subject].lower)
 
 
-def _then(parsed: Parsed, clause: Clause, found: _Found) -> None:
+def _then(parsed: Parsed, clause: Clause, collected: _Found) -> None:
     for row in STATED:
-        if (USER, row.attribute) in found.over and is_of_speaker(parsed, clause.subject):
+        if (USER, row.attribute) in collected.over and is_of_speaker(parsed, clause.subject):
             for form in row.then if clause.tense is not Tense.PAST else ():
                 for value, noun, _ in values_of(parsed, verbs_of(parsed, clause), row, form):
-                    found.add(USER, row, value, noun=noun)
+                    collected.add(USER, row, value, noun=noun)
 
 
-def _named(people: Sequence[Person], found: _Found) -> None:
+def _named(people: Sequence[Person], collected: _Found) -> None:
     """Add the names of a partner and of pets: "my husband Ivo", "my dog Rex"."""
     for row in STATED:
         for person in people if row.named else ():
             former = _FORMER & set(person.phrase.lower().replace("-", " ").split())
             if person.of_speaker and person.name and person.noun in row.nouns and not former:
-                found.add(USER, row, person.name, noun=person.noun or "")
+                collected.add(USER, row, person.name, noun=person.noun or "")
 
 
-def _called(parsed: Parsed, found: _Found) -> None:
+def _called(parsed: Parsed, collected: _Found) -> None:
     """Add what the user asks to be called: "call me Pri"."""
     lowers = [token.lower for token in parsed.tokens]
     for row in STATED:
         if row.callers and lowers[:2] == ["call", "me"]:
-            found.add(USER, row, value_at(parsed, 2, row.value) or "")
+            collected.add(USER, row, value_at(parsed, 2, row.value) or "")
 
 
 def _key(noun: str) -> str:

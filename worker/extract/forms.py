@@ -24,7 +24,7 @@ def verbs_of(parsed: Parsed, clause: Clause) -> list[int]:
     """Return the places of a clause's verb and its helpers behind the subject, in order."""
     helpers = (c for c in parsed.children(clause.head) if parsed.tokens[c].dep in AUXILIARIES)
     subject = clause.subject if clause.subject is not None else 0
-    return sorted(place for place in {clause.head, *helpers} if place > subject)
+    return sorted(index for index in {clause.head, *helpers} if index > subject)
 
 
 def values_of(parsed: Parsed, verbs: Sequence[int], row: Stated, form: Form) -> Iterator[tuple[str, str, int]]:
@@ -58,25 +58,25 @@ def along(parsed: Parsed, begin: int, row: Stated, path: tuple[str, ...]) -> tup
             return _literally(parsed, at, step[1:].split("_"))
         wanted = (row.nouns | row.seen) if step == "{noun}" else {step}
         near = tokens[begin - 1].lower in forms_of("be")
-        place = _next(parsed, at, wanted, far=between or (step in _PREPOSITIONS and not near))
-        if place is None:
+        index = _next(parsed, at, wanted, far=between or (step in _PREPOSITIONS and not near))
+        if index is None:
             return None
         if step == "{noun}":
             noun = (
-                noun_phrase(parsed, place)
+                noun_phrase(parsed, index)
                 if row.value == "date" and not row.seen
-                else _singular(tokens[place].lower, wanted)
+                else _singular(tokens[index].lower, wanted)
             )
-        at, between = place + 1, False
+        at, between = index + 1, False
     return None
 
 
 def _next(parsed: Parsed, begin: int, wanted: frozenset[str] | set[str], *, far: bool) -> int | None:
     tokens = parsed.tokens
-    for place in range(begin, min(begin + _LONGEST_GAP, len(tokens))):
-        token = tokens[place]
+    for index in range(begin, min(begin + _LONGEST_GAP, len(tokens))):
+        token = tokens[index]
         if token.lower in wanted or (token.lower.endswith("s") and token.lower[:-1] in wanted):
-            return place
+            return index
         if token.tag in ("VBD", "VBZ", "VBP", "MD") or token.text in ".;" or (token.text == "," and not far):
             return None
         if not far and not (token.tag in ("RB", "RP", "DT", "PRP$", "JJ", "UH", "NN") or token.lower in ("a", "an")):
@@ -84,37 +84,37 @@ def _next(parsed: Parsed, begin: int, wanted: frozenset[str] | set[str], *, far:
     return None
 
 
-def _literally(parsed: Parsed, begin: int, said: Sequence[str]) -> tuple[str, str, int] | None:
+def _literally(parsed: Parsed, begin: int, phrase: Sequence[str]) -> tuple[str, str, int] | None:
     tokens = parsed.tokens
     at = begin
     while at < len(tokens) and tokens[at].tag in ("RB", "RP"):
         at += 1
-    if [token.lower for token in tokens[at : at + len(said)]] != list(said):
+    if [token.lower for token in tokens[at : at + len(phrase)]] != list(phrase):
         return None
-    return " ".join(said), "", at
+    return " ".join(phrase), "", at
 
 
-def noun_phrase(parsed: Parsed, place: int) -> str:
+def noun_phrase(parsed: Parsed, index: int) -> str:
     """Return a noun in small letters with the nouns before it that belong to it: "dentist appointment"."""
-    compounds = [c for c in parsed.children(place) if parsed.tokens[c].dep == "compound" and c < place]
-    first = place
+    compounds = [c for c in parsed.children(index) if parsed.tokens[c].dep == "compound" and c < index]
+    first = index
     while first and parsed.tokens[first - 1].tag in ("NN", "NNP") and first - 1 not in compounds:
         first -= 1
     begin = min((*compounds, first))
-    return " ".join(token.lower for token in parsed.tokens[begin : place + 1] if token.tag.startswith(("NN", "HYPH")))
+    return " ".join(token.lower for token in parsed.tokens[begin : index + 1] if token.tag.startswith(("NN", "HYPH")))
 
 
-def _singular(noun: str, known: frozenset[str] | set[str]) -> str:
-    return noun if noun in known else noun.removesuffix("s")
+def _singular(noun: str, nouns: frozenset[str] | set[str]) -> str:
+    return noun if noun in nouns else noun.removesuffix("s")
 
 
 def is_denied(parsed: Parsed, begin: int, end: int, *, late: bool = False) -> bool:
     """Return whether it is said between two places that something is not, or not any more; `late` of what follows a
     value."""
-    return any(_denies(parsed, place, end, late=late) for place in range(begin, min(end, len(parsed.tokens))))
+    return any(_denies(parsed, index, end, late=late) for index in range(begin, min(end, len(parsed.tokens))))
 
 
-def _denies(parsed: Parsed, place: int, end: int, *, late: bool = False) -> bool:
+def _denies(parsed: Parsed, index: int, end: int, *, late: bool = False) -> bool:
     """Return whether words before `end` that begin at a place deny what they stand beside."""
-    lowers = tuple(token.lower for token in parsed.tokens[place : min(end, place + _LONGEST_DENIAL)])
+    lowers = tuple(token.lower for token in parsed.tokens[index : min(end, index + _LONGEST_DENIAL)])
     return any(lowers[: len(denial)] == denial for denial in (_ANY_MORE if late else _DENIALS))

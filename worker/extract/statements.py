@@ -47,21 +47,21 @@ _NAME_CHARS: Final = 60
 def statements_of(heard: Heard) -> list[Statement | Forgetting]:
     """Return all that a message states, orders to the memory among it, in the order in which it was said."""
     reply = reply_in(heard)
-    found: list[Statement | Forgetting] = [] if reply is None else [reply]
+    statements: list[Statement | Forgetting] = [] if reply is None else [reply]
     people: list[Person] = []
     before: Utterance | None = None
-    for one in heard.utterances if reply is None else utterances_after(reply, heard.utterances):
-        if one.orders:
-            _obey(one, found, people, before)
+    for utterance in heard.utterances if reply is None else utterances_after(reply, heard.utterances):
+        if utterance.orders:
+            _obey(utterance, statements, people, before)
             before = None
             continue
-        for piece in _pieces(one):
-            _take(piece, found, people, before)
-        if one.part is not None:
-            people = people_in(one.part) or people
-        before = None if one.asks else one
+        for piece in _pieces(utterance):
+            _take(piece, statements, people, before)
+        if utterance.part is not None:
+            people = people_in(utterance.part) or people
+        before = None if utterance.asks else utterance
     private = any(order.intent == "private" and order.reaches_back for order in heard.orders)
-    joined = _joined(found, heard.utterances)
+    joined = _joined(statements, heard.utterances)
     for item in joined:
         if isinstance(item, Statement):
             item.private = item.private or private
@@ -70,99 +70,120 @@ def statements_of(heard: Heard) -> list[Statement | Forgetting]:
     return joined
 
 
-def _pieces(one: Utterance) -> list[Utterance]:
+def _pieces(utterance: Utterance) -> list[Utterance]:
     """Return the statements of an utterance, where each is worth keeping by itself; otherwise the whole."""
-    if one.part is None or one.of_others or one.asks or not may_be_told(one.part) or _TAKEN_BACK.search(one.text):
-        return [one]
-    pieces = [with_part(one, piece) for piece in statements_in(one.part)]
-    known = one.turn.user_name()
-    stand = all(is_worth_keeping(piece) or introduced_in(piece.part, known) for piece in pieces)
-    return pieces if len(pieces) > 1 and stand else [one]
+    if (
+        utterance.part is None
+        or utterance.of_others
+        or utterance.asks
+        or not may_be_told(utterance.part)
+        or _TAKEN_BACK.search(utterance.text)
+    ):
+        return [utterance]
+    pieces = [with_part(utterance, piece) for piece in statements_in(utterance.part)]
+    user_name = utterance.turn.user_name()
+    stand = all(is_worth_keeping(piece) or introduced_in(piece.part, user_name) for piece in pieces)
+    return pieces if len(pieces) > 1 and stand else [utterance]
 
 
 def _take(
-    one: Utterance, found: list[Statement | Forgetting], people: Sequence[Person], before: Utterance | None
+    utterance: Utterance, statements: list[Statement | Forgetting], people: Sequence[Person], before: Utterance | None
 ) -> None:
-    part = one.part
-    if one.language != ENGLISH:
-        _take_foreign(one, found)
+    part = utterance.part
+    if utterance.language != ENGLISH:
+        _take_foreign(utterance, statements)
         return
-    if part is not None and _corrects(one, part, before):
-        found.append(Statement([one], "correction", quote=True, only_as_news=True))
+    if part is not None and _corrects(utterance, part, before):
+        statements.append(Statement([utterance], "correction", quote=True, only_as_news=True))
         return
     if part is None or is_elliptical(part):
         return
-    if is_instruction(one.spelt.plain):
-        found.append(Statement([one], "instruction"))
+    if is_instruction(utterance.spelt.plain):
+        statements.append(Statement([utterance], "instruction"))
         return
-    last = found[-1] if found and isinstance(found[-1], Statement) and found[-1].last is before else None
-    if last is not None and (last.manner != "said" or last.explicit or not last.has_room_for(one)):
+    last = (
+        statements[-1]
+        if statements and isinstance(statements[-1], Statement) and statements[-1].last is before
+        else None
+    )
+    if last is not None and (last.manner != "said" or last.explicit or not last.has_room_for(utterance)):
         last = None
-    if last is not None and _TAKES_BACK.match(one.text) and len(one.text.split()) < 12 and not one.asks:
-        last.utterances.append(one)
+    if (
+        last is not None
+        and _TAKES_BACK.match(utterance.text)
+        and len(utterance.text.split()) < 12
+        and not utterance.asks
+    ):
+        last.utterances.append(utterance)
         last.quote = True
         return
     pointer = pointer_of(part)
-    goes_on = pointer is not None and len(part.tokens) > 4 and not one.asks and not is_remark(one)
-    if not goes_on and not is_worth_keeping(one):
-        found += _news(one, quote=pointer is not None)
+    goes_on = pointer is not None and len(part.tokens) > 4 and not utterance.asks and not is_remark(utterance)
+    if not goes_on and not is_worth_keeping(utterance):
+        statements += _news(utterance, quote=pointer is not None)
         return
     if pointer is None:
-        found.append(Statement([one], quote=_TAKEN_BACK.search(one.text) is not None))
+        statements.append(Statement([utterance], quote=_TAKEN_BACK.search(utterance.text) is not None))
     elif person := referent(part.tokens[pointer].lower, people) if pointer < _OPENING else None:
-        found.append(Statement([one], refers={0: person}))
+        statements.append(Statement([utterance], refers={0: person}))
     elif last is not None:
-        last.utterances.append(one)
-    elif is_worth_keeping(one) and (supported := _supported(one, before)):
-        found.append(supported)
+        last.utterances.append(utterance)
+    elif is_worth_keeping(utterance) and (supported := _supported(utterance, before)):
+        statements.append(supported)
     else:
-        found += _news(one, quote=True)
+        statements += _news(utterance, quote=True)
 
 
-def _corrects(one: Utterance, part: Parsed, before: Utterance | None) -> bool:
+def _corrects(utterance: Utterance, part: Parsed, before: Utterance | None) -> bool:
     """Return whether an utterance opens its message by putting right what was said before, or does so after a sentence
     that announces it ("I misspoke. It was 1943.")."""
-    if one.number == 1 and before is not None and announces(before.text):
-        return is_correction(f"sorry, {one.text}", part)
-    return one.number == 0 and not one.asked and is_correction(one.text, part)
+    if utterance.number == 1 and before is not None and announces(before.text):
+        return is_correction(f"sorry, {utterance.text}", part)
+    return utterance.number == 0 and not utterance.asked and is_correction(utterance.text, part)
 
 
-def _news(one: Utterance, *, quote: bool) -> list[Statement]:
+def _news(utterance: Utterance, *, quote: bool) -> list[Statement]:
     """Return an utterance that is worth a memory only if it changes something that is known; empty if it cannot."""
-    return [Statement([one], quote=quote, only_as_news=True)] if may_be_news(one) else []
+    return [Statement([utterance], quote=quote, only_as_news=True)] if may_be_news(utterance) else []
 
 
-def _supported(one: Utterance, before: Utterance | None) -> Statement | None:
+def _supported(utterance: Utterance, before: Utterance | None) -> Statement | None:
     """Return a sentence that leans on what was said before it, with that; None if nothing holds it."""
     if before is not None and before.part is not None and not is_remark(before) and not before.orders:
-        return Statement([before, one])
-    if one.asked is not None and one.number < _OPENING and not is_offer(one.asked):
-        return Statement([one], asked=one.asked)
+        return Statement([before, utterance])
+    if utterance.asked is not None and utterance.number < _OPENING and not is_offer(utterance.asked):
+        return Statement([utterance], asked=utterance.asked)
     return None
 
 
-def _joined(found: Sequence[Statement | Forgetting], utterances: Sequence[Utterance]) -> list[Statement | Forgetting]:
+def _joined(
+    statements: Sequence[Statement | Forgetting], utterances: Sequence[Utterance]
+) -> list[Statement | Forgetting]:
     """Statements that can only be quoted, with the fragments and the quotations right beside them."""
-    place = {id(one): number for number, one in enumerate(utterances)}
-    taken = {id(one) for item in found if isinstance(item, Statement) for one in item.utterances}
+    numbers = {id(utterance): number for number, utterance in enumerate(utterances)}
+    taken = {id(utterance) for item in statements if isinstance(item, Statement) for utterance in item.utterances}
     joined: list[Statement | Forgetting] = []
-    for item in found:
+    for item in statements:
         if not isinstance(item, Statement) or item.manner != "said" or item.explicit or not item.is_quoted():
             joined.append(item)
             continue
         for step in (-1, 1):
-            at = place.get(id(item.utterances[0 if step < 0 else -1]), -2) + step
-            while 0 <= at < len(utterances) and id(utterances[at]) not in taken and _is_fragment(one := utterances[at]):
-                if not item.has_room_for(one):
+            at = numbers.get(id(item.utterances[0 if step < 0 else -1]), -2) + step
+            while (
+                0 <= at < len(utterances)
+                and id(utterances[at]) not in taken
+                and _is_fragment(utterance := utterances[at])
+            ):
+                if not item.has_room_for(utterance):
                     break
-                item.utterances.insert(0 if step < 0 else len(item.utterances), one)
-                taken.add(id(one))
+                item.utterances.insert(0 if step < 0 else len(item.utterances), utterance)
+                taken.add(id(utterance))
                 at += step
         last = joined[-1] if joined else None
         if (
             isinstance(last, Statement) and last.manner == "said" and not last.explicit and last.is_quoted()
-            and place.get(id(last.last), -9) + 1 == place.get(id(item.utterances[0]), -2)
-            and all(last.has_room_for(one) for one in item.utterances[-1:])
+            and numbers.get(id(last.last), -9) + 1 == numbers.get(id(item.utterances[0]), -2)
+            and all(last.has_room_for(utterance) for utterance in item.utterances[-1:])
             and not (last.asked or item.asked)
         ):  # fmt: skip
             last.utterances += item.utterances
@@ -172,119 +193,125 @@ def _joined(found: Sequence[Statement | Forgetting], utterances: Sequence[Uttera
     return joined
 
 
-def _is_fragment(one: Utterance) -> bool:
+def _is_fragment(utterance: Utterance) -> bool:
     """Return whether an utterance tells something without a clause of its own: "52k, start 3 aug, hybrid"."""
-    if one.part is None or one.asks or one.orders or one.within_request or is_remark(one):
+    if utterance.part is None or utterance.asks or utterance.orders or utterance.within_request or is_remark(utterance):
         return False
-    words = [token for token in one.part.tokens if token.text[:1].isalnum()]
-    return len(words) > 1 and not any(clause.owns_subject for clause in main_clauses(one.part))
+    words = [token for token in utterance.part.tokens if token.text[:1].isalnum()]
+    return len(words) > 1 and not any(clause.owns_subject for clause in main_clauses(utterance.part))
 
 
-def _take_foreign(one: Utterance, found: list[Statement | Forgetting]) -> None:
+def _take_foreign(utterance: Utterance, statements: list[Statement | Forgetting]) -> None:
     """Of what is not in English the head alone says whether it is worth keeping; it is quoted as it stands."""
-    asked = one.asked.text if one.asked is not None and one.number < _OPENING else ""
-    if one.language != OTHER and not one.of_others and is_own_news(one.text, asked, one.language):
-        found.append(Statement([one], quote=True))
+    asked = utterance.asked.text if utterance.asked is not None and utterance.number < _OPENING else ""
+    if (
+        utterance.language != OTHER
+        and not utterance.of_others
+        and is_own_news(utterance.text, asked, utterance.language)
+    ):
+        statements.append(Statement([utterance], quote=True))
 
 
 def _obey(
-    one: Utterance, found: list[Statement | Forgetting], people: Sequence[Person], before: Utterance | None
+    utterance: Utterance, statements: list[Statement | Forgetting], people: Sequence[Person], before: Utterance | None
 ) -> None:
     """Take what the orders of an utterance ask to be kept or forgotten, and what is told beside them."""
-    begin, waiting = one.start, None
-    for order in (*one.orders, None):
-        told = without_order(one, begin, order.start if order else one.end)
-        if told is not None:
-            kept = len(found)
+    begin, waiting = utterance.start, None
+    for order in (*utterance.orders, None):
+        remainder = without_order(utterance, begin, order.start if order else utterance.end)
+        if remainder is not None:
+            kept = len(statements)
             if waiting is None:
-                _take(told, found, people, None)
+                _take(remainder, statements, people, None)
             else:
-                found.append(_marked(Statement([told]), waiting))
-            waiting, before = None, told if len(found) == kept else None
+                statements.append(_marked(Statement([remainder]), waiting))
+            waiting, before = None, remainder if len(statements) == kept else None
         if order is None:
             break
-        if order.reaches_back and order.intent in _KEEPING and not found and before is None:
+        if order.reaches_back and order.intent in _KEEPING and not statements and before is None:
             waiting = order  # What it is about follows: "This is between us, I failed".
         back = order.reaches_back or (
             order.intent == "forget" and order.scope != "all" and names_nothing(order.object_text)
         )
-        ordered = _reaching_back(one, order, found, before) if back else _ordered(one, order)
+        ordered = _reaching_back(utterance, order, statements, before) if back else _ordered(utterance, order)
         if ordered is not None:
-            found.append(ordered)
+            statements.append(ordered)
             before = None
         begin = order.end
 
 
 def _reaching_back(
-    one: Utterance, order: Order, found: list[Statement | Forgetting], before: Utterance | None
+    utterance: Utterance, order: Order, statements: list[Statement | Forgetting], before: Utterance | None
 ) -> Statement | Forgetting | None:
     """Return what an order makes of what was said just before it: "Remember this!", "Actually, forget that."."""
-    last = found[-1] if found and isinstance(found[-1], Statement) else None
+    last = statements[-1] if statements and isinstance(statements[-1], Statement) else None
     if order.intent == "forget":
-        return _forget_before(one, order, found, before)
+        return _forget_before(utterance, order, statements, before)
     if order.intent not in _KEEPING:
         return None
     is_taken = last is not None and before is not None and last.last.start == before.start
     if before is not None and not before.asks and not is_taken:
-        found.append(last := Statement([before], quote=before.language != ENGLISH))
+        statements.append(last := Statement([before], quote=before.language != ENGLISH))
     if last is not None:
         _marked(last, order)
     return None
 
 
 def _forget_before(
-    one: Utterance, order: Order, found: list[Statement | Forgetting], before: Utterance | None
+    utterance: Utterance, order: Order, statements: list[Statement | Forgetting], before: Utterance | None
 ) -> Forgetting | None:
     """Return what a wish means that points back: what stands before it in the sentence, or in the sentence before that,
     which is not kept then either; what the turn before said where nothing stands before it."""
-    spoken = spoken_of(one, order, before)
+    spoken = spoken_of(utterance, order, before)
     if spoken is None:
-        return forgetting_just_said(one)
-    where, said = spoken
-    last = found[-1] if found and isinstance(found[-1], Statement) else None
+        return forgetting_just_said(utterance)
+    where, text = spoken
+    last = statements[-1] if statements and isinstance(statements[-1], Statement) else None
     if last is not None and last.last.start >= where.start:
-        found.pop()
-    return forgetting_of(one, order, where, said)
+        statements.pop()
+    return forgetting_of(utterance, order, where, text)
 
 
-def _marked(said: Statement, order: Order) -> Statement:
-    said.explicit = said.explicit or order.intent != "private"
-    said.pinned = said.pinned or order.intent == "pin"
-    said.private = said.private or order.intent == "private"
-    return said
+def _marked(statement: Statement, order: Order) -> Statement:
+    statement.explicit = statement.explicit or order.intent != "private"
+    statement.pinned = statement.pinned or order.intent == "pin"
+    statement.private = statement.private or order.intent == "private"
+    return statement
 
 
-def _ordered(one: Utterance, order: Order) -> Statement | Forgetting | None:
+def _ordered(utterance: Utterance, order: Order) -> Statement | Forgetting | None:
     """Return what an order asks to be kept or forgotten, None if that is nothing."""
     if order.intent == "forget":
-        return forgetting_named(one, order)
+        return forgetting_named(utterance, order)
     if not order.object_text:
         return None
-    said = Statement([one], explicit=order.intent in _ASKED_FOR, words=order.object_text)
-    said.quote = foreign = one.language != ENGLISH
+    statement = Statement([utterance], explicit=order.intent in _ASKED_FOR, words=order.object_text)
+    statement.quote = foreign = utterance.language != ENGLISH
     match order.intent:
-        case "remember" if _TO_DO.search(one.text[: max(one.text.find(order.object_text), 0)]):
-            said.manner, said.words = "reminder", f"to {order.object_text}"
+        case "remember" if _TO_DO.search(utterance.text[: max(utterance.text.find(order.object_text), 0)]):
+            statement.manner, statement.words = "reminder", f"to {order.object_text}"
         case "remember" | "pin":
-            said.pinned = order.intent == "pin"
+            statement.pinned = order.intent == "pin"
         case "remind":
-            said.manner, said.words = "reminder", one.text if foreign else order.object_text
+            statement.manner, statement.words = "reminder", utterance.text if foreign else order.object_text
         case "private":
-            said.private, said.words = True, order.object_text if order.sure else None
+            statement.private, statement.words = True, order.object_text if order.sure else None
         case "call_me":
             called = _NAME_END.split(order.object_text)[0].strip(" \"'")
             is_name = 0 < len(called) <= _NAME_CHARS and len(called.split()) <= _LONGEST_NAME and not foreign
-            said.manner, said.words = ("called", called) if is_name else ("instruction", one.text)
-            said.quote = not is_name
+            statement.manner, statement.words = ("called", called) if is_name else ("instruction", utterance.text)
+            statement.quote = not is_name
         case "style" | "never_mention":
-            said.manner = "instruction"
-            said.words = one.text if order is one.orders[0] else one.text[order.start - one.start :]
-            said.quote = foreign or not _is_imperative(one)
+            statement.manner = "instruction"
+            statement.words = (
+                utterance.text if order is utterance.orders[0] else utterance.text[order.start - utterance.start :]
+            )
+            statement.quote = foreign or not _is_imperative(utterance)
         case _:
             return None
-    return said
+    return statement
 
 
-def _is_imperative(one: Utterance) -> bool:
-    tops = main_clauses(one.parsed) if one.parsed is not None else []
+def _is_imperative(utterance: Utterance) -> bool:
+    tops = main_clauses(utterance.parsed) if utterance.parsed is not None else []
     return len(tops) == 1 and tops[0].mood is Mood.ORDER

@@ -47,10 +47,10 @@ _END: Final = words(
 )
 
 
-def value_at(parsed: Parsed, place: int, kind: str) -> str | None:
+def value_at(parsed: Parsed, index: int, kind: str) -> str | None:
     """Return the value of a type that begins at a place, or after its determiners; None where there is none."""
     tokens = parsed.tokens
-    begin = place
+    begin = index
     while begin < len(tokens) and (
         tokens[begin].text in _DETERMINERS or (kind in ("car", "name") and tokens[begin].text in _COLOURS)
     ):
@@ -69,14 +69,14 @@ def _end(parsed: Parsed, begin: int, kind: str) -> int | None:
     return _ENDS[kind](parsed, begin)
 
 
-def _is_name(parsed: Parsed, place: int) -> bool:
-    token = parsed.tokens[place]
+def _is_name(parsed: Parsed, index: int) -> bool:
+    token = parsed.tokens[index]
     return (token.text[:1].isupper() or token.text[:1].isdigit()) and token.lower not in _NOT_NAMES
 
 
 def _school(parsed: Parsed, begin: int) -> int | None:
     end = _name(parsed, begin, "org")
-    named = end is not None and any(parsed.tokens[place].lower in _SCHOOLS for place in range(begin, end))
+    named = end is not None and any(parsed.tokens[index].lower in _SCHOOLS for index in range(begin, end))
     return end if named else None
 
 
@@ -208,22 +208,22 @@ def _role(parsed: Parsed, begin: int) -> int | None:
     return None if at < len(tokens) and tokens[at].tag == "POS" else at
 
 
-def _listed(parsed: Parsed, begin: int, known: frozenset[str]) -> int | None:
+def _listed(parsed: Parsed, begin: int, listed: frozenset[str]) -> int | None:
     tokens = parsed.tokens
     at = begin
     while (
         at < len(tokens)
         and at - begin < 3
         and tokens[at].tag in ("CD", "JJ", "HYPH", "NN")
-        and not _is_of(known, parsed, at)
-        and not _joined(parsed, at, known)
+        and not _is_of(listed, parsed, at)
+        and not _joined(parsed, at, listed)
     ):
         at += 1
     if at >= len(tokens):
         return None
-    if size := _joined(parsed, at, known):
+    if size := _joined(parsed, at, listed):
         return at + size
-    if not _is_of(known, parsed, at):
+    if not _is_of(listed, parsed, at):
         return None
     at += 1
     if tokens[begin].text[:1].isupper() or tokens[at - 1].text[:1].isupper():
@@ -237,17 +237,17 @@ def _listed(parsed: Parsed, begin: int, known: frozenset[str]) -> int | None:
     return at if tokens[at - 1].dep != "compound" or tokens[at - 1].head < at else None
 
 
-def _is_of(known: frozenset[str], parsed: Parsed, place: int) -> bool:
+def _is_of(listed: frozenset[str], parsed: Parsed, index: int) -> bool:
     """Return whether a word is of a list, and no everyday word that is a make, too: "a seat by the window"."""
-    token = parsed.tokens[place]
-    return token.lower in known and not (token.text.islower() and token.lower in _EVERYDAY)
+    token = parsed.tokens[index]
+    return token.lower in listed and not (token.text.islower() and token.lower in _EVERYDAY)
 
 
-def _joined(parsed: Parsed, at: int, known: frozenset[str]) -> int:
+def _joined(parsed: Parsed, at: int, listed: frozenset[str]) -> int:
     """Return how many words from a place make a hyphened word of a list: "gluten-free", "gluten free"."""
     for size in (3, 2):
-        said = [token.lower for token in parsed.tokens[at : at + size] if token.text != "-"]
-        if len(said) > 1 and "-".join(said) in known:
+        words = [token.lower for token in parsed.tokens[at : at + size] if token.text != "-"]
+        if len(words) > 1 and "-".join(words) in listed:
             return size
     return 0
 
