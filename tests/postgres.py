@@ -12,7 +12,7 @@ from itertools import count
 from pathlib import Path
 from types import MappingProxyType
 
-from sqlalchemy import URL, Engine, create_engine, make_url, text
+from sqlalchemy import URL, Engine, create_engine, inspect, make_url, text
 from sqlalchemy.exc import OperationalError
 
 from stores.catalog.tables import metadata
@@ -53,11 +53,15 @@ class PostgresServer:
         return self.url.set(database=name).render_as_string(hide_password=False)
 
     def empty(self, url: str) -> None:
-        """Remove every row of a catalog. A new database for each test would take most of the tests' time."""
+        """Remove every row of a catalog, and of the index beside it. A new database for each test would take most of
+        the tests' time."""
         engine = create_engine(url, pool_size=1)
         with engine.begin() as connection:
             for table in reversed(metadata.sorted_tables):
                 connection.execute(table.delete())
+            for table_name in inspect(connection).get_table_names():
+                if table_name.startswith("vectors_"):
+                    connection.execute(text(f'DELETE FROM "{table_name}"'))
         engine.dispose()
 
     def drop(self, url: str) -> None:
