@@ -81,17 +81,17 @@ def pending(service: Served, user: str) -> list[dict[str, Any]]:
 
 
 def test_a_turn_that_was_answered_with_202_waits_for_the_fleet(service: Served, backend: httpx.Client) -> None:
-    answer = backend.post("/api/v1/turns", json=said("carl", turn_id="carl-1"))
+    answer = backend.post("/api/v1/turns", json=said("waits", turn_id="waits-1"))
     assert answer.status_code == 202
-    assert answer.json() == {"turn_id": "carl-1", "accepted": "added"}
-    assert [(turn["turn_id"], turn["tenant_id"]) for turn in pending(service, "carl")] == [("carl-1", "acme")]
+    assert answer.json() == {"turn_id": "waits-1", "accepted": "added"}
+    assert [(turn["turn_id"], turn["tenant_id"]) for turn in pending(service, "waits")] == [("waits-1", "acme")]
 
 
 def test_the_same_turn_again_changes_nothing_and_another_under_its_id_is_refused(backend: httpx.Client) -> None:
-    key = {"Idempotency-Key": "dora-1"}
-    first = backend.post("/api/v1/turns", json=said("dora"), headers=key)
-    again = backend.post("/api/v1/turns", json=said("dora"), headers=key)
-    other = backend.post("/api/v1/turns", json=said("dora", "I live in Rome."), headers=key)
+    key = {"Idempotency-Key": "says-it-again-1"}
+    first = backend.post("/api/v1/turns", json=said("says-it-again"), headers=key)
+    again = backend.post("/api/v1/turns", json=said("says-it-again"), headers=key)
+    other = backend.post("/api/v1/turns", json=said("says-it-again", "I live in Rome."), headers=key)
     assert [answer.status_code for answer in (first, again, other)] == [202, 202, 409]
     assert [answer.json()["accepted"] for answer in (first, again)] == ["added", "pending"]
 
