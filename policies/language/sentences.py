@@ -61,7 +61,7 @@ def _blank(match: re.Match[str]) -> str:
 
 
 def _beginning(text: str) -> str:
-    """Return what is read of a text, to the end of a line where there is one: half a row of a table looks like prose."""
+    """Return what is read of a text, to the end of a line if it has one: half a row of a table looks like prose."""
     head = text[:_MAX_CHARS]
     return head if len(head) == len(text) else head.rpartition("\n")[0] or head
 
