@@ -21,7 +21,7 @@ from policies.access import may_see, scope_of, shared_labels
 from policies.authority import as_heard, may_replace
 from policies.consolidation import apart
 from policies.dedup import Neighbour, contradicts, decide, tells_news
-from policies.language.remains import remains
+from policies.language.remainder import remainder_of
 from policies.merge import merge, says_more, supersede
 from policies.replaced import as_told
 from schema import (
@@ -329,7 +329,7 @@ def _create(
     draft.create(_linked(memory, neighbours, context), vector, decision.reason)
     # A model and a correction tell the new state whole: nothing is to be rescued of what they replace.
     keeps_all = candidate.by_model or candidate.change is Change.CORRECTS
-    _supersede(outdated, memory, decision.reason, draft, context, keeps_remains=not keeps_all)
+    _supersede(outdated, memory, decision.reason, draft, context, keeps_remainder=not keeps_all)
     return memory
 
 
@@ -368,14 +368,14 @@ def _supersede(
     draft: Draft,
     context: MemoryContext,
     *,
-    keeps_remains: bool = True,
+    keeps_remainder: bool = True,
 ) -> None:
     for old in replaced:
         draft.supersede(supersede(old, by.id, draft.now), by, reason)
-    for old in replaced if keeps_remains else ():
+    for old in replaced if keeps_remainder else ():
         pairs = {(fact.entity.casefold(), fact.attribute) for fact in old.facts if fact.attribute}
         draft.load(context.catalog.facts.with_attributes(draft.subject, pairs))
-        still_true = remains(old, by, draft.with_attributes(pairs), draft.name, draft.now, draft.policy_version)
+        still_true = remainder_of(old, by, draft.with_attributes(pairs), draft.name, draft.now, draft.policy_version)
         if still_true:
             vectors = context.embedder.embed([memory.summary for memory in still_true])
             for memory, vector in zip(still_true, vectors, strict=True):
