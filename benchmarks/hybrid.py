@@ -105,10 +105,10 @@ def main(
         asked = [" ".join(memory.summary.split()[2:6]) for memory in memories(queries, first=7)]
         ask = [partial(retrieve, None, [BIG], query, stores, relevant_only=False, now=_START) for query in asked]
         started = time.process_time()
-        FullText(stores.catalog.summaries).read([BIG])
+        FullText(stores.catalog.summaries).read([(BIG, None)])
         cold = f"{1e3 * (time.process_time() - started):.0f}"
         ask[0]()
-        words = [partial(stores.fulltext.read([BIG]).best, query, 100, stores.policy) for query in asked]
+        words = [partial(stores.fulltext.read([(BIG, None)]).best, query, 100, stores.policy) for query in asked]
         rows = [
             timed(ask, "search"),
             timed(words, "of it: the words"),

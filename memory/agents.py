@@ -13,12 +13,11 @@ from datetime import datetime
 from typing import Any, Final
 
 from memory.context import MemoryContext
-from memory.edits import NotKept
 from memory.publish import publish
 from memory.rights import require_writable, seen_of
+from memory.stated import NotKept, screened
 from policies.access import require
-from policies.privacy.screen import screen
-from schema import Capability, Labels, OpenTopic, Principal, Subject, Verdict, Visibility
+from schema import Capability, Labels, OpenTopic, Principal, Subject, Visibility
 from schema.errors import ConcurrentChange, Refused
 from stores.catalog import Changes
 from stores.catalog.agents import AgentDocument
@@ -105,7 +104,5 @@ def _topic(
     require_writable(principal, subject, own if principal.agent_id else shared, context.catalog)
     if text is None:
         return None
-    screening = screen(text, context.policy, blocked_topics=context.catalog.preferences.of(subject).blocked_topics)
-    if screening.verdict in (Verdict.REFUSE, Verdict.QUARANTINE):
-        raise NotKept(f"this may not be kept ({', '.join(screening.reasons)})")
-    return OpenTopic(agent_id=agent_id, text=screening.text, turn_id=_SAID_IN)
+    kept = screened(text, context.catalog.preferences.of(subject), context.policy)
+    return OpenTopic(agent_id=agent_id, text=kept, turn_id=_SAID_IN)

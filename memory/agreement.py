@@ -45,8 +45,8 @@ def disagreements(subject: Subject, stores: Stores) -> list[Disagreement]:
 def tell_what_was_lost(context: MemoryContext, now: datetime, *, most_subjects: int) -> int:
     """Queue what the index lost, and return how much that is: files that were deleted come back empty, and say nothing.
 
-    Nobody is looked at where it has as many as the catalog; otherwise so many subjects at a time, from where the last
-    call left off.
+    Nobody is looked at where it has as many as the catalog, though what it has too much may hide what it lost: `doctor`
+    compares one by one. Otherwise so many subjects are, at a time, from where the last call left off.
     """
     in_catalog = sum(context.catalog.count_memories().values())
     if context.index.count() + context.catalog.count_index_jobs() >= in_catalog:

@@ -11,24 +11,18 @@ from typing import Any, Final
 from memory.context import MemoryContext
 from memory.draft import Draft
 from memory.metrics import RESTORED
-from memory.others import REASON as OTHERS
-from memory.others import stated_without_others
 from memory.publish import publish
 from memory.rights import require_writable, writable_memory
+from memory.stated import screened, stated_without_others
 from policies.authority import USER, may_replace
 from policies.categories import normalised_category
-from policies.privacy.screen import screen
-from schema import AuditAction, Memory, Principal, Status, Subject, Verdict, Visibility
+from schema import AuditAction, Memory, Principal, Status, Subject, Visibility
 from schema.errors import ConcurrentChange, Refused
 from schema.turn import TurnSource
 
 _ATTEMPTS: Final = 5
 _AGENT: Final[TurnSource] = "agent"
 OPERATOR: Final = "operator"
-
-
-class NotKept(Refused):
-    """What was to be written may not be kept. The message says by which rule, not what it was."""
 
 
 class VersionMismatch(Refused):
@@ -94,7 +88,7 @@ def edit(
     if "category" in fields:
         fields["category"] = normalised_category(fields["category"], context.settings.categories)
     if "summary" in fields:
-        fields["summary"] = _screened(subject, fields["summary"], context)
+        fields["summary"] = screened(fields["summary"], context.catalog.preferences.of(subject), context.policy)
         fields |= {"facts": (), "entities": ()}
         if principal is None or principal.agent_id is None:
             fields["source"] = USER
@@ -110,7 +104,7 @@ def edit(
         own = {"agent_id": principal.agent_id} if principal and wanted.visibility is Visibility.INDIVIDUAL else {}
         changed = Memory.model_validate({**memory.model_dump(), **fields, **own, "updated_at": now})
         if "summary" in fields:
-            changed = _without_others(changed, context)
+            changed = stated_without_others(changed, subject, context)
         if wanted.visibility is not None:
             require_writable(principal, subject, changed.labels, context.catalog)
         if wanted.confidence == 0.0 and memory.status is Status.ACTIVE:
@@ -260,19 +254,3 @@ def _change(
         [changed] = draft.updated()
         return changed
     raise ConcurrentChange
-
-
-def _without_others(memory: Memory, context: MemoryContext) -> Memory:
-    kept = stated_without_others(memory, memory.subject, context)
-    if kept is None:
-        raise NotKept(f"this may not be kept ({OTHERS}): say it without the name")
-    return kept
-
-
-def _screened(subject: Subject, summary: str, context: MemoryContext) -> str:
-    """Return what may be kept of a summary that somebody wrote."""
-    blocked = context.catalog.preferences.of(subject).blocked_topics
-    screening = screen(summary, context.policy, blocked_topics=blocked)
-    if screening.verdict in (Verdict.REFUSE, Verdict.QUARANTINE):
-        raise NotKept(f"this may not be kept ({', '.join(screening.reasons)})")
-    return screening.text

@@ -14,9 +14,9 @@ from typing import Any, Final
 
 import numpy as np
 
-from memory.edits import NotKept
 from memory.metrics import QUOTAS
 from memory.rights import require_writable, seen_of
+from memory.stated import require_consent
 from policies.access import may_see
 from policies.items import is_meant, is_of
 from schema import Labels, Principal, Subject, Visibility
@@ -131,8 +131,8 @@ def write_items(
     require_writable(principal, subject, _labels(subject), stores.catalog)
     last = {(put.namespace, put.key): put for put in puts}
     kept = [put for put in last.values() if put.value is not None]
-    if kept and stores.catalog.preferences.of(subject).consent == "withdrawn":
-        raise NotKept("consent is withdrawn: nothing is kept until it is given again")
+    if kept:
+        require_consent(stores.catalog.preferences.of(subject))
     limit = stores.settings.quota_user_items
     # To count exactly reads every row: only who is near the limit waits for that.
     if kept and limit and stores.catalog.items.count(subject) + len(kept) > limit:

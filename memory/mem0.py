@@ -12,8 +12,8 @@ from typing import Any, Final
 from pydantic import ValidationError
 
 from memory.context import MemoryContext
-from memory.edits import NotKept
 from memory.remember import Statement, remember
+from memory.stated import NotKept
 from schema import MAX_SUMMARY_CHARS, Kind, Subject
 from schema.errors import QuotaExceeded, Refused
 

@@ -55,15 +55,6 @@ def without_others(claim: Told, own: Sequence[str], policy: Policy) -> Masked[To
     return Masked(claim.model_copy(update=update), names)
 
 
-def stated_without_others(claim: Told, subject: Subject, context: MemoryContext) -> Told | None:
-    """Return what somebody states of a subject outright without the names of others; None where it must not be kept."""
-    masked = without_others(claim, (), context.policy)
-    if masked.hidden:
-        # Only now is it worth asking what the user is called, whose own name stays.
-        masked = without_others(claim, own_names(subject, context), context.policy)
-    return masked.kept
-
-
 def own_names(subject: Subject, context: MemoryContext) -> tuple[str, ...]:
     """Return what a user is called: by their id, as they said, and in the turns that their latest memories came of."""
     now = datetime.now(UTC)

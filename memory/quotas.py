@@ -17,19 +17,12 @@ from memory.publish import publish
 from policies.limits import UNBOUNDED, Held, Room, Scope, room_left
 from schema import EventName, Subject, Turn
 from schema.errors import QuotaExceeded
-from schema.settings import Settings
 from stores.catalog import LedgerEntry, Outcome
-from stores.mailbox import TurnQuota
 
 _COUNTED_SECONDS: Final = 60
 """For how long a count that reads many rows stands for the whole fleet."""
 _QUOTA: Final = "quota"
 _TURNS: Final = "turns were refused: {scope} sent more a minute than the settings allow"
-
-
-def turn_quota(settings: Settings) -> TurnQuota:
-    """Return how many turns a minute are taken of a user and of a tenant."""
-    return TurnQuota(settings.quota_user_turns_per_minute, settings.quota_tenant_turns_per_minute)
 
 
 def room_of(subject: Subject, context: MemoryContext) -> Room:

@@ -9,20 +9,18 @@ from typing import Final, Literal
 
 from memory.context import MemoryContext
 from memory.draft import Draft
-from memory.edits import OPERATOR, NotKept
+from memory.edits import OPERATOR
 from memory.leases import subject_lease
-from memory.others import REASON as OTHERS
-from memory.others import stated_without_others
 from memory.publish import publish
 from memory.quotas import require_room, room_of
 from memory.resolve import resolve
 from memory.rights import require_writable, seen_of
 from memory.scoring import Origin, embed, score
+from memory.stated import require_consent, screened, stated_without_others
 from policies.access import may_see
 from policies.categories import normalised_category
 from policies.limits import within_rate
-from policies.privacy.screen import screen
-from schema import Candidate, Kind, Labels, Memory, MemoryType, Principal, Subject, Verdict, Visibility
+from schema import Candidate, Kind, Labels, Memory, MemoryType, Principal, Subject, Visibility
 from schema.turn import TurnSource
 
 _WRITES_WINDOW: Final = timedelta(hours=1)
@@ -98,7 +96,7 @@ def remember(
         draft = Draft(subject, now, context.policy.version, by=principal.key_id if principal else OPERATOR)
         draft.room = room_of(subject, context)
         state = context.catalog.subject_state(subject, now - _WRITES_WINDOW)
-        candidate = _without_others(candidate, subject, context)
+        candidate = stated_without_others(candidate, subject, context)
         scored = score(candidate, context)
         slower = within_rate(state.writes, candidate.explicit, context.policy)
         scored = replace(scored, importance=scored.importance * slower)
@@ -116,13 +114,6 @@ def remember(
     return Remembered("updated" if memory.id in draft.read else "created", memory)
 
 
-def _without_others(candidate: Candidate, subject: Subject, context: MemoryContext) -> Candidate:
-    kept = stated_without_others(candidate, subject, context)
-    if kept is None:
-        raise NotKept(f"this may not be kept ({OTHERS}): say it without the name")
-    return kept
-
-
 def _default_visibility(kind: Kind, principal: Principal | None) -> Visibility:
     own = kind is Kind.AGENT_PROCEDURE and principal is not None and principal.agent_id is not None
     return Visibility.INDIVIDUAL if own else Visibility.PRIVATE
@@ -130,17 +121,9 @@ def _default_visibility(kind: Kind, principal: Principal | None) -> Visibility:
 
 def _summary(subject: Subject, statement: Statement, context: MemoryContext) -> str:
     preferences = context.catalog.preferences.of(subject)
-    if preferences.consent == "withdrawn":
-        raise NotKept("consent is withdrawn: nothing is kept until it is given again")
-    screening = screen(
-        statement.summary,
-        context.policy,
-        blocked_topics=preferences.blocked_topics,
-        labels=[*statement.tags, *filter(None, [statement.category])],
-    )
-    if screening.verdict in (Verdict.REFUSE, Verdict.QUARANTINE):
-        raise NotKept(f"this may not be kept ({', '.join(screening.reasons)})")
-    return screening.text
+    require_consent(preferences)
+    labels = [*statement.tags, *filter(None, [statement.category])]
+    return screened(statement.summary, preferences, context.policy, labels=labels)
 
 
 def _candidate(

@@ -17,11 +17,11 @@ from memory.metrics import DECISIONS
 from memory.same_fact import PROMPT as SAME_FACT_PROMPT
 from memory.same_fact import Check, Verdicts
 from memory.scoring import Item, Origin, Scored, new_memory
-from policies.access import scope_of
+from policies.access import may_see, scope_of, shared_labels
 from policies.authority import as_heard, may_replace
 from policies.consolidation import apart
 from policies.dedup import Neighbour, contradicts, decide, tells_news
-from policies.language.remains import remains
+from policies.language.remainder import remainder_of
 from policies.merge import merge, says_more, supersede
 from policies.replaced import as_told
 from schema import (
@@ -70,8 +70,8 @@ class _Comparison:
     similarities: dict[uuid.UUID, float]
     vectors: dict[uuid.UUID, Vector]
     """Those of the known memories, where the item may be news of one of them."""
-    scope: str | None
-    """Whose the item would be: it is compared with what the same may see alone."""
+    origin: Origin | None
+    """Whose the item would be: it is compared with what the same may see alone. None of a wish to forget."""
 
 
 def resolve(
@@ -88,13 +88,17 @@ def resolve(
 
     `vectors` are those of the items' texts, in their order; `origins` are those of the batch's turns by their ids.
     """
-    searched = [_search(item, vector, draft, context) for item, vector in zip(items, vectors, strict=True)]
+    sources = [None if isinstance(item, ForgetRequest) else origins[item.candidate.turn_id] for item in items]
+    searched = [
+        _search(item, vector, origin, draft, context)
+        for item, vector, origin in zip(items, vectors, sources, strict=True)
+    ]
     near_ids = {id_ for similarities in searched for id_ in similarities}
     near_ids |= {id_ for item in items if isinstance(item, Scored) for id_ in item.candidate.replaces}
     draft.load(context.catalog.memories(draft.subject, near_ids - draft.read.keys()).values())
     comparisons = [
-        _Comparison(item, vector, similarities, _vectors_of(item, similarities, draft, context), _owner(item, origins))
-        for item, vector, similarities in zip(items, vectors, searched, strict=True)
+        _Comparison(item, vector, similarities, _vectors_of(item, similarities, draft, context), origin)
+        for item, vector, similarities, origin in zip(items, vectors, searched, sources, strict=True)
     ]
     pairs = {pair for item in items if isinstance(item, Scored) for pair in item.attributes}
     draft.load(context.catalog.facts.with_attributes(draft.subject, pairs))
@@ -106,24 +110,25 @@ def resolve(
     return [_resolved(comparison, verdicts, origins, draft, context) for comparison in comparisons]
 
 
-def _search(item: Item, vector: Vector, draft: Draft, context: MemoryContext) -> dict[uuid.UUID, float]:
-    if isinstance(item, ForgetRequest):
+def _search(
+    item: Item, vector: Vector, origin: Origin | None, draft: Draft, context: MemoryContext
+) -> dict[uuid.UUID, float]:
+    if isinstance(item, ForgetRequest) or origin is None:
         where = Where(draft.subject, statuses=FORGETTABLE)
     else:
-        where = Where(draft.subject, types=_comparable(item.candidate.type))
+        shared = shared_labels(origin.visibility, origin.author_id, origin.agent_id)
+        where = Where(draft.subject, types=_comparable(item.candidate.type), seen_by=shared)
     hits = context.index.query(vector, where, context.policy.memory_neighbors_k)
     return {hit.memory_id: hit.similarity for hit in hits}
 
 
-def _owner(item: Item, origins: Mapping[str, Origin]) -> str | None:
-    if isinstance(item, ForgetRequest):
-        return None
-    origin = origins[item.candidate.turn_id]
-    return scope_of(origin.visibility, origin.author_id, origin.agent_id)
-
-
-def _scope(memory: Memory) -> str | None:
-    return scope_of(memory.visibility, memory.author_id, memory.agent_id)
+def _is_for_the_same(memory: Memory, origin: Origin | None) -> bool:
+    if origin is None:
+        return scope_of(memory.visibility, memory.author_id, memory.agent_id) is None
+    own = origin.visibility, origin.author_id, origin.agent_id
+    return scope_of(memory.visibility, memory.author_id, memory.agent_id) == scope_of(*own) and may_see(
+        shared_labels(*own), memory.labels
+    )
 
 
 def _comparable(type_: MemoryType) -> tuple[MemoryType, ...]:
@@ -147,7 +152,7 @@ def _neighbours(
 ) -> list[Neighbour]:
     vector = comparison.vector
     neighbours = draft.neighbours(_comparable(candidate.type), comparison.similarities, vector, earlier)
-    near = [neighbour for neighbour in neighbours if _scope(neighbour.memory) == comparison.scope]
+    near = [neighbour for neighbour in neighbours if _is_for_the_same(neighbour.memory, comparison.origin)]
     if not near or not tells_news(candidate):
         return near
     vectors = {
@@ -171,7 +176,7 @@ def _doubts(
         candidate = comparison.item.candidate
         neighbours = _neighbours(comparison, candidate, draft, context, earlier)
         decision = _decide(
-            comparison.item, neighbours, comparison.scope, draft, context, [memory for memory, _ in earlier]
+            comparison.item, neighbours, comparison.origin, draft, context, [memory for memory, _ in earlier]
         )
         if decision.action is DecisionAction.CHECK:
             current = draft.current | {memory.id: memory for memory, _ in earlier}
@@ -184,16 +189,18 @@ def _doubts(
 def _decide(
     scored: Scored,
     neighbours: Sequence[Neighbour],
-    scope: str | None,
+    origin: Origin | None,
     draft: Draft,
     context: MemoryContext,
     earlier: Sequence[Memory] = (),
 ) -> Decision:
-    same_attribute = [memory for memory in draft.with_attributes(scored.attributes, earlier) if _scope(memory) == scope]
+    same_attribute = [
+        memory for memory in draft.with_attributes(scored.attributes, earlier) if _is_for_the_same(memory, origin)
+    ]
     decision = decide(scored.candidate, neighbours, same_attribute, context.policy, draft.now, draft.name)
     if scored.candidate.by_model:
         everything = draft.current | {memory.id: memory for memory in earlier}
-        in_scope = {id_: memory for id_, memory in everything.items() if _scope(memory) == scope}
+        in_scope = {id_: memory for id_, memory in everything.items() if _is_for_the_same(memory, origin)}
         return as_told(scored.candidate, decision, in_scope, shown=draft.read)
     return decision
 
@@ -211,7 +218,7 @@ def _resolved(
         return _corrected(item, origins, draft, context)
     candidate = item.candidate
     neighbours = _neighbours(comparison, candidate, draft, context)
-    decision = _decide(item, neighbours, comparison.scope, draft, context)
+    decision = _decide(item, neighbours, comparison.origin, draft, context)
     if candidate.only_as_news and decision.action is not DecisionAction.SUPERSEDE and not decision.outdated:
         decision = Decision(action=DecisionAction.SKIP, reason=_NO_NEWS)
     DECISIONS.labels(decision.action).inc()
@@ -322,7 +329,7 @@ def _create(
     draft.create(_linked(memory, neighbours, context), vector, decision.reason)
     # A model and a correction tell the new state whole: nothing is to be rescued of what they replace.
     keeps_all = candidate.by_model or candidate.change is Change.CORRECTS
-    _supersede(outdated, memory, decision.reason, draft, context, keeps_remains=not keeps_all)
+    _supersede(outdated, memory, decision.reason, draft, context, keeps_remainder=not keeps_all)
     return memory
 
 
@@ -361,14 +368,14 @@ def _supersede(
     draft: Draft,
     context: MemoryContext,
     *,
-    keeps_remains: bool = True,
+    keeps_remainder: bool = True,
 ) -> None:
     for old in replaced:
         draft.supersede(supersede(old, by.id, draft.now), by, reason)
-    for old in replaced if keeps_remains else ():
+    for old in replaced if keeps_remainder else ():
         pairs = {(fact.entity.casefold(), fact.attribute) for fact in old.facts if fact.attribute}
         draft.load(context.catalog.facts.with_attributes(draft.subject, pairs))
-        still_true = remains(old, by, draft.with_attributes(pairs), draft.name, draft.now, draft.policy_version)
+        still_true = remainder_of(old, by, draft.with_attributes(pairs), draft.name, draft.now, draft.policy_version)
         if still_true:
             vectors = context.embedder.embed([memory.summary for memory in still_true])
             for memory, vector in zip(still_true, vectors, strict=True):

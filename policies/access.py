@@ -123,6 +123,20 @@ def scope_of(visibility: Visibility, author_id: str | None, agent_id: str | None
             return None
 
 
+def shared_labels(visibility: Visibility, author_id: str | None, agent_id: str | None) -> tuple[Seen, ...]:
+    """Return the labels of what may be for the same as something: of what `scope_of` has in common with it, what others
+    called private is theirs alone."""
+    match visibility:
+        case Visibility.INDIVIDUAL:
+            return (Seen((visibility,), agent_id=agent_id),)
+        case Visibility.PERSONAL:
+            return (Seen((visibility,), author_id=author_id),)
+        case Visibility.PUBLIC:
+            return (Seen((visibility,)),)
+        case Visibility.PRIVATE:
+            return (Seen((visibility,)), Seen((Visibility.PERSONAL,), author_id=author_id))
+
+
 def in_force(key: ApiKey, now: datetime) -> bool:
     """Return whether a key may be used at a moment."""
     return all(end is None or now < end for end in (key.expires_at, key.revoked_at))

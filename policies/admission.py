@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass, field
 from typing import Final
 
-from policies.language.beside import told_beside
+from policies.language.asides import asides_of_user
 from policies.language.heads import judge
 from policies.language.languages import ENGLISH, OTHER, language_of
 from policies.language.orders import orders_of
@@ -160,7 +160,7 @@ def _weigh(heard: _Heard, prose: str, *, asked: bool, replying: bool) -> None:
         first = number < 2
         heard.states = heard.states or _states(sentence.text)
         relevance = relevance_of(sentence.text, after_question=asked and first, replying=replying and first)
-        beside = told_beside(sentence.text) if {"task", "question"} & set(relevance.reasons) else ()
+        beside = asides_of_user(sentence.text) if {"task", "question"} & set(relevance.reasons) else ()
         for reading in (relevance, *map(relevance_of, beside)):
             if heard.best is None or reading.points > heard.best.points:
                 heard.best = reading

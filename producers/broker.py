@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from schema import Turn
 from schema.settings import Settings
-from stores.mailbox import Receipt, TurnQuota
-from stores.queue import create_publisher, open_mailbox, send_turn
+from stores.mailbox import ANY_NUMBER, Receipt
+from stores.queue import create_publisher, open_mailbox, send_turn, turn_quota
 from stores.redis import open_redis
 
 
@@ -20,7 +20,7 @@ class Broker:
         self._publisher = create_publisher(settings, timeout=timeout)
         self._redis = open_redis(settings, timeout=timeout, retries=0)
         self._mailbox = open_mailbox(settings, self._redis, self._publisher)
-        self._quota = TurnQuota(settings.quota_user_turns_per_minute, settings.quota_tenant_turns_per_minute)
+        self._quota = turn_quota(settings)
 
     def park(self, turn: Turn, *, was_accepted: bool = False) -> Receipt:
         """Put a turn into its subject's mailbox: from then on it will be processed.
@@ -33,7 +33,7 @@ class Broker:
             BrokerRefused: the broker refuses who we say we are.
             BrokerFailed: anything else that keeps the broker from it.
         """
-        quota = TurnQuota() if was_accepted else self._quota
+        quota = ANY_NUMBER if was_accepted else self._quota
         return self._mailbox.append(turn, self._look_after, quota)
 
     def announce(self, turn: Turn) -> None:

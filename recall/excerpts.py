@@ -120,9 +120,8 @@ def _textbooks(subjects: Sequence[Subject], stores: Stores) -> Iterator[Audience
 def _look(
     audience: Audience, question: str, vector: Vector, words: Words, visible: frozenset[str], stores: Stores
 ) -> list[_Found]:
-    near: dict[uuid.UUID, float] = {}
-    for where in _wheres(audience):
-        near |= {hit.memory_id: hit.similarity for hit in stores.chunks.query(vector, where, _POOL)}
+    where = Where(audience.subject, seen_by=audience.seen or ())
+    near = {hit.memory_id: hit.similarity for hit in stores.chunks.query(vector, where, _POOL)}
     worded = words.best(question, _POOL, stores.policy)
     places = {
         id_: chunk_place
@@ -160,17 +159,6 @@ def _told(likely: Sequence[tuple[_Found, float]], most: int, stores: Stores) -> 
 def _may_be_told(audience: Audience, chunk: Chunk) -> bool:
     is_seen = audience.seen is None or may_see(audience.seen, chunk.labels)
     return is_seen and not is_about(chunk.content, audience.blocked)
-
-
-def _wheres(audience: Audience) -> Iterator[Where]:
-    """Yield what the index is asked for: each kind of label that is seen. No document is an agent's own."""
-    if audience.seen is None:
-        yield Where(audience.subject)
-        return
-    for seen in audience.seen:
-        if seen.agent_id is None:
-            authors = () if seen.author_id is None else (seen.author_id,)
-            yield Where(audience.subject, visibilities=seen.visibilities, author_ids=authors)
 
 
 def _scored(proposed: Sequence[_Found], policy: Policy) -> Iterator[tuple[_Found, float]]:

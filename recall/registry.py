@@ -58,7 +58,7 @@ def _saying(principal: Principal | None, subject: Subject, question: str, stores
     """Return what is active and has all words of a question, latest said first. The words of what is active lie in
     memory: to look through 10,000 rows of the catalog takes ten times as long."""
     [audience] = audiences(principal, [subject], stores)
-    ids = stores.fulltext.read([subject]).saying(question.split())
+    ids = stores.fulltext.read([(subject, audience.seen)]).saying(question.split())
     holding: list[Memory] = []
     for begin in range(0, len(ids), _READ):
         memories = stores.catalog.memories(subject, ids[begin : begin + _READ])

@@ -33,6 +33,8 @@ _POOLS: Final = (100, 400, 1_600)
 """How many hits by vector and how many by words are looked at, and if too few of them may be told, are looked at next.
 Whoever asks for more goes on in the same order: it hangs on the pools, and not on how many are asked for. S3 Vectors
 gives no more than the first at a time."""
+_NEAR_NAMED: Final = 25
+"""How many of the memories nearest to the question as its user would be heard asking it are looked at."""
 _READ_AT_ONCE: Final = 25
 """Whole memories that are read at a time, until enough may be told."""
 
@@ -100,7 +102,7 @@ def retrieve(
         raise ValueError("the subjects are of several tenants; ask for those of one")
     began = time.monotonic()
     asked = audiences(principal, subjects, stores)
-    question = _read(query, subjects, stores)
+    question = _read(query, asked, stores)
     SEARCH_SECONDS.labels("read").observe(time.monotonic() - began)
     hits: list[Hit] = []
     ranked_ids: set[uuid.UUID] = set()
@@ -108,7 +110,7 @@ def retrieve(
     for pool in _POOLS:
         proposed = _propose(asked, question, filters, pool, stores)
         if sureness is None:
-            sureness = _evidence(question, proposed, subjects, stores)
+            sureness = _evidence(question, proposed, asked, stores)
             if relevant_only and not is_about_what_is_known(sureness, stores.policy):
                 count_search(time.monotonic() - began, 0)
                 return []
@@ -156,8 +158,8 @@ class _Proposed:
         return self.near.get(id_, min(self.near.values(), default=0.0))
 
 
-def _read(query: str, subjects: Sequence[Subject], stores: Stores) -> _Question:
-    words = stores.fulltext.read(subjects)
+def _read(query: str, asked: Sequence[Audience], stores: Stores) -> _Question:
+    words = stores.fulltext.read([(audience.subject, audience.seen) for audience in asked])
     named = f"{words.opening}: {query}" if words.opening else query
     [vector, named_vector] = stores.embedder.embed([query, named])
     count_embedding("question", 2)
@@ -174,6 +176,7 @@ def _propose(asked: Sequence[Audience], question: _Question, filters: Filters, p
             categories=filters.categories,
             tags=filters.tags,
             agent_ids=filters.agent_ids,
+            seen_by=audience.seen or (),
         )
         near |= {hit.memory_id: hit.similarity for hit in stores.index.query(question.vector, where, pool)}
     worded = question.words.best(question.text, pool, stores.policy)
@@ -197,12 +200,14 @@ def _propose(asked: Sequence[Audience], question: _Question, filters: Filters, p
     return _Proposed(near, worded, matches, weights, is_everything)
 
 
-def _evidence(question: _Question, proposed: _Proposed, subjects: Sequence[Subject], stores: Stores) -> float:
+def _evidence(question: _Question, proposed: _Proposed, asked: Sequence[Audience], stores: Stores) -> float:
     """Return how surely the question is about something that is known, of what the nearest and the best have."""
     named_near = {
         hit.memory_id: hit.similarity
-        for subject in subjects
-        for hit in stores.index.query(question.named_vector, Where(subject), _READ_AT_ONCE)
+        for audience in asked
+        for hit in stores.index.query(
+            question.named_vector, Where(audience.subject, seen_by=audience.seen or ()), _NEAR_NAMED
+        )
         if hit.memory_id in proposed.matches
     }
     covered = question.words.coverage(question.text, proposed.matches)

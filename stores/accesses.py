@@ -72,11 +72,13 @@ class Accesses:
         if not taken:
             return
         try:
-            self._catalog.decay.touch(taken.values())
             self._catalog.uses.count(
-                Use(access.memory_id, access.subject, way, agent_id, access.times, access.last_at)
-                for (_, way, agent_id), access in taken.items()
-                if way is not None
+                taken.values(),
+                (
+                    Use(access.memory_id, access.subject, way, agent_id, access.times, access.last_at)
+                    for (_, way, agent_id), access in taken.items()
+                    if way is not None
+                ),
             )
         except (CatalogOutage, SQLAlchemyError) as error:
             # Whoever asked has the answer; that it was asked for is a hint, not a fact to keep at any price.

@@ -22,7 +22,7 @@ from redis.exceptions import RedisError
 from schema import Subject, Turn
 from schema.errors import BrokerOutage
 from schema.settings import Settings
-from stores.mailbox import Mailbox
+from stores.mailbox import Mailbox, TurnQuota
 from stores.publisher import Publisher
 
 if TYPE_CHECKING:
@@ -116,6 +116,11 @@ def _tls(settings: Settings) -> dict[str, Any]:
 def open_mailbox(settings: Settings, redis: Redis, sender: Celery | Publisher) -> Mailbox:
     """Return the mailboxes in a Redis, whose notifications are messages of a sender."""
     return Mailbox(redis, notify=lambda subject: notify(sender, subject), slots=settings.tenant_seats)
+
+
+def turn_quota(settings: Settings) -> TurnQuota:
+    """Return how many turns a minute are taken of a user and of a tenant."""
+    return TurnQuota(settings.quota_user_turns_per_minute, settings.quota_tenant_turns_per_minute)
 
 
 def send_turn(sender: Celery | Publisher, turn: Turn) -> None:

@@ -22,7 +22,7 @@ from memory.failures import is_transient
 from memory.indexing import index
 from memory.leases import LeaseKeeper
 from memory.metrics import DeadLetterReason, count_dead_letter, observe_searchable
-from memory.quotas import refuse_turn, tell_refused, turn_quota
+from memory.quotas import refuse_turn, tell_refused
 from memory.reindex import must_be_built
 from memory.tracing import start_tracing
 from schema import Document, Subject, Turn
@@ -51,6 +51,7 @@ from stores.queue import (
     request_night_page,
     request_webhooks,
     send_dead_letter,
+    turn_quota,
 )
 from worker.app import SWEEP, app, settings
 from worker.context import WorkerContext, open_worker_context

@@ -13,7 +13,7 @@ from fastapi.responses import JSONResponse
 from starlette.exceptions import HTTPException
 from starlette.routing import compile_path
 
-from memory.edits import NotKept
+from memory.stated import NotKept
 from recall.cursors import InvalidCursor
 from schema.errors import (
     AfterturnError,

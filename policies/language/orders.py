@@ -15,7 +15,7 @@ from typing import Final, Literal
 from policies.language.heads import Judgement, judge
 from policies.language.intents import Forms, forms_of
 from policies.language.languages import language_of
-from policies.language.others_words import (
+from policies.language.reported_speech import (
     Place,
     asks_for_writing,
     given_places,

@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from typing import Final
 
 import policies.language.life_words as life
-from policies.language.doings import doings_of
-from policies.language.elliptical import DEED, GOING_ON
-from policies.language.happenings import happenings
-from policies.language.own_kin import with_my
+from policies.language.dropped_subject import DEED, GOING_ON
+from policies.language.first_person import first_person_clauses
+from policies.language.kinship import with_my
+from policies.language.life_events import life_events_in
 
 WORTH_KEEPING = 1.0
 """Points from which a sentence is worth a memory. Checked with `POINTS` on two sets of which nothing ships here:
@@ -279,7 +279,7 @@ def _manner(text: str, lower: str, body: str, bag: set[str]) -> list[str]:
 def _content(text: str, lower: str, words: Sequence[str], bag: set[str], own: bool) -> list[str]:
     """Return what of a person's life the sentence touches."""
     rules: list[str] = []
-    doings = doings_of(words)
+    doings = first_person_clauses(words)
     if doings & {"personal_verb", "state", "owns", "ongoing"}:
         doings -= {"mental_verb", "other_verb", "polite_state"}
     elif "other_verb" in doings:
@@ -300,7 +300,7 @@ def _content(text: str, lower: str, words: Sequence[str], bag: set[str], own: bo
         rules.append("preference")
     if bag & life.LIFE_EVENT and (own or bag & life.WE):
         rules.append("life_event")
-    rules += happenings(text, lower, bag, own)
+    rules += life_events_in(text, lower, bag, own)
     if bag & life.TIME:
         rules.append("time")
     if own and _ABILITY.search(lower):

@@ -60,10 +60,16 @@ def _blank(match: re.Match[str]) -> str:
     return "".join("\n" if char == "\n" else " " for char in match.group())
 
 
+def _beginning(text: str) -> str:
+    """Return what is read of a text, to the end of a line if it has one: half a row of a table looks like prose."""
+    head = text[:_MAX_CHARS]
+    return head if len(head) == len(text) else head.rpartition("\n")[0] or head
+
+
 def prose_of(text: str) -> str:
     """Return the text with code, tables, logs, bracketed asides and what is pasted blanked out, every character else in
     its place."""
-    text = own_words(text[:_MAX_CHARS]).replace("’", "'").replace("‘", "'").replace("\r", "\n")
+    text = own_words(_beginning(text)).replace("’", "'").replace("‘", "'").replace("\r", "\n")
     if "```" in text or "~~~" in text:
         text = _FENCE.sub(_blank, text)
     if "`" in text:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from policies.language.clauses import FIRST_PERSON, SUBJECTS, Clause, Mood, Tense, main_clauses
-from policies.language.leaning import pointer_of
+from policies.language.coreference import pointer_of
 from policies.language.parse import Parsed, Token
 from policies.language.sentences import words
 

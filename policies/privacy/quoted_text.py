@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
-from policies.language.others_words import given_places
+from policies.language.reported_speech import given_places
 
 _LONG_QUOTE: Final = 160
 _LONG_REST: Final = 80

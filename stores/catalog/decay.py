@@ -1,24 +1,18 @@
-"""What forgetting reads of the catalog, and the accesses that recall leaves there.
-
-A search does not write the memories that it finds: that would race the turns. It leaves a row for each, and the night
-folds these into the memories.
-"""
+"""What forgetting reads of the catalog, and the raw turns that it drops."""
 
 from __future__ import annotations
 
 import uuid
-from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime
-from functools import cache
 from typing import Any
 
-from sqlalchemy import Engine, Integer, bindparam, delete, exists, func, select, tuple_
+from sqlalchemy import Engine, delete, exists, func, select, tuple_
 
 import stores.catalog.tables as tables
 from schema import MemoryType, Status, Subject
 from stores.catalog.changes import Access
-from stores.catalog.statements import mine, of_subject, upsert, whose
+from stores.catalog.statements import of_subject
 from stores.catalog.writers import Writers
 
 _accesses, _memories = tables.accesses, tables.memories
@@ -54,22 +48,11 @@ class Usage:
 
 
 class DecayStore:
-    """The accesses, and how long ago memories were used. Safe to call from many threads and processes."""
+    """How long ago memories were used, and what is old. Safe to call from many threads and processes."""
 
     def __init__(self, engine: Engine, writers: Writers) -> None:
         self._engine = engine
         self._writers = writers
-
-    def touch(self, accesses: Iterable[Access]) -> None:
-        """Count accesses; those of memories that are gone are not counted."""
-        # In one order, so that two who count the same memories wait for each other rather than deadlock.
-        rows = [
-            whose(access.subject) | {"memory": access.memory_id, "more": access.times, "at": access.last_at}
-            for access in sorted(accesses, key=lambda access: access.memory_id)
-        ]
-        if rows:
-            with self._writers.transaction() as connection:
-                connection.execute(_count_statement(connection.dialect.name), rows)
 
     def idle(self, subject: Subject, *, unused_since: datetime, archived_before: datetime) -> list[Usage]:
         """Return the subject's memories that forgetting has to look at: with accesses to fold in, not used since a
@@ -133,28 +116,6 @@ class DecayStore:
             query = query.where(_memories.c.importance < below)
         with self._engine.connect() as connection:
             return connection.execute(query).scalar_one()
-
-
-@cache
-def _count_statement(dialect: str) -> Any:
-    """Count an access where its memory is there, which stays so until the transaction ends."""
-    there = (
-        select(
-            _memories.c.id,
-            _memories.c.tenant_id,
-            _memories.c.subject_id,
-            bindparam("more", type_=Integer),
-            bindparam("at", type_=_accesses.c.last_at.type),
-        )
-        .where(mine(_memories), _memories.c.id == bindparam("memory"))
-        .with_for_update(read=True, key_share=True)
-    )
-    columns = ("memory_id", "tenant_id", "subject_id", "times", "last_at")
-    statement = upsert(dialect, _accesses).from_select(columns, there)
-    return statement.on_conflict_do_update(
-        index_elements=[_accesses.c.memory_id],
-        set_={"times": _accesses.c.times + statement.excluded.times, "last_at": statement.excluded.last_at},
-    )
 
 
 def _usage(row: Any, subject: Subject) -> Usage:

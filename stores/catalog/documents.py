@@ -301,8 +301,7 @@ def _read_words(connection: Connection, subject: Subject, since: int | None) -> 
         *((_SAID, whose(subject)) if is_whole else (_SAID_SINCE, whose(subject) | {"since": since}))
     )
     summaries = tuple(
-        Summary(chunk.id, chunk.content, None, chunk.created_at, live=True, document_id=chunk.document_id)
-        for chunk in chunks
+        Summary(chunk.id, chunk.content, None, chunk.created_at, live=True, group=chunk.document_id) for chunk in chunks
     )
     return Summaries(
         row.revision,

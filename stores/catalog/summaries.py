@@ -6,6 +6,7 @@ import uuid
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
+from typing import Any
 
 from sqlalchemy import Connection, bindparam, select
 
@@ -15,12 +16,19 @@ from stores.catalog.statements import mine, mine_among, whose
 
 _memories, _subjects = tables.memories, tables.subjects
 _REVISION = select(_subjects.c.revision, _subjects.c.removed).where(mine(_subjects))
+_LABELS = (
+    _memories.c.document["visibility"].as_string().label("visibility"),
+    _memories.c.document["private"].as_boolean().label("private"),
+    _memories.c.document["author_id"].as_string().label("author_id"),
+    _memories.c.document["agent_id"].as_string().label("agent_id"),
+)
 _SAID = select(
     _memories.c.id,
     _memories.c.status,
     _memories.c.document["summary"].as_string().label("summary"),
     _memories.c.document["conversation_id"].as_string().label("conversation_id"),
     _memories.c.document["said_at"].as_string().label("said_at"),
+    *_LABELS,
 ).where(mine(_memories))
 _ALL_SAID = _SAID.where(_memories.c.status == Status.ACTIVE)
 _SAID_SINCE = _SAID.where(_memories.c.revision > bindparam("since"))
@@ -30,10 +38,7 @@ _WEIGHTS = select(
     _memories.c.document["trust_score"].as_float().label("trust"),
     _memories.c.last_accessed,
     _memories.c.document["pinned"].as_boolean().label("pinned"),
-    _memories.c.document["visibility"].as_string().label("visibility"),
-    _memories.c.document["private"].as_boolean().label("private"),
-    _memories.c.document["author_id"].as_string().label("author_id"),
-    _memories.c.document["agent_id"].as_string().label("agent_id"),
+    *_LABELS,
 ).where(mine_among(_memories), _memories.c.status == Status.ACTIVE)
 
 
@@ -46,8 +51,8 @@ class Summary:
     conversation_id: str | None
     said_at: datetime
     live: bool
-    document_id: str | None = None
-    """Of which document it is a chunk."""
+    group: Labels | str
+    """What decides who may see it: a memory's labels, or of which document it is a chunk."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,6 +108,7 @@ def read_summaries(connection: Connection, subject: Subject, since: int | None) 
                 memory.conversation_id,
                 datetime.fromisoformat(memory.said_at),
                 memory.status == Status.ACTIVE,
+                _labels(memory, subject),
             )
             for memory in rows
         ),
@@ -121,12 +127,17 @@ def read_weights(connection: Connection, subject: Subject, ids: Sequence[uuid.UU
             row.last_accessed,
             # A document leaves out what is as it is by default.
             bool(row.pinned),
-            effective_labels(
-                Visibility(row.visibility or Visibility.PRIVATE),
-                row.author_id or subject.subject_id,
-                row.agent_id,
-                is_private=bool(row.private),
-            ),
+            _labels(row, subject),
         )
         for row in rows
     }
+
+
+def _labels(row: Any, subject: Subject) -> Labels:
+    # A document leaves out what is as it is by default.
+    return effective_labels(
+        Visibility(row.visibility or Visibility.PRIVATE),
+        row.author_id or subject.subject_id,
+        row.agent_id,
+        is_private=bool(row.private),
+    )

@@ -1,24 +1,30 @@
-"""For what memories were used: how often by which way and for which agent, never what was asked. A row for each, so
-that there are few however often a memory is told; they go with their memory."""
+"""What recall leaves in the catalog: how often memories were used, and for what; never what was asked.
+
+A search does not write the memories that it finds: that would race the turns. It leaves a row of accesses for each,
+which the night folds into the memory, and a row for each way and agent by which it was told, so that there are few
+however often that is. Both go with their memory.
+"""
 
 from __future__ import annotations
 
 import uuid
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from functools import cache
-from typing import Any
+from typing import Any, Final
 
-from sqlalchemy import Engine, Integer, String, bindparam, select
+from sqlalchemy import Column, Engine, Integer, String, Table, bindparam, select
 
 import stores.catalog.tables as tables
 from schema import Subject, Way
+from stores.catalog.changes import Access
 from stores.catalog.statements import mine, of_subject, upsert, whose
-from stores.catalog.use_tables import uses
+from stores.catalog.use_tables import uses as _uses
 from stores.catalog.writers import Writers
 
-_memories = tables.memories
+_memories, _accesses = tables.memories, tables.accesses
+_NO_AGENT: Final = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,54 +46,72 @@ class UseStore:
         self._engine = engine
         self._writers = writers
 
-    def count(self, uses: Iterable[Use]) -> None:
-        """Count uses; those of memories that are gone are not counted."""
+    def count(self, accesses: Iterable[Access], uses: Iterable[Use] = ()) -> None:
+        """Count accesses, and those of them that told somebody something as uses too: all or none; those of memories
+        that are gone are not counted."""
         # In one order, so that two who count the same memories wait for each other rather than deadlock.
-        rows = [
-            whose(use.subject)
-            | {"memory": use.memory_id, "by": use.way, "for": use.agent_id or "", "more": use.times, "at": use.last_at}
-            for use in sorted(uses, key=lambda use: (use.memory_id, use.way, use.agent_id or ""))
-        ]
-        if rows:
-            with self._writers.transaction() as connection:
-                connection.execute(_count_statement(connection.dialect.name), rows)
+        accessed = sorted(map(_row, accesses), key=lambda row: row["memory"])
+        told = sorted(
+            (_row(use) | {"by": use.way, "for": use.agent_id or _NO_AGENT} for use in uses),
+            key=lambda row: (row["memory"], row["by"], row["for"]),
+        )
+        if not accessed and not told:
+            return
+        with self._writers.transaction() as connection:
+            if accessed:
+                connection.execute(_count_accesses(connection.dialect.name), accessed)
+            if told:
+                connection.execute(_count_uses(connection.dialect.name), told)
 
     def of(self, subject: Subject, memory_id: uuid.UUID) -> Sequence[Use]:
         """Return the uses of a subject's memory, latest first."""
-        query = select(uses).where(of_subject(uses, subject), uses.c.memory_id == memory_id)
+        query = select(_uses).where(of_subject(_uses, subject), _uses.c.memory_id == memory_id)
         with self._engine.connect() as connection:
-            rows = connection.execute(query.order_by(uses.c.last_at.desc(), uses.c.way, uses.c.agent_id))
+            rows = connection.execute(query.order_by(_uses.c.last_at.desc(), _uses.c.way, _uses.c.agent_id))
             return [
                 Use(row.memory_id, subject, Way(row.way), row.agent_id or None, row.times, row.last_at) for row in rows
             ]
 
     def uncounted(self, subject: Subject, memory_id: uuid.UUID) -> int:
         """Return how often a subject's memory was used since a night counted that in the memory itself."""
-        table = tables.accesses
-        query = select(table.c.times).where(of_subject(table, subject), table.c.memory_id == memory_id)
+        query = select(_accesses.c.times).where(of_subject(_accesses, subject), _accesses.c.memory_id == memory_id)
         with self._engine.connect() as connection:
             return connection.execute(query).scalar() or 0
 
 
+def _row(counted: Access | Use) -> dict[str, Any]:
+    return whose(counted.subject) | {"memory": counted.memory_id, "more": counted.times, "at": counted.last_at}
+
+
 @cache
-def _count_statement(dialect: str) -> Any:
-    """Count a use where its memory is there, which stays so until the transaction ends."""
-    there = (
-        select(
-            _memories.c.id,
-            bindparam("by", type_=String),
-            bindparam("for", type_=String),
-            _memories.c.tenant_id,
-            _memories.c.subject_id,
-            bindparam("more", type_=Integer),
-            bindparam("at", type_=uses.c.last_at.type),
-        )
+def _count_accesses(dialect: str) -> Any:
+    return _count_in(_accesses, {}, dialect)
+
+
+@cache
+def _count_uses(dialect: str) -> Any:
+    return _count_in(_uses, {"way": bindparam("by", type_=String), "agent_id": bindparam("for", type_=String)}, dialect)
+
+
+def _count_in(table: Table, more_of_key: Mapping[str, Any], dialect: str) -> Any:
+    """Count in a table's row, its key the memory's and more, where the memory is there: which stays so until the
+    transaction ends."""
+    there: dict[str, Any] = {
+        "memory_id": _memories.c.id,
+        **more_of_key,
+        "tenant_id": _memories.c.tenant_id,
+        "subject_id": _memories.c.subject_id,
+        "times": bindparam("more", type_=Integer),
+        "last_at": bindparam("at", type_=table.c.last_at.type),
+    }
+    counted = (
+        select(*there.values())
         .where(mine(_memories), _memories.c.id == bindparam("memory"))
         .with_for_update(read=True, key_share=True)
     )
-    columns = ("memory_id", "way", "agent_id", "tenant_id", "subject_id", "times", "last_at")
-    statement = upsert(dialect, uses).from_select(columns, there)
+    statement = upsert(dialect, table).from_select(list(there), counted)
+    key: list[Column[Any]] = [table.c.memory_id, *(table.c[name] for name in more_of_key)]
     return statement.on_conflict_do_update(
-        index_elements=[uses.c.memory_id, uses.c.way, uses.c.agent_id],
-        set_={"times": uses.c.times + statement.excluded.times, "last_at": statement.excluded.last_at},
+        index_elements=key,
+        set_={"times": table.c.times + statement.excluded.times, "last_at": statement.excluded.last_at},
     )

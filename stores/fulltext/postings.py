@@ -5,15 +5,18 @@ from __future__ import annotations
 import math
 import uuid
 from collections import Counter
-from collections.abc import Iterable, Sequence, Set
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
+from schema import Labels
 from stores.catalog.summaries import Summary
 from stores.fulltext.terms import terms_of
 
+Group = Labels | str
+"""What decides who may see a summary: a memory's labels, or of which document it is a chunk."""
 _BYTES_A_SUMMARY = 550
 """About what a summary takes here beside its text and its terms (measured with tracemalloc: 700 with a dozen words)."""
 
@@ -34,11 +37,11 @@ class Postings:
     alive: NDArray[np.bool_]
     summaries: tuple[Summary, ...]
     places: dict[uuid.UUID, int]
-    openings: Counter[str]
-    """With which words the summaries begin, dead ones too."""
-    documents: dict[str | None, int]
-    document_of: NDArray[np.int32]
-    """Of which of the documents each chunk is."""
+    openings: Counter[tuple[Group, str]]
+    """With which words the summaries of each group begin, dead ones too."""
+    groups: dict[Group, int]
+    group_of: NDArray[np.int32]
+    """Of which of the groups each summary is."""
     numbers: NDArray[np.uint64]
     """The ids as two halves of a number each, shape (n, 2): numbers order as ids do."""
 
@@ -47,7 +50,7 @@ class Postings:
         """Return the words of these summaries; those that may not be found are left out."""
         live = tuple(summary for summary in summaries if summary.live)
         codes: dict[str, int] = {}
-        documents: dict[str | None, int] = {}
+        groups: dict[Group, int] = {}
         coded = [[codes.setdefault(term, len(codes)) for term in terms_of(summary.text)] for summary in live]
         lengths = np.array([len(terms) for terms in coded], dtype=np.int32)
         terms = np.array([code for summary_codes in coded for code in summary_codes], dtype=np.int64)
@@ -64,11 +67,9 @@ class Postings:
             alive=np.ones(len(live), dtype=np.bool_),
             summaries=live,
             places={summary.memory_id: index for index, summary in enumerate(live)},
-            openings=Counter(_opening(summary.text) for summary in live),
-            document_of=np.array(
-                [documents.setdefault(summary.document_id, len(documents)) for summary in live], dtype=np.int32
-            ),
-            documents=documents,
+            openings=Counter((summary.group, _opening(summary.text)) for summary in live),
+            group_of=np.array([groups.setdefault(summary.group, len(groups)) for summary in live], dtype=np.int32),
+            groups=groups,
             numbers=np.frombuffer(b"".join(summary.memory_id.bytes for summary in live), dtype=">u8")
             .astype(np.uint64)
             .reshape(-1, 2),
@@ -89,10 +90,17 @@ class Postings:
         alive[dead] = False
         return replace(self, alive=alive)
 
-    def of_documents(self, wanted: Set[str]) -> Postings:
-        """Return it with the chunks of all other documents dead."""
-        hidden = [code for document_id, code in self.documents.items() if document_id not in wanted]
-        return replace(self, alive=self.alive & ~np.isin(self.document_of, hidden)) if hidden else self
+    def of_groups(self, is_wanted: Callable[[Group], bool]) -> Postings:
+        """Return it with the summaries of all other groups dead."""
+        wanted = {group: code for group, code in self.groups.items() if is_wanted(group)}
+        if len(wanted) == len(self.groups):
+            return self
+        return replace(
+            self,
+            alive=self.alive & np.isin(self.group_of, list(wanted.values())),
+            groups=wanted,
+            openings=Counter({key: count for key, count in self.openings.items() if key[0] in wanted}),
+        )
 
     def summary(self, id_: uuid.UUID) -> Summary | None:
         """Return the summary of a memory that is in it and alive."""

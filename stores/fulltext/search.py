@@ -6,10 +6,11 @@ import uuid
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 from schema import Labels, Policy, Seen, Subject
 from stores.catalog.summaries import Summaries, Summary
-from stores.fulltext.postings import Postings, best, coverage
+from stores.fulltext.postings import Group, Postings, best, coverage
 from stores.fulltext.terms import terms_of
 from stores.lru import ByteLRU
 
@@ -70,7 +71,8 @@ class Words:
         """Return the name with which most of the summaries begin: whom they are about; empty where there are none."""
         names = Counter[str]()
         for block in self.blocks:
-            names.update(block.openings)
+            for (_, opening), count in block.openings.items():
+                names[opening] += count
         return names.most_common(1)[0][0] if names else ""
 
     def coverage(self, query: str, ids: Iterable[uuid.UUID]) -> dict[uuid.UUID, float]:
@@ -113,9 +115,16 @@ class FullText:
         self._read = read
         self._snapshots: ByteLRU[Subject, _Snapshot] = ByteLRU(cache_bytes)
 
-    def read(self, subjects: Sequence[Subject]) -> Words:
-        """Return the words of these subjects' memories as the catalog has them now."""
-        return Words(tuple(block for subject in subjects for block in self._current(subject).blocks))
+    def read(self, asked: Sequence[tuple[Subject, tuple[Seen, ...] | None]]) -> Words:
+        """Return the words of these subjects' memories as the catalog has them now, of each what somebody sees of it,
+        all of it for None. What they do not see counts for nothing: see `of_documents`."""
+        return Words(
+            tuple(
+                block if seen is None else block.of_groups(partial(_is_seen, seen))
+                for subject, seen in asked
+                for block in self._current(subject).blocks
+            )
+        )
 
     def of_documents(self, subject: Subject, seen: tuple[Seen, ...] | None) -> tuple[Words, frozenset[str]]:
         """Return the words of a subject's documents that somebody sees, all of them for None, and their ids. What they
@@ -126,7 +135,7 @@ class FullText:
         visible = frozenset(
             id_ for id_, labels in current.documents.items() if any(scope.covers(labels) for scope in seen)
         )
-        return Words(tuple(block.of_documents(visible) for block in current.blocks)), visible
+        return Words(tuple(block.of_groups(visible.__contains__) for block in current.blocks)), visible
 
     def _current(self, subject: Subject) -> _Snapshot:
         earlier = self._snapshots.get(subject)
@@ -137,3 +146,7 @@ class FullText:
         snapshot = before.after(read)
         self._snapshots.put(subject, snapshot)
         return snapshot
+
+
+def _is_seen(seen: tuple[Seen, ...], group: Group) -> bool:
+    return isinstance(group, Labels) and any(scope.covers(group) for scope in seen)

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sqlalchemy import Connection
 
-from schema import Chunk, Kind, Memory, MemoryType, Status, Subject, Visibility
+from schema import Chunk, Kind, Memory, MemoryType, Seen, Status, Subject, Visibility
 from schema.health import HealthCheck
 
 Vector = NDArray[np.float32]
@@ -39,7 +39,10 @@ BESIDE = tuple(family for family in Family if family is not Family.MEMORIES)
 
 @dataclass(frozen=True)
 class Entry:
-    """A vector with what it can be filtered by; `memory_id` is the memory's, or the chunk's."""
+    """A vector with what it can be filtered by; `memory_id` is the memory's, or the chunk's.
+
+    `visibility`, `author_id` and `agent_id` are what decides who may see it: a memory's effective labels.
+    """
 
     key: uuid.UUID
     memory_id: uuid.UUID
@@ -64,6 +67,7 @@ class Entry:
 
     @classmethod
     def _of_memory(cls, memory: Memory, vector: Vector) -> Entry:
+        labels = memory.labels
         return cls(
             key=memory.index_key,
             memory_id=memory.id,
@@ -73,10 +77,10 @@ class Entry:
             kind=memory.kind,
             category=memory.category,
             status=memory.status,
-            visibility=memory.visibility,
+            visibility=labels.visibility,
             created_at=memory.created_at,
-            author_id=memory.author_id,
-            agent_id=memory.agent_id,
+            author_id=labels.author_id,
+            agent_id=labels.agent_id,
             tags=memory.tags,
             version=memory.version,
         )
@@ -104,7 +108,9 @@ class Entry:
 class Where:
     """Which entries a query may see. The subject is required, so an unscoped query cannot be written.
 
-    An empty tuple puts no limit on its field; `tags` asks for all of them, the other tuples for any one.
+    An empty tuple puts no limit on its field; `tags` asks for all of them, the other tuples for any one. Of `seen_by`,
+    what `policies.access` says that a principal sees, any one must cover the entry's labels: empty is for workers and
+    operators, who see everything.
     """
 
     subject: Subject
@@ -112,11 +118,10 @@ class Where:
     kinds: tuple[Kind, ...] = ()
     categories: tuple[str, ...] = ()
     statuses: tuple[Status, ...] = (Status.ACTIVE,)
-    visibilities: tuple[Visibility, ...] = ()
     agent_ids: tuple[str, ...] = ()
-    author_ids: tuple[str, ...] = ()
     tags: tuple[str, ...] = ()
     created_since: datetime | None = None
+    seen_by: tuple[Seen, ...] = ()
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,7 @@ from typing import Any
 
 from schema import Kind, MemoryType, Status, Subject, Visibility
 from stores.index.base import Entry, Vector, Where
-from stores.index.snapshot import FILTERS, microseconds, moment
+from stores.index.snapshot import FILTERS, LABELS, microseconds, moment
 
 _TEXTS = frozenset({"category", "agent_id", "author_id"})
 """The fields that may hold any text; the others are one of a few words of ours."""
@@ -81,7 +81,7 @@ def digests(entry: Entry, most_tags: int | None = None) -> dict[str, Any]:
     """Return what an entry can be filtered by, with the subject and every text of a user as a digest: short, whatever
     they are, and compared whole by stores that would split, trim or fold them. Of very many tags the first `most_tags`.
     """
-    values = {name: getattr(entry, name) for name in FILTERS}
+    values = {name: getattr(entry, name) for name in LABELS}
     return {
         "subject": subject_digest(entry.subject),
         "created_at": microseconds(entry.created_at),
@@ -98,6 +98,19 @@ def conditions(where: Where, spell: Callable[[str], str] = str) -> Iterator[tupl
             yield name, [_spelled(name, value, spell) for value in values]
     for tag in where.tags:
         yield "tags", [spell(tag)]
+
+
+def alternatives(where: Where, spell: Callable[[str], str] = str) -> list[list[tuple[str, list[str]]]]:
+    """Return what `where.seen_by` asks for: all conditions of any one of these, as `conditions` gives them; empty where
+    it puts no limit."""
+    return [
+        [
+            ("visibility", [str(visibility) for visibility in seen.visibilities]),
+            *([("author_id", [spell(seen.author_id)])] if seen.author_id is not None else []),
+            *([("agent_id", [spell(seen.agent_id)])] if seen.agent_id is not None else []),
+        ]
+        for seen in where.seen_by
+    ]
 
 
 def _spelled(name: str, value: str, spell: Callable[[str], str]) -> str:

@@ -29,13 +29,13 @@ from sqlalchemy import Uuid as Id
 from sqlalchemy import or_ as any_of
 from sqlalchemy.dialects.postgresql import ARRAY, insert
 
-from schema import Kind, MemoryType, Status, Subject, Visibility
+from schema import Kind, MemoryType, Seen, Status, Subject, Visibility
 from schema.health import HealthCheck
 from stores.index.base import Entry, Hit, Metric, Vector, Where
 from stores.index.checks import checked, checked_limit, in_parts, must_be_ready, refuse_another
 from stores.index.pgvector_health import check_health
 from stores.index.pgvector_schema import large_subjects, make, optimize
-from stores.index.snapshot import FILTERS
+from stores.index.snapshot import FILTERS, LABELS
 
 HNSW_FROM = 20_000
 """Entries of one subject from which it is searched by a graph of its own; below it, comparing all is exact and fast
@@ -205,7 +205,7 @@ class PgvectorIndex:
             **entry.subject.model_dump(),
             "key": entry.key,
             "memory_id": entry.memory_id,
-            **{name: _kept(getattr(entry, name)) for name in FILTERS},
+            **{name: _kept(getattr(entry, name)) for name in LABELS},
             "created_at": entry.created_at,
             "tags": [_kept(tag) for tag in entry.tags],
             "version": entry.version,
@@ -229,7 +229,7 @@ def _table(name: str, dimensions: int | None) -> Table:
         Column("subject_id", String(collation="C"), primary_key=True),
         Column("key", Id, primary_key=True),
         Column("memory_id", Id, nullable=False),
-        *(Column(name, String, nullable=name.endswith("_id")) for name in FILTERS),
+        *(Column(name, String, nullable=name.endswith("_id")) for name in LABELS),
         Column("created_at", DateTime(timezone=True), nullable=False),
         Column("tags", ARRAY(String), nullable=False),
         Column("version", Integer, nullable=False, server_default="0"),
@@ -245,10 +245,20 @@ def _conditions(table: Table, where: Where) -> Iterator[ColumnElement[bool]]:
     for column, name in FILTERS.items():
         if values := getattr(where, name):
             yield table.c[column].in_([_kept(value) for value in values])
+    if where.seen_by:
+        yield any_of(*(_covered(table, seen) for seen in where.seen_by))
     if where.tags:
         yield table.c.tags.contains([_kept(tag) for tag in where.tags])
     if where.created_since is not None:
         yield table.c.created_at >= where.created_since
+
+
+def _covered(table: Table, seen: Seen) -> ColumnElement[bool]:
+    named = (("author_id", seen.author_id), ("agent_id", seen.agent_id))
+    return and_(
+        table.c.visibility.in_(seen.visibilities),
+        *(table.c[column] == _kept(value) for column, value in named if value is not None),
+    )
 
 
 def _kept(text: str | None) -> str | None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ssl
 import uuid
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cache
 from json import JSONDecodeError
 from typing import Any, TypeVar
@@ -29,9 +29,9 @@ from stores.index.checks import (
     must_be_ready,
     refuse_another,
 )
-from stores.index.document import conditions, from_document, to_document
+from stores.index.document import alternatives, conditions, from_document, to_document
 from stores.index.server import patience, probed, ranked
-from stores.index.snapshot import FILTERS, microseconds
+from stores.index.snapshot import LABELS, microseconds
 
 T = TypeVar("T")
 Failure = ApiException | QdrantException | JSONDecodeError | UnicodeDecodeError
@@ -49,7 +49,7 @@ _INDEXED: dict[str, models.KeywordIndexParams | models.PayloadSchemaType] = {
     # Whoever is searched for lies together on the disk: that is a subject here, and not a tenant.
     "subject": models.KeywordIndexParams(type=models.KeywordIndexType.KEYWORD, is_tenant=True),
     "tenant": _KEYWORD,
-    **dict.fromkeys((*FILTERS, "tags"), _KEYWORD),
+    **dict.fromkeys((*LABELS, "tags"), _KEYWORD),
     "created_at": models.PayloadSchemaType.INTEGER,
 }
 
@@ -289,12 +289,20 @@ def _ids(subject: Subject, keys: Sequence[uuid.UUID]) -> list[models.ExtendedPoi
 
 def _filter(where: Where) -> models.Filter:
     whose = (("tenant", where.subject.tenant_id), ("subject", where.subject.subject_id))
-    asked = [models.FieldCondition(key=name, match=models.MatchValue(value=value)) for name, value in whose]
-    asked += [models.FieldCondition(key=name, match=models.MatchAny(any=values)) for name, values in conditions(where)]
+    asked: list[models.Condition] = [
+        models.FieldCondition(key=name, match=models.MatchValue(value=value)) for name, value in whose
+    ]
+    asked += _all(conditions(where))
+    if seen := alternatives(where):
+        asked.append(models.Filter(should=[models.Filter(must=_all(scope)) for scope in seen]))
     if where.created_since is not None:
         since = models.Range(gte=microseconds(where.created_since))
         asked.append(models.FieldCondition(key="created_at", range=since))
     return models.Filter(must=asked)
+
+
+def _all(named: Iterable[tuple[str, list[str]]]) -> list[models.Condition]:
+    return [models.FieldCondition(key=name, match=models.MatchAny(any=values)) for name, values in named]
 
 
 def _hit(held: dict[str, Any], score: float) -> Hit:

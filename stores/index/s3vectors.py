@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import uuid
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
@@ -24,7 +24,7 @@ from stores.index.checks import (
     must_be_ready,
     refuse_another,
 )
-from stores.index.document import conditions, digests, from_json, subject_digest, text_digest, to_json
+from stores.index.document import alternatives, conditions, digests, from_json, subject_digest, text_digest, to_json
 from stores.index.snapshot import first_of, microseconds
 
 if TYPE_CHECKING:
@@ -284,9 +284,18 @@ def _names(subject: Subject, keys: Sequence[uuid.UUID]) -> list[str]:
 
 def _filter(where: Where) -> dict[str, Any]:
     asked: list[dict[str, Any]] = [{"subject": {"$eq": subject_digest(where.subject)}}]
-    for name, values in conditions(where, text_digest):
-        # Of a list, $eq asks whether any item is equal.
-        asked.append({name: {"$eq": values[0]} if len(values) == 1 else {"$in": values}})
+    asked += _each(conditions(where, text_digest))
+    if seen := [_joined("$and", _each(scope)) for scope in alternatives(where, text_digest)]:
+        asked.append(_joined("$or", seen))
     if where.created_since is not None:
         asked.append({"created_at": {"$gte": microseconds(where.created_since)}})
-    return {"$and": asked} if len(asked) > 1 else asked[0]
+    return _joined("$and", asked)
+
+
+def _each(named: Iterable[tuple[str, list[str]]]) -> list[dict[str, Any]]:
+    # Of a list, $eq asks whether any item is equal.
+    return [{name: {"$eq": values[0]} if len(values) == 1 else {"$in": values}} for name, values in named]
+
+
+def _joined(operator: str, asked: list[dict[str, Any]]) -> dict[str, Any]:
+    return {operator: asked} if len(asked) > 1 else asked[0]

@@ -11,20 +11,19 @@ from datetime import UTC, datetime, timedelta
 import numpy as np
 from numpy.typing import NDArray
 
+from schema import Seen
 from stores.index.base import Hit, Vector, Where
 
+LABELS = ("type", "kind", "category", "status", "visibility", "agent_id", "author_id")
+"""The fields of `Entry` that a query filters by equality, in the order of `Row.labels`."""
 FILTERS = {
     "type": "types",
     "kind": "kinds",
     "category": "categories",
     "status": "statuses",
-    "visibility": "visibilities",
     "agent_id": "agent_ids",
-    "author_id": "author_ids",
 }
-"""The fields of `Entry` that a query filters by equality, each with the field of `Where` that names the values."""
-LABELS = tuple(FILTERS)
-"""The same fields, in the order of `Row.labels`."""
+"""Those of them that `Where` names values of, with its field; the others decide by `Where.seen_by` alone."""
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _FLOAT32_ERROR = 1e-4
@@ -140,13 +139,12 @@ class Block:
     def _seen(self, where: Where) -> NDArray[np.intp]:
         """Return the positions of the living entries that `where` lets through."""
         mask = self.alive.copy()
-        for column, name in enumerate(FILTERS.values()):
-            values: tuple[str, ...] = getattr(where, name)
+        for name, field in FILTERS.items():
+            values: tuple[str, ...] = getattr(where, field)
             if values:
-                codes = [self.codes[value] for value in values if value in self.codes]
-                label = self.labels[:, column]
-                # Nearly always one status, for which `isin` is eight times as slow.
-                mask &= label == codes[0] if len(codes) == 1 else np.isin(label, codes)
+                mask &= self._labelled(name, values)
+        if where.seen_by:
+            mask &= np.logical_or.reduce([self._covered(seen) for seen in where.seen_by])
         if where.created_since is not None:
             mask &= self.created_at >= microseconds(where.created_since)
         seen = np.flatnonzero(mask)
@@ -154,6 +152,23 @@ class Block:
             required = frozenset(where.tags)
             seen = np.array([i for i in seen if required <= self.tags[i]], dtype=np.intp)
         return seen
+
+    def _covered(self, seen: Seen) -> NDArray[np.bool_]:
+        mask = self._labelled("visibility", seen.visibilities)
+        for name, value in (("author_id", seen.author_id), ("agent_id", seen.agent_id)):
+            if value is not None:
+                mask &= self._labelled(name, (value,))
+        return mask
+
+    def _labelled(self, name: str, values: Sequence[str]) -> NDArray[np.bool_]:
+        """Return which entries have one of these values as this label, shape (n,)."""
+        codes = [self.codes[value] for value in values if value in self.codes]
+        label = self.labels[:, LABELS.index(name)]
+        # Nearly always one or two, for which `isin` is eight times as slow.
+        mask = np.zeros(len(label), dtype=np.bool_)
+        for code in codes:
+            mask |= label == code
+        return mask
 
 
 @dataclass(frozen=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import uuid
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, TypeVar
 
 import numpy as np
@@ -21,7 +21,7 @@ from schema.health import HealthCheck, failed, fine, warning
 from schema.settings import Settings, variable_of
 from stores.index.base import Entry, Hit, Metric, Vector, Where
 from stores.index.checks import checked, checked_limit, entries_a_request, in_parts, must_be_ready, refuse_another
-from stores.index.document import conditions, digests, from_json, subject_digest, text_digest, to_json
+from stores.index.document import alternatives, conditions, digests, from_json, subject_digest, text_digest, to_json
 from stores.index.server import PROBE, patience, probed, ranked
 from stores.index.snapshot import microseconds
 from stores.index.weaviate_client import FAILURES, connected, is_passing, unavailable
@@ -261,10 +261,16 @@ def open_weaviate_index(settings: Settings, name: str | None = None) -> Weaviate
 
 
 def _filter(where: Where) -> Any:
-    asked = [Filter.by_property(name).contains_any(values) for name, values in conditions(where, text_digest)]
+    asked = _each(conditions(where, text_digest))
+    if seen := alternatives(where, text_digest):
+        asked.append(Filter.any_of([Filter.all_of(_each(scope)) for scope in seen]))
     if where.created_since is not None:
         asked.append(Filter.by_property("created_at").greater_or_equal(microseconds(where.created_since)))
     return Filter.all_of(asked) if asked else None
+
+
+def _each(named: Iterable[tuple[str, list[str]]]) -> list[Any]:
+    return [Filter.by_property(name).contains_any(values) for name, values in named]
 
 
 def _hit(entry: Entry, distance: float | None) -> Hit:

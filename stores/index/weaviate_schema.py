@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from stores.index.snapshot import FILTERS
+from stores.index.snapshot import LABELS
 
 DOCUMENT = "document"
 """The entry whole but for its vector, as JSON; nothing is filtered by it."""
@@ -30,7 +30,7 @@ def definition(name: str, dimensions: int, model: str) -> dict[str, Any]:
                 "indexFilterable": False,
                 "indexSearchable": False,
             },
-            *(_text(field, "text") for field in FILTERS),
+            *(_text(field, "text") for field in LABELS),
             _text("tags", "text[]"),
             {
                 "name": "created_at",

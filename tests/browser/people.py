@@ -225,10 +225,11 @@ def maya(subject: Subject, context: MemoryContext) -> dict[str, uuid.UUID]:
     moved = a_memory(subject, 9, "Maya lives in Berlin since September 2026.", context, facts=(_home("Berlin"),))
     berlin = replace_by(ids[0], moved, "home_city changed", context, a_turn(subject, 9, "I moved to Berlin last week!"))
     context.catalog.uses.count(
+        [],
         [
             Use(ids[1], subject, Way.CONTEXT, None, 6, FIRST_DAY + timedelta(days=12)),
             Use(ids[1], subject, Way.TOOL, "coach", 1, FIRST_DAY + timedelta(days=11)),
-        ]
+        ],
     )
     review = ask(subject, "Maya eats fish on Fridays.", context, links=(ids[1],))
     context.catalog.commit(_wishing(subject, "my ex", context))

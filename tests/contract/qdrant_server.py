@@ -6,7 +6,7 @@ local mode lacks is added: payload indexes, without which nothing is filtered he
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from threading import Lock
 from typing import Any
 from urllib.parse import urlsplit
@@ -83,8 +83,8 @@ class QdrantServer:
         return _DONE
 
     def _query(self, name: str, body: dict[str, Any]) -> Any:
-        for condition in body["filter"]["must"]:
-            _require(condition["key"] in self.indexed[name], 400, "a filter by what is not indexed")
+        for key in _keys(body["filter"]):
+            _require(key in self.indexed[name], 400, "a filter by what is not indexed")
         _require(body["params"]["exact"], 400, "this collection has no graph")
         found = self.points.query_points(
             name,
@@ -118,6 +118,13 @@ _ACTIONS: dict[str, Callable[[QdrantServer, str, dict[str, Any]], Any]] = {
     "POST points/delete": QdrantServer._delete,
     "POST points/count": QdrantServer._count,
 }
+
+
+def _keys(condition: dict[str, Any]) -> Iterator[str]:
+    if "key" in condition:
+        yield condition["key"]
+    for part in (*(condition.get("must") or ()), *(condition.get("should") or ())):
+        yield from _keys(part)
 
 
 def _require(true: bool, status: int, message: str = "") -> None:

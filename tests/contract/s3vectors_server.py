@@ -180,6 +180,8 @@ def _matches(condition: dict[str, Any], metadata: dict[str, Any], not_filterable
     [(name, wanted)] = condition.items()
     if name == "$and":
         return all(_matches(part, metadata, not_filterable) for part in wanted)
+    if name == "$or":
+        return any(_matches(part, metadata, not_filterable) for part in wanted)
     if name in not_filterable:
         raise invalid(f"{name} cannot be filtered by")
     [(operator, value)] = wanted.items()

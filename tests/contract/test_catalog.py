@@ -325,11 +325,11 @@ def test_an_error_of_the_database_says_nothing_of_what_people_said(catalog: Cata
 def test_accesses_are_counted_of_the_memories_that_are_the_subjects_and_there(catalog: Catalog) -> None:
     catalog.commit(changes("t1"))
     mine, gone = a_memory("t1"), a_memory("t2")
-    again = Access(mine.id, ANNA, 1, NOW + timedelta(hours=1))
-    catalog.decay.touch([Access(gone.id, ANNA, 1, NOW), Access(mine.id, ANNA, 2, NOW), again])
-    catalog.decay.touch([Access(mine.id, BERT, 7, NOW)])
+    later = NOW + timedelta(hours=1)
+    catalog.uses.count([Access(id_, ANNA, times, NOW) for id_, times in ((gone.id, 1), (mine.id, 2))])
+    catalog.uses.count([Access(mine.id, ANNA, 1, later), Access(mine.id, BERT, 7, NOW)])
     [usage] = catalog.decay.idle(ANNA, unused_since=NOW, archived_before=NOW)
-    assert usage.access == replace(again, times=3)
+    assert usage.access == Access(mine.id, ANNA, 3, later)
 
 
 def test_uses_are_counted_by_way_and_agent_and_go_with_their_memory(catalog: Catalog) -> None:
@@ -338,18 +338,18 @@ def test_uses_are_counted_by_way_and_agent_and_go_with_their_memory(catalog: Cat
     later = NOW + timedelta(hours=1)
     for at in (NOW, later):
         catalog.uses.count(
+            [Access(mine.id, ANNA, 3, at)],
             [
                 Use(mine.id, ANNA, Way.CONTEXT, None, 2, at),
                 Use(mine.id, ANNA, Way.TOOL, "coach", 1, NOW),
                 Use(gone.id, ANNA, Way.SEARCH, None, 1, at),
                 Use(mine.id, BERT, Way.SEARCH, None, 1, at),
-            ]
+            ],
         )
     told = [Use(mine.id, ANNA, Way.CONTEXT, None, 4, later), Use(mine.id, ANNA, Way.TOOL, "coach", 2, NOW)]
     assert catalog.uses.of(ANNA, mine.id) == told
     assert catalog.uses.of(BERT, mine.id) == []
-    catalog.decay.touch([Access(mine.id, ANNA, 3, NOW)])
-    assert (catalog.uses.uncounted(ANNA, mine.id), catalog.uses.uncounted(BERT, mine.id)) == (3, 0)
+    assert (catalog.uses.uncounted(ANNA, mine.id), catalog.uses.uncounted(BERT, mine.id)) == (6, 0)
     catalog.commit(Changes(subject=ANNA, at=NOW, deleted=(mine,)))
     assert catalog.uses.of(ANNA, mine.id) == []
 

@@ -22,6 +22,7 @@ from schema import (
     Preference,
     PreferenceName,
     ReviewStatus,
+    Seen,
     Subject,
     Visibility,
 )
@@ -120,7 +121,7 @@ class TestPut:
         assert kept is not None
         assert kept.state is DocumentState.SEARCHABLE
         vector = np.eye(1, worker.context.embedder.dimensions, dtype=np.float32)[0]
-        assert len(worker.context.chunks.query(vector, Where(whose, visibilities=(Visibility.PUBLIC,)), 9)) == 1
+        assert len(worker.context.chunks.query(vector, Where(whose, seen_by=(Seen((Visibility.PUBLIC,)),)), 9)) == 1
 
     def test_of_two_versions_in_work_at_once_the_later_stays(self, worker: Worker, anna: str) -> None:
         whose = archive(anna)

@@ -6,9 +6,10 @@ from datetime import UTC, datetime
 
 import pytest
 
-from memory.edits import Edit, NotKept, NotPossible, VersionMismatch, archive, edit, pin, restore, suppress
+from memory.edits import Edit, NotPossible, VersionMismatch, archive, edit, pin, restore, suppress
 from memory.preferences import set_preference
 from memory.remember import Statement, remember
+from memory.stated import NotKept
 from recall.listing import list_memories
 from recall.retrieve import retrieve
 from schema import (

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from memory.failures import is_outage
-from schema import Subject
+from schema import Seen, Subject, Visibility
 from schema.errors import IndexMismatch, IndexUnavailable, SettingsError
 from schema.health import HealthStatus
 from schema.settings import Settings
@@ -89,8 +89,12 @@ def test_no_text_of_a_user_is_in_what_is_filtered_by_or_in_the_names_of_tenants(
     [(_, properties)] = tenant.values()
     shown = name + str({field: value for field, value in properties.items() if field != "document"})
     assert not any(text in shown for text in ("asthma", "zoë", "ana", "acme"))
-    assert numbers(index.query(unit(1), Where(ANA, author_ids=("zoë ",)), 5)) == [1]
-    assert index.query(unit(1), Where(ANA, author_ids=("zoë",)), 5) == []
+
+    def by(author: str) -> tuple[Seen, ...]:
+        return (Seen((Visibility.PRIVATE,), author_id=author),)
+
+    assert numbers(index.query(unit(1), Where(ANA, seen_by=by("zoë ")), 5)) == [1]
+    assert index.query(unit(1), Where(ANA, seen_by=by("zoë")), 5) == []
 
 
 def test_requests_carry_no_more_than_the_server_takes(index: WeaviateIndex, service: WeaviateServer) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import uuid
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -130,8 +131,10 @@ def test_an_access_of_a_memory_that_is_gone_is_not_counted(worker: Worker, anna:
     worker.hear(anna, "I live in Lisbon")
     whose = subject(anna)
     memory = only(worker.known(whose))
-    gone = Access(type(memory.id)(int=7), whose, 1, NOW)
-    worker.context.catalog.decay.touch([gone, Access(memory.id, whose, 2, NOW), Access(memory.id, whose, 1, NOW)])
+    gone = uuid.UUID(int=7)
+    worker.context.catalog.uses.count(
+        [Access(id_, whose, times, NOW) for id_, times in ((gone, 1), (memory.id, 2), (memory.id, 1))]
+    )
     assert [row["times"] for row in worker.rows("accesses", whose)] == [3]
 
 

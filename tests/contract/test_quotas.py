@@ -10,15 +10,16 @@ from typing import Any
 import pytest
 from celery.exceptions import Reject
 
-from memory.edits import NotKept
 from memory.erasure.subjects import erase_subject, left_of_subject
 from memory.metrics import QUOTAS
-from memory.quotas import refuse_turn, tell_refused, turn_quota
+from memory.quotas import refuse_turn, tell_refused
 from memory.remember import Statement, remember
+from memory.stated import NotKept
 from producers import Producer
 from schema import Status, Turn
 from schema.errors import CatalogOutage, QuotaExceeded
 from stores.mailbox import TurnQuota
+from stores.queue import turn_quota
 from tests.contract.pipeline import Worker, on_every_store_at_length
 from tests.turns import a_turn, subject
 

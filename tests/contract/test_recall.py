@@ -5,6 +5,7 @@ from __future__ import annotations
 import uuid
 from datetime import UTC, datetime, timedelta
 from random import Random
+from typing import Any
 
 import pytest
 from prometheus_client import REGISTRY
@@ -144,6 +145,14 @@ def test_nobody_is_told_by_any_way_out_what_they_may_not_see(worker: Worker, ann
     assert {id_ for id_ in world if id_.hex[:8] in page} == visible
 
 
+def test_what_somebody_may_not_see_takes_no_place_of_what_they_may(worker: Worker, anna: str) -> None:
+    whose = subject(anna)
+    many(worker, whose, 60, visibility=Visibility.INDIVIDUAL, agent_id="nobody")
+    shown = a_memory("shown", whose).model_copy(update={"summary": "Anna has a colleague.", "facts": ()})
+    publish(Changes(subject=whose, at=NOW, created=(shown,)), {}, worker.context)
+    assert found_by(of(anna), whose, "Which colleague number did Anna meet in Lisbon?", worker) == [shown.summary]
+
+
 def test_what_a_user_called_private_is_theirs_and_their_agents_alone(worker: Worker, anna: str) -> None:
     whose = subject(anna)
     worker.hear(anna, "I play the violin. That's private.")
@@ -176,10 +185,15 @@ def test_pages_of_a_search_follow_each_other_without_a_gap(worker: Worker, anna:
     assert page(0, 2) + page(2, 2) + page(4, 10) == whole
 
 
-def many(worker: Worker, whose: Subject, count: int) -> list[Memory]:
+def many(worker: Worker, whose: Subject, count: int, **fields: Any) -> list[Memory]:
     memories = [
         a_memory(f"t{n}", whose).model_copy(
-            update={"summary": f"Anna met colleague number {n} in Lisbon.", "importance": (n % 50) / 50, "facts": ()}
+            update={
+                "summary": f"Anna met colleague number {n} in Lisbon.",
+                "importance": (n % 50) / 50,
+                "facts": (),
+                **fields,
+            }
         )
         for n in range(count)
     ]

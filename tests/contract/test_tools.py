@@ -9,9 +9,11 @@ from typing import Any
 import pytest
 
 from memory.edits import suppress
+from memory.members import set_member
 from memory.preferences import set_preference
+from memory.remember import Statement, remember
 from recall.tools import MEMORY_TOOLS, SUMMARY_TOOLS, TOOLS, Failure, ToolContext, call
-from schema import Capability, Preference, PreferenceName, Principal, Subject
+from schema import Capability, Kind, MemberRole, Preference, PreferenceName, Principal, Subject
 from tests.contract.pipeline import Worker, only
 from tests.turns import subject
 
@@ -120,6 +122,28 @@ def test_a_confidence_of_zero_takes_a_memory_out_of_what_is_recalled(coach: Agen
     coach.answer("update_memory", memory_id=id_, updates={"confidence": 0})
     assert coach.found("violin") == []
     assert coach.answer("get_memory", memory_id=id_)["memory"]["status"] == "archived"
+
+
+def test_what_other_agents_keep_does_not_stand_between_an_agent_and_its_own(worker: Worker, anna: str) -> None:
+    whose = subject(anna)
+    ours = {"content": "Answer Anna in Portuguese.", "memory_type": "agent_procedure"}
+    for number in range(worker.context.policy.memory_neighbors_k):
+        agent(worker, whose, name=f"banker {number}").remembers(**ours)
+    coach = agent(worker, whose)
+    first = coach.remembers(**ours)
+    assert coach.remembers(**ours) == first
+
+
+def test_what_one_member_called_private_is_not_merged_with_what_another_says(worker: Worker, anna: str) -> None:
+    whose = subject(anna)
+    catalog = worker.context.catalog
+    set_member(whose, "tom", MemberRole.ADMIN, catalog, by="dora", now=NOW, policy_version="p")
+    worker.hear(anna, "I play the violin. That's private.")
+    private = only(worker.known(whose))
+    statement = Statement("Anna plays the violin.", kind=Kind.USER_FACT)
+    remembered = remember(agent(worker, whose, user="tom").principal, whose, statement, worker.context, now=NOW)
+    assert remembered.memory is not None
+    assert remembered.memory.id != private.id
 
 
 def test_an_agents_procedure_is_its_own_until_it_shares_it(worker: Worker, anna: str, coach: Agent) -> None:

@@ -190,9 +190,10 @@ def _abort(context: grpc.ServicerContext, refusal: str) -> None:
 
 def _filter(asked: base.Filters, filterable: set[str]) -> Callable[[dict[str, Any]], bool]:
     operators = base.Filters.Operator
-    if asked.operator == operators.OPERATOR_AND:
+    if asked.operator in {operators.OPERATOR_AND, operators.OPERATOR_OR}:
+        joined = all if asked.operator == operators.OPERATOR_AND else any
         parts = [_filter(part, filterable) for part in asked.filters]
-        return lambda properties: all(part(properties) for part in parts)
+        return lambda properties: joined(part(properties) for part in parts)
     name = asked.target.property
     if name not in filterable:
         raise Refused(f"INVALID_ARGUMENT: {name} has no filterable index")

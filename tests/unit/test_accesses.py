@@ -18,10 +18,10 @@ from tests.turns import WHEN, subject
 
 
 def catalog_that_fails(error: Exception) -> Catalog:
-    def touch(_: Iterable[Any]) -> None:
+    def count(_accesses: Iterable[Any], _uses: Iterable[Any]) -> None:
         raise error
 
-    return cast(Catalog, SimpleNamespace(decay=SimpleNamespace(touch=touch), uses=SimpleNamespace(count=touch)))
+    return cast(Catalog, SimpleNamespace(uses=SimpleNamespace(count=count)))
 
 
 @pytest.mark.parametrize(

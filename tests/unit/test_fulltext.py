@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from schema import Labels, Visibility
 from stores.catalog.summaries import Summary
 from stores.fulltext import terms_of
 from stores.fulltext.postings import Postings, best
@@ -18,7 +19,10 @@ texts = st.lists(words, min_size=1, max_size=8).map(" ".join)
 
 
 def told(*said: str, live: bool = True) -> list[Summary]:
-    return [Summary(uuid.UUID(int=number), text, "c", NOON, live) for number, text in enumerate(said, 1)]
+    return [
+        Summary(uuid.UUID(int=number), text, "c", NOON, live, Labels(Visibility.PRIVATE))
+        for number, text in enumerate(said, 1)
+    ]
 
 
 def found(blocks: Sequence[Postings], query: str, limit: int = 10) -> dict[int, float]:

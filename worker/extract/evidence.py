@@ -6,7 +6,7 @@ import re
 from typing import Final
 
 from policies.language.stems import plain
-from worker.extract.shown import ShownTurn
+from worker.extract.prompt_view import ShownTurn
 
 _ELISION: Final = re.compile(r"\[?(?:\.{3,}|…)\]?")
 _MARKS: Final = " \t\n.,;:!?\"'()[]*_-–—"

@@ -29,8 +29,8 @@ from worker.extract.answer_form import Answer, ToldForgetting, ToldKind, ToldMem
 from worker.extract.attributes import USER
 from worker.extract.classify import category_of, is_hedged, topics_of
 from worker.extract.evidence import denies_more, is_quoted, is_supported
+from worker.extract.prompt_view import ShownTurn
 from worker.extract.rules import SOURCE_CONFIDENCE
-from worker.extract.shown import ShownTurn
 
 MAX_ITEMS_A_TURN: Final = 10
 _ASKED_FOR: Final = {"remember", "remind", "pin"}

@@ -14,8 +14,8 @@ from stores.llm import LLM, Completion
 from worker.extract.answer_form import Answer
 from worker.extract.base import Extractor
 from worker.extract.from_model import Reading
+from worker.extract.prompt_view import ShownTurn, show, written
 from worker.extract.rules import NAMELESS
-from worker.extract.shown import ShownTurn, show, written
 
 PROMPT: Final = "extract-2"
 Fallback = Literal["retry", "rules"]

@@ -8,7 +8,7 @@ from itertools import takewhile
 from typing import Final
 
 from policies.language.clauses import main_clauses
-from policies.language.leaning import leans
+from policies.language.coreference import depends_on_context
 from policies.language.parse import Parsed
 from policies.language.relevance import asks_about_user
 from policies.language.sentences import words
@@ -92,7 +92,7 @@ def _stands_alone(utterance: Utterance) -> bool:
 
 
 def _says_itself(part: Parsed) -> bool:
-    return any(clause.owns_subject for clause in main_clauses(part)[:1]) and not leans(part)
+    return any(clause.owns_subject for clause in main_clauses(part)[:1]) and not depends_on_context(part)
 
 
 def is_offer(asked: Asked) -> bool:

@@ -11,10 +11,10 @@ from typing import Final
 import worker.extract.affect as affect
 import worker.extract.language as language
 from policies.language.annotation import Note, notes_of, with_notes
+from policies.language.coreference import is_of_several, pointer_of
 from policies.language.dates import Looks, find_dates
 from policies.language.fidelity import is_faithful
 from policies.language.languages import ENGLISH
-from policies.language.leaning import is_of_several, pointer_of
 from policies.language.narration import Narrator, narrated
 from policies.language.parse import Parsed
 from policies.language.people import Person, introduced_in

@@ -9,9 +9,9 @@ from typing import Final
 from policies.admission import is_own_news
 from policies.forgetting import names_nothing
 from policies.language.clauses import Mood, main_clauses
+from policies.language.coreference import is_elliptical, pointer_of
 from policies.language.corrections import announces, is_correction
 from policies.language.languages import ENGLISH, OTHER
-from policies.language.leaning import is_elliptical, pointer_of
 from policies.language.narration import may_be_told
 from policies.language.orders import Order
 from policies.language.parse import Parsed

@@ -15,11 +15,11 @@ import worker.extract.language as language
 from policies.authority import authority_of
 from policies.language.annotation import Note, notes_of, offsets_of
 from policies.language.clauses import Mood, main_clauses
-from policies.language.fringe import fringe_of
+from policies.language.discourse_markers import discourse_margins
 from policies.language.languages import ENGLISH, language_of
 from policies.language.orders import Order, orders_of
-from policies.language.others_words import drafted_places, reported_places
 from policies.language.parse import Parsed
+from policies.language.reported_speech import drafted_places, reported_places
 from policies.language.sentences import MAX_SENTENCES, Sentence, prose_of, split_sentences, without_quotes
 from policies.language.spans import Span
 from policies.language.spelling import Spelt, spelt
@@ -296,7 +296,7 @@ def without_order(utterance: Utterance, start: int, end: int) -> Utterance | Non
 def _with_parse(utterance: Utterance, parsed: Parsed | None, earlier: Span | None) -> Utterance:
     if parsed is None:
         return utterance
-    begin, end = fringe_of(parsed, utterance.other)
+    begin, end = discourse_margins(parsed, utterance.other)
     if begin == end:
         return replace(utterance, parsed=parsed)
     part = parsed.slice(begin, end)

@@ -18,8 +18,9 @@ from interfaces.http.pages.problems import PageRoute
 from interfaces.http.pages.rendering import page
 from interfaces.http.pages.viewing import STAFF_ROOT, Shown, ShownForm, View, note_look
 from interfaces.http.service import Opened
-from memory.edits import Edit, NotKept, NotPossible, VersionMismatch, edit
+from memory.edits import Edit, NotPossible, VersionMismatch, edit
 from memory.erasure.memories import erase_memories
+from memory.stated import NotKept
 from recall.listing import get_memory, origin_of
 from recall.registry import history_of, near_of
 

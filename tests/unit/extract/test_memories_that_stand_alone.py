@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 import pytest
 
 from policies.admission import admit
-from policies.language.leaning import leans
+from policies.language.coreference import depends_on_context
 from schema import Candidate, Context, Message, Policy, Turn
 from schema.settings import Settings
 from tests.growth import assert_grows_linearly
@@ -50,7 +50,7 @@ def _summaries(extractor: Extractor, *said: tuple[str, str]) -> Sequence[str]:
     ],
 )
 def test_a_sentence_that_points_back_leans(text: str) -> None:
-    assert leans(*parse([text]))
+    assert depends_on_context(*parse([text]))
 
 
 @pytest.mark.parametrize(
@@ -66,7 +66,7 @@ def test_a_sentence_that_points_back_leans(text: str) -> None:
     ],
 )
 def test_a_sentence_that_says_what_it_means_does_not(text: str) -> None:
-    assert not leans(*parse([text]))
+    assert not depends_on_context(*parse([text]))
 
 
 @pytest.mark.parametrize(

@@ -25,7 +25,7 @@ from stores.llm.schema import plain
 from tests.scripted import Scripted
 from tests.unit.extract.asking import NOTHING, WHEN, a_turn, ask, said
 from worker.extract.model import PROMPT
-from worker.extract.shown import MAX_SAID_CHARS
+from worker.extract.prompt_view import MAX_SAID_CHARS
 
 
 def test_the_prompt_without_its_turns_is_at_most_1500_tokens() -> None:

@@ -186,3 +186,8 @@ def test_any_text_is_judged_and_judged_alike_twice(text: str, role: str) -> None
 )
 def test_a_turn_of_full_size_is_judged_in_bounded_time(piece: str) -> None:
     assert_grows_linearly(lambda text: admit(_turn(("user", text))), piece, 60_000)
+
+
+@pytest.mark.parametrize("rows", [100, 4_000])
+def test_a_table_is_no_prose_however_long_it_is(rows: int) -> None:
+    assert _of_user("| I | my |\n" * rows) is AdmissionAction.SKIP

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from policies.language.doings import doings_of
+from policies.language.first_person import first_person_clauses
 from policies.language.relevance import POINTS, asks, asks_about_user, features, relevance_of
 from schema.turn import MAX_TURN_BYTES
 from tests.growth import assert_grows_linearly
@@ -32,7 +32,7 @@ from tests.growth import assert_grows_linearly
     ],
 )
 def test_a_clause_of_the_speakers_has_a_kind(clause: str, kind: str) -> None:
-    assert kind in doings_of(clause.split())
+    assert kind in first_person_clauses(clause.split())
 
 
 @pytest.mark.parametrize(

@@ -41,7 +41,7 @@ _APPOINTMENT: Final = re.compile(
 """A thing of somebody's calendar, of which is said when it is."""
 
 
-def happenings(text: str, lower: str, bag: Set[str], own: bool) -> list[str]:
+def life_events_in(text: str, lower: str, bag: Set[str], own: bool) -> list[str]:
     """Return what somebody else did to the speaker, what happens to somebody named, or when something is to be."""
     rules: list[str] = []
     if _DONE_TO_ONE.search(lower):

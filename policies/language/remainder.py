@@ -33,7 +33,7 @@ _TOLD: Final = {
 _DETERMINED: Final = re.compile(r"(?:an?|the|my|their|his|her|\d)\b", re.IGNORECASE)
 
 
-def remains(
+def remainder_of(
     old: Memory, by: Memory, others: Iterable[Memory], name: str | None, now: datetime, policy_version: str
 ) -> tuple[Memory, ...]:
     """Return one memory for each thing that `old` said, that has one value at a time and that `by`, which supersedes

@@ -27,7 +27,7 @@ _TOGETHER: Final = (" each other", " one another", " as a team", " together", " 
 _ALONE: Final = words("do did does have has am was will would can is are were too")
 
 
-def leans(parsed: Parsed) -> bool:
+def depends_on_context(parsed: Parsed) -> bool:
     """Return whether a word of the sentence refers to something that the sentence does not name."""
     return pointer_of(parsed) is not None
 

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from policies.language.others_words import drafted_places, given_places, is_attributed, reported_places, table
+from policies.language.reported_speech import drafted_places, given_places, is_attributed, reported_places, table
 from schema.turn import MAX_TURN_BYTES
 from tests.growth import assert_grows_linearly
 

@@ -14,7 +14,7 @@ _BECAUSE: Final = re.compile(
 _OWN: Final = re.compile(r"(?:I|Im|Ive|we|my|our)\b", re.IGNORECASE)
 
 
-def told_beside(text: str) -> tuple[str, ...]:
+def asides_of_user(text: str) -> tuple[str, ...]:
     """Return the clauses of a question or a task that say something of the user and ask nothing."""
     pieces = (_BECAUSE.sub("", piece.strip(" ,"), count=1) for piece in _PIECE.split(text))
     return tuple(

@@ -1,5 +1,5 @@
 """Where a message has words that are not its speaker's own statement: a text to be worked on, a draft, what is made up,
-and what another says (data/others_words.toml has the forms).
+and what another says (data/reported_speech.toml has the forms).
 
 Sentences are read by what introduces them. A text that is given stands to the end of the message, of its quotation
 marks where it has some, or to where the speaker plainly speaks for themself again; what another says stands to the end
@@ -41,7 +41,7 @@ _WORD: Final = re.compile(r"\w")
 @lru_cache(maxsize=1)
 def table() -> Mapping[str, Any]:
     """Return the table as it is written."""
-    return tomllib.loads((files("policies.language") / "data" / "others_words.toml").read_text("utf-8"))
+    return tomllib.loads((files("policies.language") / "data" / "reported_speech.toml").read_text("utf-8"))
 
 
 @lru_cache(maxsize=1)

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from policies.consolidation import without
 from policies.dedup import Neighbour, decide
-from policies.language.remains import remains
+from policies.language.remainder import remainder_of
 from policies.merge import merge, supersede
 from schema import Candidate, DecisionAction, Entity, Fact, Memory, Status
 from tests.unit.policies.builders import NOON, POLICY, candidate, from_candidate, memory
@@ -29,7 +29,7 @@ def _fact(attribute: str, value: str, entity: str = "user") -> Fact:
 
 
 def _left(old: Memory, by: Memory, *others: Memory, name: str | None = "Ana") -> list[str]:
-    return [one.summary for one in remains(old, by, others, name, LATER, "p")]
+    return [one.summary for one in remainder_of(old, by, others, name, LATER, "p")]
 
 
 ALL = memory(
@@ -47,14 +47,14 @@ def test_what_one_change_leaves_untouched_stays_known_one_fact_a_memory() -> Non
 
 
 def test_what_remains_carries_the_labels_turns_and_times_of_what_it_was_a_part_of() -> None:
-    [job, age] = remains(ALL, MOVED, (), "Ana", LATER, "p")
+    [job, age] = remainder_of(ALL, MOVED, (), "Ana", LATER, "p")
     assert (job.facts, age.facts) == ((_fact("employer", "Initech"),), (_fact("age", "34"),))
     assert [entity.text for entity in job.entities] == ["Initech"]
     assert (job.merged_from, job.related_ids[0]) == ((ALL.id,), MOVED.id)
     assert (job.source_turn_ids, job.said_at, job.occurred_at) == (ALL.source_turn_ids, ALL.said_at, ALL.occurred_at)
     assert (job.status, job.pinned, job.private, job.created_at, job.version) == (Status.ACTIVE, True, True, LATER, 1)
     assert job.id != age.id
-    assert [one.id for one in remains(ALL, MOVED, (), None, NOON, "q")] == [job.id, age.id]
+    assert [one.id for one in remainder_of(ALL, MOVED, (), None, NOON, "q")] == [job.id, age.id]
 
 
 def test_what_may_have_ended_with_what_changed_does_not_remain() -> None:
@@ -100,7 +100,7 @@ def test_it_says_of_whom_it_holds(entity: str, name: str | None, told: str) -> N
 
 
 def test_with_what_remains_goes_what_it_was_a_part_of_when_it_is_erased() -> None:
-    job = remains(ALL, MOVED, (), "Ana", LATER, "p")[0]
+    job = remainder_of(ALL, MOVED, (), "Ana", LATER, "p")[0]
     gone = without([job.id], {job.id: job, ALL.id: ALL}, NOON, POLICY)
     assert {one.id for one in gone.deleted} == {job.id, ALL.id}
 
@@ -137,7 +137,7 @@ def test_after_any_statements_of_several_things_each_ones_last_value_is_told_and
         replaced = [active.pop(id_) for id_ in (*decision.outdated, *decision.targets) if id_ != by.id]
         for old in replaced:
             assert supersede(old, by.id, LATER).status is Status.SUPERSEDED
-            active |= {one.id: one for one in remains(old, by, list(active.values()), "Ana", LATER, "p")}
+            active |= {one.id: one for one in remainder_of(old, by, list(active.values()), "Ana", LATER, "p")}
         told = {(fact.attribute, fact.object) for one in active.values() for fact in one.facts}
         assert told == set(last.items())
         assert all(any(value in one.summary for one in active.values()) for value in last.values())

@@ -35,7 +35,7 @@ _MENTAL = words(
 _POLITE_STATE = words("sure sorry glad happy impressed jealous curious proud afraid certain here with you ready good")
 
 
-def doings_of(words: Sequence[str]) -> set[str]:
+def first_person_clauses(words: Sequence[str]) -> set[str]:
     """Return the kinds of clause with "I" or "we" in a sentence, given as its words in lower case.
 
     "state" (I am busy), "polite_state" (I'm sure), "owns" (I have two), "ongoing" (I've been training, I used to),

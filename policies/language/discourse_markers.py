@@ -19,7 +19,7 @@ _ANNOUNCEMENT: Final = 6
 _TRAILING: Final = words("lol haha hahaha lmao btw tbh though tho rip")
 
 
-def fringe_of(parsed: Parsed, other_name: str | None = None) -> tuple[int, int]:
+def discourse_margins(parsed: Parsed, other_name: str | None = None) -> tuple[int, int]:
     """Return from where to where a sentence is more than what only opens or ends it: "well, ...", "... lol", smileys,
     the name of the `other_name` side where it is spoken to."""
     tokens = parsed.tokens

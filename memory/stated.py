@@ -1,0 +1,53 @@
+"""What somebody states outright, by a tool or at a page: what of it may be kept, and a refusal that says why not."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from memory.context import MemoryContext
+from memory.others import REASON as OTHERS
+from memory.others import Told, own_names, without_others
+from policies.privacy.screen import screen
+from schema import Policy, Preferences, Subject, Verdict
+from schema.errors import Refused
+
+
+class NotKept(Refused):
+    """What was to be written may not be kept. The message says by which rule, not what it was."""
+
+
+def require_consent(preferences: Preferences) -> None:
+    """Refuse to keep anything for somebody who wants nothing kept.
+
+    Raises:
+        NotKept: consent is withdrawn.
+    """
+    if preferences.consent == "withdrawn":
+        raise NotKept("consent is withdrawn: nothing is kept until it is given again")
+
+
+def screened(text: str, preferences: Preferences, policy: Policy, *, labels: Iterable[str] = ()) -> str:
+    """Return what may be kept of a text, its secrets masked; `labels` are looked at for blocked topics too.
+
+    Raises:
+        NotKept: it is a secret, planted, or on a blocked topic.
+    """
+    screening = screen(text, policy, blocked_topics=preferences.blocked_topics, labels=list(labels))
+    if screening.verdict in (Verdict.REFUSE, Verdict.QUARANTINE):
+        raise NotKept(f"this may not be kept ({', '.join(screening.reasons)})")
+    return screening.text
+
+
+def stated_without_others(claim: Told, subject: Subject, context: MemoryContext) -> Told:
+    """Return a claim on a subject without the names of others of whom it tells something sensitive.
+
+    Raises:
+        NotKept: which word is the name cannot be told, or the policy drops such claims.
+    """
+    masked = without_others(claim, (), context.policy)
+    if masked.hidden:
+        # Only now is it worth asking what the user is called, whose own name stays.
+        masked = without_others(claim, own_names(subject, context), context.policy)
+    if masked.kept is None:
+        raise NotKept(f"this may not be kept ({OTHERS}): say it without the name")
+    return masked.kept
