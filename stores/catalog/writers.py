@@ -2,35 +2,25 @@
 
 from __future__ import annotations
 
-import copy
 import fcntl
 import threading
 import time
-from collections import deque
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import Future
 from contextlib import closing, contextmanager
 from pathlib import Path
-from typing import Any, Generic, TypeVar
+from typing import Any, TypeVar
 
 from sqlalchemy import Connection, Engine
 
 from schema.errors import CatalogOutage
 from stores.catalog.engine import BUSY_SECONDS
+from stores.together import Failed, Together
 
 T = TypeVar("T")
+_Work = Callable[[Connection], Any]
 _POLL_SECONDS = 0.0005
 _TRACE_MS = 1000
 """How long a deletion waits for readers, and every writer with it: a backup reads for minutes."""
-
-
-class _Unit(Generic[T]):
-    """What one writer writes, and what came of it. Its writer sleeps until it is done or its turn to lead has come."""
-
-    def __init__(self, work: Callable[[Connection], T]) -> None:
-        self.work = work
-        self.outcome: Future[T] = Future()
-        self.woken = threading.Event()
 
 
 class Writers:
@@ -47,8 +37,8 @@ class Writers:
         is_sqlite = engine.dialect.name == "sqlite" and database is not None
         self._lock_file = Path(f"{database}.lock") if is_sqlite else None
         self._turn = threading.Lock()
-        self._queue = threading.Lock()
-        self._waiting: deque[_Unit[Any]] = deque()
+        # Whoever is first waits for the file for `BUSY_SECONDS`, and then all that wait give up: nobody sleeps on.
+        self._together: Together[_Work, Any] = Together(self._write_together, alone=self._my_turn)
 
     def write(self, work: Callable[[Connection], T]) -> T:
         """Do work in a writing transaction and answer what it answers; any exception of it is raised, and nothing of
@@ -64,39 +54,8 @@ class Writers:
         if self._lock_file is None:
             with self.transaction() as connection:
                 return work(connection)
-        unit = _Unit(work)
-        with self._queue:
-            self._waiting.append(unit)
-            if self._waiting[0] is unit:
-                unit.woken.set()
-        # Whoever is first waits for the file for `BUSY_SECONDS`, and then all that wait give up: nobody sleeps on.
-        unit.woken.wait()
-        if not unit.outcome.done():
-            self._lead()
-        return unit.outcome.result()
-
-    def _lead(self) -> None:
-        """Write all who wait by now, the first of whom is the caller, and wake them and the next to lead."""
-        units: list[_Unit[Any]] = []
-        try:
-            with self._my_turn():
-                with self._queue:
-                    units = list(self._waiting)
-                self._write_together(units)
-        except Exception as error:  # noqa: BLE001 - raised by everybody who waits
-            with self._queue:
-                units = list(self._waiting)
-            for unit in units:
-                if not unit.outcome.done():
-                    unit.outcome.set_exception(_copied(error))
-        finally:
-            with self._queue:
-                for _ in units:
-                    self._waiting.popleft()
-                if self._waiting:
-                    self._waiting[0].woken.set()
-            for unit in units:
-                unit.woken.set()
+        written: T = self._together.do(work)
+        return written
 
     @contextmanager
     def transaction(self) -> Iterator[Connection]:
@@ -123,23 +82,10 @@ class Writers:
                     cursor.execute("PRAGMA wal_checkpoint(TRUNCATE)")
                     cursor.execute(f"PRAGMA busy_timeout = {round(BUSY_SECONDS * 1000)}")
 
-    def _write_together(self, units: Sequence[_Unit[Any]]) -> None:
-        """Write units in one transaction. An error of the database is everybody's, any other one its unit's own."""
-        results: list[Any] = []
-        try:
-            with self._begun() as connection:
-                results = [_do(unit, connection, alone=len(units) == 1) for unit in units]
-        except BaseException as error:
-            for unit in units:
-                unit.outcome.set_exception(_copied(error))
-            if not isinstance(error, Exception):
-                raise
-            return
-        for unit, result in zip(units, results, strict=True):
-            if isinstance(result, _Failed):
-                unit.outcome.set_exception(result.error)
-            else:
-                unit.outcome.set_result(result)
+    def _write_together(self, works: Sequence[_Work]) -> list[Any]:
+        """Do works in one transaction. An error of the database is everybody's, any other one its work's own."""
+        with self._begun() as connection:
+            return [_written(work, connection, alone=len(works) == 1) for work in works]
 
     @contextmanager
     def _begun(self) -> Iterator[Connection]:
@@ -175,28 +121,16 @@ class Writers:
             yield
 
 
-class _Failed:
-    """What a unit of a shared transaction raised, whose savepoint was rolled back."""
-
-    def __init__(self, error: Exception) -> None:
-        self.error = error
-
-
-def _copied(error: BaseException) -> BaseException:
-    """Return the same error for one more thread: one that several raise would gather the tracebacks of all."""
-    return copy.copy(error).with_traceback(error.__traceback__)
-
-
-def _do(unit: _Unit[Any], connection: Connection, *, alone: bool) -> Any:
+def _written(work: _Work, connection: Connection, *, alone: bool) -> Any:
     if alone:
-        return unit.work(connection)
+        return work(connection)
     try:
         with connection.begin_nested():
-            return unit.work(connection)
+            return work(connection)
     except CatalogOutage:
         raise
-    except Exception as error:  # noqa: BLE001 - raised again where the unit came from
-        return _Failed(error)
+    except Exception as error:  # noqa: BLE001 - raised again where the work came from
+        return Failed(error)
 
 
 def _try_lock(descriptor: int) -> bool:
