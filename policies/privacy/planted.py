@@ -16,7 +16,7 @@ from importlib.resources import files
 from itertools import combinations_with_replacement, pairwise, starmap
 from typing import Final
 
-from policies.privacy import standing_claims
+from policies.privacy import planted_head, standing_claims
 from policies.privacy.unicode_fold import plain
 
 _TABLE: Final = tomllib.loads(files("policies.privacy").joinpath("planted.toml").read_text(encoding="utf-8"))
@@ -77,6 +77,11 @@ _LEET: Final = str.maketrans("013457@$", "oieastas")
 _FEW_SENTENCES: Final = 12
 _LEAST_SURE: Final = 0.3
 _FLOOD_TOKENS: Final = 80
+_HEAD_CHARS: Final = 400
+"""The head has learned from one sentence or a few; what is longer the rules alone read."""
+_LIKELY: Final = 0.8
+"""Rules and head hold 37 of 4,668 utterances of authors held out that are not planted, the rules alone 22
+(`python -m benchmarks.fit_planted_head`)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,6 +134,22 @@ def find(text: str) -> Iterator[str]:
         yield "disguised"
     if _is_flood(text):
         yield "flood"
+
+
+def is_likely(text: str) -> bool:
+    """Return whether the head finds planted what a user said, in their own words and not in a summary of them.
+
+    A text of more than `_HEAD_CHARS` it does not judge: there are many sentences to be wrong in.
+    """
+    if len(text) > _HEAD_CHARS:
+        return False
+    seen = plain(text).text
+    return planted_head.chance(seen, concepts_of(seen)) > _LIKELY
+
+
+def concepts_of(text: str) -> frozenset[str]:
+    """Return the concepts of all sentences of a text together."""
+    return frozenset().union(*(concepts(sentence) for sentence in _SENTENCE.findall(text)))
 
 
 def sureness(text: str) -> float:
