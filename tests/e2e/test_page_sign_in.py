@@ -10,6 +10,7 @@ from urllib.parse import parse_qs, urlsplit
 
 import httpx
 import pytest
+from redis import Redis
 
 from tests.e2e.openid_provider import OpenIdProvider, openid_provider
 from tests.e2e.service import Served, served, settings_in
@@ -103,6 +104,24 @@ def test_an_answer_opens_only_the_browser_that_asked_and_only_once(service: Serv
         asking.cookies.delete("afterturn_session")
         assert asking.get(back).status_code == 401
         assert not is_open(asking)
+
+
+@pytest.mark.parametrize("cookie", ["", "a.b", "a.b.c.d", "state.nonce.verifier"])
+def test_a_cookie_that_this_service_did_not_give_opens_nothing(service: Served, cookie: str) -> None:
+    with browser(service) as me:
+        back = way_back(me)
+        me.cookies.clear()
+        me.cookies.set("afterturn_sign_in", cookie, path="/me/signed-in")
+        assert me.get(back).status_code == 401
+        assert not is_open(me)
+
+
+def test_whoever_only_knocks_leaves_nothing_behind(service: Served, broker_url: str) -> None:
+    with Redis.from_url(broker_url) as redis, browser(service) as me:
+        before = set(redis.scan_iter())
+        for _ in range(5):
+            me.get("/me/sign-in", follow_redirects=False)
+        assert set(redis.scan_iter()) <= before
 
 
 @pytest.mark.parametrize(
