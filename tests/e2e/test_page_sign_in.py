@@ -12,7 +12,7 @@ import httpx
 import pytest
 from redis import Redis
 
-from tests.e2e.openid_provider import OpenIdProvider, openid_provider
+from tests.e2e.openid_provider import OpenIdProvider, openid_provider, served_behind
 from tests.e2e.service import Served, served, settings_in
 
 CLIENT, SECRET = "afterturn-pages", "a secret of the client: é%"
@@ -26,19 +26,7 @@ def provider() -> Iterator[OpenIdProvider]:
 
 @pytest.fixture(scope="module")
 def service(broker_url: str, provider: OpenIdProvider, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
-    changes: dict[str, Any] = {
-        "AFTERTURN_OIDC_ISSUER": provider.url,
-        "AFTERTURN_OIDC_AUDIENCE": "afterturn",
-        "AFTERTURN_OIDC_TENANT": "acme",
-        "AFTERTURN_OIDC_CLIENT_ID": CLIENT,
-        "AFTERTURN_OIDC_CLIENT_SECRET": SECRET,
-    }
-    with pytest.MonkeyPatch.context() as patch:
-        for name, value in changes.items():
-            patch.setenv(name, value)
-        settings = settings_in(tmp_path_factory.mktemp("signing-in"), broker_url)
-    with served(settings) as running:
-        provider.redirect_uris = {f"{running.url}/me/signed-in"}
+    with served_behind(provider, tmp_path_factory.mktemp("signing-in"), broker_url) as running:
         yield running
 
 
