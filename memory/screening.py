@@ -54,15 +54,13 @@ def screened(
     """Yield what may go on, masked; of all else a line goes onto the draft, or a review."""
     seen = {turn_id: screen(turn.text_of("user"), context.policy) for turn_id, turn in turns.items()}
     beside = {turn_id for turn_id, turn in turns.items() if _is_planted_beside(turn)}
-    orders = beside | {
-        turn_id
-        for turn_id, screening in seen.items()
-        if screening.verdict is Verdict.QUARANTINE or planted.is_likely(turns[turn_id].text_of("user"))
-    }
+    prompts = {turn_id for turn_id, turn in turns.items() if is_prompt(turn.text_of("user"))}
+    likely = {turn_id for turn_id, turn in turns.items() if planted.is_likely(turn.text_of("user"))} - prompts
+    by_rules = {turn_id for turn_id, screening in seen.items() if screening.verdict is Verdict.QUARANTINE}
+    orders = beside | likely | by_rules
     hidden = {
         turn_id: _hidden_numbers(turns[turn_id].text_of("user"), screening.text) for turn_id, screening in seen.items()
     }
-    prompts = {turn_id for turn_id, turn in turns.items() if is_prompt(turn.text_of("user"))}
     for item in extraction.items:
         authority = authority_of(turns[item.turn_id].source)
         if isinstance(item, ForgetRequest):
