@@ -27,22 +27,44 @@ class SignInRefused(Refused):
 
 @dataclass(frozen=True)
 class Attempt:
-    """What stays with us while somebody is at the provider: what its answer must come with."""
+    """What stays in a browser while its person is at the provider: one secret, of which all is made that the provider's
+    answer must come with. Nothing of it is kept here, so that nobody fills a store by beginning."""
 
-    state: str
-    nonce: str
-    verifier: str
+    secret: str
 
     @classmethod
     def new(cls) -> Attempt:
         """Return one that nobody can guess."""
-        return cls(secrets.token_urlsafe(32), secrets.token_urlsafe(32), secrets.token_urlsafe(48))
+        return cls(secrets.token_urlsafe(32))
+
+    @property
+    def state(self) -> str:
+        """What the way back must name."""
+        return self._derived("state")
+
+    @property
+    def nonce(self) -> str:
+        """What the id token must name."""
+        return self._derived("nonce")
+
+    @property
+    def verifier(self) -> str:
+        """What a code is redeemed with (RFC 7636, 4.1: 43 characters at least)."""
+        return self._derived("verifier")
 
     @property
     def challenge(self) -> str:
         """The SHA-256 of the verifier, as RFC 7636 writes it."""
-        digest = hashlib.sha256(self.verifier.encode()).digest()
-        return base64.urlsafe_b64encode(digest).decode().rstrip("=")
+        return _digest(self.verifier.encode())
+
+    def _derived(self, purpose: str) -> str:
+        """Return a value that tells nothing of the secret, nor of those for other purposes."""
+        return _digest(f"{purpose}:{self.secret}".encode())
+
+
+def _digest(content: bytes) -> str:
+    """Return the SHA-256 of some bytes in 43 characters that an address may have."""
+    return base64.urlsafe_b64encode(hashlib.sha256(content).digest()).decode().rstrip("=")
 
 
 class SignIn:

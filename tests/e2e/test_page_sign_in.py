@@ -10,6 +10,7 @@ from urllib.parse import parse_qs, urlsplit
 
 import httpx
 import pytest
+from redis import Redis
 
 from tests.e2e.openid_provider import OpenIdProvider, openid_provider
 from tests.e2e.service import Served, served, settings_in
@@ -92,6 +93,15 @@ def test_what_is_sent_to_the_provider_binds_its_answer(service: Served) -> None:
     cookie = answers[0].headers["set-cookie"].lower()
     assert "httponly" in cookie
     assert "samesite=lax" in cookie
+
+
+def test_whoever_begins_to_sign_in_leaves_nothing_behind(service: Served) -> None:
+    """Anybody may begin, so what was kept of it would fill the store."""
+    with Redis.from_url(service.settings.broker_url) as redis, browser(service) as me:
+        before = set(redis.scan_iter("afterturn:*"))
+        for _ in range(3):
+            assert me.get("/me/sign-in", follow_redirects=False).status_code == 303
+        assert set(redis.scan_iter("afterturn:*")) - before == set()
 
 
 def test_an_answer_opens_only_the_browser_that_asked_and_only_once(service: Served) -> None:

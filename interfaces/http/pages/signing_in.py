@@ -12,7 +12,7 @@ from fastapi.responses import RedirectResponse
 from interfaces.http.openid import Attempt, SignIn, SignInRefused
 from interfaces.http.pages.entering import entered
 from interfaces.http.pages.problems import PageRoute
-from interfaces.http.pages.sessions import COOKIE, begin_attempt, start_session, take_attempt
+from interfaces.http.pages.sessions import COOKIE, start_session
 from interfaces.http.service import Opened, Service
 from schema.errors import NotFound
 
@@ -29,9 +29,8 @@ def sign_in(request: Request, service: Opened) -> Response:
     """Send somebody to the OpenID provider, and have this browser alone come back."""
     by_provider, attempt = _of(service), Attempt.new()
     answer = RedirectResponse(by_provider.begin(attempt, _back_to(request)), HTTPStatus.SEE_OTHER)
-    begin_attempt(attempt, _SECONDS, service.context.redis)
     secure = request.url.scheme == "https"
-    answer.set_cookie(_COOKIE, attempt.state, _SECONDS, httponly=True, samesite="lax", secure=secure, path=_BACK)
+    answer.set_cookie(_COOKIE, attempt.secret, _SECONDS, httponly=True, samesite="lax", secure=secure, path=_BACK)
     return answer
 
 
@@ -45,9 +44,9 @@ def signed_in(
 ) -> Response:
     """Open a session for whom the provider names, if it answers what this browser asked."""
     by_provider, redis = _of(service), service.context.redis
-    began_here = secrets.compare_digest(request.cookies.get(_COOKIE, "").encode(), state.encode())
-    attempt = take_attempt(state, redis) if began_here else None
-    if attempt is None or not code:
+    began = request.cookies.get(_COOKIE)
+    attempt = Attempt(began) if began else None
+    if attempt is None or not code or not secrets.compare_digest(attempt.state.encode(), state.encode()):
         raise SignInRefused
     tenant_id, user_id = by_provider.finish(attempt, code, _back_to(request), iss)
     answer = entered("/me", COOKIE, start_session(tenant_id, user_id, redis), request)
