@@ -5,7 +5,7 @@ from __future__ import annotations
 import base64
 import hashlib
 import secrets
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Any, Final
 from urllib.parse import quote_plus, urlencode
 
@@ -27,44 +27,33 @@ class SignInRefused(Refused):
 
 @dataclass(frozen=True)
 class Attempt:
-    """What stays in a browser while its person is at the provider: one secret, of which all is made that the provider's
-    answer must come with. Nothing of it is kept here, so that nobody fills a store by beginning."""
+    """What stays with a browser while its user is at the provider: what the answer must come with."""
 
-    secret: str
+    state: str
+    nonce: str
+    verifier: str
 
     @classmethod
     def new(cls) -> Attempt:
         """Return one that nobody can guess."""
-        return cls(secrets.token_urlsafe(32))
+        return cls(secrets.token_urlsafe(32), secrets.token_urlsafe(32), secrets.token_urlsafe(48))
+
+    @classmethod
+    def of_cookie(cls, value: str) -> Attempt | None:
+        """Return the one that a browser kept as `cookie`; None where that is none."""
+        kept = value.split(".")
+        return cls(*kept) if len(kept) == len(fields(cls)) else None
 
     @property
-    def state(self) -> str:
-        """What the way back must name."""
-        return self._derived("state")
-
-    @property
-    def nonce(self) -> str:
-        """What the id token must name."""
-        return self._derived("nonce")
-
-    @property
-    def verifier(self) -> str:
-        """What a code is redeemed with (RFC 7636, 4.1: 43 characters at least)."""
-        return self._derived("verifier")
+    def cookie(self) -> str:
+        """What a browser keeps of it. Its own letters have no dots."""
+        return ".".join((self.state, self.nonce, self.verifier))
 
     @property
     def challenge(self) -> str:
         """The SHA-256 of the verifier, as RFC 7636 writes it."""
-        return _digest(self.verifier.encode())
-
-    def _derived(self, purpose: str) -> str:
-        """Return a value that tells nothing of the secret, nor of those for other purposes."""
-        return _digest(f"{purpose}:{self.secret}".encode())
-
-
-def _digest(content: bytes) -> str:
-    """Return the SHA-256 of some bytes in 43 characters that an address may have."""
-    return base64.urlsafe_b64encode(hashlib.sha256(content).digest()).decode().rstrip("=")
+        digest = hashlib.sha256(self.verifier.encode()).digest()
+        return base64.urlsafe_b64encode(digest).decode().rstrip("=")
 
 
 class SignIn:

@@ -16,7 +16,6 @@ from playwright.sync_api import Browser, ConsoleMessage, Error, Page, Request, e
 from interfaces.http.pages.sessions import make_link, make_staff_link
 from memory.context import MemoryContext, open_memory
 from schema import Subject
-from tests.e2e.openid_provider import OpenIdProvider, openid_provider
 from tests.e2e.service import Served, served, settings_in
 
 _NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
@@ -53,28 +52,9 @@ def browser_type_launch_args(browser_type_launch_args: dict[str, Any]) -> dict[s
 
 
 @pytest.fixture(scope="session")
-def provider(browser: Browser) -> Iterator[OpenIdProvider]:
-    """Where people sign in elsewhere too. It asks for the browser, so that nothing starts where there is none."""
-    with openid_provider("afterturn-pages", "a secret of the client") as running:
-        yield running
-
-
-@pytest.fixture(scope="session")
-def service(provider: OpenIdProvider, broker_url: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
-    """A service whose stores nobody else has."""
-    changes = {
-        "AFTERTURN_OIDC_ISSUER": provider.url,
-        "AFTERTURN_OIDC_AUDIENCE": "afterturn",
-        "AFTERTURN_OIDC_TENANT": "acme",
-        "AFTERTURN_OIDC_CLIENT_ID": provider.client_id,
-        "AFTERTURN_OIDC_CLIENT_SECRET": provider.client_secret,
-    }
-    with pytest.MonkeyPatch.context() as patch:
-        for name, value in changes.items():
-            patch.setenv(name, value)
-        settings = settings_in(tmp_path_factory.mktemp("browser"), broker_url)
-    with served(settings) as running:
-        provider.redirect_uris = {f"{running.url}/me/signed-in"}
+def service(browser: Browser, broker_url: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
+    """A service whose stores nobody else has. It asks for the browser, so that nothing starts where there is none."""
+    with served(settings_in(tmp_path_factory.mktemp("browser"), broker_url)) as running:
         yield running
 
 
@@ -101,8 +81,6 @@ class Visit:
     link: str
     refusals: set[int]
     """Answers that the test asks for, which a browser calls errors."""
-    also_asks: str | None = None
-    """The one other host that may be asked: the OpenID provider of who signs in by one."""
     wrong: list[str] = field(default_factory=list)
     clicks: int = 0
     """How often something was pressed or followed."""
@@ -134,8 +112,7 @@ class Visit:
         self.wrong.append(f"script: {error}")
 
     def _see(self, request: Request) -> None:
-        allowed = [f"{self.url}/", "data:", "about:", *([f"{self.also_asks}/"] if self.also_asks else [])]
-        if not request.url.startswith(tuple(allowed)):
+        if not request.url.startswith((f"{self.url}/", "data:", "about:")):
             self.wrong.append(f"another host was asked: {request.url}")
 
 
@@ -166,7 +143,6 @@ def visit(tabs: dict[bool, Page], service: Served, context: MemoryContext) -> It
         enters: bool = True,
         refusals: Iterable[int] = (),
         staff: bool = False,
-        also_asks: str | None = None,
     ) -> Visit:
         page = tabs[runs_scripts]
         page.context.clear_cookies()
@@ -174,7 +150,7 @@ def visit(tabs: dict[bool, Page], service: Served, context: MemoryContext) -> It
             link = f"/admin/enter?link={make_staff_link(subject.tenant_id, 'ann', None, context.redis)}"
         else:
             link = f"/me/enter?link={make_link(subject.tenant_id, subject.subject_id, context.redis)}"
-        visiting = Visit(page, service.url, link, set(refusals), also_asks)
+        visiting = Visit(page, service.url, link, set(refusals))
         visits.append(visiting)
         for name, hear in visiting.listens().items():
             page.on(name, hear)  # type: ignore[call-overload]

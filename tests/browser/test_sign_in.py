@@ -1,52 +1,48 @@
-"""Signing in by an OpenID provider, with scripts and without: there, back, and in."""
+"""A person comes in by an OpenID provider on another site, in a real browser."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 
 import pytest
-from playwright.sync_api import expect
+from playwright.sync_api import Page, expect
 
-from memory.context import MemoryContext
-from schema import Subject
-from tests.browser.conftest import Visit
-from tests.browser.people import maya
-from tests.e2e.openid_provider import OpenIdProvider
+from tests.e2e.openid_provider import OpenIdProvider, openid_provider, served_behind
+from tests.e2e.service import Served
 
 
-@pytest.fixture
-def signed_in_there(provider: OpenIdProvider, subject: Subject) -> Iterator[OpenIdProvider]:
-    """A provider at which the subject is signed in, that tells the truth."""
-    provider.user, provider.lies = subject.subject_id, {}
-    yield provider
-    provider.lies = {}
+@pytest.fixture(scope="module")
+def provider() -> Iterator[OpenIdProvider]:
+    with openid_provider("pages", "a secret", host="localhost") as running:
+        yield running
 
 
-@pytest.mark.parametrize("runs_scripts", [True, False], ids=["scripts", "no scripts"])
-def test_a_person_signs_in_by_the_provider_and_out_again(
-    visit: Callable[..., Visit],
-    subject: Subject,
-    context: MemoryContext,
-    signed_in_there: OpenIdProvider,
-    runs_scripts: bool,
+@pytest.fixture(scope="module")
+def pages(
+    tabs: dict[bool, Page], provider: OpenIdProvider, broker_url: str, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Served]:
+    with served_behind(provider, tmp_path_factory.mktemp("sign-in"), broker_url) as running:
+        yield running
+
+
+@pytest.mark.parametrize("runs_scripts", [True, False], ids=["with scripts", "without"])
+def test_a_browser_goes_to_the_provider_comes_back_and_stays_in_until_it_signs_out(
+    tabs: dict[bool, Page], pages: Served, provider: OpenIdProvider, runs_scripts: bool
 ) -> None:
-    maya(subject, context)
-    me = visit(subject, runs_scripts=runs_scripts, enters=False, refusals={401}, also_asks=signed_in_there.url)
-    me.open("/me")
-    me.page.get_by_role("main").get_by_text("Sign in", exact=True).click()
-    expect(me.page.get_by_role("link", name="Maya has two cats, Miso and Nori.")).to_be_visible()
-    assert me.page.url == f"{me.url}/me"
-    assert "afterturn_sign_in" not in {cookie["name"] for cookie in me.page.context.cookies()}
-    me.press("Sign out")
-    expect(me.page.get_by_role("heading", name="Sign in first")).to_be_visible()
-
-
-def test_an_answer_that_is_not_for_this_browser_lets_nobody_in(
-    visit: Callable[..., Visit], subject: Subject, signed_in_there: OpenIdProvider
-) -> None:
-    signed_in_there.lies = {"nonce": "of another browser"}
-    me = visit(subject, enters=False, refusals={401}, also_asks=signed_in_there.url)
-    me.open("/me/sign-in")
-    expect(me.page.get_by_text("You were not signed in")).to_be_visible()
-    me.open("/me")
-    expect(me.page.get_by_role("heading", name="Sign in first")).to_be_visible()
+    page = tabs[runs_scripts]
+    page.context.clear_cookies()
+    provider.user = f"zoe-{runs_scripts}"
+    with pages.client(pages.key()) as backend:
+        backend.post("/api/v1/memories/", json={"content": "Zoe plays chess.", "user_id": provider.user})
+    sites: list[str] = []
+    page.on("request", lambda request: sites.append(request.url))
+    page.goto(f"{pages.url}/me")
+    page.get_by_role("button", name="Sign in").click()
+    expect(page.get_by_role("link", name="Zoe plays chess.")).to_be_visible()
+    assert any(site.startswith(provider.url) for site in sites), "the provider is another site for the browser"
+    page.reload()
+    expect(page.get_by_role("link", name="Zoe plays chess.")).to_be_visible()
+    assert [cookie["name"] for cookie in page.context.cookies()] == ["afterturn_session"]
+    page.get_by_role("button", name="Sign out").click()
+    page.goto(f"{pages.url}/me")
+    expect(page.get_by_role("heading", name="Sign in first")).to_be_visible()
