@@ -10,8 +10,9 @@ from stores.catalog import Catalog
 
 
 def membership_of(principal: Principal, subject: Subject, catalog: Catalog) -> MemberRole | None:
-    """Return what the catalog has of a principal's user in a subject; nothing of a subject of another tenant."""
-    if principal.user_id is None or principal.tenant_id != subject.tenant_id:
+    """Return what the catalog has of a principal's user in a subject; nothing of a subject of another tenant, nor of
+    the user's own, of which they are the creator without a membership."""
+    if principal.user_id in (None, subject.subject_id) or principal.tenant_id != subject.tenant_id:
         return None
     return catalog.members.role_of(subject, principal.user_id)
 

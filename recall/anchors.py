@@ -25,7 +25,9 @@ from stores.open import Stores
 
 Mode = Literal["semantic", "episodic", "hybrid"]
 """Where facts are entered: at the memories that a question finds, at the turns that these came from, or at both."""
-_FACTS_AT_MOST: Final = 1_000
+_EVERYTHING: Final = 10**9
+_READ_AT_ONCE: Final = 200
+"""Facts whose memories are read at a time, until enough may be told."""
 _USER: Final = "user"
 
 
@@ -107,10 +109,11 @@ def look_up(
     stores: Stores,
     *,
     question: Question | None = None,
+    limit: int = 1_000,
     now: datetime,
 ) -> EntityFacts:
-    """Return the facts of an entity in a subject's memory: all of them, at most 1,000, or those that a question is
-    about.
+    """Return the facts of an entity in a subject's memory: all of them, or those that a question is about; of what may
+    be told the first `limit`.
 
     Raises:
         NotFound: nothing that the principal may be told of has the entity's name.
@@ -119,16 +122,23 @@ def look_up(
     [audience] = audiences(principal, [subject], stores)
     if entity.type == "user_id" and entity.value != subject.subject_id:
         raise NotFound("there is no such entity")
-    if question is None:
-        if entity.type == "user_id":
-            relations = stores.graph.facts_of_subject(subject, limit=_FACTS_AT_MOST)
-        else:
-            relations = stores.graph.about(subject, [entity.value], limit=_FACTS_AT_MOST)
-        facts = _known(relations, {}, audience, stores)
-        if entity.type == "name" and not facts:
+    if question is not None:
+        asked = _asked(principal, audience, entity, question, stores, limit, now)
+        if not asked.facts and entity.type == "name" and not _all_facts(audience, entity, stores, 1):
             raise NotFound("there is no such entity")
-        return EntityFacts(entity, _entity_id(subject, _name_of(entity)), tuple(facts))
-    return _asked(principal, audience, entity, question, stores, now)
+        return asked
+    facts = _all_facts(audience, entity, stores, limit)
+    if entity.type == "name" and not facts:
+        raise NotFound("there is no such entity")
+    return EntityFacts(entity, _entity_id(subject, _name_of(entity)), tuple(facts))
+
+
+def _all_facts(audience: Audience, entity: EntityName, stores: Stores, limit: int) -> list[KnownFact]:
+    if entity.type == "user_id":
+        relations = stores.graph.facts_of_subject(audience.subject, limit=_EVERYTHING)
+    else:
+        relations = stores.graph.about(audience.subject, [entity.value], limit=_EVERYTHING)
+    return _known(relations, {}, audience, stores, limit)
 
 
 def _asked(
@@ -137,6 +147,7 @@ def _asked(
     entity: EntityName,
     question: Question,
     stores: Stores,
+    limit: int,
     now: datetime,
 ) -> EntityFacts:
     subject, clock = audience.subject, _Clock()
@@ -149,8 +160,8 @@ def _asked(
     by_memory = {str(hit.memory.id): hit.score for hit in hits} if question.mode != "episodic" else {}
     by_turn = _scores_of_turns(hits) if question.mode != "semantic" else {}
     entered = [
-        *stores.graph.facts_of_memories(subject, [uuid.UUID(id_) for id_ in by_memory], limit=_FACTS_AT_MOST),
-        *stores.graph.facts_said_in(subject, list(by_turn), limit=_FACTS_AT_MOST),
+        *stores.graph.facts_of_memories(subject, [uuid.UUID(id_) for id_ in by_memory], limit=_EVERYTHING),
+        *stores.graph.facts_said_in(subject, list(by_turn), limit=_EVERYTHING),
     ]
     if entity.type == "name":
         entered = [relation for relation in entered if folded_name(entity.value) in relation.names]
@@ -160,17 +171,17 @@ def _asked(
         )
         for relation in entered
     }
-    verified = _known(entered, scores, audience, stores)
+    verified = _known(entered, scores, audience, stores, limit)
     clock.stop("graph_verify")
     walked = (
         stores.graph.facts_of_memories(
-            subject, {fact.memory.id for fact in verified}, hops=question.hops, limit=_FACTS_AT_MOST
+            subject, {fact.memory.id for fact in verified}, hops=question.hops, limit=_EVERYTHING
         )
         if verified and question.hops
         else []
     )
     further = [relation for relation in walked if relation.distance]
-    facts = _once([*verified, *_known(further, {}, audience, stores)])
+    facts = _once([*verified, *_known(further, {}, audience, stores, limit)])[:limit]
     clock.stop("graph_fetch")
     verified_ids = {str(fact.memory.id) for fact in verified} | {
         turn for fact in verified for turn in fact.relation.sources
@@ -191,21 +202,36 @@ def _scores_of_turns(hits: Sequence[Hit]) -> dict[str, float]:
 
 
 def _known(
-    relations: Sequence[Relation], scores: Mapping[uuid.UUID, float], audience: Audience, stores: Stores
+    relations: Sequence[Relation],
+    scores: Mapping[uuid.UUID, float],
+    audience: Audience,
+    stores: Stores,
+    limit: int,
 ) -> list[KnownFact]:
-    """Return the facts whose memory may be told as the catalog has it now, each assertion once."""
-    read = stores.catalog.memories(audience.subject, {relation.memory_id for relation in relations})
-    memories = {memory.id: memory for memory in tellable(audience, read.values())}
-    return _once(
-        KnownFact(
-            relation,
-            memories[relation.memory_id],
-            _entity_id(audience.subject, relation.entity),
-            type_of_object(relation.attribute, relation.object, memories[relation.memory_id].entities),
-            scores.get(relation.memory_id),
-        )
-        for relation in relations
-        if relation.memory_id in memories
+    """Return the first facts whose memory may be told as the catalog has it now, each assertion once."""
+    ordered = sorted(relations, key=lambda relation: (-scores.get(relation.memory_id, 0.0), relation.distance))
+    memories: dict[uuid.UUID, Memory] = {}
+    facts: dict[str, KnownFact] = {}
+    for start in range(0, len(ordered), _READ_AT_ONCE):
+        page = ordered[start : start + _READ_AT_ONCE]
+        read = stores.catalog.memories(audience.subject, {one.memory_id for one in page} - memories.keys())
+        memories |= {memory.id: memory for memory in tellable(audience, read.values())}
+        for relation in page:
+            if memory := memories.get(relation.memory_id):
+                fact = _fact(relation, memory, scores.get(memory.id))
+                facts.setdefault(fact.relationship_key, fact)
+        if len(facts) >= limit:
+            break
+    return _once(facts.values())[:limit]
+
+
+def _fact(relation: Relation, memory: Memory, score: float | None) -> KnownFact:
+    return KnownFact(
+        relation,
+        memory,
+        _entity_id(memory.subject, relation.entity),
+        type_of_object(relation.attribute, relation.object, memory.entities),
+        score,
     )
 
 

@@ -10,7 +10,6 @@ from datetime import datetime
 from typing import Final
 
 from memory.metrics import SEARCH_SECONDS, count_embedding, count_search
-from policies.access import may_see
 from policies.retrieval import (
     Match,
     Standing,
@@ -23,7 +22,7 @@ from policies.retrieval import (
 )
 from recall.audience import Audience, audiences
 from recall.filters import ANYTHING, Filters
-from schema import Memory, Principal, Subject, Way
+from schema import Memory, Policy, Principal, Subject, Way
 from stores.catalog.summaries import Weight
 from stores.fulltext import Words
 from stores.index.base import Vector, Where
@@ -36,7 +35,9 @@ gives no more than the first at a time."""
 _NEAR_NAMED: Final = 25
 """How many of the memories nearest to the question as its user would be heard asking it are looked at."""
 _READ_AT_ONCE: Final = 25
-"""Whole memories that are read at a time, until enough may be told."""
+"""Whole memories that are read at a time at most, until enough may be told."""
+_SPARE: Final = 2
+"""How many more than are wanted: nearly always all may be told."""
 
 
 @dataclass(frozen=True)
@@ -115,9 +116,11 @@ def retrieve(
                 count_search(time.monotonic() - began, 0)
                 return []
         ranked = _ranked(proposed, stores, now)
-        for memory in _told([id_ for id_ in ranked if id_ not in ranked_ids], asked, filters, stores):
-            why = _why(memory, proposed, ranked[memory.id], sureness) if explain else None
-            hits.append(Hit(memory, proposed.similarity(memory.id), ranked[memory.id].total, why))
+        missing = offset + limit - len(hits)
+        for memory in _told([id_ for id_ in ranked if id_ not in ranked_ids], missing, asked, filters, stores):
+            terms = proposed.terms(memory.id, ranked[memory.id], stores.policy, now)
+            why = _why(memory, proposed, terms, sureness) if explain else None
+            hits.append(Hit(memory, proposed.similarity(memory.id), terms.total, why))
             if len(hits) == offset + limit:
                 break
         ranked_ids |= ranked.keys()
@@ -155,7 +158,13 @@ class _Proposed:
     """Whether neither vectors nor words have more to propose."""
 
     def similarity(self, id_: uuid.UUID) -> float:
-        return self.near.get(id_, min(self.near.values(), default=0.0))
+        return self.matches[id_].cosine
+
+    def terms(self, id_: uuid.UUID, relevance: float, policy: Policy, now: datetime) -> Terms:
+        """Return the terms of the score of a memory with this relevance."""
+        weight = self.weights[id_]
+        standing = Standing(weight.importance, weight.trust, weight.last_accessed, weight.pinned)
+        return terms_of_score(relevance, self.similarity(id_), standing, policy, now)
 
 
 def _read(query: str, asked: Sequence[Audience], stores: Stores) -> _Question:
@@ -181,21 +190,21 @@ def _propose(asked: Sequence[Audience], question: _Question, filters: Filters, p
         near |= {hit.memory_id: hit.similarity for hit in stores.index.query(question.vector, where, pool)}
     worded = question.words.best(question.text, pool, stores.policy)
     is_everything = len(near) < pool and len(worded) < pool
+    # What is active and seen as the catalog has it now: an index may not have heard of it yet.
+    summaries = question.words.summaries(dict.fromkeys([*near, *worded]))
     weights = {
         id_: weight
         for audience in asked
-        for id_, weight in stores.catalog.weights(audience.subject, [*dict.fromkeys([*near, *worded])]).items()
-        if (audience.seen is None or may_see(audience.seen, weight.labels))
-        and weight.importance >= filters.min_importance
-        and weight.trust >= filters.min_trust
+        for id_, weight in stores.catalog.weights(audience.subject, list(summaries)).items()
+        if weight.importance >= filters.min_importance and weight.trust >= filters.min_trust
     }
     near = {id_: cosine for id_, cosine in near.items() if id_ in weights}
     worded = {id_: score for id_, score in worded.items() if id_ in weights}
-    summaries = question.words.summaries(dict.fromkeys([*near, *worded]))
     farthest = min(near.values(), default=0.0)
     matches = {
         id_: Match(near.get(id_, farthest), worded.get(id_, 0.0), summary.conversation_id, summary.said_at)
         for id_, summary in summaries.items()
+        if id_ in weights
     }
     return _Proposed(near, worded, matches, weights, is_everything)
 
@@ -214,25 +223,25 @@ def _evidence(question: _Question, proposed: _Proposed, asked: Sequence[Audience
     return evidence(named_near, covered, question.words.unknown(names_in(question.text)), stores.policy)
 
 
-def _ranked(proposed: _Proposed, stores: Stores, now: datetime) -> dict[uuid.UUID, Terms]:
-    """Return the terms of the scores, best score first; behind the most relevant come all others that were proposed."""
-    relevance = dict(zip(proposed.matches, relevances(list(proposed.matches.values()), stores.policy), strict=True))
-    terms = {}
-    for id_, relevant in relevance.items():
-        weight = proposed.weights[id_]
-        standing = Standing(weight.importance, weight.trust, weight.last_accessed, weight.pinned)
-        terms[id_] = terms_of_score(relevant, proposed.similarity(id_), standing, stores.policy, now)
+def _ranked(proposed: _Proposed, stores: Stores, now: datetime) -> dict[uuid.UUID, float]:
+    """Return the relevances, best score first; behind the most relevant come all others that were proposed."""
+    policy = stores.policy
+    relevance = dict(zip(proposed.matches, relevances(list(proposed.matches.values()), policy), strict=True))
     likeliest = sorted(relevance, key=lambda id_: (-relevance[id_], id_.int))
-    most = stores.policy.retrieval_pool
-    first, others = likeliest[:most], likeliest[most:]
-    ordered = [*sorted(first, key=lambda id_: (-terms[id_].total, id_.int)), *others]
-    return {id_: terms[id_] for id_ in ordered}
+    first, others = likeliest[: policy.retrieval_pool], likeliest[policy.retrieval_pool :]
+    scores = {id_: proposed.terms(id_, relevance[id_], policy, now).total for id_ in first}
+    ordered = [*sorted(first, key=lambda id_: (-scores[id_], id_.int)), *others]
+    return {id_: relevance[id_] for id_ in ordered}
 
 
-def _told(ids: Sequence[uuid.UUID], asked: Sequence[Audience], filters: Filters, stores: Stores) -> Iterator[Memory]:
-    """Yield those of the memories that may be told, in their order: they are read whole, and judged once more."""
-    for start in range(0, len(ids), _READ_AT_ONCE):
-        part = ids[start : start + _READ_AT_ONCE]
+def _told(
+    ids: Sequence[uuid.UUID], wanted: int, asked: Sequence[Audience], filters: Filters, stores: Stores
+) -> Iterator[Memory]:
+    """Yield those of the memories that may be told, in their order: they are read whole, and judged once more, a few
+    more than are wanted at a time."""
+    at_once = min(_READ_AT_ONCE, wanted + _SPARE)
+    for start in range(0, len(ids), at_once):
+        part = ids[start : start + at_once]
         memories = {
             memory.id: memory
             for audience in asked

@@ -12,7 +12,8 @@ from rich.text import Text
 
 from interfaces.cli.arguments import JsonOption, TenantOption, UserArgument
 from interfaces.cli.output import console, print_json, short
-from recall.graph import around, around_question
+from recall.anchors import EntityName, Question, look_up
+from recall.graph import around
 from schema import Subject
 from schema.settings import load_settings
 from stores.graph import Relation
@@ -38,7 +39,9 @@ def graph(
     with closing(open_stores(load_settings(), makes_catalog=False)) as stores:
         try:
             if question:
-                relations = around_question(None, subject, entity, stores, hops=hops - 1, now=datetime.now(UTC))
+                asked, whose = Question(entity, hops=hops - 1), EntityName("user_id", user)
+                facts = look_up(None, subject, whose, stores, question=asked, now=datetime.now(UTC)).facts
+                relations = [fact.relation for fact in facts]
             else:
                 relations = around(None, subject, [entity], stores, hops=hops)
         except ValueError as error:

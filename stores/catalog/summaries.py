@@ -37,8 +37,7 @@ _WEIGHTS = select(
     _memories.c.importance,
     _memories.c.document["trust_score"].as_float().label("trust"),
     _memories.c.last_accessed,
-    _memories.c.document["pinned"].as_boolean().label("pinned"),
-    *_LABELS,
+    _memories.c.pinned,
 ).where(mine_among(_memories), _memories.c.status == Status.ACTIVE)
 
 
@@ -74,13 +73,12 @@ class Summaries:
 @dataclass(frozen=True, slots=True)
 class Weight:
     """What a memory is ranked by beside what was asked: how important it is and how far it is trusted, 0 to 1, when it
-    was used last, and whether it is pinned; and what decides who may see it."""
+    was used last, and whether it is pinned."""
 
     importance: float
     trust: float
     last_accessed: datetime
     pinned: bool
-    labels: Labels
 
 
 def read_summaries(connection: Connection, subject: Subject, since: int | None) -> Summaries:
@@ -125,9 +123,7 @@ def read_weights(connection: Connection, subject: Subject, ids: Sequence[uuid.UU
             row.importance,
             row.trust,
             row.last_accessed,
-            # A document leaves out what is as it is by default.
-            bool(row.pinned),
-            _labels(row, subject),
+            row.pinned,
         )
         for row in rows
     }

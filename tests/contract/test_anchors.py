@@ -10,7 +10,7 @@ import pytest
 from memory.publish import publish
 from recall.anchors import EntityFacts, EntityName, Question, look_up
 from recall.entity_summary import sum_up
-from schema import Fact, Memory, Status, Subject
+from schema import Capability, Fact, Memory, Principal, Status, Subject, Visibility
 from schema.errors import LLMUnavailable, NotFound
 from stores.catalog import Changes
 from tests.contract.catalogs import a_memory
@@ -127,8 +127,31 @@ def test_what_does_not_hold_any_more_is_no_fact(worker: Worker, maya: Subject) -
 
 @pytest.mark.parametrize("entity", [EntityName("name", "Nobody"), EntityName("user_id", "somebody-else")])
 def test_what_has_no_such_name_is_not_found(worker: Worker, maya: Subject, entity: EntityName) -> None:
-    with pytest.raises(NotFound):
-        look_up(None, maya, entity, worker.context, now=NOW)
+    for question in (None, Question("Where does Maya's sister live?")):
+        with pytest.raises(NotFound):
+            look_up(None, maya, entity, worker.context, question=question, now=NOW)
+
+
+def test_a_question_that_an_entitys_facts_do_not_answer_finds_the_entity_and_no_fact(
+    worker: Worker, maya: Subject
+) -> None:
+    known = found(worker, maya, "Graz", Question("How do I compile a kernel module?"))
+    assert known.facts == ()
+
+
+def test_what_may_not_be_told_takes_no_place_of_what_may(worker: Worker, maya: Subject) -> None:
+    hidden = tuple(
+        stating(
+            maya, f"h{n}", f"Aaron owns boat {n}.", Fact(entity="Aaron", verb="owns", object=f"boat {n}")
+        ).model_copy(update={"visibility": Visibility.INDIVIDUAL, "agent_id": "nobody"})
+        for n in range(5)
+    )
+    publish(Changes(subject=maya, at=NOW, created=hidden), {}, worker.context)
+    principal = Principal(
+        tenant_id=maya.tenant_id, user_id=maya.subject_id, capabilities=frozenset({Capability.READ}), key_id="k"
+    )
+    whole = EntityName("user_id", maya.subject_id)
+    assert len(look_up(principal, maya, whole, worker.context, limit=2, now=NOW).facts) == 2
 
 
 def test_a_summary_without_a_model_is_the_words_of_the_memories(worker: Worker, maya: Subject) -> None:

@@ -362,7 +362,7 @@ def test_what_active_memories_are_ranked_by_is_told_of_one_subject(catalog: Cata
     catalog.commit(Changes(subject=ANNA, at=NOW, updated=(old,)))
     mine, hers = a_memory("t1"), a_memory("t1", BERT)
     asked = [mine.id, old.id, hers.id, uuid.uuid4()]
-    weight = Weight(mine.importance, mine.trust_score, mine.last_accessed, mine.pinned, mine.labels)
+    weight = Weight(mine.importance, mine.trust_score, mine.last_accessed, mine.pinned)
     assert catalog.weights(ANNA, asked) == {mine.id: weight}
     assert catalog.memories(ANNA, asked).keys() == {mine.id, old.id}
     assert catalog.weights(ANNA, []) == {}

@@ -9,7 +9,8 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 from sqlalchemy import Engine
 
-from recall.graph import around, around_question
+from recall.anchors import EntityName, Question, look_up
+from recall.graph import around
 from schema import AuditAction, AuditEntry, Fact, Memory, Scope, Status, Subject, Tombstone
 from stores.catalog import Catalog, Changes, revisions
 from stores.catalog.engine import create_catalog_engine
@@ -250,9 +251,12 @@ def test_what_was_said_in_a_chat_is_found_by_name_and_by_question(worker: Worker
 
     [home] = around(None, whose, ["lisbon"], worker.context)
     assert (home.entity, home.object, home.sources) == ("user", "Lisbon", (f"{anna}-0",))
-    assert home in around_question(None, whose, "which city is home", worker.context, now=NOW)
     assert around(None, other, ["lisbon"], worker.context) == []
-    assert around_question(None, other, "which city is home", worker.context, now=NOW) == []
+    asked = Question("which city is home")
+    for someone, relations in ((whose, [home]), (other, [])):
+        user = EntityName("user_id", someone.subject_id)
+        known = look_up(None, someone, user, worker.context, question=asked, now=NOW)
+        assert [fact.relation for fact in known.facts if fact.relation.object == "Lisbon"] == relations
 
 
 def test_a_walk_from_nowhere_is_refused(worker: Worker, anna: str) -> None:

@@ -17,7 +17,7 @@ from recall.anchors import EntityName, KnownFact, Question, look_up
 from recall.context_block import context_block
 from recall.cursors import InvalidCursor
 from recall.filters import Filters
-from recall.graph import around, around_question
+from recall.graph import around
 from recall.listing import get_memory, list_memories, origin_of
 from recall.profile import profile
 from recall.registry import find_known, history_of, near_of
@@ -105,7 +105,6 @@ def test_nobody_is_told_by_any_way_out_what_they_may_not_see(worker: Worker, ann
             *(memory.id for memory in near_of(principal, whose, linked, context)),
             *(memory.id for memory in history_of(principal, whose, linked, context) if memory.id != linked.id),
             *(relation.memory_id for relation in around(principal, whose, ["Anna"], context)),
-            *(relation.memory_id for relation in around_question(principal, whose, question, context, now=NOW)),
             *block.used,
             *(id_ for id_ in world if is_got(id_)),
             *(fact.memory.id for asked in (None, hybrid) for fact in looked_up(asked)),
