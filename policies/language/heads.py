@@ -6,10 +6,11 @@ docs/reference/heads.md has the features, the data and how right they are on aut
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from importlib.resources import files
+from math import exp
 from typing import Final, TypeAlias
 
 import numpy as np
@@ -26,7 +27,6 @@ HEADS: Final = ("worth", "intent", "whose", "certainty", "attribute", "change", 
 NO_ATTRIBUTE: Final = "null"
 CHANGES: Final = ("replaces", "ends", "moves", "corrects")
 """Labels of the head "change" that say that something is otherwise than it was."""
-_REASONS: Final = 3
 _FILE: Final = "heads.npz"
 
 
@@ -35,9 +35,8 @@ class Judgement:
     """What the heads say of one utterance. Numbers are probabilities, 0 to 1; `..._sure` is that of the label named.
 
     `worth` is that somebody would like it on their memory page in a month, `planted` that it wants the assistant to
-    keep an order that is not the user's own, `news` that something is told to be otherwise than it was. `reasons` are
-    the names of flags and groups of features that weighed most for worth and intent; never words. `intents` has the
-    probability of each.
+    keep an order that is not the user's own, `news` that something is told to be otherwise than it was. `intents` has
+    the probability of each.
     """
 
     worth: float
@@ -53,19 +52,25 @@ class Judgement:
     change_sure: float
     news: float
     planted: float
-    reasons: tuple[str, ...]
     intents: dict[str, float]
 
 
 @dataclass(frozen=True)
 class Weights:
-    """All heads beside each other: a row for each bucket and flag, a column for each label of each head."""
+    """All heads beside each other: a row for each bucket and flag, a column for each label of each head.
 
-    rows: NDArray[np.int8]
+    Rows are whole numbers from -127 to 127, so that sums of them are exact.
+    """
+
+    rows: Floats
     scale: Floats
     bias: Floats
     labels: dict[str, tuple[str, ...]]
     columns: dict[str, slice]
+    starts: NDArray[np.intp]
+    """Where the columns of each head begin."""
+    sizes: NDArray[np.intp]
+    """How many columns each head has."""
 
 
 @lru_cache(maxsize=1)
@@ -77,9 +82,12 @@ def weights() -> Weights:
         for head in HEADS:
             columns[head] = slice(start, start + len(labels[head]))
             start += len(labels[head])
-        return Weights(saved["rows"], saved["scale"], saved["bias"], labels, columns)
+        sizes = np.array([len(labels[head]) for head in HEADS])
+        rows = saved["rows"].astype(np.float32)
+        return Weights(rows, saved["scale"], saved["bias"], labels, columns, np.cumsum(sizes) - sizes, sizes)
 
 
+@lru_cache(maxsize=512)
 def judge(
     text: str,
     parsed: Parsed | None,
@@ -96,28 +104,18 @@ def judge(
 
 
 def _judgement(features: Features, weights: Weights) -> Judgement:
-    groups = {name: _sum(weights, places, BLOCKS[name]) for name, places in features.blocks.items() if places}
-    flags = sorted(features.flags)
-    each = weights.rows[[BUCKETS + FLAGS[flag] for flag in flags]].astype(np.float32) * weights.scale * FLAG_WEIGHT
-    score: Floats = weights.bias + each.sum(axis=0)
-    for group in groups.values():
-        score = score + group
-    likeliest = {head: _said(score[weights.columns[head]], weights.labels[head]) for head in HEADS}
-    worth, planted = (_likely(score[weights.columns[head]]) for head in ("worth", "planted"))
-    attribute = likeliest["attribute"][0]
-    changes = _chances(score[weights.columns["change"]], weights.labels["change"])
-    best = [weights.columns["worth"].start]
-    if likeliest["intent"][0] != "none":
-        best.append(weights.columns["intent"].start + weights.labels["intent"].index(likeliest["intent"][0]))
-    sign = 1.0 if worth >= 0.5 else -1.0
-    weighed = {
-        name: sign * float(group[best[0]]) + sum(float(group[i]) for i in best[1:]) for name, group in groups.items()
-    }
-    for flag, row in zip(flags, each, strict=True):
-        weighed[flag] = sign * float(row[best[0]]) + sum(float(row[i]) for i in best[1:])
-    most = sorted((name for name, weight in weighed.items() if weight > 0), key=lambda name: -weighed[name])
+    score = weights.bias.copy()
+    for name, places in features.blocks.items():
+        if places:
+            score += _sum(weights, places, BLOCKS[name] / len(places) ** 0.5)
+    score += _sum(weights, [BUCKETS + FLAGS[flag] for flag in features.flags], FLAG_WEIGHT)
+    chances = _chances(score, weights)
+    likeliest = {head: _likeliest(chances[head], weights.labels[head]) for head in HEADS}
+    attribute, attribute_sure = likeliest["attribute"]
+    intents = dict(zip(weights.labels["intent"], chances["intent"], strict=True))
+    changes = dict(zip(weights.labels["change"], chances["change"], strict=True))
     return Judgement(
-        worth=worth,
+        worth=chances["worth"][0],
         intent=likeliest["intent"][0],
         intent_sure=likeliest["intent"][1],
         whose=likeliest["whose"][0],
@@ -125,37 +123,36 @@ def _judgement(features: Features, weights: Weights) -> Judgement:
         certainty=likeliest["certainty"][0],
         certainty_sure=likeliest["certainty"][1],
         attribute=None if attribute == NO_ATTRIBUTE else attribute,
-        attribute_sure=likeliest["attribute"][1],
+        attribute_sure=attribute_sure,
         change=likeliest["change"][0],
         change_sure=likeliest["change"][1],
         news=sum(changes[label] for label in CHANGES),
-        planted=planted,
-        reasons=tuple(most[:_REASONS]),
-        intents=_chances(score[weights.columns["intent"]], weights.labels["intent"]),
+        planted=chances["planted"][0],
+        intents=intents,
     )
 
 
-def _sum(weights: Weights, places: frozenset[int], weight: float) -> Floats:
-    rows = weights.rows[list(places)].sum(axis=0, dtype=np.int32)
-    result: Floats = rows.astype(np.float32) * weights.scale * np.float32(weight / len(places) ** 0.5)
-    return result
+def _sum(weights: Weights, places: Collection[int], weight: float) -> Floats:
+    result: Floats = weights.rows[list(places)].sum(axis=0) * weights.scale
+    return result * np.float32(weight)
 
 
-def _likely(score: Floats) -> float:
-    """Return the probability of the one label of a head that says yes or no."""
-    return float(1.0 / (1.0 + np.exp(-np.clip(score[0], -30.0, 30.0))))
+def _chances(score: Floats, weights: Weights) -> dict[str, list[float]]:
+    """Return the probability of each label of each head; of a head that says yes or no that of its one label."""
+    highest = np.repeat(np.maximum.reduceat(score, weights.starts), weights.sizes)
+    grown = np.exp(score - highest)
+    shares = (grown / np.repeat(np.add.reduceat(grown, weights.starts), weights.sizes)).tolist()
+    return {
+        head: shares[columns] if columns.stop - columns.start > 1 else [_yes(float(score[columns.start]))]
+        for head, columns in weights.columns.items()
+    }
 
 
-def _said(score: Floats, labels: tuple[str, ...]) -> tuple[str, float]:
+def _yes(score: float) -> float:
+    return 1.0 / (1.0 + exp(-min(max(score, -30.0), 30.0)))
+
+
+def _likeliest(chances: list[float], labels: tuple[str, ...]) -> tuple[str, float]:
     """Return the likeliest label and its probability."""
-    if len(labels) == 1:
-        return labels[0], _likely(score)
-    grown = np.exp(score - score.max())
-    index = int(grown.argmax())
-    return labels[index], float(grown[index] / grown.sum())
-
-
-def _chances(score: Floats, labels: tuple[str, ...]) -> dict[str, float]:
-    """Return the probability of each label of a head."""
-    grown = np.exp(score - score.max())
-    return dict(zip(labels, (grown / grown.sum()).tolist(), strict=True))
+    highest = max(chances)
+    return labels[chances.index(highest)], highest

@@ -6,6 +6,7 @@ import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import lru_cache
 from itertools import accumulate
 from typing import Final
 
@@ -16,9 +17,12 @@ from policies.privacy.rules import Finding, find_all
 from policies.privacy.unicode_fold import Plain, plain
 from policies.topics import is_about
 from schema import MAX_TURN_BYTES, Policy, Screening, Verdict
+from schema.policy import Handling
 
 _PERSONAL: Final = (*identifiers.RULES, *addresses.RULES)
 _ROUNDS: Final = 4
+_REMEMBERED_CHARS: Final = 2_000
+"""Longer texts are screened each time that they come, so that what is remembered of texts stays small."""
 _WORD: Final = re.compile(r"[^\W\d_]{2,}")
 _PLACEHOLDER: Final = re.compile(r"\[[a-z_]{2,12}\]")
 _SENTENCE_END: Final = re.compile(r"[.!?](?=\s)|\n")
@@ -45,10 +49,10 @@ def screen(text: str, policy: Policy, *, blocked_topics: Sequence[str] = (), lab
         return _refused("too_long")
     if is_about(text, blocked_topics, labels):
         return _refused("blocked_topic")
-    kept, reasons, personal, hollow = _settle(text, policy)
+    look = _looked_at if len(text) <= _REMEMBERED_CHARS else _looked_at.__wrapped__
+    kept, reasons, orders, personal, hollow = look(text, policy.personal_identifiers)
     if hollow:
         return _refused(*reasons)
-    orders = tuple(planted.find(text)) or (tuple(planted.find(kept)) if kept != text else ())
     if personal and not orders and policy.personal_identifiers == "drop":
         return _refused(*reasons)
     verdict = Verdict.QUARANTINE if orders else Verdict.REDACT if reasons else Verdict.ALLOW
@@ -59,7 +63,19 @@ def _refused(*reasons: str) -> Screening:
     return Screening(verdict=Verdict.REFUSE, text="", reasons=reasons)
 
 
-def _settle(text: str, policy: Policy) -> tuple[str, tuple[str, ...], bool, bool]:
+@lru_cache(maxsize=256)
+def _looked_at(text: str, identifiers: Handling) -> tuple[str, tuple[str, ...], tuple[str, ...], bool, bool]:
+    """Return what `_settle` does, and by which rules the text orders the assistant about.
+
+    Of the texts of a batch half come a second or third time: what the user said is screened as a message, as what a
+    question may be kept of, and as a source.
+    """
+    kept, reasons, personal, hollow = _settle(text, identifiers)
+    orders = () if hollow else tuple(planted.find(text)) or (tuple(planted.find(kept)) if kept != text else ())
+    return kept, reasons, orders, personal, hollow
+
+
+def _settle(text: str, identifiers: Handling) -> tuple[str, tuple[str, ...], bool, bool]:
     """Return the text with all masked that must be, by which rules, whether personal identifiers are among it, and
     whether nothing worth keeping is left.
 
@@ -70,7 +86,7 @@ def _settle(text: str, policy: Policy) -> tuple[str, tuple[str, ...], bool, bool
     for _ in range(_ROUNDS):
         seen = plain(text)
         hidden = [*find_all(seen.text, secrets.RULES), *seeds.find(seen.text), *tables.find(seen.text)]
-        personal = [] if policy.personal_identifiers == "keep" else find_all(seen.text, _PERSONAL)
+        personal = [] if identifiers == "keep" else find_all(seen.text, _PERSONAL)
         findings = [_as_written(finding, seen) for finding in hidden + _apart_from(hidden, personal)]
         if not findings:
             return text, tuple(reasons), identified, False

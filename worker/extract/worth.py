@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from functools import lru_cache
 from typing import Final
 
 from policies.language.clauses import Mood, Tense, is_of_speaker, main_clauses
@@ -202,16 +201,11 @@ def may_be_news(utterance: Utterance) -> bool:
     return bool(wording.cues & _NEWS) or judgement.change in _CHANGES or judgement.news >= _MAY_BE_NEWS
 
 
-@lru_cache(maxsize=512)
-def _judgement(text: str, parsed: Parsed, before: str) -> Judgement:
-    return judge(text, parsed, before)
-
-
 def judged(utterance: Utterance) -> Judgement:
     """Return what the heads say of an utterance."""
     before = utterance.asked.text if utterance.asked is not None and utterance.number < 2 else ""
     assert utterance.parsed is not None
-    return _judgement(_unannounced(utterance), utterance.part or utterance.parsed, before)
+    return judge(_unannounced(utterance), utterance.part or utterance.parsed, before)
 
 
 def passes_with_the_moment(parsed: Parsed) -> bool:
