@@ -154,7 +154,8 @@ def source_of(turn: Turn, blocked_topics: Sequence[str], names: Iterable[str], p
     """Return the turn as it may be kept for provenance: with everything masked that no memory may hold.
 
     What is masked where one side says it is masked where the other repeats it without saying what it is. The hot
-    path's candidate is not kept: what became of it is a memory. `names` are those of others that are left out.
+    path's candidate is not kept, for what became of it is a memory, nor is what was said before the turn. `names` are
+    those of others that are left out.
     """
     masking = policy.model_copy(update={"personal_identifiers": "mask"}) if _drops(policy) else policy
     others = tuple(names)
@@ -189,7 +190,7 @@ def source_of(turn: Turn, blocked_topics: Sequence[str], names: Iterable[str], p
         )
         for attachment in turn.attachments
     )
-    return turn.model_copy(update={"messages": messages, "attachments": attachments, "candidate": None})
+    return turn.model_copy(update={"messages": messages, "attachments": attachments, "candidate": None, "history": ()})
 
 
 def _drops(policy: Policy) -> bool:

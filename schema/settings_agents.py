@@ -32,6 +32,9 @@ class AgentSettings(BaseSettings):
         description='agents that take no part in something, as JSON: {"weather": {"creator": false, "retriever": '
         "false}}; one that is not named takes part in all",
     )
+    creator_messages: Annotated[int, Field(ge=0, le=100)] = Field(
+        10, description="last messages of a turn's own history by which it is understood; 0: none of them"
+    )
     retriever_every_turns: Annotated[int, Field(ge=1, le=1000)] = Field(
         1, description="before every how many turns of a conversation memories are retrieved in rounds"
     )

@@ -19,6 +19,7 @@ MAX_TURN_BYTES = 64 * 1024
 MAX_WHOLE_TURN_BYTES = 256 * 1024
 """How much a turn may be with all that is not its text."""
 MAX_MESSAGES = 500
+MAX_HISTORY_MESSAGES = 100
 _EARLIEST: Final = datetime(2, 1, 1, tzinfo=UTC)
 _LATEST: Final = datetime(9998, 12, 31, tzinfo=UTC)
 """Between these moments every zone can tell a day, and the days about it."""
@@ -62,6 +63,10 @@ def _within_time(moment: datetime) -> datetime:
     return _EARLIEST if in_utc < _EARLIEST else _LATEST if in_utc > _LATEST else moment
 
 
+def _is_empty(history: tuple[Message, ...]) -> bool:
+    return not history
+
+
 class Message(Value):
     """What one side said."""
 
@@ -96,7 +101,9 @@ class HotPathCandidate(Value):
 class Turn(Value):
     """One exchange, immutable; `turn_id` is its idempotency key.
 
-    `occurred_at` needs a time zone. All text together may be at most `MAX_TURN_BYTES` bytes of UTF-8.
+    `occurred_at` needs a time zone. All text together may be at most `MAX_TURN_BYTES` bytes of UTF-8. `history` is what
+    was said before it in its conversation, oldest first: the turn is understood by it, and nothing of it is kept. It
+    came with version 2; a turn of version 1 has none.
 
     Raises:
         pydantic.ValidationError: a field is missing, unknown, too long, or without a time zone.
@@ -104,7 +111,7 @@ class Turn(Value):
 
     model_config = ConfigDict(extra="forbid")
 
-    schema_version: Literal[1] = 1
+    schema_version: Literal[1, 2] = 1
     turn_id: Identifier
     tenant_id: Identifier
     user_id: Identifier
@@ -117,10 +124,19 @@ class Turn(Value):
     attachments: Annotated[tuple[Attachment, ...], Field(max_length=MAX_ATTACHMENTS)] = ()
     candidate: HotPathCandidate | None = None
     consent: Consent | None = None
+    # Left out where there is none: a worker that knows version 1 alone takes what has no history, and the digest of a
+    # turn is what it was.
+    history: Annotated[tuple[Message, ...], Field(max_length=MAX_HISTORY_MESSAGES, exclude_if=_is_empty)] = ()
+
+    @model_validator(mode="after")
+    def _of_its_version(self) -> Self:
+        if self.history and self.schema_version < 2:
+            raise ValueError("a turn with a history is one of schema_version 2; say so")
+        return self
 
     @model_validator(mode="after")
     def _within_size(self) -> Self:
-        size = sum(len(message.content.encode()) for message in self.messages)
+        size = sum(len(message.content.encode()) for message in (*self.messages, *self.history))
         if size > MAX_TURN_BYTES:
             raise ValueError(
                 f"the turn has {size:,} bytes of text and at most {MAX_TURN_BYTES:,} are taken; "
@@ -130,7 +146,7 @@ class Turn(Value):
             len(attachment.uri) + len(attachment.media_type) + len(attachment.title or "")
             for attachment in self.attachments
         )
-        names = sum(len(message.name or "") for message in self.messages)
+        names = sum(len(message.name or "") for message in (*self.messages, *self.history))
         if size + 4 * (pointers + names) > MAX_WHOLE_TURN_BYTES:
             raise ValueError(
                 f"attachments and names are too long: with its text a turn may have {MAX_WHOLE_TURN_BYTES:,} bytes"

@@ -58,6 +58,63 @@ def context_of(subject: Subject, turns: Sequence[Turn], context: WorkerContext, 
     )
 
 
+def with_histories(turns: Sequence[Turn], context: Context, worker: WorkerContext) -> Context:
+    """Return the context with what turns say themselves of what was said before them: in their conversations it stands
+    for what earlier batches left. It is screened as that is; of a message that may not be kept nothing is shown."""
+    first: dict[str, Turn] = {}
+    for turn in turns:
+        first.setdefault(turn.conversation_id, turn)
+    most = worker.settings.creator_messages
+    before = {
+        conversation: turn.model_copy(update={"messages": turn.history[-most:], "history": ()})
+        for conversation, turn in first.items()
+        if turn.history and most
+    }
+    if not before:
+        return context
+    blocked = context.preferences.blocked_topics
+    questions = {conversation: _asked_in(history, blocked, worker.policy) for conversation, history in before.items()}
+    told = (_told_before(history, blocked, worker.policy) for history in before.values())
+    return context.model_copy(
+        update={
+            "questions": {
+                conversation: question
+                for conversation, question in {**context.questions, **questions}.items()
+                if question is not None
+            },
+            "recent": (
+                *(recent_turn for recent_turn in context.recent if recent_turn.conversation_id not in before),
+                *(recent_turn for recent_turn in told if recent_turn.lines),
+            ),
+        }
+    )
+
+
+def _asked_in(history: Turn, blocked_topics: Sequence[str], policy: Policy) -> Question | None:
+    question = _secret_left_open(history) or question_of(_last_words(history))
+    if question is None or len(question) > MAX_QUESTION_CHARS or not _may_keep(question, blocked_topics, policy):
+        return None
+    return Question(conversation_id=history.conversation_id, text=question, turn_id=history.turn_id)
+
+
+def _told_before(history: Turn, blocked_topics: Sequence[str], policy: Policy) -> RecentTurn:
+    lines = tuple(
+        (message.role, " ".join(message.content.split())[:_MAX_RECENT_CHARS])
+        for message in history.messages
+        if message.role in ("user", "assistant")
+        and message.content.strip()
+        and _may_keep(message.content, blocked_topics, policy)
+    )
+    return RecentTurn.model_validate(
+        {
+            "conversation_id": history.conversation_id,
+            "turn_id": history.turn_id,
+            "said_at": history.occurred_at,
+            "lines": lines,
+        }
+    )
+
+
 def admitted(
     turns: Sequence[Turn], context: Context, settings: AgentSettings, *, for_model: bool
 ) -> list[AdmittedTurn]:

@@ -45,6 +45,7 @@ from worker.conversation import (
     questions_after,
     recent_after,
     topics_after,
+    with_histories,
     with_known,
     without_answered_secrets,
 )
@@ -72,6 +73,7 @@ class Decided:
     received: list[ReceivedTurn]
     turns: list[AdmittedTurn]
     conversation: Context
+    """What earlier batches left, without what the turns themselves say of what was before them."""
     preferences: SpokenPreferences
     extraction: Extraction | None
     """None where admission skipped every turn."""
@@ -134,7 +136,8 @@ def decide(fresh: Sequence[ReceivedTurn], subject: Subject, context: WorkerConte
     asks_model = isinstance(context.extractor, ModelExtractor)
     with stage("admit"):
         original = [arrived.turn for arrived in fresh]
-        conversation = context_of(subject, original, context, now)
+        kept_context = context_of(subject, original, context, now)
+        conversation = with_histories(original, kept_context, context)
         masked = without_answered_secrets(original, conversation)
         fresh = [replace(arrived, turn=turn) for arrived, turn in zip(fresh, masked, strict=True)]
         turns = admitted(masked, conversation, context.settings, for_model=asks_model)
@@ -168,7 +171,7 @@ def decide(fresh: Sequence[ReceivedTurn], subject: Subject, context: WorkerConte
                 for resolution in resolutions:
                     if resolution.memory_id is not None:
                         became.setdefault(resolution.turn_id, []).append(resolution.memory_id)
-    return Decided(list(fresh), turns, conversation, preferences, extraction, items, effective, became, topics, draft)
+    return Decided(list(fresh), turns, kept_context, preferences, extraction, items, effective, became, topics, draft)
 
 
 def _fresh(

@@ -149,6 +149,7 @@ export interface TurnIn {
   attachments?: Attachment[];
   candidate?: HotPathCandidate | null;
   consent?: "granted" | "withdrawn" | null;
+  history?: Message[];
 }
 
 /** What became of a turn: whatever `accepted` says, it will be processed, once. */

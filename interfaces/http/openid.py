@@ -5,7 +5,7 @@ from __future__ import annotations
 import base64
 import hashlib
 import secrets
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Any, Final
 from urllib.parse import quote_plus, urlencode
 
@@ -27,7 +27,7 @@ class SignInRefused(Refused):
 
 @dataclass(frozen=True)
 class Attempt:
-    """What stays with us while somebody is at the provider: what its answer must come with."""
+    """What stays with a browser while its user is at the provider: what the answer must come with."""
 
     state: str
     nonce: str
@@ -37,6 +37,17 @@ class Attempt:
     def new(cls) -> Attempt:
         """Return one that nobody can guess."""
         return cls(secrets.token_urlsafe(32), secrets.token_urlsafe(32), secrets.token_urlsafe(48))
+
+    @classmethod
+    def of_cookie(cls, value: str) -> Attempt | None:
+        """Return the one that a browser kept as `cookie`; None where that is none."""
+        kept = value.split(".")
+        return cls(*kept) if len(kept) == len(fields(cls)) else None
+
+    @property
+    def cookie(self) -> str:
+        """What a browser keeps of it. Its own letters have no dots."""
+        return ".".join((self.state, self.nonce, self.verifier))
 
     @property
     def challenge(self) -> str:

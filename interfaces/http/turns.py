@@ -45,6 +45,9 @@ class TurnIn(BaseModel):
     attachments: list[Attachment] = []
     candidate: HotPathCandidate | None = None
     consent: Consent | None = None
+    history: list[Message] = Field(
+        [], description="what was said before it, oldest first: the turn is understood by it, and nothing of it is kept"
+    )
 
 
 class TurnOut(BaseModel):
@@ -73,6 +76,7 @@ async def put_turn(
     accepted = await service.producer.enqueue_async(
         {
             **fields,
+            "schema_version": 2 if turn.history else 1,
             "turn_id": turn_id,
             "tenant_id": asker.tenant_id,
             "user_id": subject_of(asker, turn.user_id).subject_id,

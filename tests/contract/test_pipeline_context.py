@@ -51,6 +51,34 @@ def test_a_question_is_answered_in_a_later_batch(
     assert worker.rows("questions", subject(anna)) == []
 
 
+def history(*said: tuple[str, str]) -> dict[str, Any]:
+    return {"schema_version": 2, "history": [{"role": role, "content": content} for role, content in said]}
+
+
+def test_a_question_in_a_turns_history_is_answered_and_nothing_of_the_history_is_kept(
+    worker: Worker, anna: str
+) -> None:
+    before = history(("user", "I live in Lisbon."), ("assistant", "How nice! Do you have any pets?"))
+    tell(worker, exchange(anna, 0, ("user", "Yes, two cats."), ("assistant", "Nice."), **before))
+    memory = only(worker.known(subject(anna)))
+    assert "cats" in memory.summary
+    assert memory.source_turn_ids == (f"{anna}-0",)
+    assert "Lisbon" not in worker.everywhere(subject(anna))
+
+
+def test_a_history_stands_for_what_earlier_turns_left(worker: Worker, anna: str) -> None:
+    tell(worker, exchange(anna, 0, ("user", "Hello!"), ("assistant", "Do you drink alcohol?")))
+    since = history(("assistant", "Do you drink alcohol?"), ("user", "Later."), ("assistant", "All right."))
+    tell(worker, exchange(anna, 1, ("user", "No."), ("assistant", "Fine."), **since))
+    assert summaries(worker, anna) == []
+
+
+def test_a_secret_that_a_history_asks_for_is_kept_nowhere(worker: Worker, anna: str) -> None:
+    asked = history(("assistant", "What is your password?"))
+    tell(worker, exchange(anna, 0, ("user", "tulip-Harbor-93. And I live in Lisbon."), **asked))
+    assert "tulip-Harbor" not in worker.everywhere(subject(anna))
+
+
 def test_a_question_of_another_conversation_is_not_answered(worker: Worker, anna: str) -> None:
     tell(worker, exchange(anna, 0, ("user", "Hello!"), ("assistant", "Do you drink alcohol?")))
     tell(worker, exchange(anna, 1, ("user", "No."), ("assistant", "Fine."), conversation_id="another"))

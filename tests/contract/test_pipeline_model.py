@@ -151,6 +151,17 @@ def test_the_last_two_turns_of_a_conversation_are_shown_and_go_with_a_wish_to_fo
     assert worker.rows("recent_turns", subject(anna)) == []
 
 
+def test_a_model_is_shown_the_last_messages_of_a_turns_history_without_secrets(worker: Worker, anna: str) -> None:
+    asked, provider = asking(worker, answer())
+    said = ["I flew a kite.", "My password is tulip-Harbor-93.", *(f"I saw {number} swans." for number in range(2, 11))]
+    before = [{"role": "user", "content": text} for text in said]
+    asked.hear(anna, "I think I'll go there in April.", schema_version=2, history=before)
+    shown = provider.prompts[-1].partition("Before T1")[2]
+    assert all(f"I saw {number} swans." in shown for number in range(2, 11))
+    assert "kite" not in shown
+    assert "tulip" not in provider.prompts[-1]
+
+
 @pytest.mark.parametrize(
     "text", ["I live in Lisbon. My password is tulip-Harbor-93.", "Off the record: I may leave Lisbon."]
 )

@@ -11,10 +11,12 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 from typing import Any
 from urllib.parse import quote_plus, urlencode
 
 import jwt
+import pytest
 import uvicorn
 from cryptography.hazmat.primitives.asymmetric import rsa
 from starlette.applications import Starlette
@@ -23,6 +25,7 @@ from starlette.responses import JSONResponse, RedirectResponse, Response
 from starlette.routing import Route
 
 from tests.conftest import free_port
+from tests.e2e.service import Served, served, settings_in
 
 
 class OpenIdProvider:
@@ -85,10 +88,10 @@ class OpenIdProvider:
 
 
 @contextmanager
-def openid_provider(client_id: str, client_secret: str) -> Iterator[OpenIdProvider]:
-    """Serve a provider until the block ends."""
+def openid_provider(client_id: str, client_secret: str, host: str = "127.0.0.1") -> Iterator[OpenIdProvider]:
+    """Serve a provider until the block ends, by the name of `host`: a browser takes other names for other sites."""
     port = free_port()
-    provider = OpenIdProvider(f"http://127.0.0.1:{port}", client_id, client_secret)
+    provider = OpenIdProvider(f"http://{host}:{port}", client_id, client_secret)
     config = uvicorn.Config(provider.app(), host="127.0.0.1", port=port, log_level="warning", access_log=False)
     server = uvicorn.Server(config)
     thread = threading.Thread(target=server.run, name="provider")
@@ -102,3 +105,22 @@ def openid_provider(client_id: str, client_secret: str) -> Iterator[OpenIdProvid
     finally:
         server.should_exit = True
         thread.join()
+
+
+@contextmanager
+def served_behind(provider: OpenIdProvider, folder: Path, broker_url: str) -> Iterator[Served]:
+    """Serve pages until the block ends to whose owners a provider signs in, in the tenant "acme"."""
+    changes = {
+        "AFTERTURN_OIDC_ISSUER": provider.url,
+        "AFTERTURN_OIDC_AUDIENCE": "afterturn",
+        "AFTERTURN_OIDC_TENANT": "acme",
+        "AFTERTURN_OIDC_CLIENT_ID": provider.client_id,
+        "AFTERTURN_OIDC_CLIENT_SECRET": provider.client_secret,
+    }
+    with pytest.MonkeyPatch.context() as patch:
+        for name, value in changes.items():
+            patch.setenv(name, value)
+        settings = settings_in(folder, broker_url)
+    with served(settings) as running:
+        provider.redirect_uris = {f"{running.url}/me/signed-in"}
+        yield running

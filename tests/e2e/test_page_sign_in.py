@@ -10,8 +10,9 @@ from urllib.parse import parse_qs, urlsplit
 
 import httpx
 import pytest
+from redis import Redis
 
-from tests.e2e.openid_provider import OpenIdProvider, openid_provider
+from tests.e2e.openid_provider import OpenIdProvider, openid_provider, served_behind
 from tests.e2e.service import Served, served, settings_in
 
 CLIENT, SECRET = "afterturn-pages", "a secret of the client: é%"
@@ -25,19 +26,7 @@ def provider() -> Iterator[OpenIdProvider]:
 
 @pytest.fixture(scope="module")
 def service(broker_url: str, provider: OpenIdProvider, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
-    changes: dict[str, Any] = {
-        "AFTERTURN_OIDC_ISSUER": provider.url,
-        "AFTERTURN_OIDC_AUDIENCE": "afterturn",
-        "AFTERTURN_OIDC_TENANT": "acme",
-        "AFTERTURN_OIDC_CLIENT_ID": CLIENT,
-        "AFTERTURN_OIDC_CLIENT_SECRET": SECRET,
-    }
-    with pytest.MonkeyPatch.context() as patch:
-        for name, value in changes.items():
-            patch.setenv(name, value)
-        settings = settings_in(tmp_path_factory.mktemp("signing-in"), broker_url)
-    with served(settings) as running:
-        provider.redirect_uris = {f"{running.url}/me/signed-in"}
+    with served_behind(provider, tmp_path_factory.mktemp("signing-in"), broker_url) as running:
         yield running
 
 
@@ -103,6 +92,24 @@ def test_an_answer_opens_only_the_browser_that_asked_and_only_once(service: Serv
         asking.cookies.delete("afterturn_session")
         assert asking.get(back).status_code == 401
         assert not is_open(asking)
+
+
+@pytest.mark.parametrize("cookie", ["", "a.b", "a.b.c.d", "state.nonce.verifier"])
+def test_a_cookie_that_this_service_did_not_give_opens_nothing(service: Served, cookie: str) -> None:
+    with browser(service) as me:
+        back = way_back(me)
+        me.cookies.clear()
+        me.cookies.set("afterturn_sign_in", cookie, path="/me/signed-in")
+        assert me.get(back).status_code == 401
+        assert not is_open(me)
+
+
+def test_whoever_only_knocks_leaves_nothing_behind(service: Served, broker_url: str) -> None:
+    with Redis.from_url(broker_url) as redis, browser(service) as me:
+        before = set(redis.scan_iter())
+        for _ in range(5):
+            me.get("/me/sign-in", follow_redirects=False)
+        assert set(redis.scan_iter()) <= before
 
 
 @pytest.mark.parametrize(

@@ -38,6 +38,9 @@ def turn(**fields: Any) -> Turn:
     return Turn.model_validate(a_turn("anna", 1, "I live in Lisbon.") | fields)
 
 
+HISTORY: dict[str, Any] = {"history": [{"role": "user", "content": "Hello!"}]}
+
+
 def said(text: str) -> dict[str, Any]:
     return {"messages": [{"role": "user", "content": text}]}
 
@@ -49,7 +52,12 @@ def said(text: str) -> dict[str, Any]:
     ("why", "fields"),
     [
         ("a field that nobody knows", {"colour": "red"}),
-        ("a version that nobody knows", {"schema_version": 2}),
+        ("a version that nobody knows", {"schema_version": 3}),
+        ("a history in a turn of version 1", {"history": [{"role": "user", "content": "Hello!"}]}),
+        (
+            "a history beyond the text that a turn may have",
+            {"schema_version": 2, "history": [{"role": "user", "content": "x" * MAX_TURN_BYTES}]},
+        ),
         ("no time zone", {"occurred_at": "2026-11-02T08:00:00"}),
         ("no message", {"messages": []}),
         ("a role that nobody has", {"messages": [{"role": "robot", "content": "hi"}]}),
@@ -106,6 +114,14 @@ def test_the_same_turn_is_the_same_bytes_however_it_was_built() -> None:
     built.append(Turn.model_validate_json(built[0].canonical_json()))
     assert {one.canonical_json() for one in built} == {Turn.model_validate(fields).canonical_json()}
     assert len({one.digest() for one in built}) == 1
+
+
+def test_a_turn_without_a_history_is_written_as_it_was_before_there_were_any() -> None:
+    before = {**a_turn("anna", 1, "I live in Lisbon."), "source": "chat", "attachments": []}
+    assert json.loads(turn().canonical_json()) == {**before, "occurred_at": "2026-11-02T08:01:00Z"}
+    assert Turn.model_validate_json(turn(schema_version=2, **HISTORY).canonical_json()) == turn(
+        schema_version=2, **HISTORY
+    )
 
 
 @given(texts, texts)

@@ -42,13 +42,15 @@ def turn_of(
     attachments: Sequence[Mapping[str, str]] = (),
     candidate: Mapping[str, str] | None = None,
     consent: Literal["granted", "withdrawn"] | None = None,
+    history: Sequence[Mapping[str, str]] = (),
 ) -> Written:
     """Accept a turn, to be remembered: it is on this machine's disk when this returns, within 50 ms, and is sent from
     there in the order of its user's turns, however long the service is away.
 
     `messages` are `{"role": ..., "content": ..., "name"?: ...}`. `user_id` is whose memory it is; None for the user
     that the key is bound to. `turn_id` makes it harmless to enqueue the same turn twice: give the id of the stored
-    message, and `occurred_at` (unset: now) with it where another machine may enqueue it again.
+    message, and `occurred_at` (unset: now) with it where another machine may enqueue it again. `history` is what was
+    said before it, oldest first: the turn is understood by it, and nothing of it is kept.
 
     Raises:
         InvalidTurn: a field is missing or wrong.
@@ -66,6 +68,7 @@ def turn_of(
         "attachments": [dict(attachment) for attachment in attachments] or None,
         "candidate": None if candidate is None else dict(candidate),
         "consent": consent,
+        "history": [dict(message) for message in history] or None,
     }
     said = {name: value for name, value in said.items() if value is not None}
     _check(said, occurred_at)

@@ -16,7 +16,6 @@ from typing import Any, Final
 
 from redis import Redis
 
-from interfaces.http.openid import Attempt
 from policies.access import in_force
 from schema import Capability, Principal
 from schema.settings import Settings
@@ -94,17 +93,6 @@ def start_session(tenant_id: str, user_id: str, redis: Redis) -> str:
 def end_sessions(tenant_id: str, user_id: str, redis: Redis) -> None:
     """Close all sessions of a user for good, and the links to their pages that nobody followed yet."""
     redis.set(_mark(tenant_id, user_id), _microseconds(redis), ex=SESSION_SECONDS + LINK_SECONDS)
-
-
-def begin_attempt(attempt: Attempt, seconds: int, redis: Redis) -> None:
-    """Keep what somebody's way back from an OpenID provider must come with, for some seconds."""
-    redis.set(_key("sign-in", attempt.state), json.dumps([attempt.nonce, attempt.verifier]), ex=seconds)
-
-
-def take_attempt(state: str, redis: Redis) -> Attempt | None:
-    """Return what somebody took to an OpenID provider, once; None where nobody did with this state."""
-    stored: Any = redis.getdel(_key("sign-in", state))
-    return None if stored is None else Attempt(state, *json.loads(stored))
 
 
 def open_staff_session(link_secret: str, redis: Redis) -> str | None:
