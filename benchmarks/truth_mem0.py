@@ -2,8 +2,8 @@
 
     python -m benchmarks.truth_mem0 JOB.json
 
-The model and the embedder are put in the place of its own, so that no call leaves the process. Its vectors are in its
-embedded Qdrant, on disk. A call that raises is tried again, as a careful caller would.
+The model and the embedder are put in the place of its own, so that no call leaves the machine. Its vectors are in
+Postgres with pgvector, with a connection for each thread. A call that raises is tried again, as a careful caller would.
 """
 
 from __future__ import annotations
@@ -48,13 +48,13 @@ class _Model:
         return self._oracle.answer(len(prompt), answer_to_mem0(messages[-1]["content"]))
 
 
-def _open(folder: Path, oracle: Oracle) -> Any:
+def _open(folder: Path, database: str, threads: int, oracle: Oracle) -> Any:
     os.environ |= {"MEM0_TELEMETRY": "False", "MEM0_DIR": str(folder)}
     import mem0  # not of our environment
 
-    store = {"path": str(folder / "qdrant"), "on_disk": True, "embedding_model_dims": DIMENSIONS}
+    store = {"connection_string": database, "maxconn": threads, "embedding_model_dims": DIMENSIONS}
     config = {
-        "vector_store": {"provider": "qdrant", "config": store},
+        "vector_store": {"provider": "pgvector", "config": store},
         "llm": {"provider": "openai", "config": {"api_key": "none"}},
         "embedder": {"provider": "openai", "config": {"api_key": "none", "embedding_dims": DIMENSIONS}},
         "history_db_path": str(folder / "history.db"),
@@ -82,7 +82,8 @@ def main() -> None:
     job = json.loads(Path(sys.argv[1]).read_text())
     folder = Path(job["folder"])
     logging.disable(logging.CRITICAL)
-    memory = _open(folder, Oracle(job["seconds"], job["faulty"], folder / "calls.log"))
+    oracle = Oracle(job["seconds"], job["faulty"], folder / "calls.log")
+    memory = _open(folder, job["database"], job["in_flight"], oracle)
     memory.embedding_model.embed("warm")
     started, before = time.monotonic(), time.process_time()
     with ThreadPoolExecutor(job["in_flight"]) as threads:
@@ -93,8 +94,14 @@ def main() -> None:
         user: [row["memory"] for row in memory.get_all(filters={"user_id": user}, top_k=10_000)["results"]]
         for user in job["users"]
     }
-    lags, raised = [lag for lag, _ in ended], sum(times for _, times in ended)
-    result = {"rows": rows, "seconds": seconds, "cpu": cpu, "lags": lags, "raised": raised}
+    result = {
+        "rows": rows,
+        "seconds": seconds,
+        "cpu": cpu,
+        "lags": [lag for lag, _ in ended],
+        "raised": sum(times for _, times in ended),
+        "lost": sum(times == _ATTEMPTS for _, times in ended),
+    }
     Path(job["result"]).write_text(json.dumps(result))
 
 

@@ -181,6 +181,8 @@ def _erase_again(line: ErasureLine, context: MemoryContext, by: str) -> bool:
         if there:
             erase_memories(subject, [line.memory_id], context, by=by, reason=_REASON, now=now)
         return there
+    if line.item_id is not None:
+        return context.catalog.items.delete_again(subject, line.item_id, line.at, now)
     if line.document_id is not None:
         document = context.catalog.documents.heads(subject, [line.document_id]).get(line.document_id)
         # One that was put under the id of a deleted one stays.

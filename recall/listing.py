@@ -15,7 +15,7 @@ from schema import AuditEntry, Memory, Principal, Subject, Turn
 from stores.open import Stores
 
 _READ: Final = 200
-"""Memories that are read at a time, of which those that may not be told or are not wanted are left out."""
+"""Memories that are read at a time at most, of which those that may not be told or are not wanted are left out."""
 
 
 @dataclass(frozen=True)
@@ -58,6 +58,10 @@ def list_memories(
     before = None if cursor is None else decode_cursor(cursor)
     wanted = words.casefold().split()
     matching: list[Memory] = []
+    # Nearly always all that are read may be told: no more than the page needs. By words and days the catalog gives more
+    # than is meant, and to look for a second time costs more than the rows (measured at 10,000: 25 ms each look).
+    is_exact = not wanted and filters.since is None and filters.until is None
+    at_once = min(limit + 1, _READ) if is_exact else _READ
     while len(matching) <= limit:
         read = stores.catalog.pages.of(
             subject,
@@ -67,7 +71,7 @@ def list_memories(
             since=filters.since,
             until=filters.until,
             before=before,
-            limit=_READ,
+            limit=at_once,
         )
         matching += [
             memory
@@ -76,9 +80,9 @@ def list_memories(
             and filters.let_through(memory)
             and all(word in memory.summary.casefold() for word in wanted)
         ]
-        if len(read) < _READ:
+        if len(read) < at_once:
             break
-        before = (read[-1].created_at, read[-1].id)
+        before, at_once = (read[-1].created_at, read[-1].id), _READ
     page = matching[:limit]
     return Page(page, encode_cursor(page[-1]) if len(matching) > limit else None)
 

@@ -69,7 +69,8 @@ class WaitingMessage(Value):
 
 
 class ErasureLine(Value):
-    """That something was erased, without a word of it: what a tombstone says, a single memory, or a document."""
+    """That something was erased, without a word of it: what a tombstone says, a single memory, a document, or an
+    item of the store."""
 
     tenant_id: Identifier
     subject_id: Identifier
@@ -77,4 +78,5 @@ class ErasureLine(Value):
     key: str = ""
     memory_id: uuid.UUID | None = None
     document_id: str | None = None
+    item_id: uuid.UUID | None = None
     at: datetime

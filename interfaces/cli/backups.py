@@ -109,6 +109,11 @@ def restore_backup(
             "its erasures.jsonl; otherwise erase again what people asked for since.",
             soft_wrap=True,
         )
+    errors.print(
+        "Keys, members and preferences are as they were then: what was revoked since is valid again. Look at "
+        "`afterturn keys list` and `afterturn members` before the service starts.",
+        soft_wrap=True,
+    )
 
 
 def _spooled(settings: Settings) -> Iterator[WaitingTurn]:

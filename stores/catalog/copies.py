@@ -17,6 +17,7 @@ from schema import AuditAction, Scope
 from schema.backup import CatalogKind, ErasureLine
 from schema.errors import BackupRefused
 from stores.catalog.engine import BUSY_SECONDS
+from stores.catalog.item_tables import deleted_items
 from stores.postgres import is_postgres
 
 _NAMES = {CatalogKind.SQLITE: "catalog.sqlite3", CatalogKind.POSTGRES: "catalog.dump"}
@@ -80,8 +81,8 @@ def put_catalog(source: Path, engine: Engine) -> None:
 
 
 def erasures_in(engine: Engine) -> Iterator[ErasureLine]:
-    """Yield what was erased, as far as the catalog knows: tombstones, and single memories and documents by the
-    audit."""
+    """Yield what was erased, as far as the catalog knows: tombstones, single memories and documents by the audit, and
+    items of the store."""
     stones, audit = tables.tombstones, tables.audit
     single = select(audit.c.tenant_id, audit.c.subject_id, audit.c.memory_id, audit.c.document_id, audit.c.at).where(
         ((audit.c.action == AuditAction.DELETED) & audit.c.memory_id.is_not(None))
@@ -100,6 +101,8 @@ def erasures_in(engine: Engine) -> Iterator[ErasureLine]:
                 document_id=row.document_id,
                 at=row.at,
             )
+        for row in connection.execute(select(deleted_items)):
+            yield ErasureLine(tenant_id=row.tenant_id, subject_id=row.subject_id, item_id=row.id, at=row.at)
 
 
 def _copy_sqlite(source: Path, target: Path) -> None:

@@ -1,4 +1,4 @@
-"""The table of the store's items."""
+"""The tables of the store's items, and of those that were deleted."""
 
 from __future__ import annotations
 
@@ -26,4 +26,15 @@ items = Table(
     Column("embedding_model", String(200)),
     Index(None, "tenant_id", "subject_id", "updated_at"),
     Index(None, "expires_at"),
+)
+
+# That an item was deleted, without its name or a word of it: a backup that was made before has it still.
+deleted_items = Table(
+    "deleted_items",
+    metadata,
+    Column("id", Uuid, primary_key=True),
+    Column("tenant_id", String(200), nullable=False),
+    Column("subject_id", String(200), nullable=False),
+    Column("at", UtcTime, nullable=False),
+    Index(None, "tenant_id", "subject_id"),
 )

@@ -15,6 +15,7 @@ from sqlalchemy import Connection, Engine, and_, bindparam, delete, func, or_, s
 import stores.catalog.tables as tables
 from schema import Subject
 from schema.item import Item, Namespace, Put, item_id
+from stores.catalog.item_tables import deleted_items as _deleted
 from stores.catalog.item_tables import items as _items
 from stores.catalog.statements import insert_new, of_subject, upsert
 from stores.catalog.writers import Writers
@@ -89,7 +90,8 @@ class ItemStore:
     def write(
         self, subject: Subject, puts: Sequence[Put], embedded: Mapping[uuid.UUID, Embedded], now: datetime
     ) -> None:
-        """Keep and delete items, all in one transaction. One that was there keeps when it was made."""
+        """Keep and delete items, all in one transaction. One that was there keeps when it was made; of one that goes,
+        its id and the moment stay, for a restore of a backup that has it."""
         gone = [item_id(subject, put.namespace, put.key) for put in puts if put.value is None]
         rows = (_row(subject, put, embedded, now) for put in puts if put.value is not None)
         kept = sorted(rows, key=lambda row: row["id"])
@@ -102,7 +104,7 @@ class ItemStore:
             # for them here reads every row of the subject.
             connection.execute(delete(_items).where(are_meant, _items.c.expires_at <= now))
             if gone:
-                connection.execute(delete(_items).where(of_subject(_items, subject), _items.c.id.in_(gone)))
+                _delete(connection, subject, _items.c.id.in_(gone), now)
             if kept:
                 _know(connection, subject, now)
                 statement = upsert(connection.dialect.name, _items)
@@ -152,6 +154,14 @@ class ItemStore:
             lambda connection: connection.execute(delete(_items).where(_items.c.expires_at <= now)).rowcount
         )
 
+    def delete_again(self, subject: Subject, id_: uuid.UUID, before: datetime, now: datetime) -> bool:
+        """Delete an item unless it was written after `before`, and answer whether it was there."""
+        is_meant = and_(_items.c.id == id_, _items.c.updated_at <= before)
+        was_there = self._writers.write(lambda connection: _delete(connection, subject, is_meant, now)) > 0
+        if was_there:
+            self._writers.leave_no_trace()
+        return was_there
+
     def import_new(self, subject: Subject, items: Sequence[Item], now: datetime) -> int:
         """Write items as they were exported, those left out that are there, and answer how many were new."""
         rows = [
@@ -169,6 +179,20 @@ class ItemStore:
 
 def _there(subject: Subject, now: datetime) -> Any:
     return and_(of_subject(_items, subject), or_(_items.c.expires_at.is_(None), _items.c.expires_at > now))
+
+
+def _delete(connection: Connection, subject: Subject, are_meant: Any, now: datetime) -> int:
+    """Delete items of a subject, note that they are gone, and answer how many were there."""
+    condition = and_(of_subject(_items, subject), are_meant)
+    there = (
+        connection.execute(select(_items.c.id).where(condition).order_by(_items.c.id).with_for_update()).scalars().all()
+    )
+    if there:
+        connection.execute(delete(_items).where(of_subject(_items, subject), _items.c.id.in_(there)))
+        statement = upsert(connection.dialect.name, _deleted)
+        moved = statement.on_conflict_do_update(index_elements=["id"], set_={"at": statement.excluded.at})
+        connection.execute(moved, [{"id": id_, **subject.model_dump(), "at": now} for id_ in there])
+    return len(there)
 
 
 def _know(connection: Connection, subject: Subject, now: datetime) -> None:

@@ -19,11 +19,13 @@ from memory.documents.delete import delete_document
 from memory.documents.put import put_document
 from memory.erasure.memories import erase_memory
 from memory.erasure.subjects import erase_subject
+from memory.items import write_items
 from memory.publish import publish
 from memory.restore import Restored, put_catalog_back, put_rest_back, read_manifest, refuse_what_is_there
 from schema import Document, Subject
 from schema.backup import Manifest, WaitingTurn
 from schema.errors import BackupRefused
+from schema.item import Put
 from schema.settings import Settings
 from stores.catalog.engine import create_catalog_engine
 from stores.catalog.revisions import migrate
@@ -179,6 +181,36 @@ def test_what_was_erased_since_is_erased_again(here: MemoryContext, places: Plac
         assert count_waiting_messages(there.redis) == 1
         assert [letter.turn["user_id"] for letter in read_dead_letters(there.redis)] == [ANNA.subject_id]
     assert (restored.erased, restored.left_out) == (3, 4)
+
+
+def test_items_that_were_deleted_since_are_deleted_again_and_those_put_since_stay(
+    here: MemoryContext, places: Places, tmp_path: Path
+) -> None:
+    def keep(key: str, value: dict[str, Any] | None, context: MemoryContext = here) -> None:
+        write_items(None, ANNA, [Put(("notes",), key, value)], context, now=datetime.now(UTC))
+
+    def kept(context: MemoryContext) -> dict[str, Any]:
+        items = context.catalog.items.under(ANNA, (), datetime.now(UTC))
+        return {found.item.key: found.item.value for found in items}
+
+    for key in ("goes", "stays", "again"):
+        keep(key, {"said": "before"})
+    back_up(here, tmp_path / "earlier")
+    for key in ("goes", "again", "was never there"):
+        keep(key, None)
+    keep("again", {"said": "after"})
+    back_up(here, tmp_path / "later")
+    lines = (tmp_path / "later" / ERASURES).read_text().splitlines()
+    assert len(lines) == 2, "what was there and went"
+    assert not [line for line in lines if "goes" in line or "notes" in line]
+    put_back(tmp_path / "earlier", places.there)
+    with closing(open_memory(places.there)) as there:
+        restored = restore(tmp_path / "earlier", there, tmp_path / "later" / ERASURES)
+        # What "again" said before was deleted as well, and what it said after is in the later backup alone.
+        assert kept(there) == {"stays": {"said": "before"}}
+        back_up(there, tmp_path / "of the restored")
+    assert restored.erased == 2
+    assert len((tmp_path / "of the restored" / ERASURES).read_text().splitlines()) == 2
 
 
 def test_nothing_is_restored_over_what_is_there(here: MemoryContext, places: Places, tmp_path: Path) -> None:

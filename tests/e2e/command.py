@@ -72,13 +72,14 @@ class Home:
         )
         return Said(done.returncode, done.stdout, done.stderr)
 
-    def say(self, *arguments: str, **more: str) -> Said:
-        """Run a command to its end in this process: the same entry, without a second or two to import it all."""
+    def say(self, *arguments: str, answer: str = "", **more: str) -> Said:
+        """Run a command to its end in this process: the same entry, without a second or two to import it all. What it
+        asks is given the `answer`."""
         out, err = io.StringIO(), io.StringIO()
         with (
             patch.dict(os.environ, self.environment(**more), clear=True),
             patch.object(sys, "argv", ["afterturn", *arguments]),
-            patch.object(sys, "stdin", io.StringIO()),
+            patch.object(sys, "stdin", io.StringIO(answer)),
             patch.object(console, "_width", 160),
             patch.object(errors, "_width", 160),
             redirect_stdout(out),
@@ -149,11 +150,11 @@ def _exit_code(end: SystemExit) -> int:
     return end.code if isinstance(end.code, int) else int(end.code is not None)
 
 
-def wait_until(condition: Callable[[], bool], what: str) -> None:
+def wait_until(condition: Callable[[], bool], what: str, seconds: float = WAIT_SECONDS) -> None:
     """Wait for a condition, not for a time; fail with what was waited for."""
-    deadline = time.monotonic() + WAIT_SECONDS
+    deadline = time.monotonic() + seconds
     while not condition():
-        assert time.monotonic() < deadline, f"not within {WAIT_SECONDS:.0f} s: {what}"
+        assert time.monotonic() < deadline, f"not within {seconds:.0f} s: {what}"
         time.sleep(0.05)
 
 

@@ -101,7 +101,8 @@ class Fleet:
         return process
 
     def revive_beats(self) -> None:
-        """Start beats that have ended by themselves again, as a supervisor does: a beat does not outlive an outage."""
+        """Start beats that have ended by themselves again, as a supervisor does: a beat does not outlive an
+        outage, nor the loss of its lead to another while it was held up."""
         for beat in [beat for beat in self.beats if (beat.poll() or 0) > 0]:
             self.beats.remove(beat)
             self.start("beat")
@@ -166,7 +167,12 @@ class Fleet:
     def wait_for_more(self, turns: int) -> None:
         """Wait until so many more turns are processed than are by now, or all that are said and fed."""
         enough = min(self.processed() + turns, len(self.said) + self._to_feed)
-        wait_until(lambda: self.processed() >= enough, f"{turns} more turns are processed")
+
+        def are_processed() -> bool:
+            self.revive_beats()
+            return self.processed() >= enough
+
+        wait_until(are_processed, f"{turns} more turns are processed")
 
     def is_idle(self) -> bool:
         """Whether no turn lies in the producer's spool, no subject has pending turns, no memory waits for the index and

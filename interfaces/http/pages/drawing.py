@@ -21,9 +21,9 @@ _CHAR: Final = 8
 """Pixels that a letter takes, about."""
 _BACK: Final = 7
 _COLUMNS: Final = 3
-_BAR_WIDTH: Final = 620
 _BAR_ROW: Final = 48
-_LEAST_BAR: Final = 6.0
+_LEAST_BAR: Final = 1.0
+"""Percent of the whole width that the shortest bar takes, so that it is seen."""
 
 
 @dataclass(frozen=True)
@@ -50,7 +50,7 @@ class Drawing:
 
 @dataclass(frozen=True)
 class Bar:
-    """What a fact was for a while, as a bar."""
+    """What a fact was for a while, as a bar: `x` and `width` in percent of the whole width, `y` in pixels."""
 
     x: float
     y: int
@@ -98,10 +98,15 @@ def draw_bars(spans: Sequence[Span], now: datetime) -> Sequence[Bar]:
     whole = max((now - first).total_seconds(), 1.0)
 
     def at(moment: datetime) -> float:
-        return round(_BAR_WIDTH * min(1.0, max(0.0, (moment - first).total_seconds() / whole)), 1)
+        return round(100 * min(1.0, max(0.0, (moment - first).total_seconds() / whole)), 2)
 
     return [
-        Bar(at(span.since), row * _BAR_ROW, max(_LEAST_BAR, at(span.until or now) - at(span.since)), span)
+        Bar(
+            min(at(span.since), 100 - _LEAST_BAR),
+            row * _BAR_ROW,
+            max(_LEAST_BAR, round(at(span.until or now) - at(span.since), 2)),
+            span,
+        )
         for row, span in enumerate(spans)
     ]
 

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from datetime import UTC, datetime, tzinfo
 from http import HTTPStatus
+from itertools import cycle
 from typing import Any, Final
 
 from fastapi import Response
 from fastapi.responses import HTMLResponse
 from jinja2 import Environment, PackageLoader, StrictUndefined, pass_context
 from jinja2.runtime import Context
-from markupsafe import Markup
+from markupsafe import Markup, escape
 
 import interfaces.http.pages.reasons as reasons
 import interfaces.http.pages.words as words
@@ -78,6 +79,14 @@ def _upper_first(text: str) -> str:
     return text[:1].upper() + text[1:]
 
 
+def _commands(text: str) -> Markup:
+    """Return a text of which what stands between backticks is code: so commands are named on a console."""
+    return Markup("").join(
+        Markup("<code>{}</code>").format(piece) if is_code else escape(piece)
+        for piece, is_code in zip(text.split("`"), cycle((False, True)), strict=False)
+    )
+
+
 ENVIRONMENT.install_gettext_callables(gettext, ngettext, newstyle=True)  # type: ignore[attr-defined]
 ENVIRONMENT.globals |= {"words": words, "reasons": reasons, "token": _token}
 ENVIRONMENT.filters |= {
@@ -86,6 +95,7 @@ ENVIRONMENT.filters |= {
     "second": _second,
     "as_path": as_path,
     "upper_first": _upper_first,
+    "commands": _commands,
 }
 
 

@@ -126,6 +126,7 @@ _PLACES: Final = {
     "catalog: documents": marked("whole documents"),
     "catalog: chunks": marked("parts of documents"),
     "index": marked("what was found by meaning"),
+    "index of chunks": marked("what was found by meaning in documents"),
     "events": marked("news of what changed"),
 }
 
