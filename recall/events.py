@@ -9,7 +9,8 @@ from collections.abc import AsyncIterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from redis.asyncio import Redis
+from redis import Redis
+from redis.asyncio import Redis as AsyncRedis
 
 from memory.events import stream_key
 from policies.access import may_see, role_in, seen_by
@@ -21,7 +22,8 @@ GAP: Final = "gap"
 _READ: Final = 200
 """Entries of the stream that are read at a time."""
 
-_BEGINNING: Final = frozenset({"0", "0-0"})
+_EMPTY: Final = "0-0"
+_BEGINNING: Final = frozenset({"0", _EMPTY})
 """Where a listener goes on from who wants all that the stream has."""
 
 _Entry = tuple[str, Mapping[bytes, bytes]]
@@ -60,8 +62,15 @@ def listener_of(principal: Principal, subject: Subject, membership: MemberRole |
     return Listener(subject, seen_by(principal, role, subject), hears_all)
 
 
+def last_entry(subject: Subject, redis: Redis) -> str:
+    """Return the newest entry of a subject's stream: who asks for it, reads what is known and then listens from there
+    on misses nothing in between."""
+    latest = _entries(redis.xrevrange(stream_key(subject), count=1))
+    return latest[0][0] if latest else _EMPTY
+
+
 async def listen(
-    listener: Listener, after: str | None, stores: Stores, redis: Redis, *, block_seconds: float = 15.0
+    listener: Listener, after: str | None, stores: Stores, redis: AsyncRedis, *, block_seconds: float = 15.0
 ) -> AsyncIterator[Heard | None]:
     """Yield the events of a subject from behind the entry `after` on (from now on if None), for ever.
 
@@ -72,7 +81,7 @@ async def listen(
     event_ids: dict[int, None] = {}
     if after is None:
         latest = _entries(await redis.xrevrange(key, count=1))
-        position = latest[0][0] if latest else "0-0"
+        position = latest[0][0] if latest else _EMPTY
     else:
         position = after
         event_ids, is_whole = await _before(redis, key, after)
@@ -96,7 +105,7 @@ async def listen(
             yield heard
 
 
-async def _before(redis: Redis, key: str, after: str) -> tuple[dict[int, None], bool]:
+async def _before(redis: AsyncRedis, key: str, after: str) -> tuple[dict[int, None], bool]:
     """Return the numbers of the events up to an entry, and whether all that came behind it is still there."""
     if after in _BEGINNING:
         return {}, True

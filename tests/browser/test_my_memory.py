@@ -9,7 +9,7 @@ from uuid import UUID
 
 import httpx
 import pytest
-from playwright.sync_api import Locator, expect
+from playwright.sync_api import Locator, Route, expect
 
 from interfaces.http.pages.sessions import make_link
 from memory.context import MemoryContext
@@ -269,8 +269,27 @@ def test_a_new_memory_appears_while_one_watches(
     visit: Callable[..., Visit], subject: Subject, known: dict[str, UUID], context: MemoryContext
 ) -> None:
     me = visit(subject, enters=False)
-    with me.page.expect_request("**/me/live"):
+    with me.page.expect_request("**/me/live*"):
         me.enter()
     expect(me.page.get_by_text(CATS)).to_be_visible()
     know(subject, [a_memory(subject, 12, "Maya learns to sail.", context)], context)
+    expect(me.page.get_by_role("link", name="Maya learns to sail.")).to_be_visible()
+
+
+def test_what_is_written_before_the_page_listens_appears_too(
+    visit: Callable[..., Visit], subject: Subject, known: dict[str, UUID], context: MemoryContext
+) -> None:
+    me = visit(subject, enters=False)
+    listening: list[Route] = []
+
+    def keep_waiting(stream: Route) -> None:
+        listening.append(stream)
+
+    me.page.route("**/me/live*", keep_waiting)
+    with me.page.expect_request("**/me/live*"):
+        me.enter()
+    expect(me.page.get_by_text(CATS)).to_be_visible()
+    know(subject, [a_memory(subject, 12, "Maya learns to sail.", context)], context)
+    for stream in listening:
+        stream.continue_()
     expect(me.page.get_by_role("link", name="Maya learns to sail.")).to_be_visible()

@@ -19,7 +19,7 @@ from interfaces.http.pages.problems import NotADay, PageRoute
 from interfaces.http.pages.rendering import page
 from interfaces.http.pages.viewing import STAFF_ROOT, Shown, note_look
 from interfaces.http.service import Opened
-from recall.events import Listener, listener_of
+from recall.events import Listener, last_entry, listener_of
 from recall.excerpts import Excerpt, find_excerpts
 from recall.filters import Filters
 from recall.listing import list_memories
@@ -31,6 +31,8 @@ _A_PAGE: Final = 50
 _FOUND: Final = 20
 """Answers of a search that are shown."""
 _EVERYTHING: Final = "everything"
+_ENTRY: Final = r"^\d{1,20}-\d{1,20}$"
+"""An entry of a stream."""
 _SHOWN: Final = {
     Status.ACTIVE.value: (Status.ACTIVE,),
     Status.SUPERSEDED.value: (Status.SUPERSEDED,),
@@ -54,6 +56,8 @@ def overview(
 ) -> Response:
     """Show all that is known, by category, or what answers a question."""
     subject, stores, zone = view.subject, service.context, view.zone
+    # Before anything is read: what is written meanwhile is told to the page once it listens.
+    listens_from = "" if view.is_staff else last_entry(subject, stores.redis)
     note_look(view, service, "searched what is known" if ask.strip() else "listed what is known")
     state = state if state in _SHOWN else Status.ACTIVE.value
     filters = Filters(
@@ -95,6 +99,7 @@ def overview(
         ],
         following=following and urlencode({**wanted, "cursor": following}),
         is_first=cursor is None,
+        listens_from=listens_from,
         waiting=stores.catalog.reviews.count_open(subject),
         preferences=view.preferences,
         told=words.after(done),
@@ -106,15 +111,19 @@ async def live(
     request: Request,
     _me: Me,
     service: Opened,
-    last_event_id: Annotated[str | None, Header(pattern=r"^\d{1,20}-\d{1,20}$")] = None,
+    after: Annotated[str | None, Query(pattern=_ENTRY)] = None,
+    last_event_id: Annotated[str | None, Header(pattern=_ENTRY)] = None,
 ) -> AsyncIterator[ServerSentEvent]:
-    """Tell the page that something changed, not what, until the person signs out."""
+    """Tell the page that something changed behind the entry `after`, not what, until the person signs out.
+
+    A browser that comes back to a broken stream names what it heard last in `Last-Event-ID`.
+    """
 
     def listening() -> Listener:
         me = session_here(request, service)
         return listener_of(me.principal, subject_of_me(me), None)
 
-    async for event in heard_by(listening, last_event_id, service):
+    async for event in heard_by(listening, last_event_id or after, service):
         if event is None:
             yield ServerSentEvent(comment="still here")
         else:
