@@ -11,7 +11,7 @@ from memory.rights import visible_memory
 from recall.audience import audiences
 from recall.cursors import InvalidCursor, cursor_of, place_of
 from recall.filters import ANYTHING, Filters
-from schema import AuditEntry, Memory, Principal, Subject, Turn
+from schema import AuditEntry, Memory, Principal, Status, Subject, Turn
 from stores.open import Stores
 
 _READ: Final = 200
@@ -43,12 +43,13 @@ def list_memories(
     filters: Filters = ANYTHING,
     words: str = "",
     cursor: str | None = None,
+    offset: int = 0,
     limit: int = 50,
 ) -> Page:
     """Return what is known of a subject that a principal sees, blocked and suppressed ones too: it is theirs to manage.
 
     `words` must all stand in the summary, in any case. Pages are complete while others write: what is there all the
-    time comes exactly once.
+    time comes exactly once. `offset` of them are skipped.
 
     Raises:
         NotAMember, NotAllowed: the principal may see nothing of the subject.
@@ -61,8 +62,9 @@ def list_memories(
     # Nearly always all that are read may be told: no more than the page needs. By words and days the catalog gives more
     # than is meant, and to look for a second time costs more than the rows (measured at 10,000: 25 ms each look).
     is_exact = not wanted and filters.since is None and filters.until is None
-    at_once = min(limit + 1, _READ) if is_exact else _READ
-    while len(matching) <= limit:
+    end = offset + limit
+    at_once = min(end + 1, _READ) if is_exact else _READ
+    while len(matching) <= end:
         read = stores.catalog.pages.of(
             subject,
             statuses=filters.statuses,
@@ -83,8 +85,8 @@ def list_memories(
         if len(read) < at_once:
             break
         before, at_once = (read[-1].created_at, read[-1].id), _READ
-    page = matching[:limit]
-    return Page(page, encode_cursor(page[-1]) if len(matching) > limit else None)
+    page = matching[offset:end]
+    return Page(page, encode_cursor(page[-1]) if len(matching) > end else None)
 
 
 def get_memory(principal: Principal | None, subject: Subject, memory_id: uuid.UUID, stores: Stores) -> Memory:
@@ -95,6 +97,27 @@ def get_memory(principal: Principal | None, subject: Subject, memory_id: uuid.UU
         NotAMember, NotAllowed: the principal may see nothing of the subject.
     """
     return visible_memory(principal, subject, memory_id, stores.catalog)
+
+
+def related_to(principal: Principal | None, memory: Memory, stores: Stores) -> list[uuid.UUID]:
+    """Return the ids of those memories that a memory is related to which a principal sees.
+
+    Raises:
+        NotAMember, NotAllowed: the principal may see nothing of the subject.
+    """
+    [audience] = audiences(principal, [memory.subject], stores)
+    there = stores.catalog.memories(memory.subject, memory.related_ids)
+    return [
+        id_
+        for id_ in memory.related_ids
+        if id_ in there and there[id_].status is not Status.DELETED and audience.sees(there[id_])
+    ]
+
+
+def vector_of(memory: Memory, stores: Stores) -> list[float] | None:
+    """Return the vector that the index has of a memory; None where it has none yet."""
+    entries = stores.index.fetch(memory.subject, [memory.index_key])
+    return [float(number) for number in entries[0].vector] if entries else None
 
 
 def origin_of(principal: Principal | None, subject: Subject, memory_id: uuid.UUID, stores: Stores) -> Origin:

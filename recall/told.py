@@ -55,6 +55,12 @@ class MemoryOut(BaseModel):
     version: int
 
 
+class WholeMemory(MemoryOut):
+    """A memory with all that is told of it. Where `status` is not active, it does not hold any more."""
+
+    related_memories: list[uuid.UUID]
+
+
 class HitOut(MemoryOut):
     """A memory that answers a search; `distance` is 1 - similarity, `score` what it is ranked by."""
 

@@ -1,4 +1,4 @@
-import type { ContextOut, HitOut, MemoryIn, MemoryOut, MemoryPatch, Message, RememberedOut, TurnIn, TurnOut } from "./types.d.ts";
+import type { ContextOut, HitOut, MemoryIn, MemoryOut, MemoryPatch, Message, RememberedOut, TurnIn, TurnOut, WholeMemoryOut } from "./types.d.ts";
 
 export type * from "./types.d.ts";
 
@@ -14,7 +14,10 @@ export interface Filters {
   since?: Date;
   until?: Date;
   subject_id?: string;
+  /** What this agent wrote. */
   agent_id?: string;
+  /** The agent that asks. */
+  as_agent?: string;
 }
 
 /** What was removed of a user and what is left, by place. */
@@ -77,7 +80,7 @@ export class Client {
     filters?: Filters & { words?: string; status?: string[]; limit?: number },
   ): AsyncGenerator<MemoryOut>;
 
-  get(userId: string | null, memoryId: string): Promise<MemoryOut>;
+  get(userId: string | null, memoryId: string): Promise<WholeMemoryOut>;
 
   /** Change a memory if it still is at `version`; null changes it whatever its version. */
   edit(userId: string | null, memoryId: string, version: number | null, changes: MemoryPatch): Promise<MemoryOut>;

@@ -131,6 +131,7 @@ export interface PageOut {
 /** What became of a statement, and the memory that says it now; null where none does. */
 export interface RememberedOut {
   outcome: "created" | "updated" | "known" | "held";
+  memory_id: string | null;
   memory: MemoryOut | null;
 }
 
@@ -159,3 +160,32 @@ export interface TurnOut {
 }
 
 export type Visibility = "public" | "private" | "personal" | "individual";
+
+/** A memory whole; its ETag is what an edit is to name in If-Match. */
+export interface WholeMemoryOut {
+  memory_id: string;
+  content: string;
+  memory_type: Kind;
+  type: MemoryType;
+  category: string;
+  scope: "shared" | "individual";
+  visibility: Visibility;
+  source: "chat" | "external" | "instagram" | "bank_api" | "system" | "agent";
+  tags: string[];
+  status: Status;
+  importance: number;
+  confidence: number;
+  pinned: boolean;
+  suppressed: boolean;
+  occurred_at: string;
+  created_at: string;
+  updated_at: string;
+  last_accessed: string;
+  access_count: number;
+  agent_id: string | null;
+  supersedes: string[];
+  superseded_by: string | null;
+  version: number;
+  related_memories: string[];
+  embedding?: number[] | null;
+}

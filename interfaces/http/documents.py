@@ -10,8 +10,8 @@ from typing import Annotated, Literal
 from fastapi import APIRouter, Path, Query, Response
 from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, field_validator
 
+from interfaces.http.asking import About
 from interfaces.http.credentials import Asker, subject_of
-from interfaces.http.memories import About
 from interfaces.http.service import Opened
 from memory.documents.delete import delete_document
 from memory.documents.put import PutOutcome

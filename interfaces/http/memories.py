@@ -8,9 +8,10 @@ from datetime import UTC, datetime
 from http import HTTPStatus
 from typing import Annotated, Any, Literal
 
-from fastapi import APIRouter, Depends, Header, Query, Response
+from fastapi import APIRouter, Header, Query, Response
 from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, StrictBool
 
+from interfaces.http.asking import About, AboutMany, Wanted
 from interfaces.http.credentials import Asker, subject_of
 from interfaces.http.etags import etag_of, version_of
 from interfaces.http.idempotency import OnceOnly
@@ -22,15 +23,25 @@ from memory.remember import Statement, remember
 from memory.rights import require_deletable, writable_memory
 from policies.access import acting
 from recall.filters import Filters
-from recall.listing import get_memory, list_memories, origin_of
+from recall.listing import get_memory, list_memories, origin_of, related_to, vector_of
 from recall.retrieve import retrieve
-from recall.told import VISIBILITIES_OF, VISIBILITY_OF, HitOut, MemoryOut, Scope, hit_out, memory_out
-from schema import Kind, Memory, MemoryType, Principal, Status, Subject
+from recall.told import (
+    VISIBILITY_OF,
+    HitOut,
+    MemoryOut,
+    Scope,
+    WholeMemory,
+    fields_of,
+    hit_out,
+    memory_out,
+)
+from schema import Kind, Memory, Principal, Status, Subject
 from schema.errors import Denied, NotFound
 from schema.memory import Summary, Tag
 from schema.turn import Identifier
 
 router = APIRouter(prefix="/api/v1/memories", tags=["memories"])
+Offset = Annotated[int, Query(ge=0, le=10_000, description="skips so many")]
 
 
 class PageOut(BaseModel):
@@ -44,7 +55,16 @@ class RememberedOut(BaseModel):
     """What became of a statement, and the memory that says it now; null where none does."""
 
     outcome: Literal["created", "updated", "known", "held"]
+    memory_id: uuid.UUID | None
     memory: MemoryOut | None
+
+
+class WholeMemoryOut(WholeMemory):
+    """A memory whole; its ETag is what an edit is to name in If-Match."""
+
+    embedding: list[float] | None = Field(
+        None, description="with `include=embedding`: its vector; null where the index has none of it yet"
+    )
 
 
 class MemoryIn(BaseModel):
@@ -81,68 +101,28 @@ class MemoryPatch(BaseModel):
 Verb = Literal["pin", "unpin", "archive", "restore", "suppress", "unsuppress"]
 
 
-class _Asked(BaseModel):
-    """Who asks about whom."""
-
-    model_config = ConfigDict(arbitrary_types_allowed=True)
-
-    principal: Principal
-    subject: Subject
-
-
-def _asked(
-    principal: Asker,
-    user_id: Annotated[Identifier | None, Query(description="whose memory; unset: the key's user")] = None,
-    subject_id: Annotated[
-        Identifier | None, Query(description="a subject that is not the user, such as a story archive")
-    ] = None,
-    agent_id: Annotated[Identifier | None, Query(description="which agent asks, with the capability act_as")] = None,
-) -> _Asked:
-    asker = acting(principal, user_id, agent_id)
-    return _Asked(principal=asker, subject=subject_of(asker, subject_id or user_id))
-
-
-About = Annotated[_Asked, Depends(_asked)]
-
-
-def _filters(
-    memory_type: Annotated[list[Kind], Query(description="any of these")] = [],  # noqa: B006
-    type: Annotated[list[MemoryType], Query(description="any of these")] = [],  # noqa: B006
-    category: Annotated[list[str], Query(description="any of these")] = [],  # noqa: B006
-    scope: Scope | None = None,
-    tags: Annotated[str, Query(description="with commas between: all of them")] = "",
-    min_importance: Annotated[float, Query(ge=0, le=1)] = 0.0,
-    min_confidence: Annotated[float, Query(ge=0, le=1)] = 0.0,
-    since: Annotated[AwareDatetime | None, Query(description="said at this moment or later")] = None,
-    until: Annotated[AwareDatetime | None, Query(description="said before this moment")] = None,
-) -> Filters:
-    return Filters(
-        kinds=tuple(memory_type),
-        types=tuple(type),
-        categories=tuple(category),
-        visibilities=VISIBILITIES_OF[scope],
-        tags=tuple(tag.strip().lower() for tag in tags.split(",") if tag.strip()),
-        min_importance=min_importance,
-        min_confidence=min_confidence,
-        since=since,
-        until=until,
-    )
-
-
-Wanted = Annotated[Filters, Depends(_filters)]
-
-
 @router.get("/search", summary="Find what answers a question")
 def search(
-    about: About,
+    about: AboutMany,
     filters: Wanted,
     service: Opened,
-    query: Annotated[str, Query(min_length=1, max_length=2_000, pattern=r"\S")],
+    query: Annotated[
+        str | None,
+        Query(min_length=1, max_length=2_000, pattern=r"\S", description="unset: what the filters let through"),
+    ] = None,
     limit: Annotated[int, Query(ge=1, le=100)] = 10,
-    offset: Annotated[int, Query(ge=0, le=10_000)] = 0,
+    offset: Offset = 0,
     explain: bool = False,
-) -> list[HitOut]:
-    """Find the memories that answer a question best; a question about nothing that is known gets none."""
+) -> list[HitOut | MemoryOut]:
+    """Find the memories that answer a question best; a question about nothing that is known gets none.
+
+    Without a question it is a list of what the filters let through, latest created first, and nothing is measured.
+    """
+    if query is None:
+        page = list_memories(
+            about.principal, about.subject, service.context, filters=filters, offset=offset, limit=limit
+        )
+        return [memory_out(memory) for memory in page.memories]
     hits = retrieve(
         about.principal,
         [about.subject],
@@ -157,17 +137,20 @@ def search(
     return [hit_out(hit) for hit in hits]
 
 
+@router.get("", include_in_schema=False)
 @router.get("/", summary="List what is known")
 def list_(
-    about: About,
+    about: AboutMany,
     filters: Wanted,
     service: Opened,
     words: Annotated[str, Query(max_length=200, description="words that the summary must have")] = "",
     status: Annotated[list[Status], Query()] = [Status.ACTIVE],  # noqa: B006
     cursor: Annotated[str | None, Query(max_length=300)] = None,
+    offset: Offset = 0,
     limit: Annotated[int, Query(ge=1, le=100)] = 50,
 ) -> PageOut:
-    """List memories page by page, complete while others write: what is there all the time comes exactly once."""
+    """List memories page by page. By its cursor a list is complete while others write: what is there all the time comes
+    exactly once. `offset` skips so many, from the cursor on where there is one."""
     page = list_memories(
         about.principal,
         about.subject,
@@ -175,11 +158,13 @@ def list_(
         filters=Filters(**{**vars(filters), "statuses": tuple(status)}),
         words=words,
         cursor=cursor,
+        offset=offset,
         limit=limit,
     )
     return PageOut(items=[memory_out(memory) for memory in page.memories], cursor=page.cursor)
 
 
+@router.post("", status_code=HTTPStatus.CREATED, include_in_schema=False)
 @router.post(
     "/",
     status_code=HTTPStatus.CREATED,
@@ -214,15 +199,26 @@ def create(given: MemoryIn, principal: Asker, service: Opened, response: Respons
     if receipt["outcome"] != "created":
         response.status_code = HTTPStatus.OK
     memory = fresh[0] if fresh else _known(receipt["memory_id"], asker, subject, service)
-    return RememberedOut(outcome=receipt["outcome"], memory=memory_out(memory) if memory else None)
+    told = memory_out(memory) if memory else None
+    return RememberedOut(outcome=receipt["outcome"], memory_id=told and told.memory_id, memory=told)
 
 
 @router.get("/{memory_id}", summary="Read one memory")
-def read(memory_id: uuid.UUID, about: About, service: Opened, response: Response) -> MemoryOut:
+def read(
+    memory_id: uuid.UUID,
+    about: About,
+    service: Opened,
+    response: Response,
+    include: Annotated[Literal["embedding"] | None, Query(description="what is told beside the rest")] = None,
+) -> WholeMemoryOut:
     """Read a memory, whatever its status; its ETag is what an edit is to name in If-Match."""
     memory = get_memory(about.principal, about.subject, memory_id, service.context)
     response.headers["ETag"] = etag_of(memory.version)
-    return memory_out(memory)
+    return WholeMemoryOut(
+        **fields_of(memory),
+        related_memories=related_to(about.principal, memory, service.context),
+        embedding=vector_of(memory, service.context) if include else None,
+    )
 
 
 @router.get("/{memory_id}/origin", summary="Where a memory came from, and what was done to it")

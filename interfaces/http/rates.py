@@ -49,6 +49,7 @@ _CLASS_OF: Final = {
     ("POST", "/api/v1/turns"): RateClass.TURN,
     ("POST", "/api/v1/turns/candidate"): RateClass.TURN,
     ("POST", "/api/v1/memories/"): RateClass.LLM,
+    ("POST", "/api/v1/memories"): RateClass.LLM,
     ("POST", "/api/v1/subjects/{subject_id}/reviews/{review_id}/{decision}"): RateClass.LLM,
     ("POST", "/api/v1/subjects/{subject_id}/topics/check"): RateClass.READ,
     ("POST", "/api/v1/subjects/{subject_id}/store/read"): RateClass.READ,

@@ -11,7 +11,7 @@ from memory.remember import Remembered, Statement, remember
 from memory.rights import require_deletable, writable_memory
 from recall.filters import Filters
 from recall.retrieve import Hit, retrieve
-from recall.told import VISIBILITIES_OF, VISIBILITY_OF, fields_of, scope_of
+from recall.told import VISIBILITIES_OF, VISIBILITY_OF, WholeMemory, fields_of, scope_of
 from recall.tools.tool import Effect, Tool, ToolContext, all_mentioned, mentioned
 from recall.tools.values import (
     Changed,
@@ -25,7 +25,6 @@ from recall.tools.values import (
     Outcome,
     SearchMemory,
     UpdateMemory,
-    WholeMemory,
 )
 from schema import Way
 

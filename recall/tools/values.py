@@ -8,7 +8,7 @@ from typing import Annotated, Final, Literal, Self
 from pydantic import AfterValidator, AwareDatetime, BaseModel, Field, StringConstraints, model_validator
 
 from policies.language.sentences import split_sentences
-from recall.told import MemoryOut, Scope
+from recall.told import Scope, WholeMemory
 from recall.tools.tool import Answer, Arguments
 from schema import Kind
 from schema.memory import MAX_SUMMARY_CHARS, Share, Tag
@@ -108,12 +108,6 @@ class FoundMemories(Answer):
 
 class GetMemory(Arguments):
     memory_id: MemoryId
-
-
-class WholeMemory(MemoryOut):
-    """A memory with all that is told of it. Where `status` is not active, it does not hold any more."""
-
-    related_memories: list[uuid.UUID]
 
 
 class GotMemory(Answer):

@@ -64,7 +64,7 @@ def test_what_was_erased_since_is_not_told_again(me: httpx.Client) -> None:
     memory = me.post(MEMORIES, json=VIOLIN, headers=named("a")).json()["memory"]
     me.delete(f"{MEMORIES}{memory['memory_id']}")
     again = me.post(MEMORIES, json=VIOLIN, headers=named("a"))
-    assert (again.status_code, again.json()) == (201, {"outcome": "created", "memory": None})
+    assert (again.status_code, again.json()) == (201, {"outcome": "created", "memory_id": None, "memory": None})
     assert me.get(MEMORIES).json()["items"] == []
 
 

@@ -75,7 +75,8 @@ def search(
     """
     params = _params(
         query=query,
-        **_who(user_id, subject_id, agent_id),
+        **_who(user_id, subject_id, None),
+        as_agent=agent_id,
         limit=limit,
         offset=offset,
         **_filters(memory_type, type, category, scope, tags, min_importance, min_confidence, since, until),
@@ -110,7 +111,8 @@ def memories(
         RequestFailed: the service did not do it; the class says why.
     """
     params = _params(
-        **_who(user_id, subject_id, agent_id),
+        **_who(user_id, subject_id, None),
+        as_agent=agent_id,
         words=words or None,
         status=status,
         limit=page_size,

@@ -1,0 +1,90 @@
+"""Who asks about whose memories, and which of them are wanted, as routes are told it in their query."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from fastapi import Depends, Query
+from pydantic import AwareDatetime, BaseModel, ConfigDict
+
+from interfaces.http.credentials import Asker, subject_of
+from policies.access import acting
+from recall.filters import Filters
+from recall.told import VISIBILITIES_OF, Scope
+from schema import Capability, Kind, MemoryType, Principal, Subject
+from schema.turn import Identifier
+
+UserId = Annotated[Identifier | None, Query(description="whose memory; unset: the key's user")]
+SubjectId = Annotated[Identifier | None, Query(description="a subject that is not the user, such as a story archive")]
+WroteIt = Annotated[
+    Identifier | None,
+    Query(
+        description="what this agent wrote; a key with the capability act_as asks as that agent, and so finds what it "
+        "keeps for itself"
+    ),
+]
+
+
+class Asked(BaseModel):
+    """Who asks about whom."""
+
+    model_config = ConfigDict(arbitrary_types_allowed=True)
+
+    principal: Principal
+    subject: Subject
+
+
+def _asked(
+    principal: Asker,
+    user_id: UserId = None,
+    subject_id: SubjectId = None,
+    agent_id: Annotated[Identifier | None, Query(description="which agent asks, with the capability act_as")] = None,
+) -> Asked:
+    asker = acting(principal, user_id, agent_id)
+    return Asked(principal=asker, subject=subject_of(asker, subject_id or user_id))
+
+
+def _asked_of_many(
+    principal: Asker,
+    user_id: UserId = None,
+    subject_id: SubjectId = None,
+    agent_id: WroteIt = None,
+    as_agent: Annotated[Identifier | None, Query(description="which agent asks, with the capability act_as")] = None,
+) -> Asked:
+    may_name_it = principal.agent_id is None and Capability.ACT_AS in principal.capabilities
+    asker = acting(principal, user_id, as_agent or (agent_id if may_name_it else None))
+    return Asked(principal=asker, subject=subject_of(asker, subject_id or user_id))
+
+
+def _filters(
+    memory_type: Annotated[list[Kind], Query(description="any of these")] = [],  # noqa: B006
+    type: Annotated[list[MemoryType], Query(description="any of these")] = [],  # noqa: B006
+    category: Annotated[list[str], Query(description="any of these")] = [],  # noqa: B006
+    scope: Scope | None = None,
+    tags: Annotated[str, Query(description="with commas between: all of them")] = "",
+    agent_id: WroteIt = None,
+    min_importance: Annotated[float, Query(ge=0, le=1)] = 0.0,
+    min_confidence: Annotated[float, Query(ge=0, le=1)] = 0.0,
+    since: Annotated[AwareDatetime | None, Query(description="said at this moment or later")] = None,
+    until: Annotated[AwareDatetime | None, Query(description="said before this moment")] = None,
+) -> Filters:
+    return Filters(
+        kinds=tuple(memory_type),
+        types=tuple(type),
+        categories=tuple(category),
+        visibilities=VISIBILITIES_OF[scope],
+        tags=tuple(tag.strip().lower() for tag in tags.split(",") if tag.strip()),
+        agent_ids=() if agent_id is None else (agent_id,),
+        min_importance=min_importance,
+        min_confidence=min_confidence,
+        since=since,
+        until=until,
+    )
+
+
+About = Annotated[Asked, Depends(_asked)]
+"""A route's parameter: who asks about whom, for one memory."""
+AboutMany = Annotated[Asked, Depends(_asked_of_many)]
+"""A route's parameter: who asks about whom, for a search or a list, where `agent_id` says what is wanted."""
+Wanted = Annotated[Filters, Depends(_filters)]
+"""A route's parameter: which memories are wanted."""
