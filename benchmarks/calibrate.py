@@ -57,7 +57,7 @@ _TABLE_WIDTH = 110
 
 
 def read_pairs(data: Path) -> list[tuple[str, str, str, str]]:
-    """(data set, label, a, b) of every pair whose texts are not blank.
+    """Return (data set, label, a, b) of every pair whose texts are not blank.
 
     Raises:
         typer.BadParameter: there is no such file, or a line of it is no pair.
@@ -79,7 +79,7 @@ def read_pairs(data: Path) -> list[tuple[str, str, str, str]]:
 
 
 def measure(pairs: list[tuple[str, str, str, str]], embedder: Embedder) -> Groups:
-    """The cosine of every pair, by data set and label; each text is embedded once."""
+    """Return the cosine of every pair, by data set and label; each text is embedded once."""
     texts = list(dict.fromkeys(text for *_, a, b in pairs for text in (a, b)))
     vectors = np.empty((len(texts), embedder.dimensions), dtype=np.float32)
     for start in track(range(0, len(texts), _TEXTS_AT_A_TIME), description=f"Embedding {len(texts):,} texts"):
@@ -93,8 +93,8 @@ def measure(pairs: list[tuple[str, str, str, str]], embedder: Embedder) -> Group
 
 
 def rates(groups: Groups, label: str) -> Cosines:
-    """The share of a label's pairs at or above each cosine of the grid, averaged over the data sets that have both
-    "same" and "different" pairs.
+    """Return the share of a label's pairs at or above each cosine of the grid, averaged over the data sets that
+    have both "same" and "different" pairs.
 
     Raises:
         typer.BadParameter: none has.
@@ -107,7 +107,7 @@ def rates(groups: Groups, label: str) -> Cosines:
 
 
 def choose(groups: Groups) -> Thresholds:
-    """The thresholds by the criterion above, to two decimals."""
+    """Return the thresholds by the criterion above, to two decimals."""
     recall, false_alarm = rates(groups, "same"), rates(groups, "different")
     found = recall > 0
     precision = np.where(found, recall / np.where(found, recall + false_alarm, 1.0), 1.0)
@@ -185,7 +185,7 @@ def _shown(title: str, head: list[str], rows: list[list[str]]) -> Table:
 
 
 def page(embedder: Embedder, groups: Groups, chosen: list[list[str]], distributed: list[list[str]], out: Path) -> str:
-    """The page for docs/reference."""
+    """Return the page for docs/reference."""
     return f"""# Calibration of {embedder.name}
 
 Cosine scales differ from model to model, so dedup's thresholds belong to the embedder and are measured. This page is

@@ -148,7 +148,7 @@ def _chatter(data: Path, embedder: Embedder) -> list[Pair]:
 
 
 def _with_told(pairs: Sequence[Pair]) -> list[Pair]:
-    """The pairs as they were said, and as they are told of somebody."""
+    """Return the pairs as they were said, and as they are told of somebody."""
     return [*pairs, *(replace(pair, old=_told(pair.old), new=_told(pair.new)) for pair in pairs)]
 
 
@@ -159,7 +159,7 @@ def _told(text: str) -> str:
 
 
 def _with_news(pairs: Sequence[Pair]) -> list[Pair]:
-    """The pairs with how likely the later statement tells of a change by itself."""
+    """Return the pairs with how likely the later statement tells of a change by itself."""
     texts = list(dict.fromkeys(pair.new for pair in pairs))
     read_in = (
         one for start in range(0, len(texts), _PARSE_AT_ONCE) for one in parse(texts[start : start + _PARSE_AT_ONCE])
@@ -232,7 +232,7 @@ def _seen(head: str, pairs: Sequence[Pair], embedder: Embedder) -> tuple[list[st
 
 
 def _logistic(rows: Numbers, labels: Numbers, weights: Numbers, penalty: float = 1.0) -> Numbers:
-    """The weights of a logistic regression, by Newton's method."""
+    """Return the weights of a logistic regression, by Newton's method."""
     found: Numbers = np.zeros(rows.shape[1], dtype=np.float64)
     for _ in range(40):
         share = _share(rows @ found)

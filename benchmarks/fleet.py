@@ -116,7 +116,7 @@ def _offsets(path: Path | None, count: int) -> list[float]:
 
 
 def _at(offsets: Sequence[float], rate: float) -> list[float]:
-    """The offsets from their first one on, stretched to a mean rate a second."""
+    """Return the offsets from their first one on, stretched to a mean rate a second."""
     span = offsets[-1] - offsets[0]
     return [(offset - offsets[0]) / span * len(offsets) / rate for offset in offsets]
 

@@ -49,7 +49,7 @@ model. What is kept is screened and compared with what is known before it become
 
 
 def page() -> str:
-    """The page, as Markdown."""
+    """Return the page, as Markdown."""
     extractor = open_extractor(Settings(), None, Policy())
     return _HEAD + "".join(_row(extractor, number, before, said) for number, (before, said) in enumerate(_SAID))
 

@@ -124,7 +124,7 @@ class _Waited:
 
 
 def _waits(how: int, folder: Path, turns: int = 400, a_second: float = 10.0) -> _Waited:
-    """What turns at a steady rate wait for, in one of the ways of `_WAITS`, on stores of its own."""
+    """Return what turns at a steady rate wait for, in one of the ways of `_WAITS`, on stores of its own."""
     os.environ["AFTERTURN_DATA_DIR"] = str(folder)
     settings = load_settings()
     context = open_worker_context(settings, create_celery(settings))

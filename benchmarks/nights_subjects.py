@@ -69,7 +69,7 @@ def make_subjects(subjects: int, memories: int, context: WorkerContext, console:
 
 
 def _lived(life: Sequence[Memory], number: int) -> list[Memory]:
-    """The memories of one subject."""
+    """Return the memories of one subject."""
     chance, whose = random.Random(number), f"user{number:07}"
     return [memory.model_copy(update={"id": _id(chance), "subject_id": whose}) for memory in life]
 

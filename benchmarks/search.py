@@ -85,7 +85,7 @@ def timed(
 
 
 def floor(matrix: NDArray[np.float32], query: Vector) -> NDArray[np.intp]:
-    """The least an exact search can do: one product, the best few, in order."""
+    """Return the least an exact search can do: one product, the best few, in order."""
     similarities = matrix @ query
     best = np.argpartition(-similarities, LIMIT)[:LIMIT]
     return best[np.argsort(-similarities[best])]
@@ -147,7 +147,7 @@ def many_subjects(folder: Path, subjects: int, size: int) -> list[list[str]]:
 
 
 def _write(folder: Path, writer: int, writers: int, count: int) -> tuple[float, float]:
-    """Runs in a process of its own: one entry a call, spread over 200 subjects. From when to when it wrote."""
+    """Write one entry a call over 200 subjects, in a process of its own, and return from when to when it wrote."""
     index = SqliteIndex(folder)
     index.ensure(DIMENSIONS, "cosine", "bench")
     vectors = directions(count, seed=10 + writer)

@@ -76,7 +76,7 @@ class Times:
 
 
 def asks(sizes: Sizes, queries: int) -> dict[str, list[Ask]]:
-    """What is asked, by what it shows."""
+    """Return what is asked, by what it shows."""
     chance = np.random.default_rng(3)
     chosen = chance.choice(np.arange(1, sizes.subjects), min(queries, sizes.subjects - 1), replace=False)
     many = [(int(number), query) for number, query in zip(chosen, directions(len(chosen), seed=5), strict=True)]
@@ -111,7 +111,7 @@ def timed(actions: Sequence[Callable[[], object]], what: str) -> Times:
 
 
 def searched(store: Store, asked: dict[str, list[Ask]], least: dict[str, Times]) -> Iterator[list[str]]:
-    """A row for each kind of search."""
+    """Return a row for each kind of search."""
     index = store.open()
     for what, some in asked.items():
         times = timed(
@@ -127,7 +127,7 @@ def _row(name: str, what: str, times: Times, ratio: str, right: str) -> list[str
 
 
 def filled(store: Store, sizes: Sizes, single: int) -> list[str]:
-    """A row for the writing of a store."""
+    """Return a row for the writing of a store."""
     columns = TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn()
     with Progress(*columns, transient=True) as bar:
         task = bar.add_task(f"filling {store.kind}", total=sizes.total)

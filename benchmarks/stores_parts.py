@@ -73,7 +73,7 @@ class Store:
 
 @contextmanager
 def postgres_of_our_own(folder: Path) -> Iterator[str]:
-    """A Postgres out of a pip package that keeps what it commits, until the block ends: the URL of a database."""
+    """Yield a Postgres out of a pip package that keeps what it commits, until the block ends: the URL of a database."""
     with durable_postgres(folder) as server:
         yield server.database()
 
@@ -88,29 +88,29 @@ def subject(number: int) -> Subject:
 
 
 def vectors_of(number: int, sizes: Sizes) -> NDArray[np.float32]:
-    """The vectors of a subject: random directions, the same in every process."""
+    """Return the vectors of a subject: random directions, the same in every process."""
     return directions(sizes.of(number), seed=1_000 + number)
 
 
 def filtered(number: int) -> Where:
-    """A filter that lets one in fifteen of a subject's entries through."""
+    """Return a filter that lets one in fifteen of a subject's entries through."""
     return Where(subject(number), types=(_TYPES[0],), categories=("Finance",), tags=("all",))
 
 
 def memory_of(number: int, place: int) -> uuid.UUID:
-    """The memory that `benchmarks.search.entries` makes of a subject's vector at this place."""
+    """Return the memory that `benchmarks.search.entries` makes of a subject's vector at this place."""
     return uuid.uuid5(uuid.NAMESPACE_URL, f"{subject(number).key} {place}")
 
 
 def floor(matrix: NDArray[np.float32], query: Vector) -> NDArray[np.intp]:
-    """The least an exact search can do: one product, the best few, in order."""
+    """Return the least an exact search can do: one product, the best few, in order."""
     similarities = matrix @ query
     best = np.argpartition(-similarities, min(LIMIT, len(similarities) - 1))[:LIMIT]
     return best[np.argsort(-similarities[best])]
 
 
 def filtered_floor(matrix: NDArray[np.float32], passes: NDArray[np.bool_], query: Vector) -> NDArray[np.intp]:
-    """The same of the entries that pass a filter."""
+    """Return the same of the entries that pass a filter."""
     seen = np.flatnonzero(passes)
     found: NDArray[np.intp] = seen[floor(matrix[seen], query)]
     return found
@@ -164,7 +164,7 @@ def _write(
     written: Synchronized[int],
     spans: Any,
 ) -> None:
-    """Runs in a process of its own. What it writes is made before the clock runs."""
+    """Run in a process of its own. What it writes is made before the clock runs."""
     numbers = range(writer, sizes.subjects, writers)
     todo = [entries(subject(number), vectors_of(number, sizes)) for number in numbers]
     index = store.open()
@@ -189,7 +189,7 @@ def _write(
 
 
 def _fresh(like: Entry, whose: str) -> Entry:
-    """An entry of a subject that nobody searches."""
+    """Return an entry of a subject that nobody searches."""
     return replace(like, subject=Subject(tenant_id="bench", subject_id=whose), key=uuid.uuid4(), memory_id=uuid.uuid4())
 
 

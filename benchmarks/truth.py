@@ -243,7 +243,7 @@ def _run(name: str, world: World, conditions: Conditions, cost: _Cost, rows: Map
 
 
 def _mem0_environment(folder: Path) -> Path:
-    """The Python of mem0's own environment, made and filled if it is not there."""
+    """Return the Python of mem0's own environment, made and filled if it is not there."""
     place = folder.absolute() / f"{MEM0.replace('==', '-')}-pgvector"
     python, done = place / "bin" / "python", place / ".installed"
     if not done.exists():

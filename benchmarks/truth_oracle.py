@@ -40,7 +40,7 @@ class Oracle:
         self._lock = threading.Lock()
 
     def answer(self, characters: int, said: str) -> str:
-        """The answer to a prompt of so many characters, which may be cut off. `said` is what is right to say.
+        """Return the answer to a prompt of so many characters, which may be cut off. `said` is what is right to say.
 
         Raises:
             Throttled: as often as is usual, if faulty.
@@ -75,7 +75,7 @@ def read_calls(log: Path) -> Calls:
 
 
 def kept_of(text: str) -> Iterator[tuple[str, str]]:
-    """The sentences of a turn that say something, each with what is written down of it."""
+    """Return the sentences of a turn that say something, each with what is written down of it."""
     rest = text.strip()
     while rest:
         ends = [end for end in _ends(rest) if rest[:end] in KEPT_OF]
@@ -90,7 +90,7 @@ def _ends(text: str) -> Iterable[int]:
 
 
 def answer_to_mem0(prompt: str) -> str:
-    """What is right to say to mem0's prompt: all that is new in the messages beside the memories that it shows."""
+    """Return what is right to say to mem0's prompt: all that is new in the messages beside its memories."""
     existing = json.loads(_section(prompt, _EXISTING))
     known = {MEANING.get(memory["text"]) for memory in existing}
     lines = _section(prompt, _NEW).splitlines()

@@ -103,7 +103,7 @@ def _woven(threads: list[list[str]], chance: random.Random) -> list[str]:
 
 
 def _joined(said: list[str], chance: random.Random) -> list[str]:
-    """Some neighbouring sentences become one turn."""
+    """Return turns of some neighbouring sentences each."""
     turns: list[str] = []
     for text in said:
         if turns and text in KEPT_OF and turns[-1] in KEPT_OF and chance.random() < _JOINED:

@@ -81,7 +81,7 @@ def _chosen(only: str) -> list[str]:
 
 
 def _pieces(part: str, data: Path, every: int) -> list[Piece]:
-    """The work that a part of the data gives, in pieces for the processes, largest first."""
+    """Return the work that a part of the data gives, in pieces for the processes, largest first."""
     if missing := data_folder.missing(data, part):
         console.print(f"[yellow]{part} is left out:[/yellow] {data} has no {', '.join(missing)}")
         return []

@@ -79,7 +79,7 @@ class Line:
 
 
 def missing(folder: Path, part: str) -> list[str]:
-    """The files of a part of the benchmark that are not in the folder."""
+    """Return the files of a part of the benchmark that are not in the folder."""
     return [name for name in FILES[part] if not (folder / name).is_file()]
 
 
@@ -116,12 +116,12 @@ def pairs(folder: Path) -> list[Pair]:
 
 
 def lines(folder: Path, part: str) -> list[Line]:
-    """The texts of `attack` or `pii`."""
+    """Return the texts of `attack` or `pii`."""
     return _read(folder / FILES[part][0], lambda row, number: Line(number, row["text"]))
 
 
 def _moment(text: str) -> datetime:
-    """A moment; one without a zone is taken for UTC."""
+    """Return a moment; one without a zone is taken for UTC."""
     moment = datetime.fromisoformat(text)
     return moment if moment.tzinfo else moment.replace(tzinfo=UTC)
 

@@ -105,14 +105,14 @@ def _texts(value: Any) -> Iterator[str]:
 
 
 def settings_of(folder: Path, broker_url: str, *, llm: bool) -> Settings:
-    """The settings of the environment with stores in `folder`; the rules extractor unless `llm` asks for the one that
-    is configured."""
+    """Return the settings of the environment with stores in `folder`; the rules extractor unless `llm` asks for the
+    one that is configured."""
     own: dict[str, Any] = {"data_dir": folder, "broker_url": broker_url, "catalog_url": None}
     return load_settings().model_copy(update=own | ({} if llm else {"extractor": "rules", "llm": "none"}))
 
 
 def open_house(settings: Settings, vectors: Path | None) -> House:
-    """A house on the settings' stores; with `vectors`, embedded texts are kept in that file from run to run."""
+    """Return a house on the settings' stores; with `vectors`, embedded texts are kept in that file from run to run."""
     context = open_worker_context(settings, create_celery(settings))
     if vectors is not None:
         context = replace(context, embedder=KeptVectors(context.embedder, vectors))
@@ -139,6 +139,6 @@ def subject_of(*names: str) -> Subject:
 def messages(
     said: str, *, name: str | None = None, before: Iterable[tuple[str | None, str]] = ()
 ) -> tuple[Message, ...]:
-    """A user's message after what the other side, (name, text) each, had said since the last one."""
+    """Return a user's message after what the other side, (name, text) each, had said since the last one."""
     heard = (Message(role="assistant", name=other, content=text) for other, text in before if text.strip())
     return (*heard, Message(role="user", name=name, content=said))

@@ -34,7 +34,7 @@ def _run(piece: Piece) -> Answers:
 def run_all(
     pieces: Mapping[str, Sequence[Piece]], *, llm: bool, processes: int, vectors: Path | None, console: Console
 ) -> dict[str, list[Answers]]:
-    """What came of every piece, in the order of the pieces."""
+    """Return what came of every piece, in the order of the pieces."""
     columns = (TextColumn("{task.description:>8}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
     spawn = multiprocessing.get_context("spawn")
     with tempfile.TemporaryDirectory() as made, Progress(*columns, console=console, transient=True) as progress:

@@ -71,7 +71,7 @@ _GOALS: Final = (
 
 
 def goals_for(scores: Mapping[str, Any]) -> list[Goal]:
-    """The goals, with one for each data set, source and kind that the scores have."""
+    """Return the goals, with one for each data set, source and kind that the scores have."""
     goals = list(_GOALS)
     for name in scores.get("pairs", {}):
         source, _, what = name.partition("/")
@@ -92,7 +92,7 @@ def goals_for(scores: Mapping[str, Any]) -> list[Goal]:
 
 
 def scored(data: Path, out: Path) -> Mapping[str, Any] | None:
-    """What the folder's own `score.py` says of the answers, or None where the folder has none.
+    """Return what the folder's own `score.py` says of the answers, or None where the folder has none.
 
     Raises:
         RuntimeError: it failed.
@@ -122,7 +122,7 @@ def goal_table(scores: Mapping[str, Any]) -> Table:
 
 
 def recall(question: Question, ranked: Sequence[Sequence[str]], k: int) -> float:
-    """The share of a question's evidence turns among those of the first `k` memories."""
+    """Return the share of a question's evidence turns among those of the first `k` memories."""
     turns = {turn for memory in ranked[:k] for turn in memory[:_TURNS_OF_A_MEMORY]}
     return sum(turn in turns for turn in question.evidence) / len(question.evidence)
 
@@ -150,8 +150,8 @@ def silence_table(
     own: Mapping[str, float],
     strange: Sequence[float],
 ) -> Table:
-    """What each threshold of evidence keeps of the evidence turns among the first ten, and of how many questions about
-    other people nothing is told."""
+    """Return what each threshold of evidence keeps of the evidence turns among the first ten, and of how many questions
+    about other people nothing is told."""
     found = [
         (own[question.id], recall(question, rankings[question.id], 10) * len(question.evidence))
         for question in questions

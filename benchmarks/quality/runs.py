@@ -76,7 +76,7 @@ class Conversation:
         return list(dict.fromkeys(one.speaker for one in self.said))
 
     def heard_by(self, name: str, subject: Subject) -> Iterator[list[Turn]]:
-        """The turns of one speaker, session by session.
+        """Return the turns of one speaker, session by session.
 
         What the data has at one moment is one session, which begins then: each turn comes a minute after the other.
         """
@@ -235,7 +235,7 @@ class Piece(Protocol):
 
 
 def subject_fields(subject: Subject) -> dict[str, str]:
-    """A turn's fields that name whose it is."""
+    """Return a turn's fields that name whose it is."""
     return {"tenant_id": TENANT, "user_id": subject.subject_id}
 
 

@@ -41,7 +41,7 @@ def label_pairs(pairs: Sequence[Pair], house: House, now: datetime) -> Iterator[
 
 
 def _candidates(texts: Sequence[str], now: datetime) -> Iterator[Candidate]:
-    """The texts as they are, with the names and facts that the rules extractor would give them."""
+    """Return the texts as they are, with the names and facts that the rules extractor would give them."""
     dated = [resolve_dates(text[:600], now) for text in texts]
     for text, parsed in zip(texts, language.parse([one.text for one in dated]), strict=True):
         yield Candidate(

@@ -98,7 +98,7 @@ app = typer.Typer(
 
 @app.callback()
 def afterturn() -> None:
-    """The cold path of an assistant's long-term memory.
+    """Run the cold path of an assistant's long-term memory.
 
     A chat backend enqueues turns; the fleet (`afterturn worker`, `afterturn beat`) remembers what is worth it.
     `afterturn run` starts everything on one machine. Settings are environment variables: `afterturn settings`.

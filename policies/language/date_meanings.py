@@ -288,7 +288,7 @@ def _within(mention: DateMention) -> Span | None:
 
 
 def _from_day(mention: DateMention) -> Span | None:
-    """ "a week from today", "ten days after tomorrow", "a week on Thursday", "Saturday week"."""
+    """Read "a week from today", "ten days after tomorrow", "a week on Thursday", "Saturday week"."""
     if mention["short"]:
         target, weeks = _weekday_number(mention["short"]), 2 if mention["unit2"].startswith("fortnight") else 1
         return of_day(mention.today + timedelta(days=(target - mention.today.weekday()) % 7 or 7, weeks=weeks))
@@ -300,7 +300,7 @@ def _from_day(mention: DateMention) -> Span | None:
 
 
 def _off_before(mention: DateMention) -> Span | None:
-    """ "two days earlier", "the day after", "the weekend before": seen from the day named just before."""
+    """Read "two days earlier", "the day after", "the weekend before": seen from the day named just before."""
     if mention.before is None or mention.before.granularity != "day":
         return None
     sign = -1 if mention["side"] in ("before", "earlier") else 1
@@ -322,7 +322,7 @@ def _ends(mention: DateMention) -> Span:
 
 
 def _nth_of_month(mention: DateMention) -> Span | None:
-    """ "the last weekend in October", "the first Monday of June"."""
+    """Read "the last weekend in October", "the first Monday of June"."""
     month = month_number(mention["m"])
     anchor = _yearly(month, 28, mention)
     if anchor is None:
@@ -337,7 +337,7 @@ def _nth_of_month(mention: DateMention) -> Span | None:
 
 
 def _day_alone(mention: DateMention) -> Span | None:
-    """ "the 20th": of the month named just before, else the next one after the day named, else the nearest."""
+    """Read "the 20th": of the month named just before, else the next one after the day named, else the nearest."""
     number = int(mention["d"])
     if _YEARLY.search(mention.text) and mention.before is None:
         return None
