@@ -53,8 +53,9 @@ def browser_type_launch_args(browser_type_launch_args: dict[str, Any]) -> dict[s
 
 @pytest.fixture(scope="session")
 def service(browser: Browser, broker_url: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
-    """A service whose stores nobody else has. It asks for the browser, so that nothing starts where there is none."""
-    with served(settings_in(tmp_path_factory.mktemp("browser"), broker_url)) as running:
+    """A service as `make run` has it, whose stores nobody else has: it refuses what comes from pages of elsewhere. It
+    asks for the browser, so that nothing starts where there is none."""
+    with served(settings_in(tmp_path_factory.mktemp("browser"), broker_url), anonymous=True) as running:
         yield running
 
 

@@ -127,7 +127,8 @@ def page(
         "Cache-Control": "no-store",
         "Content-Language": language(),
         "Vary": "Accept-Language",
-        "Referrer-Policy": "no-referrer",
+        # With "no-referrer" a browser sends the origin "null" with a form, as if it came from elsewhere.
+        "Referrer-Policy": "same-origin",
         "X-Content-Type-Options": "nosniff",
     }
     return HTMLResponse(html, code, headers=headers)
