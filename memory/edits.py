@@ -14,6 +14,7 @@ from memory.metrics import RESTORED
 from memory.publish import publish
 from memory.rights import require_writable, writable_memory
 from memory.stated import screened, stated_without_others
+from memory.tracing import memory_span
 from policies.authority import USER, may_replace
 from policies.categories import normalised_category
 from schema import AuditAction, Memory, Principal, Status, Subject, Visibility
@@ -237,20 +238,21 @@ def _change(
 ) -> Memory:
     """Read the memory, let `change` put what becomes of it on a draft, and publish; again where others were quicker."""
     by = by or (OPERATOR if principal is None else principal.key_id)
-    for _ in range(_ATTEMPTS):
-        memory = writable_memory(principal, subject, memory_id, context.catalog)
-        if memory.status is Status.PROVISIONAL:
-            # What comes of its turn takes its place, and knows nothing of what was done to it.
-            raise NotPossible("it is provisional: change what comes of it, in a moment, or delete it")
-        draft = Draft(subject, now, context.policy.version, by=by)
-        draft.load([memory])
-        change(memory, draft)
-        if not draft.changed:
-            return memory
-        try:
-            publish(draft.changes(), draft.vectors, context)
-        except ConcurrentChange:
-            continue
-        [changed] = draft.updated()
-        return changed
-    raise ConcurrentChange
+    with memory_span("update_memory", record_id=memory_id, count=1):
+        for _ in range(_ATTEMPTS):
+            memory = writable_memory(principal, subject, memory_id, context.catalog)
+            if memory.status is Status.PROVISIONAL:
+                # What comes of its turn takes its place, and knows nothing of what was done to it.
+                raise NotPossible("it is provisional: change what comes of it, in a moment, or delete it")
+            draft = Draft(subject, now, context.policy.version, by=by)
+            draft.load([memory])
+            change(memory, draft)
+            if not draft.changed:
+                return memory
+            try:
+                publish(draft.changes(), draft.vectors, context)
+            except ConcurrentChange:
+                continue
+            [changed] = draft.updated()
+            return changed
+        raise ConcurrentChange

@@ -98,9 +98,16 @@ CONTEXT_SECONDS = Histogram(
 CONTEXTS = Counter("afterturn_context_blocks", "Context blocks, by whether anything was in them.", ["outcome"])
 EMBEDDING_CALLS = Counter("afterturn_embedding_calls", "Calls of the embedder for turns and for questions.", ["kind"])
 EMBEDDING_TEXTS = Counter("afterturn_embedding_texts", "Texts of these calls.", ["kind"])
-DENIED = Counter("afterturn_access_denied", "Reads that a principal was not allowed.", ["reason"])
+DENIED = Counter("afterturn_access_denied", "What a principal asked for and was not allowed.", ["reason"])
 
 # -- the service
+HTTP_SECONDS = Histogram(
+    "afterturn_http_request_duration_seconds",
+    "From a request to the end of its answer, or to its beginning where that is a stream of events.",
+    ["method", "route", "status"],
+    buckets=_STAGES,
+)
+SSE_LISTENERS = Gauge("afterturn_sse_listeners", "Streams of events that this service has open.")
 HTTP_RATES = Counter(
     "afterturn_http_rate_limit",
     "Requests that count against a key's limit, by class and outcome.",
@@ -265,7 +272,10 @@ def count_context(seconds: float, *, empty: bool) -> None:
 
 
 def count_denied(error: Denied) -> None:
-    """Count a read that a principal was not allowed."""
+    """Count what a principal asked for and was not allowed: once, however many rooms the error goes through."""
+    if error.is_counted:
+        return
+    error.is_counted = True
     DENIED.labels("not_a_member" if isinstance(error, NotAMember) else "not_allowed").inc()
 
 

@@ -17,6 +17,7 @@ from memory.resolve import resolve
 from memory.rights import require_writable, seen_of
 from memory.scoring import Origin, embed, score
 from memory.stated import require_consent, screened, stated_without_others
+from memory.tracing import memory_span
 from policies.access import may_see
 from policies.categories import normalised_category
 from policies.limits import within_rate
@@ -92,7 +93,7 @@ def remember(
     agent_id = principal.agent_id if principal else None
     require_writable(principal, subject, Labels(visibility, author_id, agent_id), context.catalog)
     candidate = _candidate(statement, _summary(subject, statement, context), principal, context, now)
-    with subject_lease(subject, context) as lease:
+    with memory_span("upsert_memory", count=1), subject_lease(subject, context) as lease:
         draft = Draft(subject, now, context.policy.version, by=principal.key_id if principal else OPERATOR)
         draft.room = room_of(subject, context)
         state = context.catalog.subject_state(subject, now - _WRITES_WINDOW)

@@ -10,6 +10,7 @@ from datetime import datetime
 from typing import Final
 
 from memory.metrics import SEARCH_SECONDS, count_embedding, count_search
+from memory.tracing import RECORD_COUNT, memory_span
 from policies.retrieval import (
     Match,
     Standing,
@@ -102,9 +103,32 @@ def retrieve(
     if len({subject.tenant_id for subject in subjects}) > 1:
         raise ValueError("the subjects are of several tenants; ask for those of one")
     began = time.monotonic()
-    asked = audiences(principal, subjects, stores)
-    question = _read(query, asked, stores)
-    SEARCH_SECONDS.labels("read").observe(time.monotonic() - began)
+    with memory_span("search_memory") as span:
+        asked = audiences(principal, subjects, stores)
+        question = _read(query, asked, stores)
+        SEARCH_SECONDS.labels("read").observe(time.monotonic() - began)
+        page = _best(asked, question, filters, offset + limit, explain, relevant_only, now, stores)[offset:]
+        span.set_attribute(RECORD_COUNT, len(page))
+    if way is not None:
+        agent = principal.agent_id if principal else None
+        for audience in asked:
+            used = [hit.memory.id for hit in page if hit.memory.subject == audience.subject]
+            stores.accesses.note(audience.subject, used, now, way, agent)
+    count_search(time.monotonic() - began, len(page))
+    return page
+
+
+def _best(
+    asked: Sequence[Audience],
+    question: _Question,
+    filters: Filters,
+    wanted: int,
+    explain: bool,
+    relevant_only: bool,
+    now: datetime,
+    stores: Stores,
+) -> list[Hit]:
+    """Return so many of the memories that answer a question best, best first, or as many as there are."""
     hits: list[Hit] = []
     ranked_ids: set[uuid.UUID] = set()
     sureness: float | None = None
@@ -113,27 +137,19 @@ def retrieve(
         if sureness is None:
             sureness = _evidence(question, proposed, asked, stores)
             if relevant_only and not is_about_what_is_known(sureness, stores.policy):
-                count_search(time.monotonic() - began, 0)
                 return []
         ranked = _ranked(proposed, stores, now)
-        missing = offset + limit - len(hits)
+        missing = wanted - len(hits)
         for memory in _told([id_ for id_ in ranked if id_ not in ranked_ids], missing, asked, filters, stores):
             terms = proposed.terms(memory.id, ranked[memory.id], stores.policy, now)
             why = _why(memory, proposed, terms, sureness) if explain else None
             hits.append(Hit(memory, proposed.similarity(memory.id), terms.total, why))
-            if len(hits) == offset + limit:
+            if len(hits) == wanted:
                 break
         ranked_ids |= ranked.keys()
-        if len(hits) == offset + limit or proposed.is_everything:
+        if len(hits) == wanted or proposed.is_everything:
             break
-    page = hits[offset:]
-    if way is not None:
-        agent = principal.agent_id if principal else None
-        for audience in asked:
-            used = [hit.memory.id for hit in page if hit.memory.subject == audience.subject]
-            stores.accesses.note(audience.subject, used, now, way, agent)
-    count_search(time.monotonic() - began, len(page))
-    return page
+    return hits
 
 
 @dataclass(frozen=True)

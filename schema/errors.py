@@ -191,6 +191,9 @@ class UnderLegalHold(Refused):
 class Denied(Refused):
     """The principal may not do what it asks."""
 
+    is_counted = False
+    """Whether the metrics know of it."""
+
 
 class NotAMember(Denied):
     """The principal's user is no member of the subject."""

@@ -35,7 +35,7 @@ class Settings(AgentSettings, ServiceSettings, QuotaSettings, FleetSettings, Sto
     model_config = SettingsConfigDict(env_prefix=PREFIX, env_file=".env", extra="ignore", frozen=True)
 
     tracing: Literal["off", "otlp", "console"] = Field(
-        "off", description="where a worker sends OpenTelemetry spans; needs the extra `otel`"
+        "off", description="where workers and the service send OpenTelemetry spans; needs the extra `otel`"
     )
     memory_batch_turns: Annotated[int, Field(ge=1, le=100)] = Field(
         8,

@@ -39,6 +39,9 @@ class ServiceSettings(BaseSettings):
     http_turns_per_minute: Annotated[int, Field(ge=0)] = Field(
         0, description="turns a minute that one key may send; 0: no limit beside AFTERTURN_MAX_PENDING_TURNS"
     )
+    http_access_log: bool = Field(
+        True, description="whether the service logs a line a request: its route, outcome, time and key, and no content"
+    )
     http_metrics_port: Annotated[int, Field(ge=0, le=65_535)] = Field(
         0, description="port on which the service shows its metrics, as a worker does on its own; 0: none"
     )

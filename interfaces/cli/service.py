@@ -15,6 +15,7 @@ from interfaces.http.pages.sessions import LINK_SECONDS, link_for_staff, link_to
 from schema.errors import SettingsError
 from schema.settings import Settings, load_settings
 from stores.redis import open_redis
+from worker.logs import configure_logging
 
 
 def add_to(app: typer.Typer) -> None:
@@ -57,10 +58,13 @@ def serve(
         errors.print(f"no keys yet: everybody on this machine may do everything at http://{address}:{number}")
     if settings.http_metrics_port:
         _show_metrics(settings)
+    configure_logging(settings.log_level)
     uvicorn.run(
         create_app(settings.model_copy(update={"http_host": address, "http_port": number}), anonymous=anonymous),
         host=address,
         port=number,
+        # Its own lines go where ours go, in the same form: a traceback of its logger would show what was said.
+        log_config=None,
         log_level=settings.log_level,
         access_log=False,
         server_header=False,

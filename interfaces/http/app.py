@@ -28,6 +28,7 @@ from interfaces.http import (
 )
 from interfaces.http.description import describe
 from interfaces.http.limits import BodyLimit, OnlyThisMachine, RequestIds
+from interfaces.http.observed import Observed
 from interfaces.http.pages import documents as document_pages
 from interfaces.http.pages import entering, graph, me, overview, signing_in, trying, wishes
 from interfaces.http.pages.admin import access, decisions, fleet, letters
@@ -36,6 +37,7 @@ from interfaces.http.problems import add_problems
 from interfaces.http.rates import RateLimitFields
 from interfaces.http.service import open_service
 from interfaces.mcp import over_http
+from memory.tracing import start_tracing
 from schema.settings import Settings
 
 _DESCRIPTION = """
@@ -59,6 +61,7 @@ def create_app(settings: Settings, *, anonymous: bool = False) -> FastAPI:
 
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
+        stop_tracing = start_tracing(settings.tracing, service="afterturn-service")
         service = await asyncio.to_thread(open_service, settings)
         app.state.service = service
         try:
@@ -66,6 +69,7 @@ def create_app(settings: Settings, *, anonymous: bool = False) -> FastAPI:
                 yield
         finally:
             await service.close()
+            await asyncio.to_thread(stop_tracing)
 
     app = FastAPI(title="Afterturn", version=version("afterturn"), description=_DESCRIPTION, lifespan=lifespan)
     app.state.anonymous_is_allowed = anonymous
@@ -75,6 +79,7 @@ def create_app(settings: Settings, *, anonymous: bool = False) -> FastAPI:
     if anonymous:
         app.add_middleware(OnlyThisMachine, address=settings.http_host)
     app.add_middleware(RequestIds)
+    app.add_middleware(Observed, logs=settings.http_access_log)
     add_problems(app)
     for router in (
         health.router,
@@ -106,6 +111,6 @@ def create_app(settings: Settings, *, anonymous: bool = False) -> FastAPI:
     ):
         app.include_router(router)
     describe(app)
-    app.router.routes.append(Route("/mcp", over_http.McpRoute(), include_in_schema=False))
+    app.router.routes.append(Route(over_http.McpRoute.path, over_http.McpRoute(), include_in_schema=False))
     app.mount("/static", StaticFiles(packages=[("interfaces.http.pages", "static")]), name="static")
     return app

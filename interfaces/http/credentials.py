@@ -10,6 +10,7 @@ from fastapi import Depends, Request, Security
 from fastapi.exceptions import RequestValidationError
 from fastapi.security import APIKeyHeader, HTTPAuthorizationCredentials, HTTPBearer
 
+from interfaces.http.observed import note_key
 from interfaces.http.problems import Unauthorized
 from interfaces.http.service import Opened, Service
 from memory.keys import PREFIX, principal_of
@@ -51,6 +52,7 @@ def principal_behind(secret: str | None, request: Request, service: Service) -> 
         IssuerAway: it is a token, and its provider's keys cannot be read.
     """
     principal = _standing_behind(secret, request, service)
+    note_key(request.state, principal)
     if principal is not ANONYMOUS:
         service.rates.spend(principal, request)
     return principal

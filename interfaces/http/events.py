@@ -15,6 +15,7 @@ from redis import RedisError
 from interfaces.http.credentials import Asker, AskingAgain, subject_of
 from interfaces.http.service import Opened, Service
 from memory.members import membership_of
+from memory.metrics import SSE_LISTENERS
 from policies.access import acting
 from recall.events import Heard, Listener, listen, listener_of
 from schema.errors import Refused, Transient
@@ -76,6 +77,7 @@ async def heard_by(renewing: Renewing, after: str | None, service: Service) -> A
     Whether they still may is asked again once a second at most, before anything is told.
     """
     asked = time.monotonic()
+    SSE_LISTENERS.inc()
     try:
         listener = await asyncio.to_thread(renewing)
         async for event in listen(listener, after, service.context, service.async_redis):
@@ -88,3 +90,5 @@ async def heard_by(renewing: Renewing, after: str | None, service: Service) -> A
         _log.info("listener_no_longer_allowed")
     except (RedisError, Transient) as error:
         _log.warning("listener_dropped", error=type(error).__name__)
+    finally:
+        SSE_LISTENERS.dec()

@@ -13,6 +13,7 @@ from fastapi.responses import JSONResponse
 from starlette.exceptions import HTTPException
 from starlette.routing import compile_path
 
+from memory.metrics import count_denied
 from memory.stated import NotKept
 from recall.cursors import InvalidCursor
 from schema.errors import (
@@ -95,6 +96,8 @@ def add_problems(app: FastAPI) -> None:
 
 def of_error(error: AfterturnError) -> Response:
     """Return the problem document of an error of ours."""
+    if isinstance(error, Denied):
+        count_denied(error)
     if isinstance(error, PreconditionFailed):
         return problem(HTTPStatus.PRECONDITION_FAILED, str(error))
     if isinstance(error, Unauthorized):

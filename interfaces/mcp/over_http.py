@@ -34,7 +34,11 @@ _NAMED: Final = TypeAdapter(Identifier)
 class McpRoute:
     """Takes one message a request, from whom its key stands for."""
 
+    path: Final = "/mcp"
+
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        # The framework names its own routes alone, by which requests are limited and measured.
+        scope["route"] = self
         request = Request(scope, receive)
         if request.method != "POST":
             # There are no sessions, so there is nothing to listen to or to end.

@@ -32,6 +32,7 @@ from mcp_types import Tool as OfferedTool
 
 from interfaces.mcp.prompts import PROMPTS, prompt
 from interfaces.mcp.resources import TEMPLATE, profile_of, read
+from memory.metrics import count_denied
 from recall.tools import TOOLS, Effect, Failure, Tool, ToolContext, call
 from schema import Principal
 from schema.errors import AfterturnError, Denied, NotFound, SettingsError, Transient
@@ -133,6 +134,8 @@ async def _on_thread(work: Callable[[], T]) -> T:
     except MCPError:
         raise
     except (NotFound, Denied) as error:
+        if isinstance(error, Denied):
+            count_denied(error)
         raise MCPError(INVALID_PARAMS, "there is no such thing, or none that you may see") from error
     except Transient as error:
         raise MCPError(INTERNAL_ERROR, "a part of the memory does not answer just now; try again") from error

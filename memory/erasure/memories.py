@@ -13,6 +13,7 @@ from memory.erasure.proof import Proof, left_of_memories
 from memory.erasure.raw_turns import reduced_turns
 from memory.publish import publish
 from memory.rights import NO_SUCH
+from memory.tracing import memory_span
 from policies.consolidation import Aftermath, without
 from schema import Kind, Memory, MemoryType, Scope, Status, Subject, Tombstone
 from schema.errors import ConcurrentChange, NotFound, UnderLegalHold
@@ -45,19 +46,20 @@ def erase_memories(
         ConcurrentChange: others kept changing it; try again.
         UnderLegalHold: so is something that would go, or be told otherwise; nothing was removed.
     """
-    for _ in range(_ATTEMPTS):
-        draft = Draft(subject, now, context.policy.version, by=by)
-        aftermath = remove(memory_ids, draft, context, reason)
-        if aftermath.held:
-            raise UnderLegalHold(aftermath.held)
-        stones = (*tombstones, *_of_turns_to_come(aftermath.deleted, now))
-        changes = replace(draft.changes(fence), tombstones=stones, erased_turns=frozenset(turns))
-        try:
-            publish(changes, {}, context)
-        except ConcurrentChange:
-            continue
-        return aftermath
-    raise ConcurrentChange
+    with memory_span("delete_memory", count=len(memory_ids)):
+        for _ in range(_ATTEMPTS):
+            draft = Draft(subject, now, context.policy.version, by=by)
+            aftermath = remove(memory_ids, draft, context, reason)
+            if aftermath.held:
+                raise UnderLegalHold(aftermath.held)
+            stones = (*tombstones, *_of_turns_to_come(aftermath.deleted, now))
+            changes = replace(draft.changes(fence), tombstones=stones, erased_turns=frozenset(turns))
+            try:
+                publish(changes, {}, context)
+            except ConcurrentChange:
+                continue
+            return aftermath
+        raise ConcurrentChange
 
 
 def _of_turns_to_come(deleted: Iterable[Memory], now: datetime) -> list[Tombstone]:

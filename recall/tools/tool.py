@@ -13,6 +13,7 @@ from typing import Any, Final, Generic, Literal, TypeVar
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from memory.context import MemoryContext
+from memory.metrics import count_denied
 from memory.rights import NO_SUCH
 from policies.access import may_use_any
 from recall.audience import audiences
@@ -119,6 +120,8 @@ def call(tool: Tool[Any], arguments: Mapping[str, Any], context: ToolContext) ->
 
 
 def _refusal(tool: Tool[Any], error: Refused) -> Failure:
+    if isinstance(error, Denied):
+        count_denied(error)
     # Whoever may not write somewhere is told so; that there is something to read is told to nobody.
     hidden = isinstance(error, NotAMember) and tool.effect is not Effect.ADDS
     if isinstance(error, NotFound) or hidden:

@@ -140,6 +140,9 @@ def test_no_label_can_name_a_tenant_a_user_a_turn_or_a_memory() -> None:
         "quota",
         "useful",
         "scope",
+        "method",
+        "route",
+        "status",
     }
     assert {label for _, labels in METRICS.values() for label in labels} <= known
 

@@ -14,8 +14,9 @@ from fastapi.routing import APIRoute
 from interfaces.http.openid import SignInRefused
 from interfaces.http.pages.language import gettext, marked, speaking
 from interfaces.http.pages.rendering import page
+from memory.metrics import count_denied
 from recall.cursors import InvalidCursor
-from schema.errors import AfterturnError, NotFound, Refused, Transient, UnderLegalHold
+from schema.errors import AfterturnError, Denied, NotFound, Refused, Transient, UnderLegalHold
 
 _log = structlog.get_logger()
 
@@ -84,6 +85,8 @@ class PageRoute(APIRoute):
             except RequestValidationError:
                 return _problem(HTTPStatus.UNPROCESSABLE_ENTITY, gettext(_NOT_WHOLE), staff)
             except AfterturnError as error:
+                if isinstance(error, Denied):
+                    count_denied(error)
                 for kind, code, message in _SAID:
                     if isinstance(error, kind):
                         return _problem(code, gettext(message), staff)
