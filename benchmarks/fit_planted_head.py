@@ -18,12 +18,11 @@ from benchmarks.fit_heads import DATA, fitted, matrix, rows_in
 from policies.language.features import features_of
 from policies.privacy import planted
 from policies.privacy.planted_head import CONCEPT_WEIGHT
-from policies.privacy.unicode_fold import plain
 
 CLAIMS: Final = Path(__file__).parent / "data" / "planted.jsonl"
 CASES: Final = Path(__file__).parent.parent / "tests" / "unit" / "policies" / "cases"
 WEIGHTS: Final = Path(__file__).parent.parent / "policies" / "privacy" / "planted_head.npz"
-_CHANCES: Final = (0.4, 0.5, 0.6, 0.7, 0.8)
+_CHANCES: Final = (0.6, 0.7, 0.8, 0.85, 0.9)
 
 
 @dataclass(frozen=True)
@@ -46,7 +45,7 @@ def learned() -> list[Row]:
     """Return all that is learned from: labelled utterances, claims of a standing, and the halves that were seen."""
     rows = [Row(row.author, row.text, row.labels["planted"] == "1") for row in rows_in(DATA) if "planted" in row.labels]
     claims = [json.loads(line) for line in CLAIMS.read_text(encoding="utf-8").splitlines()]
-    rows += [Row("t", row["text"], bool(row["planted"])) for row in claims]
+    rows += [Row(row["author"], row["text"], bool(row["planted"])) for row in claims]
     return rows + [row for file in sorted(CASES.glob("planted*.jsonl")) for row in cases(file, "seen")]
 
 
@@ -54,8 +53,8 @@ def features(rows: list[Row], names: list[str]) -> Any:
     """Return the features of texts, (texts, SIZE + names), sparse."""
     from scipy.sparse import csr_matrix, hstack
 
-    words = matrix([features_of(plain(row.text).text, None) for row in rows])
-    found = [planted.concepts_of(plain(row.text).text) for row in rows]
+    words = matrix([features_of(planted.as_read(row.text), None) for row in rows])
+    found = [planted.concepts_of(planted.as_read(row.text)) for row in rows]
     concepts = np.array([[CONCEPT_WEIGHT * (name in concept_names) for name in names] for concept_names in found])
     return hstack([words, csr_matrix(concepts)]).tocsr()
 
@@ -91,7 +90,7 @@ def main(
 ) -> None:
     """Fit the head of planted orders."""
     rows = learned()
-    names = sorted({name for row in rows for name in planted.concepts_of(plain(row.text).text)})
+    names = sorted({name for row in rows for name in planted.concepts_of(planted.as_read(row.text))})
     table, truth = features(rows, names), np.array([row.planted for row in rows])
     authors = np.array([row.author for row in rows])
     for author in np.unique(authors) if held else ():

@@ -38,6 +38,7 @@ _PLANTED = "planted_instruction"
 _PROMPT = "written_for_a_model"
 _MAY_NOT_DELETE = "its source may not forget for the user"
 _PUNCTUATION = ".,;:!?\"'()[]{}<>"
+_READ_CHARS = 8_000
 _IDENTIFYING = re.compile(r"\d|@|\S{16}")
 _DIGIT = re.compile(r"\d")
 _SHORTEST_HIDDEN = 4
@@ -62,7 +63,8 @@ def screened(
         turn_id: _hidden_numbers(turns[turn_id].text_of("user"), screening.text) for turn_id, screening in seen.items()
     }
     for item in extraction.items:
-        authority = authority_of(turns[item.turn_id].source)
+        turn = turns[item.turn_id]
+        authority = authority_of(turn.source)
         if isinstance(item, ForgetRequest):
             if authority.deletes:
                 yield item
@@ -72,7 +74,8 @@ def screened(
         if item.turn_id in preferences.withheld:
             continue
         labels = (*item.tags, item.category)
-        screening = screen(item.summary, context.policy, blocked_topics=preferences.topics(item.turn_id), labels=labels)
+        topics = preferences.topics(item.turn_id)
+        screening = screen(item.summary, context.policy, blocked_topics=topics, labels=labels, is_summary=True)
         kept = _masked(item, screening, context.policy)
         SCREENINGS.labels(Verdict.QUARANTINE if item.turn_id in orders else screening.verdict).inc()
         if screening.verdict is Verdict.REFUSE:
@@ -81,13 +84,18 @@ def screened(
             draft.audit_refusal(AuditAction.REFUSED, item.turn_id, ", ".join(seen[item.turn_id].reasons))
         elif item.turn_id in prompts - orders:
             draft.audit_refusal(AuditAction.REFUSED, item.turn_id, _PROMPT)
-        elif item.turn_id in orders or screening.verdict is Verdict.QUARANTINE:
-            turn = turns[item.turn_id]
+        elif item.turn_id in orders or screening.verdict is Verdict.QUARANTINE or _tells_an_order(item.summary, turn):
             shown = _without_others(kept, turns, draft, context.policy)
             if shown is not None:
                 hold(shown, Asker.SCREENING, _PLANTED, draft, context, turn.conversation_id, turn.agent_id)
         elif (candidate := _without_others(kept, turns, draft, context.policy)) is not None:
             yield without_wishes(candidate)
+
+
+def _tells_an_order(summary: str, turn: Turn) -> bool:
+    """Return whether the sentence that a summary retells is likely planted, whatever stands around it."""
+    said = turn.text_of("user")
+    return planted.is_likely(planted.sentence_behind(summary[:_READ_CHARS], said[:_READ_CHARS]))
 
 
 def _is_planted_beside(turn: Turn) -> bool:

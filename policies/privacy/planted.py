@@ -64,6 +64,8 @@ _TO_A_MACHINE: Final = re.compile(
     r"\b(?i:reprogram(?:ming)? you\b|(?:modify|overwrite|alter|change) your (?:programming|code|source|settings|"
     r"training|instructions))"
 )
+_QUOTED_FRAME: Final = re.compile(r"^The user: ")
+_USER: Final = re.compile(r"\b[Tt]he user('s)?\b")
 _SPELLED: Final = re.compile(r"(?:\b[a-zA-Z]\b[ _.-]{1,3}){16}")
 """More letters one by one than any name has that people spell."""
 _ENCODED: Final = re.compile(
@@ -79,9 +81,9 @@ _LEAST_SURE: Final = 0.3
 _FLOOD_TOKENS: Final = 80
 _HEAD_CHARS: Final = 400
 """The head has learned from one sentence or a few; what is longer the rules alone read."""
-_LIKELY: Final = 0.8
-"""Rules and head hold 37 of 4,668 utterances of authors held out that are not planted, the rules alone 22
-(`python -m benchmarks.fit_planted_head`)."""
+_LIKELY: Final = 0.6
+"""Rules and head hold 146 of 4,668 utterances of authors held out that are not planted, most of them tasks, the rules
+alone 22 (`python -m benchmarks.fit_planted_head`)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,15 +138,34 @@ def find(text: str) -> Iterator[str]:
         yield "flood"
 
 
+def as_said(summary: str) -> str:
+    """Return a summary as its user would have said it: a text that tells of "the user" and of leave sounds planted."""
+    said = _QUOTED_FRAME.sub("", summary)
+    return _USER.sub(lambda user: "my" if user[1] else "I", said)
+
+
 def is_likely(text: str) -> bool:
     """Return whether the head finds planted what a user said, in their own words and not in a summary of them.
 
-    A text of more than `_HEAD_CHARS` it does not judge: there are many sentences to be wrong in.
+    A text of more than `_HEAD_CHARS` it does not judge: there are many sentences to be wrong in. Of such a text
+    `sentence_behind` finds the one that matters.
     """
     if len(text) > _HEAD_CHARS:
         return False
-    seen = plain(text).text
+    seen = as_read(text)
     return planted_head.chance(seen, concepts_of(seen)) > _LIKELY
+
+
+def as_read(text: str) -> str:
+    """Return a text as the head reads it: whether a point ends it says nothing."""
+    return plain(text).text.strip().rstrip(".")
+
+
+def sentence_behind(summary: str, text: str) -> str:
+    """Return the sentence of a text that has most words of a summary; nothing if none shares a word with it."""
+    told = set(_WORD.findall(summary.lower()))
+    shared = {sentence: len(told & set(_WORD.findall(sentence.lower()))) for sentence in _SENTENCE.findall(text)}
+    return max(shared, key=shared.__getitem__) if any(shared.values()) else ""
 
 
 def concepts_of(text: str) -> frozenset[str]:

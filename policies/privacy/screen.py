@@ -35,13 +35,21 @@ _HOLLOW: Final = word_set(
 )
 
 
-def screen(text: str, policy: Policy, *, blocked_topics: Sequence[str] = (), labels: Sequence[str] = ()) -> Screening:
+def screen(
+    text: str,
+    policy: Policy,
+    *,
+    blocked_topics: Sequence[str] = (),
+    labels: Sequence[str] = (),
+    is_summary: bool = False,
+) -> Screening:
     """Return what may be kept of a text.
 
     REFUSE keeps nothing (`text` is empty): it or one of its labels is on a blocked topic, its point is a secret, or it
     is longer than a turn may be. QUARANTINE holds a text that orders the assistant about instead of telling of the
-    user, with secrets masked. REDACT keeps a text in which something is masked by a typed placeholder such as
-    `[email]`: cards and keys always, personal identifiers if the policy says so, which may refuse them instead.
+    user, with secrets masked; a summary is read for orders as its user would have said it. REDACT keeps a text in
+    which something is masked by a typed placeholder such as `[email]`: cards and keys always, personal identifiers if
+    the policy says so, which may refuse them instead.
     Screening what may be kept changes nothing.
     Source: "Memory System - Mechanics", "User Controls, Privacy, and Governance".
     """
@@ -50,7 +58,7 @@ def screen(text: str, policy: Policy, *, blocked_topics: Sequence[str] = (), lab
     if is_about(text, blocked_topics, labels):
         return _refused("blocked_topic")
     look = _looked_at if len(text) <= _REMEMBERED_CHARS else _looked_at.__wrapped__
-    kept, reasons, orders, personal, hollow = look(text, policy.personal_identifiers)
+    kept, reasons, orders, personal, hollow = look(text, policy.personal_identifiers, is_summary)
     if hollow:
         return _refused(*reasons)
     if personal and not orders and policy.personal_identifiers == "drop":
@@ -64,14 +72,18 @@ def _refused(*reasons: str) -> Screening:
 
 
 @lru_cache(maxsize=256)
-def _looked_at(text: str, identifiers: Handling) -> tuple[str, tuple[str, ...], tuple[str, ...], bool, bool]:
+def _looked_at(
+    text: str, identifiers: Handling, is_summary: bool
+) -> tuple[str, tuple[str, ...], tuple[str, ...], bool, bool]:
     """Return what `_settle` does, and by which rules the text orders the assistant about.
 
     Of the texts of a batch half come a second or third time: what the user said is screened as a message, as what a
     question may be kept of, and as a source.
     """
     kept, reasons, personal, hollow = _settle(text, identifiers)
-    orders = () if hollow else tuple(planted.find(text)) or (tuple(planted.find(kept)) if kept != text else ())
+    versions = () if hollow else dict.fromkeys((text, kept))
+    said = (planted.as_said(version) if is_summary else version for version in versions)
+    orders = next(filter(None, (tuple(planted.find(version)) for version in said)), ())
     return kept, reasons, orders, personal, hollow
 
 

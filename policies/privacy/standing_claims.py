@@ -112,8 +112,8 @@ FORMS: Final = (
         "I like short answers."),
 )  # fmt: skip
 _TITLE: Final = _shape(
-    r"^\s*(?:from now on|always|never|ignore|disregard|forget|forward|send|approve|recommend|remember|skip|"
-    r"reveal|delete|give|"
+    r"^(?:\W|\d|(?:notice|important|urgent|attention|note|memo|reminder|re|fwd?|aw|wg)\b){0,24}(?:from now on|"
+    r"always|never|ignore|disregard|forget|forward|send|approve|recommend|remember|skip|reveal|delete|give|"
     r"tell|rate|wire|transfer|pay)\b[\s\S]*\b(?:all|every|this|users?|guidelines|rules|instructions|to|nobody|"
     r"anyone|questions)\b|"
     r"\b(?:the )?(?:user|customer|owner|sender)(?:['’]s)? (?:\w+ )?(?:is|was|has|limit)\b[\s\S]*\b(?:verified|"
