@@ -64,7 +64,7 @@ def test_a_question_finds_what_answers_it_best(me: Visit) -> None:
 
 def test_a_filter_leaves_what_it_names(me: Visit) -> None:
     def leaves(name: str, value: str, *summaries: str) -> None:
-        me.page.get_by_text("Show only some").click()
+        me.page.get_by_text("Filter by kind, state or day").click()
         if name in ("Kind", "State"):
             me.page.get_by_role("combobox", name=name).select_option(value)
         else:
@@ -105,7 +105,7 @@ def test_who_signs_out_everywhere_is_out_on_other_devices_too(
     with httpx.Client(base_url=service.url, follow_redirects=True, timeout=30) as other:
         link = f"/me/enter?link={make_link(subject.tenant_id, subject.subject_id, context.redis)}"
         assert other.get(link).status_code == 200
-        me.follow("What I want")
+        me.follow("Settings")
         me.press("Sign out everywhere")
         expect(me.page.get_by_role("heading", name="Sign in first")).to_be_visible()
         assert other.get("/me").status_code == 401
@@ -115,7 +115,7 @@ def test_how_things_belong_together_is_a_picture_and_a_table(me: Visit) -> None:
     me.follow("Connections")
     facts = me.page.get_by_role("region", name="Facts").get_by_role("row")
     expect(facts.filter(has_text="lives in")).to_contain_text("Berlin")
-    me.page.get_by_role("group", name="Picture").get_by_role("link", name="Lea").click()
+    me.page.get_by_role("figure", name="Picture").get_by_role("link", name="Lea").click()
     expect(facts).to_have_count(3)
     me.follow("Show everything")
     me.follow("home city through time")
@@ -210,7 +210,7 @@ def test_what_waits_is_kept_or_dropped(
 
 
 def test_remembering_is_paused_and_goes_on(me: Visit) -> None:
-    me.follow("What I want")
+    me.follow("Settings")
     me.press("Pause remembering")
     told(me, "Paused")
     me.follow("What is known")
@@ -221,7 +221,7 @@ def test_remembering_is_paused_and_goes_on(me: Visit) -> None:
 
 
 def test_a_topic_is_left_alone_and_talked_about_again(me: Visit) -> None:
-    me.follow("What I want")
+    me.follow("Settings")
     me.page.get_by_label("A topic").fill("football")
     me.press("Leave it alone")
     told(me, "left alone")
@@ -234,7 +234,7 @@ def test_a_topic_is_left_alone_and_talked_about_again(me: Visit) -> None:
 
 
 def test_everything_is_downloaded(me: Visit, tmp_path: Path) -> None:
-    me.follow("What I want")
+    me.follow("Settings")
     with me.page.expect_download() as coming:
         me.follow("Download all that is known")
     coming.value.save_as(tmp_path / "mine.jsonl")
@@ -245,7 +245,7 @@ def test_everything_is_downloaded(me: Visit, tmp_path: Path) -> None:
 
 def test_everything_is_forgotten_with_the_proof(me: Visit) -> None:
     me.refusals |= {401, 422}
-    me.follow("What I want")
+    me.follow("Settings")
     me.page.get_by_label("to confirm").fill("yes")
     me.press("Forget everything")
     expect(me.page.get_by_role("alert")).to_contain_text("Nothing was forgotten")

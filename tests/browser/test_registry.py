@@ -83,7 +83,7 @@ def test_a_key_is_made_and_ended_and_a_member_added_and_removed(ann: Visit, subj
     name = f"backend of {subject.subject_id}"
     ann.follow("Keys")
     ann.page.get_by_label("What it is for").fill(name)
-    ann.page.get_by_label("read", exact=True).check()
+    ann.page.get_by_label("read memories and documents").check()
     ann.press("Make it")
     told(ann, "The new key: at_")
     ann.press(f"Revoke {name}")
@@ -104,7 +104,7 @@ def test_a_key_is_made_and_ended_and_a_member_added_and_removed(ann: Visit, subj
 
 def test_a_person_is_forgotten_by_staff_and_the_proof_can_be_looked_for_again(ann: Visit, subject: Subject) -> None:
     ann.follow(subject.subject_id)
-    ann.follow("Wishes, export, erasure")
+    ann.follow("Settings, export, erasure")
     ann.page.get_by_label("to confirm").fill("forget everything")
     ann.press("Forget everything")
     expect(ann.page.get_by_role("heading", name="Everything was forgotten")).to_be_visible()

@@ -41,7 +41,7 @@ def stated(*facts: tuple[str, str, str]) -> list[Stated]:
 
 def test_what_is_said_of_somebody_stands_to_their_right() -> None:
     drawing = draw(
-        stated(("User", "has sister", "Lea"), ("Lea", "lives in", "Berlin"), ("Tom", "likes", "tea")), "user"
+        stated(("User", "has sister", "Lea"), ("Lea", "lives in", "Berlin"), ("Tom", "likes", "tea")), "user", str
     )
     place = {node.name: node.x for node in drawing.nodes}
     assert place["User"] == place["Tom"] < place["Lea"] == place["tea"] < place["Berlin"]
@@ -51,7 +51,7 @@ def test_what_is_said_of_somebody_stands_to_their_right() -> None:
 
 @given(st.lists(st.tuples(NAMES, st.sampled_from(["likes", "is"]), NAMES), max_size=12))
 def test_every_name_stands_once_in_a_place_of_its_own(facts: list[tuple[str, str, str]]) -> None:
-    drawing = draw(stated(*facts), "user")
+    drawing = draw(stated(*facts), "user", str)
     named = {name.casefold() for who, _, what in facts for name in (who, what)}
     assert {node.name.casefold() for node in drawing.nodes} == named
     assert len({(node.x, node.y) for node in drawing.nodes}) == len(drawing.nodes) == len(named)

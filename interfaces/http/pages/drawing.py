@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Final
@@ -58,10 +58,10 @@ class Bar:
     span: Span
 
 
-def draw(stated: Sequence[Stated], centre: str) -> Drawing:
+def draw(stated: Sequence[Stated], centre: str, said: Callable[[str], str]) -> Drawing:
     """Return facts as columns of names: at the left those of whom something is said and who are named by nobody else,
-    `centre` first; to the right of each what is said of it. Every name stands once; what is farther than three columns
-    away stands in the third."""
+    `centre` first; to the right of each what is said of it. Every name stands once, as it is `said` to whoever looks;
+    what is farther than three columns away stands in the third."""
     names: dict[str, str] = {}
     objects_of: dict[str, dict[str, None]] = defaultdict(dict)
     verbs: dict[str, dict[str, None]] = defaultdict(dict)
@@ -77,7 +77,7 @@ def draw(stated: Sequence[Stated], centre: str) -> Drawing:
     nodes: dict[str, Node] = {}
     for name in sorted(column, key=lambda key: column[key]):
         depth = column[name]
-        shown = names[name]
+        shown = said(names[name])
         nodes[name] = Node(
             names[name],
             shown if len(shown) <= _NAME_CHARS else shown[: _NAME_CHARS - 1] + "…",
@@ -134,12 +134,12 @@ def _columns(names: dict[str, str], objects_of: dict[str, dict[str, None]], cent
 
 def _path(who: Node, target: Node) -> str:
     """Return the line from a name to what is said of it; one that leads back runs a little lower than the one there."""
-    if target.x > who.x:
-        begin, end, lower = _end_of(who), target.x - 6, 0
-    else:
-        begin, end, lower = who.x - 6, _end_of(target), _BACK
-    middle, first, last = (begin + end) / 2, who.y + lower, target.y + lower
-    return f"M {begin} {first} C {middle} {first}, {middle} {last}, {end} {last}"
+    is_forth = target.x > who.x
+    left, right, lower = (who, target, 0) if is_forth else (target, who, _BACK)
+    # Straight as far as the longest name of the column reaches, so that it runs through none.
+    beside, end = left.x + _NAME_WIDTH, right.x - 6
+    middle, first, last = (beside + end) / 2, left.y + lower, right.y + lower
+    return f"M {_end_of(left)} {first} H {beside} C {middle} {first}, {middle} {last}, {end} {last}"
 
 
 def _end_of(node: Node) -> int:

@@ -8,6 +8,7 @@ from urllib.parse import urlencode
 
 from fastapi import APIRouter, Query, Response
 
+import interfaces.http.pages.words as words
 from interfaces.http.pages.drawing import draw, draw_bars
 from interfaces.http.pages.problems import PageRoute
 from interfaces.http.pages.rendering import page
@@ -30,6 +31,7 @@ def graph(
 ) -> Response:
     """Show the latest facts, or those about a name."""
     note_look(view, service, "looked at how it hangs together")
+    whose = view.subject.subject_id if view.is_staff else ""
     stated, following = facts_of(view.reader, view.subject, service.context, about=about.strip(), cursor=cursor)
     return page(
         "graph.html",
@@ -39,7 +41,7 @@ def graph(
         whose=view.subject.subject_id,
         about=about.strip(),
         stated=stated,
-        drawing=draw(stated, about.strip() or _USER),
+        drawing=draw(stated, about.strip() or _USER, lambda name: words.named(name, whose)),
         is_first=not cursor,
         following=following and urlencode({"about": about, "cursor": following}),
     )

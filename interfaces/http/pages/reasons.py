@@ -39,6 +39,17 @@ _PLAIN: Final = {
         marked("you asked for something like it to be forgotten")
     ),
 }
+_PLAIN_FOR_STAFF: Final = {
+    "it says more than what is known, whose words its source may not change": (
+        marked("it says more than what the user said themself")
+    ),
+    "contradicts_more_trusted": marked("it contradicts what the user said themself"),
+    "the user asked for it to be forgotten": marked("the user asked for it to be forgotten"),
+    "the user asked for something like it to be forgotten: hidden until somebody says more": (
+        marked("the user asked for something like it to be forgotten")
+    ),
+}
+"""What reads otherwise where it is not the person themself who reads."""
 _CHANGED: Final = re.compile(r"(the fact|\w+) changed")
 _FADED: Final = re.compile(r"(?:weight|alone|not used).*?(?:not used for|for) (\d+) days.*")
 _PUT_AWAY: Final = re.compile(r"archived for (\d+) days")
@@ -52,6 +63,13 @@ _ASKED: Final = {
 }
 
 
+_ASKED_FOR_STAFF: Final = {
+    Asker.SCREENING: marked("It comes from a text that may give the assistant orders behind the user's back."),
+    Asker.AUTHORITY: marked("It contradicts what the user said themself, and somebody else said it."),
+    Asker.FORGETTING: marked(
+        "The user asked for something to be forgotten, and may have meant this. It is hidden meanwhile."
+    ),
+}
 ADMITTED: Final = {
     AdmissionAction.KEEP: marked("Yes."),
     AdmissionAction.ASK: marked("Perhaps, so it is looked at."),
@@ -60,10 +78,11 @@ ADMITTED: Final = {
 """What admission says of a turn."""
 
 
-def because(entry: AuditEntry) -> str:
+def because(entry: AuditEntry, is_staff: bool = False) -> str:
     """Return why a line of the audit says that something was done; what an operator wrote as it is."""
-    if entry.reason in _PLAIN:
-        return gettext(_PLAIN[entry.reason])
+    plain = {**_PLAIN, **_PLAIN_FOR_STAFF} if is_staff else _PLAIN
+    if entry.reason in plain:
+        return gettext(plain[entry.reason])
     if changed := _CHANGED.fullmatch(entry.reason):
         if changed[1] == "the fact":
             return gettext("what it is about changed")
@@ -89,6 +108,7 @@ def found_by(entry: AuditEntry) -> str:
     return text % {"model": model}
 
 
-def asked_because(review: Review) -> str:
-    """Return why a candidate waits for a person."""
-    return gettext(_ASKED[review.asked_by])
+def asked_because(review: Review, is_staff: bool = False) -> str:
+    """Return why a candidate waits for a person, who reads it themself unless staff do."""
+    asked = {**_ASKED, **_ASKED_FOR_STAFF} if is_staff else _ASKED
+    return gettext(asked[review.asked_by])

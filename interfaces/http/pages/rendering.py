@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Sequence
 from datetime import UTC, datetime, tzinfo
 from http import HTTPStatus
 from itertools import cycle
@@ -33,6 +35,7 @@ ENVIRONMENT = Environment(
     lstrip_blocks=True,
 )
 ENVIRONMENT.policies["ext.i18n.trimmed"] = True
+_PART_OF_A_TABLE: Final = re.compile(r"<(tr|td|th)\b")
 _MONTHS: Final = (
     marked("January"),
     marked("February"),
@@ -69,14 +72,32 @@ def _minute(context: Context, at: datetime) -> str:
 
 
 @pass_context
-def _second(context: Context, at: datetime) -> str:
-    """Return the day and the time of a moment to the second, as staff read it."""
-    return at.astimezone(context["zone"]).strftime("%Y-%m-%d %H:%M:%S")
+def _second(context: Context, at: datetime) -> Markup:
+    """Return the day and the time of a moment to the second, as staff read it; a line may break between them alone."""
+    day, clock = at.astimezone(context["zone"]).strftime("%Y-%m-%d %H:%M:%S").split()
+    return Markup("<time><span>{}</span> <span>{}</span></time>").format(day, clock)
 
 
 def _upper_first(text: str) -> str:
     """Return a text that begins with a capital and is otherwise as it is: nouns of some languages have one too."""
     return text[:1].upper() + text[1:]
+
+
+def _labelled(rows: Markup, columns: Sequence[str]) -> Markup:
+    """Return the rows of a table with the name of its column at each cell: on a narrow screen a row is a card, which
+    has no head above it. Cards are no table to a browser any more, so each part says what it is."""
+    place = 0
+
+    def part(found: re.Match[str]) -> str:
+        nonlocal place
+        if found[1] == "tr":
+            place = 0
+            return '<tr role="row"'
+        place += 1
+        role = "cell" if found[1] == "td" else "rowheader"
+        return f'<{found[1]} role="{role}" data-label="{escape(columns[place - 1])}"'
+
+    return Markup(_PART_OF_A_TABLE.sub(part, rows))
 
 
 def _commands(text: str) -> Markup:
@@ -96,6 +117,7 @@ ENVIRONMENT.filters |= {
     "as_path": as_path,
     "upper_first": _upper_first,
     "commands": _commands,
+    "labelled": _labelled,
 }
 
 

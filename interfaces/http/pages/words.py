@@ -8,6 +8,7 @@ from interfaces.http.pages.language import gettext, marked
 from schema import (
     AuditAction,
     AuditEntry,
+    Capability,
     DocumentState,
     KeptDocument,
     Memory,
@@ -18,6 +19,9 @@ from schema import (
 )
 from stores.catalog.uses import Use
 
+_USER: Final = "user"
+"""The name of the person themself in a fact, and how what is theirs begins."""
+_USERS: Final = f"{_USER}'s "
 STATUS: Final = {
     Status.PROVISIONAL: marked("being looked at"),
     Status.ACTIVE: marked("holds now"),
@@ -30,6 +34,17 @@ TYPE: Final = {
     MemoryType.EPISODIC: marked("something that happened"),
     MemoryType.PROCEDURAL: marked("how you want things done"),
 }
+CAPABILITY: Final = {
+    Capability.READ: marked("read memories and documents"),
+    Capability.WRITE_OWN: marked("write memories that are an agent's own"),
+    Capability.WRITE: marked("write and change memories"),
+    Capability.DELETE: marked("delete for good"),
+    Capability.DOCUMENTS: marked("put documents"),
+    Capability.TURNS: marked("send what was said in a conversation"),
+    Capability.ACT_AS: marked("ask in the name of any user"),
+    Capability.ADMIN: marked("manage keys, members, holds, reviews and erasures"),
+}
+"""What a key may do."""
 FOR: Final = {
     Visibility.PUBLIC: marked("all members, those who only admire too"),
     Visibility.PRIVATE: marked("the members who look after it together"),
@@ -151,6 +166,18 @@ def place(name: str) -> str:
 def done(entry: AuditEntry) -> str:
     """Return what a line of the audit says was done."""
     return gettext(_DONE[entry.action]) if entry.action in _DONE else entry.action.value
+
+
+def named(name: str, whose: str = "") -> str:
+    """Return a name in a fact as whoever reads it would say it; `whose` is the user's id, for staff."""
+    if name.casefold() == _USER:
+        return whose or gettext("You")
+    if not name.casefold().startswith(_USERS):
+        return name
+    what = name[len(_USERS) :]
+    if not whose:
+        return gettext("your %(what)s") % {"what": what}
+    return gettext("%(what)s of %(whose)s") % {"what": what, "whose": whose}
 
 
 def used_for(use: Use) -> str:
