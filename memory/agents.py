@@ -15,7 +15,7 @@ from typing import Any, Final
 from memory.context import MemoryContext
 from memory.publish import publish
 from memory.rights import require_writable, seen_of
-from memory.stated import NotKept, screened
+from memory.statement_screening import NotKept, screened
 from policies.access import require
 from schema import Capability, Labels, OpenTopic, Principal, Subject, Visibility
 from schema.errors import ConcurrentChange, Refused

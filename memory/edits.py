@@ -13,7 +13,7 @@ from memory.draft import Draft
 from memory.metrics import RESTORED
 from memory.publish import publish
 from memory.rights import require_writable, writable_memory
-from memory.stated import screened, stated_without_others
+from memory.statement_screening import screened, stated_without_others
 from memory.tracing import memory_span
 from policies.authority import USER, may_replace
 from policies.categories import normalised_category

@@ -17,8 +17,8 @@ from memory.context import MemoryContext
 from memory.document_lines import document_lines, document_of, import_document
 from memory.documents.put import DocumentRefused
 from memory.item_lines import item_lines, item_of
-from memory.others import own_names, without_others
 from memory.publish import publish
+from memory.third_parties import own_names, without_others
 from policies.privacy.third_parties import with_relation, without_names
 from schema import AuditAction, AuditEntry, Event, EventName, Memory, Seen, Status, Subject, Turn
 from schema.errors import Refused

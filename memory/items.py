@@ -16,7 +16,7 @@ import numpy as np
 
 from memory.metrics import QUOTAS
 from memory.rights import require_writable, seen_of
-from memory.stated import require_consent
+from memory.statement_screening import require_consent
 from policies.access import may_see
 from policies.items import is_meant, is_of
 from schema import Labels, Principal, Subject, Visibility

@@ -15,7 +15,7 @@ import structlog
 from memory.context import MemoryContext
 from schema import Subject
 from schema.errors import BrokerFailed, LeaseLost, Transient
-from stores.llm.wanted import wanted_while
+from stores.llm.cancellation import wanted_while
 from stores.mailbox import Lease, Mailbox
 
 WAIT_SECONDS = 5.0

@@ -13,7 +13,7 @@ from pydantic import ValidationError
 
 from memory.context import MemoryContext
 from memory.remember import Statement, remember
-from memory.stated import NotKept
+from memory.statement_screening import NotKept
 from schema import MAX_SUMMARY_CHARS, Kind, Subject
 from schema.errors import QuotaExceeded, Refused
 

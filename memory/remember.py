@@ -16,7 +16,7 @@ from memory.quotas import require_room, room_of
 from memory.resolve import resolve
 from memory.rights import require_writable, seen_of
 from memory.scoring import Origin, embed, score
-from memory.stated import require_consent, screened, stated_without_others
+from memory.statement_screening import require_consent, screened, stated_without_others
 from memory.tracing import memory_span
 from policies.access import may_see
 from policies.categories import normalised_category

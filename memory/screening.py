@@ -9,9 +9,9 @@ from memory.context import MemoryContext
 from memory.draft import Draft
 from memory.hold import hold
 from memory.metrics import SCREENINGS
-from memory.others import REASON as OTHERS
-from memory.others import without_others
 from memory.spoken_preferences import SpokenPreferences
+from memory.third_parties import REASON as OTHERS
+from memory.third_parties import without_others
 from policies.authority import authority_of, without_wishes
 from policies.privacy import planted
 from policies.privacy.prompts import is_prompt

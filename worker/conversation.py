@@ -10,7 +10,7 @@ from typing import Literal
 
 from memory.spoken_preferences import SpokenPreferences
 from policies.admission import admit, admit_for_model, orders_something
-from policies.privacy.asked import asking_sentence, is_begun, without_answers
+from policies.privacy.requested_secrets import asking_sentence, is_begun, without_answers
 from policies.privacy.screen import screen
 from schema import (
     MAX_QUESTION_CHARS,

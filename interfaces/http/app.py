@@ -28,7 +28,6 @@ from interfaces.http import (
 )
 from interfaces.http.description import describe
 from interfaces.http.limits import BodyLimit, OnlyThisMachine, RequestIds
-from interfaces.http.observed import Observed
 from interfaces.http.pages import documents as document_pages
 from interfaces.http.pages import entering, graph, me, overview, signing_in, trying, wishes
 from interfaces.http.pages.admin import access, decisions, fleet, letters
@@ -36,6 +35,7 @@ from interfaces.http.pages.admin import subjects as registry
 from interfaces.http.problems import add_problems
 from interfaces.http.rates import RateLimitFields
 from interfaces.http.service import open_service
+from interfaces.http.telemetry import Telemetry
 from interfaces.mcp import over_http
 from memory.tracing import start_tracing
 from schema.settings import Settings
@@ -79,7 +79,7 @@ def create_app(settings: Settings, *, anonymous: bool = False) -> FastAPI:
     if anonymous:
         app.add_middleware(OnlyThisMachine, address=settings.http_host)
     app.add_middleware(RequestIds)
-    app.add_middleware(Observed, logs=settings.http_access_log)
+    app.add_middleware(Telemetry, logs=settings.http_access_log)
     add_problems(app)
     for router in (
         health.router,

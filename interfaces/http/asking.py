@@ -10,7 +10,7 @@ from pydantic import AwareDatetime, BaseModel, ConfigDict
 from interfaces.http.credentials import Asker, subject_of
 from policies.access import acting
 from recall.filters import Filters
-from recall.told import VISIBILITIES_OF, Scope
+from recall.memory_out import VISIBILITIES_OF, Scope
 from schema import Capability, Kind, MemoryType, Principal, Subject
 from schema.turn import Identifier
 

@@ -10,9 +10,9 @@ from fastapi import Depends, Request, Security
 from fastapi.exceptions import RequestValidationError
 from fastapi.security import APIKeyHeader, HTTPAuthorizationCredentials, HTTPBearer
 
-from interfaces.http.observed import note_key
 from interfaces.http.problems import Unauthorized
 from interfaces.http.service import Opened, Service
+from interfaces.http.telemetry import note_key
 from memory.keys import PREFIX, principal_of
 from schema import Capability, Principal, Subject
 

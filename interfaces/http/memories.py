@@ -24,8 +24,7 @@ from memory.rights import require_deletable, writable_memory
 from policies.access import acting
 from recall.filters import Filters
 from recall.listing import get_memory, list_memories, origin_of, related_to, vector_of
-from recall.retrieve import retrieve
-from recall.told import (
+from recall.memory_out import (
     VISIBILITY_OF,
     HitOut,
     MemoryOut,
@@ -35,6 +34,7 @@ from recall.told import (
     hit_out,
     memory_out,
 )
+from recall.retrieve import retrieve
 from schema import Kind, Memory, Principal, Status, Subject
 from schema.errors import Denied, NotFound
 from schema.memory import Summary, Tag

@@ -14,7 +14,7 @@ from starlette.exceptions import HTTPException
 from starlette.routing import compile_path
 
 from memory.metrics import count_denied
-from memory.stated import NotKept
+from memory.statement_screening import NotKept
 from recall.cursors import InvalidCursor
 from schema.errors import (
     AfterturnError,

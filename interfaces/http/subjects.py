@@ -26,7 +26,7 @@ from policies.topics import is_about
 from recall.audience import audiences
 from recall.context_block import context_block
 from recall.iterative import Limits, Outcome, is_due, retrieve_in_rounds
-from recall.told import HitOut, hit_out
+from recall.memory_out import HitOut, hit_out
 from schema import (
     Capability,
     Labels,

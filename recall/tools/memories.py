@@ -10,8 +10,8 @@ from memory.erasure.memories import erase_memories
 from memory.remember import Remembered, Statement, remember
 from memory.rights import require_deletable, writable_memory
 from recall.filters import Filters
+from recall.memory_out import VISIBILITIES_OF, VISIBILITY_OF, WholeMemory, fields_of, scope_of
 from recall.retrieve import Hit, retrieve
-from recall.told import VISIBILITIES_OF, VISIBILITY_OF, WholeMemory, fields_of, scope_of
 from recall.tools.tool import Effect, Tool, ToolContext, all_mentioned, mentioned
 from recall.tools.values import (
     Changed,

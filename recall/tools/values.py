@@ -8,7 +8,7 @@ from typing import Annotated, Final, Literal, Self
 from pydantic import AfterValidator, AwareDatetime, BaseModel, Field, StringConstraints, model_validator
 
 from policies.language.sentences import split_sentences
-from recall.told import Scope, WholeMemory
+from recall.memory_out import Scope, WholeMemory
 from recall.tools.tool import Answer, Arguments
 from schema import Kind
 from schema.memory import MAX_SUMMARY_CHARS, Share, Tag

@@ -17,8 +17,8 @@ from schema.errors import LLMAnswerCut, LLMAnswerInvalid, LLMThrottled
 from stores.breaker import CircuitBreaker
 from stores.llm.base import Provider, Reply
 from stores.llm.call_limiter import CallLimiter
+from stores.llm.cancellation import ensure_wanted
 from stores.llm.schema import characters_sent
-from stores.llm.wanted import ensure_wanted
 
 Answer = TypeVar("Answer", bound=BaseModel)
 _MAX_ANSWER_CHARS = 100_000

@@ -9,7 +9,7 @@ import pytest
 from memory.edits import Edit, NotPossible, VersionMismatch, archive, edit, pin, restore, suppress
 from memory.preferences import set_preference
 from memory.remember import Statement, remember
-from memory.stated import NotKept
+from memory.statement_screening import NotKept
 from recall.listing import list_memories
 from recall.retrieve import retrieve
 from schema import (

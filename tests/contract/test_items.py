@@ -96,7 +96,7 @@ def test_only_who_shares_a_subject_reads_and_only_who_may_write_writes(worker: W
 
 
 def test_without_consent_nothing_is_kept_and_all_can_be_deleted(worker: Worker, anna: str) -> None:
-    from memory.stated import NotKept
+    from memory.statement_screening import NotKept
 
     keep(worker, subject(anna), VEGAN)
     withdrawn = Preference(name=PreferenceName.CONSENT, value="withdrawn")

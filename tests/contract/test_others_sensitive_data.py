@@ -7,7 +7,7 @@ import pytest
 from memory.edits import Edit, edit
 from memory.export import export, import_lines
 from memory.remember import Statement, remember
-from memory.stated import NotKept
+from memory.statement_screening import NotKept
 from tests.contract.pipeline import Worker, on_every_store_at_length, only
 from tests.turns import WHEN, subject
 

@@ -14,7 +14,7 @@ from memory.erasure.subjects import erase_subject, left_of_subject
 from memory.metrics import QUOTAS
 from memory.quotas import refuse_turn, tell_refused
 from memory.remember import Statement, remember
-from memory.stated import NotKept
+from memory.statement_screening import NotKept
 from producers import Producer
 from schema import Status, Turn
 from schema.errors import CatalogOutage, QuotaExceeded

@@ -94,7 +94,7 @@ MUTATIONS = (
     ),
     Mutation(
         "no mask of others' names in what is stated outright",
-        "memory/stated.py",
+        "memory/statement_screening.py",
         "    return masked.kept\n",
         "    return claim\n",
         ("tests/contract/test_others_sensitive_data.py",),

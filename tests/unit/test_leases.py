@@ -10,7 +10,7 @@ import pytest
 from memory.leases import LeaseKeeper
 from schema import Subject
 from schema.errors import BrokerFailed, LeaseLost
-from stores.llm.wanted import ensure_wanted
+from stores.llm.cancellation import ensure_wanted
 from stores.mailbox import Mailbox
 from tests.fleet.fleet import wait_until
 

@@ -1,4 +1,4 @@
-"""Facts of which somebody has one value at a time, by the rows of `stated.toml`, off the parse of a sentence."""
+"""Facts of which somebody has one value at a time, by the rows of `statement_forms.toml`, off a sentence's parse."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from policies.language.clauses import SUBJECTS, Clause, Mood, Tense, clause_of, 
 from policies.language.parse import Parsed
 from policies.language.people import KIN, Person, people_in
 from policies.language.sentences import words
-from policies.language.stated import STATED, Stated, forms_of
+from policies.language.statement_forms import STATED, Stated, forms_of
 from schema import Fact
 from worker.extract.forms import along, is_denied, noun_phrase, values_of, verbs_of
 from worker.extract.values import value_at

@@ -1,4 +1,4 @@
-"""Where a clause has a form of `stated.toml`: its verb, the words that follow it, and the value behind them."""
+"""Where a clause has a form of `statement_forms.toml`: its verb, what follows it, and the value behind them."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Final
 from policies.language.clauses import AUXILIARIES, Clause
 from policies.language.parse import Parsed
 from policies.language.sentences import words
-from policies.language.stated import Form, Stated, forms_of
+from policies.language.statement_forms import Form, Stated, forms_of
 from worker.extract.values import value_at
 
 _ANY_MORE: Final = (("any", "more"), ("anymore",))

@@ -24,13 +24,13 @@ from schema import (
     MemoryType,
     OpenTopic,
 )
-from worker.extract.affect import affect_of
 from worker.extract.answer_form import Answer, ToldForgetting, ToldKind, ToldMemory
 from worker.extract.attributes import USER
 from worker.extract.classify import category_of, is_hedged, topics_of
 from worker.extract.evidence import denies_more, is_quoted, is_supported
 from worker.extract.prompt_view import ShownTurn
 from worker.extract.rules import SOURCE_CONFIDENCE
+from worker.extract.sentiment import sentiment_of
 
 MAX_ITEMS_A_TURN: Final = 10
 _ASKED_FOR: Final = {"remember", "remind", "pin"}
@@ -166,7 +166,7 @@ class Reading:
         ordered = [order for order in orders if order.intent in _ASKED_FOR and _is_of(order, memory.evidence, own_text)]
         certainty = _STATED if shown_turn.question is None else _ANSWERED
         topics = topics_of(f"{summary} {memory.evidence}")
-        valence, intensity = affect_of(memory.evidence)
+        valence, intensity = sentiment_of(memory.evidence)
         type_, kind = _SORTS[memory.kind]
         is_sure = memory.sure and not is_hedged(memory.evidence)
         return Candidate(

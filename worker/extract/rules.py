@@ -8,7 +8,6 @@ from collections.abc import Mapping, Sequence
 from datetime import date, datetime
 from typing import Final
 
-import worker.extract.affect as affect
 import worker.extract.language as language
 from policies.language.annotation import Note, notes_of, with_notes
 from policies.language.coreference import is_of_several, pointer_of
@@ -36,6 +35,7 @@ from schema import (
     Turn,
 )
 from schema.turn import TurnSource
+from worker.extract import sentiment
 from worker.extract.attributes import USER, attribute_facts
 from worker.extract.classify import category_of, is_hedged, kind_of, topics_of, type_of
 from worker.extract.entities import entities_of
@@ -75,7 +75,7 @@ class RulesExtractor:
     def prepare(self) -> None:
         """Load the models now rather than with the first turn (about two seconds)."""
         language.prepare()
-        affect.prepare()
+        sentiment.prepare()
 
     def extract(self, turns: Sequence[AdmittedTurn], context: Context) -> Extraction:
         """Return what there is to remember or to forget in the turns, in the order in which it was said.
@@ -159,7 +159,7 @@ class RulesExtractor:
         if any(fact.attribute for fact in facts) and type_ is MemoryType.EPISODIC and not moments:
             type_ = MemoryType.SEMANTIC
         topics = topics_of(text + (" " + statement.asked.text if statement.asked else ""))
-        valence, intensity = affect.affect_of(text)
+        valence, intensity = sentiment.sentiment_of(text)
         confidence = _ANSWERED if statement.manner == "answer" else _HEDGED if is_hedged(text) else _STATED
         return Candidate(
             turn_id=turn.turn_id,

@@ -10,7 +10,7 @@ from typing import Final
 from policies.language.parse import Parsed
 from policies.language.sentences import words
 from policies.language.spans import MONTHS
-from policies.language.stated import LISTS
+from policies.language.statement_forms import LISTS
 
 _DETERMINERS: Final = words(
     "a an the my our his her their some this new old used own current brand strict strictly "

@@ -2,7 +2,7 @@
 
 from afterturn_client.aio import AsyncClient
 from afterturn_client.client import Client
-from afterturn_client.enqueuing import Enqueued
+from afterturn_client.enqueuer import Enqueued
 from afterturn_client.errors import (
     AfterturnError,
     Conflict,

@@ -10,7 +10,8 @@ from typing import Concatenate, ParamSpec, Self, TypeVar
 
 from afterturn_client import requests
 from afterturn_client.calls import as_method, heard, paged, sent
-from afterturn_client.enqueuing import CLOSE_SECONDS, Bounds, Enqueued, Enqueuer
+from afterturn_client.configuration import configured
+from afterturn_client.enqueuer import CLOSE_SECONDS, Bounds, Enqueued, Enqueuer
 from afterturn_client.errors import RequestFailed
 from afterturn_client.model import Event, Memory, Page
 from afterturn_client.processes import OfProcess
@@ -18,7 +19,6 @@ from afterturn_client.requests import Request
 from afterturn_client.spool import Depth, Rejected
 from afterturn_client.sse import Listening, listening
 from afterturn_client.turns import Written, turn_of
-from afterturn_client.where import where
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -60,9 +60,9 @@ class Client:
         from afterturn_client.senders import Sync
         from afterturn_client.transport import link_to
 
-        at = where(url, key, timeout=timeout, attempts=attempts)
-        folder = Path(spool_dir) if spool_dir is not None else at.spool_folder()
-        link = link_to(at)
+        configuration = configured(url, key, timeout=timeout, attempts=attempts)
+        folder = Path(spool_dir) if spool_dir is not None else configuration.spool_folder()
+        link = link_to(configuration)
         self._enqueuer = Enqueuer(link, Bounds(folder, spool_max_turns, spool_max_bytes, budget_ms / 1000))
         self._http = OfProcess(lambda: Sync(link))
 

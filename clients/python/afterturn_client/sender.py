@@ -12,6 +12,7 @@ from enum import Enum, auto
 from threading import Condition, Event, Thread
 from typing import Final
 
+from afterturn_client.backoff import backoff
 from afterturn_client.errors import (
     AfterturnError,
     Conflict,
@@ -21,7 +22,6 @@ from afterturn_client.errors import (
     Unauthorized,
     Unavailable,
 )
-from afterturn_client.pauses import backoff
 from afterturn_client.spool import Spool, Spooled
 
 _LOOK_SECONDS: Final = 1.0

@@ -10,12 +10,12 @@ from typing import TypeVar
 
 import httpx
 
+from afterturn_client.backoff import pause_before
+from afterturn_client.configuration import Configuration
 from afterturn_client.errors import RequestFailed
-from afterturn_client.pauses import pause_before
 from afterturn_client.requests import Request
 from afterturn_client.sse import SILENCE_SECONDS
 from afterturn_client.transport import Link, answer_of, failure_of, options_of, unreached
-from afterturn_client.where import Where
 
 T = TypeVar("T")
 
@@ -24,7 +24,7 @@ class Sync:
     """Sends a request and waits for its answer. Threads may share it."""
 
     def __init__(self, link: Link) -> None:
-        self._where = link.where
+        self._configuration = link.configuration
         self._http = httpx.Client(**link.options())
 
     def send(self, request: Request[T]) -> T:
@@ -35,7 +35,7 @@ class Sync:
                 return self.once(request)
             except RequestFailed as error:
                 attempt += 1
-                pause = pause_before(attempt, request, error, attempts=self._where.attempts)
+                pause = pause_before(attempt, request, error, attempts=self._configuration.attempts)
                 if pause is None:
                     raise
                 time.sleep(pause)
@@ -65,14 +65,14 @@ class Sync:
         self._http.close()
 
     def _stream(self, request: Request[T]) -> AbstractContextManager[httpx.Response]:
-        return self._http.stream(**options_of(request), timeout=_patience(self._where))
+        return self._http.stream(**options_of(request), timeout=_patience(self._configuration))
 
 
 class Async:
     """Sends a request and is awaited, in one event loop."""
 
     def __init__(self, link: Link) -> None:
-        self._where = link.where
+        self._configuration = link.configuration
         self._http = httpx.AsyncClient(**link.options())
 
     async def send(self, request: Request[T]) -> T:
@@ -83,7 +83,7 @@ class Async:
                 return await self.once(request)
             except RequestFailed as error:
                 attempt += 1
-                pause = pause_before(attempt, request, error, attempts=self._where.attempts)
+                pause = pause_before(attempt, request, error, attempts=self._configuration.attempts)
                 if pause is None:
                     raise
                 await asyncio.sleep(pause)
@@ -114,8 +114,8 @@ class Async:
         await self._http.aclose()
 
     def _stream(self, request: Request[T]) -> AbstractAsyncContextManager[httpx.Response]:
-        return self._http.stream(**options_of(request), timeout=_patience(self._where))
+        return self._http.stream(**options_of(request), timeout=_patience(self._configuration))
 
 
-def _patience(where: Where) -> httpx.Timeout:
-    return httpx.Timeout(where.timeout, read=SILENCE_SECONDS)
+def _patience(configuration: Configuration) -> httpx.Timeout:
+    return httpx.Timeout(configuration.timeout, read=SILENCE_SECONDS)

@@ -7,9 +7,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any, Final
 
+from afterturn_client.backoff import backoff
 from afterturn_client.errors import AfterturnError, RequestFailed, Unavailable
 from afterturn_client.model import Event
-from afterturn_client.pauses import backoff
 from afterturn_client.requests import Request
 
 GAP: Final = "gap"

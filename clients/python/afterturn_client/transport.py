@@ -10,9 +10,9 @@ from typing import Any, Final, TypeVar
 
 import httpx
 
+from afterturn_client.configuration import Configuration
 from afterturn_client.errors import NotConnected, Problem, RequestFailed, Unavailable, error_of
 from afterturn_client.requests import Request
-from afterturn_client.where import Where
 
 T = TypeVar("T")
 _CONNECT_SECONDS: Final = 2.0
@@ -22,22 +22,22 @@ _CONNECT_SECONDS: Final = 2.0
 class Link:
     """How a service is reached: what an httpx client of either kind is made with."""
 
-    where: Where
+    configuration: Configuration
     verify: ssl.SSLContext | bool
 
     def options(self) -> dict[str, Any]:
         """Return the arguments of an httpx client."""
         headers = {"User-Agent": "afterturn-client/0.1"}
-        if self.where.key:
-            headers["X-API-Key"] = self.where.key
-        connect = min(_CONNECT_SECONDS, self.where.timeout)
-        timeout = httpx.Timeout(self.where.timeout, connect=connect)
-        return {"base_url": self.where.url, "headers": headers, "timeout": timeout, "verify": self.verify}
+        if self.configuration.key:
+            headers["X-API-Key"] = self.configuration.key
+        connect = min(_CONNECT_SECONDS, self.configuration.timeout)
+        timeout = httpx.Timeout(self.configuration.timeout, connect=connect)
+        return {"base_url": self.configuration.url, "headers": headers, "timeout": timeout, "verify": self.verify}
 
 
-def link_to(where: Where) -> Link:
+def link_to(configuration: Configuration) -> Link:
     """Prepare to reach a service. To read the certificates takes longer than a turn may take, so it is done here."""
-    return Link(where, httpx.create_ssl_context() if where.url.startswith("https:") else False)
+    return Link(configuration, httpx.create_ssl_context() if configuration.url.startswith("https:") else False)
 
 
 def options_of(request: Request[Any]) -> dict[str, Any]:

@@ -12,8 +12,8 @@ from pathlib import Path
 import pytest
 
 from afterturn_client import AsyncClient, Client, NotConnected, Problem, RequestFailed, Unavailable
+from afterturn_client.backoff import pause_before
 from afterturn_client.errors import error_of
-from afterturn_client.pauses import pause_before
 from afterturn_client.requests import Request, get, pin, remember, search
 
 ROOT = Path(__file__).parents[1]

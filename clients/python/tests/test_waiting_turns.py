@@ -30,9 +30,9 @@ from afterturn_client import (
     SpoolUnavailable,
     Unavailable,
 )
-from afterturn_client.putting import Putter
 from afterturn_client.sender import Sender
 from afterturn_client.spool import Spool, Spooled
+from afterturn_client.spool_writer import SpoolWriter
 from afterturn_client.turns import Written, turn_of
 
 PATIENCE_SECONDS = 20.0
@@ -225,30 +225,30 @@ def test_each_users_turns_are_sent_once_and_in_order_while_threads_enqueue(spool
 
     def say(user: str) -> None:
         for number in range(100):
-            putter.put(a_turn(user, number))
+            writer.put(a_turn(user, number))
             sender.wake()
 
-    putter = Putter(spool, PATIENCE_SECONDS)
+    writer = SpoolWriter(spool, PATIENCE_SECONDS)
     with sending(spool, service) as sender:
         threads = [threading.Thread(target=say, args=(user,)) for user in users]
         for thread in threads:
             thread.start()
         for thread in threads:
             thread.join()
-        putter.close(PATIENCE_SECONDS)
+        writer.close(PATIENCE_SECONDS)
         assert sender.wait_until_empty(PATIENCE_SECONDS) == 0
     assert service.taken == {user: [f"{user}-{number}" for number in range(100)] for user in users}
 
 
 def test_a_turn_that_cannot_be_written_in_time_is_refused_and_not_written_later(spool: Spool) -> None:
-    putter = Putter(spool, budget=0.05)
+    writer = SpoolWriter(spool, budget=0.05)
     with closing(sqlite3.connect(spool.folder / "spool.sqlite3", isolation_level=None)) as other:
         other.execute("BEGIN IMMEDIATE")
         with pytest.raises(SpoolUnavailable):
-            putter.put(a_turn("maya", 0))
+            writer.put(a_turn("maya", 0))
         other.execute("ROLLBACK")
-    assert putter.put(a_turn("maya", 1)) is Accepted.SPOOLED
-    putter.close(PATIENCE_SECONDS)
+    assert writer.put(a_turn("maya", 1)) is Accepted.SPOOLED
+    writer.close(PATIENCE_SECONDS)
     assert [turn.turn_id for turn in spool.oldest(10)] == ["maya-1"]
 
 
@@ -262,12 +262,12 @@ def test_a_turn_that_was_not_begun_with_in_time_is_taken_back(spool: Spool, monk
         return write(turns)
 
     monkeypatch.setattr(spool, "put", stand_still)
-    putter = Putter(spool, budget=0.02)
+    writer = SpoolWriter(spool, budget=0.02)
     refused: dict[int, str] = {}
 
     def say(number: int) -> None:
         try:
-            putter.put(a_turn("maya", number))
+            writer.put(a_turn("maya", number))
         except SpoolUnavailable as error:
             refused[number] = str(error)
 
@@ -277,7 +277,7 @@ def test_a_turn_that_was_not_begun_with_in_time_is_taken_back(spool: Spool, monk
     say(1)
     first.join()
     goes_on.set()
-    putter.close(PATIENCE_SECONDS)
+    writer.close(PATIENCE_SECONDS)
     assert "may be accepted or not" in refused[0]
     assert "not accepted" in refused[1]
     assert [turn.turn_id for turn in spool.oldest(10)] == ["maya-0"]
@@ -290,18 +290,18 @@ def test_turns_are_accepted_while_the_service_hangs_with_the_first(spool: Spool)
         goes_on.wait(PATIENCE_SECONDS)
 
     service.fails = hang
-    putter = Putter(spool, PATIENCE_SECONDS)
+    writer = SpoolWriter(spool, PATIENCE_SECONDS)
     with sending(spool, service) as sender:
-        putter.put(a_turn("maya", 0))
+        writer.put(a_turn("maya", 0))
         sender.wake()
         wait_until(lambda: service.calls["maya"] == 1)
         for number in range(1, 100):
-            assert putter.put(a_turn("maya", number)) is Accepted.SPOOLED
+            assert writer.put(a_turn("maya", number)) is Accepted.SPOOLED
             sender.wake()
         assert (service.calls["maya"], spool.depth().waiting) == (1, 100)
         goes_on.set()
         assert sender.wait_until_empty(PATIENCE_SECONDS) == 0
-    putter.close(PATIENCE_SECONDS)
+    writer.close(PATIENCE_SECONDS)
     assert service.taken["maya"] == [f"maya-{number}" for number in range(100)]
 
 

@@ -20,7 +20,7 @@ from interfaces.http.pages.viewing import STAFF_ROOT, Shown, ShownForm, View, no
 from interfaces.http.service import Opened
 from memory.edits import Edit, NotPossible, VersionMismatch, edit
 from memory.erasure.memories import erase_memories
-from memory.stated import NotKept
+from memory.statement_screening import NotKept
 from recall.listing import get_memory, origin_of
 from recall.registry import history_of, near_of
 

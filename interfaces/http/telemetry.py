@@ -31,7 +31,7 @@ _STREAM: Final = b"text/event-stream"
 _BY_TOKEN: Final = "oidc:"
 
 
-class Observed:
+class Telemetry:
     """Measures every request, and tells of it; `logs` says whether in the log too."""
 
     def __init__(self, app: ASGIApp, *, logs: bool) -> None:

@@ -13,7 +13,7 @@ _LOCAL: Final = "http://127.0.0.1:8000"
 
 
 @dataclass(frozen=True)
-class Where:
+class Configuration:
     """A service, and how patiently it is asked: `timeout` in seconds for each answer, `attempts` for each request."""
 
     url: str
@@ -28,7 +28,7 @@ class Where:
         return Path(state) / "afterturn-client" / name
 
 
-def where(url: str | None, key: str | None, *, timeout: float, attempts: int) -> Where:
+def configured(url: str | None, key: str | None, *, timeout: float, attempts: int) -> Configuration:
     """Return what is given, and for what is None what the environment names: AFTERTURN_URL, AFTERTURN_API_KEY.
 
     Raises:
@@ -41,4 +41,4 @@ def where(url: str | None, key: str | None, *, timeout: float, attempts: int) ->
         raise ValueError("url (AFTERTURN_URL) should be where the service is, such as https://memory.example.com")
     if not (secret.isascii() and secret.isprintable()):
         raise ValueError("key (AFTERTURN_API_KEY) should be what `afterturn keys create` printed")
-    return Where(named, secret or None, timeout, attempts)
+    return Configuration(named, secret or None, timeout, attempts)

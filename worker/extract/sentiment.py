@@ -38,7 +38,7 @@ def prepare() -> None:
     _analyzer()
 
 
-def affect_of(text: str) -> tuple[Valence, float]:
+def sentiment_of(text: str) -> tuple[Valence, float]:
     """Return the valence and intensity (0..1) of a sentence.
 
     VADER's compound score (Hutto and Gilbert 2014; neutral within 0.05 of zero, as its authors advise), with

@@ -1,4 +1,4 @@
-"""How people state what they have one of at a time: the rows of `stated.toml`."""
+"""How people state what they have one of at a time: the rows of `statement_forms.toml`."""
 
 from __future__ import annotations
 
@@ -118,6 +118,6 @@ def _row(name: str, row: dict[str, Any]) -> Stated:
     )
 
 
-_TABLE: Final = tomllib.loads((files(__package__) / "data" / "stated.toml").read_text(encoding="utf-8"))
+_TABLE: Final = tomllib.loads((files(__package__) / "data" / "statement_forms.toml").read_text(encoding="utf-8"))
 LISTS: Final = {name: frozenset(text.lower().split()) for name, text in _TABLE.pop("lists").items()}
 STATED: Final = tuple(_row(name, row) for name, row in _TABLE.items())

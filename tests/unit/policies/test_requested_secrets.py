@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from policies.privacy.asked import without_answers
+from policies.privacy.requested_secrets import without_answers
 from schema import MAX_TURN_BYTES, Message
 from tests.growth import assert_grows_linearly
 

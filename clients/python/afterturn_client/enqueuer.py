@@ -11,10 +11,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from afterturn_client.processes import OfProcess
-from afterturn_client.putting import Putter
 from afterturn_client.requests import turn as request_of
 from afterturn_client.sender import Sender
 from afterturn_client.spool import Accepted, Depth, Rejected, Spool, Spooled
+from afterturn_client.spool_writer import SpoolWriter
 from afterturn_client.turns import Written
 
 if TYPE_CHECKING:
@@ -36,7 +36,7 @@ class Enqueued:
 
 @dataclass(frozen=True)
 class Bounds:
-    """Where turns wait, how much of them may, and within how many seconds each is accepted or not."""
+    """Configuration turns wait, how much of them may, and within how many seconds each is accepted or not."""
 
     folder: Path
     max_turns: int
@@ -64,7 +64,7 @@ class _Parts:
             http.get().once(request_of(turn.body))
 
         self.sender = Sender(self.spool, hand_over, side_by_side=_SIDE_BY_SIDE)
-        self.putter = Putter(self.spool, budget)
+        self.writer = SpoolWriter(self.spool, budget)
         self.sender.start()
 
     def accepted(self, turn: Written, accepted: Accepted) -> Enqueued:
@@ -72,7 +72,7 @@ class _Parts:
         return Enqueued(turn.turn_id, accepted)
 
     def close(self, timeout: float) -> int:
-        self.putter.close(timeout)
+        self.writer.close(timeout)
         ended = self.sender.stop(timeout)
         left = self.spool.depth().waiting
         if left:
@@ -100,14 +100,14 @@ class Enqueuer:
     def put(self, turn: Written) -> Enqueued:
         """Accept a turn."""
         parts = self._parts.get()
-        return parts.accepted(turn, parts.putter.put(turn))
+        return parts.accepted(turn, parts.writer.put(turn))
 
     async def put_async(self, turn: Written) -> Enqueued:
         """Accept a turn without blocking the event loop."""
         parts = self._parts.there()
         if parts is None:
             parts = await asyncio.to_thread(self._parts.get)
-        return parts.accepted(turn, await parts.putter.put_async(turn))
+        return parts.accepted(turn, await parts.writer.put_async(turn))
 
     def flush(self, timeout: float) -> int:
         """Wait at most `timeout` seconds for the spool to be empty, and return how many turns are left."""

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from memory.context import MemoryContext
-from memory.others import REASON as OTHERS
-from memory.others import Told, own_names, without_others
+from memory.third_parties import REASON as OTHERS
+from memory.third_parties import Told, own_names, without_others
 from policies.privacy.screen import screen
 from schema import Policy, Preferences, Subject, Verdict
 from schema.errors import Refused

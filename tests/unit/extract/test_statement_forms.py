@@ -1,4 +1,4 @@
-"""Facts of which somebody has one value at a time: each row of `stated.toml` by its examples, and whose they are."""
+"""Facts of which somebody has one value at a time: each row of `statement_forms.toml` by its examples."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from fnmatch import fnmatch
 
 import pytest
 
-from policies.language.stated import STATED, Stated
+from policies.language.statement_forms import STATED, Stated
 from schema import Fact
 from worker.extract.attributes import attribute_facts
 from worker.extract.facts import triples_of

@@ -18,7 +18,7 @@ from afterturn_client.turns import Written
 _Put = tuple[Written, "Future[Accepted]"]
 
 
-class Putter:
+class SpoolWriter:
     """Puts turns into a spool, each within `budget` seconds or not at all."""
 
     def __init__(self, spool: Spool, budget: float) -> None:
