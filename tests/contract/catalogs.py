@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
+from random import Random
 
 from schema import (
     AuditAction,
@@ -16,6 +17,7 @@ from schema import (
     Message,
     Subject,
     Turn,
+    Visibility,
     memory_id,
 )
 from stores.catalog import Changes, LedgerEntry, Outcome
@@ -50,6 +52,25 @@ def a_memory(
         policy_version="p",
         version=version,
     )
+
+
+def a_world(chance: Random, whose: Subject, count: int) -> list[Memory]:
+    """Memories about cellos, numbered, with labels at random."""
+    return [
+        a_memory(f"{whose.subject_id}-{number}", whose).model_copy(
+            update={
+                "summary": f"Anna plays cello number {number} in the orchestra.",
+                "facts": (Fact(entity="Anna", verb="plays", object=f"cello number {number}"),),
+                "visibility": chance.choice(list(Visibility)),
+                "author_id": chance.choice([None, "maya", "tom"]),
+                "agent_id": chance.choice([None, "coach", "banker"]),
+                "private": chance.random() < 0.3,
+                "importance": chance.choice([0.2, 0.9]),
+                "pinned": chance.random() < 0.2,
+            }
+        )
+        for number in range(count)
+    ]
 
 
 def a_turn(turn_id: str = "t1", subject: Subject = ANNA) -> Turn:

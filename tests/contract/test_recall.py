@@ -25,7 +25,6 @@ from recall.retrieve import retrieve
 from recall.tools import TOOLS, Failure, ToolContext, call
 from schema import (
     Capability,
-    Fact,
     MemberRole,
     Memory,
     MemoryType,
@@ -35,7 +34,7 @@ from schema import (
 )
 from schema.errors import Denied, NotFound
 from stores.catalog import Changes
-from tests.contract.catalogs import a_memory
+from tests.contract.catalogs import a_memory, a_world
 from tests.contract.pipeline import Worker, only
 from tests.turns import subject
 
@@ -54,25 +53,6 @@ def found_by(principal: Principal | None, whose: Subject, query: str, worker: Wo
 
 
 # -- who is told what ---------------------------------------------------------------------------------------------
-
-
-def a_world(chance: Random, whose: Subject, count: int) -> list[Memory]:
-    """Memories about cellos with labels at random."""
-    return [
-        a_memory(f"{whose.subject_id}-{number}", whose).model_copy(
-            update={
-                "summary": f"Anna plays cello number {number} in the orchestra.",
-                "facts": (Fact(entity="Anna", verb="plays", object=f"cello number {number}"),),
-                "visibility": chance.choice(list(Visibility)),
-                "author_id": chance.choice([None, "maya", "tom"]),
-                "agent_id": chance.choice([None, "coach", "banker"]),
-                "private": chance.random() < 0.3,
-                "importance": chance.choice([0.2, 0.9]),
-                "pinned": chance.random() < 0.2,
-            }
-        )
-        for number in range(count)
-    ]
 
 
 @pytest.mark.parametrize("seed", range(25))

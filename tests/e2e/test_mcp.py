@@ -6,8 +6,7 @@ import asyncio
 import json
 import re
 import uuid
-from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import asynccontextmanager
+from collections.abc import Awaitable, Callable
 from datetime import UTC, datetime
 from itertools import count
 from pathlib import Path
@@ -15,60 +14,23 @@ from typing import Any
 from urllib.parse import urlsplit
 
 import httpx
-import httpx2
 import pytest
 from mcp import Client, StdioServerParameters
 from mcp.client.stdio import stdio_client
-from mcp.client.streamable_http import streamable_http_client
 from mcp.shared.exceptions import MCPError
-from mcp_types import CallToolResult, EmbeddedResource, TextContent, TextResourceContents
+from mcp_types import EmbeddedResource, TextContent
 
 from memory.keys import issue, revoke
 from schema import Capability
 from schema.settings import Settings, variable_of
 from stores.catalog import Changes, open_catalog
 from tests.e2e.command import COMMAND, Home
+from tests.e2e.mcp_client import REVISIONS, done, over_http, text_of
 from tests.e2e.service import Served, served, settings_in
 
-REVISIONS = ("2026-07-28", "legacy")
-"""The current revision of the protocol, and the handshake of those before it."""
 DEFAULT_TOOLS = {"search_memory", "create_memory", "get_memory", "update_memory", "delete_memory"}
 VIOLIN = {"content": "Anna plays the violin.", "memory_type": "user_fact"}
 _users = count()
-
-
-@asynccontextmanager
-async def connected(url: str, key: str | None = None, *, mode: str = REVISIONS[0]) -> AsyncIterator[Client]:
-    headers = {"X-API-Key": key} if key else {}
-    async with (
-        httpx2.AsyncClient(headers=headers, timeout=30.0) as http,
-        Client(streamable_http_client(url, http_client=http), mode=mode) as client,
-    ):
-        yield client
-
-
-def over_http(
-    service: Served, key: str, do: Callable[[Client], Awaitable[Any]], *, mode: str = REVISIONS[0], query: str = ""
-) -> Any:
-    """What a client does over HTTP, with a key."""
-
-    async def ask() -> Any:
-        async with connected(f"{service.url}/mcp{query}", key, mode=mode) as client:
-            return await do(client)
-
-    return asyncio.run(ask())
-
-
-async def done(client: Client, tool: str, **arguments: Any) -> dict[str, Any]:
-    """The answer of a tool, checked by the client against its schema; a failure as it is told."""
-    result = await client.call_tool(tool, arguments)
-    assert isinstance(result, CallToolResult)
-    [text] = result.content
-    assert isinstance(text, TextContent)
-    told: dict[str, Any] = json.loads(text.text)
-    assert result.is_error == (told["status"] == "ERROR")
-    assert result.is_error or result.structured_content == told
-    return told
 
 
 async def found(client: Client, query: str) -> list[str]:
@@ -86,12 +48,6 @@ async def whole_life(client: Client) -> None:
     assert (await done(client, "get_memory", memory_id=id_))["memory"]["content"] == "Anna plays the cello."
     assert (await done(client, "delete_memory", memory_id=id_))["status"] == "SUCCESS"
     assert (await done(client, "get_memory", memory_id=id_))["code"] == "not_found"
-
-
-async def text_of(client: Client, uri: str) -> str:
-    [contents] = (await client.read_resource(uri)).contents
-    assert isinstance(contents, TextResourceContents)
-    return contents.text
 
 
 # -- tools --------------------------------------------------------------------------------------------------------

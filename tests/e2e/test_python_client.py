@@ -4,16 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import json
-import signal
-import subprocess
 import uuid
 from collections.abc import Iterator
-from contextlib import closing, contextmanager
+from contextlib import closing
 from datetime import UTC, datetime
 from itertools import islice
 from pathlib import Path
 
-import httpx
 import pytest
 
 from afterturn_client import (
@@ -29,13 +26,12 @@ from afterturn_client import (
     Unavailable,
 )
 from memory.events import stream_key
-from producers import Producer
 from schema import Capability, Subject
 from schema.settings import Settings
-from stores.queue import create_celery, open_mailbox
 from stores.redis import open_redis
 from tests.conftest import free_port
-from tests.e2e.command import COMMAND, Home, wait_until
+from tests.e2e.command import Home, wait_until
+from tests.e2e.killed import hand_over_what_the_service_left, killable, parked
 from tests.e2e.service import Served, served, settings_in
 from tests.fleet.bad_broker import BadBroker
 
@@ -49,22 +45,6 @@ def client(service: Served, tmp_path: Path) -> Iterator[Client]:
     """A backend's client, which asks for its users."""
     with Client(service.url, service.key(), spool_dir=tmp_path / "spool", budget_ms=PATIENT_MS) as client:
         yield client
-
-
-def parked(broker_url: str, folder: Path, user: str, tenant: str) -> dict[str, list[dict[str, str]]]:
-    """What the mailbox has of a user: the messages by turn_id, in the order in which the turns will be processed."""
-    settings = settings_in(folder, broker_url)
-    redis = open_redis(settings)
-    try:
-        mailbox = open_mailbox(settings, redis, create_celery(settings))
-        subject = Subject(tenant_id=tenant, subject_id=user)
-        batch = mailbox.acquire(subject, limit=10_000, lease_seconds=30)
-        assert batch is not None
-        bodies = [json.loads(turn.body) for turn in batch.turns]
-        mailbox.release(batch, retry_in=0, blamed=False)
-        return {body["turn_id"]: body["messages"] for body in bodies}
-    finally:
-        redis.close()
 
 
 # -- what is known ------------------------------------------------------------------------------------------------
@@ -242,39 +222,6 @@ def test_a_turn_that_the_service_knows_otherwise_is_put_aside_with_the_reason(
             rejected = client.rejected()
     assert [turn.turn_id for turn in rejected] == ["same"]
     assert "409" in rejected[0].reason
-
-
-@contextmanager
-def killable(home: Home, broker_url: str, port: int) -> Iterator[subprocess.Popen[bytes]]:
-    """`afterturn serve` on a port, killed at the end of the block."""
-    said = (home.folder / "serve.log").open("ab")
-    process = subprocess.Popen(
-        [*COMMAND, "serve", "--port", str(port)],
-        env=home.environment(AFTERTURN_BROKER_URL=broker_url),
-        stdout=said,
-        stderr=said,
-    )
-
-    def is_up() -> bool:
-        assert process.poll() is None, (home.folder / "serve.log").read_text()
-        try:
-            return httpx.get(f"http://127.0.0.1:{port}/livez").is_success
-        except httpx.HTTPError:
-            return False
-
-    try:
-        wait_until(is_up, "the service answers")
-        yield process
-    finally:
-        process.send_signal(signal.SIGKILL)
-        process.wait()
-        said.close()
-
-
-def hand_over_what_the_service_left(settings: Settings) -> None:
-    """The service answers for the turns in its own spool too: the next producer of its folder hands them over."""
-    with Producer(settings) as producer:
-        assert producer.flush(60) == 0
 
 
 def test_turns_that_a_service_took_while_its_broker_was_away_come_before_those_that_the_next_one_takes(
