@@ -96,10 +96,10 @@ class AsyncClient:
 
     async def close(self, timeout: float = CLOSE_SECONDS) -> int:
         """Send what can be sent in `timeout` seconds and close; return how many turns are left for the next client."""
-        left = await asyncio.to_thread(self._enqueuer.close, timeout)
+        waiting = await asyncio.to_thread(self._enqueuer.close, timeout)
         if (http := self._http.take()) is not None:
             await http.close()
-        return left
+        return waiting
 
     async def send(self, request: Request[T]) -> T:
         """Send a request that is not among the methods."""

@@ -102,10 +102,10 @@ class Client:
 
     def close(self, timeout: float = CLOSE_SECONDS) -> int:
         """Send what can be sent in `timeout` seconds and close; return how many turns are left for the next client."""
-        left = self._enqueuer.close(timeout)
+        waiting = self._enqueuer.close(timeout)
         if (http := self._http.take()) is not None:
             http.close()
-        return left
+        return waiting
 
     def send(self, request: Request[T]) -> T:
         """Send a request that is not among the methods."""

@@ -74,14 +74,16 @@ class _Parts:
     def close(self, timeout: float) -> int:
         self.writer.close(timeout)
         ended = self.sender.stop(timeout)
-        left = self.spool.depth().waiting
-        if left:
-            _log.warning("%d turns are left in %s; the next client of this spool sends them", left, self.spool.folder)
+        waiting = self.spool.depth().waiting
+        if waiting:
+            _log.warning(
+                "%d turns are left in %s; the next client of this spool sends them", waiting, self.spool.folder
+            )
         if ended:
             self.spool.close()
             if (http := self._http.take()) is not None:
                 http.close()
-        return left
+        return waiting
 
 
 class Enqueuer:
@@ -99,15 +101,15 @@ class Enqueuer:
 
     def put(self, turn: Written) -> Enqueued:
         """Accept a turn."""
-        parts = self._parts.get()
-        return parts.accepted(turn, parts.writer.put(turn))
+        running = self._parts.get()
+        return running.accepted(turn, running.writer.put(turn))
 
     async def put_async(self, turn: Written) -> Enqueued:
         """Accept a turn without blocking the event loop."""
-        parts = self._parts.there()
-        if parts is None:
-            parts = await asyncio.to_thread(self._parts.get)
-        return parts.accepted(turn, await parts.writer.put_async(turn))
+        running = self._parts.there()
+        if running is None:
+            running = await asyncio.to_thread(self._parts.get)
+        return running.accepted(turn, await running.writer.put_async(turn))
 
     def flush(self, timeout: float) -> int:
         """Wait at most `timeout` seconds for the spool to be empty, and return how many turns are left."""
@@ -126,7 +128,7 @@ class Enqueuer:
         return _close(self._parts, timeout)
 
 
-def _close(parts: OfProcess[Any], timeout: float) -> int:
+def _close(running: OfProcess[Any], timeout: float) -> int:
     deadline = time.monotonic() + timeout
-    taken = parts.take()
+    taken = running.take()
     return 0 if taken is None else taken.close(max(0.1, deadline - time.monotonic()))

@@ -54,9 +54,9 @@ class RequestFailed(AfterturnError):
         if self.problem is None:
             return f"{self.reason}: {self.advice}"
         fields = "; ".join(f"{wrong.get('field')}: {wrong.get('message')}" for wrong in self.problem.errors)
-        said = ": ".join(part for part in (self.problem.detail, fields) if part)
+        reasons = ": ".join(part for part in (self.problem.detail, fields) if part)
         request = f" (request {self.problem.request_id})" if self.problem.request_id else ""
-        return f"{self.problem.status} {self.problem.title}: {said}{request}. What to do: {self.advice}"
+        return f"{self.problem.status} {self.problem.title}: {reasons}{request}. What to do: {self.advice}"
 
 
 class Unavailable(RequestFailed):

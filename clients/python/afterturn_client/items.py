@@ -63,16 +63,16 @@ def _answer_of(result: Any) -> Answer:
     if isinstance(result, list):
         if result and isinstance(result[0], list):
             return [tuple(namespace) for namespace in result]
-        return [_item_of(one) for one in result]
+        return [_item_of(answer) for answer in result]
     return _item_of(result)
 
 
-def _item_of(said: Mapping[str, Any]) -> Item:
+def _item_of(fields: Mapping[str, Any]) -> Item:
     return Item(
-        tuple(said["namespace"]),
-        said["key"],
-        said["value"],
-        datetime.fromisoformat(said["created_at"]),
-        datetime.fromisoformat(said["updated_at"]),
-        said["score"],
+        tuple(fields["namespace"]),
+        fields["key"],
+        fields["value"],
+        datetime.fromisoformat(fields["created_at"]),
+        datetime.fromisoformat(fields["updated_at"]),
+        fields["score"],
     )

@@ -85,8 +85,8 @@ def hot_path_node(
 
     def proposed(state: Mapping[str, Any], config: RunnableConfig) -> Request[Remembered] | None:
         user, agent = user_and_agent(config)
-        said = _question(state["messages"])
-        summary = propose(said) if user is not None and said else None
+        question = _question(state["messages"])
+        summary = propose(question) if user is not None and question else None
         if not summary:
             return None
         return requests.remember(summary, user_id=user, agent_id=agent, confidence=_UNTRUSTED)
@@ -135,18 +135,18 @@ def turn_node(client: Client | AsyncClient) -> RunnableLambda[Mapping[str, Any],
         state: Mapping[str, Any], config: RunnableConfig
     ) -> tuple[str | None, list[dict[str, str]], dict[str, Any]]:
         user, agent = user_and_agent(config)
-        said = _exchange(state["messages"])
+        exchange = _exchange(state["messages"])
         thread = str((config.get("configurable") or {}).get("thread_id") or "default")
         turn_id = _turn_id(user, thread, state["messages"])
-        return user, said, {"agent_id": agent, "conversation_id": thread, "turn_id": turn_id}
+        return user, exchange, {"agent_id": agent, "conversation_id": thread, "turn_id": turn_id}
 
     if isinstance(client, AsyncClient):
 
         async def hand_over_async(state: Mapping[str, Any], config: RunnableConfig) -> dict[str, list[Any]]:
-            user, said, named = handed(state, config)
+            user, exchange, named = handed(state, config)
             try:
-                if user is not None and said:
-                    await client.enqueue(user, said, **named)
+                if user is not None and exchange:
+                    await client.enqueue(user, exchange, **named)
             except AfterturnError as error:
                 _log.warning("a turn was not accepted: %s", error)
             return {}
@@ -154,10 +154,10 @@ def turn_node(client: Client | AsyncClient) -> RunnableLambda[Mapping[str, Any],
         return RunnableLambda(hand_over_async, name="memory_turn")
 
     def hand_over(state: Mapping[str, Any], config: RunnableConfig) -> dict[str, list[Any]]:
-        user, said, named = handed(state, config)
+        user, exchange, named = handed(state, config)
         try:
-            if user is not None and said:
-                client.enqueue(user, said, **named)
+            if user is not None and exchange:
+                client.enqueue(user, exchange, **named)
         except AfterturnError as error:
             _log.warning("a turn was not accepted: %s", error)
         return {}
@@ -170,9 +170,9 @@ def _exchange(messages: Sequence[AnyMessage]) -> list[dict[str, str]]:
     last = _last_of_user(messages)
     if last is None:
         return []
-    said = [{"role": "user", "content": str(messages[last].text)}]
+    exchange = [{"role": "user", "content": str(messages[last].text)}]
     answers = [message for message in messages[last + 1 :] if isinstance(message, AIMessage) and str(message.text)]
-    return said + [{"role": "assistant", "content": str(message.text)} for message in answers[-1:]]
+    return exchange + [{"role": "assistant", "content": str(message.text)} for message in answers[-1:]]
 
 
 def _turn_id(user: str | None, thread: str, messages: Sequence[AnyMessage]) -> str | None:
@@ -187,8 +187,8 @@ def _last_of_user(messages: Sequence[AnyMessage]) -> int | None:
 
 
 def _question(messages: Sequence[AnyMessage]) -> str:
-    said = next((message for message in reversed(messages) if isinstance(message, HumanMessage)), None)
-    return "" if said is None else str(said.text)[:4_000]
+    message = next((message for message in reversed(messages) if isinstance(message, HumanMessage)), None)
+    return "" if message is None else str(message.text)[:4_000]
 
 
 def _told(messages: Sequence[AnyMessage], context: Context) -> dict[str, list[Any]]:

@@ -111,18 +111,18 @@ class _Planned:
         self.results: list[Result] = [None] * len(ops)
         self._reads: dict[str, list[tuple[int, dict[str, Any]]]] = {}
         self._puts: dict[str, dict[tuple[tuple[str, ...], str], dict[str, Any]]] = {}
-        for place, op in enumerate(ops):
+        for position, op in enumerate(ops):
             validate_op_namespace(op)
             match op:
                 case PutOp():
                     last = self._puts.setdefault(whose(op.namespace), {})
                     last[(op.namespace, op.key)] = _put(op, fields)
                 case GetOp():
-                    self._read(whose(op.namespace), place, _get(op))
+                    self._read(whose(op.namespace), position, _get(op))
                 case SearchOp():
-                    self._read(whose(op.namespace_prefix), place, _search(op))
+                    self._read(whose(op.namespace_prefix), position, _search(op))
                 case ListNamespacesOp():
-                    self._read(whose(_beginning(op.match_conditions or ())), place, _listing(op))
+                    self._read(whose(_beginning(op.match_conditions or ())), position, _listing(op))
                 case _:
                     raise ValueError(f"Unknown operation type: {type(op)}")
 
@@ -130,23 +130,23 @@ class _Planned:
         """Yield what is to be read of whom, and where the answers belong."""
         for user, asked in self._reads.items():
             for start in range(0, len(asked), _MOST):
-                some = asked[start : start + _MOST]
-                yield items.read_items(user, [op for _, op in some]), [place for place, _ in some]
+                page = asked[start : start + _MOST]
+                yield items.read_items(user, [op for _, op in page]), [position for position, _ in page]
 
     def writes(self) -> Iterable[Request[None]]:
         """Yield what is to be kept and deleted of whom."""
         for user, puts in self._puts.items():
-            said = list(puts.values())
-            for start in range(0, len(said), _MOST):
-                yield items.write_items(user, said[start : start + _MOST])
+            puts_of_user = list(puts.values())
+            for start in range(0, len(puts_of_user), _MOST):
+                yield items.write_items(user, puts_of_user[start : start + _MOST])
 
     def answer(self, places: Sequence[int], answers: Sequence[items.Answer]) -> None:
         """Note what was answered."""
-        for place, answer in zip(places, answers, strict=True):
-            self.results[place] = _result(answer)
+        for position, answer in zip(places, answers, strict=True):
+            self.results[position] = _result(answer)
 
-    def _read(self, user: str, place: int, asked: dict[str, Any]) -> None:
-        self._reads.setdefault(user, []).append((place, asked))
+    def _read(self, user: str, position: int, asked: dict[str, Any]) -> None:
+        self._reads.setdefault(user, []).append((position, asked))
 
 
 def _put(op: PutOp, fields: Sequence[str]) -> dict[str, Any]:
@@ -196,7 +196,9 @@ def _check_filter(wanted: Mapping[str, Any]) -> None:
 
 
 def _listing(op: ListNamespacesOp) -> dict[str, Any]:
-    conditions = [{"match_type": one.match_type, "path": one.path} for one in op.match_conditions or ()]
+    conditions = [
+        {"match_type": condition.match_type, "path": condition.path} for condition in op.match_conditions or ()
+    ]
     return {
         "op": "list_namespaces",
         "match_conditions": conditions,
@@ -208,7 +210,7 @@ def _listing(op: ListNamespacesOp) -> dict[str, Any]:
 
 def _beginning(conditions: Sequence[MatchCondition]) -> Sequence[str]:
     """Return the labels with which all that is listed begins, as far as the conditions say."""
-    return next((tuple(one.path) for one in conditions if one.match_type == "prefix"), ())
+    return next((tuple(condition.path) for condition in conditions if condition.match_type == "prefix"), ())
 
 
 def _result(answer: items.Answer) -> Result:
@@ -216,10 +218,10 @@ def _result(answer: items.Answer) -> Result:
         return Item(**_fields_of(answer))
     if answer is None:
         return None
-    found = [one for one in answer if isinstance(one, items.Item)]
+    found = [part for part in answer if isinstance(part, items.Item)]
     if found:
         return [SearchItem(**_fields_of(item), score=item.score) for item in found]
-    return [one for one in answer if isinstance(one, tuple)]
+    return [part for part in answer if isinstance(part, tuple)]
 
 
 def _fields_of(item: items.Item) -> dict[str, Any]:

@@ -72,18 +72,18 @@ class MemoryTool:
             raise ToolFailed(_missing(path))
         shown: dict[str, int] = {path: sum(sizes.values())}
         for file, size in sorted(sizes.items()):
-            parts = file.removeprefix(under).split("/")
-            if any(part.startswith(".") for part in parts) or "node_modules" in parts:
+            segments = file.removeprefix(under).split("/")
+            if any(part.startswith(".") for part in segments) or "node_modules" in segments:
                 continue
-            for depth in range(1, min(len(parts), _DEPTH) + 1):
-                entry = under + "/".join(parts[:depth])
+            for depth in range(1, min(len(segments), _DEPTH) + 1):
+                entry = under + "/".join(segments[:depth])
                 shown[entry] = shown.get(entry, 0) + size
         lines = "\n".join(f"{_size(size)}\t{entry}" for entry, size in shown.items())
-        said = "excluding hidden items and node_modules"
-        return f"Here're the files and directories up to {_DEPTH} levels deep in {path}, {said}:\n{lines}"
+        left_out = "excluding hidden items and node_modules"
+        return f"Here're the files and directories up to {_DEPTH} levels deep in {path}, {left_out}:\n{lines}"
 
     def _create(self, command: Mapping[str, Any]) -> str:
-        path, text = _file(command, "path"), _said(command, "file_text")
+        path, text = _file(command, "path"), _text_of(command, "file_text")
         files = self._files()
         if path in files:
             raise ToolFailed(f"Error: File {path} already exists")
@@ -92,7 +92,7 @@ class MemoryTool:
         return f"File created successfully at: {path}"
 
     def _str_replace(self, command: Mapping[str, Any]) -> str:
-        path, old, new = _path(command, "path"), _said(command, "old_str"), _said(command, "new_str")
+        path, old, new = _path(command, "path"), _text_of(command, "old_str"), _text_of(command, "new_str")
         text = self._existing(path)
         times = text.count(old) if old else 0
         if not times:
@@ -114,35 +114,35 @@ class MemoryTool:
         return f"The memory file has been edited.\n{around}"
 
     def _insert(self, command: Mapping[str, Any]) -> str:
-        path, place, added = _path(command, "path"), command.get("insert_line"), _said(command, "insert_text")
+        path, line, added = _path(command, "path"), command.get("insert_line"), _text_of(command, "insert_text")
         lines = self._existing(path).splitlines()
-        if not isinstance(place, int) or not 0 <= place <= len(lines):
+        if not isinstance(line, int) or not 0 <= line <= len(lines):
             raise ToolFailed(
-                f"Error: Invalid `insert_line` parameter: {place}. It should be within the range of lines of the file: "
+                f"Error: Invalid `insert_line` parameter: {line}. It should be within the range of lines of the file: "
                 f"[0, {len(lines)}]"
             )
-        self._write({path: "\n".join([*lines[:place], *added.splitlines(), *lines[place:]]) + "\n"})
+        self._write({path: "\n".join([*lines[:line], *added.splitlines(), *lines[line:]]) + "\n"})
         return f"The file {path} has been edited."
 
     def _delete(self, command: Mapping[str, Any]) -> str:
         path = _file(command, "path")
-        self._write(dict.fromkeys(self._meant(path)))
+        self._write(dict.fromkeys(self._files_at(path)))
         return f"Successfully deleted {path}"
 
     def _rename(self, command: Mapping[str, Any]) -> str:
         old, new = _file(command, "old_path"), _file(command, "new_path")
         files = self._files()
-        meant = self._meant(old)
+        chosen = self._files_at(old)
         if any(file == new or file.startswith(f"{new}/") for file in files):
             raise ToolFailed(f"Error: The destination {new} already exists")
         if new.startswith(f"{old}/"):
             raise ToolFailed(f"Error: {old} cannot be moved into itself")
-        _require_room(new, {file: text for file, text in files.items() if file not in meant})
-        moved: dict[str, str | None] = {new + file.removeprefix(old): text for file, text in meant.items()}
-        self._write(moved | dict.fromkeys(meant))
+        _require_room(new, {file: text for file, text in files.items() if file not in chosen})
+        moved: dict[str, str | None] = {new + file.removeprefix(old): text for file, text in chosen.items()}
+        self._write(moved | dict.fromkeys(chosen))
         return f"Successfully renamed {old} to {new}"
 
-    def _meant(self, path: str) -> dict[str, str]:
+    def _files_at(self, path: str) -> dict[str, str]:
         """Return the files that a path is, or that are under it."""
         found = {file: text for file, text in self._files().items() if file == path or file.startswith(f"{path}/")}
         if not found:
@@ -184,11 +184,11 @@ def _path(command: Mapping[str, Any], name: str) -> str:
     Raises:
         ToolFailed: it is none under /memories.
     """
-    said = command.get(name)
-    parts = said.rstrip("/").split("/") if isinstance(said, str) else []
+    path = command.get(name)
+    parts = path.rstrip("/").split("/") if isinstance(path, str) else []
     segments = parts[1:]
     are_plain = all(_SEGMENT.fullmatch(part) and part not in {".", ".."} for part in segments)
-    if not segments or parts[0] or f"/{segments[0]}" != ROOT or not are_plain or len(str(said)) > 1_000:
+    if not segments or parts[0] or f"/{segments[0]}" != ROOT or not are_plain or len(str(path)) > 1_000:
         raise ToolFailed(f"Error: {name} should be a path under {ROOT}, without . or ..")
     return "/".join(parts)
 
@@ -200,11 +200,11 @@ def _file(command: Mapping[str, Any], name: str) -> str:
     return path
 
 
-def _said(command: Mapping[str, Any], name: str) -> str:
-    said = command.get(name, "" if name == "new_str" else None)
-    if not isinstance(said, str):
+def _text_of(command: Mapping[str, Any], name: str) -> str:
+    text = command.get(name, "" if name == "new_str" else None)
+    if not isinstance(text, str):
         raise ToolFailed(f"Error: {name} should be text")
-    return said
+    return text
 
 
 def _require_room(path: str, files: Mapping[str, str]) -> None:
@@ -216,7 +216,7 @@ def _require_room(path: str, files: Mapping[str, str]) -> None:
 def _range(asked: Any, lines: int) -> tuple[int, int]:
     if asked is None:
         return 1, lines
-    if not (isinstance(asked, list | tuple) and len(asked) == 2 and all(isinstance(one, int) for one in asked)):
+    if not (isinstance(asked, list | tuple) and len(asked) == 2 and all(isinstance(bound, int) for bound in asked)):
         raise ToolFailed("Error: view_range should be two line numbers")
     first, last = asked[0], lines if asked[1] == -1 else asked[1]
     if not 1 <= first <= max(first, last):

@@ -53,8 +53,8 @@ _OF_PARENT: Final[list[Any]] = []
 
 
 def _after_fork() -> None:
-    for one in list(_ALL):
-        one._begin_anew_in_child()
+    for owner in list(_ALL):
+        owner._begin_anew_in_child()
 
 
 if hasattr(os, "register_at_fork"):

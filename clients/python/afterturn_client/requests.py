@@ -136,7 +136,9 @@ def get(
         NotFound: there is none, or the key may not see it.
         RequestFailed: the service did not do it; the class says why.
     """
-    return Request("GET", _one(memory_id), memory_of, _params(**_who(user_id, subject_id, agent_id)), harmless=True)
+    return Request(
+        "GET", _memory_path(memory_id), memory_of, _params(**_who(user_id, subject_id, agent_id)), harmless=True
+    )
 
 
 def remember(
@@ -158,7 +160,7 @@ def remember(
         Invalid: it may not be kept, such as a secret.
         RequestFailed: the service did not do it; the class says why.
     """
-    said = {
+    fields = {
         "content": content,
         "user_id": user_id,
         "agent_id": agent_id,
@@ -170,7 +172,7 @@ def remember(
         "pinned": pinned,
         "occurred_at": _moment(occurred_at),
     }
-    return Request("POST", MEMORIES, remembered_of, body=_body(said))
+    return Request("POST", MEMORIES, remembered_of, body=_body(fields))
 
 
 def edit(
@@ -192,7 +194,7 @@ def edit(
         PreconditionFailed: somebody was quicker; get it again.
         RequestFailed: the service did not do it; the class says why.
     """
-    said = {
+    fields = {
         "content": content,
         "category": category,
         "tags": None if tags is None else list(tags),
@@ -201,7 +203,7 @@ def edit(
     }
     headers = () if version is None else (("If-Match", f'"{version}"'),)
     params = _params(**_who(user_id, subject_id, agent_id))
-    return Request("PATCH", _one(memory_id), memory_of, params, _body(said), headers)
+    return Request("PATCH", _memory_path(memory_id), memory_of, params, _body(fields), headers)
 
 
 def forget(
@@ -213,7 +215,7 @@ def forget(
         NotFound: there is none, or the key may not see it.
         RequestFailed: the service did not do it; the class says why.
     """
-    return Request("DELETE", _one(memory_id), _nothing, _params(**_who(user_id, subject_id, agent_id)))
+    return Request("DELETE", _memory_path(memory_id), _nothing, _params(**_who(user_id, subject_id, agent_id)))
 
 
 def pin(
@@ -286,9 +288,9 @@ def want(
     user_id: str, *, consent: Literal["granted", "withdrawn"] | None = None, time_zone: str | None = None
 ) -> Request[Preferences]:
     """Give or withdraw consent, or say where a user lives; what is left out stays."""
-    said = {"consent": consent, "time_zone": time_zone}
+    fields = {"consent": consent, "time_zone": time_zone}
     path = subject_path(user_id, "/preferences")
-    return Request("PATCH", path, preferences_of, _params(user_id=user_id), _body(said), harmless=True)
+    return Request("PATCH", path, preferences_of, _params(user_id=user_id), _body(fields), harmless=True)
 
 
 def block_topic(user_id: str, topic: str) -> Request[Preferences]:
@@ -326,7 +328,7 @@ def _act(
     verb: str, memory_id: Id, user_id: str | None, subject_id: str | None, agent_id: str | None
 ) -> Request[Memory]:
     params = _params(**_who(user_id, subject_id, agent_id))
-    return Request("POST", f"{_one(memory_id)}/{verb}", memory_of, params, harmless=True)
+    return Request("POST", f"{_memory_path(memory_id)}/{verb}", memory_of, params, harmless=True)
 
 
 def _who(user_id: str | None, subject_id: str | None, agent_id: str | None) -> dict[str, str | None]:
@@ -363,12 +365,12 @@ def _params(**given: object) -> tuple[tuple[str, str], ...]:
         if value is None:
             continue
         values = value if isinstance(value, list | tuple) else [value]
-        pairs += [(name, str(one).lower() if isinstance(one, bool) else str(one)) for one in values]
+        pairs += [(name, str(item).lower() if isinstance(item, bool) else str(item)) for item in values]
     return tuple(pairs)
 
 
-def _body(said: Mapping[str, Any]) -> bytes:
-    return json.dumps({name: value for name, value in said.items() if value is not None}).encode()
+def _body(fields: Mapping[str, Any]) -> bytes:
+    return json.dumps({name: value for name, value in fields.items() if value is not None}).encode()
 
 
 def _moment(moment: datetime | None) -> str | None:
@@ -377,13 +379,13 @@ def _moment(moment: datetime | None) -> str | None:
     return None if moment is None else moment.isoformat()
 
 
-def _one(memory_id: Id) -> str:
+def _memory_path(memory_id: Id) -> str:
     return f"{MEMORIES}{uuid.UUID(str(memory_id))}"
 
 
-def subject_path(subject_id: str, rest: str) -> str:
+def subject_path(subject_id: str, below: str) -> str:
     """Return the path of something of a subject."""
-    return f"{SUBJECTS}{_segment(subject_id)}{rest}"
+    return f"{SUBJECTS}{_segment(subject_id)}{below}"
 
 
 def _segment(name: str) -> str:

@@ -75,14 +75,14 @@ def failure_of(response: httpx.Response) -> RequestFailed:
         body: Any = response.json()
     except ValueError:
         body = None
-    said: Mapping[str, Any] = body if isinstance(body, dict) else {}
+    fields: Mapping[str, Any] = body if isinstance(body, dict) else {}
     problem = Problem(
         response.status_code,
-        str(said.get("title") or response.reason_phrase),
-        str(said.get("detail") or ""),
-        tuple(wrong for wrong in said.get("errors") or () if isinstance(wrong, dict)),
+        str(fields.get("title") or response.reason_phrase),
+        str(fields.get("detail") or ""),
+        tuple(wrong for wrong in fields.get("errors") or () if isinstance(wrong, dict)),
         response.headers.get("X-Request-ID"),
-        str(said["scope"]) if "scope" in said else None,
+        str(fields["scope"]) if "scope" in fields else None,
     )
     return error_of(problem, retry_after=_seconds(response.headers.get("Retry-After")))
 

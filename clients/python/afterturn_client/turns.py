@@ -57,7 +57,7 @@ def turn_of(
         ConflictingTurn: its turn_id was enqueued here lately with other content.
         SpoolFull, SpoolUnavailable: not accepted; enqueue it again later.
     """
-    said: dict[str, Any] = {
+    fields: dict[str, Any] = {
         "user_id": user_id,
         "turn_id": turn_id or str(uuid.uuid4()),
         "conversation_id": conversation_id,
@@ -70,31 +70,31 @@ def turn_of(
         "consent": consent,
         "history": [dict(message) for message in history] or None,
     }
-    said = {name: value for name, value in said.items() if value is not None}
-    _check(said, occurred_at)
+    fields = {name: value for name, value in fields.items() if value is not None}
+    _check(fields, occurred_at)
     # A moment that is made up here is not what tells two turns apart.
-    told_apart_by = said if occurred_at is None else {**said, "occurred_at": occurred_at.isoformat()}
+    told_apart_by = fields if occurred_at is None else {**fields, "occurred_at": occurred_at.isoformat()}
     digest = hashlib.sha256(_json(told_apart_by)).hexdigest()
     moment = (occurred_at or datetime.now(UTC)).isoformat()
-    return Written(user_id or "", said["turn_id"], digest, _json({**said, "occurred_at": moment}))
+    return Written(user_id or "", fields["turn_id"], digest, _json({**fields, "occurred_at": moment}))
 
 
-def _check(said: Mapping[str, Any], occurred_at: datetime | None) -> None:
+def _check(fields: Mapping[str, Any], occurred_at: datetime | None) -> None:
     wrong: list[str] = []
     for name in ("user_id", "turn_id", "conversation_id", "agent_id"):
-        value = said.get(name)
+        value = fields.get(name)
         if value is not None and not (isinstance(value, str) and _IDENTIFIER.fullmatch(value)):
             wrong.append(f"{name}: should be 1 to 200 characters without control characters")
-    messages = said["messages"]
+    messages = fields["messages"]
     if not 1 <= len(messages) <= MAX_MESSAGES:
         wrong.append(f"messages: should be 1 to {MAX_MESSAGES}")
-    for place, message in enumerate(messages):
+    for index, message in enumerate(messages):
         if message.get("role") not in _ROLES:
-            wrong.append(f"messages.{place}.role: should be one of {', '.join(_ROLES)}")
+            wrong.append(f"messages.{index}.role: should be one of {', '.join(_ROLES)}")
         if not isinstance(message.get("content"), str):
-            wrong.append(f"messages.{place}.content: should be text")
+            wrong.append(f"messages.{index}.content: should be text")
         if unknown := sorted(message.keys() - {"role", "content", "name"}):
-            wrong.append(f"messages.{place}: has no {', '.join(unknown)}")
+            wrong.append(f"messages.{index}: has no {', '.join(unknown)}")
     if not wrong and (size := sum(len(_text(message["content"])) for message in messages)) > MAX_TEXT_BYTES:
         wrong.append(f"messages: have {size:,} bytes of text and at most {MAX_TEXT_BYTES:,} are taken")
     if occurred_at is not None and occurred_at.tzinfo is None:
@@ -110,8 +110,8 @@ def _text(content: str) -> bytes:
         raise InvalidTurn("messages: hold half a character (a lone surrogate)") from None
 
 
-def _json(said: Mapping[str, Any]) -> bytes:
+def _json(fields: Mapping[str, Any]) -> bytes:
     try:
-        return json.dumps(said, ensure_ascii=False, separators=(",", ":"), sort_keys=True).encode()
+        return json.dumps(fields, ensure_ascii=False, separators=(",", ":"), sort_keys=True).encode()
     except (TypeError, ValueError) as error:
         raise InvalidTurn(f"a field cannot be written as JSON ({type(error).__name__})") from None
