@@ -32,6 +32,7 @@ from schema import (
     Verdict,
 )
 from schema.settings_agents import AgentSettings
+from stores.catalog import BeforeBatch
 from stores.index.base import Where
 from worker.context import WorkerContext
 from worker.extract.utterances import question_of
@@ -48,10 +49,12 @@ _MAX_SOUGHT_CHARS = 600
 """Of a message that is kept for the next turns, and of what a turn says that is looked for in the index."""
 
 
-def context_of(subject: Subject, turns: Sequence[Turn], context: WorkerContext, now: datetime) -> Context:
-    """Return what earlier batches left for these turns, as long as it is fresh."""
-    return context.catalog.context(
+def before_batch(subject: Subject, turns: Sequence[Turn], context: WorkerContext, now: datetime) -> BeforeBatch:
+    """Return what the catalog has of these turns and their subject; of the context that earlier batches left what is
+    fresh."""
+    return context.catalog.before_batches.of(
         subject,
+        [turn.turn_id for turn in turns],
         {turn.conversation_id for turn in turns},
         topics_since=now - timedelta(hours=context.policy.open_topic_hours),
         questions_since=now - timedelta(hours=context.policy.question_hours),

@@ -16,7 +16,7 @@ from memory.quotas import room_of
 from memory.resolve import resolve
 from memory.scoring import Item, Origin, embed, score
 from memory.screening import screened, source_of
-from memory.settle import noted_of, settle
+from memory.settle import settle
 from memory.spoken_preferences import SpokenPreferences, spoken_preferences, without_withheld
 from memory.stages import stage
 from policies.limits import within_rate
@@ -30,17 +30,16 @@ from schema import (
     ForgetRequest,
     OpenTopic,
     Policy,
-    Subject,
     Turn,
 )
 from schema.errors import ConflictingTurn
-from stores.catalog import LedgerEntry, Outcome
+from stores.catalog import BeforeBatch, LedgerEntry, Outcome
 from stores.failpoints import hit
 from stores.mailbox import Lease
 from worker.context import WorkerContext
 from worker.conversation import (
     admitted,
-    context_of,
+    before_batch,
     name_of,
     questions_after,
     recent_after,
@@ -96,9 +95,9 @@ def process(received: Sequence[ReceivedTurn], lease: Lease, context: WorkerConte
         Exception: whatever a part raised before the commit; nothing was written.
     """
     subject = lease.subject
-    # First what was noted, then what was erased: so what is erased between is missed when it is settled.
-    noted = noted_of(subject, [arrived.turn.turn_id for arrived in received], context)
-    fresh, too_late = _fresh(received, subject, context)
+    before = before_batch(subject, [arrived.turn for arrived in received], context, now)
+    noted = before.noted
+    fresh, too_late = _fresh(received, before, context)
     refused = tuple(_refused(late, now) for late in too_late)
     if not fresh:
         if refused or noted:
@@ -106,7 +105,7 @@ def process(received: Sequence[ReceivedTurn], lease: Lease, context: WorkerConte
             settle(noted, {}, draft)
             publish(replace(draft.changes(lease.token), ledger=refused), {}, context)
         return
-    decided = decide(fresh, subject, context, now)
+    decided = decide(fresh, before.context, context, now)
     turns, conversation, preferences, draft = decided.turns, decided.conversation, decided.preferences, decided.draft
     settle(noted, decided.became, draft)
     questions = questions_after(turns, conversation, preferences, context.policy)
@@ -127,16 +126,16 @@ def process(received: Sequence[ReceivedTurn], lease: Lease, context: WorkerConte
         request_condensing_once(subject, context)
 
 
-def decide(fresh: Sequence[ReceivedTurn], subject: Subject, context: WorkerContext, now: datetime) -> Decided:
-    """Decide what turns of one subject, oldest first, change. Nothing is written.
+def decide(fresh: Sequence[ReceivedTurn], kept_context: Context, context: WorkerContext, now: datetime) -> Decided:
+    """Decide what turns of one subject, oldest first, change, after what earlier batches left. Nothing is written.
 
     Raises:
         Exception: whatever a part raised.
     """
     asks_model = isinstance(context.extractor, ModelExtractor)
+    subject = fresh[0].turn.subject
     with stage("admit"):
         original = [arrived.turn for arrived in fresh]
-        kept_context = context_of(subject, original, context, now)
         conversation = with_histories(original, kept_context, context)
         masked = without_answered_secrets(original, conversation)
         fresh = [replace(arrived, turn=turn) for arrived, turn in zip(fresh, masked, strict=True)]
@@ -175,20 +174,19 @@ def decide(fresh: Sequence[ReceivedTurn], subject: Subject, context: WorkerConte
 
 
 def _fresh(
-    received: Sequence[ReceivedTurn], subject: Subject, context: WorkerContext
+    received: Sequence[ReceivedTurn], before: BeforeBatch, context: WorkerContext
 ) -> tuple[list[ReceivedTurn], list[ReceivedTurn]]:
     """Return those of the turns that were neither processed nor erased; and those that come after an erasure and were
     said before it."""
-    processed = context.catalog.processed(subject, [arrived.turn.turn_id for arrived in received])
     for arrived in received:
-        if processed.get(arrived.turn.turn_id, arrived.digest) != arrived.digest:
+        if before.processed.get(arrived.turn.turn_id, arrived.digest) != arrived.digest:
             raise ConflictingTurn(arrived.turn.turn_id)
-    erased = context.catalog.tombstones.of(subject)
+    erased = before.tombstones
     tolerance = timedelta(seconds=context.settings.clock_tolerance_seconds)
     fresh, too_late = list[ReceivedTurn](), list[ReceivedTurn]()
     for arrived in received:
         turn = arrived.turn
-        if turn.turn_id in processed or any(tombstone.covers(turn, arrived.arrived_at) for tombstone in erased):
+        if turn.turn_id in before.processed or any(tombstone.covers(turn, arrived.arrived_at) for tombstone in erased):
             continue
         (too_late if any(tombstone.refuses(turn, tolerance) for tombstone in erased) else fresh).append(arrived)
     return fresh, too_late

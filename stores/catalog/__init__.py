@@ -4,6 +4,7 @@ from sqlalchemy import Engine
 
 from schema.errors import CatalogUnavailable
 from schema.settings import Settings
+from stores.catalog.before_batch import BeforeBatch
 from stores.catalog.catalog import Catalog
 from stores.catalog.changes import Access, Changes, DocumentWrite, IndexJob, LedgerEntry, Outcome, Undecided
 from stores.catalog.engine import create_catalog_engine
@@ -15,6 +16,7 @@ from stores.catalog.revisions import check_revision, migrate
 __all__ = [
     "Access",
     "Backlog",
+    "BeforeBatch",
     "Catalog",
     "Changes",
     "Claim",

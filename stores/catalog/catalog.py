@@ -13,6 +13,7 @@ import stores.catalog.tables as tables
 from schema import AuditEntry, Context, Event, Memory, MemoryType, OpenTopic, Status, Subject, Turn
 from stores.catalog.access import KeyStore, MemberStore
 from stores.catalog.agents import AgentStore
+from stores.catalog.before_batch import BeforeBatches
 from stores.catalog.changes import Changes, IndexJob, Outcome
 from stores.catalog.context import drop_stale_context, read_context, read_topics
 from stores.catalog.costs import Costs
@@ -81,6 +82,7 @@ class Catalog:
         self.agents = AgentStore(self._engine, self._writers)
         self.feedback = FeedbackStore(self._engine, self._writers)
         self.provisional = ProvisionalStore(self._engine)
+        self.before_batches = BeforeBatches(self._engine)
         self.turn_records = TurnRecords(self._engine)
         self.usages = Usages(self._engine)
         own = {} if transactional_index is None else {Family.MEMORIES: transactional_index}

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from functools import cache
-from typing import Any
+from typing import Any, Final
 
 from pydantic import TypeAdapter
-from sqlalchemy import Connection, Table, bindparam, delete, literal, null, select, union_all
+from sqlalchemy import Connection, Select, Table, bindparam, delete, literal, null, select, union_all
 
 import stores.catalog.tables as tables
 from schema import Context, OpenTopic, Question, RecentTurn, Status, Subject
@@ -22,7 +22,7 @@ _USER = "user"
 _topics, _questions, _facts, _memories = tables.open_topics, tables.questions, tables.facts, tables.memories
 _preferences, _recent = tables.preferences, tables.recent_turns
 _TURNS = TypeAdapter(tuple[RecentTurn, ...])
-_READ = union_all(
+PARTS: Final[tuple[Select[Any], ...]] = (
     select(literal("topic").label("what"), _topics.c.agent_id, _topics.c.topic, _topics.c.turn_id).where(
         mine(_topics), _topics.c.since >= bindparam("topics_since")
     ),
@@ -46,6 +46,8 @@ _READ = union_all(
     ),
     select(literal("preference"), _preferences.c.name, _preferences.c.value, null()).where(mine(_preferences)),
 )
+"""What the context of some conversations is made of, as rows of what it is, a key, a text and a turn."""
+_READ = union_all(*PARTS)
 _CLOSE = delete(_topics).where(mine(_topics), _topics.c.agent_id.in_(any_of("agents")))
 _ANSWER = delete(_questions).where(mine(_questions), _questions.c.conversation_id.in_(any_of("conversations")))
 _OVER = delete(_recent).where(mine(_recent), _recent.c.conversation_id.in_(any_of("conversations")))
@@ -62,15 +64,23 @@ def read_context(
 ) -> Context:
     """Return what a subject's earlier turns left that is not older than these moments; questions of these
     conversations."""
-    rows = connection.execute(
-        _READ,
-        whose(subject)
-        | {
-            "conversations": list(conversation_ids),
-            "topics_since": topics_since,
-            "questions_since": questions_since,
-        },
-    ).all()
+    asked = parameters(subject, conversation_ids, topics_since=topics_since, questions_since=questions_since)
+    return context_from([tuple(row) for row in connection.execute(_READ, asked)])
+
+
+def parameters(
+    subject: Subject, conversation_ids: Iterable[str], *, topics_since: datetime, questions_since: datetime
+) -> dict[str, Any]:
+    """Return the parameters that `PARTS` leave open."""
+    return whose(subject) | {
+        "conversations": list(conversation_ids),
+        "topics_since": topics_since,
+        "questions_since": questions_since,
+    }
+
+
+def context_from(rows: Sequence[tuple[Any, ...]]) -> Context:
+    """Return the context that rows of `PARTS` tell; others are passed over."""
     names = {key: text for kind, key, text, _ in rows if kind == "name"}
     return Context(
         open_topics={

@@ -7,12 +7,12 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import Engine, delete, exists, func, select, tuple_
+from sqlalchemy import Engine, bindparam, delete, exists, func, or_, select, tuple_
 
 import stores.catalog.tables as tables
 from schema import MemoryType, Status, Subject
 from stores.catalog.changes import Access
-from stores.catalog.statements import of_subject
+from stores.catalog.statements import mine, of_subject, whose
 from stores.catalog.writers import Writers
 
 _accesses, _memories = tables.accesses, tables.memories
@@ -27,6 +27,16 @@ _READ = (
     _accesses.c.times,
     _accesses.c.last_at,
 )
+# Built once: to build a statement costs more than to run it, and turns ask for it too.
+_EPISODES = select(func.count()).where(
+    mine(_memories),
+    _memories.c.type == MemoryType.EPISODIC,
+    _memories.c.created_at >= bindparam("since"),
+    _memories.c.created_at <= bindparam("until"),
+    or_(_memories.c.status == Status.ACTIVE, _memories.c.status == Status.ARCHIVED),
+)
+_ACTIVE_EPISODES = _EPISODES.where(_memories.c.status == Status.ACTIVE)
+_IS_BELOW = _memories.c.importance < bindparam("below")
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,17 +115,12 @@ class DecayStore:
     ) -> int:
         """Return how many active episodes were created from one moment to another, of an importance below one if given;
         with `whatever`, archived ones too."""
-        query = select(func.count()).where(
-            of_subject(_memories, subject),
-            _memories.c.type == MemoryType.EPISODIC,
-            _memories.c.status.in_((Status.ACTIVE, Status.ARCHIVED) if whatever else (Status.ACTIVE,)),
-            _memories.c.created_at >= since,
-            _memories.c.created_at <= until,
-        )
+        query = _EPISODES if whatever else _ACTIVE_EPISODES
+        asked: dict[str, Any] = {"since": since, "until": until}
         if below is not None:
-            query = query.where(_memories.c.importance < below)
+            query, asked["below"] = query.where(_IS_BELOW), below
         with self._engine.connect() as connection:
-            return connection.execute(query).scalar_one()
+            return connection.execute(query, whose(subject) | asked).scalar_one()
 
 
 def _usage(row: Any, subject: Subject) -> Usage:

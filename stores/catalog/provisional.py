@@ -15,7 +15,7 @@ from stores.catalog.rows import memory_of
 from stores.catalog.statements import any_of, mine, whose
 
 _memories, _ledger, _tombstones = tables.memories, tables.ledger, tables.tombstones
-_IN_TURNS = (
+NOTED_IN_TURNS = (
     select(tables.provenance.c.memory_id)
     .join(_memories, _memories.c.id == tables.provenance.c.memory_id)
     .where(
@@ -24,7 +24,8 @@ _IN_TURNS = (
         _memories.c.status == Status.PROVISIONAL,
     )
 )
-_OF_TURNS = select(_memories.c.document).where(_memories.c.id.in_(_IN_TURNS.scalar_subquery()))
+"""The ids of what the hot path noted of a subject's `turns`."""
+_OF_TURNS = select(_memories.c.document).where(_memories.c.id.in_(NOTED_IN_TURNS))
 _PROCESSED = select(_ledger.c.turn_id).where(mine(_ledger), _ledger.c.turn_id == bindparam("turn"))
 _ERASED = select(_tombstones.c.scope, _tombstones.c.key, _tombstones.c.at).where(mine(_tombstones))
 
@@ -74,7 +75,7 @@ def require_undecided(connection: Connection, changes: Changes) -> None:
         if erased.covers(turn, changes.at) or erased.refuses(turn, tolerance):
             raise AlreadyDecided
     turns = whose(changes.subject) | {"turns": [turn.turn_id]}
-    if changes.created and connection.execute(_IN_TURNS, turns).first() is not None:
+    if changes.created and connection.execute(NOTED_IN_TURNS, turns).first() is not None:
         raise ConcurrentChange
 
 
@@ -87,7 +88,7 @@ def require_settled(connection: Connection, changes: Changes) -> None:
     if not changes.ledger:
         return
     turns = {"turns": [entry.turn_id for entry in changes.ledger]}
-    noted = set(connection.execute(_IN_TURNS, whose(changes.subject) | turns).scalars())
+    noted = set(connection.execute(NOTED_IN_TURNS, whose(changes.subject) | turns).scalars())
     kept = {memory.id for memory in changes.updated if memory.status is not Status.PROVISIONAL}
     if noted - kept - {memory.id for memory in changes.deleted}:
         raise ConcurrentChange

@@ -243,14 +243,16 @@ def test_of_what_is_noted_and_erased_nothing_comes_with_its_turn(
             erase()
             processed(worker, turn)
             continue
-        read = worker.context.catalog.processed
+        before_batches = worker.context.catalog.before_batches
+        read = before_batches.of
 
-        def erased_meanwhile(*asked: Any, erase: Any = erase, read: Any = read) -> Any:
+        def erased_afterwards(*asked: Any, erase: Any = erase, read: Any = read, **since: datetime) -> Any:
             monkeypatch.undo()
+            before = read(*asked, **since)
             erase()
-            return read(*asked)
+            return before
 
-        monkeypatch.setattr(worker.context.catalog, "processed", erased_meanwhile)
+        monkeypatch.setattr(before_batches, "of", erased_afterwards)
         processed(worker, other)
         worker.wait_over(subject(anna))
         worker.work(subject(anna))

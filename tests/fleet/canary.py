@@ -46,7 +46,7 @@ MUTATIONS = (
     Mutation(
         "no ledger: a turn that comes again is processed again",
         "worker/pipeline.py",
-        "if turn.turn_id in processed or any(",
+        "if turn.turn_id in before.processed or any(",
         "if any(",
         ("tests/contract/test_pipeline_failures.py", "-k", "crash_between_the_catalogs_commit"),
     ),

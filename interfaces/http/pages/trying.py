@@ -17,6 +17,7 @@ from interfaces.http.pages.sessions import Session
 from interfaces.http.service import Opened
 from recall.retrieve import Hit, retrieve
 from schema import AuditAction, AuditEntry, Memory, Message, Status, Subject, Turn
+from worker.conversation import before_batch
 from worker.pipeline import Decided, ReceivedTurn, decide
 
 router = APIRouter(include_in_schema=False, route_class=PageRoute)
@@ -61,7 +62,9 @@ def rehearse(
     """Show what would be remembered of a message. Nothing is written."""
     now = datetime.now(UTC)
     turn = _turn(subject_of_me(me), said, answered, now)
-    decided = decide([ReceivedTurn(turn, turn.digest(), now)], turn.subject, service.rehearsal(), now)
+    worker = service.rehearsal()
+    before = before_batch(turn.subject, [turn], worker, now)
+    decided = decide([ReceivedTurn(turn, turn.digest(), now)], before.context, worker, now)
     return _page(me, service, said=said, answered=answered, decided=decided)
 
 
