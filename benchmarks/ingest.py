@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import tempfile
 import time
+from contextlib import ExitStack
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -43,7 +44,7 @@ _LOAD = 0.7
 
 @dataclass(frozen=True)
 class _Run:
-    """One run of worker processes over some turns. CPU is of the worker process, in milliseconds a turn."""
+    """One run of worker processes over some turns. CPU is of the worker processes, in milliseconds a turn."""
 
     turns_per_second: float
     cpu_ms: float
@@ -54,6 +55,7 @@ def main(
     turns: Annotated[int, typer.Option(help="Turns to ingest in each run.", min=50)] = 2000,
     users: Annotated[int, typer.Option(help="Users that they are spread over.", min=1)] = 400,
     kept: Annotated[float, typer.Option(help="Share of turns that say something to keep.", min=0, max=1)] = 0.5,
+    workers: Annotated[int, typer.Option(help="Worker processes of the fleet.", min=1)] = 1,
     port: Annotated[int, typer.Option(help="Port of the benchmark's own broker.")] = 6399,
 ) -> None:
     """Measure ingestion beside the bare broker and the bare embedder. Takes about two minutes."""
@@ -70,11 +72,12 @@ def main(
             progress.update(task, advance=1, description="the stages, one turn at a time")
             stages, memories = _stages(settings, said)
             progress.update(task, advance=1, description="the fleet, all turns at once")
-            full = _fleet(settings, said, Path(folder), rate=None)
+            full = _fleet(settings, said, Path(folder), workers, rate=None)
             rate = full.turns_per_second * _LOAD
             progress.update(task, advance=1, description=f"the fleet at {rate:.0f} turns/s")
-            paced = _fleet(settings, make_turns(turns, users, kept=kept, seed=8), Path(folder), rate=rate)
-    _report(bare, embedding, stages, memories, full, paced, turns)
+            later = make_turns(turns, users, kept=kept, seed=8)
+            paced = _fleet(settings, later, Path(folder), workers, rate=rate)
+    _report(bare, embedding, stages, memories, full, paced, turns, workers)
 
 
 def _bare_broker(settings: Settings, turns: list[Turn], folder: Path) -> _Run:
@@ -125,26 +128,29 @@ def _stages(settings: Settings, turns: list[Turn]) -> tuple[dict[str, float], in
     return {"mailbox": total - sum(split.values()), **split}, memories
 
 
-def _fleet(settings: Settings, turns: list[Turn], folder: Path, *, rate: float | None) -> _Run:
-    """Ingest through a worker process: all at once, or at a rate of turns a second."""
+def _fleet(settings: Settings, turns: list[Turn], folder: Path, workers: int, *, rate: float | None) -> _Run:
+    """Ingest through worker processes: all at once, or at a rate of turns a second."""
     fresh = folder / f"data-{rate}"
     environment = {**os.environ, "AFTERTURN_DATA_DIR": str(fresh), "AFTERTURN_LOG_LEVEL": "error"}
     run = settings.model_copy(update={"data_dir": fresh})
     redis = Redis.from_url(settings.broker_url)
     redis.flushdb()
-    catalog, producer = open_catalog(run), Producer(run)
-    mailbox = open_mailbox(run, redis, create_celery(run))
-    with running(["-m", "interfaces.cli", "worker"], environment) as cpu:
+    catalog, producer, celery = open_catalog(run), Producer(run), create_celery(run)
+    mailbox = open_mailbox(run, redis, celery)
+    commands = [["-m", "interfaces.cli", "worker", "--name", f"worker{number}@%h"] for number in range(workers)]
+    with ExitStack() as stack:
+        cpus = [stack.enter_context(running(command, environment)) for command in commands]
+        wait_for(lambda: len(celery.control.ping(timeout=0.5) or []) >= workers)
         producer.enqueue(make_turns(1, 1, seed=1)[0])
         wait_for(lambda: sum(catalog.count_turns().values()) >= 1)
-        since, before, started = datetime.now(UTC), cpu(), time.monotonic()
+        since, before, started = datetime.now(UTC), sum(cpu() for cpu in cpus), time.monotonic()
         for number, turn in enumerate(turns):
             if rate:
                 time.sleep(max(0.0, started + number / rate - time.monotonic()))
             producer.enqueue(turn)
         wait_for(lambda: mailbox.pending_subjects() == 0)
         seconds = time.monotonic() - started
-        spent = (cpu() - before) / len(turns) * 1000
+        spent = (sum(cpu() for cpu in cpus) - before) / len(turns) * 1000
     lags = sorted(catalog.lags(since))
     _check_all_are_done(catalog, len(turns) + 1)
     catalog.close()
@@ -159,13 +165,21 @@ def _check_all_are_done(catalog: Catalog, expected: int) -> None:
 
 
 def _report(
-    bare: _Run, embedding: float, stages: dict[str, float], memories: int, full: _Run, paced: _Run, turns: int
+    bare: _Run,
+    embedding: float,
+    stages: dict[str, float],
+    memories: int,
+    full: _Run,
+    paced: _Run,
+    turns: int,
+    workers: int,
 ) -> None:
     runs = Table(title="Runs", title_justify="left")
     for column in ("what", "turns/s", "worker CPU ms/turn", "p50 ms", "p95 ms"):
         runs.add_column(column, justify="left" if column == "what" else "right")
     runs.add_row("bare broker: a task that does nothing", f"{bare.turns_per_second:.0f}", f"{bare.cpu_ms:.2f}", "", "")
-    for name, run in (("fleet, all at once", full), (f"fleet at {_LOAD:.0%} of that", paced)):
+    fleet = "one worker" if workers == 1 else f"{workers} workers"
+    for name, run in ((f"{fleet}, all at once", full), (f"{fleet} at {_LOAD:.0%} of that", paced)):
         p50, p95 = (f"{percentile(run.lags, share) * 1000:.0f}" for share in (0.5, 0.95))
         runs.add_row(name, f"{run.turns_per_second:.0f}", f"{run.cpu_ms:.2f}", p50, p95)
     console.print(runs)
@@ -180,7 +194,7 @@ def _report(
     largest = max((stage for stage in stages if stage != "embed"), key=lambda stage: stages[stage])
     console.print(
         f"One sentence costs the bare embedder {embedding:.2f} ms. Own cost is {own:.2f} ms a turn (goal: 3.00), "
-        f"most of it in '{largest}' ({stages[largest]:.2f} ms).\nAgain: python -m benchmarks.ingest"
+        f"most of it in '{largest}' ({stages[largest]:.2f} ms).\nAgain: python -m benchmarks.ingest --workers {workers}"
     )
 
 
