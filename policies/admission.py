@@ -28,24 +28,29 @@ _ACKNOWLEDGEMENT: Final = re.compile(
     r"thx|sounds|test)\b[\s,.!?]*)+$",
     re.IGNORECASE,
 )
+"""A message of nothing but thanks, greetings and assent: "ok great, thanks!"."""
 _REQUEST: Final = re.compile(
     r"(?:who|what|when|where|why|how|which|is|are|does|do|did|can|could|would|will|should|explain|tell|write|give|show|"
     r"translate|summari[sz]e|list|make|help|find|search|compare|define|create|generate|fix|solve|calculate|convert)\b",
     re.IGNORECASE,
 )
+"""How a question or a request begins: "What time is it", "translate this"."""
 _OF_ONESELF: Final = re.compile(
     r"\b(?:i|i'?m|i'?ve|i'?ll|i'?d|me|my|mine|myself|we|we'?re|we'?ve|we'?ll|us|our|ours|forget|remember|remind|memory)\b",
     re.IGNORECASE,
 )
+"""Somebody who speaks of themself, or to the memory: "where did I park", "remember"."""
 _WORLDLY: Final = re.compile(
     r"(?:and |so |ok |okay |hey |hi |but )?"
     r"(?:who|what|when|where|why|how|which|is|are|does|do|did|can|could|will|would)\b[^\n]{0,200}\?",
     re.IGNORECASE,
 )
-"""A question, which with no word of whoever asks it is about the world."""
+"""A question, which with no word of whoever asks it is about the world: "Why is the sky blue?"."""
 MAY_TELL: Final = "may_tell"
 _SAID: Final = re.compile(r"[^\W_]")
+"""A letter or a digit: "7". Without one, nothing was said."""
 _YES_OR_NO: Final = re.compile(r"(?:yes|yeah|yep|yup|no|nope|nah|not really|of course|never|always)\b", re.IGNORECASE)
+"""How an answer to a question of yes or no begins: "nope, never did"."""
 _MAY_ANSWER_CHARS: Final = 60
 _STATEMENT_WORDS: Final = 3
 _BEFORE_CHARS: Final = 400

@@ -13,8 +13,11 @@ from dataclasses import dataclass
 from typing import Final
 
 _PARAGRAPH: Final = re.compile(r"\S(?:[^\n]|\n(?![^\S\n]*(?:\n|\Z)))*")
+"""Lines up to a blank one: "Once upon a time"."""
 _SENTENCE_END: Final = re.compile(r"[.!?…。！？][\"'”’)\]]*(?=\s|\Z)|[。！？]")
+"""The end of a sentence, with its closing marks: "it rained."."""
 _CUTS: Final = re.compile(r"\s+")
+"""Where a text may be cut when no sentence ends: between two words, as in "a word"."""
 _LONGEST_TOKEN: Final = 16
 """Characters that a token has at most: what a tokenizer takes for one unknown word may be a page of them."""
 _CHARS_A_TOKEN: Final = 4.7

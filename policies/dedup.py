@@ -37,6 +37,7 @@ from schema import (
 )
 
 _PLAIN_ATTRIBUTE: Final = re.compile(r"[a-z][a-z_]{0,39}")
+"""The name of an attribute in one plain form: "home_city"."""
 _MAYBE_SAME, _MAYBE_CHANGED = 0.1, 0.25
 """Shares from which a model is asked, where there is one."""
 _MAYBE_NEWS: Final = 0.3

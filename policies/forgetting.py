@@ -16,6 +16,7 @@ from policies.privacy.sensitive import is_of, kind_called
 from schema import Candidate, ForgetRequest, Memory, MemoryType, Policy
 
 _WHOSE: Final = re.compile(r"^(?:the user|my|our|i|i'm|i've)(?:['’]s)?\s+", re.IGNORECASE)
+"""Whose the thing is that is to be forgotten: "my salary", "the user's age"."""
 _IDLE: Final = contents(
     words(
         "thing stuff information info detail data story topic matter memory note notebook record list file page "
@@ -45,14 +46,17 @@ _STANDS_OUT: Final = 0.1
 _AT_ONCE: Final = timedelta(hours=1)
 """How long before a wish a turn may lie that is what was just said."""
 _LEANS: Final = re.compile(r"(?:they|their|they're|he|she|his|her|it|its|it's)\b", re.IGNORECASE)
+"""A sentence that means nothing without the one before it: "It was awful"."""
 _PIECES: Final = re.compile(
     r"(?<=[.!?]) +(?=[A-Z])|; +|,? +(?:and|but|while) +(?=(?:they|their|they're|he|she|his|her|it|it's|its|the|my|i|"
     r"i'm|i've|we|we're|our)\b)|, +(?=(?:they|their|my|i|i'm|we|our)\b)",
     re.IGNORECASE,
 )
-"""Where a summary that tells several things may be cut: between clauses with a subject of their own."""
+"""Where a summary that tells several things may be cut: between clauses with a subject of their own,
+as in "Maya swims and her son dives"."""
 
 _SPOKEN_WORD: Final = re.compile(r"[^\W_][^\s,;:!?]*[^\W_]|[^\W_]")
+"""A word with what is inside it: "e-mail", "8pm"."""
 
 Shares = Mapping[str, float]
 

@@ -14,6 +14,7 @@ from policies.language.wording import deed
 from schema import MAX_SUMMARY_CHARS, Candidate, Fact, Kind, Memory, MemoryType, Policy, Status, Visibility
 
 _WORDS = re.compile(r"[^\W_]+")
+"""A run of letters and digits: "Maya"."""
 _SUREST = 0.95
 _SUREST_TAG = 0.7
 """How sure a repeated tag can be: what somebody keeps doing is not yet what they are."""
@@ -22,7 +23,7 @@ _STATES = re.compile(
     r"supports?)[\s_-]+(?P<rest>\S.*)",
     re.IGNORECASE,
 )
-"""A tag that says something by itself, as those of "Memory System - Mechanics", section 8: loves-black-coffee."""
+"""A tag that says something by itself, as those of "Memory System - Mechanics", section 8: `loves-black-coffee`."""
 _USER = "user"
 _NAMED_DEEDS = 3
 """How many things that somebody did are named."""

@@ -10,10 +10,13 @@ from policies.language.lexicon import STOP_WORDS
 
 ERASED: Final = "[erased]"
 _PIECES: Final = re.compile(r"((?<=[.!?])\s+|\n+|[,;:]\s+|\s+(?=(?:and|but|because|so|while|who|which)\s))")
+"""Where a raw turn may be cut to leave one part of it: "I moved, and I sold the car"."""
 _WORDS: Final = re.compile(r"\w+")
+"""A word: "moved"."""
 _STEM_CHARS: Final = 4
 """By how many of their letters words are taken for inflections of one: "live" and "lives"."""
 _REPEATED: Final = re.compile(r"\[erased\](?:[\s,;:]*\[erased\])+")
+"""Erased pieces side by side, which become one: "[erased], [erased]"."""
 
 
 def without_erased(text: str, gone: Iterable[str], kept: Iterable[str]) -> str:

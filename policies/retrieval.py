@@ -17,6 +17,7 @@ RECENCY_HALF_LIFE_DAYS: Final = 30.0
 gives `recency` in section 5 no curve of its own."""
 
 _WORD: Final = re.compile(r"[^\W\d_][\w'’-]*")
+"""A word of a question, with what is inside it: "Maya's", "mother-in-law"."""
 _SECONDS_A_DAY: Final = 86_400.0
 _SECONDS_A_MINUTE: Final = 60.0
 

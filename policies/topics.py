@@ -11,11 +11,15 @@ from policies.privacy.sensitive import is_of, kind_called
 
 BLANK: Final = "[blocked]"
 _SPLIT: Final = re.compile(r"\s*(?:,|;|\bor\b|\band\b|\bnor\b)\s*", re.IGNORECASE)
+"""Between the topics of a list: "work or money"."""
 _WHOSE: Final = re.compile(
     r"^(?:(?:any of|anything about|things about|about|my|our|his|her|their|the|this|that|own)\s+)+", re.IGNORECASE
 )
+"""What stands before a topic and is none: "anything about my divorce"."""
 _TAIL: Final = re.compile(r"[\s.,!?]*(?:\b(?:anymore|any more|please|ever|again|from now on|thanks?)\b[\s.,!?]*)*$")
+"""What follows a topic and is no part of it: "my divorce again, please"."""
 _SENTENCE: Final = re.compile(r"[^.!?\n]*[.!?\n]*")
+"""A sentence with its end: "I drank. I fell."."""
 EVERYTHING: Final = "me"
 """The topic that is the user as a whole."""
 _ONESELF: Final = frozenset({EVERYTHING, "us", "myself"})

@@ -39,6 +39,7 @@ _FOR_SO_LONG = re.compile(
     r"(?P<n>\d{1,2}|an?|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|fifteen|twenty|thirty) "
     r"(?P<unit>years?|months?)\b(?! from| old)"
 )
+"""For how long something has been so: "for about 3 years", "for the last month"."""
 _COUNTED: Final = {
     "a": 1, "an": 1, "one": 1, "two": 2, "three": 3, "four": 4, "five": 5, "six": 6, "seven": 7, "eight": 8, "nine": 9,
     "ten": 10, "eleven": 11, "twelve": 12, "fifteen": 15, "twenty": 20, "thirty": 30,

@@ -8,10 +8,13 @@ from typing import Final
 from policies.language.relevance import relevance_of
 
 _PIECE: Final = re.compile(r", | - |: |; |\s(?=(?:because|since|as) (?:I|we|my|our)\b)", re.IGNORECASE)
+"""Between the pieces of a request: "book a table, I am vegan"."""
 _BECAUSE: Final = re.compile(
     r"(?:and|but|so|because|since|as|given that|now that|seeing as|considering) ", re.IGNORECASE
 )
+"""What joins an aside to its request: "since I am vegan"."""
 _OWN: Final = re.compile(r"(?:I|Im|Ive|we|my|our)\b", re.IGNORECASE)
+"""An aside of the speaker's own: "I am vegan"."""
 
 
 def asides_of_user(text: str) -> tuple[str, ...]:

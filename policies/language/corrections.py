@@ -25,13 +25,16 @@ _STARRED: Final = re.compile(r"\*\s?\w|\w\*(?!\w)")
 _DATE: Final = re.compile(rf"\b(?P<day>\d{{1,2}}) (?P<month>{'|'.join(month.title() for month in MONTHS)}) \d{{4}}\b")
 """A resolved date, as summaries have it: "26 September 2026"."""
 _BESIDE: Final = re.compile(r" ?\[[^\]]*\]")
+"""What was resolved and stands beside the words: "on Friday [9 October 2026]"."""
 _ORDINAL: Final = re.compile(r"(\d{1,2})(?:st|nd|rd|th)?\Z")
+"""A day of a month by itself: "26th"."""
 _FILLERS: Final = words(
     "sorry i we mean meant typo correction misspoke autocorrect oops wait no nope actually well oh omg god lol haha um "
     "uh scratch that make it it's its is was should have said say to be precise my bad rather the a an at on in of and "
     "but of course duh argh ugh damn"
 )
 _OPENS: Final = re.compile(r"(?:(?:oh|omg|ah|argh|ugh|sorry),? )*(?:no|nope|wait|not|make that|scratch that)\b")
+"""How a correction begins, in small letters: "no, at ten", "oh wait, the 9th"."""
 _PLAIN: Final = words("mean meant typo correction autocorrect misspoke")
 _SAYS: Final = words("mean meant means say said misspoke misread misremembered")
 

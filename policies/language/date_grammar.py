@@ -33,7 +33,7 @@ HINT: Final = re.compile(
     rf"fall|winter|fortnight|ago\b|\b(?:{MONTH}|{DAY}|{_SHORT_DAY})\b",
     re.IGNORECASE,
 )
-"""What a text without which has no date."""
+"""What every text with a date has: "3", "next week"."""
 
 
 @dataclass(frozen=True)

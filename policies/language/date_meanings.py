@@ -43,11 +43,15 @@ _THAT_YEAR: Final = {"last": -1, "this": 0, "next": 1}
 _VAGUE: Final = frozenset({"few", "couple", "several"})
 _ORDINALS: Final = {"first": 1, "second": 2, "third": 3, "fourth": 4, "last": -1}
 _YEARLY = re.compile(r"\b(?:birthday|bday|b-day|anniversary|born)\b", re.IGNORECASE)
+"""What comes back each year at its date: "her birthday on 3 May"."""
 _ROW = re.compile(rf" ?(?:to|through|thru|till|until|-|–) ?{DAY}\b", re.IGNORECASE)
+"""The second day of a span: "Monday to Friday", after its first."""
 _BY = re.compile(r"\b(?:by|before) the $", re.IGNORECASE)
+"""A date that is a limit: "finish by the " 5th."""
 _WEEKLY: Final = re.compile(rf"\b{DAY}(?:(?:,| and| &|, and) {DAY}\b){{2,}}", re.IGNORECASE)
 """Three weekdays in a list are habit: "golf Monday, Wednesday, Friday"."""
 _ROW_BEFORE = re.compile(rf"\b{DAY} ?(?:to|through|thru|till|until|-|–) ?$", re.IGNORECASE)
+"""The first day of a span that ends with another: "from Monday to "."""
 
 Resolve = Callable[["DateMention"], Span | None]
 
@@ -278,6 +282,7 @@ def _ago(mention: DateMention) -> Span | None:
 
 
 _ONCE = re.compile(r"\b(?:first|only|once|time|done|finished)\b", re.IGNORECASE)
+"""A deed that is done, or that was done once: "my first marathon"."""
 
 
 def _within(mention: DateMention) -> Span | None:

@@ -33,19 +33,23 @@ class When:
 
 
 _LEAD = re.compile(r"\b(?:in|on|at)(?: the)? \Z", re.IGNORECASE)
+"""The preposition before a date, which goes with it: "we meet on the " 5th."""
 _RECURS = re.compile(
     r"\b(?:every|each|another|except|most|all|any|same|per|my|first|whole|days?(?: off)? (?:is|are))"
     r"(?: other| second| third| single| last)? $",
     re.IGNORECASE,
 )
+"""What makes a habit of the date behind it: "every "."""
 _CLOCK = re.compile(
     r"[ ,]{0,2}(?:at )?(\d{1,2})(?::(\d\d))? ?(am|pm|a\.m|p\.m|o'clock)\b|[ ,]{0,2}at (\d{1,2})(?::(\d\d))?\b", re.I
 )
+"""The time of day behind a date: "at 7:30 pm"."""
 _BEFORE_MONTH = re.compile(
     r"\b(?:in|since|until|till?|by|during|from|early|late|mid|around|before|after|of|last|next|this|come|end|"
     r"through)[ -]$",
     re.IGNORECASE,
 )
+"""What shows that "may" and "march" are months: "since " March."""
 
 
 def find_dates(

@@ -20,6 +20,7 @@ _LONGEST_WORD: Final = 24
 _BEFORE_CHARS: Final = 120
 
 _WORD: Final = re.compile(r"[\u3040-\u30ff\u4e00-\u9fff]|[^\W\d_]+(?:'[^\W\d_]+)*|\d+|[^\w\s]")
+"""A word, a number, a mark or a letter of a script without spaces: "don't", "42", "!"."""
 BLOCKS: Final = {"words": 3.0, "letters": 3.0, "parse": 2.0, "before": 1.0}
 FLAG_WEIGHT: Final = 0.5
 """How much blocks and flags weigh against each other: chosen by the authors held out."""

@@ -9,6 +9,7 @@ from typing import Final
 from policies.language.sentences import words
 
 _WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)?")
+"""A word or a number of a summary: "don't", "42"."""
 FRAME: Final = words(
     "a an the and is are was were has have does do did had will would can not they them their theirs themself s "
     "who to be in on at of by around since about end week weekend morning afternoon evening night early late mid "

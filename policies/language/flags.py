@@ -11,15 +11,20 @@ from policies.language.sentences import words
 MAX_CHARS: Final = 400
 """How much of an utterance is looked at: more is no utterance."""
 _QUOTED: Final = re.compile(r"[\"“«„「]\s?\S[^\"”»“」]{0,300}[\"”»“」]|(?<!\w)'\S[^']{2,300}'(?!\w)")
+"""Words in quotation marks: "he said “stop it”"."""
 _CODE: Final = re.compile(r"`|[{};]\s*$|\w\(\)|</?\w+>|=>|==|::|\\n")
+"""A mark that only code has: "run()", "a => b"."""
 _DATE: Final = re.compile(
     r"\b(?:\d{1,2}(?:st|nd|rd|th)|(?:19|20)\d\d|\d{1,2}[:.]\d\d|\d{1,2} ?[ap]m|tomorrow|tonight|yesterday|next|last|"
     r"(?:mon|tues|wednes|thurs|fri|satur|sun)day|january|february|march|april|june|july|august|september|october|"
     r"november|december)\b"
 )
+"""A date or a time in words, in small letters: "tomorrow", "on the 3rd"."""
 _NAME_INSIDE: Final = re.compile(r"[a-z,] [A-Z](?!['\s])\w")
+"""A capital inside a sentence: "met Anna"."""
 _MUCH: Final = 20
 _MONEY: Final = re.compile(r"[$€£¥]\s?\d|\b\d[\d.,]*\s?(?:k|eur|usd|euros?|dollars|pounds|zł|pln)\b")
+"""An amount of money, in small letters: "€50", "3k"."""
 
 _FIRST: Final = words(
     "i i'm im i've ive i'd i'll me my mine myself yo me mi mis ich mir mich mein meine je j'ai mon ma mes "

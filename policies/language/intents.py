@@ -14,8 +14,8 @@ LANGUAGES: Final = ("en", "es", "de", "fr", "pl", "zh")
 _MARK: Final = re.compile(
     r"(?P<object>\.\.\.)|\{(?P<words>\w+)\}|<(?P<ahead>\w+)>|(?P<colon> ?: ?)|(?P<char>[\[\]( '])"
 )
+"""A mark of the notation of `intents.toml`: "...", "{words}", "<ahead>"."""
 _OBJECT_CHARS: Final = 400
-_NEVER: Final = re.compile(r"(?!)")
 
 
 @dataclass(frozen=True)
@@ -112,7 +112,7 @@ def _either(words: Mapping[str, Sequence[str]], name: str) -> str:
 
 
 def _whole(body: str) -> re.Pattern[str]:
-    return re.compile(rf"(?:{body})\Z", re.IGNORECASE) if body else _NEVER
+    return re.compile(rf"(?:{body})\Z" if body else "(?!)", re.IGNORECASE)
 
 
 def _pattern(form: str, words: Mapping[str, Sequence[str]]) -> str:

@@ -17,7 +17,7 @@ _BARE: Final = re.compile(
     r"could|would you|are you|do you|you|I|I'm)\b)[a-z]|[.;]|$)",
     re.IGNORECASE,
 )
-"""Where one is spoken of and not to ("Mum, are you there?"), and not one of many ("a mum", "soccer mom")."""
+"""Where one is spoken of: "Mum is ill"; not to ("Mum, are you there?"), and not one of many ("a mum", "soccer mom")."""
 
 
 def with_my(text: str) -> str:

@@ -16,9 +16,13 @@ _LATIN_LIMIT: Final = 0x250
 _SHORT: Final = 4
 _ENOUGH: Final = 2
 _WORD: Final = re.compile(r"[^\W\d_]+")
+"""A run of letters: "hello"."""
 _WITH_APOSTROPHE: Final = re.compile(r"[^\W\d_]+(?:'[^\W\d_]+)?")
+"""A word that may have an apostrophe: "j'ai"."""
 _HAN: Final = re.compile(r"[\u3400-\u9fff]")
+"""A Han character, of Chinese or Japanese: "我"."""
 _KANA: Final = re.compile(r"[\u3040-\u30ff]")
+"""A kana, which only Japanese has: "は"."""
 _MIXED: Final = frozenset(
     ["die", "a", "me", "i", "no", "in", "on", "he", "so", "do", "is", "was", "as", "an", "at", "or", "son", "on"]
 )

@@ -11,16 +11,19 @@ import policies.language.life_words as life
 _DATE: Final = re.compile(
     r"\b(?:\d{1,2}(?:st|nd|rd|th)|(?:jan|feb|mar|apr|jun|jul|aug|sept?|oct|nov|dec) \d|\d{1,2} may|\d{1,2}:\d\d)\b"
 )
+"""A day or a time of a calendar, in small letters: "on the 3rd", "jun 4", "9:30"."""
 _DONE_TO_ONE: Final = re.compile(
     r"\b(?:doctor|gp|dentist|physio|therapist|surgeon|boss|manager|landlord|landlady|teacher|school|bank|court|"
     r"company|council|hospital|mom|mum|dad|they) (?:(?:has|have|had|just|finally|also) ){0,2}(?:put|told|gave|given|"
     r"prescribed|diagnosed|fired|laid|hired|promoted|offered|sent|raised|denied|approved|rejected|accepted|evicted) "
     r"(?:me|us|my|our)\b"
 )
+"""What somebody with a say in a life did to the speaker: "my boss just promoted me"."""
 _NAMED_EVENT: Final = re.compile(
     r"(?<!\w)[A-Z][a-z]+'s (?:[a-z]+ )?(?:birthday|bday|anniversary|wedding|funeral|graduation|surgery|due date|job|"
     r"teacher|bedtime|school|diagnosis|allergy|doctor|boss|wife|husband|partner|girlfriend|boyfriend|baby)\b"
 )
+"""An event of the life of somebody named: "Anna's wedding"."""
 _NAMED_LIFE: Final = re.compile(
     r"^(?:(?i:so|and|but|well|oh|also|yeah|ok),? )?(?!(?:He|She|It|We|They|You|This|That|There|Who|People|Every\w+|"
     r"Some\w+|Nobody)\b)[A-Z][a-z]{1,15}(?: and [A-Z][a-z]{1,15})?(?:'s|'ve|'re|'ll)?"
@@ -32,13 +35,13 @@ _NAMED_LIFE: Final = re.compile(
     r"(?:turned|turning|turns) \d+|(?:starts|started|left|lost|sold|failed|broke|said|finished|likes|loves|hates|has|"
     r"needs) (?:[a-z]+ )?(?:his|her|their|school|college|uni|university|nursery|daycare|work))\b"
 )
-"""Somebody by name, and what happens in a life: it is somebody whom the user knows."""
+"""Somebody by name, and what happens in a life: it is somebody whom the user knows. "Anna has moved to Rome"."""
 _APPOINTMENT: Final = re.compile(
     r"\b(?:appointment|meeting|interview|exam|surgery|operation|wedding|funeral|deadline|flight|viewing|hearing|"
     r"check-?up|scan|due date|ceremony|delivery|trip|move|course|rehearsal|recital|tournament)s?"
     r"(?: (?:with|at|in|for|to) (?:[\w']+ ){1,4}?| )?(?:'s|is|are|was|were|has been|have been|got|gets|will be)\b"
 )
-"""A thing of somebody's calendar, of which is said when it is."""
+"""A thing of somebody's calendar, of which is said when it is: "the exam is" on the 3rd."""
 
 
 def life_events_in(text: str, lower: str, bag: Set[str], own: bool) -> list[str]:

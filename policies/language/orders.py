@@ -47,10 +47,13 @@ _HIDDEN: Final = "_"
 _QUOTED: Final = re.compile(
     r"\"[^\"\n]{1,2000}(?:\"|\Z)|“[^”]{1,2000}(?:”|\Z)|«[^»]{1,2000}»|„[^“”\"]{1,2000}[“”\"]|「[^」]{1,2000}」|(?<!\w)'\S[^'\n]{1,400}'(?!\w)"
 )
+"""What is quoted, to the end where its mark is missing: "she said “forget my job”"."""
 _COLON: Final = re.compile(r"[:：](?=\s|[^\W\d])")
+"""A colon after which something is said, none inside a time: "write this: hello"."""
 _BOUNDARY: Final = re.compile(
     r"[,;，。；！？]\s*|\s[–—-]\s+|:\s+|：|\s+(?=(?:and|but|so|then|y|pero|und|aber|et|mais|ale)\s)", re.IGNORECASE
 )
+"""Where a clause of an order may begin or end: "I quit, so forget my job"."""
 _TAG_QUESTION: Final = re.compile(
     r"(?:,\s*[^\W\d_]+(?:\s[^\W\d_]+)?|"
     r"\s(?:yeah|yes|ok|okay|k|right|alright|please|pls|plz|(?:will|would|could|can) you))\s?[?？]\Z",
@@ -58,6 +61,7 @@ _TAG_QUESTION: Final = re.compile(
 )
 """What makes no question of an order: ", capisce?", "forget my job, would you?"."""
 _JOINED: Final = re.compile(r"(?:and|so|then|y|und|et)\s", re.IGNORECASE)
+"""A clause that is joined to the one before it: "and forget my job"."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,6 +21,7 @@ SURELY = 2.0
 """Points from which a sentence needs no second opinion."""
 
 _WORD = re.compile(r"[a-z0-9$€£'%:]+")
+"""A word, a number or an amount, in small letters: "it's", "$40"."""
 
 _REACTION = re.compile(
     r"\b(?:i(?:'m| am|m) (?:so |really |very |just )?(?:glad|sure|sorry|happy (?:to hear|for you|"
@@ -46,6 +47,7 @@ _REACTION = re.compile(
     r"wonderful|amazing|awesome|fantastic)|fun|you)|how about "
     r"you|what about you)"
 )
+"""What is said of what the other said, not of oneself: "i hope you feel better", "sounds great"."""
 _EXCLAIM = re.compile(
     r"^(?:oh |ah |aw+ |hey |well |haha\w* |yeah,? |yes,? |no,? )?(?:wow|awesome|that(?:'s| is| "
     r"was| sounds| must| would|s)|this (?:is|looks)|it(?:'s| is|s)|sounds|what an?|how "
@@ -53,6 +55,7 @@ _EXCLAIM = re.compile(
     r"congrat\w*|thanks|thank|hi|hello|hey|"
     r"those|these|you|your|there|the)\b"
 )
+"""How an exclamation begins: "wow, that was fast"."""
 _OPENERS = re.compile(
     r"^(?:(?:oh|ah|aw+|hey|hi|hello|well|haha\w*|lol|yeah|yes|yep|yup|nope|no|so|and|but|also|plus|wow|actually|"
     r"honestly|anyway|ok|okay|sure|definitely|absolutely|thanks|thank you|btw|by the way|cool|"
@@ -60,6 +63,7 @@ _OPENERS = re.compile(
     r"because|maybe|usually|sometimes|currently|right now|not really|of course|unfortunately|sadly|luckily|just|"
     r"recently|lately|today|yesterday)\b[\s,.!-]*){1,4}"
 )
+"""What opens a sentence and says nothing: "haha yeah, anyway, i moved"."""
 _ELLIPTICAL = re.compile(
     r"^(?:(?:just|recently|also|always|usually|mostly|sometimes|currently|still|really|never|already|even|finally|"
     r"not) )*"
@@ -68,43 +72,53 @@ _ELLIPTICAL = re.compile(
     rf"won|lost|failed|hurt|broke|switched|used to|mine|gonna|born|grew|visited|spent|{GOING_ON}|(?P<deed>{DEED}))\b"
     r"(?! (?:luck|fun|you|a (?:great|good|nice|safe)))"
 )
+"""A telling that left out its "I": "just moved to Berlin", of which "just moved" shows it."""
 _NUMBER = re.compile(
     r"\b\d[\d,.]*\b|\b(?:two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|twenty|thirty|"
     r"forty|fifty|hundred|thousand|couple)\b"
 )
+"""A number, in digits or in words: "three"."""
 _MONEY = re.compile(r"[$€£]\s?\d|\b\d[\d,.]*\s?(?:dollars|bucks|euros|usd|eur|pounds)\b|\b\d+k\b", re.IGNORECASE)
+"""An amount of money: "$40", "40 dollars"."""
 _ABILITY = re.compile(
     r"\b(?:can't|cannot|can not|can|(?:don't|do not) know how to|never learned (?:how )?to) "
     r"(?:swim|drive|cook|dance|sing|ski|skate|ride|read|see|hear|walk|type|code|knit|sew)\b"
 )
+"""What somebody can or cannot do: "can't swim"."""
 _VALUE = re.compile(
     r"(?:(?:it's|its|it is|they're|at|on|in|about|around|every|only|just|the|from|by|until|usually|probably) )*"
     r"(?:[$€£]?\d[\d:.,]*(?:st|nd|rd|th|am|pm|k|kg|cm|%)?(?!\w)|(?:mon|tues|wednes|thurs|fri|satur|sun)days?\b|"
     r"(?:january|february|april|june|july|august|september|october|november|december)\b)"
 )
-"""A number or a day with which a reply begins: it is what was asked for."""
+"""A number or a day with which a reply begins: it is what was asked for. "about 40kg", "on monday"."""
 _NAME = re.compile(r"(?<![.!?])(?<!^) (?!I\b|I'|OK\b|LOL\b|Oh\b|TV\b|Hi\b)[A-Z][a-zA-Z]+")
+"""A capital that begins no sentence: "with Anna"."""
 _MY = re.compile(r"\b(?:my|our) (?:[a-z]+ ){0,2}?([a-z]+)")
+"""What is the speaker's own, by its last word: "my old car"."""
 
 
 _POINTS_AWAY = re.compile(
     r"^(?:[\w']{1,30}[ ,]{1,3}){1,6}(?:it|that|this|so|them|one|you|to|there|ones|those|these)"
     r"(?: too| all| now| either| though| more| soon| already| yet)?[.!?]{0,4}$"
 )
+"""A sentence that ends in what was said before it: "i love that too!"."""
 _SUGGESTION = re.compile(
     r"\b(?:we should|you should|you could|maybe (?:we|you)|we can|we could|why don't|let me|you "
     r"can|i can (?:help|show|send|bring|teach)|i'll (?:send|bring|let|check|give|show|try|have to|"
     r"be sure|keep|look))\b"
 )
+"""What the other might do, or the two together: "you should try it"."""
 _FEELING = re.compile(
     r"\b(?:i'm|im|i am|i was|i feel) (?:so |very |really |just |pretty |feeling |a bit |super |doing "
     r")*(?:excited|tired|good|great|well|fine|happy|okay|ok|sad|doing)\b"
 )
+"""How somebody feels just now: "i'm so tired"."""
 _IDENTITY = re.compile(
     r"\b(?:i'm|im|i am|i was|we're|we are|mine is|mine are|i'm not|i am not) (?:also |only |just |actually |"
     r"still |now |currently |more of )*(?:an?|the|from|in|at|not|allergic|married|single|born|"
     r"retired|scared|afraid|into|\d+|[a-z]+ing)\b"
 )
+"""What somebody is: "i'm a nurse", "i am allergic"."""
 _TASK = re.compile(
     r"(?:please |can you |could you )?(?:write|tell|give|show|help|make|create|generate|find|list|explain|translate|"
     r"suggest|recommend|draft|rewrite|summari[sz]e|book|plan|calculate|fix|correct|check|define|describe) "
@@ -119,7 +133,9 @@ _TASK = re.compile(
     r"proofread|confirm (?:by|with|that)|pretend|excuse|ensure|output|print|simulate|analy[sz]e|evaluate|elaborate|"
     r"rewrite|convert|extract|identify|assume)\b"
 )
+"""A task for the assistant: "write me a poem", "i need some ideas"."""
 _YES_NO = re.compile(r"(?:yes|yeah|yep|yup|no|nope|not|nah|sure|i do|i am|i have)\b")
+"""How a reply of yes or no begins: "yeah"."""
 
 
 _INSTRUCTION: Final = re.compile(
@@ -134,20 +150,24 @@ _INSTRUCTION: Final = re.compile(
     r"suggest(?:ing)?|recommend(?:ing)?|send(?:ing)? me|show(?:ing)? me|correct(?:ing)? my|remind(?:ing)? me)\b",
     re.IGNORECASE,
 )
+"""How the assistant is to answer, which somebody may want for good: "always answer in French"."""
 _LASTING_ORDER: Final = re.compile(
     r"\b(?:always|never|from now on|in (?:the )?future|going forward|don't|do not|stop|every time|"
     r"whenever|call me|keep your|your (?:answers|replies|responses)|be (?:more |less )?(?:brief|"
     r"concise))\b",
     re.IGNORECASE,
 )
+"""What makes an instruction one for good: "from now on"."""
 _UNMARKED: Final = re.compile(
     r"(?:(?:how|what|which|where|when|why|who) (?:do|does|did|can|could|should|would|is|are|am|to|much|many|long)|"
     r"(?:is|are|am|do|does|did|can|could|should|would) (?:i|you|it|there|we|this|that|he|she|they|anyone|someone))\b"
 )
-"""How a question begins that nobody gave its mark."""
+"""How a question begins that nobody gave its mark: "how do I"."""
 _QUESTION: Final = re.compile(r"[^.!?\n]{1,300}\?")
+"""A question, from the end of the sentence before it: "How are you?"."""
 _SHORTEST_QUESTION: Final = 12
 _USER: Final = re.compile(r"\b(?:you|your|yours|you're|you've|u|ur)\b", re.IGNORECASE)
+"""A word that means whom one speaks to: "your"."""
 
 
 def is_instruction(text: str) -> bool:

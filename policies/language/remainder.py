@@ -13,6 +13,7 @@ from policies.language.wording import read
 from schema import MAX_SUMMARY_CHARS, Fact, Memory, SameFact
 
 _OF_USER: Final = re.compile(r"^user(?='s |$)", re.IGNORECASE)
+"""The user at the head of an entity: "user's sister"."""
 _NAMELESS: Final = "The user"
 _GOES_WITH: Final = {
     "job_title": "employer",
@@ -31,6 +32,7 @@ _TOLD: Final = {
 }
 """How a fact is told whose verb and object are no clause by themselves."""
 _DETERMINED: Final = re.compile(r"(?:an?|the|my|their|his|her|\d)\b", re.IGNORECASE)
+"""An object that needs no article: "the bank", "2 cats"."""
 
 
 def remainder_of(

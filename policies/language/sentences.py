@@ -13,8 +13,11 @@ MAX_SENTENCE_CHARS = 400
 _MAX_CHARS = 16_000
 
 _FENCE = re.compile(r"```[^`]*(?:```|\Z)|~~~[^~]*(?:~~~|\Z)")
+"""A block of code, to the end where its fence is missing: "```x = 1```"."""
 _ASIDE = re.compile(r"\[[^\[\]\n]{0,400}\]|<[^<>\n]{1,200}>")
+"""What is no prose, in brackets: "[shares a photo]", "<br>"."""
 _INLINE_CODE = re.compile(r"`[^`\n]{1,300}`")
+"""Code in a sentence: "`rm -rf`"."""
 _CODE_LINE = re.compile(
     r"^\s*(?:[{}\[\]();]+\s*$|(?:def|class|import|from|return|const|let|var|public|private|func|fn|elif|#include|"
     r"SELECT|INSERT|UPDATE|DELETE|CREATE|package|using|namespace|async|await|export)\b.*[({;:=*]|.*[;{}]\s*$|"
@@ -22,16 +25,21 @@ _CODE_LINE = re.compile(
     r"\[?\d{4}-\d\d-\d\d[T ]\d\d:\d\d|\[?(?:ERROR|WARN|WARNING|INFO|DEBUG|FATAL|TRACE)\b|"
     r"[$>] ?(?:sudo|pip|npm|git|cd|ls|docker|kubectl|python|curl)\b|(?:>+ |\+{3} |-{3} |@@ ))"
 )
+"""A line of code, of a log or of a command: "import os;", "ERROR", "$ git"."""
 _SYMBOLS = re.compile(r"[|{}<>=;$\\#\t_]")
+"""A mark that prose seldom has: "{"."""
 _QUOTED = re.compile(
     r'"[^"\n]{1,600}"|“[^“”\n]{1,600}”|«[^«»\n]{1,600}»|„[^„“”\n]{1,600}[“”]|(?<![\w.,!?])\'(?=\w)[^\n"]{6,600}?(?<=[\w.,!?…])\'(?!\w)'
 )
+"""Words in quotation marks: "he said “I live in Rome”"."""
 _BOUNDARY = re.compile(r"([.!?…]{1,4})[\"')\]’”]{0,2}\s+|\n+|\s(?=\(?\d{1,2}\)\s)|\s(?=[\U0001F300-\U0001FAFF☀-➿])")
+"""Where a sentence ends, as far as marks tell: "I left. She stayed"."""
 _ABBREVIATION = re.compile(
     r"(?:\b(?:mr|mrs|ms|dr|prof|st|jr|sr|vs|etc|e\.g|i\.e|approx|no|dept|inc|ltd|a\.m|p\.m|u\.s|"
     r"u\.k|[a-z])|^\d{1,2})$",
     re.IGNORECASE,
 )
+"""What a full stop follows inside a sentence: "dr", "e.g"."""
 
 
 def words(text: str) -> frozenset[str]:

@@ -26,6 +26,7 @@ _AMBIGUOUS: Final = {
     "wed": ("we'd", "like love rather been"),
 }
 _WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)?")
+"""A word: "dont"."""
 _UNSAID: Final = frozenset({"um", "umm", "uh", "uhh", "uhm", "erm", "er"})
 
 

@@ -10,6 +10,7 @@ from policies.language.sentences import words
 
 _QUOTES: Final = str.maketrans("’‘“”`´", "''\"\"''")
 _WORD: Final = re.compile(r"[^\W_]+(?:[.,]\d+)*")
+"""A word or a number: "moved", "3.5"."""
 _STEM_CHARS: Final = 5
 _SMALL_WORDS: Final = words(
     "the and for with that this from have has had was were are his her their they them she him you your our its who "

@@ -15,14 +15,17 @@ MAX_CHARS: Final = 2_000
 """How much of a text is read: a summary has at most 600 characters; more would cost time and tell no more."""
 
 _TOKEN = re.compile(r"[$€£¥₹]?\d+(?:[.,:]\d+)*(?:%|[^\W\d_]+)?|[^\W\d_]+(?:['’][^\W\d_]+)?|[.!?](?=\s)")
+"""A word, a number with its unit, or the end of a sentence: "$40", "10km", "don't"."""
 _NUMBER = re.compile(r"([$€£¥₹]?)(\d+(?:[.,:]\d+)*)(%|[^\W\d_]*)$")
+"""A number taken apart into currency, digits and unit: "$3,000", "40%"."""
 _THOUSANDS = re.compile(r",(?=\d{3}(?!\d))")
+"""A comma between thousands: "3,000"."""
 _QUOTATION = re.compile(
     r'(?:Asked ["“].{1,400}?["”], [^\n:"“]{1,80} said|[^\n:"“]{1,80}): ["“](?P<words>.*)["”]\s*$', re.DOTALL
 )
 """`Maya: "I see the dentist."`: who said it, and what was asked, are no part of what was said."""
 _LOATHED = re.compile(r"\b(?:can['’]?t|cannot|can not|couldn['’]t) (?:stand|bear|abide)\b", re.IGNORECASE)
-"""Reads as a denial and is none: who cannot stand flying hates it."""
+"""Reads as a denial and is none: who "can't stand" flying hates it."""
 _SCALES: Final = {"k": 1e3, "m": 1e6, "mn": 1e6, "bn": 1e9, "b": 1e9}
 _SCALE_WORDS: Final = {"hundred": 1e2, "thousand": 1e3, "million": 1e6, "billion": 1e9}
 _ORDINALS: Final = frozenset({"st", "nd", "rd", "th"})

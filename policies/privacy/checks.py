@@ -15,6 +15,7 @@ from stdnum import iban, luhn
 from policies.language.lexicon import word_set
 
 _RUN: Final = re.compile(r"[A-Za-z]+|\d+")
+"""Letters or digits without a change between them: "abc"."""
 _CLOCK_DIGITS: Final = 4
 _HOURS, _MINUTES = 24, 60
 _EDGES: Final = "\"'“”‘’`.,;:!?()[]{}<>"

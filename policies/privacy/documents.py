@@ -27,7 +27,9 @@ _SIGNS: Final = frozenset(
 )
 _BY_ITSELF: Final = frozenset(["hidden_characters"])
 _PARAGRAPH_END: Final = re.compile(r"\n[^\S\n]*\n\s*")
+"""A blank line: "one.\\n\\ntwo"."""
 _SENTENCE_END: Final = re.compile(r"(?<=[.!?])\s+|\n+")
+"""Between two sentences: "One. Two"."""
 _MASKED_AT_ONCE: Final = 4_000
 
 

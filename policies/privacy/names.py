@@ -19,7 +19,7 @@ _CAPITAL: Final = r"[^\W\d_a-zß-öø-ÿ](?:[’'][^\W\d_])?[\w’]{0,24}(?:'(?!
 _PART: Final = rf"(?:{_CAPITAL}(?:-(?:{_PARTICLE}-)?\w{{1,24}})*)"
 _NICK: Final = r"(?: [\"“'‘(][^\W\d_]\w{1,24}[\"”'’)])?"
 _RUN: Final = re.compile(rf"(?<![\w’'-]){_PART}{_NICK}(?:[ ](?:{_PARTICLE}[ -])?{_PART}){{0,4}}")
-_WORD: Final = re.compile(r"[^\W\d_](?:\.|[\w]*(?:[’'](?!s\b)\w+)?)", re.UNICODE)
+"""A name in capitals, with its particles: "Anna van Dijk"."""
 _LOWER: Final = r"[^\W\d_]\w{0,24}(?:[’'](?!s\b)\w{1,24})?(?:-\w{1,24}){0,3}"
 _AFTER_KIN: Final = re.compile(
     rf"\b(?:{'|'.join(sorted(KIN, key=len, reverse=True))}|sister-in-law|brother-in-law|mother-in-law|father-in-law|"
@@ -27,6 +27,7 @@ _AFTER_KIN: Final = re.compile(
     rf"(?P<name>{_LOWER}\.?(?: {_LOWER}){{0,3}})",
     re.IGNORECASE,
 )
+"""A name behind what somebody is to the speaker: "my cousin, jonas"."""
 _PREDICATE: Final = (
     r"(?:(?:has|have|had|is|was|were|are|got|gets|suffers|suffered|tested|came|converted|voted|died|takes|needs|went|can|can['’]?t|cannot|could|must|should|may|will|won['’]t|isn['’]t|hasn['’]t|"
     r"survived|relapsed|attempted|beat|joined|stole|prays|lost|fights|recovered)\b|['’]s\b)"
@@ -37,10 +38,13 @@ _SUBJECT: Final = re.compile(
     rf"(?P<name>{_LOWER}(?: {_LOWER}){{0,4}}) ?{_PREDICATE}(?P<rest>[^,;.!?]{{0,48}})",
     re.IGNORECASE,
 )
+"""A name of whom something is said: "jonas has cancer"."""
 _OWNER: Final = re.compile(rf"(?<![\w’'-])(?P<name>{_LOWER}(?: {_LOWER}){{0,3}})['’]s (?P<rest>[^,;.!?]{{0,32}})")
+"""A name of whose something is: "jonas's diagnosis"."""
 _OF_KIN: Final = re.compile(rf",? (?:my|our|[\w]+['’]s) (?:[\w-]+ )?(?:{'|'.join(sorted(KIN))})\b", re.IGNORECASE)
 """What follows somebody who is then said to be whose: "Karin, Maya's sister"."""
 _TITLED: Final = re.compile(r"(?:mr|mrs|ms|dr|miss|prof|sir|old|young|poor|dear)\.?\Z", re.IGNORECASE)
+"""What stands before a name and is no part of it: "dr", "poor"."""
 _CALENDAR: Final = word_set(
     """january february march april may june july august september october november december monday tuesday wednesday
     thursday friday saturday sunday christmas easter spring summer autumn winter today tomorrow yesterday tonight"""
@@ -72,6 +76,7 @@ _NOUNS: Final = word_set(
     science party church hospital clinic"""
 )
 _ADVERBIAL: Final = re.compile(r"\w{3,}ly\Z")
+"""An adverb, which no name is: "sadly"."""
 NO_NAMES: Final = SimpleNamespace(
     kin=KIN | word_set("colleagues cousins neighbours neighbors"), all=_FUNCTION | _VERBS | _NOUNS
 )

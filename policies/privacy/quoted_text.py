@@ -17,11 +17,13 @@ _LONG_REST: Final = 80
 _HEADER: Final = re.compile(
     r"^[ \t>*]{0,4}(?:From|To|Cc|Bcc|Subject|Date|Sent|Reply-To)\*{0,2}:[^\n]{1,300}$", re.MULTILINE | re.IGNORECASE
 )
+"""A line of an email's head: "Subject: your invoice"."""
 _FORWARDED: Final = re.compile(
     r"^[ \t>]{0,4}(?:-{2,20} ?(?:original|forwarded) message ?-{0,20}|begin forwarded message:?|"
     r"on [^\n]{6,100} wrote:)[ \t]{0,4}$",
     re.MULTILINE | re.IGNORECASE,
 )
+"""Where a forwarded message begins: "---- Forwarded message ----", "On Monday Anna wrote:"."""
 _NOUN: Final = (
     r"(?:e-?mails?|messages?|articles?|letters?|texts?|reviews?|transcripts?|pages?|documents?|posts?|paragraphs?|"
     r"passages?|stor(?:y|ies)|essays?|poems?|lyrics|news|reports?|contracts?|pdf|file|chat|thread|conversation|"
@@ -32,22 +34,28 @@ _ANNOUNCED: Final = re.compile(
     rf"[^\n]{{0,80}}?\b(?:this|{_NOUN})[^\n:]{{0,60}}:[ \t]*\n\s*",
     re.IGNORECASE,
 )
+"""What says that a text of somebody's follows: "here is the email I got:\\n"."""
 _TASK: Final = re.compile(
     r"\b(?:summari[sz]e|summary|translate|proofread|rewrite|rephrase|paraphrase|edit|correct|analy[sz]e|classify|"
     r"extract|reply to|respond to|shorten|improve)\b"
     rf"[^\n]{{0,80}}?\b(?:this|it|following|{_NOUN})[^\n]{{0,60}}\n\s*",
     re.IGNORECASE,
 )
+"""What is to be done with the text that follows: "summarize this email\\n"."""
 _GREETING: Final = re.compile(
     r"^[ \t]{0,4}(?:dear|hi|hello|hey|good (?:morning|afternoon)|to whom)\b[^\n.!?]{0,60},?[ \t]{0,4}\n",
     re.MULTILINE | re.IGNORECASE,
 )
+"""How a letter begins: "Dear Anna,\\n"."""
 _SIGNED: Final = re.compile(
     r"^[ \t]{0,4}(?:(?:with )?(?:best|kind|warm|many)?\s?(?:regards|wishes)|sincerely|yours|cheers|thank you|best|"
     r"greetings)\b[^\n]{0,40},?[ \t]{0,4}\n[ \t]{0,4}[^\W\d_][^\n]{0,60}",
     re.MULTILINE | re.IGNORECASE,
 )
+"""How a letter ends: "Best regards,\\nAnna"."""
 _QUOTED: Final = re.compile(rf'"""[^"]{{20,}}"""|“[^“”]{{{_LONG_QUOTE},}}”|"[^"\n]{{{_LONG_QUOTE},}}"')
+"""A long text in quotation marks: `“When I was six we moved to a farm by the sea, and every morning before school my
+sister and I went down to the boats to ask what they had caught in the night, and who was ill”`."""
 
 
 def pasted_spans(text: str) -> Iterator[tuple[int, int]]:

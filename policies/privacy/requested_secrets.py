@@ -30,11 +30,15 @@ _ASKING: Final = re.compile(
     r"confirm|repeat|read out|go on|continue)\b",
     re.IGNORECASE,
 )
+"""How one asks for something: "what's your", "please enter"."""
 _WHAT_IS_IT: Final = re.compile(r"\bwhat(?:['’]s| is| was) it\b[^\n.!?]{0,30}[?.!\s]{0,4}\Z", re.IGNORECASE)
+"""A question for what was just spoken of: "Got a PIN? What is it?"."""
 _OTHER_THINGS: Final = re.compile(
     r"\s?(?:manager|policy|strength|hint|reset|generator|protected|rules?|for (?:a|the) (?:game|film))", re.IGNORECASE
 )
+"""What makes of the name of a secret that of another thing: "password manager", by its " manager"."""
 _LAST_SENTENCE: Final = re.compile(r"[^\n.!?]{1,300}[?.!:\s]{0,4}\Z")
+"""The last sentence of a message: "Hi. What is your PIN?"."""
 _UNFINISHED: Final = re.compile(
     r"(?:(?:\s(?:for|of|to|at)\s[^\n.!?]{1,40}?)?\s{0,2}(?:is|was|are|:|=|ist|es|est|starts with|begins "
     r"with)\s{0,2}:?[\s.…]{0,4}|"
@@ -44,8 +48,11 @@ _UNFINISHED: Final = re.compile(
     r"eight|nine)){3,14}[\s,.…-]{0,4})\Z",
     re.IGNORECASE,
 )
+"""A telling that ends where its secret begins: "my pin is "."""
 _SENTENCE: Final = re.compile(r"\s*[^\s]+[^\n.!?]*")
+"""A sentence from its begin: "4821 it is"."""
 _CLAUSE: Final = re.compile(r"\s*[^\s]+(?:(?!\s(?:and|but|so|because)\s)[^\n.!?,;])*")
+"""A clause from its begin: "4821, thanks"."""
 _NO_ANSWER: Final = frozenset({"forget", "stop"})
 
 

@@ -13,8 +13,11 @@ _WINDOW_CHARS: Final = 96
 """How much of a text, past the farthest place where a value may begin, a rule reads."""
 _LONGEST_WORD: Final = 256
 _SENTENCE_END: Final = re.compile(r"[.!](?=\s)|\n\s*\n")
+"""The end of a sentence or a paragraph: "Done. Next"."""
 _DIGIT: Final = re.compile(r"\d")
+"""A digit: "7"."""
 _RUN: Final = re.compile(r"[^\W_]+")
+"""Letters and digits without a gap: "iban"."""
 _SAME_LETTERS: Final = str.maketrans("ıſ", "is")
 """Letters that `re.IGNORECASE` takes for others and `str.lower` does not."""
 _DENSE: Final = 0x600

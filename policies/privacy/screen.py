@@ -24,8 +24,11 @@ _ROUNDS: Final = 4
 _REMEMBERED_CHARS: Final = 2_000
 """Longer texts are screened each time that they come, so that what is remembered of texts stays small."""
 _WORD: Final = re.compile(r"[^\W\d_]{2,}")
+"""A word of two letters or more: "is"."""
 _PLACEHOLDER: Final = re.compile(r"\[[a-z_]{2,12}\]")
+"""What stands in the place of what was masked: "[email]"."""
 _SENTENCE_END: Final = re.compile(r"[.!?](?=\s)|\n")
+"""The end of a sentence or a line: "Done. Next"."""
 _HOLLOW: Final = word_set(
     """account accounts amex an and api are as at authorization bank banking be bearer by called can card cards
     code credit current debit for from has have her here his iban in is it its keep key keys login

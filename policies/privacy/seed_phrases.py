@@ -18,14 +18,19 @@ _SPOKEN_OF: Final = re.compile(
     r"crypto\w{0,8}|bitcoin|btc|ethereum|blockchain)\b",
     re.IGNORECASE,
 )
+"""That a wallet or its words are spoken of: "my seed phrase"."""
 _LABELLED: Final = re.compile(
     r"\b(?:seed|recovery|mnemonic|backup|wallet|secret)\s+(?:phrase|words?)\b[^\n.!?:=]{0,40}?(?:\bis\b|\bare\b|:|=)"
     r"\s{0,3}[\"'“]?(?P<value>[a-z]{2,12}(?:[ ,]{1,2}[a-z]{2,12}){3,23})",
     re.IGNORECASE,
 )
+"""A phrase behind its name: "seed phrase: apple river stone cloud"."""
 _TOKEN: Final = re.compile(r"[^\s,;]+")
+"""A word with its marks: "3.apple"."""
 _NUMBERING: Final = re.compile(r"\(?\d{1,2}[.):]?")
+"""The number of a word in a list: "3."."""
 _WORD: Final = re.compile(r"[a-z]{3,8}")
+"""A word as long as those of the list of BIP-39: "apple"."""
 _NO_PART: Final = word_set(
     """the and are was were for but had has have been his him her hers our ours she not did does don isn its who whose
     get got let yes their them these those would could should because being most much many some from into than also here
@@ -34,6 +39,7 @@ _NO_PART: Final = word_set(
 """Words of three to eight letters that no phrase has, and few sentences lack."""
 
 _PLURAL: Final = re.compile(r"[a-z]{2,6}[^suia]s")
+"""A plural, of which that list has none: "apples"."""
 _NO_PLURAL: Final = frozenset({"always", "news", "jeans"})
 
 

@@ -58,6 +58,7 @@ _PLACES: Final = re.compile(
     r"operation|activist",
     re.IGNORECASE,
 )
+"""A word of health or belief that tells nobody's: "hospital"."""
 _CALLED: Final = {
     name: kind
     for kind, names in {

@@ -13,9 +13,11 @@ _HEADING: Final = re.compile(
     r"token|contraseña|mot de passe|senha)(?:[ _-](?:code|hash))?[\s*_\"'`]*",
     re.IGNORECASE,
 )
+"""The heading of a column of secrets: "API key"."""
 _SEPARATORS: Final = ("|", "\t", ";", ",")
 _PROSE_TOO: Final = (";", ",")
 _PLAIN_HEADING: Final = re.compile(r"\s*(?!(?:and|or)\b)[\w./-]{0,24}(?: [\w./-]{1,24})?\s*")
+"""A heading of one or two words: "user name"."""
 _RULE_CHARS: Final = frozenset(" -:=+\t")
 
 

@@ -19,30 +19,37 @@ _PET: Final = (
     r"fish|turtles?|pets?|guinea pigs?)(?: (?:named|called)|,)?"
 )
 _QUOTED: Final = re.compile(r"\A[^\n:\"“]{1,64}: [\"“]")
-"""The frame of what is told in the speaker's own words."""
+"""The frame of what is told in the speaker's own words: `Maya: "I am ill."`."""
 _SENTENCE_END: Final = re.compile(r"[.!?][\"”]?\s")
+"""The end of a sentence: "She left. He"."""
 _TITLE_END: Final = re.compile(r"\b(?:dr|mr|mrs|ms|prof|st|sr|jr|[A-Z])\.\s\Z", re.IGNORECASE)
+"""A full stop that ends none: "met Dr. "."""
 _REFERS_BACK: Final = re.compile(r"\W*(?:and |but )?(?:he|she|they|his|her|their|it)\b", re.IGNORECASE)
+"""A sentence about somebody of the one before it: "She is ill"."""
 _SELF: Final = r"\b(?:I|me|we|us)\b(?!')"
 _OWN_THING: Final = re.compile(r"['’]s (?:[\w-]+ ){0,2}\Z")
+"""A thing of somebody's, between their name and what is told: "'s old dog "."""
 _REST_OF_A_NAME: Final = re.compile(
     rf"{re.escape(PLACEHOLDER)}(?:[-’'](?!s\b)\w|[ -][^\W\d_a-zß-öø-ÿ][a-zß-öø-ÿ]|"
     rf"\s(?:van|von|de|del|della|di|da|dos|bin|ibn|al|el|ter|ten|zu)\s[^\W\d_])"
 )
+"""A mask that left a part of the name: "[person] Novak", "[person]-Maria"."""
 _SURE: Final = ("LOCATION", "DATE", "MONEY")
 """Types of entities that a parse takes no person for; for an organisation or a product it often does."""
 _WHOSE: Final = re.compile(r"\b(?:his|her)\s(?:[\w-]+\s){0,2}\Z")
+"""A thing of somebody who is not named: "about her new "."""
 _DONE_TO: Final = re.compile(
     r"\b(?:dr[io]ves?|driven|takes?|took|brings?|brought|accompan\w+|help(?:s|ed)?|visit(?:s|ed)|told|tells|join(?:s|ed)|"
     r"call(?:s|ed)|support(?:s|ed)|met|meets|saw|sees|walk(?:s|ed)|sen[dt]s?|nurse[sd]|guide[sd]) (?P<name>[^\W\d_]\w+)"
     r"(?: [^\W\d_]\w+)? (?:to|from|through|with|into|at|after|during)\s\Z"
 )
-"""A word in small letters to whom something is done: "drove jonas to his chemo"."""
+"""A word in small letters to whom something is done, before what is told of them: "drove jonas to "."""
 _ANTECEDENT: Final = re.compile(
     rf"{re.escape(PLACEHOLDER)}|\b(?:{'|'.join(sorted(NO_NAMES.kin))})\b|\b(?:an?|the|who|whose|someone|somebody|one) |"
     rf"\b(?:he|she|him|her)\b",
     re.IGNORECASE,
 )
+"""Somebody whom "her" may mean: "my sister", "a friend"."""
 _KIN: Final = rf"(?:{'|'.join(sorted(NO_NAMES.kin, key=len, reverse=True))}|little ones?)(?:-in-law)?"
 _NO_MORE: Final = (
     r"(?![-’'](?!s\b)\w|[ -][^\W\d_a-zß-öø-ÿ][a-zß-öø-ÿ]|\s(?:van|von|de|del|di|da|dos|bin|ibn|al|el|ter)\s)"
@@ -53,15 +60,17 @@ _RELATED: Final = re.compile(
     rf"(?P<relation>\b(?i:{_KIN}))(?:,? (?:who is |is )?(?:called|named)|(?P<comma>,))? {_ONE_OR_MORE}{_NO_MORE}"
     rf"(?(comma),)"
 )
+"""A mask behind what the person is to somebody: "my sister [person]"."""
 _RELATED_AFTER: Final = re.compile(
     rf"{re.escape(PLACEHOLDER)}, (?P<relation>(?:my|our|[\w]+['’]s) (?:[\w-]+ ){{0,2}}(?i:{_KIN})\b),"
 )
+"""The same in the other order: "[person], my sister,"."""
 _TOLD_THEM: Final = re.compile(
     r"\b(?:tell|tells|told|telling|ask(?:s|ed|ing)?|inform\w*|warn\w*|text(?:s|ed|ing)?|remind\w*|assur\w+|"
     r"convinc\w+|show(?:s|ed|n|ing)?) (?:[\w'’-]+ ){0,3}\Z",
     re.IGNORECASE,
 )
-"""After these the relative is told of somebody else: "Maya told her mum [person] has HIV"."""
+"""Before a mask after which the relative is told of somebody else: "Maya told her "."""
 _OWN_RELATION: Final = rf"(?:\b(?:my|our)|\w['’]s) (?:[\w-]+ ){{0,2}}(?P<relation>(?i:{_KIN}))"
 _COMMON: Final = word_set("will may can art mark bill grace hope faith joy rose june april august dawn mike")
 """Names that are words of every day, too: they are looked for with their capital letter only."""

@@ -17,8 +17,11 @@ _LOOK_ALIKE: Final = str.maketrans(
 """Letters of the Cyrillic, Greek and Armenian alphabets that are drawn like Latin ones (Unicode Technical Standard 39,
 "confusables", in part)."""
 _FOREIGN: Final = re.compile("[" + "".join(map(chr, _LOOK_ALIKE)) + "]")
+"""A letter that looks like a Latin one and is none: "а" of Cyrillic."""
 _WORD: Final = re.compile(r"[^\W\d_]{2,64}")
+"""A word: "pаypal"."""
 _LATIN: Final = re.compile(r"[A-Za-z]")
+"""A Latin letter: "a"."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,3 +13,4 @@ _ROWS: Final = tuple(
 )
 NAMES: Final = tuple(name for name, _ in _ROWS)
 SHAPE: Final = re.compile(rf"(?<![A-Za-z0-9])(?P<value>{'|'.join(shape for _, shape in _ROWS)})")
+"""A key by the shape that its vendor gives it: `dapi00000000000000000000000000000000`."""

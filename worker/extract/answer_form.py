@@ -17,6 +17,7 @@ from schema import EntityType
 
 _MAX_ELEMENTS = 100
 _LABEL = re.compile(r"(?:turn |known )?\W?(?P<sort>[tk]?)(?P<number>\d{1,4})\W?", re.IGNORECASE)
+"""The label of a turn or of what is known, as models write it: "T1", "known [K3]"."""
 _TYPES: Final = frozenset(get_args(EntityType))
 _NOT = {"false", "no", "0", ""}
 E = TypeVar("E", bound=StrEnum)

@@ -148,18 +148,22 @@ _PREFERENCE: Final = re.compile(
     r"drink|like)|allergic|vegan|vegetarian|call me)\b",
     re.IGNORECASE,
 )
+"""What somebody likes or cannot bear: "I can't stand coriander", "fan of"."""
 _ROUTINE: Final = re.compile(
     r"\b(?:every (?:\w+ )?(?:day|week|month|year|morning|evening|night|weekend|(?:mon|tues|wednes|"
     r"thurs|fri|satur|sun)day|summer|winter)|"
     r"(?:mon|tues|wednes|thurs|fri|satur|sun)days|daily|weekly|monthly|once a|twice a|\w+ times a|on weekends)\b",
     re.IGNORECASE,
 )
+"""What comes back: "every Monday", "twice a week"."""
 _COMING: Final = re.compile(
     r"\b(?:I(?:'m| am) (?:going to|about to|planning|moving|leaving|starting|getting|expecting|hoping)|I(?:'ll| will)|"
     r"we(?:'re| are) (?:going to|planning)|we(?:'ll| will)|my \w+ is (?:on|in) (?:the |\d))",
     re.IGNORECASE,
 )
+"""What is still to come: "I'm going to move"."""
 _FRESH: Final = re.compile(r"\b(?:just|recently|finally)\b", re.IGNORECASE)
+"""What has just been so: "recently"."""
 _STATE: Final = re.compile(
     r"\b(?:used to|(?:quit|stopped) [a-z]+ing|gave up|born|grew up|raised|always|never|usually|often|lived|"
     r"loved|liked|enjoyed|wanted|studied|majored|retired|"
@@ -167,11 +171,13 @@ _STATE: Final = re.compile(
     r"(?:an?|two|three|four|five|\d+|got|always|never|been))\b",
     re.IGNORECASE,
 )
+"""A deed that tells what lasts: "grew up in Rome", "used to smoke"."""
 _HEDGE: Final = re.compile(
     r"\b(?:maybe|perhaps|might|probably|possibly|i think|i guess|i suppose|not sure|kind of|sort "
     r"of|i believe|could be|may)\b",
     re.IGNORECASE,
 )
+"""What somebody is not sure of: "maybe", "I think"."""
 
 
 def topics_of(text: str) -> tuple[str, ...]:

@@ -32,6 +32,7 @@ _MONEY = re.compile(
     r"[$€£]\s?\d[\d,.]{0,15}\d?(?:\s?(?:k|m|million|thousand|billion))?\b|"
     r"\b\d[\d,.]{0,15}\s?(?:k\s)?(?:dollars|bucks|euros|pounds|USD|EUR|GBP)\b"
 )
+"""An amount of money: "$3,000", "40 euros"."""
 _JUNK: Final = words(
     "i lol haha wow yeah yes thanks ok okay hey hi omg congrats christmas mom dad mum tv diy monday easter sorry btw"
 )

@@ -9,8 +9,10 @@ from policies.language.stems import plain
 from worker.extract.prompt_view import ShownTurn
 
 _ELISION: Final = re.compile(r"\[?(?:\.{3,}|…)\]?")
+"""What was left out of a quotation: "[...]"."""
 _MARKS: Final = " \t\n.,;:!?\"'()[]*_-–—"
 _WORD: Final = re.compile(r"[^\W_]+(?:[.,]\d+)*")
+"""A word or a number: "moved", "3.5"."""
 
 
 _STEM_CHARS: Final = 5
@@ -24,14 +26,17 @@ _DATE: Final = re.compile(
     r"\b(?:19|20)\d\d(?:-\d\d){0,2}\b|\b(?:Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)days?\b|\b\d{1,2}:\d\d\b",
     re.IGNORECASE,
 )
+"""A date in words or digits: "9 October 2026", "on Friday"."""
 _DENIAL: Final = re.compile(r"\b(?:not|no|never|none|nobody|nothing|neither|nor|without)\b|n't\b")
+"""A word that denies, of plain text: "not", "doesn't"."""
 _DENIAL_SAID: Final = re.compile(
     rf"{_DENIAL.pattern}|\b(?:cannot|(?:do|does|did|is|are|was|ca|wo|have|has|would|could|should)nt|nope|nah|"
     r"stop\w*|quit\w*|ex|former\w*|used to|drop\w*|cancel\w*|g[ai]ve\w* up|over|lost|left|away|off|hate\w*|avoid\w*|"
     r"allerg\w*|\w+-?free|only|refus\w*|miss\w*|instead|out)\b"
 )
-"""How people deny, or say what amounts to it."""
+"""How people deny, or say what amounts to it: "nope", "used to"."""
 _NUMBER: Final = re.compile(r"(?<![^\W\d_])(?P<digits>\d+(?:[.,]\d+)*)(?P<scale>[km](?![a-z]))?")
+"""A number with its scale: "40k", "3.5"."""
 _GROUP: Final = 3
 """Digits behind a mark that groups them; with fewer or more it is the decimal one."""
 _TEENS: Final = ("thirteen", "fourteen", "fifteen", "sixteen", "seventeen", "eighteen", "nineteen")

@@ -14,16 +14,19 @@ from worker.extract.utterances import Utterance
 _EVERYTHING: Final = "everything"
 _JUST_SAID: Final = "what was just said"
 _WORD: Final = re.compile(r"[^\W\d_]{2}|\d")
+"""Two letters or a digit: whatever says something, such as "my"."""
 _WHOM: Final = re.compile(r"\b(?:him|her|them)\b", re.IGNORECASE)
+"""Somebody who was named before: "forget her"."""
 _JOINTS_AT_END: Final = re.compile(
     r"(?:[\s,.;:!…–—-]|\b(?:and|so|but|then|please|pls|just|now|kindly|actually)\b)+\Z", re.IGNORECASE
 )
+"""What joins a sentence to the order behind it: "I moved, so please "."""
 _IDLE_BEFORE: Final = re.compile(
     r"(?:(?:oh|hm+|no|nah|wait|sorry|actually|ok|okay|well|hey|please|pls|on second thou?ghts?|never ?mind|nvm|oops|ah|"
     r"you know what|thinking about it|come to think of it|can you|could you|would you|can u)[\s,.!…-]*)+",
     re.IGNORECASE,
 )
-"""What stands before an order and says nothing of what it is about."""
+"""What stands before an order and says nothing of what it is about: "oh wait, actually"."""
 
 
 @dataclass(frozen=True)

@@ -44,14 +44,19 @@ _RELATIVE: Final = re.compile(
     r"\b(?:today|tonight|tomorrow|yesterday|(?:next|last|this|coming) (?:week|month|year|weekend|\w+day))\b",
     re.IGNORECASE,
 )
+"""A date that means another day each day: "tomorrow", "next week"."""
 _YEAR: Final = re.compile(r"\b\d{4}\b")
+"""A year: "2026"."""
 _WHEN: Final = re.compile(r"(\d{4})(?:-(\d\d)(?:-(\d\d))?)?")
+"""A date as a model is to write it: "2026-10-09", "2026"."""
 _ATTRIBUTE: Final = re.compile(
     r"(?:name|preferred_name|age|birthday|home_city|hometown|birthplace|nationality|employer|job_title|school|"
     r"field_of_study|partner|marital_status|diet|religion|car|phone|salary|rent|height|weight|timezone|blood_type|"
     r"budget|(?:favorite|budget)_[a-z_]{1,30}|[a-z]{1,20}_name)"
 )
+"""An attribute that a model may name: "home_city", "favorite_film"."""
 _FAVOURITE: Final = re.compile(r"^favourite_")
+"""The British form of a favourite's attribute: "favourite_film"."""
 _SORTS: Final = {
     ToldKind.FACT: (MemoryType.SEMANTIC, Kind.USER_FACT),
     ToldKind.PREFERENCE: (MemoryType.SEMANTIC, Kind.USER_PREFERENCE),

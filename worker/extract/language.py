@@ -20,6 +20,7 @@ _CAPITAL_INSIDE = re.compile(
     r"Monday|Tuesday|Wednesday|Thursday|Friday|Saturday|Sunday)\b)[A-Z]|"
     r"^(?!I\b|I'|(?:The|My|We|It|He|She|They|Our|In|On|At|When|If|This|That|And|But|Around|Now|Then)\b)[A-Z]"
 )
+"""A capital that may be a name's: "met Anna"."""
 _SENTENCES_A_ZONE: Final = 5_000
 
 

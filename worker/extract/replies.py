@@ -25,6 +25,7 @@ _OFFER: Final = re.compile(
     r"what do you think|thoughts|right\?|any (?:advice|tips|ideas))\b",
     re.IGNORECASE,
 )
+"""A question of the assistant that asks for no fact: "anything else?", "how can I help"."""
 
 _SHORT_ANSWER: Final = 4
 """Words."""

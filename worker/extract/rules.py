@@ -64,6 +64,7 @@ SOURCE_CONFIDENCE: Final[dict[TurnSource, float]] = {
 _TOLD_BEFORE: Final = re.compile(
     r"\b(?:i|we)(?:'ve| have)? (?:said|told you|mentioned|wrote)(?: you)? ?", re.IGNORECASE
 )
+"""A telling of what one told before: "I told you"."""
 
 
 class RulesExtractor:

@@ -31,14 +31,17 @@ _TAKES_BACK: Final = re.compile(
     r"(?:no|nope|wait|sorry|scratch that|correction|i mean|i meant|make that)\b)",
     re.IGNORECASE,
 )
+"""How one takes back what one just said: "*Friday", "oh wait"."""
 _TAKEN_BACK: Final = re.compile(
     r"\b(?:no no|no wait|wait no|i mean(?:t)?|scratch that|sorry,? i meant|correction|make that)\b", re.IGNORECASE
 )
-"""Where something is put right that was said just before."""
+"""Where something is put right that was said just before: "scratch that"."""
 _ASKED_FOR: Final = frozenset({"remember", "remind", "pin"})
 _KEEPING: Final = frozenset({"remember", "pin", "private"})
 _TO_DO: Final = re.compile(r"\bto\W*\Z", re.IGNORECASE)
+"""An order to remember that is one to do something: "remember to"."""
 _NAME_END: Final = re.compile(r"[,.;:!?(]| - | – |\b(?:and|but|please|not|instead|because|from)\b", re.IGNORECASE)
+"""Where a name ends that one wants to be called by: "Sam, please"."""
 _LONGEST_NAME: Final = 4
 """Words."""
 _NAME_CHARS: Final = 60

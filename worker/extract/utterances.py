@@ -32,12 +32,15 @@ _REQUESTS: Final = re.compile(
     r"fix|book|order|remind|quiz|teach|describe|pretend|let's|lets)\b",
     re.IGNORECASE,
 )
+"""How a request to the assistant begins: "could you", "tell me"."""
 _PIECE: Final = re.compile(r", | - | – |: |; |\s(?=(?:because|since|as|cause|cos) (?:I|i|im|we|my|our)\b)")
+"""Between the pieces of a request: "book a table, i am vegan"."""
 _SHARED: Final = re.compile(
     r"\[(?:i |you )?(?:shares?|shared|sends?|sent|attach(?:es|ed)|posts?|posted|uploads?|uploaded|image|photo|picture|"
     r"video)(?:[:,] ?| )(?P<what>[^\[\]\n]{3,200})\]",
     re.IGNORECASE,
 )
+"""What somebody shares, as chats write it: "[shares a photo of her dog]"."""
 _MADE_UP: Final = re.compile(
     r"(?:\A|[.!?]\s|\n)\s*(?:(?:and|so|ok|okay),? )?(?:let's )?say (?:i|we|my|our|you|he|she|they|some(?:body|one))\b|"
     r"\b(?:role-?play|let'?s play (?:a |that |where |like )(?:[^.?!\n]{0,40}\b(?:where|in which|that) )?(?:i|we|you)\b|"
@@ -47,13 +50,14 @@ _MADE_UP: Final = re.compile(
     r"narrator|dm|dungeon))\b",
     re.IGNORECASE,
 )
-"""Where make-believe begins: nothing after it in the message is told of anybody."""
+"""Where make-believe begins: "let's pretend". Nothing after it in the message is told of anybody."""
 
 
 _IS_JOINT: Final = frozenset({",", ";", ":", "-", "–", "—", "and", "but", "so", "please", "pls", "."}).__contains__
 _FEWEST_WORDS: Final = 3
 _LEAVES_WORDS: Final = frozenset({"remember", "remind", "pin", "private", "style", "never_mention"})
 _ORDINAL_END: Final = re.compile(r"(?<!\d)\d{1,2}\.\Z")
+"""A full stop that ends no sentence in German: "am 3."."""
 
 
 @dataclass(frozen=True, slots=True)

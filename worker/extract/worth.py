@@ -63,7 +63,7 @@ _NO_AGE: Final = re.compile(
     r"(?:12[1-9]|1[3-9]\d|[2-9]\d\d|\d{4,6})[ -]years?[ -]old\b",
     re.IGNORECASE,
 )
-"""An age that nobody reaches is a joke."""
+"""An age that nobody reaches, which is a joke: "I'm 900 years old"."""
 _THOUGHT: Final = words("think thinks guess guesses bet hope hopes wonder know knows mean means sound sounds")
 
 
