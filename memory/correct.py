@@ -10,6 +10,7 @@ from memory.context import MemoryContext
 from memory.draft import Draft
 from memory.scoring import Origin
 from policies.access import scope_of
+from policies.dedup import is_earlier
 from policies.language.corrections import corrected, is_plain
 from policies.language.wording import without_quotation
 from schema import MAX_SUMMARY_CHARS, Candidate, Fact, Memory, Status
@@ -27,6 +28,7 @@ def correction(candidate: Candidate, origin: Origin, draft: Draft, context: Memo
         LookupError: nothing that was told within the hour in the same conversation has a value that it may stand for.
     """
     draft.load(context.catalog.list_memories(draft.subject, limit=_NEWEST))
+    tolerance = timedelta(seconds=context.settings.clock_tolerance_seconds)
     mine = scope_of(origin.visibility, origin.author_id, origin.agent_id)
     recent = [
         memory
@@ -35,7 +37,8 @@ def correction(candidate: Candidate, origin: Origin, draft: Draft, context: Memo
         and memory.conversation_id == origin.conversation_id is not None
         and scope_of(memory.visibility, memory.author_id, memory.agent_id) == mine
         and candidate.turn_id not in memory.source_turn_ids
-        and timedelta() <= candidate.said_at - memory.said_at <= _WITHIN
+        and not is_earlier(candidate, memory, tolerance)
+        and candidate.said_at - memory.said_at <= _WITHIN
     ]
     recent.sort(key=lambda memory: (memory.said_at, memory.created_at), reverse=True)
     words = without_quotation(candidate.summary)

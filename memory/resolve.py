@@ -5,6 +5,7 @@ from __future__ import annotations
 import uuid
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from datetime import timedelta
 
 from memory.attributes import prototypes_of, with_attributes
 from memory.context import MemoryContext
@@ -20,7 +21,7 @@ from memory.scoring import Item, Origin, Scored, new_memory
 from policies.access import may_see, scope_of, shared_labels
 from policies.authority import as_heard, may_replace
 from policies.consolidation import apart
-from policies.dedup import Neighbour, contradicts, decide, tells_news
+from policies.dedup import LATER, Neighbour, contradicts, decide, is_earlier, tells_news
 from policies.language.remainder import remainder_of
 from policies.merge import merge, says_more, supersede
 from policies.replaced import as_told
@@ -197,12 +198,17 @@ def _decide(
     same_attribute = [
         memory for memory in draft.with_attributes(scored.attributes, earlier) if _is_for_the_same(memory, origin)
     ]
-    decision = decide(scored.candidate, neighbours, same_attribute, context.policy, draft.now, draft.name)
+    tolerance = _tolerance(context)
+    decision = decide(scored.candidate, neighbours, same_attribute, context.policy, draft.now, draft.name, tolerance)
     if scored.candidate.by_model:
         everything = draft.current | {memory.id: memory for memory in earlier}
         in_scope = {id_: memory for id_, memory in everything.items() if _is_for_the_same(memory, origin)}
-        return as_told(scored.candidate, decision, in_scope, shown=draft.read)
+        return as_told(scored.candidate, decision, in_scope, draft.read, tolerance)
     return decision
+
+
+def _tolerance(context: MemoryContext) -> timedelta:
+    return timedelta(seconds=context.settings.clock_tolerance_seconds)
 
 
 def _resolved(
@@ -224,9 +230,10 @@ def _resolved(
     DECISIONS.labels(decision.action).inc()
     if decision.action is DecisionAction.CHECK:
         check = Check(candidate, draft.current[decision.targets[0]])
-        decision = _by_verdict(decision, check, verdicts.get(check.key))
+        decision = _by_verdict(decision, check, verdicts.get(check.key), _tolerance(context))
     if item.is_guess and (decision.action is DecisionAction.SUPERSEDE or decision.outdated):
-        decision = Decision(action=DecisionAction.SKIP, reason=_GUESS)
+        against = (*decision.outdated, *decision.targets)[:1]
+        decision = Decision(action=DecisionAction.SKIP, reason=_GUESS, targets=against)
     decision = _within_authority(item, decision, draft)
     match decision.action:
         case DecisionAction.SUPERSEDE if not _may_replace_all(item, decision.targets, draft):
@@ -237,6 +244,9 @@ def _resolved(
             )  # fmt: skip
             return Resolution(candidate.turn_id, is_effective=True, is_held=True)
         case DecisionAction.SKIP:
+            if decision.reason in (LATER, _GUESS):
+                known = decision.targets[0]
+                draft.audit_refusal(AuditAction.REFUSED, candidate.turn_id, decision.reason, memory_id=known)
             return Resolution(candidate.turn_id, is_effective=False)
         case DecisionAction.UPDATE:
             memory = _update(item, decision, comparison.vector, draft, context)
@@ -284,7 +294,7 @@ def _corrected(item: Scored, origins: Mapping[str, Origin], draft: Draft, contex
     return Resolution(candidate.turn_id, is_effective=True, memory_id=memory.id)
 
 
-def _by_verdict(decision: Decision, check: Check, verdict: SameFact | None) -> Decision:
+def _by_verdict(decision: Decision, check: Check, verdict: SameFact | None, tolerance: timedelta) -> Decision:
     """Return the decision that a model's verdict makes of a check; a check stays one where there is none."""
     if verdict is None:
         return decision
@@ -292,8 +302,8 @@ def _by_verdict(decision: Decision, check: Check, verdict: SameFact | None) -> D
         action, reason = DecisionAction.UPDATE, "the language model says that it is the same fact"
     elif verdict is not SameFact.CHANGED:
         return Decision(action=DecisionAction.CREATE, reason="the language model says that it is another fact")
-    elif check.candidate.said_at < check.memory.said_at:
-        return Decision(action=DecisionAction.SKIP, reason="an earlier statement does not replace a later one")
+    elif is_earlier(check.candidate, check.memory, tolerance):
+        return Decision(action=DecisionAction.SKIP, reason=LATER, targets=decision.targets)
     else:
         action, reason = DecisionAction.SUPERSEDE, "the language model says that the fact changed"
     return decision.model_copy(update={"action": action, "reason": reason})
@@ -344,7 +354,9 @@ def _outdated(ids: Iterable[uuid.UUID], candidate: Candidate, draft: Draft, cont
         draft.load(family(context.catalog, draft.subject, [memory.id]).values() if memory.consolidated_from else ())
         originals = [draft.current[id_] for id_ in memory.consolidated_from if id_ in draft.current]
         changed = {
-            original.id for original in originals if contradicts(candidate, original, context.policy, draft.name)
+            original.id
+            for original in originals
+            if contradicts(candidate, original, context.policy, draft.name, _tolerance(context))
         }
         if not 0 < len(changed) < len(originals):
             outdated.append(memory)

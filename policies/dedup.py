@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Final
@@ -36,6 +36,10 @@ from schema import (
     memory_id,
 )
 
+LATER: Final = "an earlier statement does not replace a later one"
+"""Why a candidate is skipped that contradicts what was said after it."""
+_AGREEING: Final = timedelta()
+"""How far clocks that agree are apart."""
 _PLAIN_ATTRIBUTE: Final = re.compile(r"[a-z][a-z_]{0,39}")
 """The name of an attribute in one plain form: "home_city"."""
 _MAYBE_SAME, _MAYBE_CHANGED = 0.1, 0.25
@@ -85,19 +89,21 @@ def decide(
     policy: Policy,
     now: datetime,
     name: str | None = None,
+    tolerance: timedelta = _AGREEING,
 ) -> Decision:
     """Return what to do with a candidate.
 
     `neighbours` are active memories of the same subject, best first; `same_attribute` are the subject's active
-    memories with a fact of the same (entity, attribute), whatever their cosine; `name` is what the user is called.
+    memories with a fact of the same (entity, attribute), whatever their cosine; `name` is what the user is called, and
+    `tolerance` by how much the clocks of whoever sends turns may disagree: within it, what comes later is the later.
     The same fact of the same type updates; a later statement supersedes every memory whose place it takes, of
     whatever type; what words and cosine cannot settle is asked about. What says one memory again and changes another
     does both.
     Source: "S3 Vectors Memory Implementation Plan (V1)", "Create vs Update decision policy".
 
-    An earlier statement never replaces a later one, nor a weaker one (a wish, a question) a stronger one: it is
-    skipped, or stands beside it. The same candidate again updates what it made, or is skipped once that was
-    superseded.
+    An earlier statement (`is_earlier`) never replaces a later one, nor a weaker one (a wish, a question) a stronger
+    one: it is skipped, or stands beside it. The same candidate again updates what it made, or is skipped once that
+    was superseded.
     """
     neighbour_ids = {n.memory.id for n in neighbours}
     nearest = max((n.similarity for n in neighbours), default=1.0)
@@ -109,13 +115,15 @@ def decide(
         _Judged(
             n.memory,
             n.similarity if n.memory.id in neighbour_ids else None,
-            _judge(candidate, n, policy, now, name or "", nearest),
+            _judge(candidate, n, policy, now, name or "", tolerance, nearest),
         )
         for n in considered
     ]
     changed = _of_one_thing(candidate, [j for j in judged if j.verdict is SameFact.CHANGED], name or "")
-    if reason := _why_not(candidate, [n.memory for n in considered], changed):
-        return Decision(action=DecisionAction.SKIP, reason=reason)
+    if any(_was_superseded(candidate, n.memory) for n in considered):
+        return Decision(action=DecisionAction.SKIP, reason="this statement was superseded before")
+    if later := [j for j in changed if is_earlier(candidate, j.memory, tolerance)]:
+        return _on_one(DecisionAction.SKIP, later[0], LATER)
     same = [j for j in judged if j.verdict is SameFact.SAME]
     if same:
         return _on_one(DecisionAction.UPDATE, same[0], "the same fact", outdated=changed)
@@ -148,10 +156,17 @@ def _of_one_thing(candidate: Candidate, changed: Sequence[_Judged], name: str) -
     return surely or sorted(changed, key=lambda j: -(j.similarity or 0.0))[:1]
 
 
-def contradicts(candidate: Candidate, memory: Memory, policy: Policy, name: str | None = None) -> bool:
+def is_earlier(candidate: Candidate, memory: Memory, tolerance: timedelta) -> bool:
+    """Return whether a candidate was said before a memory that is known already, by more than clocks may disagree."""
+    return memory.said_at - candidate.said_at > tolerance
+
+
+def contradicts(
+    candidate: Candidate, memory: Memory, policy: Policy, name: str | None = None, tolerance: timedelta = _AGREEING
+) -> bool:
     """Return whether a candidate takes the place of a memory, by their words and facts."""
     near = Neighbour(memory, _unscaled(candidate, policy, _SCALE[0]))
-    return _judge(candidate, near, policy, memory.created_at, name or "") is SameFact.CHANGED
+    return _judge(candidate, near, policy, memory.created_at, name or "", tolerance) is SameFact.CHANGED
 
 
 def tells_news(candidate: Candidate) -> bool:
@@ -160,7 +175,13 @@ def tells_news(candidate: Candidate) -> bool:
 
 
 def _judge(
-    candidate: Candidate, neighbour: Neighbour, policy: Policy, now: datetime, name: str, nearest: float = -1.0
+    candidate: Candidate,
+    neighbour: Neighbour,
+    policy: Policy,
+    now: datetime,
+    name: str,
+    tolerance: timedelta,
+    nearest: float = -1.0,
 ) -> SameFact:
     """Return what a candidate is to a memory; `nearest` is the cosine of the nearest of all."""
     memory = neighbour.memory
@@ -175,7 +196,8 @@ def _judge(
         return SameFact.CHANGED
     if by_facts is SameFact.DIFFERENT:
         return by_facts
-    old, new = (wording, memory_wording) if candidate.said_at < memory.said_at else (memory_wording, wording)
+    is_old = is_earlier(candidate, memory, tolerance)
+    old, new = (wording, memory_wording) if is_old else (memory_wording, wording)
     cosine = _scaled(neighbour.similarity, candidate, policy)
     behind = max(0.0, _scaled(nearest, candidate, policy) - cosine)
     news = _news(candidate) if new is wording else 0.0
@@ -243,16 +265,8 @@ def _within_window(candidate: Candidate, memory: Memory, policy: Policy, now: da
     return now - memory.created_at <= window and abs(candidate.occurred_at - memory.occurred_at) <= window
 
 
-def _why_not(candidate: Candidate, memories: Iterable[Memory], changed: Sequence[_Judged]) -> str | None:
-    """Return why what contradicts the candidate stays as it is, if it does."""
-    if any(
-        memory_id(memory.subject, candidate.type, candidate.turn_id, candidate.ordinal) in memory.supersedes
-        for memory in memories
-    ):
-        return "this statement was superseded before"
-    if any(candidate.said_at < j.memory.said_at for j in changed):
-        return "an earlier statement does not replace a later one"
-    return None
+def _was_superseded(candidate: Candidate, by: Memory) -> bool:
+    return memory_id(by.subject, candidate.type, candidate.turn_id, candidate.ordinal) in by.supersedes
 
 
 def _what_changed(candidate: Candidate, changed: Sequence[_Judged]) -> str:

@@ -57,9 +57,9 @@ class DecisionAction(StrEnum):
 class Decision(Value):
     """What dedup says of a candidate.
 
-    `targets` are the memories that it concerns: the one to update or to check (exactly one), or all that it
-    supersedes. `outdated` are those that an update contradicts: the updated memory takes their place. `similarity` is
-    the cosine to the nearest target.
+    `targets` are the memories that it concerns: the one to update or to check (exactly one), all that it supersedes, or
+    one for whose sake it is skipped. `outdated` are those that an update contradicts: the updated memory takes their
+    place. `similarity` is the cosine to the nearest target.
     """
 
     action: DecisionAction

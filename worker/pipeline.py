@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import uuid
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
@@ -151,6 +151,7 @@ def decide(fresh: Sequence[ReceivedTurn], kept_context: Context, context: Worker
     topics: dict[str | None, OpenTopic | None] = {}
     if any(turn.admission.action is not AdmissionAction.SKIP for turn in turns):
         with stage("extract"):
+            arrivals = {arrived.turn.turn_id: arrived.arrived_at for arrived in fresh}
             subject_state = context.catalog.subject_state(subject, now - timedelta(hours=1))
             before = with_known(turns, conversation, context) if asks_model else conversation
             extraction = context.extractor.extract(turns, before)
@@ -160,7 +161,8 @@ def decide(fresh: Sequence[ReceivedTurn], kept_context: Context, context: Worker
             kept = list(screened(extraction, _turns_by_id(fresh), preferences, draft, context))
             topics = topics_after(extraction, turns, conversation, preferences, context.policy)
         with stage("score"):
-            items = list(_score(kept, subject_state.writes, context))
+            in_order = (_as_of_arrival(item, arrivals[item.turn_id]) for item in kept)
+            items = list(_score(in_order, subject_state.writes, context))
         if items:
             with stage("embed"):
                 vectors = embed(items, subject_state.unindexed, draft, context)
@@ -217,7 +219,18 @@ def _origins(received: Sequence[ReceivedTurn]) -> dict[str, Origin]:
     return {turn.turn_id: Origin(turn.conversation_id, turn.agent_id, turn.user_id) for turn in turns}
 
 
-def _score(items: Sequence[Candidate | ForgetRequest], written: int, context: WorkerContext) -> Iterator[Item]:
+def _as_of_arrival(item: Candidate | ForgetRequest, arrived_at: datetime) -> Candidate | ForgetRequest:
+    """Return an item said no later than its turn arrived: a clock that is ahead would have it outlast what is said
+    after it."""
+    if item.said_at is None or item.said_at <= arrived_at:
+        return item
+    said_at = arrived_at.astimezone(item.said_at.tzinfo)
+    if isinstance(item, ForgetRequest) or item.occurred_at != item.said_at:
+        return item.model_copy(update={"said_at": said_at})
+    return item.model_copy(update={"said_at": said_at, "occurred_at": said_at})
+
+
+def _score(items: Iterable[Candidate | ForgetRequest], written: int, context: WorkerContext) -> Iterator[Item]:
     for item in items:
         if isinstance(item, ForgetRequest):
             yield item

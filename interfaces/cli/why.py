@@ -26,7 +26,7 @@ from stores.redis import open_redis
 _OUTCOMES: Final = {
     Outcome.KEPT: "something was remembered",
     Outcome.SKIPPED: "there was nothing in it worth remembering",
-    Outcome.REFUSED: "what there was must not be kept, or not before a person has looked at it",
+    Outcome.REFUSED: "what there was is not kept, or not before a person has looked at it",
     Outcome.FORGOTTEN: "something was forgotten, as it asked",
     Outcome.DEAD: "it could not be processed: `afterturn dead-letters list`",
 }

@@ -99,7 +99,7 @@ def test_the_models_verdict_is_what_is_done(
 
 def test_what_was_said_earlier_does_not_replace_what_was_said_later(worker: Worker, anna: str) -> None:
     asked, _ = judged(worker, verdicts(p1="changed"))
-    asked.hear(anna, SAID[0], first=1)
+    asked.hear(anna, SAID[0], first=10)
     asked.hear(anna, SAID[1], first=0)
     assert only(worker.known(subject(anna), *EVERYTHING)).summary == TOLD[SAID[0]]
 

@@ -99,7 +99,7 @@ def test_what_alike_a_model_does_not_name_stays_beside_it(worker: Worker, anna: 
 
 def test_what_was_said_earlier_replaces_nothing_that_was_said_later(worker: Worker, anna: str) -> None:
     asked, _ = asking(worker, answer(LISBON), answer(PORTO))
-    asked.hear(anna, "I live in Lisbon.", first=1)
+    asked.hear(anna, "I live in Lisbon.", first=10)
     asked.hear(anna, "I moved to Porto.", first=0)
     assert only(worker.known(subject(anna), *EVERYTHING)).summary == LISBON["summary"]
 

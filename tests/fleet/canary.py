@@ -79,6 +79,13 @@ MUTATIONS = (
         ("tests/unit/test_mailbox.py",),
     ),
     Mutation(
+        "a turn of a clock that is ahead outlasts all that is said after it",
+        "worker/pipeline.py",
+        "    if item.said_at is None or item.said_at <= arrived_at:\n",
+        "    if True:\n",
+        ("tests/contract/test_order_of_truth.py",),
+    ),
+    Mutation(
         "no quota of turns: one user may send without end",
         "stores/mailbox/lua/append.lua",
         "if is_full(user_minute, user_quota) then return refuse('user', user_minute) end",

@@ -188,8 +188,10 @@ def test_no_contradiction_is_ever_merged_and_no_later_memory_superseded(
         assert all(target.occurred_at <= said.occurred_at for target in targets)
     if decision.action is CHECK:
         assert len(targets) == 1
-    if decision.action in {CREATE, SKIP}:
+    if decision.action is CREATE:
         assert not targets
+    if decision.action is SKIP:
+        assert all(target.said_at > said.said_at for target in targets)
 
 
 _HOMES = (
