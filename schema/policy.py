@@ -54,13 +54,6 @@ class Policy(Value):
         20,
         description=f"writes per subject and hour after which importance is lowered ({PLAN}, configuration knobs)",
     )
-    memory_enable_entity_heuristics: bool = Field(
-        True, description=f"let shared names bias the same-fact test ({PLAN}, configuration knobs)"
-    )
-    entity_overlap_same: Share = Field(
-        0.70,
-        description=f"share of common names that biases the test to 'same' ({PLAN}, same-fact classifier)",
-    )
     importance_minimum: Share = Field(0.10, description="importance below which a candidate is dropped")
     importance_pinned_weight: Share = Field(0.25, description=f"weight of a pin ({MECHANICS}, section 3)")
     importance_trust_weight: Share = Field(0.20, description=f"weight of trust ({MECHANICS}, section 3)")

@@ -13,6 +13,7 @@ from schema import Policy, Thresholds
 from schema.errors import SettingsError
 from schema.settings import PREFIX, Settings, load_policy, load_settings, variable_of
 
+ROOT = Path(__file__).parents[2]
 FIELDS = [*Settings.model_fields, *Policy.model_fields]
 MINILM_LIKE = Thresholds(
     semantic_auto_update=0.90, semantic_check_low=0.65, episodic_auto_update=0.92, episodic_check_low=0.69
@@ -31,6 +32,16 @@ def clean(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
 
 def test_every_setting_says_what_it_does() -> None:
     assert [name for name, info in Settings.model_fields.items() if not info.description] == []
+
+
+def test_every_setting_changes_something() -> None:
+    rooms = ("policies", "stores", "memory", "producers", "worker", "recall", "interfaces")
+    code = "".join(file.read_text() for room in rooms for file in (ROOT / room).rglob("*.py"))
+    read = {*re.findall(r"\.([a-z_0-9]+)\b", code), *re.findall(r"[\"']([a-z_0-9]+)[\"']", code)}
+    inside = "".join(file.read_text() for file in (ROOT / "schema").glob("*.py"))
+    derived = set(re.findall(r"self\.([a-z_0-9]+)\b", inside))
+
+    assert [field for field in FIELDS if field not in read | derived] == []
 
 
 def test_no_two_settings_have_one_variable() -> None:
