@@ -116,7 +116,7 @@ def _hear(turn: Turn, question: str) -> _Heard:
         for order in orders_of(message.content, question[-_BEFORE_CHARS:], language):
             if not order.doubtful or order.intent == "forget":
                 heard.orders[f"{_ORDER}{order.intent}"] = None
-            heard.off_the_record |= order.intent == "stop" and order.reaches_back
+            heard.off_the_record |= order.intent == "stop" and order.reaches_back and order.sure
         if language == OTHER:
             heard.foreign = True
             continue

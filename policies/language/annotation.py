@@ -40,6 +40,8 @@ _FOR_SO_LONG = re.compile(
     r"(?P<unit>years?|months?)\b(?! from| old)"
 )
 """For how long something has been so: "for about 3 years", "for the last month"."""
+_ORDINAL: Final = re.compile(r"(?:the )?\d{1,2}(?:st|nd|rd|th)", re.IGNORECASE)
+"""A number that may be a day of the month or the place in a row: "the 4th"."""
 _COUNTED: Final = {
     "a": 1, "an": 1, "one": 1, "two": 2, "three": 3, "four": 4, "five": 5, "six": 6, "seven": 7, "eight": 8, "nine": 9,
     "ten": 10, "eleven": 11, "twelve": 12, "fifteen": 15, "twenty": 20, "thirty": 30,
@@ -118,6 +120,8 @@ def notes_of(parsed: Parsed, text: str, moment: datetime, earlier: Span | None =
         if when.span.granularity == "year" and any(when.span.text in note.text for note in notes):
             continue
         first, last = token_at(when.start), token_at(max(when.start, when.end - 1))
+        if _ORDINAL.fullmatch(text[when.start : when.end]) and _counts(parsed, last):
+            continue
         whole = _is_whole(parsed, first, last)
         has_year = str(when.span.first.year) in text[when.start : when.end]
         notes.append(
@@ -128,6 +132,12 @@ def notes_of(parsed: Parsed, text: str, moment: datetime, earlier: Span | None =
     if since := _since(parsed, text, moment, token_at):
         notes.append(since)
     return tuple(sorted(notes, key=lambda note: note.start))
+
+
+def _counts(parsed: Parsed, index: int) -> bool:
+    """Return whether an ordinal says which of several things is meant: "the 4th quarter"."""
+    token = parsed.tokens[index]
+    return token.dep in _PARTS_OF_NOUN and token.head > index and parsed.tokens[token.head].tag.startswith("NN")
 
 
 def _since(parsed: Parsed, text: str, moment: datetime, token_at: Callable[[int], int]) -> Note | None:

@@ -204,7 +204,8 @@ def _mood(
     if any(tokens[c].dep == "mark" and tokens[c].lower in ("if", "unless", "whether") for c in children):
         return Mood.SUPPOSING
     if own is not None and finite is not None and finite < own and tokens[own].dep != "expl":
-        return Mood.ASKING
+        # "Here's my dog" tells; "Is here your dog?" would not begin so.
+        return Mood.TELLING if finite and tokens[finite - 1].lower in ("here", "there") else Mood.ASKING
     if tokens[head].lower in _SUPPOSES and subject is None:
         return Mood.SUPPOSING
     is_top = tokens[head].dep == "ROOT"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from policies.language.clauses import OF_SPEAKER, SUBJECTS
+from policies.language.clauses import OF_SPEAKER, SUBJECTS, Tense, tense_at
 from policies.language.parse import Parsed
 from policies.language.sentences import words
 
@@ -23,6 +23,7 @@ _SAY_NOTHING: Final = words(
 )
 """Verbs beside which "it" may stand for what follows: "it takes courage to ask"; what makes, shows or helps was
 named before."""
+_DESCRIBES: Final = frozenset({"amod", "compound", "relcl", "acl", "prep"})
 _TOGETHER: Final = (" each other", " one another", " as a team", " together", " us all ", " us both ")
 _ALONE: Final = words("do did does have has am was will would can is are were too")
 
@@ -82,11 +83,26 @@ def _points(parsed: Parsed, index: int) -> bool:
         points = token.tag in ("RB", "EX") and token.dep != "expl" and index > 0
     elif lower not in ("that", "this", "these", "those", "such", "another", "both", "one"):
         points = not (lower == "it" and token.dep in SUBJECTS and _is_empty(parsed, index))
+    elif lower in ("this", "these") and _introduces(parsed, index):
+        points = False
     elif token.dep == "det" or (following is not None and following.tag.startswith("NN")):
         points = following is None or (following.lower not in _TIMES and lower not in ("one", "another", "both"))
     else:
         points = token.tag in ("DT", "NN", "PRP")
     return points
+
+
+def _introduces(parsed: Parsed, index: int) -> bool:
+    """Return whether "this" brings in something new, as people do who tell a story: "I adopted this cute pup"."""
+    token = parsed.tokens[index]
+    thing = parsed.tokens[token.head]
+    return (
+        token.dep == "det"
+        and thing.tag.startswith("NN")
+        and thing.dep in ("dobj", "pobj")
+        and any(parsed.tokens[child].dep in _DESCRIBES for child in parsed.children(token.head))
+        and tense_at(parsed, token.head) in (Tense.PAST, Tense.PERFECT)
+    )
 
 
 def _is_empty(parsed: Parsed, index: int) -> bool:

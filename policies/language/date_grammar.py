@@ -89,7 +89,8 @@ FORMS: Final = (
     ),
     _form(
         "from_day",
-        rf"(?:{_N} {_UNITS} (?:from|on|after) (?:this |next )?(?P<anchor>today|now|tomorrow|{DAY})|"
+        rf"(?:{_N} (?!(?:month|year)s? \w+ (?:this |next )?{DAY}){_UNITS} (?:from|on|after) (?:this |next )?"
+        rf"(?P<anchor>today|now|tomorrow|{DAY})|"
         rf"(?P<short>{DAY}) (?P<unit2>week|fortnight))\b(?!s| of\b|end)",
         "a week from today",
         "two weeks on Thursday",

@@ -250,11 +250,11 @@ def _counted(mention: DateMention, sign: int, start: date | None = None) -> Span
         days = {"day": 1, "week": 7, "fortnight": 14}[unit] * count
         span = of_day(today + timedelta(days=days))
         loose = word in _VAGUE or (unit != "day" and start is None)
+    elif start is not None and unit in ("month", "year"):
+        year, month = shifted(today, count * (12 if unit == "year" else 1))
+        span, loose = of_day(date(year, month, min(today.day, 28))), False
     elif unit == "month":
         span, loose = of_month(*shifted(today, count)), word in _VAGUE
-        if start is not None:
-            year, month = shifted(today, count)
-            span, loose = of_day(date(year, month, min(today.day, 28))), False
     elif mention["anchor"]:
         return _year_ago_at(mention)
     else:

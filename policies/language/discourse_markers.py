@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
+from policies.language.clauses import FIRST_PERSON
 from policies.language.parse import Parsed, Token
 from policies.language.sentences import words
 
@@ -17,6 +18,22 @@ _SHORTEST_NAME: Final = 3
 _ANNOUNCEMENT: Final = 6
 """How many words may announce what is told."""
 _TRAILING: Final = words("lol haha hahaha lmao btw tbh though tho rip")
+_OPENINGS: Final = frozenset(
+    tuple(phrase.split("_"))
+    for phrase in words(
+        "guess_what you_know_what by_the_way on_another_note on_a_different_note on_the_other_hand in_other_news "
+        "on_top_of_that as_for_me to_be_honest believe_it_or_not long_story_short speaking_of_which speaking_of_that "
+        "fun_fact good_news big_news thank_you thanks thanks_so_much thanks_a_lot no_worries of_course in_fact "
+        "for_real not_gon_na_lie like_i_said as_i_said"
+    )
+)
+"""Phrases that only say that something is told."""
+_ENDINGS: Final = frozenset(
+    tuple(phrase.split("_"))
+    for phrase in words("take_a_look have_a_look check_it_out check_this_out can_you_believe_it you_know")
+)
+_JOINTS: Final = frozenset({",", "-", "–", "—", "!", "?", ":", ";", "...", "…", "."})
+_SPOKEN_TO: Final = frozenset({"npadvmod", "intj", "dep", "vocative"})
 
 
 def discourse_margins(parsed: Parsed, other_name: str | None = None) -> tuple[int, int]:
@@ -24,8 +41,9 @@ def discourse_margins(parsed: Parsed, other_name: str | None = None) -> tuple[in
     the name of the `other_name` side where it is spoken to."""
     tokens = parsed.tokens
     begin, end = _announced(tokens), _unaddressed(tokens, other_name)
+    begin += _opening(tokens, begin, end)
     while begin < end and (
-        (_calls(tokens[begin], other_name) and begin + 1 < end and tokens[begin + 1].text in ",!")
+        _is_spoken_to(parsed, begin, end, other_name)
         or tokens[begin].tag in ("UH", ",", ":", ".", "-RRB-", "NFP", "_SP", "HYPH")
         or (
             tokens[begin].lower in _LEADING
@@ -34,6 +52,8 @@ def discourse_margins(parsed: Parsed, other_name: str | None = None) -> tuple[in
         )
     ):
         begin += 1
+        begin += _opening(tokens, begin, end)
+    end -= _ending(tokens, begin, end)
     while end > begin and (
         tokens[end - 1].lower in _TRAILING
         or tokens[end - 1].tag in ("UH", ",", ":", "_SP", "NFP", "HYPH")
@@ -41,6 +61,44 @@ def discourse_margins(parsed: Parsed, other_name: str | None = None) -> tuple[in
     ):
         end -= 1
     return begin, end
+
+
+def _opening(tokens: tuple[Token, ...], begin: int, end: int) -> int:
+    """Return how many words from `begin` only say that something is told: "Guess what - ", "On another note, "."""
+    for phrase in _OPENINGS:
+        at = begin + len(phrase)
+        if at < end and tokens[at].text in _JOINTS and _reads(tokens, begin, phrase):
+            return len(phrase)
+    return 0
+
+
+def _ending(tokens: tuple[Token, ...], begin: int, end: int) -> int:
+    """Return how many words before `end` only ask to look or to wonder: ", take a look!"."""
+    last = end
+    while last > begin and not tokens[last - 1].text[:1].isalnum():
+        last -= 1
+    for phrase in _ENDINGS:
+        at = last - len(phrase)
+        if at > begin + 1 and tokens[at - 1].text in _JOINTS and _reads(tokens, at, phrase):
+            return end - at
+    return 0
+
+
+def _reads(tokens: tuple[Token, ...], begin: int, phrase: tuple[str, ...]) -> bool:
+    return tuple(token.lower for token in tokens[begin : begin + len(phrase)]) == phrase
+
+
+def _is_spoken_to(parsed: Parsed, index: int, end: int, other_name: str | None) -> bool:
+    """Return whether a name only calls whom the sentence is said to: "Nate, I'm home"; "Friday, I'm home" does not."""
+    tokens = parsed.tokens
+    token = tokens[index]
+    if index + 2 >= end or tokens[index + 1].text not in (",", "!"):
+        return _calls(token, other_name) and index + 1 < end and tokens[index + 1].text in ",!"
+    after = tokens[index + 2]
+    other = any(name.label != "PERSON" and name.start <= index < name.end for name in parsed.names)
+    begins = after.lower in FIRST_PERSON or (token.dep in _SPOKEN_TO and after.tag == "PRP")
+    called = token.tag == "NNP" and not other and begins
+    return called or _calls(token, other_name)
 
 
 def _calls(token: Token, other_name: str | None) -> bool:

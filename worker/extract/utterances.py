@@ -111,7 +111,7 @@ class Utterance:
             return True
         if self.parsed is None:
             return False
-        tops = main_clauses(self.parsed)
+        tops = main_clauses(self.part or self.parsed)
         return bool(tops) and tops[0].mood in (Mood.ASKING, Mood.ORDER)
 
 

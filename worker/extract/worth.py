@@ -213,7 +213,7 @@ def passes_with_the_moment(parsed: Parsed) -> bool:
     love this song"."""
     tokens = parsed.tokens
     tops = main_clauses(parsed)
-    if len(tops) != 1 or not is_of_speaker(parsed, tops[0].subject):
+    if len(tops) != 1 or not is_of_speaker(parsed, tops[0].subject) or tops[0].tense is not Tense.PRESENT:
         return False
     below = parsed.children(tops[0].head)
     state = next((tokens[c].lower for c in below if tokens[c].dep == "acomp" and tokens[c].tag == "JJ"), None)

@@ -73,6 +73,11 @@ SATURDAY = datetime(2026, 11, 21, 18, 0, tzinfo=UTC)
         ("I was made head of art effective Dec 1", "I was made head of art effective on 1 December 2026"),
         ("We race on the last weekend in May", "We race on the last weekend in May [the weekend of 29-30 May 2027]"),
         ("my last day is 8th jan", "my last day is 8th jan [8 January 2027]"),
+        (
+            "I saw him for the first time in 15 years on Friday",
+            "I saw him for the first time in 15 years on 20 November 2026",
+        ),
+        ("My lease ends two years from today", "My lease ends two years from today [21 November 2028]"),
     ],
 )
 def test_a_relative_date_becomes_absolute_as_precise_as_it_was_said(said: str, meant: str) -> None:
@@ -90,6 +95,9 @@ def test_a_relative_date_becomes_absolute_as_precise_as_it_was_said(said: str, m
         "My day off is Sunday",
         "I biked 500 km in 12 days",
         "I live on the 3rd floor",
+        "We led in the 4th quarter",
+        "I work the 2nd shift",
+        "I saw him for the first time in 15 years",
         "My birthday is on the 5th of March",
         "My birthday is March 5th",
         "We moved to the 5th floor",

@@ -54,7 +54,13 @@ def _summaries(extractor: Extractor, said: str, asked: str | None = None) -> lis
         ("Dad's ill and mum is away", "Maya's dad's ill and their mum is away."),
         ("My US visa ran out", "Maya's US visa ran out."),
         ("Tom and I work together on the newsletter", "Tom and Maya work together on the newsletter."),
-        ("As I said, I am a vegetarian", "As Maya said, they are a vegetarian."),
+        ("As I said, I am a vegetarian", "Maya is a vegetarian."),
+        ("Guess what - I got a kayak!", "Maya got a kayak!"),
+        ("On another note, I bought this old loom at a sale", "Maya bought this old loom at a sale."),
+        ("I've glazed the bowl too, take a look!", "Maya has glazed the bowl too."),
+        ("Nate, I moved to Ghent", "Maya moved to Ghent."),
+        ("Monday, I fly to Ghent", 'Maya: "Monday [23 November 2026], I fly to Ghent."'),
+        ("Here's a picture of my sister's boat", "Here's a picture of Maya's sister's boat."),
         ("Nah we never ended up going to Crete", "Maya never ended up going to Crete."),
         ("I'm hungry", ""),
         ("I love this song", ""),
@@ -115,6 +121,11 @@ def test_what_is_said_after_what_is_to_be_forgotten_is_kept(extractor: Extractor
 @pytest.mark.parametrize("said", ["The house I live in Ghent calls mine is old", "I think the firm I work for is big"])
 def test_a_clause_about_a_noun_is_no_sentence_of_its_own(extractor: Extractor, said: str) -> None:
     assert not [kept for kept in _summaries(extractor, said) if kept.startswith(("Maya lives", "Maya works"))]
+
+
+@pytest.mark.parametrize("said", ["Wow, that's stunning! My loom is from 1920.", "Big news! My loom is from 1920."])
+def test_praise_and_announcements_answer_no_question(extractor: Extractor, said: str) -> None:
+    assert _summaries(extractor, said, "What have you been up to?") == ["Maya's loom is from 1920."]
 
 
 def test_what_is_said_beside_a_task_is_kept_and_the_task_is_not(extractor: Extractor) -> None:

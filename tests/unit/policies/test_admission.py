@@ -109,6 +109,11 @@ def test_what_is_said_off_the_record_is_skipped(text: str) -> None:
     assert admission.reasons == ("off_the_record",)
 
 
+def test_what_only_sounds_like_off_the_record_loses_nothing() -> None:
+    admission = admit(_turn(("user", "I lost my job at the plant. Never saw this coming.")))
+    assert admission.action is AdmissionAction.KEEP
+
+
 @pytest.mark.parametrize(
     "text", ["Меня зовут Иван и я живу в Москве", "私は東京に住んでいます", "אני גר בתל אביב עם אשתי"]
 )
