@@ -13,7 +13,9 @@ _LEADING: Final = words(
     "hello haha lol wow um uh basically unfortunately sadly luckily plus because cos cause though hm hmm "
     "thanks ya then nah"
 )
-_INTERJECTIONS: Final = words("btw lol omg haha lmao wow ugh yay hey hi hello oh ok okay yeah yep nope nah um uh")
+INTERJECTIONS: Final = words(
+    "btw lol omg haha lmao wow woah whoa ugh yay aww aw hey hi hello oh ok okay yeah yep nope nah um uh"
+)
 _SHORTEST_NAME: Final = 3
 _ANNOUNCEMENT: Final = 6
 """How many words may announce what is told."""
@@ -47,7 +49,7 @@ def discourse_margins(parsed: Parsed, other_name: str | None = None) -> tuple[in
         or tokens[begin].tag in ("UH", ",", ":", ".", "-RRB-", "NFP", "_SP", "HYPH")
         or (
             tokens[begin].lower in _LEADING
-            and (tokens[begin].lower in _INTERJECTIONS or not tokens[begin].tag.startswith(("VB", "NN", "IN", "DT")))
+            and (tokens[begin].lower in INTERJECTIONS or not tokens[begin].tag.startswith(("VB", "NN", "IN", "DT")))
             and (tokens[begin].lower != "no" or (begin + 1 < end and tokens[begin + 1].text in ",.!"))
         )
     ):

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from policies.language.clauses import SUBJECTS
+from policies.language.discourse_markers import INTERJECTIONS
 from policies.language.parse import Parsed
 from policies.language.sentences import words
 
@@ -104,7 +105,8 @@ def _relative(parsed: Parsed, index: int) -> Person | None:
         and tokens[begin - 1].lower != "a"
     ):
         begin -= 1
-    if not (tokens[begin].lower in ("my", "our", "the") or noun in NAMELIKE):
+    of_another = tokens[begin].tag == "PRP$" or (begin > 0 and tokens[begin - 1].tag == "POS")
+    if tokens[begin].lower not in ("my", "our", "the") and (of_another or noun not in NAMELIKE):
         return None
     end = index + 1
     while end + 1 < len(tokens) and tokens[end].text == "-" and tokens[end + 1].lower in ("in", "law", "to", "be"):
@@ -127,9 +129,11 @@ def _named(parsed: Parsed, index: int) -> Person | None:
     name = next((n for n in parsed.names if n.start == index and n.label == "PERSON"), None)
     if name is None or not name.text[:1].isupper():
         return None
-    head = name.end - 1
-    text = name.text.removesuffix("'s")
-    return Person(head, name.start, name.end, None, text, False, parsed.tokens[head].dep in SUBJECTS, text)
+    head, begin = name.end - 1, name.start
+    while begin < head and parsed.tokens[begin].lower in INTERJECTIONS:
+        begin += 1
+    text = parsed.text_of(range(begin, name.end)).removesuffix("'s")
+    return Person(head, begin, name.end, None, text, False, parsed.tokens[head].dep in SUBJECTS, text)
 
 
 def introduced_in(parsed: Parsed | None, known_name: str | None = None) -> str | None:

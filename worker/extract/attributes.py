@@ -111,13 +111,16 @@ def entity_of(parsed: Parsed, subject: int | None, people: Sequence[Person]) -> 
         return None
     if is_of_speaker(parsed, subject):
         return USER
+    tokens = parsed.tokens
+    if tokens[tokens[subject].head].tag == "VBZ" and any(tokens[c].dep == "conj" for c in parsed.children(subject)):
+        return None  # "I met Tom and his mum works at ..." is read as if both did: two do not take a singular verb
     who = next((person for person in people if person.begin <= subject < person.end), None)
     if who is None:
-        token = parsed.tokens[subject]
+        token = tokens[subject]
         named = (
             token.tag == "NNP"
             and token.dep in SUBJECTS
-            and not any(parsed.tokens[child].dep in ("poss", "conj", "compound") for child in parsed.children(subject))
+            and not any(tokens[child].dep in ("poss", "conj", "compound") for child in parsed.children(subject))
         )
         return token.text if named else None
     return who.canonical if who.name or who.of_speaker else None

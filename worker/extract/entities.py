@@ -58,17 +58,18 @@ def entities_of(parsed: Parsed, notes: Sequence[Note] = ()) -> tuple[Entity, ...
         if 1 < len(name) <= 200 and name.lower() not in _JUNK:
             entities.setdefault(name, kind)
 
+    for index, token in enumerate(parsed.tokens):
+        if token.dep == "pobj" and token.text[:1].isupper() and token.tag.startswith("NNP"):
+            _placed(parsed, index, add)
     for person in people_in(parsed):
         if person.name is not None:
-            add(person.name, "PERSON")
+            add(person.name, "PRODUCT" if _is_attribute(parsed, person.place) else "PERSON")
     text = parsed.text_of(range(len(parsed.tokens)))
     for match in _MONEY.finditer(text):
         add(match.group(), "MONEY")
-    for index, token in enumerate(parsed.tokens):
+    for token in parsed.tokens:
         if token.lower in _PRODUCTS and token.text != token.lower:
             add(token.text, "PRODUCT")
-        elif token.dep == "pobj" and token.text[:1].isupper() and token.tag.startswith("NNP"):
-            _placed(parsed, index, add)
     for name in parsed.names:
         kind = _TYPES.get(name.label)
         is_named = any(name.text in earlier or earlier in name.text for earlier in entities)
@@ -78,6 +79,12 @@ def entities_of(parsed: Parsed, notes: Sequence[Note] = ()) -> tuple[Entity, ...
         if note.when is not None:
             add(note.when.span.text, "DATE")
     return tuple(Entity(text=name, type=kind) for name, kind in list(entities.items())[:_MOST])
+
+
+def _is_attribute(parsed: Parsed, index: int) -> bool:
+    """Return whether a name only says of what kind a thing is: "a Harry Potter party"."""
+    token = parsed.tokens[index]
+    return token.dep in ("compound", "amod", "nmod") and token.head > index
 
 
 def _placed(parsed: Parsed, index: int, add: Callable[[str, EntityType], None]) -> None:

@@ -6,11 +6,12 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import Final
 
-from policies.language.clauses import Clause, Mood, is_of_speaker, main_clauses
+from policies.language.clauses import SUBJECTS, Clause, Mood, clause_of, is_of_speaker, is_verb, main_clauses
 from policies.language.inflection import inflected
-from policies.language.parse import Parsed
-from policies.language.people import Person, people_in
+from policies.language.parse import Parsed, Token
+from policies.language.people import KIN, Person, people_in
 from policies.language.sentences import words
+from policies.language.wording import stem
 from schema import Fact
 from worker.extract.attributes import USER, entity_of
 
@@ -29,39 +30,140 @@ _OF_SPEAKER: Final = {
 }  # fmt: skip
 _EDGE: Final = re.compile(r"^[^\w$€£]+|[^\w$€£%]+$")
 """Marks around a name: "Leo," """
-_EMPTY: Final = words("it that this them there so one ones what which something anything everything")
-_MOST: Final = 6
+_EMPTY: Final = words(
+    "it that this them there so one ones what which who whom something anything everything lot lots bit"
+)
+_BEFORE: Final = words("a an the this that these those some any another")
+"""What is no part of a name that all facts have for a thing."""
+_MINE: Final = frozenset({"my", "our"})
+_RELATIVE: Final = frozenset({"who", "that", "which"})
+_NAMED: Final = frozenset({"named", "called"})
+_IN_COMPANY: Final = frozenset(
+    stem(verb)
+    for verb in words(
+        "go went gone live work play talk chat speak spoke meet met collaborate travel hike camp train practice "
+        "practise study dance run ran walk eat ate dine cook hang hung watch celebrate volunteer spend spent sing sang "
+        "swim swam ride rode climb fish shop garden paint"
+    )
+)
+"""What somebody does with whoever does it with them."""
+_MOST: Final = 8
 
 
 def triples_of(parsed: Parsed) -> tuple[Fact, ...]:
-    """Return who does what: of each clause of the user, or of somebody who is named, what its verb takes. A preposition
-    belongs to the verb ("lives in", Porto), and people are named alike wherever they stand.
+    """Return who does what: of each clause of the user, of somebody who is named or of what is the user's, what its
+    verb takes; and how the things that these clauses name hang together. A preposition belongs to the verb
+    ("lives in", Porto), and people and things are named alike wherever they stand.
 
-    Who is named with what they are to the user has a fact of that, too: (Anna, is, user's sister).
+    Who is named with what they are has a fact of that, too: (Anna, is, user's sister).
     """
     people = people_in(parsed)
     facts: dict[Fact, None] = {}
-    for clause in main_clauses(parsed):
-        if clause.mood in (Mood.TELLING, Mood.WISHING) and (entity := _entity(parsed, clause, people)):
-            verb = _verb(parsed, clause.head)
-            facts.update(dict.fromkeys(_taken(parsed, clause.head, entity, verb, people) if verb else ()))
+    told = [clause for clause in _told_clauses(parsed) if clause.mood in (Mood.TELLING, Mood.WISHING)]
+    for clause in told:
+        entity, verb = _entity(parsed, clause, people), _verb(parsed, clause.head)
+        taken = _taken(parsed, clause.head, entity, verb, people) if entity and verb else []
+        facts.update(dict.fromkeys(taken))
+        if entity == USER:
+            facts.update(dict.fromkeys(_in_company(parsed, clause, taken, people)))
     for person in people:
         if person.of_speaker and person.noun and person.name:
             facts[Fact(entity=person.name[:200], verb="is", object=f"user's {person.noun}")] = None
+    if facts or told:
+        facts.update(dict.fromkeys(_links(parsed, people)))
     return tuple(facts)[:_MOST]
 
 
+def _told_clauses(parsed: Parsed) -> Iterator[Clause]:
+    """Yield the clauses that tell something: the main ones, and those about what one of them names."""
+    yield from main_clauses(parsed)
+    for index, token in enumerate(parsed.tokens):
+        if token.dep == "relcl" and is_verb(token):
+            clause = clause_of(parsed, index)
+            if clause.subject is not None and parsed.tokens[clause.subject].lower in _RELATIVE:
+                yield clause
+
+
 def _entity(parsed: Parsed, clause: Clause, people: Sequence[Person]) -> str | None:
-    """Return of whom a clause tells: the user, somebody named, or what is the user's."""
-    subject = clause.subject
+    """Return of whom or what a clause tells: the user, somebody named, what is the user's, or what it hangs on."""
+    subject, tokens = clause.subject, parsed.tokens
     if subject is None:
         return None
+    if tokens[subject].lower in _RELATIVE and tokens[clause.head].dep == "relcl":
+        return _named(parsed, tokens[clause.head].head, people)[:200] or None
+    if (name := _name_of(parsed, subject)) is not None:
+        return _named(parsed, name, people)[:200] or None
     entity = entity_of(parsed, subject, people)
     if entity is not None or is_of_speaker(parsed, subject):
         return entity or USER
-    if any(parsed.tokens[child].lower in ("my", "our") for child in parsed.children(subject)):
-        return f"user's {_named(parsed, subject, people).removeprefix('their ')}"[:200]
+    if any(tokens[child].lower in _MINE for child in parsed.children(subject)):
+        return _named(parsed, subject, people)[:200] or None
     return None
+
+
+def _in_company(parsed: Parsed, clause: Clause, taken: Sequence[Fact], people: Sequence[Person]) -> Iterator[Fact]:
+    """Yield what somebody did together with the user: "Max and I had a blast", "I hike with Tom"."""
+    tokens, subject = parsed.tokens, clause.subject
+    for person in people:
+        beside = subject is not None and (
+            person.place == subject or (tokens[person.place].dep == "conj" and tokens[person.place].head == subject)
+        )
+        if beside and (person.name or person.of_speaker):
+            for fact in taken:
+                yield Fact(entity=person.canonical[:200], verb=fact.verb, object=fact.object)
+            continue
+        lead = tokens[tokens[person.place].head]
+        acts = stem(tokens[lead.head].lower) in _IN_COMPANY
+        if lead.lower == "with" and acts and tokens[person.place].dep == "pobj" and (person.name or person.of_speaker):
+            done = next((fact.verb for fact in taken if fact.object == person.canonical and "with" in fact.verb), "")
+            if done:
+                yield Fact(entity=person.canonical[:200], verb=done, object=USER)
+
+
+def _links(parsed: Parsed, people: Sequence[Person]) -> Iterator[Fact]:
+    """Yield how two things hang together that stand in one phrase: "a conference in Leeds", "Dune by Frank Herbert",
+    "a cat named Bailey", "this woman, Jean", "Tom's boat"."""
+    tokens = parsed.tokens
+    for index, token in enumerate(tokens):
+        head = token.head
+        if token.dep == "pobj" and tokens[head].dep == "prep" and tokens[head].lower not in _OWNING:
+            holder = tokens[head].head
+            if _is_noun(tokens[holder]) and tokens[holder].dep in (*SUBJECTS, "dobj", "pobj", "attr"):
+                yield from _fact(
+                    _named(parsed, holder, people), f"is {tokens[head].lower}", _named(parsed, index, people)
+                )
+        elif token.dep == "poss" and (token.tag == "NNP" or token.lower in KIN) and _is_noun(tokens[head]):
+            if tokens[head].lower not in KIN:
+                yield from _fact(_named(parsed, index, people), "has", _bare(parsed, head))
+        elif (
+            _is_noun(token)
+            and (name := _name_of(parsed, index)) is not None
+            and all(person.noun is None or not person.begin <= name < person.end for person in people)
+        ):
+            yield from _fact(_named(parsed, name, people), "is", _bare(parsed, index))
+
+
+def _name_of(parsed: Parsed, index: int) -> int | None:
+    """Return the place of the name that a noun is given beside it: "this woman, Jean", "a cat named Bailey"."""
+    tokens = parsed.tokens
+    if tokens[index].tag == "NNP":
+        return None
+    for child in parsed.children(index):
+        if tokens[child].dep == "appos" and tokens[child].tag == "NNP":
+            return child
+        if tokens[child].dep == "acl" and tokens[child].lower in _NAMED:
+            return next((c for c in parsed.children(child) if tokens[c].tag == "NNP"), None)
+    return None
+
+
+def _is_noun(token: Token) -> bool:
+    return token.tag.startswith("NN") and token.lower not in _EMPTY
+
+
+def _bare(parsed: Parsed, index: int) -> str:
+    """Return a thing without whose it is: "Tom's old boat" -> "old boat"."""
+    left = [c for c in parsed.children(index) if parsed.tokens[c].dep in ("amod", "compound", "nummod") and c < index]
+    return _told(parsed, [*left, index])
 
 
 def _taken(parsed: Parsed, head: int, entity: str, verb: str, people: Sequence[Person]) -> list[Fact]:
@@ -90,8 +192,10 @@ def _taken(parsed: Parsed, head: int, entity: str, verb: str, people: Sequence[P
 
 
 def _fact(entity: str, verb: str, thing: str) -> list[Fact]:
-    """Return the fact, none where its object is nothing."""
-    return [Fact(entity=entity[:200], verb=verb.strip()[:100], object=thing[:300])] if thing.strip() else []
+    """Return the fact, none where its object is nothing, or nothing else."""
+    if not thing.strip() or not entity.strip() or entity == thing:
+        return []
+    return [Fact(entity=entity[:200], verb=verb.strip()[:100], object=thing[:300])]
 
 
 def _objects(parsed: Parsed, preposition: int, lead: str) -> Iterator[tuple[int, str]]:
@@ -114,12 +218,20 @@ def _named(parsed: Parsed, index: int, people: Sequence[Person]) -> str:
     who = next((person for person in people if person.begin <= index < person.end), None)
     if who is not None and (who.name or who.of_speaker):
         return who.canonical
+    if (name := _name_of(parsed, index)) is not None:
+        return _named(parsed, name, people)
     kept = {index}
     for child in parsed.children(index):
         within = tokens[child].dep == "prep" and tokens[child].lower in _OWNING
         if tokens[child].dep not in _LEFT_OUT or within:
             kept.update(parsed.subtree(child))
-    return _told(parsed, sorted(kept))
+    places = sorted(kept)
+    if tokens[index].tag.startswith("NN"):
+        while len(places) > 1 and tokens[places[0]].lower in _BEFORE:
+            places.pop(0)
+        if tokens[places[0]].lower in _MINE and len(places) > 1:
+            return f"user's {_told(parsed, places[1:])}"
+    return _told(parsed, places)
 
 
 def _told(parsed: Parsed, places: Sequence[int]) -> str:

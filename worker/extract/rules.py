@@ -53,6 +53,7 @@ _STATED: Final = 0.92
 _ANSWERED: Final = 0.75
 _HEDGED: Final = 0.7
 _MAX_ITEMS_A_TURN: Final = 40
+_MOST_FACTS: Final = 12
 SOURCE_CONFIDENCE: Final[dict[TurnSource, float]] = {
     "chat": 1.0,
     "system": 0.95,
@@ -365,15 +366,15 @@ def _facts(statement: Statement, parses: Parses, text: str) -> tuple[Fact, ...]:
             if called
             else ()
         )
-    if statement.manner == "answer" or any(utterance.of_others for utterance, _ in parses):
+    if any(utterance.of_others for utterance, _ in parses):
         return ()
     facts: list[Fact] = []
-    for _, parsed in parses:
+    for _, parsed in parses if statement.manner != "answer" else ():
         facts += attribute_facts(parsed)
     valued = {fact.entity for fact in facts}
     for _, parsed in parses:
         facts += [fact for fact in triples_of(parsed) if fact.entity not in valued]
-    return tuple(dict.fromkeys(facts))[:8]
+    return tuple(dict.fromkeys(facts))[:_MOST_FACTS]
 
 
 def _entities(parses: Parses, notes: Sequence[tuple[Note, ...]], name: str) -> tuple[Entity, ...]:
