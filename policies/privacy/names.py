@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from types import SimpleNamespace
 from typing import Final
 
+from policies.language.discourse_markers import INTERJECTIONS
 from policies.language.lexicon import word_set
 from policies.language.people import KIN
 from policies.privacy.sensitive import SPECIAL, is_of
@@ -73,12 +74,14 @@ _NOUNS: Final = word_set(
     father mom dad mum baby everything something nothing things god work exercise swimming running yoga coffee sugar
     stress food sleep meditation medicine medication surgery treatment therapy news weather test tests results result
     diagnosis condition disease blood heart back knee insurance country government world society history research study
-    science party church hospital clinic"""
+    science party church hospital clinic tv pc lgbt lgbtq cooking writing reading painting hiking gaming dancing"""
 )
+_CONTRACTED: Final = re.compile(r"['’](?:m|ve|d|ll|re|s|t)\Z")
+"""A verb grown to the end of a word: "I'm", "Tom's"."""
 _ADVERBIAL: Final = re.compile(r"\w{3,}ly\Z")
 """An adverb, which no name is: "sadly"."""
 NO_NAMES: Final = SimpleNamespace(
-    kin=KIN | word_set("colleagues cousins neighbours neighbors"), all=_FUNCTION | _VERBS | _NOUNS
+    kin=KIN | word_set("colleagues cousins neighbours neighbors"), all=_FUNCTION | _VERBS | _NOUNS | INTERJECTIONS
 )
 
 
@@ -174,7 +177,7 @@ def _until_no_name(words: str) -> str:
 
 def is_no_name(word: str) -> bool:
     """Return whether a word is one of every day: a verb, a month, a word of grammar."""
-    bare = word.lower().removesuffix("'s").removesuffix("’s").strip('.,:;!?"“”()')
+    bare = _CONTRACTED.sub("", word.lower().strip('.,:;!?"“”()'))
     return bare in NO_NAMES.all or bare in _CALENDAR or bare.removesuffix("s") in _CALENDAR
 
 

@@ -26,7 +26,7 @@ _TITLE_END: Final = re.compile(r"\b(?:dr|mr|mrs|ms|prof|st|sr|jr|[A-Z])\.\s\Z", 
 """A full stop that ends none: "met Dr. "."""
 _REFERS_BACK: Final = re.compile(r"\W*(?:and |but )?(?:he|she|they|his|her|their|it)\b", re.IGNORECASE)
 """A sentence about somebody of the one before it: "She is ill"."""
-_SELF: Final = r"\b(?:I|me|we|us)\b(?!')"
+_SELF: Final = r"\b(?:I|me|we|us)\b"
 _OWN_THING: Final = re.compile(r"['’]s (?:[\w-]+ ){0,2}\Z")
 """A thing of somebody's, between their name and what is told: "'s old dog "."""
 _REST_OF_A_NAME: Final = re.compile(
@@ -90,7 +90,7 @@ def told_of(candidate: Candidate | Memory, own_names: Iterable[str]) -> tuple[st
     for sentence, places in _sensitive_sentences(text):
         named = names_in(sentence, people, things, own)
         if not all(_is_of_the_user(sentence, offset, own, named) for offset in places):
-            names |= {name: None for name in named if not _is_pet(name, text)}
+            names |= {name: None for name in named if not _is_pet(name, text) and not _is_of_a_work(name, text)}
     names = {name: None for name in names if name.lower() not in NAMELIKE}
     name_words = {
         part: None for name in names for part in words_of(name) if part.lower() not in {n.lower() for n in own}
@@ -194,3 +194,9 @@ def _found(name: str, text: str) -> Iterator[re.Match[str]]:
 
 def _is_pet(name: str, text: str) -> bool:
     return re.search(rf"\b{_PET} {re.escape(name)}(?!\w)", text, re.IGNORECASE) is not None
+
+
+def _is_of_a_work(name: str, text: str) -> bool:
+    """Return whether a name stands in a title or is its author's: 'I'm reading "Emma" by Jane Austen'."""
+    title = rf"(?<=[^:,]\s)[\"“](?:[\w' ]{{1,40}} )?{re.escape(name)}(?: [\w' ]{{1,40}})?[\"”]"
+    return re.search(rf"{title}|[\"”] by {re.escape(name)}(?!\w)", text) is not None

@@ -47,6 +47,27 @@ def test_a_name_is_replaced_as_a_whole_word_and_everywhere() -> None:
     )
 
 
+@pytest.mark.parametrize(
+    ("summary", "people"),
+    [
+        ('Asked "How is it?", Maya said: "It\'s been tough, but I\'m doing my rehab."', ()),
+        ('Maya: "From a distance I mean, since I\'m allergic."', ()),
+        ('Maya: "Yep, I\'m hoping to get into local politics."', ()),
+        ("Cooking is therapy for Maya.", ()),
+        ("Maya went to an LGBTQ+ counselling workshop.", ()),
+        ('Maya: "I\'m reading "Dune" by Frank Herbert. It\'s a story about religion."', ("Frank Herbert",)),
+    ],
+)
+def test_words_of_every_day_and_whoever_wrote_a_book_are_nobody_who_could_agree(
+    summary: str, people: tuple[str, ...]
+) -> None:
+    assert names_in(summary, *people) == ()
+
+
+def test_an_answer_that_is_a_name_is_no_title() -> None:
+    assert names_in('Asked "Who has HIV?", Maya said: "Tom"', "Tom") == ("Tom",)
+
+
 def test_a_pet_is_nobody_who_could_agree() -> None:
     assert names_in("Maya's cat Biscuit has diabetes.", "Biscuit") == ()
     assert names_in("Maya has a dog named Rex who has cancer.", "Rex") == ()
