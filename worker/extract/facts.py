@@ -13,7 +13,7 @@ from policies.language.people import KIN, Person, people_in
 from policies.language.sentences import words
 from policies.language.wording import stem
 from schema import Fact
-from worker.extract.attributes import USER, entity_of
+from worker.extract.attributes import USER, attribute_facts, entity_of
 
 _DIRECT: Final = ("dobj", "attr", "acomp", "oprd", "dative")
 _FURTHER: Final = ("ccomp", "npadvmod", "advmod")
@@ -47,7 +47,17 @@ _IN_COMPANY: Final = frozenset(
     )
 )
 """What somebody does with whoever does it with them."""
-_MOST: Final = 8
+_MOST: Final = 12
+"""How many facts one memory has at most."""
+
+
+def facts_of(sentences: Sequence[Parsed], *, answered: bool = False) -> tuple[Fact, ...]:
+    """Return the facts of which somebody has one value at a time, and who else does what. What is only `answered` sets
+    no such value: the question may have been about anybody."""
+    facts = [] if answered else [fact for parsed in sentences for fact in attribute_facts(parsed)]
+    valued = {fact.entity for fact in facts}
+    further = (fact for parsed in sentences for fact in triples_of(parsed) if fact.entity not in valued)
+    return tuple(dict.fromkeys((*facts, *further)))[:_MOST]
 
 
 def triples_of(parsed: Parsed) -> tuple[Fact, ...]:
@@ -71,7 +81,7 @@ def triples_of(parsed: Parsed) -> tuple[Fact, ...]:
             facts[Fact(entity=person.name[:200], verb="is", object=f"user's {person.noun}")] = None
     if facts or told:
         facts.update(dict.fromkeys(_links(parsed, people)))
-    return tuple(facts)[:_MOST]
+    return tuple(facts)
 
 
 def _told_clauses(parsed: Parsed) -> Iterator[Clause]:

@@ -36,10 +36,10 @@ from schema import (
 )
 from schema.turn import TurnSource
 from worker.extract import sentiment
-from worker.extract.attributes import USER, attribute_facts
+from worker.extract.attributes import USER
 from worker.extract.classify import category_of, is_hedged, kind_of, topics_of, type_of
 from worker.extract.entities import entities_of
-from worker.extract.facts import triples_of
+from worker.extract.facts import facts_of
 from worker.extract.forgetting import Forgetting
 from worker.extract.orders import called_in, instruction, name_told, reminder
 from worker.extract.statement import Statement
@@ -53,7 +53,6 @@ _STATED: Final = 0.92
 _ANSWERED: Final = 0.75
 _HEDGED: Final = 0.7
 _MAX_ITEMS_A_TURN: Final = 40
-_MOST_FACTS: Final = 12
 SOURCE_CONFIDENCE: Final[dict[TurnSource, float]] = {
     "chat": 1.0,
     "system": 0.95,
@@ -368,13 +367,7 @@ def _facts(statement: Statement, parses: Parses, text: str) -> tuple[Fact, ...]:
         )
     if any(utterance.of_others for utterance, _ in parses):
         return ()
-    facts: list[Fact] = []
-    for _, parsed in parses if statement.manner != "answer" else ():
-        facts += attribute_facts(parsed)
-    valued = {fact.entity for fact in facts}
-    for _, parsed in parses:
-        facts += [fact for fact in triples_of(parsed) if fact.entity not in valued]
-    return tuple(dict.fromkeys(facts))[:_MOST_FACTS]
+    return facts_of([parsed for _, parsed in parses], answered=statement.manner == "answer")
 
 
 def _entities(parses: Parses, notes: Sequence[tuple[Note, ...]], name: str) -> tuple[Entity, ...]:
