@@ -11,7 +11,7 @@ import json
 import time
 import uuid
 from collections.abc import Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 from concurrent.futures import TimeoutError as TookTooLong
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
@@ -88,6 +88,39 @@ class Noted:
     candidate: Memory | None = None
 
 
+class _Pending:
+    """A trigger that the model may still be asked about; the rules' own where it fails, or is late by `deadline`, a
+    moment of `time.monotonic`."""
+
+    def __init__(
+        self, began: float, by_rules: Trigger, asked: Future[Trigger | None] | None = None, deadline: float = 0.0
+    ) -> None:
+        self.began = began
+        self._by_rules = by_rules
+        self._asked = asked
+        self._deadline = deadline
+
+    def known(self) -> Trigger:
+        """Return the trigger, as soon as it is there."""
+        trigger = self._answered() or self._by_rules
+        HOT_PATH_SECONDS.labels("trigger").observe(time.monotonic() - self.began)
+        # Whoever tries again does not wait again.
+        self._by_rules, self._asked = trigger, None
+        return trigger
+
+    def _answered(self) -> Trigger | None:
+        if self._asked is None:
+            return None
+        try:
+            return self._asked.result(max(0.0, self._deadline - time.monotonic()))
+        except TookTooLong:
+            self._asked.cancel()
+            HOT_PATH.labels("late").inc()
+        except AfterturnError as error:
+            _log.warning("trigger_unanswered", error=type(error).__name__)
+        return None
+
+
 class HotPath:
     """Notes turns. May be used from many threads."""
 
@@ -110,9 +143,7 @@ class HotPath:
             AlreadyDecided: the turn was processed or erased before.
             Transient: a store is away; nothing was noted.
         """
-        began = time.monotonic()
-        trigger = self.trigger(turn)
-        HOT_PATH_SECONDS.labels("trigger").observe(time.monotonic() - began)
+        trigger = self._begin(turn)
         try:
             noted = self._twice(turn, trigger, by, now)
         except AlreadyDecided:
@@ -123,24 +154,22 @@ class HotPath:
             self._say_failed(turn, error, now)
             raise
         HOT_PATH.labels("noted" if noted.candidate else "done" if noted.done else "nothing").inc()
-        HOT_PATH_SECONDS.labels("whole").observe(time.monotonic() - began)
+        HOT_PATH_SECONDS.labels("whole").observe(time.monotonic() - trigger.began)
         return noted
 
     def trigger(self, turn: Turn) -> Trigger:
         """Return whether a turn holds something to note: by the model within its time where the settings name it, and
         by the rules where they do not, it is late, it fails, or the user gave an order."""
+        return self._begin(turn).known()
+
+    def _begin(self, turn: Turn) -> _Pending:
+        """Ask the rules, and have the model asked beside whatever is done meanwhile."""
+        began = time.monotonic()
         by_rules = trigger_by_rules(turn)
         if not self._asks_model or by_rules.explicit or orders_in(turn):
-            return by_rules
+            return _Pending(began, by_rules)
         asked = self._model.submit(self._ask, turn)
-        try:
-            return asked.result(self._context.settings.hot_path_model_ms / 1000) or by_rules
-        except TookTooLong:
-            asked.cancel()
-            HOT_PATH.labels("late").inc()
-        except AfterturnError as error:
-            _log.warning("trigger_unanswered", error=type(error).__name__)
-        return by_rules
+        return _Pending(began, by_rules, asked, time.monotonic() + self._context.settings.hot_path_model_ms / 1000)
 
     def _ask(self, turn: Turn) -> Trigger | None:
         """Return what the model makes of a turn; None where it may not be shown it."""
@@ -183,17 +212,18 @@ class HotPath:
         """Return whether the agent of a turn is one that remembers."""
         return self._context.settings.switches_of(turn.agent_id).creator
 
-    def _twice(self, turn: Turn, trigger: Trigger, by: str, now: datetime) -> Noted:
+    def _twice(self, turn: Turn, trigger: _Pending, by: str, now: datetime) -> Noted:
         try:
             return self._note(turn, trigger, by, now)
         except Transient:
             time.sleep(_AGAIN_SECONDS)
             return self._note(turn, trigger, by, now)
 
-    def _note(self, turn: Turn, trigger: Trigger, by: str, now: datetime) -> Noted:
+    def _note(self, turn: Turn, pending: _Pending, by: str, now: datetime) -> Noted:
+        """Do and note; all that does not hang on the trigger is done while a model may still think."""
         context, subject = self._context, turn.subject
         if noted := context.catalog.provisional.of_turns(subject, [turn.turn_id]):
-            return Noted(trigger, candidate=noted[0])
+            return Noted(pending.known(), candidate=noted[0])
         draft = Draft(subject, now, context.policy.version, by=by, name=turn.user_name())
         wanted = context.catalog.preferences.of(subject)
         _, before = last_exchange(turn)
@@ -202,10 +232,12 @@ class HotPath:
         if hidden := self._hide(turn, draft):
             done.append("forget")
         withheld = turn.turn_id in spoken.withheld or turn.consent == "withdrawn"
+        writes = context.catalog.subject_state(subject, now - _WINDOW).writes
+        trigger = pending.known()
         candidate = None
         withheld = withheld or not (self._remembers(turn) or trigger.explicit)
         if trigger.should_create and not withheld and not hidden:
-            candidate = self._provisional(turn, trigger, spoken.topics(turn.turn_id), draft)
+            candidate = self._provisional(turn, trigger, spoken.topics(turn.turn_id), writes, draft)
         undecided = Undecided(turn, timedelta(seconds=context.settings.clock_tolerance_seconds))
         if draft.changed or draft.preferred or draft.unpreferred:
             publish(replace(draft.changes(), undecided=undecided), draft.vectors, context)
@@ -234,7 +266,9 @@ class HotPath:
         ]
         return any(hidden)
 
-    def _provisional(self, turn: Turn, trigger: Trigger, topics: Sequence[str], draft: Draft) -> Memory | None:
+    def _provisional(
+        self, turn: Turn, trigger: Trigger, topics: Sequence[str], writes: int, draft: Draft
+    ) -> Memory | None:
         context = self._context
         spoken, _ = last_exchange(turn)
         candidate = Candidate(
@@ -254,7 +288,6 @@ class HotPath:
         if not _may_be_noted(candidate, turn, spoken, topics, context):
             return None
         scored = score(candidate, context)
-        writes = context.catalog.subject_state(turn.subject, draft.now - _WINDOW).writes
         slower = within_rate(writes, candidate.explicit, context.policy)
         scored = replace(scored, importance=scored.importance * slower)
         origin = Origin(turn.conversation_id, turn.agent_id, turn.user_id)

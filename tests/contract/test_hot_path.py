@@ -326,6 +326,26 @@ def test_a_model_that_is_late_or_fails_leaves_it_to_the_rules(alone: Worker, ann
     over.set()
 
 
+def test_what_hangs_on_no_answer_is_done_while_the_model_thinks(
+    alone: Worker, anna: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    read = threading.Event()
+    subject_state = alone.context.catalog.subject_state
+
+    def reads(*asked: Any) -> Any:
+        read.set()
+        return subject_state(*asked)
+
+    def thinks(_prompt: str) -> Any:
+        assert read.wait(5)
+        return an_answer("Allergic to peanuts.")
+
+    monkeypatch.setattr(alone.context.catalog, "subject_state", reads)
+    candidate = noted(by_model(alone, thinks), a_turn(anna, 0, ALLERGIC)).candidate
+    assert candidate is not None
+    assert candidate.summary == "Allergic to peanuts."
+
+
 def test_a_model_is_shown_no_secret(alone: Worker, anna: str) -> None:
     model = Scripted(an_answer(""))
     settings = alone.context.settings.model_copy(update={"hot_path": "model", "hot_path_model_ms": 5_000.0})
