@@ -61,6 +61,8 @@ def score(candidate: Candidate, context: MemoryContext, *, is_guess: bool = Fals
         valence=candidate.valence,
         intensity=candidate.intensity,
         explicit=candidate.explicit,
+        kind=candidate.kind,
+        type_=candidate.type,
         policy=context.policy,
     )
     return Scored(candidate, own, is_guess, approved)

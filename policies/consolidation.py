@@ -145,6 +145,7 @@ def consolidated(
     loudest = max(memories, key=lambda memory: memory.intensity)
     used = sum(memory.access_count for memory in memories)
     trust = min(memory.trust_score for memory in memories)
+    kind = _most(memory.kind for memory in memories)
     weighed = importance(
         pinned=False,
         trust=trust,
@@ -152,6 +153,8 @@ def consolidated(
         valence=loudest.valence,
         intensity=loudest.intensity,
         explicit=False,
+        kind=kind,
+        type_=MemoryType.EPISODIC,
         policy=policy,
     )
     conversations = {memory.conversation_id for memory in memories}
@@ -159,7 +162,7 @@ def consolidated(
         id=consolidated_id(first.subject, [memory.id for memory in memories]),
         **first.subject.model_dump(),
         type=MemoryType.EPISODIC,
-        kind=_most(memory.kind for memory in memories),
+        kind=kind,
         category=_most(memory.category for memory in memories),
         summary=summary,
         tags=_union(memory.tags for memory in memories),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import Final
 
-from schema import Kind, Policy, Valence
+from schema import Kind, MemoryType, Policy, Valence
 from schema.turn import TurnSource
 
 _TRUST: Final[dict[TurnSource, float]] = {
@@ -26,6 +26,22 @@ _PROACTIVITY: Final[dict[Kind, float]] = {
     Kind.AGENT_PROCEDURE: 0.0,
     Kind.ERROR_HANDLING: 0.0,
 }
+
+_PRIOR: Final[dict[Kind, float]] = {
+    Kind.USER_PREFERENCE: 0.85,
+    Kind.USER_FACT: 0.85,
+    Kind.CONVERSATION_CONTEXT: 0.55,
+    Kind.AGENT_PROCEDURE: 0.85,
+    Kind.KNOWLEDGE: 0.45,
+    Kind.EVENT_PATTERN: 0.65,
+    Kind.ERROR_HANDLING: 0.90,
+    Kind.PROACTIVE_ACTION: 0.75,
+}
+"""How much a memory of a kind matters by itself: the middle of the range that "VOS Memory System", memory types, gives
+the kind."""
+_PRIOR_OF_EPISODE: Final = _PRIOR[Kind.CONVERSATION_CONTEXT]
+"""What happened once matters no more than that by itself, of whatever kind it is: the one kind of that source that is
+episodic."""
 
 
 def source_trust(source: TurnSource) -> float:
@@ -63,12 +79,16 @@ def importance(
     valence: Valence,
     intensity: float,
     explicit: bool,
+    kind: Kind,
+    type_: MemoryType,
     policy: Policy,
 ) -> float:
-    """Return the importance of a memory, from 0 to 1 ("Memory System - Mechanics", section 3).
+    """Return the importance of a memory, from 0 to 1 ("Memory System - Mechanics", section 3), but no less than what
+    its kind, or an episode, has by itself.
 
     `trust` is the source's (see `source_trust`), `intensity` the feeling's, both 0 to 1; `explicit` says that the
-    user asked for it to be remembered.
+    user asked for it to be remembered. The sum alone gives 0.17 to what somebody said once in a chat: an allergy would
+    be forgotten in two months (docs/how-to/run-the-nights.md, "Forgetting", has what was measured).
     """
     raw = (
         policy.importance_pinned_weight * pinned
@@ -77,7 +97,8 @@ def importance(
         + policy.importance_affect_weight * affect(valence, intensity, policy)
         + policy.importance_explicit_weight * explicit
     )
-    return _clamp(raw)
+    prior = min(_PRIOR[kind], _PRIOR_OF_EPISODE) if type_ is MemoryType.EPISODIC else _PRIOR[kind]
+    return _clamp(max(raw, policy.importance_kind_weight * prior))
 
 
 def proactivity_weight(*, kind: Kind, importance: float, trust: float, private: bool) -> float:

@@ -17,6 +17,7 @@ PLAN = "S3 Vectors Memory Implementation Plan (V1)"
 MECHANICS = "Memory System - Mechanics"
 PHASE_1 = "AI Memory Phase 1"
 BRIEF = "Memory System - V1"
+VOS = "VOS Memory System"
 _CENTURY_DAYS = 36_500
 Days = Annotated[float, Field(gt=0, le=_CENTURY_DAYS)]
 WholeDays = Annotated[int, Field(ge=0, le=_CENTURY_DAYS)]
@@ -65,6 +66,11 @@ class Policy(Value):
     importance_negative_discount: Share = Field(
         0.8, description=f"how much a negative affect counts beside a positive one ({MECHANICS}, section 3)"
     )
+    importance_kind_weight: Share = Field(
+        1.0,
+        description="how much of what a memory of its kind matters by itself it has at least; 0: the sum alone "
+        f"({VOS}, memory types)",
+    )
     rate_limited_importance_factor: Share = Field(
         0.5, description="what importance is multiplied by past the rate limit"
     )
@@ -95,6 +101,11 @@ class Policy(Value):
         0.72,
         description="evidence from which on a question is about something known: the best cosine, and beside it the "
         f"share of its words ({MECHANICS}, section 5, for Titan v2; docs/reference/calibration.md)",
+    )
+    retrieval_hit_share: Share = Field(
+        0.5,
+        description="how much of that each hit needs itself, of the evidence by its relevance beside the best; 0: all "
+        "that a search finds is told (docs/reference/calibration.md)",
     )
     retrieval_coverage_weight: Share = Field(
         0.4, description="how much the share of a question's words that a memory has counts as evidence"

@@ -23,6 +23,8 @@ from worker.nights.subject_run import Busy, run_for_subject
 pytest_generate_tests = on_every_store_at_length
 NOW = datetime(2026, 11, 2, 4, 10, tzinfo=UTC)
 A_DAY = timedelta(days=1)
+FADED = 1_600
+"""Days without use after which nothing that was said once is recalled: more than four half-lives of a year."""
 
 
 def later(days: float) -> datetime:
@@ -45,12 +47,12 @@ def test_a_memory_that_nobody_uses_is_archived_and_deleted_half_a_year_later(alo
     alone.hear(anna, "I live in Lisbon", "I went to the beach yesterday with my sister")
     whose = subject(anna)
     before = alone.known(whose)
-    assert forget(alone, whose, 20) is None, "nothing has faded yet"
-    assert "archive" in steps(forget(alone, whose, 365))
+    assert forget(alone, whose, 60) is None, "nothing has faded yet"
+    assert "archive" in steps(forget(alone, whose, FADED))
     archived = alone.known(whose, Status.ARCHIVED)
     assert archived
-    assert forget(alone, whose, 365 + 179) is None, "kept for half a year"
-    gone = forget(alone, whose, 365 + 182)
+    assert forget(alone, whose, FADED + 179) is None, "kept for half a year"
+    gone = forget(alone, whose, FADED + 182)
     assert steps(gone).count("delete") == len(archived)
     assert len(alone.state(whose)) == len(before) - len(archived)
     assert {"archived", "deleted"} <= set(alone.audited(whose))
@@ -68,7 +70,7 @@ def test_an_archived_memory_is_not_found_and_its_vector_is_not_made_again(worker
         def embed(self, texts: Any) -> Any:
             pytest.fail("a night embeds nothing that the index has")
 
-    plan = run_for_subject(whose, FORGET, worker.with_parts(embedder=Silent()).context, worker.leases, later(900))
+    plan = run_for_subject(whose, FORGET, worker.with_parts(embedder=Silent()).context, worker.leases, later(FADED))
     assert steps(plan) == ["archive"]
     [entry] = worker.context.index.fetch(whose, [vector.key])
     assert (entry.status, entry.vector.tolist()) == (Status.ARCHIVED, vector.vector.tolist())
@@ -79,15 +81,15 @@ def test_an_archived_memory_is_not_found_and_its_vector_is_not_made_again(worker
 def test_what_is_recalled_is_refreshed_and_outlives_its_neighbours(worker: Worker, anna: str) -> None:
     worker.hear(anna, "I live in Lisbon", "My brother owns a bakery in Porto")
     whose = subject(anna)
-    [found] = retrieve(None, [whose], "In which city does she live?", worker.context, limit=1, now=later(600))
+    [found] = retrieve(None, [whose], "In which city does she live?", worker.context, limit=1, now=later(FADED))
     worker.context.accesses.close()
-    plan = forget(worker, whose, 600)
+    plan = forget(worker, whose, FADED)
     assert {step.memory_id: step.action for step in plan.steps}[found.memory.id] == "refresh" if plan else False
     kept = only(worker.known(whose))
     assert (kept.id, kept.access_count) == (found.memory.id, 1)
     assert kept.importance > found.memory.importance
     assert kept.last_accessed > found.memory.last_accessed
-    assert forget(worker, whose, 600) is None, "an access counts once"
+    assert forget(worker, whose, FADED) is None, "an access counts once"
 
 
 def test_pinned_memories_and_those_under_legal_hold_stay_for_ever(worker: Worker, anna: str) -> None:
@@ -145,9 +147,9 @@ def test_a_subject_with_pending_turns_is_left_alone(worker: Worker, anna: str) -
     worker.hear(anna, "I live in Lisbon")
     worker.park(a_turn(anna, 1, "I moved to Porto"))
     with pytest.raises(Busy):
-        forget(worker, subject(anna), 900)
+        forget(worker, subject(anna), FADED)
     worker.work(subject(anna))
-    assert steps(forget(worker, subject(anna), 900)).count("archive") == 2
+    assert steps(forget(worker, subject(anna), FADED)).count("archive") == 2
 
 
 def test_a_turn_that_comes_in_the_night_waits_for_the_lease_and_is_rung_for_when_it_is_free(

@@ -4,12 +4,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from policies.decay import half_life_days
 from policies.importance import affect, from_five, importance, proactivity_weight, source_trust, to_five, use
-from schema import Kind, Valence
+from schema import Kind, MemoryType, Policy, Valence
 from tests.unit.policies.builders import POLICY
 
 share = st.floats(min_value=0, max_value=1)
 flag = st.booleans()
+EPISODIC = MemoryType.EPISODIC
+BY_THE_SUM = POLICY.model_copy(update={"importance_kind_weight": 0.0})
 count = st.integers(min_value=0, max_value=10_000)
 
 
@@ -20,6 +23,9 @@ def _importance(
     valence: Valence = Valence.NEUTRAL,
     intensity: float = 0.0,
     explicit: bool = False,
+    kind: Kind = Kind.USER_FACT,
+    policy: Policy = BY_THE_SUM,
+    type_: MemoryType = MemoryType.SEMANTIC,
 ) -> float:
     return importance(
         pinned=pinned,
@@ -28,7 +34,9 @@ def _importance(
         valence=valence,
         intensity=intensity,
         explicit=explicit,
-        policy=POLICY,
+        kind=kind,
+        type_=type_,
+        policy=policy,
     )
 
 
@@ -73,6 +81,25 @@ def test_importance_never_falls_when_anything_rises(
     assert _importance(pinned, trust, accesses + 1, valence, intensity, explicit) >= base
     assert _importance(pinned, trust, accesses, valence, min(1.0, intensity + 0.1), explicit) >= base
     assert _importance(pinned, trust, accesses, valence, intensity, True) >= base
+
+
+@given(st.sampled_from(Kind), share, share)
+def test_a_memory_matters_at_least_as_much_as_its_kind_does_by_itself(kind: Kind, trust: float, weight: float) -> None:
+    policy = POLICY.model_copy(update={"importance_kind_weight": weight})
+    least = _importance(kind=kind, policy=policy)
+    assert least == pytest.approx(weight * _importance(kind=kind, policy=POLICY))
+    assert _importance(trust=trust, kind=kind, policy=policy) == max(least, _importance(trust=trust))
+
+
+@pytest.mark.parametrize("kind", [Kind.USER_FACT, Kind.USER_PREFERENCE, Kind.AGENT_PROCEDURE])
+def test_what_somebody_is_or_likes_has_the_longest_half_life(kind: Kind) -> None:
+    assert half_life_days(_importance(trust=0.85, kind=kind, policy=POLICY), POLICY) == POLICY.half_life_high_days
+
+
+@pytest.mark.parametrize("kind", Kind)
+def test_what_happened_once_fades_before_what_is_so(kind: Kind) -> None:
+    happened, is_so = (_importance(kind=kind, policy=POLICY, type_=type_) for type_ in (EPISODIC, MemoryType.SEMANTIC))
+    assert happened == min(is_so, 0.55)
 
 
 def test_a_memory_is_fully_used_after_nine_accesses() -> None:
