@@ -39,14 +39,19 @@ def relevances(matches: Sequence[Match], policy: Policy) -> list[float]:
     """Return how well each match answers the query beside the others, 0 to 1: the best of them has 1, unless all have
     0.
 
-    Cosine and BM25, each as a share of the best, weighed; then each memory gets some of what stands next to it in its
-    conversation (`in_context`).
+    By itself (`own_relevances`); then each memory gets some of what stands next to it in its conversation
+    (`in_context`).
     """
+    return _shares(in_context(matches, own_relevances(matches, policy), policy))
+
+
+def own_relevances(matches: Sequence[Match], policy: Policy) -> list[float]:
+    """Return how well each match answers the query by what it says itself, 0 to 1: cosine and BM25, each as a share of
+    the best, weighed."""
     cosines = _shares([match.cosine for match in matches])
     words = _shares([match.words for match in matches])
     weight = policy.retrieval_words_weight
-    alone = [(1.0 - weight) * cosine + weight * word for cosine, word in zip(cosines, words, strict=True)]
-    return _shares(in_context(matches, alone, policy))
+    return _shares([(1.0 - weight) * cosine + weight * word for cosine, word in zip(cosines, words, strict=True)])
 
 
 def in_context(matches: Sequence[Match], relevances: Sequence[float], policy: Policy) -> list[float]:
@@ -177,6 +182,18 @@ def is_about_what_is_known(evidence: float, policy: Policy) -> bool:
     """Return whether a question is about something known: how the threshold was measured is told in
     docs/reference/calibration.md, "When a search answers nothing"."""
     return evidence >= policy.retrieval_relevant
+
+
+def answering(matches: Mapping[uuid.UUID, Match], evidence: float, policy: Policy) -> set[uuid.UUID]:
+    """Return those of the matches that are told, of an answer with this evidence: what is about something known has
+    matches as well that are about something else.
+
+    The evidence is that of the best match, and each has of it as much as it is relevant by itself: what is only said
+    beside an answer is none.
+    """
+    needed = policy.retrieval_hit_share * policy.retrieval_relevant
+    shares = own_relevances(list(matches.values()), policy)
+    return {id_ for id_, share in zip(matches, shares, strict=True) if share * min(1.0, evidence) >= needed}
 
 
 ITEM_TOKENS: Final = {MemoryType.SEMANTIC: 120, MemoryType.EPISODIC: 250, MemoryType.PROCEDURAL: 200}

@@ -30,8 +30,11 @@ _STABLE: Final = "Always:"
 _ASKED: Final = "About what was asked:"
 _STABLE_SHARE: Final = 0.5
 """How much of the budget standing facts may take."""
-_STANDING: Final = 0.5
-"""Importance from which on a lasting memory stands in every block; a pinned one always does."""
+_STANDING: Final = 0.95
+"""Importance from which on a lasting memory stands in every block: more than any kind has by itself, so that somebody
+gave it. What is pinned, or was to be remembered in so many words, always does."""
+_TOKENS_A_LINE: Final = 20
+"""What four of five lines take at least (LoCoMo; 28 on average): of so many memories is looked what fits."""
 _READ_AT_ONCE: Final = 50
 """Standing memories that are read at a time, until the block is full."""
 
@@ -65,9 +68,9 @@ def context_block(
     """Return what a prompt with this question is given of what is known of the subjects.
 
     What stands comes first: pinned and important lasting memories, in an order that changes only when something is
-    written, so that a provider's prompt cache holds. Behind it comes what answers the question, by slots a type, and in
-    what room is left then excerpts of documents that do. With `bullets` there are so many of the memories together,
-    without a frame of more than a line: a supervisor's view.
+    written, so that a provider's prompt cache holds. Behind it comes what answers the question, by slots a type, then
+    excerpts of documents that do, and in what room is left the next best memories. With `bullets` there are so many of
+    the memories together, without a frame of more than a line: a supervisor's view.
 
     Raises:
         ValueError: the subjects are of several tenants.
@@ -102,13 +105,30 @@ def _made(
     standing = _fitting(everything_standing, int(room * _STABLE_SHARE))
     standing_ids = {memory.id for memory in standing}
     room -= sum(map(_cost, standing))
-    answers = _answers(principal, subjects, question, stores, room, now) if question.strip() else []
-    fresh = _fitting([memory for memory in answers if memory.id not in standing_ids], room)
+    if not question.strip():
+        return _block(_framed(standing, [], []), standing) if standing else _block("", [])
+    limit = max(sum(slots(room).values()), room // _TOKENS_A_LINE)
+    hits = retrieve(principal, subjects, question, stores, limit=limit, way=None, now=now)
+    answers = [hit.memory for hit in hits if hit.memory.id not in standing_ids]
+    fresh = _fitting(_within(slots(room), answers), room)
     room -= sum(map(_cost, fresh))
-    excerpts = excerpts_in(principal, subjects, question, stores, room) if question.strip() else []
+    excerpts = excerpts_in(principal, subjects, question, stores, room)
+    room -= tokens_of("\n".join(excerpt_lines(excerpts))) if excerpts else 0
+    # A memory takes a third of what its slot is estimated at, mostly: what room is left is for the next best.
+    told = {memory.id for memory in fresh}
+    told |= {memory.id for memory in _fitting([memory for memory in answers if memory.id not in told], room)}
+    fresh = [memory for memory in answers if memory.id in told]
     if not standing and not fresh and not excerpts:
         return _block("", [])
+    _note(fresh, principal, stores, now)
     return _block(_framed(standing, fresh, excerpts), [*standing, *fresh], excerpts)
+
+
+def _note(used: Sequence[Memory], principal: Principal | None, stores: Stores, now: datetime) -> None:
+    """Note a use of each memory that answers, and not of what was only looked at."""
+    for subject in dict.fromkeys(memory.subject for memory in used):
+        ids = [memory.id for memory in used if memory.subject == subject]
+        stores.accesses.note(subject, ids, now, Way.CONTEXT, principal.agent_id if principal else None)
 
 
 def _standing(asked: Iterable[Audience], stores: Stores, budget_tokens: int) -> list[Memory]:
@@ -133,22 +153,14 @@ def _standing_of(audience: Audience, stores: Stores, budget_tokens: int) -> Iter
             return
 
 
-def _answers(
-    principal: Principal | None,
-    subjects: Sequence[Subject],
-    question: str,
-    stores: Stores,
-    available_tokens: int,
-    now: datetime,
-) -> list[Memory]:
-    free_slots = slots(available_tokens)
-    hits = retrieve(principal, subjects, question, stores, limit=sum(free_slots.values()) * 2, way=Way.CONTEXT, now=now)
-    answers = []
-    for hit in hits:
-        if free_slots[hit.memory.type]:
-            free_slots[hit.memory.type] -= 1
-            answers.append(hit.memory)
-    return answers
+def _within(free_slots: dict[MemoryType, int], memories: Sequence[Memory]) -> list[Memory]:
+    """Return the first of the memories of each type, as many as it has slots."""
+    within = []
+    for memory in memories:
+        if free_slots[memory.type]:
+            free_slots[memory.type] -= 1
+            within.append(memory)
+    return within
 
 
 def _fitting(memories: Iterable[Memory], budget_tokens: int) -> list[Memory]:

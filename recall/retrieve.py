@@ -15,6 +15,7 @@ from policies.retrieval import (
     Match,
     Standing,
     Terms,
+    answering,
     evidence,
     is_about_what_is_known,
     names_in,
@@ -91,7 +92,8 @@ def retrieve(
     By meaning and by words: the index and the full text each propose, and what both say is weighed on one scale for all
     subjects. Only what the principal may see is looked at (everything where it is None: an operator), only what is
     active and on no blocked topic is told, as the catalog has it now, and that is noted as a use of it by `way`; None
-    is for what uses nothing. A question about nothing that is known gets nothing, unless `relevant_only` is False.
+    is for what uses nothing. A question about nothing that is known gets nothing, and any other only what answers it,
+    unless `relevant_only` is False.
     `offset` hits are left out of the same order, so that a next page begins where one ended.
 
     Raises:
@@ -128,7 +130,8 @@ def _best(
     now: datetime,
     stores: Stores,
 ) -> list[Hit]:
-    """Return so many of the memories that answer a question best, best first, or as many as there are."""
+    """Return so many of the memories that answer a question best, best first, or as many as there are and, if
+    `relevant_only`, answer it."""
     hits: list[Hit] = []
     ranked_ids: set[uuid.UUID] = set()
     sureness: float | None = None
@@ -139,6 +142,10 @@ def _best(
             if relevant_only and not is_about_what_is_known(sureness, stores.policy):
                 return []
         ranked = _ranked(proposed, stores, now)
+        found = len(ranked)
+        if relevant_only:
+            answers = answering(proposed.matches, sureness, stores.policy)
+            ranked = {id_: relevance for id_, relevance in ranked.items() if id_ in answers}
         missing = wanted - len(hits)
         for memory in _told([id_ for id_ in ranked if id_ not in ranked_ids], missing, asked, filters, stores):
             terms = proposed.terms(memory.id, ranked[memory.id], stores.policy, now)
@@ -147,7 +154,8 @@ def _best(
             if len(hits) == wanted:
                 break
         ranked_ids |= ranked.keys()
-        if len(hits) == wanted or proposed.is_everything:
+        # What a larger pool has more is farther than what does not answer any more.
+        if len(hits) == wanted or proposed.is_everything or len(ranked) < found:
             break
     return hits
 

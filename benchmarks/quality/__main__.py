@@ -19,6 +19,7 @@ import typer
 from rich.console import Console
 
 import benchmarks.quality.data as data_folder
+from benchmarks.quality.blocks import budget_table, cited_line, fading_table
 from benchmarks.quality.house import Spent
 from benchmarks.quality.processes import run_all
 from benchmarks.quality.report import cost_table, goal_table, recall_table, scored, silence_table
@@ -115,7 +116,7 @@ def _write(answers: dict[str, list[Answers]], out: Path) -> None:
         for one in some:
             for name, found in one.rows.items():
                 rows.setdefault(name, []).extend(found)
-    for name in ("decisions", "ranked", "strange", "memories", "pairs", "attack", "pii"):
+    for name in ("decisions", "ranked", "strange", "memories", "blocks", "pairs", "attack", "pii"):
         path = out / f"{name}.jsonl"
         path.unlink(missing_ok=True)
         if name in rows:
@@ -130,6 +131,11 @@ def _report(answers: dict[str, list[Answers]], data: Path, out: Path, *, kept: b
         own = {row["qid"]: row["evidence"] for one in answers["locomo"] for row in one.rows["ranked"]}
         strange = [row["evidence"] for one in answers["locomo"] for row in one.rows["strange"]]
         console.print(silence_table(data_folder.questions(data), rankings, own, strange))
+        blocks = [row for one in answers["locomo"] for row in one.rows["blocks"]]
+        told = [row for one in answers["locomo"] for row in one.rows["memories"]]
+        console.print(budget_table(data_folder.questions(data), blocks))
+        console.print(cited_line(blocks, told, data_folder.utterances(data)))
+        console.print(fading_table(data_folder.questions(data), told))
     scores = scored(data, out)
     if scores is None:
         console.print(f"[yellow]No scores:[/yellow] {data} has no score.py; the answers are in {out}")

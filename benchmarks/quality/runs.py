@@ -15,6 +15,7 @@ from typing import Any, Final, Protocol
 
 from pydantic import ValidationError
 
+from benchmarks.quality.blocks import blocks_for, fading
 from benchmarks.quality.data import Labelled, Line, Pair, Question, Utterance
 from benchmarks.quality.house import TENANT, House, Spent, messages, spending, subject_of
 from benchmarks.quality.sameness import label_pairs
@@ -64,12 +65,13 @@ class Conversation:
             for turn in memory.source_turn_ids
         }
         decisions = [_decision(one.conversation, one.turn, kept.get(one.turn)) for one in self.said]
-        told = [row for subject in subjects.values() for row in _told(house.memories(subject))]
+        told = [row for subject in subjects.values() for row in _told(house.memories(subject), house)]
         everybody = tuple(subjects.values())
         ranked = [self._answer(question, everybody, house) for question in self.asked]
         strange = [_evidence(question, everybody, house) for question in self.strange]
+        blocks = [blocks_for(question, everybody, house) for question in self.asked]
         memories = sum(len(house.memories(subject, (Status.ACTIVE,))) for subject in subjects.values())
-        rows = {"decisions": decisions, "ranked": ranked, "strange": strange, "memories": told}
+        rows = {"decisions": decisions, "ranked": ranked, "strange": strange, "memories": told, "blocks": blocks}
         return Answers(rows, spent, memories)
 
     def speakers(self) -> list[str]:
@@ -260,15 +262,19 @@ def _decision(conversation: str, turn: str | int, kept_as: MemoryType | None) ->
     return {"conv": conversation, "turn": turn, "action": action}
 
 
-def _told(memories: Sequence[Memory]) -> list[Row]:
-    """Memories for a person to read."""
+def _told(memories: Sequence[Memory], house: House) -> list[Row]:
+    """Memories for a person to read, with the days without use that each outlasts."""
     return [
         {
+            "id": str(memory.id),
             "subject": memory.subject_id,
             "turns": list(memory.source_turn_ids),
             "type": memory.type,
             "status": memory.status,
             "summary": memory.summary,
+            "kind": memory.kind,
+            "importance": memory.importance,
+            "left": fading(memory, house.context.policy),
         }
         for memory in memories
     ]

@@ -151,6 +151,17 @@ def test_a_question_about_nothing_that_is_known_gets_nothing(worker: Worker, ann
         assert found_by(None, subject(anna), question, worker) == []
 
 
+def test_what_hardly_answers_is_not_told_beside_what_does(worker: Worker, anna: str) -> None:
+    worker.hear(anna, "I play the violin.", "My rent is 950 euros.", "I have two cats.")
+    summaries = {memory.summary for memory in worker.known(subject(anna))}
+    [answer] = found_by(of(anna), subject(anna), "Does she play an instrument?", worker)
+    assert "violin" in answer
+    every = retrieve(
+        None, [subject(anna)], "Does she play an instrument?", worker.context, relevant_only=False, now=NOW
+    )
+    assert {hit.memory.summary for hit in every} == summaries
+
+
 def test_pages_of_a_search_follow_each_other_without_a_gap(worker: Worker, anna: str) -> None:
     worker.hear(anna, *[f"My friend {name} plays chess with me." for name in FRIENDS])
     whose = subject(anna)

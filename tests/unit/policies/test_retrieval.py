@@ -14,6 +14,7 @@ from policies.retrieval import (
     Match,
     Standing,
     Terms,
+    answering,
     evidence,
     in_context,
     is_about_what_is_known,
@@ -124,6 +125,21 @@ def test_relevance_does_not_depend_on_the_order_of_matches(found: list[Match], c
     said = relevances(found, POLICY)
     shuffled = relevances([found[place] for place in order], POLICY)
     assert shuffled == pytest.approx([said[place] for place in order])
+
+
+@given(st.lists(matches, min_size=1, max_size=12), st.floats(min_value=0.72, max_value=1.4))
+def test_the_best_of_an_answer_is_told_and_more_evidence_tells_no_less(found: list[Match], sure: float) -> None:
+    numbered = {UUID(int=number): match for number, match in enumerate(found)}
+    told = answering(numbered, sure, POLICY)
+    assert told >= answering(numbered, 0.72, POLICY)
+    if any(match.cosine > 0 or match.words > 0 for match in found):
+        assert told
+
+
+def test_what_is_said_beside_an_answer_is_none() -> None:
+    answer, beside = a_match(0.6), a_match(0.05, minute=1)
+    assert relevances([answer, beside], POLICY)[1] > 0.25
+    assert answering({ONE: answer, OTHER: beside}, 1.0, POLICY) == {ONE}
 
 
 def test_a_negative_cosine_counts_as_none() -> None:
