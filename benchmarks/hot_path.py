@@ -88,14 +88,15 @@ def _measured(hot_path: HotPath, context: MemoryContext, said: list[Turn]) -> li
         hot_path.note(turn, by="bench", now=datetime.now(UTC))
     rules, to_event, whole = [], [], []
     for turn in said[20:]:
-        sent, began = time.time(), (time.perf_counter(), time.process_time())
+        began = (time.perf_counter(), time.process_time())
         hot_path.trigger(turn)
         rules.append((1e3 * (time.perf_counter() - began[0]), 1e3 * (time.process_time() - began[1])))
         sent, began = time.time(), (time.perf_counter(), time.process_time())
         noted = hot_path.note(turn, by="bench", now=datetime.now(UTC))
         whole.append((1e3 * (time.perf_counter() - began[0]), 1e3 * (time.process_time() - began[1])))
         if noted.candidate is not None:
-            [(entry, _)] = context.redis.xrevrange(stream_key(turn.subject), count=1)
+            newest: Any = context.redis.xrevrange(stream_key(turn.subject), count=1)
+            [(entry, _)] = newest
             to_event.append((int(entry.decode().partition("-")[0]) - 1e3 * sent, whole[-1][1]))
     return [
         _row("trigger alone", rules),

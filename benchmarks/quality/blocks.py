@@ -27,7 +27,7 @@ Row = dict[str, Any]
 
 
 def blocks_for(question: Question, subjects: Sequence[Subject], house: House) -> Row:
-    """The turns of the memories that stand in a block of each budget, and the memories of one of them."""
+    """Return the turns of the memories that stand in a block of each budget, and the memories of one of them."""
     turns = {memory.id: list(memory.source_turn_ids) for one in subjects for memory in house.memories(one)}
     row: Row = {"qid": question.id, "turns": {}, "tokens": {}}
     for budget in BUDGETS:
@@ -40,7 +40,7 @@ def blocks_for(question: Question, subjects: Sequence[Subject], house: House) ->
 
 
 def fading(memory: Memory, policy: Policy) -> list[int]:
-    """The numbers of days without use after which a memory is still recalled."""
+    """Return the numbers of days without use after which a memory is still recalled."""
     left = []
     for days in _IDLE_DAYS:
         now = memory.created_at + timedelta(days=days)
@@ -53,15 +53,15 @@ def fading(memory: Memory, policy: Policy) -> list[int]:
 
 
 def borne_out(memory: Row, heard: Mapping[str, str], names: set[str]) -> float:
-    """The share of what a memory says, names of the speakers and numbers left out, that stands in the turns it cites
-    or in what came just before them."""
+    """Return the share of what a memory says, names of the speakers and numbers left out, that stands in the turns it
+    cites or in what came just before them."""
     wanted = {stem for stem in stems(memory["summary"]) if not stem[0].isdigit()} - names
     words = stems(" ".join(heard.get(turn, "") for turn in memory["turns"]))
     return len(wanted & words) / len(wanted) if wanted else 1.0
 
 
 def budget_table(questions: Sequence[Question], blocks: Sequence[Row]) -> Table:
-    """The share of evidence turns in the blocks; adversarial questions have none."""
+    """Return the share of evidence turns in the blocks; adversarial questions have none."""
     asked = {one.id: one for one in questions if one.evidence and one.category != "adversarial"}
     found = [(asked[row["qid"]], row) for row in blocks if row["qid"] in asked]
     table = Table("budget", "evidence", "tokens", "memories", title="What a context block holds", title_justify="left")
@@ -78,7 +78,7 @@ def budget_table(questions: Sequence[Question], blocks: Sequence[Row]) -> Table:
 
 
 def cited_line(blocks: Sequence[Row], memories: Sequence[Row], said: Sequence[Utterance]) -> str:
-    """How many of the memories in blocks cite turns that bear out what they say."""
+    """Say how many of the memories in blocks cite turns that bear out what they say."""
     heard: dict[str, dict[str, str]] = {}
     last: Utterance | None = None
     for one in said:
@@ -96,7 +96,7 @@ def cited_line(blocks: Sequence[Row], memories: Sequence[Row], said: Sequence[Ut
 
 
 def fading_table(questions: Sequence[Question], memories: Sequence[Row]) -> Table:
-    """What is recalled after so many days without use: of what answers a question, and of the rest."""
+    """Return what is recalled after so many days without use: of what answers a question, and of the rest."""
     evidence = {(one.conversation, turn) for one in questions for turn in one.evidence}
     active = [memory for memory in memories if memory["status"] == Status.ACTIVE]
     asked: list[Row] = []
