@@ -44,12 +44,21 @@ def is_correction(text: str, parsed: Parsed) -> bool:
 
     It has a word for that, or an asterisk, and no clause of its own.
     """
-    if not _values(text) or len(text.split()) > _LONGEST:
+    if not _values(text) or len(text.split()) > _LONGEST or _is_a_phrase(parsed):
         return False
     lowered = text.lower()
     if not (is_plain(text) or "corrects" in read(text).cues or _OPENS.match(lowered) or ", not " in lowered):
         return False
     return not any(c.owns_subject and parsed.tokens[c.head].lower not in _SAYS for c in main_clauses(parsed))
+
+
+def _is_a_phrase(parsed: Parsed) -> bool:
+    """Return whether a sentence opens with "no" as the article of a common noun: "No worries", where "no Oslo" takes
+    something back."""
+    first, *_ = parsed.tokens
+    noun = parsed.tokens[first.head].text
+    plain = noun.islower() and noun not in _FILLERS and not any(noun in of_class for of_class in _classes())
+    return first.lower == "no" and first.dep == "det" and plain
 
 
 def announces(text: str) -> bool:
@@ -114,8 +123,12 @@ def _values(text: str) -> list[str]:
 
 
 def _rival(first: str, second: str) -> bool:
-    classes = (lexicon.RIVALS[name].split() for name in ("weekday", "month", "relation", "color", "season"))
-    return any(first.lower() in members and second.lower() in members for members in classes)
+    return any(first.lower() in members and second.lower() in members for members in _classes())
+
+
+def _classes() -> list[list[str]]:
+    """Return words of which each may be meant where another one is said."""
+    return [lexicon.RIVALS[name].split() for name in ("weekday", "month", "relation", "color", "season")]
 
 
 def _likeness(first: str, second: str) -> float:

@@ -18,6 +18,8 @@ from policies.language.corrections import announces, corrected, is_correction, i
         ("Bo's teacher is Ms Brand.", "*brandt", "Bo's teacher is Ms Brandt."),
         ("Ann is Bo's sister.", "cousin, sorry", "Ann is Bo's cousin."),
         ("Leo marries on 26 September 2026.", "no wait, the 19th", "Leo marries on 19 September 2026."),
+        ("Bo moved to Olso.", "no Oslo", "Bo moved to Oslo."),
+        ("Bo plays on Friday.", "no tuesday", "Bo plays on tuesday."),
         (
             "Bo sees the dentist on 24 February 2026.",
             "sorry, I meant wednesday [25 February 2026]",
@@ -44,7 +46,17 @@ def test_where_it_is_not_plain_what_is_corrected_nothing_is(told: str, said: str
     assert corrected(told, said) is None
 
 
-@pytest.mark.parametrize("said", ["I'm sorry, my dog ate it", "no, I live in Oslo now", "thanks, that's not bad"])
+@pytest.mark.parametrize(
+    "said",
+    [
+        "I'm sorry, my dog ate it",
+        "no, I live in Oslo now",
+        "thanks, that's not bad",
+        "No worries.",
+        "No problem!",
+        "no kidding",
+    ],
+)
 def test_what_says_something_by_itself_is_no_correction(said: str) -> None:
     (parsed,) = language.parse([said])
     assert not is_correction(said, parsed)
