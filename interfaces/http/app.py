@@ -26,7 +26,7 @@ from interfaces.http import (
     turns,
     webhooks,
 )
-from interfaces.http.description import describe
+from interfaces.http.description import describe, operation_id
 from interfaces.http.limits import BodyLimit, OnlyThisMachine, RequestIds
 from interfaces.http.pages import documents as document_pages
 from interfaces.http.pages import entering, graph, me, overview, signing_in, trying, wishes
@@ -71,7 +71,13 @@ def create_app(settings: Settings, *, anonymous: bool = False) -> FastAPI:
             await service.close()
             await asyncio.to_thread(stop_tracing)
 
-    app = FastAPI(title="Afterturn", version=version("afterturn"), description=_DESCRIPTION, lifespan=lifespan)
+    app = FastAPI(
+        title="Afterturn",
+        version=version("afterturn"),
+        description=_DESCRIPTION,
+        lifespan=lifespan,
+        generate_unique_id_function=operation_id,
+    )
     app.state.anonymous_is_allowed = anonymous
     app.add_middleware(RateLimitFields)
     app.add_middleware(GZipMiddleware, minimum_size=1_000)

@@ -6,6 +6,7 @@ from http import HTTPStatus
 from typing import Any, Final
 
 from fastapi import FastAPI
+from fastapi.routing import APIRoute
 
 _PROBLEM: Final = {
     "title": "Problem",
@@ -63,6 +64,11 @@ _OF_KEYS: Final = (
 )
 
 
+def operation_id(route: APIRoute) -> str:
+    """Return how a generated client calls a route: `memories_search`, and not by its path and method."""
+    return "_".join([*map(str, route.tags[:1]), route.name.rstrip("_")])
+
+
 def describe(app: FastAPI) -> None:
     """Let the app's OpenAPI document name every failure, and every field of an answer, of each of its routes."""
     of_framework = app.openapi
@@ -83,14 +89,14 @@ def _complete(document: dict[str, Any]) -> None:
     schemas["Problem"] = _PROBLEM
     components["headers"] = _HEADERS
     for item in document["paths"].values():
-        for operation in item.values():
-            _complete_operation(operation)
+        for method, operation in item.items():
+            _complete_operation(method, operation)
 
 
-def _complete_operation(operation: dict[str, Any]) -> None:
+def _complete_operation(method: str, operation: dict[str, Any]) -> None:
     responses = operation["responses"]
     is_for_keys = "security" in operation
-    for status in _failures_of(operation):
+    for status in _failures_of(method, operation):
         responses[str(status.value)] = {
             "description": _FAILURES[status],
             "content": {"application/problem+json": {"schema": {"$ref": "#/components/schemas/Problem"}}},
@@ -105,7 +111,7 @@ def _complete_operation(operation: dict[str, Any]) -> None:
         response["headers"] = response.get("headers", {}) | refs
 
 
-def _failures_of(operation: dict[str, Any]) -> list[HTTPStatus]:
+def _failures_of(method: str, operation: dict[str, Any]) -> list[HTTPStatus]:
     failures = list(_OF_KEYS) if "security" in operation else []
     parameters = {parameter["name"].lower() for parameter in operation.get("parameters", ())}
     if "422" in operation["responses"]:
@@ -114,6 +120,6 @@ def _failures_of(operation: dict[str, Any]) -> list[HTTPStatus]:
         failures += [HTTPStatus.BAD_REQUEST, HTTPStatus.REQUEST_ENTITY_TOO_LARGE]
     if "if-match" in parameters:
         failures.append(HTTPStatus.PRECONDITION_FAILED)
-    if operation.get("operationId", "").endswith(("_post", "_put", "_patch", "_delete")):
+    if method != "get":
         failures.append(HTTPStatus.CONFLICT)
     return failures

@@ -41,7 +41,7 @@ class FeedbackOut(BaseModel):
 
 
 @router.post("", summary="Say which memories helped an answer")
-def give(given: FeedbackIn, principal: Asker, service: Opened) -> FeedbackOut:
+def give_feedback(given: FeedbackIn, principal: Asker, service: Opened) -> FeedbackOut:
     """Note which memories helped: each counts as used once more. Of the feedback on one request the first counts."""
     asker = acting(principal, given.user_id)
     feedback = Feedback(

@@ -186,7 +186,7 @@ def preferences(about: About, service: Opened) -> Preferences:
 
 
 @router.patch("/preferences", summary="Give or withdraw consent, or say where the subject lives")
-def want(given: WantedIn, about: About, service: Opened) -> Preferences:
+def change_preferences(given: WantedIn, about: About, service: Opened) -> Preferences:
     """Set consent or the time zone. While consent is withdrawn nothing is kept."""
     _require_write(about, service)
     wanted = [
@@ -224,7 +224,7 @@ def resume_conversation(conversation_id: Identifier, about: About, service: Open
 
 
 @router.post("/topics/check", summary="Whether something may be said to the subject")
-def check(given: TextIn, about: About, service: Opened) -> dict[str, Any]:
+def check_topic(given: TextIn, about: About, service: Opened) -> dict[str, Any]:
     """Tell whether a text is on none of the topics that the subject wants left alone, and on which it is."""
     [audience] = audiences(about.principal, [about.subject], service.context)
     on = [topic for topic in audience.blocked if is_about(given.text, [topic])]
@@ -241,7 +241,7 @@ def reviews(about: About, service: Opened) -> list[dict[str, Any]]:
 
 
 @router.post("/reviews/{review_id}/{decision}", summary="Let a candidate become a memory, or drop it")
-def decide(
+def decide_review(
     review_id: uuid.UUID, decision: Literal["approve", "reject"], about: About, service: Opened, once: OnceOnly
 ) -> dict[str, Any]:
     """Decide on a candidate."""
