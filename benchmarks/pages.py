@@ -8,7 +8,6 @@ process, the client's too (about 2 ms a page), so it is an upper bound that hold
 
 from __future__ import annotations
 
-import logging
 import tempfile
 import time
 from pathlib import Path
@@ -27,6 +26,7 @@ from schema import Subject
 from schema.settings import Settings
 from tests.browser.people import know_many, many_id
 from tests.conftest import free_port
+from worker.logs import configure_logging
 
 MAYA: Final = Subject(tenant_id="acme", subject_id="maya")
 _WARM: Final = 3
@@ -65,7 +65,7 @@ def main(
     rounds: Annotated[int, typer.Option(min=5, help="How often each page is asked for.")] = 30,
 ) -> None:
     """Print p50 and p95 of each page."""
-    logging.disable(logging.INFO)
+    configure_logging("WARNING")
     table = Table(title=f"Pages at {memories} memories of one subject")
     for column in ("page", "p50 ms", "p95 ms", "CPU p50 ms", "CPU p95 ms", "KB"):
         table.add_column(column, justify="left" if column == "page" else "right")

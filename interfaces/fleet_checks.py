@@ -83,7 +83,8 @@ def check_dead_letters(report: FleetReport) -> Iterator[HealthCheck]:
     """Check that no turn became a dead letter."""
     if report.dead_letters and (count := report.dead_letters["count"]):
         hint = "`afterturn dead-letters list`, and `replay` when their cause is mended"
-        yield warning("dead letters", f"{count} dead letters wait", hint)
+        waiting = "1 dead letter waits" if count == 1 else f"{count} dead letters wait"
+        yield warning("dead letters", waiting, hint)
 
 
 def check_erasures(report: FleetReport) -> Iterator[HealthCheck]:

@@ -41,7 +41,7 @@ def test_a_subject_is_found_corrected_held_and_its_audit_says_by_whom(ann: Visit
     ann.page.get_by_label("Why it is under legal hold").fill("case 7")
     ann.press("Put under legal hold")
     told(ann, "It is under legal hold.")
-    ann.follow("Its audit")
+    ann.follow("Audit of it")
     ann.page.get_by_label("Who, or how").fill("staff:ann")
     ann.press("Show these")
     rows = ann.page.get_by_role("region", name="Audit").get_by_role("row")

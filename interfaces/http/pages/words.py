@@ -36,10 +36,10 @@ TYPE: Final = {
 }
 CAPABILITY: Final = {
     Capability.READ: marked("read memories and documents"),
-    Capability.WRITE_OWN: marked("write memories that are an agent's own"),
+    Capability.WRITE_OWN: marked("write and change an agent's own memories"),
     Capability.WRITE: marked("write and change memories"),
     Capability.DELETE: marked("delete for good"),
-    Capability.DOCUMENTS: marked("put documents"),
+    Capability.DOCUMENTS: marked("send and replace documents"),
     Capability.TURNS: marked("send what was said in a conversation"),
     Capability.ACT_AS: marked("ask in the name of any user"),
     Capability.ADMIN: marked("manage keys, members, holds, reviews and erasures"),
@@ -53,7 +53,7 @@ FOR: Final = {
 """Whom a document is for."""
 _STANDING: Final = {
     DocumentState.WAITING: marked("being read"),
-    DocumentState.SEARCHABLE: marked("found by questions"),
+    DocumentState.SEARCHABLE: marked("ready to be asked about"),
     DocumentState.QUARANTINED: marked("held back for a person to decide"),
     DocumentState.FAILED: marked("not read: it failed"),
     DocumentState.REFUSED: marked("refused"),
