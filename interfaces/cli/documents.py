@@ -13,7 +13,7 @@ from typing import Annotated, Any
 import typer
 from pydantic import ValidationError
 from rich.progress import Progress
-from rich.table import Table
+from rich.table import Column, Table
 from rich.text import Text
 
 from interfaces.cli.arguments import JsonOption, TenantOption
@@ -109,11 +109,11 @@ def list_(
     if as_json:
         print_json([_shown(document) for document in documents])
         return
-    table = Table("subject", "id", "title", "for", "author", "chunks", "state", "changed")
+    table = Table("subject", "id", "title", "for", "author", "chunks", Column("state", no_wrap=True), "changed")
     for document in documents:
         table.add_row(*(Text(cell) for cell in (
             document.subject_id, document.document_id, document.title or "", document.visibility,
-            document.author_id or "", str(document.chunk_count), _standing(document), utc_iso(document.updated_at),
+            document.author_id or "", str(document.chunk_count), _standing(document), utc_iso(document.updated_at)[:10],
         )))  # fmt: skip
     console.print(table)
 
@@ -161,7 +161,7 @@ def delete(
     if as_json:
         print_json({"document_id": document_id, "chunks_deleted": gone})
     else:
-        console.print(Text(f"{document_id} is deleted with {gone} chunks"))
+        console.print(Text(f"{document_id} is deleted with {_counted(gone)}"))
 
 
 @app.command()
@@ -250,7 +250,11 @@ def _progress() -> Progress:
 
 def _told(document: KeptDocument) -> str:
     why = f" ({document.failure})" if document.failure else ""
-    return f"{_standing(document)}{why}, {document.chunk_count} chunks"
+    return f"{_standing(document)}{why}, {_counted(document.chunk_count)}"
+
+
+def _counted(chunks: int) -> str:
+    return "1 chunk" if chunks == 1 else f"{chunks} chunks"
 
 
 def _standing(document: KeptDocument) -> str:
