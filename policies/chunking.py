@@ -1,6 +1,8 @@
 """Cut a document into chunks that an embedder reads whole.
 
-Source: "AI Memory Phase 1", Chunking Strategy: paragraphs, 500 tokens, 50 tokens of overlap, never over 600.
+Source: "AI Memory Phase 1", Chunking Strategy: paragraphs, 500 tokens, 50 tokens of overlap, never over 600. That a
+section begins a chunk is measured (docs/reference/calibration.md): one vector of two matters is far from a question on
+either.
 """
 
 from __future__ import annotations
@@ -14,6 +16,8 @@ from typing import Final
 
 _PARAGRAPH: Final = re.compile(r"\S(?:[^\n]|\n(?![^\S\n]*(?:\n|\Z)))*")
 """Lines up to a blank one: "Once upon a time"."""
+_HEADING: Final = re.compile(r"[^\S\n]*#{1,6}[^\S\n]+[^\n]+|[^\n]{1,200}\n[^\S\n]*([=\-*~^\"])\1{2,}[^\S\n]*(?=\n|\Z)")
+"""How Markdown and reStructuredText begin a section, by number signs or by a line below: "# The mill"."""
 _SENTENCE_END: Final = re.compile(r"[.!?…。！？][\"'”’)\]]*(?=\s|\Z)|[。！？]")
 """The end of a sentence, with its closing marks: "it rained."."""
 _CUTS: Final = re.compile(r"\s+")
@@ -52,18 +56,21 @@ def sizes_for(size: int, overlap: int, most: int, reads: int | None) -> Sizes:
 
 
 def chunks(text: str, sizes: Sizes, tokens: Sequence[Span]) -> list[Span]:
-    """Return the chunks of a text, in their order: paragraphs merged while they are below `sizes.size`, and long ones
-    split at a sentence's end, or a word's. `tokens` says where each token of the text stands.
+    """Return the chunks of a text, in their order: paragraphs of a section merged while they are below `sizes.size`,
+    and long ones split at a sentence's end, or a word's. `tokens` says where each token of the text stands.
 
     Every character of every paragraph is in some chunk; chunks overlap only within a paragraph that was split.
     """
     ruler = _Ruler(tokens)
     spans: list[Span] = []
+    has_headings_alone = False
     for paragraph in paragraphs(text):
-        long = ruler.count(*paragraph)
-        if long > sizes.most:
+        heading = _HEADING.match(text, *paragraph)
+        begins_a_section = heading is not None and not has_headings_alone
+        has_headings_alone = heading is not None and not text[heading.end() : paragraph[1]].strip()
+        if ruler.count(*paragraph) > sizes.most:
             spans += _pieces(text, paragraph, sizes, ruler)
-        elif spans and _may_grow(spans[-1], paragraph, sizes, ruler):
+        elif spans and not begins_a_section and _may_grow(spans[-1], paragraph, sizes, ruler):
             spans[-1] = (spans[-1][0], paragraph[1])
         else:
             spans.append(paragraph)

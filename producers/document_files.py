@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import re
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
@@ -13,13 +14,16 @@ from schema.errors import OperatorError, Refused
 _FORMATS: Final = (".txt", ".text", ".md", ".markdown", ".pdf", ".html", ".htm", ".docx")
 _MAX_FILE_BYTES: Final = 100_000_000
 """A file with pictures is much larger than its text."""
+_HEADINGS: Final = ("h1", "h2", "h3", "h4", "h5", "h6")
 _BLOCKS: Final = (
-    *("p", "h1", "h2", "h3", "h4", "h5", "h6", "li", "pre", "blockquote", "td", "th", "dt", "dd", "figcaption"),
+    *_HEADINGS,
+    *("p", "li", "pre", "blockquote", "td", "th", "dt", "dd", "figcaption"),
     *("div", "section", "article", "header", "footer", "tr", "hr"),
 )
 _BREAK: Final = "\x1e"
 _LINE: Final = "\ue000"
 """Marks between blocks, and between lines that count, that no text has."""
+_HEADING_STYLE: Final = re.compile(r"Heading ([1-6])")
 _NO_TEXT: Final = ("script", "style", "noscript", "template", "nav")
 
 
@@ -132,6 +136,8 @@ def _html(raw: bytes) -> FileText:
         block.insert_after(_BREAK)
         if block.name == "pre":
             block.string = block.get_text().replace("\n", _LINE)
+        elif block.name in _HEADINGS and block.get_text(strip=True):
+            block.insert(0, _heading(_HEADINGS.index(block.name) + 1))
     paragraphs = (" ".join(part.split()).replace(_LINE, "\n") for part in body.get_text().split(_BREAK))
     return FileText(_clean("\n\n".join(part for part in paragraphs if part.strip())), "text/plain", title=_title(title))
 
@@ -146,9 +152,15 @@ def _docx(raw: bytes) -> FileText:
         if isinstance(part, Table):
             paragraphs += ["\t".join(cell.text for cell in row.cells) for row in part.rows]
         else:
-            paragraphs.append(part.text)
+            style = _HEADING_STYLE.fullmatch(part.style.name or "") if part.style and part.text.strip() else None
+            paragraphs.append(_heading(int(style[1])) + part.text if style else part.text)
     content = "\n\n".join(_clean(paragraph) for paragraph in paragraphs if paragraph.strip())
     return FileText(content, "text/plain", title=_title(file.core_properties.title))
+
+
+def _heading(level: int) -> str:
+    """Return what stands before a heading in Markdown, by which a section is known when the text is cut."""
+    return "#" * level + " "
 
 
 def _clean(text: str) -> str:

@@ -48,18 +48,19 @@ def test_html_gives_its_words_and_no_script() -> None:
     <p>One <b>bold</b>\n word.</p><ul><li>outer<ul><li>inner</li></ul></li></ul><pre>x = 1\ny = 2</pre>loose</body>"""
     found = read_bytes(page.encode(), ".html", "a.html")
     assert found.title == "The mill"
-    assert found.content.split("\n\n") == ["A", "One bold word.", "outer", "inner", "x = 1\ny = 2", "loose"]
+    assert found.content.split("\n\n") == ["# A", "One bold word.", "outer", "inner", "x = 1\ny = 2", "loose"]
 
 
 def test_a_word_file_gives_paragraphs_and_tables() -> None:
     file = docx.Document()
     file.core_properties.title = "The mill"
+    file.add_heading("The fire", 2)
     file.add_paragraph("It burned.")
     file.add_table(1, 2).cell(0, 1).text = "1962"
     raw = io.BytesIO()
     file.save(raw)
     found = read_bytes(raw.getvalue(), ".docx", "a.docx")
-    assert (found.title, found.content) == ("The mill", "It burned.\n\n\t1962")
+    assert (found.title, found.content) == ("The mill", "## The fire\n\nIt burned.\n\n\t1962")
 
 
 @pytest.mark.parametrize(

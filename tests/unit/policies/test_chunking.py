@@ -13,10 +13,14 @@ from stores.embedding.base import guessed_spans
 
 SMALL = Sizes(size=20, overlap=3, most=24)
 WORDS = st.lists(
-    st.sampled_from(["tea", "harbour", "extraordinarily", "ran.", "“Why?”", "x" * 90, "猫は好きです。", "\t"])
+    st.sampled_from(
+        ["tea", "# harbour", "harbour", "extraordinarily", "ran.", "“Why?”", "x" * 90, "猫は好きです。", "\t"]
+    )
 )
 TEXTS = st.lists(WORDS.map(" ".join), max_size=12).flatmap(
-    lambda parts: st.sampled_from(["\n\n", "\n", "\r\n\r\n", "\n  \n", " "]).map(lambda between: between.join(parts))
+    lambda parts: st.sampled_from(["\n\n", "\n", "\n===\n", "\r\n\r\n", "\n  \n", " "]).map(
+        lambda between: between.join(parts)
+    )
 )
 
 
@@ -50,6 +54,28 @@ def test_chunks_overlap_only_inside_a_split_paragraph(text: str) -> None:
 def test_short_paragraphs_share_a_chunk_and_a_paragraph_is_not_cut_where_it_fits() -> None:
     text = "\n\n".join(["tea tea tea tea tea"] * 5 + ["tea " * 21])
     assert [text[start:end].count("tea") for start, end in chunks(text, SMALL, guessed_spans(text))] == [20, 5, 21]
+
+
+@pytest.mark.parametrize("heading", ["# Tea", "### Tea\nwith milk", "Tea\n===", "Tea\r\n---"])
+def test_a_section_begins_a_chunk(heading: str) -> None:
+    text = f"It was cold.\n\n{heading}\n\nIt was warm."
+    assert [text[start:end] for start, end in chunks(text, SMALL, guessed_spans(text))] == [
+        "It was cold.",
+        f"{heading}\n\nIt was warm.",
+    ]
+
+
+@pytest.mark.parametrize("line", ["#tea is what they say", "tea | milk\n--- | ---", "- tea\n- milk", "tea\n--"])
+def test_what_is_no_heading_begins_no_chunk(line: str) -> None:
+    text = f"It was cold.\n\n{line}"
+    assert len(chunks(text, SMALL, guessed_spans(text))) == 1
+
+
+def test_a_heading_alone_stays_with_the_heading_below() -> None:
+    text = "# Drinks\n\n## Tea\n\nIt was warm.\n\n## Milk\n\nIt was cold."
+    first, second = (text[start:end] for start, end in chunks(text, SMALL, guessed_spans(text)))
+    assert first == "# Drinks\n\n## Tea\n\nIt was warm."
+    assert second == "## Milk\n\nIt was cold."
 
 
 def test_a_long_paragraph_is_cut_at_the_end_of_a_sentence() -> None:
