@@ -14,7 +14,6 @@ from celery.exceptions import Reject
 from celery.signals import worker_init, worker_shutdown, worker_shutting_down
 from pydantic import ValidationError
 
-from memory.attributes import prototypes_of
 from memory.documents.indexing import make_searchable
 from memory.documents.put import put_document as put
 from memory.events import announce_left
@@ -54,7 +53,7 @@ from stores.queue import (
     turn_quota,
 )
 from worker.app import SWEEP, app, settings
-from worker.context import WorkerContext, open_worker_context
+from worker.context import WorkerContext, load_models, open_worker_context
 from worker.drain import drain
 from worker.inspection import busy
 from worker.memory_bound import MemoryBound
@@ -100,8 +99,7 @@ def _tracing() -> Callable[[], None]:
 def _open_at_start(**_: Any) -> None:
     try:
         must_be_built(_context())
-        _context().extractor.prepare()
-        prototypes_of(_context().embedder)
+        load_models(_context())
         show_worker(_context(), _leases(), busy)
         _memory_bound()
         _tracing()
