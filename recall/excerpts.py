@@ -79,13 +79,29 @@ def find_excerpts(
         ValueError: the question is empty, or the subjects are of several tenants.
         NotAMember, NotAllowed: the principal may see nothing of one of the subjects.
     """
-    if not question.strip():
-        raise ValueError("the question is empty; ask for something")
     if len({subject.tenant_id for subject in subjects}) > 1:
         raise ValueError("the subjects are of several tenants; ask for those of one")
+    asked = [*audiences(principal, subjects, stores), *_textbooks(subjects, stores)]
+    return excerpts_for(asked, question, stores, limit=limit, relevant_only=relevant_only)
+
+
+def excerpts_for(
+    asked: Sequence[Audience],
+    question: str,
+    stores: Stores,
+    *,
+    limit: int | None = None,
+    relevant_only: bool = True,
+) -> list[Excerpt]:
+    """Return as `find_excerpts` what may be told to somebody of whom it is known what they see.
+
+    Raises:
+        ValueError: the question is empty.
+    """
+    if not question.strip():
+        raise ValueError("the question is empty; ask for something")
     policy = stores.policy
     most = policy.document_top_k if limit is None else limit
-    asked = [*audiences(principal, subjects, stores), *_textbooks(subjects, stores)]
     held = [
         (audience, words, visible)
         for audience in asked
@@ -114,7 +130,12 @@ def _textbooks(subjects: Sequence[Subject], stores: Stores) -> Iterator[Audience
     for name in stores.settings.textbooks:
         textbook = Subject(tenant_id=subjects[0].tenant_id, subject_id=name) if subjects else None
         if textbook is not None and textbook not in subjects:
-            yield Audience(textbook, (Seen((Visibility.PUBLIC,)),), ())
+            yield everybody(textbook)
+
+
+def everybody(subject: Subject) -> Audience:
+    """Return who is told of a subject what is public there: all of its tenant."""
+    return Audience(subject, (Seen((Visibility.PUBLIC,)),), ())
 
 
 def _look(

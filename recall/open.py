@@ -11,6 +11,7 @@ from typing import Self
 
 from memory.reindex import must_be_built
 from recall.context_block import ContextBlock, context_block
+from recall.examples import FEW, FoundExample, find_examples
 from recall.excerpts import Excerpt, find_excerpts
 from recall.filters import ANYTHING, Filters
 from recall.listing import Origin, Page, get_memory, list_memories, origin_of
@@ -79,6 +80,12 @@ class Recall:
     ) -> Sequence[Excerpt]:
         """Return the excerpts of documents that answer best: see `recall.excerpts.find_excerpts`."""
         return find_excerpts(principal, subjects, question, self._stores, limit=limit)
+
+    def examples(
+        self, principal: Principal | None, tenant_id: str, request: str, *, limit: int = FEW
+    ) -> Sequence[FoundExample]:
+        """Return the examples that a request is most like: see `recall.examples.find_examples`."""
+        return find_examples(principal, tenant_id, request, self._stores, limit=limit)
 
     def list(
         self,
@@ -162,6 +169,12 @@ class AsyncRecall:
     ) -> Sequence[Excerpt]:
         """Return as `Recall.excerpts`."""
         return await asyncio.to_thread(self._recall.excerpts, principal, subjects, question, limit=limit)
+
+    async def examples(
+        self, principal: Principal | None, tenant_id: str, request: str, *, limit: int = FEW
+    ) -> Sequence[FoundExample]:
+        """Return as `Recall.examples`."""
+        return await asyncio.to_thread(self._recall.examples, principal, tenant_id, request, limit=limit)
 
     async def list(
         self,

@@ -9,6 +9,7 @@ from pydantic import Field, SecretStr, field_validator
 from pydantic_settings import BaseSettings
 
 from schema.document import MAX_DOCUMENT_BYTES
+from schema.turn import Identifier
 from schema.urls import http_url
 
 _PLUGIN = r"[A-Za-z_][\w.]*:[A-Za-z_]\w*"
@@ -138,6 +139,11 @@ class StoreSettings(BaseSettings):
         (),
         description="subjects of every tenant that are textbook collections, as a JSON list: their public documents "
         "answer whoever asks, are cited, and never become memories",
+    )
+    examples: Identifier | None = Field(
+        None,
+        description="subject of every tenant that holds the examples of how requests are handled, which an "
+        "orchestrator searches; unset: there are none",
     )
     aws_region: str | None = Field(
         None,

@@ -43,6 +43,7 @@ _COMMANDS: Final = {
     "keys": "keys",
     "members": "members",
     "documents": "documents",
+    "examples": "examples",
     "webhooks": "webhooks",
     "graph": "graph",
     "take-apart": "erasing",

@@ -12,7 +12,7 @@ from memory.edits import suppress
 from memory.members import set_member
 from memory.preferences import set_preference
 from memory.remember import Statement, remember
-from recall.tools import MEMORY_TOOLS, SUMMARY_TOOLS, TOOLS, Failure, ToolContext, call
+from recall.tools import EXAMPLE_TOOLS, MEMORY_TOOLS, SUMMARY_TOOLS, TOOLS, Failure, ToolContext, call
 from schema import Capability, Kind, MemberRole, Preference, PreferenceName, Principal, Subject
 from tests.contract.pipeline import Worker, only
 from tests.turns import subject
@@ -271,7 +271,7 @@ def test_a_key_names_the_summary_that_is_written_over(coach: Agent) -> None:
 
 
 def test_every_tool_takes_and_gives_an_object() -> None:
-    assert {tool.name for tool in (*MEMORY_TOOLS, *SUMMARY_TOOLS)} == set(TOOLS)
+    assert {tool.name for tool in (*MEMORY_TOOLS, *SUMMARY_TOOLS, *EXAMPLE_TOOLS)} == set(TOOLS)
     for tool in TOOLS.values():
         for schema in (tool.input_schema(), tool.output_schema()):
             assert schema["type"] == "object", tool.name

@@ -51,3 +51,21 @@ def test_a_file_is_put_listed_shown_and_deleted(tmp_path: Path) -> None:
         assert home.json("documents", "list", "archive") == []
         gone = home.say("documents", "show", "archive", "mill")
         assert (gone.returncode, "there is no such document" in gone.stderr) == (2, True)
+
+
+def test_examples_are_loaded_from_a_file_and_found(tmp_path: Path) -> None:
+    home = Home.at(tmp_path)
+    file = tmp_path / "examples.jsonl"
+    file.write_text('{"id": "left", "input": "How much is left of my budget?", "actions": ["Budget: sum", "Answer"]}')
+    unset = home.say("examples", "load", str(file))
+    assert (unset.returncode, "AFTERTURN_EXAMPLES is not set" in unset.stderr) == (2, True)
+    broker = home.environment()["AFTERTURN_BROKER_URL"]
+    with embedded_broker(broker, tmp_path / "broker"):
+        loaded = home.say("examples", "load", str(file), AFTERTURN_EXAMPLES="examples")
+        assert loaded.stdout == "examples: 1 accepted\n"
+        with closing(open_memory(Settings(data_dir=home.data, broker_url=broker))) as context:
+            make_searchable(
+                Subject(tenant_id="default", subject_id="examples"), "left", context, lambda: datetime.now(UTC)
+            )
+        found = home.say("examples", "search", "What can I still spend?", AFTERTURN_EXAMPLES="examples").stdout
+        assert ("How much is left of my budget?" in found, "2. Answer" in found) == (True, True)
