@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Final
 
 from policies.language.clauses import OF_SPEAKER, SUBJECTS, Tense, tense_at
-from policies.language.parse import Parsed
+from policies.language.parse import Parsed, Token
+from policies.language.people import KIN
 from policies.language.sentences import words
 
 _POINTERS: Final = words(
     "it its itself they them their theirs he him his she her hers these those this that one ones both another such "
     "there similar same some any others"
 )
+_OF_A_PERSON: Final = frozenset({"he", "him", "his", "she", "her", "hers"})
+_OF_A_THING: Final = frozenset({"it", "its", "itself"})
+_PEOPLE: Final = KIN | words("people person men women kids guys folks everyone somebody someone")
 _TIMES: Final = words(
     "morning afternoon evening night week weekend month year summer winter spring autumn fall time day "
     "monday tuesday wednesday thursday friday saturday sunday january february march april may june july august "
@@ -33,20 +38,37 @@ def depends_on_context(parsed: Parsed) -> bool:
     return pointer_of(parsed) is not None
 
 
+def leans_back(parsed: Parsed) -> bool:
+    """Return whether a pronoun can stand for none of what the sentence names before it, though it may stand for the
+    whole: "A friend made it for me", "I take notes on her style"."""
+    return _first_pointer(parsed, _may_be) is not None
+
+
 def pointer_of(parsed: Parsed) -> int | None:
     """Return the place of the first word that stands for something said before."""
+    return _first_pointer(parsed, lambda _pointer, _thing: True)
+
+
+def _first_pointer(parsed: Parsed, may_be: Callable[[str, Token], bool]) -> int | None:
     tokens = parsed.tokens
-    named = False
+    named: list[Token] = []
     if lacks_subject(parsed):
         return 0
     for index, token in enumerate(tokens):
         lower = token.lower
-        if lower in _POINTERS and not named and _points(parsed, index):
+        if lower in _POINTERS and not any(may_be(lower, thing) for thing in named) and _points(parsed, index):
             return index
         names = token.tag.startswith("NN") or (token.dep in SUBJECTS and token.tag.startswith("JJ"))
         if names and lower not in OF_SPEAKER and lower not in _TIMES:
-            named = True
+            named.append(token)
     return len(tokens) - 1 if is_elliptical(parsed) else None
+
+
+def _may_be(pointer: str, thing: Token) -> bool:
+    """Return whether a pronoun may stand for what is named before it: "it" for nobody, "her" for no several."""
+    if pointer in _OF_A_PERSON:
+        return thing.tag not in ("NNS", "NNPS")
+    return pointer not in _OF_A_THING or thing.lower not in _PEOPLE
 
 
 def lacks_subject(parsed: Parsed) -> bool:

@@ -11,11 +11,12 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from policies.language.annotation import Note, offsets_of
-from policies.language.clauses import FIRST_PERSON, OF_SPEAKER, SUBJECTS, Mood, main_clauses
+from policies.language.clauses import FIRST_PERSON, SUBJECTS
 from policies.language.inflection import inflected
 from policies.language.parse import Parsed, Token
 from policies.language.people import NAMELIKE, people_in
 from policies.language.sentences import words
+from policies.language.tellable import is_anyone, may_be_told
 from schema.errors import AfterturnError
 
 _NEVER_INFLECTED: Final = words("can could will would shall should may might must 'll 'd ca wo ought better")
@@ -29,10 +30,6 @@ _FULL_STOPS: Final = frozenset({".", "!", "?", "...", ";"})
 _BETWEEN: Final = frozenset({"RB", "RBR", "RBS", ",", "UH"})
 _BESIDE_SUBJECT: Final = frozenset({"both", "all", "personally", "myself", "ourselves", "each", "n't"})
 _CLITICS: Final = frozenset({"'m", "'ve", "'d", "'ll", "'re"})
-_CUT_OFF: Final = frozenset({"d", "ll", "m", "ve", "re", "nt"})
-"""What a parser cuts from "wed" and "well" as if it were "we'd" and "we'll"."""
-_QUOTES: Final = frozenset({'"', "``", "''", "“", "”", "'", "‘"})
-_ANYONE: Final = words("if when you whenever how once as thank")
 
 
 @dataclass
@@ -86,63 +83,13 @@ def retold(parsed: Parsed, narrator: Narrator, notes: Sequence[Note] = ()) -> st
     return writer.told() or parsed.text_of(range(len(parsed.tokens)))
 
 
-def speaks_of_self(parsed: Parsed) -> bool:
-    """Return whether the speaker is in a sentence at all."""
-    return any(token.lower in OF_SPEAKER and token.text != "US" for token in parsed.tokens)
-
-
-def may_be_told(parsed: Parsed, you_have_a_name: bool = False) -> bool:
-    """Return whether the parse carries a telling: a main clause with its own subject and finite verb, nothing
-    doubtful."""
-    tokens = parsed.tokens
-    tops = main_clauses(parsed)
-    whole = [c for c in tops if c.subject is not None and c.finite is not None and c.mood is not Mood.ASKING]
-    if not whole or not whole[0].owns_subject or any(c.mood in (Mood.ASKING, Mood.ORDER) for c in tops):
-        return False
-    root = next((c for c in tops if tokens[c.head].dep == "ROOT"), None)
-    if root is None or root.subject is None or root.finite is None:
-        return False
-    if tokens[0].tag in ("VBN", "VBD", "VBG") and tokens[0].dep not in (*SUBJECTS, "amod", "csubj", "pcomp"):
-        return False
-    return not any(_is_doubtful(tokens, i, you_have_a_name) or _runs_on(tokens, i) for i in range(len(tokens)))
-
-
-def _runs_on(tokens: tuple[Token, ...], index: int) -> bool:
-    """Return whether a new sentence begins at an "I" without a mark: "I'm new here I live in Leeds"."""
-    if not index or tokens[index].lower not in FIRST_PERSON or tokens[index].dep not in SUBJECTS:
-        return False
-    before = tokens[index - 1]
-    head = tokens[tokens[index].head]
-    if not any(token.tag in ("VBP", "VBD", "VBZ", "MD") for token in tokens[:index]):
-        return False
-    follows = before.tag.startswith(("NN", "CD", "JJ")) or before.lower in ("here", "there", "too", "it", "them")
-    return follows and head.dep in ("ROOT", "conj", "parataxis", "ccomp")
-
-
-def _is_doubtful(tokens: tuple[Token, ...], index: int, you_have_a_name: bool) -> bool:
-    """Return whether a word may be other than it looks: of a quotation, cut in two by the parser, said to the other
-    side."""
-    token = tokens[index]
-    if token.text in _QUOTES and (token.text != "'" or token.tag in ("``", "''")):
-        return True
-    if token.lower in ("you", "your", "yours", "u"):
-        return not you_have_a_name and not _is_anyone(tokens, index)
-    glued = token.lower in _CUT_OFF and index > 0 and not tokens[index - 1].space
-    return glued or (token.lower in FIRST_PERSON and token.tag not in ("PRP", "CD", "NNP"))
-
-
-def _is_anyone(tokens: tuple[Token, ...], index: int) -> bool:
-    before = tokens[index - 1].lower if index else ""
-    return before in _ANYONE
-
-
 def _finite(tokens: tuple[Token, ...], subject: int) -> int | None:
     """Return the place of the verb that agrees with the subject at `subject`."""
     for index in range(subject + 1, min(subject + 8, len(tokens))):
         token = tokens[index]
-        if token.tag in ("MD", "VBP", "VBD", "VBZ", "VB", "VBN") or token.lower in _CLITICS:
+        if token.dep != "advmod" and (token.tag in ("MD", "VBP", "VBD", "VBZ", "VB", "VBN") or token.lower in _CLITICS):
             return index
-        if token.tag not in _BETWEEN and token.lower not in _BESIDE_SUBJECT:
+        if token.tag not in _BETWEEN and token.dep != "advmod" and token.lower not in _BESIDE_SUBJECT:
             return None
     return None
 
@@ -244,6 +191,8 @@ class _Writer:
         by_name = not self.narrator.named or self.narrator.by_name
         if case == "self" and not self.narrator.named:
             case = "object"
+        elif case == "object" and self._is_oneself(index):
+            case = "self"
         mention = self.narrator.mention(case)
         begins = index == 0 or self.tokens[index - 1].text in _FULL_STOPS
         if begins:
@@ -256,6 +205,11 @@ class _Writer:
             for beside in (index + 1, index + 2):
                 if plural and by_name and beside < len(self.tokens) and self.tokens[beside].lower in ("all", "both"):
                     self.words[beside] = ""
+
+    def _is_oneself(self, index: int) -> bool:
+        """Return whether one says of oneself to be oneself: "I can be me"."""
+        beside = self.parsed.children(self.tokens[index].head) if self.tokens[index].dep == "attr" else []
+        return any(self.tokens[c].dep in SUBJECTS and self.tokens[c].lower in FIRST_PERSON for c in beside)
 
     def _are_several(self, subject: int) -> bool:
         """Return whether "we" are said to be what one alone is not: "we are friends", "we're 20 now", "we met"."""
@@ -292,6 +246,8 @@ class _Writer:
             self.words[index] = "was" if singular else "were"
         elif lower in ("ca", "wo", "sha"):
             self.words[index] = {"ca": "can", "wo": "will", "sha": "shall"}[lower]
+        elif not token.text[-1:].isalpha():
+            raise UnsureError  # "I do- Oscar"
         elif singular and token.tag in ("VBP", "VB") and lower not in _NEVER_INFLECTED and lower not in _PAST_TOO:
             self.words[index] = inflected(token.text)
         following = index + 1
@@ -348,7 +304,7 @@ class _Writer:
 
     def _second_person(self, index: int, assistant: str) -> None:
         token = self.tokens[index]
-        if _is_anyone(self.tokens, index):
+        if is_anyone(self.tokens, index):
             return
         if token.lower in ("your", "yours"):
             self.words[index] = f"{assistant}'s"

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Final
 
-from policies.language.narration import may_be_told
 from policies.language.people import Person
+from policies.language.tellable import may_be_told
 from worker.extract.utterances import Asked, Utterance
 
 _MAX_JOINED_CHARS: Final = 320

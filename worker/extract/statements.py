@@ -9,15 +9,15 @@ from typing import Final
 from policies.admission import is_own_news
 from policies.forgetting import names_nothing
 from policies.language.clauses import Mood, main_clauses
-from policies.language.coreference import is_elliptical, pointer_of
+from policies.language.coreference import is_elliptical, leans_back, pointer_of
 from policies.language.corrections import announces, is_correction
 from policies.language.languages import ENGLISH, OTHER
-from policies.language.narration import may_be_told
 from policies.language.orders import Order
 from policies.language.parse import Parsed
 from policies.language.people import Person, introduced_in, people_in, referent
 from policies.language.relevance import is_instruction
 from policies.language.splitting import statements_in
+from policies.language.tellable import may_be_told
 from worker.extract.forgetting import Forgetting, forgetting_just_said, forgetting_named, forgetting_of, spoken_of
 from worker.extract.replies import is_offer, reply_in, utterances_after
 from worker.extract.statement import Statement
@@ -125,9 +125,9 @@ def _take(
     if not goes_on and not is_worth_keeping(utterance):
         statements += _news(utterance, quote=pointer is not None)
         return
-    if pointer is None:
+    if pointer is None and (last is None or not leans_back(part)):
         statements.append(Statement([utterance], quote=_TAKEN_BACK.search(utterance.text) is not None))
-    elif person := referent(part.tokens[pointer].lower, people) if pointer < _OPENING else None:
+    elif pointer is not None and pointer < _OPENING and (person := referent(part.tokens[pointer].lower, people)):
         statements.append(Statement([utterance], refers={0: person}))
     elif last is not None:
         last.utterances.append(utterance)

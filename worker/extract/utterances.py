@@ -27,7 +27,8 @@ from schema import AdmissionAction, AdmittedTurn, Question, Turn
 
 _REQUESTS: Final = re.compile(
     r"(?:(?:ok|okay|hey|hi|so|and|now|also|please|pls|plz),? ){0,3}(?:can|could|would|will|should|do|does|did|is|are|"
-    r"was|what|what's|where|when|who|which|why|how|how's|tell me|give me|write|make|draft|plan|suggest|recommend|"
+    r"was|what's|how's|(?:what|where|when|who|which|why|how)(?! (?:i|we|my|our|he|she|they|it|the)\b)|"
+    r"tell me|give me|write|make|draft|plan|suggest|recommend|"
     r"explain|help|find|show|list|compare|translate|summari[sz]e|proofread|rewrite|rephrase|convert|calculate|create|generate|"
     r"fix|book|order|remind|quiz|teach|describe|pretend|let's|lets)\b",
     re.IGNORECASE,

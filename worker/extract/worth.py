@@ -8,11 +8,11 @@ from typing import Final
 from policies.language.clauses import Mood, Tense, is_of_speaker, main_clauses
 from policies.language.heads import Judgement, judge
 from policies.language.lexicon import COMMON, GENERAL_TAGS
-from policies.language.narration import speaks_of_self
 from policies.language.parse import Name, Parsed
 from policies.language.people import people_in
 from policies.language.relevance import asks, asks_about_user, relevance_of
 from policies.language.sentences import words
+from policies.language.tellable import speaks_of_self
 from policies.language.wording import content, contents, read
 from policies.pairs import NEWS
 from worker.extract.utterances import Utterance

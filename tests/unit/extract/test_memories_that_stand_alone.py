@@ -168,3 +168,25 @@ def test_a_question_that_the_reply_does_not_take_up_is_not_noted(
 )
 def test_a_memory_has_one_fact_and_all_that_it_leans_on(extractor: Extractor, said: str, told: list[str]) -> None:
     assert sorted(_summaries(extractor, ("user", said))) == told
+
+
+@pytest.mark.parametrize(
+    ("said", "told"),
+    [
+        (
+            "I have a hand-painted bowl from home. A friend made it for my birthday.",
+            "Maya has a hand-painted bowl from home. A friend made it for their birthday.",
+        ),
+        (
+            "When I'm away from the office, baking is therapy for me.",
+            "When Maya is away from the office, baking is therapy for them.",
+        ),
+        ("I moved to Porto since we last talked.", "Maya moved to Porto since they last talked."),
+    ],
+)
+def test_what_hangs_together_stays_together(extractor: Extractor, said: str, told: str) -> None:
+    assert _summaries(extractor, ("user", said)) == [told]
+
+
+def test_a_verb_that_is_no_whole_word_is_quoted(extractor: Extractor) -> None:
+    assert not any("do-s" in summary for summary in _summaries(extractor, ("user", "I do- Oscar, my guinea pig.")))
