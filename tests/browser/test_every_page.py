@@ -42,6 +42,7 @@ def pages_of(known: dict[str, UUID]) -> dict[str, str]:
         "filtered": "/me?type=semantic&status=everything&since=2026-09-01",
         "nothing-found": "/me?ask=How+do+I+compile+a+kernel%3F",
         "memory": memory,
+        "used": f"/me/memories/{known['vegan']}",
         "replaced": f"/me/memories/{known['lisbon']}",
         "delete": f"{memory}/delete",
         "reviews": "/me/reviews",
@@ -98,6 +99,10 @@ def test_every_page_is_for_everyone_at_every_width(
     for name, path in pages_of(maya(subject, context)).items():
         me.open(path)
         eyes.look(me, name)
+    me.open("/try")
+    me.page.get_by_label("You say").fill("I moved to Porto last week, and my email is maya@example.org.")
+    me.press("Try it")
+    eyes.look(me, "tried")
     me.open("/me/wishes")
     me.page.get_by_label("to confirm").fill("forget everything")
     me.press("Forget everything")
@@ -149,6 +154,11 @@ def test_every_page_for_staff_is_for_everyone_at_every_width(
     for name, path in staff_pages_of(subject, known).items():
         staff.open(path)
         eyes.look(staff, name)
+    staff.open("/admin/keys")
+    staff.page.get_by_label("What it is for").fill("search page")
+    staff.page.get_by_label("read memories and documents").check()
+    staff.press("Make it")
+    eyes.look(staff, "staff-key-made")
     staff.open("/admin/letters")
     staff.follow("t9")
     eyes.look(staff, "staff-letter")

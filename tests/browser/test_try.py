@@ -49,6 +49,12 @@ def test_a_message_is_tried_after_a_question(me: Visit) -> None:
     expect(step(me, "become of it")).to_contain_text("Porto")
 
 
+def test_what_is_masked_is_named(me: Visit) -> None:
+    me.page.get_by_label("You say").fill("My email is maya@example.org.")
+    me.press("Try it")
+    expect(step(me, "must not be kept")).to_contain_text("Masked: The user's email is [email].")
+
+
 def test_small_talk_is_not_looked_at(me: Visit) -> None:
     me.page.get_by_label("You say").fill("Good morning!")
     me.press("Try it")

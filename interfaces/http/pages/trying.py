@@ -15,8 +15,9 @@ from interfaces.http.pages.problems import PageRoute
 from interfaces.http.pages.rendering import page
 from interfaces.http.pages.sessions import Session
 from interfaces.http.service import Opened
+from memory.scoring import Scored
 from recall.retrieve import Hit, retrieve
-from schema import AuditAction, AuditEntry, Memory, Message, Status, Subject, Turn
+from schema import AuditAction, AuditEntry, Candidate, Memory, Message, Status, Subject, Turn
 from worker.conversation import before_batch
 from worker.pipeline import Decided, ReceivedTurn, decide
 
@@ -103,11 +104,34 @@ def _page(
         decided=decided,
         admission=decided.turns[0].admission if decided else None,
         kept_out=[entry for entry in decided.draft.audit if entry.action in _KEPT_OUT] if decided else [],
+        masked=_masked(decided) if decided else [],
+        too_light=_too_light(decided) if decided else [],
         outcomes=_outcomes(decided) if decided else [],
         reviews=decided.draft.reviews if decided else [],
         question=question,
         hits=hits,
     )
+
+
+def _masked(decided: Decided) -> list[str]:
+    """Return the summaries out of which something was masked, as they would be kept."""
+    said = {candidate.ordinal: candidate.summary for candidate in _extracted(decided)}
+    weighed = (item.candidate for item in decided.items if isinstance(item, Scored))
+    return [candidate.summary for candidate in weighed if candidate.summary != said.get(candidate.ordinal)]
+
+
+def _too_light(decided: Decided) -> list[str]:
+    """Return the summaries that count too little to be kept: all that is gone where nothing was held back."""
+    is_held_back = any(entry.action in _KEPT_OUT for entry in decided.draft.audit)
+    if is_held_back or decided.draft.reviews or decided.preferences.withheld:
+        return []
+    weighed = {item.candidate.ordinal for item in decided.items if isinstance(item, Scored)}
+    return [candidate.summary for candidate in _extracted(decided) if candidate.ordinal not in weighed]
+
+
+def _extracted(decided: Decided) -> list[Candidate]:
+    items = decided.extraction.items if decided.extraction else ()
+    return [item for item in items if isinstance(item, Candidate)]
 
 
 def _outcomes(decided: Decided) -> list[Outcome]:
