@@ -22,6 +22,7 @@ _COMMANDS: Final = {
     "page-link": "service",
     "staff-link": "service",
     "ingest": "turns",
+    "say": "turns",
     "search": "knowledge",
     "context": "knowledge",
     "memories": "knowledge",

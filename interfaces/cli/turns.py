@@ -1,7 +1,9 @@
-"""Turns in: `ingest`."""
+"""Turns in: `ingest`, `say`."""
 
 from __future__ import annotations
 
+import shlex
+import uuid
 from pathlib import Path
 from typing import Annotated
 
@@ -9,7 +11,7 @@ import typer
 from rich.progress import Progress
 from rich.text import Text
 
-from interfaces.cli.arguments import JsonOption
+from interfaces.cli.arguments import JsonOption, TenantOption, UserArgument
 from interfaces.cli.output import console, errors, print_json
 from interfaces.turn_file import BadLine, read_turns
 from producers import Accepted, Producer
@@ -21,6 +23,7 @@ _FLUSH_SECONDS = 10.0
 
 def add_to(app: typer.Typer) -> None:
     app.command()(ingest)
+    app.command()(say)
 
 
 def ingest(
@@ -73,6 +76,29 @@ def ingest(
             errors.print(Text(message, style="red"), soft_wrap=True)
     if bad or spooled:
         raise typer.Exit(1)
+
+
+def say(
+    user: UserArgument,
+    text: Annotated[str, typer.Argument(help="What they say.")],
+    tenant: TenantOption = "default",
+    as_json: JsonOption = False,
+) -> None:
+    """Enqueue a turn of one message, as if a user said it just now."""
+    settings, turn_id = load_settings(), f"say:{uuid.uuid4()}"
+    with Producer(settings) as producer:
+        accepted = producer.enqueue(
+            turn_id=turn_id, tenant_id=tenant, user_id=user, messages=[{"role": "user", "content": text}]
+        )
+    if as_json:
+        print_json({"turn_id": turn_id, "accepted": accepted})
+        return
+    if accepted is Accepted.SPOOLED:
+        kept = f"no broker takes turns at {settings.broker_shown}: it is kept in {settings.effective_spool_dir}"
+        console.print(Text(kept), soft_wrap=True)
+    whose = "" if tenant == "default" else f" --tenant {shlex.quote(tenant)}"
+    why = f"what becomes of it: afterturn why {turn_id} --user {shlex.quote(user)}{whose}"
+    console.print(Text(why), soft_wrap=True)
 
 
 def _count_lines(file: Path) -> int:

@@ -45,6 +45,7 @@ from stores.redis import open_redis
 
 CONVERSATION = "conversation.jsonl"
 _QUESTION = "What can she not eat?"
+_SAID = "I started to learn the violin last week."
 _QUESTION_FOR_ANYONE = "What matters most to this person?"
 _SUBJECTS_SHOWN = 5
 _MEMORIES_SHOWN = 30
@@ -272,7 +273,7 @@ def _what_next(fed: _Fed, *, stays: bool) -> Text:
         f'context {whose} "{_QUESTION_FOR_ANYONE}"',
     ]
     if stays:
-        commands += ["status", f"page-link {whose}"]
+        commands += ["status", f"page-link {whose}", f'say {whose} "{_SAID}"']
     lines = "\n".join(f"  {command} {arguments}" for arguments in commands if arguments)
     begin = "The fleet stays up until Ctrl-C. From another shell" if stays else "Go on"
     return Text(f"\n{begin}, in {Path.cwd()}:\n{lines}\n")
@@ -295,6 +296,7 @@ def _stay(settings: Settings, fed: _Fed, processes: tuple[Supervised, ...], cons
             link = link_to_pages(settings, whose.tenant_id, whose.subject_id, redis)
         console.print(f"\nWhat {whose.subject_id} sees of it, in a browser (the link works once, for five minutes):")
         console.print(f"  {link}", soft_wrap=True)
+        console.print("Leave it open: what is remembered of what is said (`say`, above) appears there.")
     while True:
         time.sleep(1)
         for process in processes:

@@ -23,6 +23,7 @@ from tests.turns import a_turn
 
 COMMANDS = (
     "ingest",
+    "say",
     "search",
     "memories",
     "show",

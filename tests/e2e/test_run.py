@@ -268,6 +268,13 @@ def test_turns_ingested_from_another_shell_are_remembered_and_can_be_forgotten(h
     assert home.json("forget", left["id"]) == {"forgotten": left["id"]}
 
 
+def test_what_is_said_at_the_command_is_remembered(home: Home, second: Run) -> None:
+    told = home.say("say", "wim", "I play the violin.")
+    [turn] = re.findall(r"afterturn why (\S+) --user wim", told.stdout)
+    wait_until(lambda: len(home.json("memories", "wim")) == 1, "it is remembered")
+    assert "violin" in home.say("why", turn, "--user", "wim").stdout
+
+
 def test_a_killed_worker_is_noticed_and_started_again_and_takes_the_turns(home: Home, second: Run) -> None:
     killed = second.pid_of("interfaces.cli worker")
     os.kill(killed, signal.SIGKILL)
