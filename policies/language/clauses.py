@@ -36,6 +36,12 @@ _HAVE: Final = frozenset({"have", "has", "'ve", "'s", "had", "'d", "having"})
 _TO_COME: Final = frozenset({"will", "'ll", "wo", "shall", "gonna"})
 _WISHES: Final = frozenset({"wish", "hope", "hoping", "dream", "dreaming", "want", "would", "'d", "wanna"})
 _SUPPOSES: Final = frozenset({"suppose", "imagine", "pretend", "say", "hypothetically"})
+_SAYS: Final = words(
+    "say says said saying write writes wrote writing post posts posted tweet tweeted text texts texted type types "
+    "typed begin begins began start starts started go goes went read reads shout shouts shouted sing sings sang claim "
+    "claims claimed reply replies replied answer answers answered announce announces announced whisper "
+    "whispers whispered"
+)
 _PAST_TOO: Final = words(
     "hurt quit hit split beat cut shut broke let got lost went took bought sold met won left had spent sent began came "
     "ran ate drank wore gave told heard kept held caught threw grew flew drove wrote taught made swapped moved"
@@ -138,6 +144,26 @@ def is_of_speaker(parsed: Parsed, index: int | None) -> bool:
     return tokens[index].lower in FIRST_PERSON or any(
         tokens[c].dep == "conj" and tokens[c].lower in ("i", "me", "myself") for c in parsed.children(index)
     )
+
+
+def is_told_by_another(parsed: Parsed) -> bool:
+    """Return whether all that a sentence says in the first person hangs on what another says: "her status says I live
+    here", not "the doctor says that I am well"."""
+    spoken = [c for c in clauses(parsed) if c.owns_subject and is_of_speaker(parsed, c.subject)]
+    return bool(spoken) and all(_hangs_on_another(parsed, c.head) for c in spoken)
+
+
+def _hangs_on_another(parsed: Parsed, index: int) -> bool:
+    tokens = parsed.tokens
+    while tokens[index].dep in ("conj", "parataxis") and tokens[index].head != index:
+        index = tokens[index].head
+    says = tokens[index].head
+    if tokens[index].dep != "ccomp" or tokens[says].lower not in _SAYS:
+        return False
+    if any(tokens[child].dep == "mark" for child in parsed.children(index)):
+        return False
+    by = clause_of(parsed, says).subject
+    return by is not None and not is_of_speaker(parsed, by)
 
 
 def _top(tokens: tuple[Token, ...], index: int, root: int) -> bool:

@@ -35,7 +35,9 @@ _FILLERS: Final = words(
 )
 _OPENS: Final = re.compile(r"(?:(?:oh|omg|ah|argh|ugh|sorry),? )*(?:no|nope|wait|not|make that|scratch that)\b")
 """How a correction begins, in small letters: "no, at ten", "oh wait, the 9th"."""
-_PLAIN: Final = words("mean meant typo correction autocorrect misspoke")
+_MEANT: Final = re.compile(r"(?:\A\W*|[,;.!(–—-]\s*|\b(?:i|we)\s(?:\w+\s)?)meant?\b")
+""" "I mean", "sorry, meant 20": not "what does it mean"."""
+_PLAIN: Final = words("typo correction autocorrect misspoke")
 _SAYS: Final = words("mean meant means say said misspoke misread misremembered")
 
 
@@ -68,7 +70,9 @@ def announces(text: str) -> bool:
 
 def is_plain(text: str) -> bool:
     """Return whether a correction has a mark or a word that nothing but a correction has."""
-    return _STARRED.search(text) is not None or not _PLAIN.isdisjoint(_TOKEN.findall(text.lower()))
+    lowered = text.lower()
+    is_said = _MEANT.search(lowered) is not None or not _PLAIN.isdisjoint(_TOKEN.findall(lowered))
+    return is_said or _STARRED.search(text) is not None
 
 
 def corrected(summary: str, words_said: str) -> str | None:

@@ -39,9 +39,12 @@ _QUOTATION: Final = re.compile(
 _REMARK: Final = re.compile(r"\s{0,3}\([^)\n]{1,200}\)")
 """What is said in brackets of the text that stands before it: " (from my novel)"."""
 _LABEL: Final = re.compile(
-    r"\s{0,4}(?:\[[^\]\n]{1,30}\]\s?)?(?P<who>[^\W\d_][\w'. -]{0,24}?)(?: ?\([^)\n]{1,20}\))?:\s"
+    r"\s{0,4}(?:\[[^\]\n]{1,30}\]\s?)?(?P<who>[^\W\d_][\w'. -]{0,24}?)(?: ?\([^)\n]{1,20}\))?[:>](?:\s|\Z)"
 )
-"""Who speaks, at the head of a line of a chat: "[10:02] Anna: ", "Anna (work): "."""
+"""Who speaks, at the head of a line of a chat: "[10:02] Anna: ", "Anna (work): ", "Anna> "."""
+_LINE_LABEL: Final = re.compile(rf"^{_LABEL.pattern}", re.MULTILINE)
+"""The same on any line: "hi\nAnna: "."""
+_SELF: Final = frozenset({"me", "i", "myself"})
 _WORD: Final = re.compile(r"\w")
 """A letter or a digit: "a"."""
 
@@ -96,15 +99,22 @@ def _given(text: str) -> tuple[Place, ...]:
 def reported_places(text: str) -> Iterator[Place]:
     """Yield where a message repeats what another says, in order: to the end of a sentence, or a line of a chat."""
     text = text[:_READ_CHARS].replace("’", "'")
-    is_chat = False
+    is_chat, speaker, lasts = _is_chat(text), None, False
+    until = 0
     for sentence in _sentences(text, 0):
         spoken, start = sentence.group(), sentence.start()
-        if spoken.rstrip().endswith(":") and re.search(rf"\b(?:{_words()['talk']})\b", spoken, re.IGNORECASE):
-            is_chat = True
+        if start < until:
             continue
-        label = _LABEL.match(spoken) if is_chat and text[start - 1 : start] == "\n" else None
-        if label is not None:
-            if label["who"].lower() not in ("me", "i", "myself"):
+        if spoken.rstrip().endswith(":") and re.search(rf"\b(?:{_words()['talk']})\b", spoken, re.IGNORECASE):
+            is_chat, speaker = True, None
+            continue
+        if is_chat and text[start - 1 : start] in ("", "\n"):
+            if label := _LABEL.match(text, start):
+                speaker, lasts = label["who"].lower(), not _WORD.search(spoken, label.end() - start)
+            elif not lasts:
+                speaker = None
+        if speaker is not None:
+            if speaker not in _SELF:
                 yield start, sentence.end()
             continue
         begin = _reported_from(spoken)
@@ -113,6 +123,9 @@ def reported_places(text: str) -> Iterator[Place]:
             if not _WORD.search(spoken, begin):
                 end = _line_end(text, end)
             yield start + begin, end
+        elif (begin := _doubtful_from(spoken)) is not None:
+            until = _line_end(text, start + begin)
+            yield start + begin, until
         elif before := _row("mouth", "before").search(spoken):
             yield start, start + before.start()
 
@@ -126,6 +139,12 @@ def drafted_places(text: str) -> Iterator[Place]:
         colon = _COLON.search(head)
         if colon and any(form.match(head, begin, colon.start()) for begin in _clauses(head[: colon.start()])):
             yield sentence.start() + colon.end(), sentence.end()
+
+
+def _is_chat(text: str) -> bool:
+    """Return whether lines of a text have speakers: one of them speaks twice, or the user ("Me:") beside another."""
+    speakers = [label["who"].lower() for label in _LINE_LABEL.finditer(text)]
+    return len(speakers) > 1 and (len(set(speakers)) < len(speakers) or not _SELF.isdisjoint(speakers))
 
 
 def is_attributed(sentence: str) -> bool:
@@ -200,7 +219,17 @@ def _reported_from(spoken: str) -> int | None:
         head = spoken[: mark.start()]
         if _row("mouth", "after_comma").fullmatch(head) and not _row("mouth", "after_colon", "own").search(head):
             return mark.end()
-    return None
+    frame = _row("mouth", "after_frame").match(spoken[:_HEAD_CHARS])
+    return frame.end() if frame and not _row("mouth", "after_frame", "own").search(frame.group()) else None
+
+
+def _doubtful_from(spoken: str) -> int | None:
+    """Return where words in the first person begin that may be anybody's: behind a colon, and a head that tells of
+    nobody."""
+    mark = _COLON.search(spoken[:_HEAD_CHARS])
+    if mark is None or mark.group() not in ":：" or not _row("mouth", "in_doubt").match(spoken, mark.end()):
+        return None
+    return None if _row("mouth", "in_doubt", "own").search(spoken[: mark.start()]) else mark.end()
 
 
 def _line_end(text: str, at: int) -> int:

@@ -86,6 +86,20 @@ MUTATIONS = (
         ("tests/contract/test_order_of_truth.py",),
     ),
     Mutation(
+        "words in the first person behind anybody's colon are the user's own",
+        "policies/language/reported_speech.py",
+        "        elif (begin := _doubtful_from(spoken)) is not None:\n",
+        "        elif (begin := None) is not None:\n",
+        ("tests/unit/policies/test_reported_speech.py",),
+    ),
+    Mutation(
+        "what hangs on another's verb of saying is the user's own",
+        "worker/extract/statement.py",
+        " or (u.part is not None and is_told_by_another(u.part))",
+        "",
+        ("tests/contract/test_others_words.py",),
+    ),
+    Mutation(
         "no quota of turns: one user may send without end",
         "stores/mailbox/lua/append.lua",
         "if is_full(user_minute, user_quota) then return refuse('user', user_minute) end",

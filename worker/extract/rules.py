@@ -183,9 +183,7 @@ class RulesExtractor:
             private=statement.private,
             pinned=statement.pinned,
             # What another says stands beside what the user said, and takes the place of nothing.
-            certainty=Certainty.SUPPOSITION
-            if any(utterance.of_others for utterance in statement.utterances)
-            else Certainty.FACT,
+            certainty=Certainty.SUPPOSITION if statement.is_of_others else Certainty.FACT,
             change=Change.CORRECTS if statement.manner == "correction" else Change.NONE,
             only_as_news=statement.only_as_news,
             news=max(
@@ -365,7 +363,7 @@ def _facts(statement: Statement, parses: Parses, text: str) -> tuple[Fact, ...]:
             if called
             else ()
         )
-    if any(utterance.of_others for utterance, _ in parses):
+    if statement.is_of_others:
         return ()
     return facts_of([parsed for _, parsed in parses], answered=statement.manner == "answer")
 
