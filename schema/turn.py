@@ -117,7 +117,7 @@ class Turn(Value):
     user_id: Identifier
     agent_id: Identifier | None = None
     conversation_id: Identifier
-    sequence: Annotated[int, Field(ge=0)] | None = None
+    sequence: Annotated[int, Field(ge=0, lt=2**63)] | None = None
     messages: Annotated[tuple[Message, ...], Field(min_length=1, max_length=MAX_MESSAGES)]
     occurred_at: Annotated[AwareDatetime, AfterValidator(_within_time)]
     source: TurnSource = "chat"

@@ -142,6 +142,13 @@ MUTATIONS = (
         ("tests/unit/test_memory_bound.py",),
     ),
     Mutation(
+        "two workers plan for one subject at a time",
+        "worker/nights/subject_run.py",
+        "    if not lock.acquire(blocking=False):\n        raise Busy\n",
+        "    lock.acquire(blocking=False)\n",
+        ("tests/contract/test_night_runs.py",),
+    ),
+    Mutation(
         "no look for what the index lost",
         "memory/agreement.py",
         "        tell_again(disagreeing, context, now)\n        lost",

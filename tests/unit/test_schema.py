@@ -293,6 +293,7 @@ def test_every_constant_of_the_policy_says_what_it_is() -> None:
         ("attachments", [{"uri": "s3://x", "media_type": "image/png"}] * 101),
         ("attachments", [{"uri": "s3://" + "x" * 2000, "media_type": "image/png"}] * 100),
         ("candidate", {"id": "c", "summary": "s", "category": "x" * 61}),
+        ("sequence", 10**30),
     ],
 )
 def test_every_field_of_a_turn_has_a_bound(field: str, value: object) -> None:

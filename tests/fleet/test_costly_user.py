@@ -1,0 +1,73 @@
+"""One user who has told 20,000 episodes, and goes on talking beside 200 others."""
+
+from __future__ import annotations
+
+from collections import Counter
+from contextlib import closing
+from functools import partial
+
+import pytest
+from sqlalchemy import func, select
+
+from stores.catalog import tables
+from stores.catalog.engine import create_catalog_engine
+from stores.queue import request_condensing
+from tests.fleet.costly import COSTLY, fill, turn
+from tests.fleet.fleet import Fleet, wait_until
+from tests.fleet.test_memory_bound import resident_mb
+
+_EPISODES, _OTHERS, _ROUNDS = 20_000, 200, 3
+_TOLD = 4
+"""Turns of the costly user a round; each other has one."""
+_ASKED = 4
+"""How often a round asks for the costly user to be condensed: each demand may reach another worker."""
+_GROWTH_MB = 40
+"""What a process may hold more after a round like the one before it: allocators do not give back at once."""
+
+
+def joined(fleet: Fleet) -> Counter[str]:
+    """Return how often each of the costly user's episodes became a part of a consolidated memory."""
+    audit = tables.audit
+    query = select(audit.c.memory_id, func.count()).where(
+        audit.c.subject_id == COSTLY.subject_id, audit.c.reason == "became a part of a consolidated memory"
+    )
+    with closing(create_catalog_engine(fleet.settings.effective_catalog_url).connect()) as connection:
+        return Counter({str(id_): count for id_, count in connection.execute(query.group_by(audit.c.memory_id))})
+
+
+def has_processed(fleet: Fleet, turns: int) -> bool:
+    return fleet.processed() >= turns
+
+
+def has_joined(fleet: Fleet, before: int) -> bool:
+    return joined(fleet).total() > before and fleet.is_idle()
+
+
+@pytest.mark.long
+def test_one_with_20_000_episodes_keeps_nobody_from_their_turn_and_no_memory_of_a_worker(fleet: Fleet) -> None:
+    """Beside others' turns they are condensed again and again: one plan at a time, of so many memories at most, and a
+    worker holds no more after the last than after the first."""
+    fill(fleet.settings, _EPISODES)
+    workers = fleet.start_workers(2)
+    resident: list[list[int]] = []
+    done = 0
+    for round_number in range(_ROUNDS):
+        before = joined(fleet).total()
+        for number in range(_TOLD):
+            fleet.producer.enqueue(turn(COSTLY.subject_id, round_number * _TOLD + number))
+        done += _TOLD
+        wait_until(partial(has_processed, fleet, done), "the costly user's turns are processed")
+        for _ in range(_ASKED):
+            request_condensing(fleet.celery, COSTLY)
+        for other in range(_OTHERS):
+            fleet.producer.enqueue(turn(f"other{other}", round_number))
+        done += _OTHERS
+        wait_until(partial(has_processed, fleet, done), "everybody's turns are processed")
+        wait_until(partial(has_joined, fleet, before), "they are condensed")
+        assert joined(fleet).total() - before <= _ASKED * fleet.settings.night_memories
+        resident.append([resident_mb(worker.pid) for worker in workers])
+
+    assert fleet.stores.catalog.count_turns() == {"kept": done}
+    assert max(joined(fleet).values()) == 1, "no two plans took up one episode"
+    assert all(last <= first + _GROWTH_MB for first, last in zip(resident[0], resident[-1], strict=True)), resident
+    assert "Traceback" not in fleet.log()
