@@ -78,8 +78,12 @@ def outcome_of(story: TurnStory) -> str:
 
 
 def lines_of(story: TurnStory) -> list[Text]:
-    """Return what a turn did, a line each: what was remembered, and instead of what."""
-    lines = [line for step in story.steps if (line := _line(step)) is not None]
+    """Return what a turn did, a line each and none twice: what was remembered, and instead of what."""
+    lines = list[Text]()
+    for step in story.steps:
+        line = _line(step)
+        if line is not None and line not in lines:
+            lines.append(line)
     if lines and story.record.entry.outcome is not Outcome.FORGOTTEN:
         return lines
     return [*lines, Text(outcome_of(story), style="dim")]
@@ -96,7 +100,13 @@ def _line(step: Step) -> Text | None:
         return Text("remembered, and forgotten since", style="dim")
     word, style = _CHANGED if step.instead_of and action is AuditAction.CREATED else _TOLD[action]
     before = " ".join(replaced.summary for replaced in step.instead_of) if word == _CHANGED[0] else ""
-    return Text.assemble((f"{word:12}", style), memory.summary, (f" Before: {before}" if before else "", "dim"))
+    told_again_in = memory.source_turn_ids[-1:] if step.entry.turn_id in memory.source_turn_ids[:-1] else ()
+    return Text.assemble(
+        (f"{word:12}", style),
+        memory.summary,
+        (f" (Told again in {told_again_in[0]}; these are the words of today.)" if told_again_in else "", "dim"),
+        (f" Before: {before}" if before else "", "dim"),
+    )
 
 
 def _whose(turn: str, catalog: Catalog) -> Subject | None:

@@ -116,6 +116,13 @@ def test_a_first_run_tells_what_became_of_every_turn_in_the_order_of_time(first:
     assert places == sorted(places)
 
 
+def test_a_first_run_says_where_words_are_of_a_later_turn_and_tells_nothing_twice(first: Said) -> None:
+    story = first.stdout.partition("What was said, and what became of it")[2].partition("What is known about")[0]
+    words = " ".join(cell.strip() for line in story.splitlines() for cell in line.split("│")[3:4])
+    assert "spreadsheets are fine with them. (Told again in tom-07; these are the words of today.)" in words
+    assert words.count("known       Maya is vegetarian") == 1
+
+
 def test_a_run_ends_with_commands_that_work_as_they_are_printed(home: Home, first: Said) -> None:
     commands = [line.strip() for line in first.stdout.partition("Go on, in ")[2].splitlines()[1:] if line.strip()]
     assert len(commands) >= 3
