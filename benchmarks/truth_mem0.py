@@ -24,7 +24,7 @@ _ATTEMPTS = 6
 _FIRST_PAUSE = 0.5
 
 
-class _Embedder:
+class EmbedderForMem0:
     """Ours, in the form of theirs."""
 
     def __init__(self) -> None:
@@ -60,7 +60,7 @@ def _open(folder: Path, database: str, threads: int, oracle: Oracle) -> Any:
         "history_db_path": str(folder / "history.db"),
     }
     memory = mem0.Memory.from_config(config)
-    memory.llm, memory.embedding_model = _Model(oracle), _Embedder()
+    memory.llm, memory.embedding_model = _Model(oracle), EmbedderForMem0()
     return memory
 
 

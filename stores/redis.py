@@ -104,6 +104,11 @@ def _raise(error: Exception, shown: str) -> Never:
     raise ours from error
 
 
+_CONNECTIONS: Final = 10_000
+"""How many connections a client may have: as many as Redis lets in (its `maxclients`). The library's own bound of 100
+dropped the hundred-and-first listener of a process, and any thread beyond that."""
+
+
 def open_redis(settings: Settings, *, timeout: float = 5.0, retries: int = 3) -> Redis:
     """Return a client of the broker's Redis that answers in bytes. It connects on first use.
 
@@ -114,6 +119,7 @@ def open_redis(settings: Settings, *, timeout: float = 5.0, retries: int = 3) ->
         BrokerRedis,
         BrokerRedis.from_url(
             settings.broker_url,
+            max_connections=_CONNECTIONS,
             socket_timeout=timeout,
             socket_connect_timeout=min(timeout, 2.0),
             socket_keepalive=True,
@@ -137,6 +143,7 @@ def open_async_redis(settings: Settings) -> AsyncRedis:
     # By default an answer is given up after five seconds, and with it whoever listens while nothing happens.
     return AsyncRedis.from_url(
         settings.broker_url,
+        max_connections=_CONNECTIONS,
         socket_connect_timeout=2.0,
         socket_timeout=LONGEST_BLOCK_SECONDS + 10.0,
         socket_keepalive=True,

@@ -59,10 +59,11 @@ def principal_behind(secret: str | None, request: Request, service: Service) -> 
 
 
 def _standing_behind(secret: str | None, request: Request, service: Service) -> Principal:
-    nobody_has_one = service.tokens is None and not service.context.catalog.keys.any()
-    if secret is None and request.app.state.anonymous_is_allowed and nobody_has_one:
-        return ANONYMOUS
-    principal = _known(secret, service) if secret else None
+    if secret is None:
+        if request.app.state.anonymous_is_allowed and service.tokens is None and not service.context.catalog.keys.any():
+            return ANONYMOUS
+        raise Unauthorized
+    principal = _known(secret, service)
     if principal is None:
         raise Unauthorized
     return principal

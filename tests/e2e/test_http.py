@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import threading
 from collections.abc import Iterator
@@ -198,6 +199,32 @@ def test_an_event_comes_as_it_happens(service: Served, backend: httpx.Client) ->
     announce(service, "gina", 1)
     listener.join(20)
     assert [name for _, name in heard] == ["memory.error"]
+
+
+def test_an_event_comes_to_each_of_many_listeners(service: Served) -> None:
+    """More than a Redis client has connections unless it is told how many it may have."""
+    many, user = 150, "hugo"
+    announce(service, user, 1)
+
+    async def all_hear() -> int:
+        headers = {"X-API-Key": service.key(), "Last-Event-ID": "0"}
+        limits = httpx.Limits(max_connections=None)
+        everybody_heard = asyncio.Barrier(many)
+
+        async def one(client: httpx.AsyncClient) -> bool:
+            async with client.stream("GET", "/api/v1/events", params={"user_id": user}) as answer:
+                async for line in answer.aiter_lines():
+                    if line == "event: memory.error":
+                        # Nobody leaves before all of them hear at the same time.
+                        await everybody_heard.wait()
+                        return True
+            await everybody_heard.abort()
+            return False
+
+        async with httpx.AsyncClient(base_url=service.url, headers=headers, limits=limits, timeout=60) as client:
+            return sum(await asyncio.gather(*(one(client) for _ in range(many))))
+
+    assert asyncio.run(all_hear()) == many
 
 
 def test_a_stream_ends_when_its_key_is_revoked_and_tells_nothing_more(service: Served) -> None:
