@@ -87,8 +87,8 @@ def main(
         ):
             rows += asyncio.run(measured("HTTP", asked_over_http(url, key, known), at, seconds, cpu))
             rows += asyncio.run(measured("in process", asked_in_process(context, known, stack), at, seconds))
-            subjects = [Subject(tenant_id=TENANT, subject_id=f"heard{number}") for number in range(listeners)]
-            shared = (subjects[:1], subjects) if listeners else ()
+            subjects = [Subject(tenant_id=TENANT, subject_id=f"heard{number}") for number in range(listeners + 1)]
+            shared = (subjects[:1], subjects[1:]) if listeners else ()
             fans += [asyncio.run(fanned_out(url, key, listeners, of, context)) for of in shared]
         if mem0_server and python and postgres:
             with _mem0(folder, python, mem0_server, postgres.database(), known) as (url, key, cpu):

@@ -128,4 +128,4 @@ def asked_of_mem0(url: str, key: str, known: Known) -> Ways:
 
 def _client(url: str, key: str) -> httpx.AsyncClient:
     limits = httpx.Limits(max_connections=None, max_keepalive_connections=THREADS)
-    return httpx.AsyncClient(base_url=url, headers={"X-API-Key": key}, timeout=60, limits=limits)
+    return httpx.AsyncClient(base_url=url, headers={"X-API-Key": key}, timeout=300, limits=limits)

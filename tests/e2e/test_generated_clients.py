@@ -14,7 +14,6 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any, Final
 
-import httpx
 import pytest
 
 from tests.e2e.service import Served
@@ -45,7 +44,8 @@ console.log(await remember(process.env.AFTERTURN_URL, process.env.AFTERTURN_API_
 def document(service: Served, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The document as the service gives it."""
     file = tmp_path_factory.mktemp("openapi") / "openapi.json"
-    file.write_text(httpx.get(f"{service.url}/openapi.json").text)
+    with service.client() as client:
+        file.write_text(client.get("/openapi.json").text)
     return file
 
 
