@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import io
 import re
+import unicodedata
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Final
 
@@ -17,12 +19,21 @@ _MAX_FILE_BYTES: Final = 100_000_000
 _HEADINGS: Final = ("h1", "h2", "h3", "h4", "h5", "h6")
 _BLOCKS: Final = (
     *_HEADINGS,
-    *("p", "li", "pre", "blockquote", "td", "th", "dt", "dd", "figcaption"),
+    *("p", "li", "pre", "blockquote", "dt", "dd", "figcaption"),
     *("div", "section", "article", "header", "footer", "tr", "hr"),
 )
 _BREAK: Final = "\x1e"
 _LINE: Final = "\ue000"
 """Marks between blocks, and between lines that count, that no text has."""
+_CELL: Final = "\ue001"
+"""The mark before a cell of a table's row, that no text has."""
+_SOFT_HYPHEN: Final = "\N{SOFT HYPHEN}"
+_WORD: Final = re.compile(r"[^\W\d_]+")
+_WORD_OVER_LINES: Final = re.compile(rf"\b([^\W\d_]+[-{_SOFT_HYPHEN}])[^\S\n]*\n[^\S\n]*([^\W\d_]+)")
+_LIGATURES: Final = {
+    code: unicodedata.normalize("NFKC", chr(code)) for code in range(ord("\N{LATIN SMALL LIGATURE FF}"), 0xFB07)
+}
+"""Letters that fonts have as one sign, and a PDF therefore too: no search for "find" finds them."""
 _HEADING_STYLE: Final = re.compile(r"Heading ([1-6])")
 _NO_TEXT: Final = ("script", "style", "noscript", "template", "nav")
 
@@ -111,16 +122,25 @@ def _pdf(raw: bytes) -> FileText:
     reader = PdfReader(io.BytesIO(raw))
     if reader.is_encrypted and not reader.decrypt(""):
         raise UnreadableFile("the PDF asks for a password; save it without one")
-    texts: list[str] = []
+    # A page ends a paragraph, as far as one can tell.
+    texts = [_clean(page.extract_text()).translate(_LIGATURES) + "\n\n" for page in reader.pages]
     pages: list[int] = []
     length = 0
-    for page in reader.pages:
+    known = set(_WORD.findall("".join(texts).casefold()))
+    for number, text in enumerate(texts):
         pages.append(length)
-        # A page ends a paragraph, as far as one can tell.
-        texts.append(_clean(page.extract_text()) + "\n\n")
-        length += len(texts[-1])
+        texts[number] = _WORD_OVER_LINES.sub(partial(_joined, known), text)
+        length += len(texts[number])
     title = reader.metadata.title if reader.metadata else None
     return FileText("".join(texts), "text/plain", tuple(pages), _title(title))
+
+
+def _joined(known: set[str], over_lines: re.Match[str]) -> str:
+    """Return a word that a line's end parts, without its hyphen if the text has the whole word elsewhere, with it if
+    not: "well-" and "known" may be a compound."""
+    first, second = over_lines.groups()
+    whole = first.removesuffix(_SOFT_HYPHEN).removesuffix("-") + second
+    return whole if first.endswith(_SOFT_HYPHEN) or whole.casefold() in known else first + second
 
 
 def _html(raw: bytes) -> FileText:
@@ -138,7 +158,12 @@ def _html(raw: bytes) -> FileText:
             block.string = block.get_text().replace("\n", _LINE)
         elif block.name in _HEADINGS and block.get_text(strip=True):
             block.insert(0, _heading(_HEADINGS.index(block.name) + 1))
-    paragraphs = (" ".join(part.split()).replace(_LINE, "\n") for part in body.get_text().split(_BREAK))
+    for cell in body.find_all(("td", "th")):
+        cell.insert_before(_CELL)
+    paragraphs = (
+        " ".join(part.split()).replace(_LINE, "\n").strip(f"{_CELL} ").replace(_CELL, "\t")
+        for part in body.get_text().split(_BREAK)
+    )
     return FileText(_clean("\n\n".join(part for part in paragraphs if part.strip())), "text/plain", title=_title(title))
 
 

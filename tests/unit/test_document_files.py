@@ -43,6 +43,21 @@ def test_a_pdf_keeps_its_pages() -> None:
     assert found.content[second:].strip() == "The boat sank."
 
 
+def test_a_word_that_a_pdf_parts_at_a_lines_end_is_whole_again_and_a_compound_keeps_its_hyphen() -> None:
+    found = read_bytes(pdf("The old mecha-\nnism, a well-\nknown one.", "Its mechanism broke."), ".pdf", "a.pdf")
+    assert "The old mechanism, a well-known one." in found.content
+    assert found.content[found.pages[1] :].startswith("Its mechanism broke.")
+
+
+def test_letters_that_a_pdf_has_as_one_sign_are_letters() -> None:
+    assert read_bytes(pdf("\\256nd it"), ".pdf", "a.pdf").content.strip() == "find it"
+
+
+def test_cells_of_a_row_stay_beside_each_other() -> None:
+    table = "<table><tr><th>Name</th><th>Size</th></tr><tr><td>the <b>mill</b></td><td>28</td></tr></table>after"
+    assert read_bytes(table.encode(), ".html", "a.html").content == "Name\tSize\n\nthe mill\t28\n\nafter"
+
+
 def test_html_gives_its_words_and_no_script() -> None:
     page = """<html><head><title>The mill</title><script>steal()</script></head><body><nav>Home</nav><h1>A</h1>
     <p>One <b>bold</b>\n word.</p><ul><li>outer<ul><li>inner</li></ul></li></ul><pre>x = 1\ny = 2</pre>loose</body>"""
