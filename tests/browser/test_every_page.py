@@ -32,6 +32,9 @@ _ASKED: Final[dict[str, dict[str, list[str]]]] = {
 _AXE: Final = Axe().axe_script
 """Put into a page once for both colours: that takes as long as a run."""
 _WIDTHS: Final = (360, 768, 1280)
+_BETWEEN: Final = 700
+"""Narrower than what a page has at most, wider than a phone: margins end there most easily."""
+_MARGIN: Final = 8
 _MOST_BYTES: Final = 150_000
 
 
@@ -77,8 +80,10 @@ class Eyes:
             for width in _WIDTHS if self.folder else ():
                 me.page.set_viewport_size({"width": width, "height": 900})
                 me.page.screenshot(path=str(Path(str(self.folder)) / f"{name}-{width}-{colours}.png"), full_page=True)
-        for width in _WIDTHS:
+        for width in (*_WIDTHS, _BETWEEN):
             me.page.set_viewport_size({"width": width, "height": 900})
+            if me.page.evaluate("document.querySelector('h1').getBoundingClientRect().left") < _MARGIN:
+                self.found.append(f"{name}: text at the edge, at a width of {width}")
             broad = me.page.evaluate("document.documentElement.scrollWidth")
             if broad > width:
                 self.found.append(f"{name}: {broad} pixels at a width of {width}")
