@@ -15,7 +15,7 @@ from memory.third_parties import without_others
 from policies.authority import authority_of, without_wishes
 from policies.privacy import planted
 from policies.privacy.prompts import is_prompt
-from policies.privacy.screen import screen
+from policies.privacy.screen import screen, secrets_in
 from policies.privacy.standing_claims import is_ordering_title
 from policies.privacy.third_parties import with_relation, without_names
 from policies.topics import without
@@ -60,7 +60,7 @@ def screened(
     by_rules = {turn_id for turn_id, screening in seen.items() if screening.verdict is Verdict.QUARANTINE}
     orders = beside | likely | by_rules
     hidden = {
-        turn_id: _hidden_numbers(turns[turn_id].text_of("user"), screening.text) for turn_id, screening in seen.items()
+        turn_id: _hidden_secrets(turns[turn_id].text_of("user"), screening.text) for turn_id, screening in seen.items()
     }
     for item in extraction.items:
         turn = turns[item.turn_id]
@@ -80,7 +80,7 @@ def screened(
         SCREENINGS.labels(Verdict.QUARANTINE if item.turn_id in orders else screening.verdict).inc()
         if screening.verdict is Verdict.REFUSE:
             draft.audit_refusal(AuditAction.REFUSED, item.turn_id, ", ".join(screening.reasons))
-        elif any(word in kept.summary for word in hidden[item.turn_id]):
+        elif any(secret in kept.summary.lower() for secret in hidden[item.turn_id]):
             draft.audit_refusal(AuditAction.REFUSED, item.turn_id, ", ".join(seen[item.turn_id].reasons))
         elif item.turn_id in prompts - orders:
             draft.audit_refusal(AuditAction.REFUSED, item.turn_id, _PROMPT)
@@ -116,10 +116,14 @@ def _without_others(candidate: Candidate, turns: Mapping[str, Turn], draft: Draf
     return masked.kept
 
 
-def _hidden_numbers(original: str, kept: str) -> set[str]:
-    """Return the words with digits that screening took out of what the user said: told in the third person, a secret
-    may stand where no rule knows it ("the code of Maya's lock")."""
-    return {word for word in _hidden_words(original, kept) if _DIGIT.search(word)}
+def _hidden_secrets(original: str, kept: str) -> set[str]:
+    """Return, in small letters, the words with digits and the runs of words that screening took out of what the user
+    said: told in the third person, a secret may stand where no rule knows it ("the code of Maya's lock")."""
+    if original == kept:
+        return set()
+    numbers = {word for word in _hidden_words(original, kept) if _DIGIT.search(word)}
+    runs = {secret for secret in secrets_in(original) if " " in secret and len(secret) >= _SHORTEST_HIDDEN}
+    return {secret.lower() for secret in numbers | runs}
 
 
 def _masked(candidate: Candidate, screening: Screening, policy: Policy) -> Candidate:

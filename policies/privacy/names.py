@@ -31,7 +31,7 @@ _AFTER_KIN: Final = re.compile(
 """A name behind what somebody is to the speaker: "my cousin, jonas"."""
 _PREDICATE: Final = (
     r"(?:(?:has|have|had|is|was|were|are|got|gets|suffers|suffered|tested|came|converted|voted|died|takes|needs|went|can|can['’]?t|cannot|could|must|should|may|will|won['’]t|isn['’]t|hasn['’]t|"
-    r"survived|relapsed|attempted|beat|joined|stole|prays|lost|fights|recovered)\b|['’]s\b)"
+    r"survived|caught|contracted|miscarried|overdosed|did|served|relapsed|attempted|beat|joined|stole|prays|lost|fights|recovered)\b|['’]s\b)"
 )
 _SUBJECT: Final = re.compile(
     rf"(?:\A[\"“'\s]*|\b(?:that|because|when|since|and|but|if|while|says?|thinks?|whether|how|of|about)[ :]+|"
@@ -102,7 +102,7 @@ def names_in(sentence: str, people: Sequence[str], things: Sequence[str], own: S
             for name in _of_run(run[0], at_start=not sentence[: run.start()].strip("\"“' ")):
                 if _may_be_person(name, sentence, run, people, things):
                     names[name] = None
-    for match in (*_AFTER_KIN.finditer(sentence), *_subjects(sentence), *_owners(sentence)):
+    for match in (*_relatives(sentence), *_subjects(sentence), *_owners(sentence)):
         if name := _until_no_name(match["name"]):
             names[name] = None
     for name in people:
@@ -135,7 +135,15 @@ def _may_be_person(name: str, sentence: str, run: re.Match[str], people: Sequenc
     if sentence[: run.start()].strip("\"“' ") or " " in name or "-" in name:
         return True
     # A word that begins its sentence is a name where it is or has something.
-    return re.match(rf"(?:['’]s)?,? ?{_PREDICATE}|, (?:an?|the|our)\b", after) is not None
+    return re.match(rf"(?:['’]s)?,? ?{_PREDICATE}|, (?:an?|the|our)\b| (?:and|&) {_CAPITAL}", after) is not None
+
+
+def _relatives(sentence: str) -> Iterator[re.Match[str]]:
+    """Yield whoever is named behind what they are to somebody: "aunt rosa and uncle ben"."""
+    at = 0
+    while match := _AFTER_KIN.search(sentence, at):
+        at = match.start("name")
+        yield match
 
 
 def _subjects(sentence: str) -> Iterator[re.Match[str]]:

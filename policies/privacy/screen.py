@@ -70,6 +70,13 @@ def screen(
     return Screening(verdict=verdict, text=kept, reasons=orders + reasons)
 
 
+def secrets_in(text: str) -> tuple[str, ...]:
+    """Return the secrets that a text tells, as they stand in it."""
+    seen = plain(text)
+    found = (_as_written(finding, seen) for finding in find_all(seen.text, secrets.RULES))
+    return tuple(text[finding.start : finding.end] for finding in found)
+
+
 def _refused(*reasons: str) -> Screening:
     return Screening(verdict=Verdict.REFUSE, text="", reasons=reasons)
 

@@ -236,9 +236,10 @@ RULES: Final = (
         ("the wifi password's bluebird99", "passcode 730591"), "The password \"thing\" again.",
         labels=PASSWORDS, gap=_NEXT, check=checks.is_password, point=True),
     Rule("login", shape(
-        r"\s*[:=]\s{0,2}\S{1,64}?\s{0,3}(?:/|,|;|\||\band\b|\n)\s{0,3}(?:pass(?:word|wd|code)?|pwd|pw)?"
+        r"(?:\s(?:for|of|on|to|at)\s[^\n.!?:=]{1,40}?)?(?:\s*[:=]|\s(?:is|are))\s{0,2}\S{1,64}?\s{0,3}(?:/|,|;|\||\band\b|\n)\s{0,3}(?:pass(?:word|wd|code)?|pwd|pw)?"
         r"\s{0,2}[:=]?\s{0,2}(?P<value>[^\s\"<>]{3,64})"),
-        ("login: ana / s3cret!x", "username: ana, password: s3cret!x"), "Login: press the green button",
+        ("login: ana / s3cret!x", "My login for the shop is ana / s3cret!x"),
+        "Login: press the green button",
         labels=LOGINS, gap=shape(""), check=checks.is_odd_password, point=True),
     Rule("login", _MIXED, ("I log in to the portal with maya and Vq7zebra4", "To unlock my laptop type Vq7zebra4"),
         "I log in to office365 every day.", labels=LOGINS, reach=60, check=checks.is_well_mixed, point=True),
@@ -274,8 +275,8 @@ RULES: Final = (
         check=lambda value: sum(map(str.isdigit, value)) >= 4,
         unless=("zip", "area", "error", "postal", "country", "status", "promo", "discount", "post")),
     Rule("code", shape(r"\s(?:(?:is|are|opens?|unlock(?:s|ed)?|code|set|combination)\s){1,3}(?:with|to|at)?\s?"
-        r"(?P<value>\d(?:[ -]?\d){3,7})(?=\s*(?:[.,;!?\n]|$))"),
-        ("My garage opens with 7305", "My phone unlocks with 730591"), "My alarm is at 0630.",
+        r"(?P<value>\d(?:[ -]?\d){3,7}[#*]{0,2})(?=\s*(?:[.,;!?\n]|$))"),
+        ("The door opens with 2580#", "My phone unlocks with 730591"), "My alarm is at 0630.",
         labels=_LOCKED, gap=shape(""), point=True, check_around=checks.is_no_time_of_day),
     Rule("code", shape(r"\b(?P<value>[A-Z2-7]{16,64})\b", exact=True),
         ("my 2FA secret is MZXW6YTBOI7DKNRW", "totp seed MZXW6YTBOI7DKNRW"), "I set up 2FA today.",
@@ -305,9 +306,10 @@ RULES: Final = (
     Rule("security_answer", shape(
         r"[^\n.!?]{0,80}?(?:\?\s{0,2}|\bis\b|:|=)\s{0,3}(?P<value>(?!\s|\b(?:a|an|the|not|too|what|about|how|who|where|"
         r"when|why|same|asked|used|if|which|wrong|so|required|needed|hard|easy)\b)[^\n.!?]{3,80})"),
-        ("My security question: first pet? Rover", "The security answer is Lisbon"),
+        ("My security question: first pet? Rover", "the secret answer is Lisbon"),
         "I answered the security questions wrong.", gap=shape(""), point=True,
-        labels=("security question", "security questions", "security answer", "security answers")),
+        labels=("security question", "security questions", "security answer", "security answers",
+                "secret question", "secret questions", "secret answer", "secret answers")),
     # Last, so that what one of the rules above knows by name is called by it.
     Rule("secret", shape(r"(?<![A-Za-z0-9_/.=+-])(?P<value>[A-Za-z0-9_+=-]{24,256})(?![A-Za-z0-9_/.+-])"),
         ("Qm7Rt2Yw9Ze4Xc6Vb1Nn8Kj3Hg5Fd0Sa", "we use Qm7Rt2Yw9Ze4Xc6Vb1Nn8Kj3 there"),

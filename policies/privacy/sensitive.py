@@ -25,6 +25,9 @@ _KINDS: Final[dict[str, re.Pattern[str]]] = {
         r"suicid\w+|self-harm|anorexi\w+|bulimi\w+|eating disorder|addict\w*|alcoholi\w+|rehab|sober|overdos\w+|"
         r"pregnan\w+|miscarr\w+|abortion|ivf|infertil\w+|menopaus\w+|surger\w+|operation|hospital\w*|clinic|doctors?|"
         r"psychiatr\w+|psycholog\w+|therap\w+|medicat\w+|medicines?|antidepressants?|prescri\w+|allerg\w+|intoleran\w+|c(?:o?e)liac|anaphyla\w+|diabetic|asthmatic|migraines?|"
+        r"lupus|herpes|hpv|chlamydia|syphilis|gonorrh\w+|panic attacks?|burn-?out|nervous breakdown|multiple sclerosis|"
+        r"(?!acad|boh)\w{3,}(?:[ae]?emia|itis|opathy|plegia)|(?!hypn|osm|progn|symbi|metamorph)\w{3,}osis|"
+        r"(?:carcin|melan|lymph|sarc|gli|myel|glauc|aden|blast)oma|"
         r"disab\w+|wheelchair|blind|deaf|paraly\w+|transplant|dialysis|blood pressure|cholesterol|injur\w+|medical"
     ),
     "sexuality": _words(
@@ -44,7 +47,8 @@ _KINDS: Final[dict[str, re.Pattern[str]]] = {
         r"ethnic\w*|racial|undocumented|illegal immigrants?|asylum|refugees?|visa status|deport\w+|skin colou?r"
     ),
     "crime": _words(
-        r"crim(?:e|es|inal\w*)|arrest\w*|convict\w*|prison|jail\w*|parole|probation|felon\w*|felony|theft|stole|"
+        r"crim(?:e|es|inal\w*)|stealing|behind bars|(?:did|served) time|"
+        r"arrest\w*|convict\w*|prison|jail\w*|parole|probation|felon\w*|felony|theft|stole|"
         r"shoplift\w*|drunk driving|dui|dwi|assault\w*|domestic violence|restraining order|sued|lawsuit|embezzl\w+|"
         r"tax evasion|drug deal\w*|indict\w*|charged with|police record"
     ),

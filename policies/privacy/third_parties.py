@@ -175,9 +175,13 @@ def _is_of_the_user(sentence: str, offset: int, own: Sequence[str], others: Sequ
     for name in own:
         for match in re.finditer(rf"(?<!\w){re.escape(name)}(?!\w)", before):
             tail = before[match.end() :]
+            if _TOLD_THEM.search(before[: match.start()]) and _REFERS_BACK.match(tail):
+                continue
             if not tail.startswith(("'s", "’s")) or _is_own_thing(tail):
                 user = max(user, match.start())
-    user = max((match.start() for match in re.finditer(_SELF, before)), default=user)
+    for match in re.finditer(_SELF, before):
+        if not (_TOLD_THEM.search(before[: match.start()]) and _REFERS_BACK.match(before[match.end() :])):
+            user = max(user, match.start())
     if user < 0:
         return False
     return user > max((match.start() for name in others for match in _found(name, before)), default=-1)

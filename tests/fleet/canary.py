@@ -100,6 +100,13 @@ MUTATIONS = (
         ("tests/contract/test_others_words.py",),
     ),
     Mutation(
+        "a secret that its summary does not call one is kept",
+        "memory/screening.py",
+        "        elif any(secret in kept.summary.lower() for secret in hidden[item.turn_id]):\n",
+        "        elif False:\n",
+        ("tests/unit/test_screening.py",),
+    ),
+    Mutation(
         "no quota of turns: one user may send without end",
         "stores/mailbox/lua/append.lua",
         "if is_full(user_minute, user_quota) then return refuse('user', user_minute) end",

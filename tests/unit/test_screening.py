@@ -48,6 +48,13 @@ def _kept(said: Candidate, turn: Turn) -> list[Any]:
     return [*passed, *draft.reviews, *draft.audit]
 
 
+def test_what_is_masked_where_it_is_called_a_secret_stands_in_no_memory_that_leaves_the_word_out() -> None:
+    told = candidate('The user: "for the card: four seven one one."')
+    kept = _kept(told, _turn(("user", "pin for the card: four seven one one")))
+    assert "seven" not in str(kept)
+    assert kept, "what became of it is said"
+
+
 @settings(max_examples=60)
 @given(secrets, around, around)
 def test_no_secret_reaches_any_field_of_a_memory_a_review_or_the_audit(

@@ -27,9 +27,26 @@ def test_whoever_is_named_last_before_a_sensitive_word_is_told_of(summary: str) 
 
 
 @pytest.mark.parametrize(
+    ("summary", "names"),
+    [
+        ("Maya's aunt rosa and uncle ben both have breast cancer.", {"rosa", "ben"}),
+        ("Maya's flatmate (Siobhan) tested positive for chlamydia.", {"Siobhan"}),
+        ("Van der Berg told Maya he has arthritis.", {"Berg"}),
+        ("Anya and Sergei are getting divorced because he has syphilis.", {"Anya", "Sergei"}),
+        ("Nadia caught gonorrhea.", {"Nadia"}),
+        ("Bo did time for it.", {"Bo"}),
+    ],
+)
+def test_without_a_parse_they_are_found_where_they_stand(summary: str, names: set[str]) -> None:
+    assert set(names_in(summary)) == names
+
+
+@pytest.mark.parametrize(
     "summary",
     [
         "Maya has epilepsy.",
+        "Karin asked Maya about Maya's arthritis.",
+        "Karin told Maya a diagnosis of the metamorphosis in the novel.",
         "Karin drove Maya to her chemotherapy.",
         "Maya met Karin at the hospital.",
         "Karin is Maya's therapist.",
