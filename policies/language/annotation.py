@@ -29,6 +29,8 @@ _ARRANGED: Final = words(
     "signed booked registered scheduled reserved planned arranged moved postponed rescheduled pushed delayed extended "
     "changed put set confirmed approved accepted enrolled enroled entered"
 )
+_SHIFTS: Final = words("moved changed pushed postponed delayed extended")
+"""What is arranged with these verbs is where a thing is shifted to; the day on which it was done is past."""
 _BACK: Final = frozenset({"since", "ago", "back"})
 _WHOLE: Final = frozenset(
     {"npadvmod", "advmod", "pobj", "tmod", "ROOT", "dep", "attr", "nsubj", "pcomp", "dobj", "oprd"}
@@ -92,12 +94,23 @@ def looks_of(parsed: Parsed, index: int) -> Looks:
     until = before is not None and before.lower in ("by", "until", "till")
     if path & _AHEAD or (until and before is not None and (_holds(parsed, verb) or before.head != verb)):
         return Looks.AHEAD
-    if verb is not None and tokens[verb].lower in _ARRANGED:
+    if verb is not None and tokens[verb].lower in _ARRANGED and not _moved_oneself(parsed, verb):
         attached = tokens[index].head
         if tokens[attached].lower in ("to", "until", "till", "from", "for") or tokens[attached].head != verb:
             return Looks.AHEAD
-        return Looks.EITHER
+        if tokens[verb].lower not in _SHIFTS:
+            return Looks.EITHER
     return _LOOKS_OF[tense_at(parsed, index)]
+
+
+def _moved_oneself(parsed: Parsed, verb: int) -> bool:
+    """Return whether somebody did something with nobody but themself: "we moved to Berlin on Thursday"."""
+    subject = clause_of(parsed, verb).subject
+    if subject is None or parsed.tokens[verb].lower not in _SHIFTS:
+        return False
+    takes = any(parsed.tokens[child].dep in ("dobj", "nsubjpass", "prt") for child in parsed.children(verb))
+    who = parsed.tokens[subject]
+    return not takes and who.tag in ("PRP", "NNP") and who.lower != "it"
 
 
 def _holds(parsed: Parsed, verb: int | None) -> bool:

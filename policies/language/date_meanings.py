@@ -48,8 +48,9 @@ _ROW = re.compile(rf" ?(?:to|through|thru|till|until|-|–) ?{DAY}\b", re.IGNORE
 """The second day of a span: "Monday to Friday", after its first."""
 _BY = re.compile(r"\b(?:by|before) the $", re.IGNORECASE)
 """A date that is a limit: "finish by the " 5th."""
-_WEEKLY: Final = re.compile(rf"\b{DAY}(?:(?:,| and| &|, and) {DAY}\b){{2,}}", re.IGNORECASE)
-"""Three weekdays in a list are habit: "golf Monday, Wednesday, Friday"."""
+_AND_DAY: Final = rf"(?:(?:,| and| &|, and| or) {DAY}\b)"
+_WEEKLY: Final = re.compile(rf"\b(?:(?:every|each) {DAY}{_AND_DAY}+|{DAY}{_AND_DAY}{{2,}})", re.IGNORECASE)
+"""Weekdays that come back: "every Tuesday and Thursday"; three in a list do, too: "golf Monday, Wednesday, Friday"."""
 _ROW_BEFORE = re.compile(rf"\b{DAY} ?(?:to|through|thru|till|until|-|–) ?$", re.IGNORECASE)
 """The first day of a span that ends with another: "from Monday to "."""
 

@@ -23,10 +23,8 @@ _HAN: Final = re.compile(r"[\u3400-\u9fff]")
 """A Han character, of Chinese or Japanese: "我"."""
 _KANA: Final = re.compile(r"[\u3040-\u30ff]")
 """A kana, which only Japanese has: "は"."""
-_MIXED: Final = frozenset(
-    ["die", "a", "me", "i", "no", "in", "on", "he", "so", "do", "is", "was", "as", "an", "at", "or", "son", "on"]
-)
-"""Words that are common in English and elsewhere, and tell nothing."""
+_MIXED: Final = frozenset(["die", "a", "me", "i", "no", "in", "on", "he", "so", "do", "is", "was", "as", "an", "at", "or", "son", "al", "ben", "des", "mia", "ty"])
+"""Words that are common in English and elsewhere, or given names, and tell nothing."""
 
 
 def language_of(text: str, otherwise: str = ENGLISH) -> str:

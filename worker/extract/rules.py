@@ -157,7 +157,8 @@ class RulesExtractor:
         elif statement.manner == "reminder":
             kind, type_ = Kind.PROACTIVE_ACTION, MemoryType.EPISODIC
         facts = _facts(statement, parses, text)
-        if any(fact.attribute for fact in facts) and type_ is MemoryType.EPISODIC and not moments:
+        has_begun = all(moment <= turn.occurred_at for moment in moments)
+        if any(fact.attribute for fact in facts) and type_ is MemoryType.EPISODIC and has_begun:
             type_ = MemoryType.SEMANTIC
         topics = topics_of(text + (" " + statement.asked.text if statement.asked else ""))
         valence, intensity = sentiment.sentiment_of(text)

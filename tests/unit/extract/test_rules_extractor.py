@@ -179,6 +179,8 @@ def test_types_and_kinds_follow_what_is_said(extractor: Extractor) -> None:
 
     assert one("I saw my doctor yesterday.").type is MemoryType.EPISODIC
     assert one("I love jazz.").type is MemoryType.SEMANTIC
+    assert one("I moved to Porto last week.").type is MemoryType.SEMANTIC
+    assert one("I'm moving to Porto next week.").type is MemoryType.EPISODIC
     assert one("Always answer in French.").type is MemoryType.PROCEDURAL
     assert one("I love jazz.").kind is Kind.USER_PREFERENCE
     assert one("I go to the gym every Friday with my sister.").kind is Kind.EVENT_PATTERN

@@ -154,6 +154,8 @@ def test_a_question_about_the_world_in_another_language_is_not_kept(text: str) -
         "I love sushi",
         "lol",
         "die hard fan here",
+        "Mia turned 6 today!",
+        "Ben walks already",
     ],
 )
 def test_english_with_foreign_names_is_english(text: str) -> None:
