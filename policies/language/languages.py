@@ -8,6 +8,8 @@ from functools import lru_cache
 from importlib.resources import files
 from typing import Final
 
+from policies.language.sentences import words
+
 ENGLISH: Final = "en"
 OTHER: Final = "und"
 """A language that the tables do not have."""
@@ -23,7 +25,7 @@ _HAN: Final = re.compile(r"[\u3400-\u9fff]")
 """A Han character, of Chinese or Japanese: "我"."""
 _KANA: Final = re.compile(r"[\u3040-\u30ff]")
 """A kana, which only Japanese has: "は"."""
-_MIXED: Final = frozenset(["die", "a", "me", "i", "no", "in", "on", "he", "so", "do", "is", "was", "as", "an", "at", "or", "son", "al", "ben", "des", "mia", "ty"])
+_MIXED: Final = words("die a me i no in on he so do is was as an at or son al ben des mia ty")
 """Words that are common in English and elsewhere, or given names, and tell nothing."""
 
 
