@@ -30,9 +30,6 @@ _STABLE: Final = "Always:"
 _ASKED: Final = "About what was asked:"
 _STABLE_SHARE: Final = 0.5
 """How much of the budget standing facts may take."""
-_STANDING: Final = 0.95
-"""Importance from which on a lasting memory stands in every block: more than any kind has by itself, so that somebody
-gave it. What is pinned, or was to be remembered in so many words, always does."""
 _TOKENS_A_LINE: Final = 20
 """What four of five lines take at least (LoCoMo; 28 on average): of so many memories is looked what fits."""
 _READ_AT_ONCE: Final = 50
@@ -142,7 +139,6 @@ def _standing_of(audience: Audience, stores: Stores, budget_tokens: int) -> Iter
         memories = stores.catalog.pages.standing(
             audience.subject,
             (MemoryType.SEMANTIC, MemoryType.PROCEDURAL),
-            importance=_STANDING,
             limit=_READ_AT_ONCE,
             offset=offset,
         )

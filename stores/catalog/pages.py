@@ -64,16 +64,13 @@ class MemoryPages:
         with self._engine.connect() as connection:
             return [memory_of(document) for document in connection.execute(ordered).scalars()]
 
-    def standing(
-        self, subject: Subject, types: Sequence[MemoryType], *, importance: float, limit: int, offset: int = 0
-    ) -> list[Memory]:
-        """Return active memories of these types that are pinned, that somebody asked to be remembered, or that are at
-        least so important: pinned ones first, then the most important, then the oldest."""
-        asked_for = _table.c.document["explicit"].as_boolean().is_(True)
+    def standing(self, subject: Subject, types: Sequence[MemoryType], *, limit: int, offset: int = 0) -> list[Memory]:
+        """Return active memories of these types that stand in every context block (`STANDING`): pinned ones first, then
+        the most important, then the oldest."""
         query = (
             select(_table.c.document)
             .where(of_subject(_table, subject), _table.c.status == Status.ACTIVE, _table.c.type.in_(types))
-            .where(_table.c.pinned | (_table.c.importance >= importance) | asked_for)
+            .where(tables.STANDING[self._engine.dialect.name])
             .order_by(_table.c.pinned.desc(), _table.c.importance.desc(), _table.c.created_at, _table.c.id)
         )
         with self._engine.connect() as connection:

@@ -138,6 +138,21 @@ Index(
     postgresql_where=memories.c.legal_hold,
 )
 
+STANDING = {
+    "sqlite": text("(pinned OR importance >= 0.95 OR json_extract(document, '$.explicit') = 1)"),
+    "postgresql": text("(pinned OR importance >= 0.95 OR (document ->> 'explicit') = 'true')"),
+}
+"""What stands in every context block, by the database's name: what is pinned, what somebody asked to be remembered, and
+what is more important than any kind of memory is by itself. A query must say it in these words to use the index."""
+Index(
+    "ix_memories_standing",
+    memories.c.tenant_id,
+    memories.c.subject_id,
+    memories.c.status,
+    sqlite_where=STANDING["sqlite"],
+    postgresql_where=STANDING["postgresql"],
+)
+
 _provisional = text("status = 'provisional'")
 Index("ix_memories_provisional", memories.c.created_at, sqlite_where=_provisional, postgresql_where=_provisional)
 
