@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime
-from typing import Any
+from typing import Any, Final
 
-from sqlalchemy import BigInteger, Column, Dialect, Integer, MetaData, String, TypeDecorator
+from sqlalchemy import BigInteger, Column, Dialect, Integer, MetaData, String, TypeDecorator, text
 
 metadata = MetaData(
     naming_convention={
@@ -38,3 +38,11 @@ def identifier(name: str, **options: Any) -> Column[str]:
 
 
 row_id = BigInteger().with_variant(Integer, "sqlite")
+
+STANDING: Final = {
+    "sqlite": text("(pinned OR importance >= 0.95 OR json_extract(document, '$.explicit') = 1)"),
+    "postgresql": text("(pinned OR importance >= 0.95 OR (document ->> 'explicit') = 'true')"),
+}
+"""What stands in every context block, by the database's name: what is pinned, what somebody asked to be remembered, and
+what is more important than any kind of memory is by itself. A query must say it in these words to use the index."""
+where_standing: Final[dict[str, Any]] = {f"{database}_where": stands for database, stands in STANDING.items()}

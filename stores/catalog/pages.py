@@ -11,6 +11,7 @@ from sqlalchemy import Engine, and_, func, select
 
 import stores.catalog.tables as tables
 from schema import Memory, MemoryType, Status, Subject
+from stores.catalog.columns import STANDING
 from stores.catalog.rows import memory_of
 from stores.catalog.statements import of_subject
 
@@ -70,7 +71,7 @@ class MemoryPages:
         query = (
             select(_table.c.document)
             .where(of_subject(_table, subject), _table.c.status == Status.ACTIVE, _table.c.type.in_(types))
-            .where(tables.STANDING[self._engine.dialect.name])
+            .where(STANDING[self._engine.dialect.name])
             .order_by(_table.c.pinned.desc(), _table.c.importance.desc(), _table.c.created_at, _table.c.id)
         )
         with self._engine.connect() as connection:

@@ -22,7 +22,7 @@ from sqlalchemy import (
     text,
 )
 
-from stores.catalog.columns import UtcTime, identifier, metadata, row_id
+from stores.catalog.columns import UtcTime, identifier, metadata, row_id, where_standing
 from stores.catalog.document_tables import chunks, documents
 from stores.catalog.use_tables import uses
 
@@ -129,6 +129,7 @@ memories = Table(
     Index(None, "tenant_id", "subject_id", "revision"),
     Index(None, "tenant_id", "subject_id", "status", "updated_at"),
     Index(None, "tenant_id", "subject_id", "created_at"),
+    Index("ix_memories_standing", "tenant_id", "subject_id", "status", **where_standing),
 )
 Index(
     None,
@@ -136,21 +137,6 @@ Index(
     memories.c.subject_id,
     sqlite_where=memories.c.legal_hold,
     postgresql_where=memories.c.legal_hold,
-)
-
-STANDING = {
-    "sqlite": text("(pinned OR importance >= 0.95 OR json_extract(document, '$.explicit') = 1)"),
-    "postgresql": text("(pinned OR importance >= 0.95 OR (document ->> 'explicit') = 'true')"),
-}
-"""What stands in every context block, by the database's name: what is pinned, what somebody asked to be remembered, and
-what is more important than any kind of memory is by itself. A query must say it in these words to use the index."""
-Index(
-    "ix_memories_standing",
-    memories.c.tenant_id,
-    memories.c.subject_id,
-    memories.c.status,
-    sqlite_where=STANDING["sqlite"],
-    postgresql_where=STANDING["postgresql"],
 )
 
 _provisional = text("status = 'provisional'")
