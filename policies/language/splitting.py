@@ -12,6 +12,13 @@ from policies.language.sentences import words
 _JOINTS: Final = words("and but plus also then , ; - – now so")
 _AND: Final = words("and but plus also")
 _FEWEST: Final = 3
+_BEFORE_A_REQUEST: Final = words("please pls plz kindly just then now so also can could you")
+_DONT: Final = words("do dont not n't")
+_BREAKS: Final = words(", ; - – — so")
+_ME: Final = words("me us")
+_ASKED_FOR: Final = frozenset({"dobj", "dative", "prep", "prt", "advmod", "ccomp", "xcomp", "acomp"})
+_STATES: Final = words("need want love hate like hope wish think guess know miss feel mean look seem sound have be")
+"""Verbs that say how somebody is and ask for nothing: "the funeral is on Friday, need to travel"."""
 
 
 def statements_in(parsed: Parsed) -> list[Parsed]:
@@ -37,6 +44,74 @@ def statements_in(parsed: Parsed) -> list[Parsed]:
             return [parsed]
         statements.append(piece)
     return statements
+
+
+def without_request(parsed: Parsed) -> Parsed:
+    """Return what a sentence tells, without the request that opens or ends it: "I fly to Oslo, find me a hotel" tells
+    of the flight; the sentence itself where there is none, or where the speaker tells on behind it."""
+    parsed = parsed.slice(_opening_request(parsed), len(parsed.tokens)) if _opening_request(parsed) else parsed
+    tokens = parsed.tokens
+    for index in range(_FEWEST, len(tokens)):
+        begin = _request_from(parsed, index)
+        if begin is None:
+            continue
+        tells_on = any(
+            token.lower in FIRST_PERSON and token.dep in SUBJECTS and tokens[token.head].dep not in ("ccomp", "relcl")
+            for token in tokens[index:]
+        )
+        told = parsed.slice(0, begin)
+        whole = [c for c in main_clauses(told) if c.owns_subject and c.finite is not None and c.mood is Mood.TELLING]
+        return told if whole and not tells_on else parsed
+    return parsed
+
+
+def _opening_request(parsed: Parsed) -> int:
+    """Return where the words begin behind a request that hangs on them: "Drop it, I'm tired"; 0 where there is none."""
+    first = parsed.tokens[0]
+    if first.tag != "VB" or first.dep not in ("advcl", "ccomp", "dep") or first.lower in _STATES:
+        return 0
+    below = parsed.subtree(0)
+    if any(parsed.tokens[index].dep in SUBJECTS for index in below):
+        return 0
+    break_at = below[-1] + 1
+    main = parsed.tokens[first.head]
+    owns = any(parsed.tokens[child].dep in SUBJECTS for child in parsed.children(first.head))
+    if not (below == list(range(len(below))) and break_at < first.head and owns and main.dep == "ROOT"):
+        return 0
+    return break_at + 1 if parsed.tokens[break_at].lower in _BREAKS else 0
+
+
+def _request_from(parsed: Parsed, index: int) -> int | None:
+    """Return where the words before a request end that a verb opens, None where it opens none: it stands bare behind
+    a break, has no subject, and cannot share the one before it."""
+    tokens = parsed.tokens
+    verb = tokens[index]
+    below = [tokens[child] for child in parsed.children(index)]
+    if (
+        verb.tag not in ("VB", "VBP")
+        or verb.lower in _STATES
+        or any(t.dep in (*SUBJECTS, "aux") for t in below if t.lower not in _DONT)
+    ):
+        return None
+    if not any(t.dep in _ASKED_FOR and t.tag != "CD" for t in below):
+        return None
+    begin = index
+    while begin and tokens[begin - 1].lower in _BEFORE_A_REQUEST | _DONT:
+        begin -= 1
+    if begin and tokens[begin - 1].lower in _BREAKS:
+        begin -= 1
+    elif not any(token.lower == "so" for token in tokens[begin:index]):
+        return None
+    asks_of_you = index + 1 < len(tokens) and tokens[index + 1].lower in _ME
+    before = next((c for c in reversed(main_clauses(parsed.slice(0, begin))) if c.finite is not None), None)
+    if before is None:
+        return None
+    stands_alone = verb.dep == "ROOT" or asks_of_you or "so" in {token.lower for token in tokens[begin:index]}
+    # "He used to smoke, drink and gamble": bare verbs in a row are one thing.
+    if verb.dep != "ROOT" and any(token.tag == "VB" for token in tokens[:begin]):
+        return None
+    shares = tokens[before.head].tag in ("VBP", "VB") and tokens[before.head].lower not in ("'m", "am", "'re", "are")
+    return begin if stands_alone or not shares else None
 
 
 def _begin(parsed: Parsed, clause: Clause) -> int | None:

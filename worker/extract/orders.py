@@ -7,9 +7,11 @@ from dataclasses import replace
 from typing import Final
 
 from policies.language.annotation import Note
-from policies.language.narration import Narrator, retold
+from policies.language.fidelity import is_faithful
+from policies.language.narration import Narrator, narrated, retold
 from policies.language.parse import Parsed
 from policies.language.people import introduced_in
+from policies.language.tellable import may_be_told
 from worker.extract.forgetting import Forgetting
 from worker.extract.statement import Statement
 
@@ -29,10 +31,15 @@ def reminder(parsed: Parsed, notes: Sequence[Note], name: str) -> str | None:
 
 
 def instruction(parsed: Parsed, notes: Sequence[Note], name: str) -> str | None:
-    """Return how the user wants the assistant to behave: "Maya wants the assistant to answer in French"."""
+    """Return how the user wants the assistant to behave: "Maya wants the assistant to answer in French"; what they say
+    that they like is told so: "Maya prefers short answers"."""
     called = called_in(parsed)
     if called:
         return f"{name} wants to be called {called}."
+    if may_be_told(parsed):
+        told = narrated(parsed, Narrator(name), notes)
+        said = parsed.text_of(range(len(parsed.tokens)))
+        return _finished(told) if told and is_faithful(told, said, (name, *(note.text for note in notes))) else None
     reworded = Parsed(tuple(replace(t, text=_ASSISTANTS.get(t.lower, t.text)) for t in parsed.tokens), parsed.names)
     rest = retold(reworded, Narrator(name, named=True), notes).rstrip(".! ")
     words = rest.split()

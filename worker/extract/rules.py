@@ -12,6 +12,7 @@ import worker.extract.language as language
 from policies.language.annotation import Note, notes_of, with_notes
 from policies.language.coreference import is_of_several, pointer_of
 from policies.language.dates import Looks, find_dates
+from policies.language.discourse_markers import discourse_margins
 from policies.language.fidelity import is_faithful
 from policies.language.languages import ENGLISH
 from policies.language.narration import Narrator, narrated
@@ -257,7 +258,7 @@ def _parses_of(statement: Statement) -> Parses:
         return []
     if statement.words is not None:
         (parsed,) = language.parse([statement.words])
-        return [(statement.last, parsed)]
+        return [(statement.last, parsed.slice(*discourse_margins(parsed)))]
     return [(utterance, part) for utterance in statement.utterances if (part := utterance.part) is not None]
 
 

@@ -16,7 +16,7 @@ from policies.language.orders import Order
 from policies.language.parse import Parsed
 from policies.language.people import Person, introduced_in, people_in, referent
 from policies.language.relevance import is_instruction
-from policies.language.splitting import statements_in
+from policies.language.splitting import statements_in, without_request
 from policies.language.tellable import may_be_told
 from worker.extract.forgetting import Forgetting, forgetting_just_said, forgetting_named, forgetting_of, spoken_of
 from worker.extract.replies import is_offer, reply_in, utterances_after
@@ -58,6 +58,7 @@ def statements_of(heard: Heard) -> list[Statement | Forgetting]:
             _obey(utterance, statements, people, before)
             before = None
             continue
+        utterance = _told_of(utterance)  # noqa: PLW2901
         for piece in _pieces(utterance):
             _take(piece, statements, people, before)
         if utterance.part is not None:
@@ -71,6 +72,14 @@ def statements_of(heard: Heard) -> list[Statement | Forgetting]:
     if joined and isinstance(last := joined[-1], Statement) and not last.explicit and last.manner == "said":
         last.shared = heard.shared
     return joined
+
+
+def _told_of(utterance: Utterance) -> Utterance:
+    """Return an utterance without the request that ends it."""
+    if utterance.part is None:
+        return utterance
+    told = without_request(utterance.part)
+    return utterance if told is utterance.part else with_part(utterance, told)
 
 
 def _pieces(utterance: Utterance) -> list[Utterance]:
@@ -309,10 +318,15 @@ def _ordered(utterance: Utterance, order: Order) -> Statement | Forgetting | Non
             statement.words = (
                 utterance.text if order is utterance.orders[0] else utterance.text[order.start - utterance.start :]
             )
-            statement.quote = foreign or not _is_imperative(utterance)
+            statement.quote = foreign or not (_is_imperative(utterance) or _is_told(statement.words, utterance))
         case _:
             return None
     return statement
+
+
+def _is_told(words: str | None, utterance: Utterance) -> bool:
+    """Return whether an order is a whole utterance that says what somebody likes: "I prefer short answers"."""
+    return words == utterance.text and utterance.part is not None and may_be_told(utterance.part)
 
 
 def _is_imperative(utterance: Utterance) -> bool:

@@ -27,6 +27,7 @@ _FEW: Final = 0.25
 _FEWEST_TELLING: Final = 2
 _SAYS_LITTLE: Final = contents(COMMON | GENERAL_TAGS) | {"im", "ive"}
 _BEING: Final = frozenset({"am", "'m", "is", "'s", "are", "'re"})
+_LIKES: Final = contents(["like", "hate", "prefer"])
 _FELT: Final = words("was were been felt had loved learned learnt enjoyed thought realized realised knew wanted")
 _SURE: Final = 0.9
 _SURE_WORTH: Final = 0.8
@@ -145,19 +146,28 @@ def _is_done(parsed: Parsed) -> bool:
 
 
 def _is_said_to_be(parsed: Parsed) -> bool:
-    """Return whether a clause says what the speaker or somebody of theirs is, in words that not all talk has."""
+    """Return whether a clause says what the speaker or somebody of theirs is, or likes by its name, in words that not
+    all talk has: "I am a widow", "I love jazz"."""
     return any(
         clause.tense is Tense.PRESENT
         and _is_theirs(parsed, clause.subject)
-        and parsed.tokens[clause.head].lower in _BEING
         and any(
             content(parsed.tokens[place].lower) not in _SAYS_LITTLE
-            for predicate in parsed.children(clause.head)
-            if parsed.tokens[predicate].dep in ("attr", "acomp")
-            for place in parsed.subtree(predicate)
+            for told in parsed.children(clause.head)
+            if _is_predicate(parsed, clause.head, told)
+            for place in parsed.subtree(told)
         )
         for clause in main_clauses(parsed)
     )
+
+
+def _is_predicate(parsed: Parsed, head: int, told: int) -> bool:
+    """Return whether a word under a verb is what somebody is said to be, or what is liked, by its name."""
+    if parsed.tokens[head].lower in _BEING:
+        return parsed.tokens[told].dep in ("attr", "acomp")
+    is_bare = not any(parsed.tokens[child].dep in ("det", "poss") for child in parsed.children(told))
+    is_named = parsed.tokens[told].dep == "dobj" and parsed.tokens[told].tag.startswith("NN")
+    return is_named and is_bare and content(parsed.tokens[head].lower) in _LIKES
 
 
 def _unannounced(utterance: Utterance) -> str:
@@ -218,7 +228,10 @@ def passes_with_the_moment(parsed: Parsed) -> bool:
     below = parsed.children(tops[0].head)
     state = next((tokens[c].lower for c in below if tokens[c].dep == "acomp" and tokens[c].tag == "JJ"), None)
     if state is not None and state not in _LASTING_STATES:
-        return not any(token.tag.startswith("NN") and token.lower not in ("rn", "today", "tonight") for token in tokens)
+        return not any(
+            token.tag == "CD" or (token.tag.startswith("NN") and token.lower not in ("rn", "today", "tonight"))
+            for token in tokens
+        )
     things = [c for c in below if tokens[c].dep == "dobj"]
     return any(
         tokens[c].lower in ("this", "that", "your") and tokens[c].dep in ("det", "poss")

@@ -105,6 +105,27 @@ def test_an_order_says_what_it_is_about(
     )
 
 
+@pytest.mark.parametrize(
+    ("text", "intent"),
+    [
+        ("Make a note: the boiler is serviced in March", "remember"),
+        ("Remind me: dentist on Tuesday", "remind"),
+        ("Answer me in Finnish unless I say otherwise", "style"),
+        ("Treat me like a beginner whenever we talk about wine", "style"),
+    ],
+)
+def test_an_order_that_opens_a_message_is_heard_though_it_reads_like_a_task(text: str, intent: str) -> None:
+    (order,) = orders_of(text)
+    assert (order.intent, order.doubtful) == (intent, False)
+
+
+@pytest.mark.parametrize(
+    "text", ["Only the total, nothing else", "Spell rhythm for me", "Make it rhyme and keep it under ten lines"]
+)
+def test_how_one_task_is_to_be_done_is_no_standing_order(text: str) -> None:
+    assert not orders_of(text)
+
+
 @given(st.text(max_size=300), st.sampled_from([*LANGUAGES, "it"]))
 @settings(max_examples=60, deadline=None)
 def test_any_text_has_orders_that_stand_in_it(text: str, language: str) -> None:
