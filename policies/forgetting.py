@@ -104,6 +104,13 @@ def meant_by(request: ForgetRequest, items: Sequence[Known], policy: Policy, nam
     surely = tuple(index for index, sure in enumerate(judged) if sure is True)
     if len(wish.words) > 1 and (literal := tuple(p for p in surely if wish.is_literally_in(items[p], name))):
         surely = literal
+    # A weight and a height are of one attribute: of what has no word of the wish, the nearest is meant.
+    nearest = max((items[index].similarity or 0.0 for index in surely), default=0.0)
+    surely = tuple(
+        index
+        for index in surely
+        if wish.shares_a_word(items[index], name) or (items[index].similarity or 0.0) >= nearest - _STANDS_OUT
+    )
     if surely:
         return Meant(perhaps=surely) if request.doubtful else Meant(surely=surely)
     maybe = [index for index, sure in enumerate(judged) if sure is None]

@@ -44,6 +44,11 @@ def test_an_attribute_that_the_wish_names_is_found_in_other_words() -> None:
     assert meant_by(wish("my salary"), facts, POLICY, "Maya").surely == (0,)
 
 
+def test_of_two_facts_of_one_attribute_the_nearest_is_meant_where_neither_has_a_word_of_the_wish() -> None:
+    facts = [known("Maya is 92 kilos.", 0.5, body=0.9), known("Maya is 1.74 tall.", 0.3, body=0.9)]
+    assert meant_by(wish("my weight"), facts, POLICY, "Maya").surely == (0,)
+
+
 def test_where_nothing_is_surely_meant_the_nearest_may_be() -> None:
     facts = [known("Maya hit a swan with the van.", 0.5), known("Maya's favourite colour is blue.", 0.1)]
     assert meant_by(wish("the bird"), facts, POLICY, "Maya").perhaps == (0,)
