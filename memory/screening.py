@@ -15,7 +15,7 @@ from memory.third_parties import without_others
 from policies.authority import authority_of, without_wishes
 from policies.privacy import planted
 from policies.privacy.prompts import is_prompt
-from policies.privacy.screen import screen, secrets_in
+from policies.privacy.screen import screen, secrets_in, tells_only_masks
 from policies.privacy.standing_claims import is_ordering_title
 from policies.privacy.third_parties import with_relation, without_names
 from policies.topics import without
@@ -36,6 +36,8 @@ _MASK = "[masked]"
 _UNKNOWN_TYPE = "application/octet-stream"
 _PLANTED = "planted_instruction"
 _PROMPT = "written_for_a_model"
+_ONLY_MASKS = "only_masks"
+"""Why nothing is kept of what tells nothing beside what is masked in it."""
 _MAY_NOT_DELETE = "its source may not forget for the user"
 _PUNCTUATION = ".,;:!?\"'()[]{}<>"
 _READ_CHARS = 8_000
@@ -77,6 +79,9 @@ def screened(
         topics = preferences.topics(item.turn_id)
         screening = screen(item.summary, context.policy, blocked_topics=topics, labels=labels, is_summary=True)
         kept = _masked(item, screening, context.policy)
+        if item.turn_id not in orders and tells_only_masks(kept.summary, turn.user_name() or draft.name):
+            reasons = (*screening.reasons, _ONLY_MASKS)
+            screening = Screening(verdict=Verdict.REFUSE, text="", reasons=tuple(dict.fromkeys(reasons)))
         SCREENINGS.labels(Verdict.QUARANTINE if item.turn_id in orders else screening.verdict).inc()
         if screening.verdict is Verdict.REFUSE:
             draft.audit_refusal(AuditAction.REFUSED, item.turn_id, ", ".join(screening.reasons))

@@ -11,6 +11,8 @@ from itertools import accumulate
 from typing import Final
 
 from policies.language.lexicon import word_set
+from policies.language.sentences import words
+from policies.language.wording import contents, read
 from policies.privacy import addresses, identifiers, planted, secrets, tables
 from policies.privacy import seed_phrases as seeds
 from policies.privacy.rules import Finding, find_all
@@ -36,6 +38,16 @@ _HOLLOW: Final = word_set(
     routing said save says secret sort store that the their there this to token tokens use used user users
     using value visa was which will with would you your"""
 )
+
+
+_OF_IDENTIFIERS: Final = contents(
+    words(
+        "address addresses e email emails mail phone telephone mobile cell number numbers contact contacts home house "
+        "flat street road place live lives living stay staying reach reached reachable write call ring text zip code "
+        "postcode passport licence license id account plate reg registration born birth date new old work other called"
+    )
+)
+"""Words with which somebody says what an identifier is, and nothing else."""
 
 
 def screen(
@@ -75,6 +87,16 @@ def secrets_in(text: str) -> tuple[str, ...]:
     seen = plain(text)
     found = (_as_written(finding, seen) for finding in find_all(seen.text, secrets.RULES))
     return tuple(text[finding.start : finding.end] for finding in found)
+
+
+def tells_only_masks(summary: str, name: str | None) -> bool:
+    """Return whether all that a summary tells is masked: "Maya's email is [email].". `name` is what the user is
+    called."""
+    shown, masks = _PLACEHOLDER.subn(" ", summary)
+    if not masks:
+        return False
+    wording = read(shown, name or "")
+    return not wording.quantities and not wording.words - _OF_IDENTIFIERS - wording.bearers
 
 
 def _refused(*reasons: str) -> Screening:

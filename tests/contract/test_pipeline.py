@@ -218,7 +218,7 @@ def test_a_secret_beside_the_messages_is_not_kept_in_the_source(
 
 
 def test_a_personal_identifier_is_masked_in_the_memory_and_in_its_source(alone: Worker, anna: str) -> None:
-    alone.hear(anna, "My email is anna.k@example.org, send the flight options there.")
+    alone.hear(anna, "My sister Ines writes to me at anna.k@example.org every Sunday.")
     whose = subject(anna)
     memory = only(alone.known(whose))
     [source] = alone.context.catalog.sources(whose, memory.source_turn_ids)

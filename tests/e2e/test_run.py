@@ -81,7 +81,6 @@ REMEMBERED = {
     "Maya moved to Berlin on 5 November 2026!",
     "Maya is starting a new job at Fernweh Studio around 20 November 2026.",
     "Maya is feeling really sad, their grandmother passed away on the night of 7 November 2026.",
-    "Maya's email is [email], send the flight options there.",
     "Tom works as a data analyst at Nordbank, so spreadsheets are fine with them.",
     "Tom is trying to save 12,000 euros for a new kitchen by June 2027.",
     "Tom takes blood pressure pills every morning at 7.",

@@ -8,11 +8,12 @@ from typing import Any
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from prometheus_client import REGISTRY
 
 from memory.draft import Draft
 from memory.screening import screened, source_of
 from memory.spoken_preferences import SpokenPreferences
-from schema import Attachment, Candidate, Entity, Extraction, Fact, Message, Review, Subject, Turn
+from schema import Attachment, AuditAction, Candidate, Entity, Extraction, Fact, Message, Review, Subject, Turn
 from tests.unit.policies.builders import NOON, POLICY, candidate
 
 SECRETS = (
@@ -109,3 +110,19 @@ def test_orders_in_the_title_of_an_attachment_are_held() -> None:
     held = _kept(candidate("The user lives in Lisbon."), turn.model_copy(update={"attachments": (attached,)}))
     assert not any(isinstance(one, Candidate) for one in held)
     assert any(isinstance(one, Review) for one in held)
+
+
+def test_a_memory_of_which_all_is_masked_is_refused_and_counted() -> None:
+    def refused() -> float:
+        return REGISTRY.get_sample_value("afterturn_screenings_total", {"verdict": "refuse"}) or 0.0
+
+    before = refused()
+    [line] = _kept(candidate("The user's email is ana@example.org."), _turn(("user", "My email is ana@example.org.")))
+    assert (line.action, line.reason) == (AuditAction.REFUSED, "email, only_masks")
+    assert refused() == before + 1
+
+
+def test_what_is_told_beside_a_mask_is_kept() -> None:
+    said = "Ana's sister Ines writes to them at ana@example.org on Sundays."
+    [kept] = _kept(candidate(said), _turn(("user", "My sister Ines writes to me at ana@example.org on Sundays.")))
+    assert "Ines writes to them at [email]" in kept.summary
