@@ -104,7 +104,7 @@ def test_each_look_into_a_memory_is_noted_with_who_looked(
     assert all(line.by.startswith("staff:ann (key_") for line in noted)
     assert {line.memory_id for line in noted if line.memory_id} == {noted[3].memory_id}
     shown = staff.get("/admin/audit", params={"subject": user, "action": "viewed", "by": "staff:ann"}).text
-    assert shown.count("<td>viewed</td>") == 5
+    assert len(re.findall(r"<td[^>]*>viewed</td>", shown)) == 5
     assert "violin" not in shown
     link = backend.post(f"/api/v1/subjects/{user}/page-link").json()["url"]
     with httpx.Client(base_url=service.url, follow_redirects=True) as person:
