@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
-from typing import Annotated, Literal, Self, TypeVar
+from typing import Annotated, Final, Literal, Self, TypeVar
 
 from dotenv import dotenv_values
 from pydantic import Field, ValidationError, ValidationInfo, field_validator, model_validator
@@ -109,8 +109,12 @@ def _explain(error: ValidationError) -> str:
     return "\n".join(lines)
 
 
+_OF_THE_CLIENTS: Final = frozenset({"AFTERTURN_URL", "AFTERTURN_API_KEY"})
+"""Variables of the clients that a backend installs, which may stand in the same shell."""
+
+
 def _refuse_unknown_variables() -> None:
-    variables = {variable_of(field) for field in Settings.model_fields}
+    variables = {variable_of(field) for field in Settings.model_fields} | _OF_THE_CLIENTS
     given = {*os.environ, *dotenv_values(".env")}
     unknown = sorted(name for name in given if name.startswith(PREFIX) and name not in variables)
     if not unknown:

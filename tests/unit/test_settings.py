@@ -132,6 +132,13 @@ def test_a_variable_that_is_no_setting_is_refused_by_name(monkeypatch: pytest.Mo
         load_settings()
 
 
+def test_the_clients_variables_may_stand_in_the_same_shell(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("AFTERTURN_URL", "http://127.0.0.1:8080")
+    monkeypatch.setenv("AFTERTURN_API_KEY", "of a backend")
+
+    load_settings()
+
+
 def test_what_kubernetes_puts_into_every_pod_is_refused_with_the_way_out(monkeypatch: pytest.MonkeyPatch) -> None:
     """For a Service that is called `afterturn-redis`."""
     monkeypatch.setenv("AFTERTURN_REDIS_SERVICE_HOST", "10.0.0.7")
