@@ -1,15 +1,20 @@
-"""What Python itself raises where a machine has no more to give or a connection is lost, in the project's words."""
+"""What is raised where a machine or a database has no more to give, in the project's words."""
 
 from __future__ import annotations
 
 import errno
+from typing import Final
 
-from schema.errors import MachineExhausted, OutOfMemory, Transient
+from schema.errors import CatalogOutage, MachineExhausted, OutOfMemory, Transient
 
 _USED_UP = frozenset(
     {errno.EMFILE, errno.ENFILE, errno.ENOMEM, errno.EAGAIN, errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO}
 )
 """Open files, memory, threads, room on a disk that works."""
+
+_NOT_AS_MADE: Final = ("42", "3F")
+"""Classes of Postgres' errors (its appendix A): a table, a column, a function, a schema or a right that is away. The
+statements are ours and do not depend on a turn, so no turn is at fault."""
 
 
 def translated(error: BaseException) -> BaseException:
@@ -25,5 +30,7 @@ def translated(error: BaseException) -> BaseException:
             return MachineExhausted(f"the machine has no more to give: {error.strerror}")
         case ConnectionError() | TimeoutError():
             return Transient(f"{type(error).__name__}: {error}")
+        case _ if (getattr(getattr(error, "orig", None), "sqlstate", None) or "").startswith(_NOT_AS_MADE):
+            return CatalogOutage(f"the database is not as Afterturn made it: {type(error).__name__}")
         case _:
             return error

@@ -43,6 +43,39 @@ def test_turns_wait_until_the_damaged_catalog_is_mended(alone: Worker, anna: str
     broken.context.catalog.close()
 
 
+@pytest.mark.parametrize(
+    ("harm", "remedy"),
+    [
+        ("ALTER TABLE memories RENAME COLUMN document TO lost", "ALTER TABLE memories RENAME COLUMN lost TO document"),
+        ("ALTER TABLE ledger RENAME TO lost", "ALTER TABLE lost RENAME TO ledger"),
+    ],
+)
+def test_turns_wait_while_the_tables_are_not_as_they_were_made(
+    worker: Worker, anna: str, harm: str, remedy: str
+) -> None:
+    url = worker.context.settings.effective_catalog_url
+    worker.hear(anna, "I live in Lisbon.")
+    before = len(worker.dead_letters())
+    engine = create_catalog_engine(url)
+    with engine.begin() as connection:
+        connection.execute(text(harm))
+    try:
+        harmed = worker.with_parts(catalog=Catalog(create_catalog_engine(url)))
+        harmed.park(a_turn(anna, 1, "I moved to Oslo."))
+        harmed.work(subject(anna))
+        harmed.context.catalog.close()
+    finally:
+        with engine.begin() as connection:
+            connection.execute(text(remedy))
+        engine.dispose()
+    assert len(worker.dead_letters()) == before
+    worker.wait_over(subject(anna))
+    mended = worker.with_parts(catalog=Catalog(create_catalog_engine(url)))
+    mended.work(subject(anna))
+    assert mended.outcomes(subject(anna)).keys() == {f"{anna}-0", f"{anna}-1"}
+    mended.context.catalog.close()
+
+
 @pytest.mark.parametrize("when", ["0001-01-01T00:00+14:00", "9999-12-31T23:59:59-12:00"])
 def test_a_moment_that_some_zones_cannot_tell_is_no_dead_letter(worker: Worker, anna: str, when: str) -> None:
     worker.hear(anna, "I live in Lisbon.", occurred_at=when)
