@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.fleet.canary import MUTATIONS, Mutation
+from tests.fleet.canary import MUTATIONS, Mutation, left_out
 
 ROOT = Path(__file__).parents[2]
 
@@ -15,3 +15,8 @@ ROOT = Path(__file__).parents[2]
 def test_a_mutation_changes_one_place_of_its_file(mutation: Mutation) -> None:
     assert (ROOT / mutation.file).read_text().count(mutation.before) == 1
     assert mutation.before != mutation.after
+
+
+def test_a_copy_has_the_tables_of_a_room_and_not_the_data_of_a_fleet() -> None:
+    assert left_out(str(ROOT / "policies" / "language"), ["data", "heads.py", "__pycache__"]) == {"__pycache__"}
+    assert left_out(str(ROOT), ["data", "policies", ".venv"]) == {"data", ".venv"}
