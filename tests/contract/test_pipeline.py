@@ -118,13 +118,15 @@ def test_a_changed_fact_supersedes_the_old_one_and_both_are_linked(
         pytest.param("I moved to Berlin last week.", id="of a day before it was said"),
     ],
 )
-def test_an_episode_told_later_supersedes_the_fact_that_it_ended(worker: Worker, anna: str, told: str) -> None:
+def test_a_move_told_later_supersedes_where_somebody_lived_and_is_a_fact_though_it_has_a_day(
+    worker: Worker, anna: str, told: str
+) -> None:
     whose = subject(anna)
     worker.hear(anna, "I live in Lisbon.")
     worker.hear(anna, told, first=1, occurred_at="2026-11-06T17:00:00+00:00")
     old = only(worker.known(whose, Status.SUPERSEDED))
     new = only(worker.known(whose))
-    assert (old.type, new.type) == (MemoryType.SEMANTIC, MemoryType.EPISODIC)
+    assert (old.type, new.type) == (MemoryType.SEMANTIC, MemoryType.SEMANTIC)
     assert ("Lisbon" in old.summary, "Berlin" in new.summary) == (True, True)
     assert (old.superseded_by, new.supersedes) == (new.id, (old.id,))
 
