@@ -96,7 +96,9 @@ def looks_of(parsed: Parsed, index: int) -> Looks:
         return Looks.AHEAD
     if verb is not None and tokens[verb].lower in _ARRANGED and not _moved_oneself(parsed, verb):
         attached = tokens[index].head
-        if tokens[attached].lower in ("to", "until", "till", "from", "for") or tokens[attached].head != verb:
+        # "Moved the interview a week later, July 15" names the new day as "to July 15" does.
+        later = any(tokens[child].lower in ("later", "earlier") for child in parsed.children(verb))
+        if tokens[attached].lower in ("to", "until", "till", "from", "for") or tokens[attached].head != verb or later:
             return Looks.AHEAD
         if tokens[verb].lower not in _SHIFTS:
             return Looks.EITHER

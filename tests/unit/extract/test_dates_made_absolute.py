@@ -25,6 +25,7 @@ SATURDAY = datetime(2026, 11, 21, 18, 0, tzinfo=UTC)
         ("I moved to Berlin on Thursday", "I moved to Berlin on 19 November 2026"),
         ("I changed jobs on Monday", "I changed jobs on 16 November 2026"),
         ("My appointment was moved to Thursday", "My appointment was moved to 26 November 2026"),
+        ("They moved my visit a week later, January 15", "They moved my visit a week later, on 15 January 2027"),
         ("I quit a couple of months ago", "I quit a couple of months ago [around September 2026]"),
         ("this weekend I'm hiking", "On the weekend of 21-22 November 2026 I'm hiking"),
         ("I start by next week", "I start by the week of 23 November 2026"),
