@@ -10,6 +10,7 @@ from typing import Final
 
 from policies.facts import compare_facts
 from policies.language.wording import read
+from policies.pairs import numbers_clash
 from schema import MAX_SUMMARY_CHARS, Fact, Memory, SameFact
 
 _OF_USER: Final = re.compile(r"^user(?='s |$)", re.IGNORECASE)
@@ -31,6 +32,8 @@ _TOLD: Final = {
     "car": "drives {a}{object}",
 }
 """How a fact is told whose verb and object are no clause by themselves."""
+_AMOUNT: Final = re.compile(r"[$€£]?\d[\d.,]*[km]?(?: [^\W\d_]{1,12})?", re.IGNORECASE)
+"""The object of a fact that is an amount and nothing else: "12,000 euros"."""
 _DETERMINED: Final = re.compile(r"(?:an?|the|my|their|his|her|\d)\b", re.IGNORECASE)
 """An object that needs no article: "the bank", "2 cats"."""
 
@@ -63,8 +66,42 @@ def remainder_of(
             continue
         summary = _told(fact, name if name and name in old.summary else None)
         if len(summary) <= MAX_SUMMARY_CHARS:
-            remaining.append(_alone(old, by, fact, summary, now, policy_version))
+            remaining.append(_alone(old, by, (fact,), summary, now, policy_version))
+    rest = _without_replaced(old, by, name or "")
+    if rest is not None and not remaining:
+        facts = tuple(fact for fact in old.facts if fact.object in rest and fact.attribute is None)
+        alone = _alone(old, by, facts, rest, now, policy_version)
+        moved = any(day not in rest for day in _named(old, "DATE"))
+        remaining.append(alone.model_copy(update={"occurred_at": by.occurred_at}) if moved else alone)
     return tuple(remaining)
+
+
+def _without_replaced(old: Memory, by: Memory, name: str) -> str | None:
+    """Return what a memory says without the amount or the date that another one replaces, if it then still names
+    somebody, a place or a day of which that one says nothing: "Ana is saving 12,000 for a kitchen by June", of which
+    the amount changed, leaves "Ana is saving for a kitchen by June".
+
+    None where something ended, or where somebody or something is named in its place.
+    """
+    old_wording, wording = read(old.summary, name), read(by.summary, name)
+    if '"' in old.summary or wording.negations or "ends" in wording.cues or wording.names - old_wording.words:
+        return None
+    summary = old.summary
+    if "moves" in wording.cues and (days := _named(by, "DATE")):
+        for day in _named(old, "DATE") - days:
+            summary = re.sub(rf" (?:in|on|by|at|around|until|from) {re.escape(day)}(?=[ ,.])", "", summary, count=1)
+    elif numbers_clash(old_wording.quantities, wording.quantities):
+        amounts = {fact.object for fact in old.facts if _AMOUNT.fullmatch(fact.object)} - {""}
+        for amount in amounts:
+            summary = re.sub(
+                rf"(?<!\b(?:is|at|to)) {re.escape(amount)}(?= (?:for|on|towards|by|in|with) )", "", summary
+            )
+    rest = {entity.text for entity in old.entities if entity.text in summary and entity.text not in by.summary}
+    return summary if summary != old.summary and rest - {name} else None
+
+
+def _named(memory: Memory, type_: str) -> set[str]:
+    return {entity.text for entity in memory.entities if entity.type == type_}
 
 
 def _told(fact: Fact, name: str | None) -> str:
@@ -75,15 +112,18 @@ def _told(fact: Fact, name: str | None) -> str:
     return f"{who} {does.format(verb=fact.verb, object=fact.object, a=article)}".rstrip(".") + "."
 
 
-def _alone(old: Memory, by: Memory, fact: Fact, summary: str, now: datetime, policy_version: str) -> Memory:
-    key = f"{fact.entity}:{fact.attribute}".casefold()
+def _alone(
+    old: Memory, by: Memory, facts: tuple[Fact, ...], summary: str, now: datetime, policy_version: str
+) -> Memory:
+    told = next((fact for fact in facts if fact.attribute), None)
+    key = f"{told.entity}:{told.attribute}".casefold() if told else "rest"
     return old.model_copy(
         update={
             "id": uuid.uuid5(uuid.NAMESPACE_URL, f"afterturn:{old.subject.key}:remains:{old.id}:{key}"),
             "title": None,
             "summary": summary,
             "entities": tuple(entity for entity in old.entities if entity.text.casefold() in summary.casefold()),
-            "facts": (fact,),
+            "facts": facts,
             "created_at": now,
             "updated_at": now,
             "supersedes": (),

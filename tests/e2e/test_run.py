@@ -85,6 +85,7 @@ REMEMBERED = {
     "Tom is trying to save 12,000 euros for a new kitchen by June 2027.",
     "Tom takes blood pressure pills every morning at 7.",
     "Tom went hiking in the Harz with their daughter Lena on 31 October 2026 and it was wonderful.",
+    "Tom is trying to save for a new kitchen by June 2027.",
     "Tom's budget for the kitchen is now 15,000 euros.",
     "Tom left Nordbank and joined Kestrel Analytics as a team lead.",
 }

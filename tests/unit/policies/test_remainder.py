@@ -143,3 +143,32 @@ def test_after_any_statements_of_several_things_each_ones_last_value_is_told_and
         assert all(any(value in one.summary for one in active.values()) for value in last.values())
         outdated = {value for values in VALUES.values() for value in values} - set(last.values())
         assert not any(value in one.summary for one in active.values() for value in outdated)
+
+
+def test_what_is_told_beside_an_amount_that_changed_stays_known() -> None:
+    saving = memory(
+        "Ana is saving 12,000 for a kitchen by June 2027.",
+        facts=(Fact(entity="user", verb="is saving", object="12,000"),),
+        entities=(Entity(text="June 2027", type="DATE"),),
+    )
+    assert _left(saving, memory("Ana's budget for the kitchen is now 15,000.", turn_id="t2")) == [
+        "Ana is saving for a kitchen by June 2027."
+    ]
+    for ended in ("Ana gave up on the kitchen, the 15,000 go into the roof.", "Ana no longer saves for a kitchen."):
+        assert _left(saving, memory(ended, turn_id="t2")) == []
+
+
+def test_what_is_told_beside_a_day_that_moved_stays_known_of_the_new_day() -> None:
+    meeting = memory(
+        "Ana meets the architect Ines on 4 May 2026 in Porto.",
+        entities=(Entity(text="Ines", type="PERSON"), Entity(text="4 May 2026", type="DATE")),
+    )
+    moved = memory(
+        "The architect moved Ana to 11 May 2026.",
+        turn_id="t2",
+        entities=(Entity(text="11 May 2026", type="DATE"),),
+        occurred_at=LATER,
+    )
+    [rest] = remainder_of(meeting, moved, (), "Ana", LATER, "p")
+    assert (rest.summary, rest.occurred_at) == ("Ana meets the architect Ines in Porto.", LATER)
+    assert _left(meeting, memory("The meeting was moved to 11 May 2026 and is with Ben.", turn_id="t2")) == []
