@@ -28,6 +28,8 @@ _SAY_NOTHING: Final = words(
 )
 """Verbs beside which "it" may stand for what follows: "it takes courage to ask"; what makes, shows or helps was
 named before."""
+_PICTURES: Final = words("pic pics picture pictures photo photos photograph image video snap snapshot selfie")
+"""What is sent and seen: "that photo" is understood without what was said before."""
 _DESCRIBES: Final = frozenset({"amod", "compound", "relcl", "acl", "prep"})
 _TOGETHER: Final = (" each other", " one another", " as a team", " together", " us all ", " us both ")
 _ALONE: Final = words("do did does have has am was will would can is are were too")
@@ -94,7 +96,7 @@ def _points(parsed: Parsed, index: int) -> bool:
     token = parsed.tokens[index]
     lower = token.lower
     following = parsed.tokens[index + 1] if index + 1 < len(parsed.tokens) else None
-    if token.dep in ("expl", "mark", "advmod") and lower != "there":
+    if _says_which(parsed, index) or (token.dep in ("expl", "mark", "advmod") and lower != "there"):
         points = False
     elif lower in ("similar", "same"):
         points = not any(t.lower in ("to", "as") for t in parsed.tokens[index + 1 : index + 4])
@@ -112,6 +114,14 @@ def _points(parsed: Parsed, index: int) -> bool:
     else:
         points = token.tag in ("DT", "NN", "PRP")
     return points
+
+
+def _says_which(parsed: Parsed, index: int) -> bool:
+    """Return whether it is plain which thing "that" means: "that dog you gave me", "that photo"."""
+    token = parsed.tokens[index]
+    described = any(parsed.tokens[child].dep == "relcl" for child in parsed.children(token.head))
+    shown = parsed.tokens[token.head].lower in _PICTURES
+    return token.dep == "det" and (shown or (token.lower in ("that", "those") and described))
 
 
 def _introduces(parsed: Parsed, index: int) -> bool:

@@ -32,7 +32,10 @@ _OPENINGS: Final = frozenset(
 """Phrases that only say that something is told."""
 _ENDINGS: Final = frozenset(
     tuple(phrase.split("_"))
-    for phrase in words("take_a_look have_a_look check_it_out check_this_out can_you_believe_it you_know")
+    for phrase in words(
+        "take_a_look have_a_look check_it_out check_this_out can_you_believe_it you_know long_time_no_see "
+        "long_time_no_talk long_time_no_chat"
+    )
 )
 _JOINTS: Final = frozenset({",", "-", "–", "—", "!", "?", ":", ";", "...", "…", "."})
 _SPOKEN_TO: Final = frozenset({"npadvmod", "intj", "dep", "vocative"})

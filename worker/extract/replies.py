@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from itertools import takewhile
 from typing import Final
 
+import worker.extract.language as language
 from policies.language.clauses import OF_SPEAKER, main_clauses
 from policies.language.coreference import depends_on_context
 from policies.language.parse import Parsed
@@ -22,10 +23,11 @@ _OFFER: Final = re.compile(
     r"(?:can|may|shall|should|could) i|(?:would you|do you|you) (?:like|want) me to|want me to|"
     r"would you like (?:some|more|a|to)|what's up|what's new|how (?:are|have) you|need (?:any |more )?help|make sense|"
     r"sound good|let me know|does (?:that|this)|is (?:that|this) (?:ok|right|clear)|"
-    r"what do you think|thoughts|right\?|any (?:advice|tips|ideas))\b",
+    r"what do you think|thoughts|right\?|any (?:advice|tips|ideas))\b|"
+    r", (?:huh|eh|(?:is|are|was|does|do|did|ca|wo)n't (?:it|that|they|these|those))\?\Z",
     re.IGNORECASE,
 )
-"""A question of the assistant that asks for no fact: "anything else?", "how can I help"."""
+"""A question of the assistant that asks for no fact: "anything else?", "how can I help", "it helps, doesn't it?"."""
 
 _SHORT_ANSWER: Final = 4
 """Words."""
@@ -34,7 +36,7 @@ _YES_NO: Final = frozenset({"yes", "no", "yeah", "nope", "yep", "nah"})
 _ALONE: Final = words("i we it they do did does have has am was were will would can is are he she there too totally")
 _FILLERS: Final = words(
     "yes yeah yep yup no nope nah ok okay sure thanks please great cool right thank you not really maybe hmm idk never "
-    "mind good fine lol haha"
+    "mind good fine lol haha definitely absolutely exactly certainly surely"
 )
 
 
@@ -49,6 +51,8 @@ def reply_in(heard: Heard) -> Statement | None:  # noqa: PLR0911 (a list of reas
     while len(telling) > 1 and telling[0].parsed is not None and _opens_only(telling[0], telling[1:]):
         telling.pop(0)
     if telling[0].parsed is None:
+        return None
+    if _is_bare(telling[0]) and depends_on_context(*language.parse([asked.text])):
         return None
     of_user = asks_about_user(asked.text)
     answer = _bag(telling[0].text)

@@ -17,12 +17,18 @@ from policies.language.parse import Parsed
 from policies.language.people import Person, introduced_in, people_in, referent
 from policies.language.relevance import is_instruction
 from policies.language.splitting import statements_in, without_request
-from policies.language.tellable import may_be_told
+from policies.language.tellable import may_be_told, speaks_of_self
 from worker.extract.forgetting import Forgetting, forgetting_just_said, forgetting_named, forgetting_of, spoken_of
 from worker.extract.replies import is_offer, reply_in, utterances_after
 from worker.extract.statement import Statement
 from worker.extract.utterances import Heard, Utterance, with_part, without_order
-from worker.extract.worth import is_remark, is_worth_keeping, may_be_news
+from worker.extract.worth import (
+    admires_what_is_shown,
+    is_remark,
+    is_worth_keeping,
+    may_be_news,
+    tells_nothing,
+)
 
 _OPENING: Final = 3
 """Places, from 0, of the words that open a sentence, and of the sentences that may take up a question."""
@@ -108,7 +114,7 @@ def _take(
     if part is not None and _corrects(utterance, part, before):
         statements.append(Statement([utterance], "correction", quote=True, only_as_news=True))
         return
-    if part is None or is_elliptical(part):
+    if part is None or is_elliptical(part) or (before is not None and admires_what_is_shown(before, part)):
         return
     if is_instruction(utterance.spelt.plain):
         statements.append(Statement([utterance], "instruction"))
@@ -161,9 +167,12 @@ def _news(utterance: Utterance, *, quote: bool) -> list[Statement]:
 
 def _supported(utterance: Utterance, before: Utterance | None) -> Statement | None:
     """Return a sentence that leans on what was said before it, with that; None if nothing holds it."""
-    if before is not None and before.part is not None and not is_remark(before) and not before.orders:
-        return Statement([before, utterance])
-    if utterance.asked is not None and utterance.number < _OPENING and not is_offer(utterance.asked):
+    if before is not None and before.part is not None and not before.orders:
+        tells = speaks_of_self(before.part) and not tells_nothing(before)
+        if tells or not is_remark(before):
+            return Statement([before, utterance])
+    asked_for = utterance.asked is not None and utterance.number < _OPENING and not is_offer(utterance.asked)
+    if asked_for and not tells_nothing(utterance):
         return Statement([utterance], asked=utterance.asked)
     return None
 

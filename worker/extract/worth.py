@@ -26,6 +26,9 @@ _FEW: Final = 0.25
 """What the head must find at least in what names nothing: chosen so that LoCoMo's evidence is kept but for a point."""
 _FEWEST_TELLING: Final = 2
 _SAYS_LITTLE: Final = contents(COMMON | GENERAL_TAGS) | {"im", "ive"}
+_ONLY_ME: Final = frozenset({"i", "me", "my", "mine", "myself"})
+_SHOWN: Final = frozenset({"this", "that", "these", "those", "it"})
+_ENJOYS: Final = words("love like adore enjoy")
 _BEING: Final = frozenset({"am", "'m", "is", "'s", "are", "'re"})
 _LIKES: Final = contents(["like", "hate", "prefer"])
 _FELT: Final = words("was were been felt had loved learned learnt enjoyed thought realized realised knew wanted")
@@ -86,7 +89,7 @@ def is_worth_keeping(utterance: Utterance) -> bool:  # noqa: PLR0911 (a list of 
     question = utterance.asked.text if utterance.asked is not None and utterance.number < 2 else ""
     by_rules = relevance_of(text, after_question=asks_about_user(question), replying=asks(question))
     reasons = set(by_rules.reasons)
-    if judgement.worth < _least_worth(utterance):
+    if judgement.worth < _least_worth(utterance) or (judgement.worth < _WORTH_OF_OTHERS and _is_of_nobody(utterance)):
         return False
     if by_rules.worth_keeping and not reasons & _IDLE:
         return True
@@ -108,6 +111,19 @@ def _least_worth(utterance: Utterance) -> float:
     if telling is None or _is_done(part) or _is_said_to_be(part):
         return 0.0
     return _FEW if len(telling) < _FEWEST_TELLING else _VAGUE
+
+
+def _is_of_nobody(utterance: Utterance) -> bool:
+    """Return whether a sentence tells how the world is, or how it is for all of us: "Practice is key", "It's amazing
+    how music changes our lives"."""
+    part = utterance.part
+    if part is None or utterance.asked is not None or any(note.when is not None for note in utterance.notes):
+        return False
+    tops = main_clauses(part)
+    own = any(token.lower in _ONLY_ME for token in part.tokens)
+    if own or not tops or any(c.tense is not Tense.PRESENT or not c.owns_subject for c in tops):
+        return False
+    return not any(_is_theirs(part, clause.subject) for clause in tops) and not people_in(part)
 
 
 def telling_words(utterance: Utterance) -> frozenset[str] | None:
@@ -218,9 +234,9 @@ def judged(utterance: Utterance) -> Judgement:
     return judge(_unannounced(utterance), utterance.part or utterance.parsed, before)
 
 
-def passes_with_the_moment(parsed: Parsed) -> bool:
+def passes_with_the_moment(parsed: Parsed, *, admired: bool = False) -> bool:
     """Return whether somebody says how they are just now, or what they think of what lies before them: "I'm hungry", "I
-    love this song"."""
+    love this song"; where something was `admired` just before, "I love the colours" too."""
     tokens = parsed.tokens
     tops = main_clauses(parsed)
     if len(tops) != 1 or not is_of_speaker(parsed, tops[0].subject) or tops[0].tense is not Tense.PRESENT:
@@ -233,11 +249,28 @@ def passes_with_the_moment(parsed: Parsed) -> bool:
             for token in tokens
         )
     things = [c for c in below if tokens[c].dep == "dobj"]
+    if any(tokens[c].dep == "relcl" for thing in things for c in parsed.children(thing)):
+        return False
     return any(
-        tokens[c].lower in ("this", "that", "your") and tokens[c].dep in ("det", "poss")
+        (tokens[c].lower in ("this", "that", "your") and tokens[c].dep in ("det", "poss"))
+        or (admired and tokens[c].lower == "the" and tokens[tops[0].head].lower in _ENJOYS)
         for thing in things
         for c in parsed.children(thing)
     )
+
+
+def admires_what_is_shown(before: Utterance, then: Parsed) -> bool:
+    """Return whether one says of what lies before the two how it looks, and then what one loves of it: "That photo's
+    amazing! I love the colours"."""
+    named = any(not _calls(name, before.other) for name in then.names)
+    return not named and passes_with_the_moment(then, admired=True) and _admires(before)
+
+
+def _admires(utterance: Utterance) -> bool:
+    part = utterance.part
+    if part is None or not part.tokens or speaks_of_self(part):
+        return False
+    return part.tokens[0].lower in _SHOWN and not is_worth_keeping(utterance)
 
 
 def is_remark(utterance: Utterance) -> bool:

@@ -190,3 +190,18 @@ def test_what_hangs_together_stays_together(extractor: Extractor, said: str, tol
 
 def test_a_verb_that_is_no_whole_word_is_quoted(extractor: Extractor) -> None:
     assert not any("do-s" in summary for summary in _summaries(extractor, ("user", "I do- Oscar, my guinea pig.")))
+
+
+def test_what_is_said_of_everybody_or_of_what_is_shown_is_told_of_nobody(extractor: Extractor) -> None:
+    assert _summaries(extractor, ("user", "It's amazing how music can change our lives.")) == []
+    assert _summaries(extractor, ("user", "Wow, that photo's amazing! I love the colors.")) == []
+
+
+def test_a_bare_yes_is_worth_what_its_question_says(extractor: Extractor) -> None:
+    assert _summaries(extractor, ("assistant", "Wow, did you make that?"), ("user", "Yeah, definitely!")) == []
+    assert _summaries(extractor, ("assistant", "Are you vegan?"), ("user", "Yes")) != []
+
+
+def test_a_thing_that_a_clause_describes_is_understood_without_what_was_said_before() -> None:
+    assert not depends_on_context(*parse(["I still have that lamp that my aunt made."]))
+    assert depends_on_context(*parse(["I still have that lamp."]))
