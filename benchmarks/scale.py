@@ -38,8 +38,8 @@ from stores.queue import INGEST_QUEUE, create_celery, open_mailbox
 from tests.conftest import free_port
 from tests.postgres import postgres_server
 
-WORKER_MS = 15.0
-"""CPU of a turn in a worker (docs/reference/measured.md: one process, no language model)."""
+WORKER_MS = 10.5
+"""CPU of a turn in a worker (docs/reference/measured.md: turns that come one by one, no language model, load 10)."""
 MODEL_SECONDS = 0.3
 CORES = 4
 """Of the server of one partition of Postgres; a shard of Redis works on one."""
