@@ -15,7 +15,7 @@ from interfaces.cli.arguments import JsonOption, TenantOption, UserArgument
 from interfaces.cli.output import console, errors, print_json
 from interfaces.turn_file import BadLine, read_turns
 from producers import Accepted, Producer
-from schema.errors import ConflictingTurn
+from schema.errors import ConflictingTurn, InvalidTurn
 from schema.settings import load_settings
 
 _FLUSH_SECONDS = 10.0
@@ -47,7 +47,7 @@ def ingest(
             else:
                 try:
                     counts[producer.enqueue(turn)] += 1
-                except ConflictingTurn as error:
+                except (ConflictingTurn, InvalidTurn) as error:
                     bad.append(BadLine(number, str(error)))
             progress.update(task, completed=number)
         spooled = producer.flush(_FLUSH_SECONDS)

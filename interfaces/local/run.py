@@ -36,7 +36,7 @@ from interfaces.turn_file import BadLine, read_turns
 from producers import Accepted, Producer
 from recall.retrieve import retrieve
 from schema import Subject, Turn
-from schema.errors import ConflictingTurn
+from schema.errors import ConflictingTurn, InvalidTurn
 from schema.settings import Settings, load_policy
 from stores.catalog import Catalog, open_catalog
 from stores.open import open_stores
@@ -229,7 +229,7 @@ def _enqueue(number: int, turn: Turn | BadLine, producer: Producer, fed: _Fed) -
         return
     try:
         fresh = producer.enqueue(turn) is not Accepted.DONE
-    except ConflictingTurn as error:
+    except (ConflictingTurn, InvalidTurn) as error:
         fed.bad.append(BadLine(number, str(error)))
         return
     fed.enqueued += fresh

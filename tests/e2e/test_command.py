@@ -309,21 +309,23 @@ def test_ingesting_reports_bad_lines_and_the_rest_wait_for_a_worker(idle: Home) 
     file = idle.folder / "turns.jsonl"
     good = [json.dumps(a_turn("ingrid", number, f"I have {number} cats.")) for number in range(3)]
     other = json.dumps(a_turn("ingrid", 0, "I have a dog."))
-    file.write_text("\n".join([good[0], "{broken", good[1], '{"turn_id": "x"}', good[2], other]))
+    ahead = json.dumps(a_turn("ingrid", 4, "I have a cow.") | {"occurred_at": "9998-01-01T00:00:00Z"})
+    file.write_text("\n".join([good[0], "{broken", good[1], '{"turn_id": "x"}', ahead, good[2], other]))
     said = idle.say("ingest", str(file))
     assert said.returncode == 1
     assert "3 enqueued" in said.stdout
     assert [line.split(":")[0] for line in said.stderr.splitlines() if line.startswith("line ")] == [
         "line 2",
         "line 4",
-        "line 6",
+        "line 5",
+        "line 7",
     ]
     # With time for the broker to answer: what the spool has to take on a busy machine counts as enqueued.
     again = idle.say("ingest", str(file), "--json", AFTERTURN_ENQUEUE_BUDGET_MS="10000")
     report = json.loads(again.stdout)
     assert again.returncode == 1
     assert (report["enqueued"], report["waiting_already"], report["processed_already"]) == (0, 3, 0)
-    assert [bad["line"] for bad in report["bad_lines"]] == [2, 4, 6]
+    assert [bad["line"] for bad in report["bad_lines"]] == [2, 4, 5, 7]
     status = json.loads(idle.answered("status", "--json").stdout)
     assert (status["workers"], status["subjects_with_pending_turns"]) == ([], 1)
     assert "afterturn worker" in idle.say("status").stdout

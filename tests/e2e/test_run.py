@@ -308,12 +308,17 @@ def test_a_run_asked_to_stop_stops_every_process_that_it_started(home: Home, sec
 def test_a_file_with_bad_lines_is_fed_without_them_and_the_exit_code_says_so(tmp_path: Path) -> None:
     home = Home.at(tmp_path)
     file = tmp_path / "turns.jsonl"
-    lines = [json.dumps(a_turn("anna", 1, "I live in Lisbon.")), "{broken", "", '{"turn_id": "x"}']
+    too_far_ahead = json.dumps(a_turn("anna", 3, "I moved to Oslo.") | {"occurred_at": "9998-01-01T00:00:00Z"})
+    lines = [json.dumps(a_turn("anna", 1, "I live in Lisbon.")), "{broken", "", '{"turn_id": "x"}', too_far_ahead]
     file.write_text("\n".join([*lines, json.dumps(a_turn("anna", 2, "I moved to Berlin."))]))
     said = home.spawn("run", str(file), "--once")
     assert said.returncode == 1
     assert "2 of 2 processed" in said.stdout
-    assert [line.split(":")[0] for line in said.stderr.splitlines() if line.startswith("line ")] == ["line 2", "line 4"]
+    assert [line.split(":")[0] for line in said.stderr.splitlines() if line.startswith("line ")] == [
+        "line 2",
+        "line 4",
+        "line 5",
+    ]
     assert ("What is known about anna" in said.stdout, "Berlin" in said.stdout) == (True, True)
     assert len(home.json("memories", "anna", "-t", "acme", "--all")) == 2
 

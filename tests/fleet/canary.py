@@ -39,8 +39,7 @@ MUTATIONS = (
         "no write-ahead: a turn is only in its message",
         "producers/broker.py",
         "return self._mailbox.append(turn, self._look_after, quota)",
-        "from stores.mailbox import Appended, Receipt\n"
-        "            return Receipt(Appended.ADDED, notify=True, pending=0)",
+        "from stores.mailbox import Appended, Receipt\n        return Receipt(Appended.ADDED, notify=True, pending=0)",
         ("tests/fleet/test_deaths.py", "-k", "messages_were_lost"),
     ),
     Mutation(
@@ -243,8 +242,8 @@ MUTATIONS = (
     Mutation(
         "no renewal: a lease runs out under a slow model",
         "memory/leases.py",
-        "self._mailbox.renew(lease, self._lease_seconds)",
-        "continue",
+        "is_renewed = self._mailbox.renew(lease, self._lease_seconds)",
+        "is_renewed = True",
         ("tests/fleet/test_stores.py", "-k", "trouble and slow"),
     ),
     Mutation(

@@ -13,8 +13,11 @@ ROOT = Path(__file__).parents[2]
 
 @pytest.mark.parametrize("mutation", MUTATIONS, ids=lambda mutation: mutation.name)
 def test_a_mutation_changes_one_place_of_its_file(mutation: Mutation) -> None:
-    assert (ROOT / mutation.file).read_text().count(mutation.before) == 1
+    text = (ROOT / mutation.file).read_text()
+    assert text.count(mutation.before) == 1
     assert mutation.before != mutation.after
+    if mutation.file.endswith(".py"):
+        compile(text.replace(mutation.before, mutation.after), mutation.file, "exec")
 
 
 def test_a_copy_has_the_tables_of_a_room_and_not_the_data_of_a_fleet() -> None:
