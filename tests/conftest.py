@@ -8,8 +8,12 @@ from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, Phase, settings
+from opentelemetry.sdk.trace import TracerProvider
+from opentelemetry.sdk.trace.export import SimpleSpanProcessor
+from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
 
 from interfaces.local.broker import embedded_broker
+from memory import tracing
 from stores.catalog.engine import create_catalog_engine
 from stores.catalog.revisions import migrate
 from tests import running
@@ -76,3 +80,13 @@ def postgres_catalog(postgres: PostgresServer) -> str:
 @pytest.fixture
 def data_dir(tmp_path: Path) -> Path:
     return tmp_path / "data"
+
+
+@pytest.fixture
+def spans() -> Iterator[InMemorySpanExporter]:
+    """What tracing would send, while a test runs."""
+    exporter, provider = InMemorySpanExporter(), TracerProvider()
+    provider.add_span_processor(SimpleSpanProcessor(exporter))
+    tracing.start_tracing_with(provider)
+    yield exporter
+    tracing._spans.clear()

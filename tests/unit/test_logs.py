@@ -12,8 +12,6 @@ from typing import Any
 
 import pytest
 import structlog
-from opentelemetry.sdk.trace import TracerProvider
-from opentelemetry.sdk.trace.export import SimpleSpanProcessor
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
 from opentelemetry.trace import StatusCode
 
@@ -39,15 +37,6 @@ def lines(monkeypatch: pytest.MonkeyPatch) -> Iterator[Lines]:
     root.handlers[:], threading.excepthook = handlers, hook
     root.setLevel(level)
     structlog.reset_defaults()
-
-
-@pytest.fixture
-def spans() -> Iterator[InMemorySpanExporter]:
-    exporter, provider = InMemorySpanExporter(), TracerProvider()
-    provider.add_span_processor(SimpleSpanProcessor(exporter))
-    tracing.start_tracing_with(provider)
-    yield exporter
-    tracing._spans.clear()
 
 
 def fails() -> None:

@@ -8,14 +8,11 @@ from contextlib import contextmanager
 from typing import Any, Final
 
 import httpx
-import pytest
-from opentelemetry.sdk.trace import ReadableSpan, TracerProvider
-from opentelemetry.sdk.trace.export import SimpleSpanProcessor
+from opentelemetry.sdk.trace import ReadableSpan
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
 from prometheus_client import REGISTRY
 from structlog.testing import capture_logs
 
-from memory import tracing
 from schema import Capability
 from tests.e2e.command import wait_until
 from tests.e2e.service import Served
@@ -41,15 +38,6 @@ def grows_by(number: int, read: Callable[[], float]) -> Iterator[None]:
     yield
     # A request is measured once its answer has gone out: the client may have it a moment before.
     wait_until(lambda: read() - before == number, f"{read() - before} grows to {number}")
-
-
-@pytest.fixture
-def spans() -> Iterator[InMemorySpanExporter]:
-    exporter, provider = InMemorySpanExporter(), TracerProvider()
-    provider.add_span_processor(SimpleSpanProcessor(exporter))
-    tracing.start_tracing_with(provider)
-    yield exporter
-    tracing._spans.clear()
 
 
 def remember(client: httpx.Client) -> str:
@@ -100,7 +88,8 @@ def test_who_listens_is_counted_as_long_as_they_do_and_measured_from_the_beginni
             grows_by(1, lambda: answered("GET", "/api/v1/events", 200)),
             me.stream("GET", "/api/v1/events") as stream,
         ):
-            assert next(stream.iter_lines()) == ": listening"
+            lines = stream.iter_lines()  # Who lets go of it hangs up.
+            assert next(lines) == ": listening"
             wait_until(lambda: counted("sse_listeners") == before + 1, "the listener is counted")
 
 
