@@ -49,17 +49,18 @@ def statements_in(parsed: Parsed) -> list[Parsed]:
 def without_request(parsed: Parsed) -> Parsed:
     """Return what a sentence tells, without the request that opens or ends it: "I fly to Oslo, find me a hotel" tells
     of the flight; the sentence itself where there is none, or where the speaker tells on behind it."""
-    parsed = parsed.slice(_opening_request(parsed), len(parsed.tokens)) if _opening_request(parsed) else parsed
+    if begin := _opening_request(parsed):
+        parsed = parsed.slice(begin, len(parsed.tokens))
     tokens = parsed.tokens
     for index in range(_FEWEST, len(tokens)):
-        begin = _request_from(parsed, index)
-        if begin is None:
+        end = _request_from(parsed, index)
+        if end is None:
             continue
         tells_on = any(
             token.lower in FIRST_PERSON and token.dep in SUBJECTS and tokens[token.head].dep not in ("ccomp", "relcl")
             for token in tokens[index:]
         )
-        told = parsed.slice(0, begin)
+        told = parsed.slice(0, end)
         whole = [c for c in main_clauses(told) if c.owns_subject and c.finite is not None and c.mood is Mood.TELLING]
         return told if whole and not tells_on else parsed
     return parsed

@@ -68,7 +68,7 @@ def fuse(tok2vec: Any) -> None:
 
 
 def _no_training(_: Any) -> Any:
-    raise NotImplementedError("what was only predicted has nothing to learn from")
+    raise RuntimeError("the fused model only predicts: train the model of spaCy, before `fuse`")
 
 
 def _fused(tok2vec: Any) -> Callable[[Any], list[Floats]] | None:

@@ -9,6 +9,7 @@ from datetime import date, datetime
 from typing import Final
 
 import worker.extract.language as language
+import worker.extract.sentiment as sentiment
 from policies.language.annotation import Note, notes_of, with_notes
 from policies.language.coreference import is_of_several, pointer_of
 from policies.language.dates import Looks, find_dates
@@ -36,7 +37,6 @@ from schema import (
     Turn,
 )
 from schema.turn import TurnSource
-from worker.extract import sentiment
 from worker.extract.attributes import USER
 from worker.extract.classify import category_of, is_hedged, kind_of, topics_of, type_of
 from worker.extract.entities import entities_of
