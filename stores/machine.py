@@ -12,9 +12,10 @@ _USED_UP = frozenset(
 )
 """Open files, memory, threads, room on a disk that works."""
 
-_NOT_AS_MADE: Final = ("42", "3F")
-"""Classes of Postgres' errors (its appendix A): a table, a column, a function, a schema or a right that is away. The
-statements are ours and do not depend on a turn, so no turn is at fault."""
+_NOT_AS_MADE: Final = frozenset({"42P01", "42703", "42883", "42704", "42501", "3F000"})
+"""Postgres' errors (its appendix A) of a table, a column, a function, a type, a right or a schema that is away. The
+statements are ours and do not depend on a turn, so no turn is at fault; a statement that is wrong in itself (42601)
+will never work."""
 
 
 def translated(error: BaseException) -> BaseException:
@@ -30,7 +31,7 @@ def translated(error: BaseException) -> BaseException:
             return MachineExhausted(f"the machine has no more to give: {error.strerror}")
         case ConnectionError() | TimeoutError():
             return Transient(f"{type(error).__name__}: {error}")
-        case _ if (getattr(getattr(error, "orig", None), "sqlstate", None) or "").startswith(_NOT_AS_MADE):
+        case _ if getattr(getattr(error, "orig", None), "sqlstate", None) in _NOT_AS_MADE:
             return CatalogOutage(f"the database is not as Afterturn made it: {type(error).__name__}")
         case _:
             return error

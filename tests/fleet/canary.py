@@ -108,8 +108,8 @@ MUTATIONS = (
     Mutation(
         "turns are blamed for tables that are not as they were made",
         "stores/machine.py",
-        '_NOT_AS_MADE: Final = ("42", "3F")',
-        '_NOT_AS_MADE: Final = ("never",)',
+        "in _NOT_AS_MADE:",
+        "in ():",
         ("tests/contract/test_damaged_catalog.py", "-k", "not_as_they_were_made"),
     ),
     Mutation(
