@@ -114,7 +114,8 @@ def test_another_tenant_hears_nothing_and_an_endpoint_only_what_it_asked_for(
 def test_what_a_user_called_private_is_not_told_to_the_tenant(
     hooked: Hooked, worker: Worker, anna: str, tenant: str
 ) -> None:
-    learn(worker, anna, tenant, "Remember, and this is private: I am allergic to peanuts.")
+    subject = learn(worker, anna, tenant, "Remember, and this is private: I am allergic to peanuts.")
+    assert [memory.private for memory in worker.known(subject)] == [True]
     hooked.send()
     assert (hooked.told(), hooked.log()) == ([], [])
 

@@ -12,7 +12,7 @@ from policies.language.clauses import Mood, main_clauses
 from policies.language.coreference import is_elliptical, leans_back, pointer_of
 from policies.language.corrections import announces, is_correction
 from policies.language.languages import ENGLISH, OTHER
-from policies.language.orders import Order
+from policies.language.orders import Order, orders_of
 from policies.language.parse import Parsed
 from policies.language.people import Person, introduced_in, people_in, referent
 from policies.language.relevance import is_instruction
@@ -300,12 +300,23 @@ def _marked(statement: Statement, order: Order) -> Statement:
     return statement
 
 
+def _order_within(order: Order) -> Order | None:
+    """Return the order that opens what another one is about: "Remember, and this is private: I am in therapy"."""
+    if order.intent not in _KEEPING or ":" not in order.object_text:
+        return None
+    inner = next(iter(orders_of(order.object_text)), None)
+    return inner if inner is not None and inner.intent in _KEEPING and inner.sure and inner.object_text else None
+
+
 def _ordered(utterance: Utterance, order: Order) -> Statement | Forgetting | None:
     """Return what an order asks to be kept or forgotten, None if that is nothing."""
     if order.intent == "forget":
         return forgetting_named(utterance, order)
     if not order.object_text:
         return None
+    if (inner := _order_within(order)) is not None:
+        statement = _ordered(utterance, inner)
+        return _marked(statement, order) if isinstance(statement, Statement) else statement
     statement = Statement([utterance], explicit=order.intent in _ASKED_FOR, words=order.object_text)
     statement.quote = foreign = utterance.language != ENGLISH
     match order.intent:
