@@ -10,6 +10,7 @@ from policies.language.asides import asides_of_user
 from policies.language.heads import judge
 from policies.language.languages import ENGLISH, OTHER, language_of
 from policies.language.orders import orders_of
+from policies.language.people import opens_with_own_people
 from policies.language.relevance import SURELY, WORTH_KEEPING, Relevance, asks, asks_about_user, relevance_of
 from policies.language.sentences import prose_of, split_sentences, words
 from schema import Admission, AdmissionAction, Turn
@@ -149,7 +150,11 @@ def is_own_news(sentence: str, before: str, language: str) -> bool:
     ):
         return False
     judgement = judge(sentence, None, before, language)
-    own = judgement.whose not in _NOT_OWN or judgement.whose_sure < _NOT_OWN_SURE
+    own = (
+        judgement.whose not in _NOT_OWN
+        or judgement.whose_sure < _NOT_OWN_SURE
+        or (judgement.whose == "fiction" and opens_with_own_people(sentence))
+    )
     worth = judgement.worth >= _WORTH
     if language != ENGLISH and judgement.whose == _OWN:
         worth = judgement.worth >= _WORTH_ELSEWHERE

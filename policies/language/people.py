@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
@@ -29,6 +30,10 @@ _ANYONE: Final = words(
 KIN: Final = _SHE | _HE | _SEVERAL | _ANYONE
 NAMELIKE: Final = words("mum mom mam mummy mommy dad daddy grandma grandpa granny grandad nan nana gran")
 """Relatives who are named as if there were one of each."""
+_OWN_PEOPLE: Final = re.compile(
+    rf"\W*(?:(?:and|but|so|also|oh|well),? )?(?:my|our) (?:[\w-]+ ){{0,2}}?(?:{'|'.join(sorted(KIN))})\b", re.IGNORECASE
+)
+"""How a sentence opens that is about somebody of the speaker's own: "My older sister"."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,6 +66,12 @@ class Person:
     def canonical(self) -> str:
         """Return how facts name them: by their name, else by what they are to the user."""
         return self.name or f"user's {self.noun}"
+
+
+def opens_with_own_people(sentence: str) -> bool:
+    """Return whether a sentence opens with somebody of its speaker's own. What is made up sounds the same and has a
+    frame ("In my novel, ..."), which `reported_speech` knows: by such a sentence alone no head can tell."""
+    return _OWN_PEOPLE.match(sentence) is not None
 
 
 def people_in(parsed: Parsed) -> list[Person]:

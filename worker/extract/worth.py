@@ -9,14 +9,16 @@ from policies.language.clauses import Mood, Tense, is_of_speaker, main_clauses
 from policies.language.heads import Judgement, judge
 from policies.language.lexicon import COMMON, GENERAL_TAGS
 from policies.language.parse import Name, Parsed
-from policies.language.people import people_in
+from policies.language.people import opens_with_own_people, people_in
 from policies.language.relevance import asks, asks_about_user, relevance_of
-from policies.language.sentences import words
+from policies.language.reported_speech import asks_for_writing
+from policies.language.sentences import split_sentences, words
 from policies.language.tellable import speaks_of_self
 from policies.language.wording import content, contents, read
 from policies.pairs import NEWS
 from worker.extract.utterances import Utterance
 
+_READ_CHARS: Final = 4_000
 _WORTH: Final = 0.5
 """From where on the head is believed where the rules' points say that it is not worth it."""
 _WORTH_OF_OTHERS: Final = 0.6
@@ -80,11 +82,7 @@ def is_worth_keeping(utterance: Utterance) -> bool:  # noqa: PLR0911 (a list of 
     if utterance.turn.source != "chat":
         return len(text.split()) > 2
     judgement = judged(utterance)
-    if (
-        judgement.whose in ("quoted", "fiction", "task")
-        and judgement.whose_sure > _SURE
-        and not _works_on_it(utterance.parsed)
-    ):
+    if _is_of_another(judgement, text, utterance) and not _works_on_it(utterance.parsed):
         return False
     question = utterance.asked.text if utterance.asked is not None and utterance.number < 2 else ""
     by_rules = relevance_of(text, after_question=asks_about_user(question), replying=asks(question))
@@ -98,6 +96,14 @@ def is_worth_keeping(utterance: Utterance) -> bool:  # noqa: PLR0911 (a list of 
         return False
     sure = judgement.worth >= (_WORTH if speaks_of_self(utterance.parsed) else _WORTH_OF_OTHERS)
     return sure or _is_of_life(utterance) or _tells_of_speaker(utterance.part or utterance.parsed)
+
+
+def _is_of_another(judgement: Judgement, text: str, utterance: Utterance) -> bool:
+    """Return whether the head is sure that the words are not the speaker's own telling."""
+    if judgement.whose == "fiction" and opens_with_own_people(text):
+        said = utterance.turn.text_of("user")[:_READ_CHARS]
+        return any(asks_for_writing(sentence.text) for sentence in split_sentences(said))
+    return judgement.whose in ("quoted", "fiction", "task") and judgement.whose_sure > _SURE
 
 
 def _least_worth(utterance: Utterance) -> float:
@@ -219,7 +225,7 @@ def may_be_news(utterance: Utterance) -> bool:
     ):
         return False
     judgement = judged(utterance)
-    if judgement.whose in ("quoted", "fiction", "task") and judgement.whose_sure > _SURE:
+    if _is_of_another(judgement, utterance.text, utterance):
         return False
     wording = read(utterance.spelt.plain)
     if not wording.words and not wording.quantities:

@@ -173,6 +173,25 @@ def test_commands_mark_what_they_are_about(extractor: Extractor) -> None:
     assert pinned.pinned
 
 
+@pytest.mark.parametrize(
+    "said",
+    [
+        "Remember, and this is private: I am in therapy.",
+        "Remember and keep it between us: I am in therapy.",
+        "Pin this. And keep it between us: I am in therapy.",
+    ],
+)
+def test_what_is_to_be_remembered_and_private_is_both(said: str, extractor: Extractor) -> None:
+    (candidate,) = _kept(extractor, _turn(("user", said)))
+    assert (candidate.private, "therapy" in candidate.summary) == (True, True)
+
+
+def test_somebodys_own_people_are_no_fiction_unless_a_text_is_asked_for(extractor: Extractor) -> None:
+    (candidate,) = _kept(extractor, _turn(("user", "My sister lives in Hamburg and has two cats.")))
+    assert candidate.summary == "Maya's sister lives in Hamburg and has two cats."
+    assert _kept(extractor, _turn(("user", "Write a story. My sister is a dragon and lives in a cave."))) == []
+
+
 def test_types_and_kinds_follow_what_is_said(extractor: Extractor) -> None:
     def one(said: str) -> Candidate:
         return _kept(extractor, _turn(("user", said)))[0]
