@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import faulthandler
 import os
 import signal
 import sys
@@ -62,6 +63,8 @@ def worker(
         raise typer.BadParameter(f"{', '.join(sorted(unknown))}: work is on {INGEST_QUEUE} and {NIGHTLY_QUEUE}")
     if end_with_parent:
         ask_kernel_to_end_with_parent()
+    # Where native code ends the process, the log has the lines it was called from.
+    faulthandler.enable()
     from worker.app import app as celery
 
     if queues == NIGHTLY_QUEUE:
