@@ -50,9 +50,16 @@ def test_a_message_is_tried_after_a_question(me: Visit) -> None:
 
 
 def test_what_is_masked_is_named(me: Visit) -> None:
+    me.page.get_by_label("You say").fill("I write to my landlord at tom@example.org every month.")
+    me.press("Try it")
+    masked = "Masked: The user writes to their landlord at [email] every month."
+    expect(step(me, "must not be kept")).to_contain_text(masked)
+
+
+def test_what_tells_nothing_but_what_is_masked_is_held_back(me: Visit) -> None:
     me.page.get_by_label("You say").fill("My email is maya@example.org.")
     me.press("Try it")
-    expect(step(me, "must not be kept")).to_contain_text("Masked: The user's email is [email].")
+    expect(step(me, "must not be kept")).to_contain_text("email, only masks")
 
 
 def test_small_talk_is_not_looked_at(me: Visit) -> None:
