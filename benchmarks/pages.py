@@ -47,7 +47,7 @@ def paths() -> dict[str, str]:
         "about one name": "/me/graph?about=place+17",
         "through time": "/me/timeline?entity=User&attribute=home_city",
         "what waits": "/me/reviews",
-        "wishes": "/me/wishes",
+        "wishes": "/me/preferences",
         "how a question ranks": "/try?question=Where+has+she+been%3F",
         "staff: subjects": "/admin",
         "staff: audit": "/admin/audit",

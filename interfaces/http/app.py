@@ -29,8 +29,8 @@ from interfaces.http import (
 from interfaces.http.description import describe, operation_id
 from interfaces.http.limits import BodyLimit, OnlyThisMachine, RequestIds
 from interfaces.http.pages import documents as document_pages
-from interfaces.http.pages import entering, graph, me, overview, signing_in, trying, wishes
-from interfaces.http.pages.admin import access, decisions, fleet, letters
+from interfaces.http.pages import dry_run, graph, memory_details, openid_sign_in, overview, preferences, sign_in
+from interfaces.http.pages.admin import access, dead_letters, decisions, fleet
 from interfaces.http.pages.admin import subjects as registry
 from interfaces.http.problems import add_problems
 from interfaces.http.rates import RateLimitFields
@@ -100,18 +100,18 @@ def create_app(settings: Settings, *, anonymous: bool = False) -> FastAPI:
         entities.router,
         events.router,
         webhooks.router,
-        entering.api,
-        entering.router,
-        signing_in.router,
+        sign_in.api,
+        sign_in.router,
+        openid_sign_in.router,
         overview.router,
         decisions.router,
-        me.router,
+        memory_details.router,
         document_pages.router,
-        wishes.router,
+        preferences.router,
         graph.router,
-        trying.router,
+        dry_run.router,
         registry.router,
-        letters.router,
+        dead_letters.router,
         access.router,
         fleet.router,
     ):

@@ -49,7 +49,7 @@ def pages_of(known: dict[str, UUID]) -> dict[str, str]:
         "replaced": f"/me/memories/{known['lisbon']}",
         "delete": f"{memory}/delete",
         "reviews": "/me/reviews",
-        "wishes": "/me/wishes",
+        "preferences": "/me/preferences",
         "documents": "/me/documents",
         "document": "/me/documents/mill",
         "delete-document": "/me/documents/mill/delete",
@@ -108,7 +108,7 @@ def test_every_page_is_for_everyone_at_every_width(
     me.page.get_by_label("You say").fill("I moved to Porto last week, and my email is maya@example.org.")
     me.press("Try it")
     eyes.look(me, "tried")
-    me.open("/me/wishes")
+    me.open("/me/preferences")
     me.page.get_by_label("to confirm").fill("forget everything")
     me.press("Forget everything")
     eyes.look(me, "forgotten")
@@ -124,7 +124,7 @@ def staff_pages_of(subject: Subject, known: dict[str, UUID]) -> dict[str, str]:
         "staff-reviews": "/admin/reviews",
         "staff-holds": "/admin/holds",
         "staff-erasures": "/admin/erasures",
-        "staff-letters": "/admin/letters",
+        "staff-dead-letters": "/admin/dead-letters",
         "staff-keys": "/admin/keys",
         "staff-members": "/admin/members",
         "staff-nights": "/admin/nights",
@@ -132,7 +132,7 @@ def staff_pages_of(subject: Subject, known: dict[str, UUID]) -> dict[str, str]:
         "staff-costs": "/admin/costs",
         "staff-overview": whose,
         "staff-memory": f"{whose}/memories/{known['berlin']}",
-        "staff-wishes": f"{whose}/wishes",
+        "staff-preferences": f"{whose}/preferences",
         "staff-documents": f"{whose}/documents",
         "staff-document": f"{whose}/documents/mill",
         "staff-graph": f"{whose}/graph",
@@ -164,7 +164,7 @@ def test_every_page_for_staff_is_for_everyone_at_every_width(
     staff.page.get_by_label("read memories and documents").check()
     staff.press("Make it")
     eyes.look(staff, "staff-key-made")
-    staff.open("/admin/letters")
+    staff.open("/admin/dead-letters")
     staff.follow("t9")
     eyes.look(staff, "staff-letter")
     staff.open(f"/admin/erasures/proof?subject={leaver.subject_id}")

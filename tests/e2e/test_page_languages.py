@@ -65,13 +65,13 @@ def test_a_persons_pages_are_wholly_in_the_language_they_like(abroad: Served, us
         [memory] = re.findall(r'href="(/me/memories/[^"]+)"', listed.text)
         [token] = {*re.findall(r'name="form_token" value="([^"]+)"', listed.text)}
         tried = me.post("/try", data={"form_token": token, "said": "I moved to Porto. My password is hunter2-Xy7!"})
-        refused = me.post("/me/wishes/topics", data={"form_token": token, "name": "", "blocked": "true"})
+        refused = me.post("/me/preferences/topics", data={"form_token": token, "name": "", "blocked": "true"})
         pages = [listed, tried, refused, me.get(f"{memory}?done=edit"), me.get(f"{memory}/delete")]
         pages += [
             me.get(path)
             for path in (
                 *("/me?ask=chess", "/me?type=episodic", "/me?since=yesterday", "/me/graph", "/me/reviews"),
-                *("/me/wishes", "/me/documents", "/try?question=chess", "/me/memories/none"),
+                *("/me/preferences", "/me/documents", "/try?question=chess", "/me/memories/none"),
             )
         ]
         assert [(str(page.url), untranslated(page)) for page in pages if untranslated(page)] == []
@@ -81,7 +81,18 @@ def test_a_persons_pages_are_wholly_in_the_language_they_like(abroad: Served, us
 
 def test_the_pages_for_staff_are_too(abroad: Served, user: str) -> None:
     with visitor(abroad, "/api/v1/staff-link?name=ann", user) as ann:
-        lists = ("", "/audit", "/reviews", "/holds", "/erasures", "/letters", "/keys", "/members", "/nights", "/costs")
-        pages = [ann.get(f"/admin{path}") for path in (*lists, f"/subjects/{user}", f"/subjects/{user}/wishes")]
+        lists = (
+            "",
+            "/audit",
+            "/reviews",
+            "/holds",
+            "/erasures",
+            "/dead-letters",
+            "/keys",
+            "/members",
+            "/nights",
+            "/costs",
+        )
+        pages = [ann.get(f"/admin{path}") for path in (*lists, f"/subjects/{user}", f"/subjects/{user}/preferences")]
         assert "⟦Subjects⟧" in pages[0].text
         assert [(str(page.url), untranslated(page)) for page in pages if untranslated(page)] == []

@@ -166,7 +166,7 @@ def test_who_signs_out_everywhere_is_out_on_every_device(service: Served, user: 
         other.get(link_for(service, f"{user}2"))
         waiting = link_for(service, user)
         assert is_open(phone)
-        [token] = {*re.findall(r'name="form_token" value="([^"]+)"', laptop.get("/me/wishes").text)}
+        [token] = {*re.findall(r'name="form_token" value="([^"]+)"', laptop.get("/me/preferences").text)}
         laptop.post("/me/sign-out-everywhere", data={"form_token": token})
         assert not is_open(laptop)
         assert not is_open(phone)

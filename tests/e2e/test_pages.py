@@ -41,7 +41,7 @@ def token_on(page: httpx.Response) -> str:
     return found[1]
 
 
-def send(me: httpx.Client, path: str, at: str = "/me/wishes", **fields: str) -> httpx.Response:
+def send(me: httpx.Client, path: str, at: str = "/me/preferences", **fields: str) -> httpx.Response:
     """Send a form as the page `at` has it."""
     return me.post(path, data={"form_token": token_on(me.get(at)), **fields})
 
@@ -167,17 +167,17 @@ def test_another_persons_memory_does_not_exist(me: httpx.Client, backend: httpx.
 
 
 def test_a_person_pauses_remembering_and_goes_on(me: httpx.Client, backend: httpx.Client, user: str) -> None:
-    assert "It is paused" in send(me, "/me/wishes/pause", paused="true").text
+    assert "It is paused" in send(me, "/me/preferences/pause", paused="true").text
     refused = backend.post("/api/v1/memories/", json={"content": "Anna plays the violin.", "user_id": user})
     assert refused.status_code == 422
     assert "Remembering is paused" in me.get("/me").text
-    assert "may be remembered" in send(me, "/me/wishes/pause", paused="false").text
+    assert "may be remembered" in send(me, "/me/preferences/pause", paused="false").text
 
 
 def test_a_person_has_a_topic_left_alone_and_talked_about_again(me: httpx.Client) -> None:
-    assert "<span>violin</span>" in send(me, "/me/wishes/topics", name="violin", blocked="true").text
-    assert "<span>violin</span>" not in send(me, "/me/wishes/topics", name="violin", blocked="false").text
-    assert send(me, "/me/wishes/topics", name="x", blocked="true").status_code == 422
+    assert "<span>violin</span>" in send(me, "/me/preferences/topics", name="violin", blocked="true").text
+    assert "<span>violin</span>" not in send(me, "/me/preferences/topics", name="violin", blocked="false").text
+    assert send(me, "/me/preferences/topics", name="x", blocked="true").status_code == 422
 
 
 def test_a_person_takes_everything_with_them(me: httpx.Client, backend: httpx.Client, user: str) -> None:

@@ -97,7 +97,7 @@ def test_each_look_into_a_memory_is_noted_with_who_looked(
     assert "violin" in staff.get(f"/admin/subjects/{user}").text
     assert "violin" in staff.get(f"/admin/subjects/{user}/memories/{id_}").text
     assert "violin" in staff.get(f"/admin/subjects/{user}/export").text
-    staff.get(f"/admin/subjects/{user}/wishes")
+    staff.get(f"/admin/subjects/{user}/preferences")
     staff.get(f"/admin/subjects/{user}/reviews")
     noted = looks(service, user)
     assert len(noted) == 5
@@ -138,10 +138,15 @@ def test_an_erasure_by_staff_leaves_its_proof(
     service: Served, staff: httpx.Client, backend: httpx.Client, user: str
 ) -> None:
     remember(backend, user, "Anna plays the violin.")
-    wishes = f"/admin/subjects/{user}/wishes"
+    preferences = f"/admin/subjects/{user}/preferences"
     assert (
         "Everything was forgotten"
-        in send(staff, "".join((wishes.removesuffix("wishes"), "forget")), wishes, confirm="forget everything").text
+        in send(
+            staff,
+            "".join((preferences.removesuffix("preferences"), "forget")),
+            preferences,
+            confirm="forget everything",
+        ).text
     )
     assert user in staff.get("/admin/erasures").text
     proof = staff.get("/admin/erasures/proof", params={"subject": user}).text
@@ -161,7 +166,7 @@ def test_nothing_of_another_tenant_is_there(service: Served, staff: httpx.Client
         "/admin/reviews",
         "/admin/holds",
         "/admin/erasures",
-        "/admin/letters",
+        "/admin/dead-letters",
         "/admin/keys",
         "/admin/members",
         "/admin/fleet",
@@ -252,7 +257,7 @@ def test_a_dead_letter_opens_whose_ids_are_none(
 ) -> None:
     turn = {"turn_id": turn_id, "tenant_id": "acme", "user_id": user_id, "messages": []}
     send_dead_letter(create_celery(service.settings), reason="invalid", turn_id=turn_id, body=turn)
-    last = re.findall(r"/admin/letters/([\w-]+)", staff.get("/admin/letters").text)[-1]
-    opened = staff.get(f"/admin/letters/{last}")
+    last = re.findall(r"/admin/dead-letters/([\w-]+)", staff.get("/admin/dead-letters").text)[-1]
+    opened = staff.get(f"/admin/dead-letters/{last}")
     assert opened.status_code == 200
     assert "messages" in opened.text

@@ -10,10 +10,10 @@ from urllib.parse import unquote, urlencode
 from fastapi import APIRouter, Depends, Path, Query, Response
 from fastapi.responses import RedirectResponse
 
-import interfaces.http.pages.words as words
+import interfaces.http.pages.wording as wording
 from interfaces.http.pages.problems import PageRoute
 from interfaces.http.pages.rendering import page
-from interfaces.http.pages.viewing import STAFF_ROOT, Shown, ShownForm, note_look
+from interfaces.http.pages.subject_view import STAFF_ROOT, Shown, ShownForm, note_look
 from interfaces.http.service import Opened
 from memory.documents.delete import delete_document
 from memory.documents.rights import visible_document
@@ -52,7 +52,7 @@ def listed(
         documents=documents,
         following=following and urlencode({"after": following}),
         is_first=after is None,
-        told=words.after(done),
+        told=wording.after(done),
     )
 
 

@@ -8,11 +8,11 @@ from urllib.parse import urlencode
 
 from fastapi import APIRouter, Query, Response
 
-import interfaces.http.pages.words as words
-from interfaces.http.pages.drawing import draw, draw_bars
+import interfaces.http.pages.wording as wording
+from interfaces.http.pages.graph_drawing import draw, draw_bars
 from interfaces.http.pages.problems import PageRoute
 from interfaces.http.pages.rendering import page
-from interfaces.http.pages.viewing import STAFF_ROOT, Shown, note_look
+from interfaces.http.pages.subject_view import STAFF_ROOT, Shown, note_look
 from interfaces.http.service import Opened
 from recall.registry import changes_of, facts_of
 from schema.errors import NotFound
@@ -41,7 +41,7 @@ def graph(
         whose=view.subject.subject_id,
         about=about.strip(),
         stated=stated,
-        drawing=draw(stated, about.strip() or _USER, lambda name: words.named(name, whose)),
+        drawing=draw(stated, about.strip() or _USER, lambda name: wording.named(name, whose)),
         is_first=not cursor,
         following=following and urlencode({"about": about, "cursor": following}),
     )

@@ -11,13 +11,13 @@ from urllib.parse import urlencode
 from fastapi import APIRouter, Header, Query, Request, Response
 from fastapi.sse import EventSourceResponse, ServerSentEvent
 
-import interfaces.http.pages.words as words
+import interfaces.http.pages.wording as wording
 from interfaces.http.events import heard_by
-from interfaces.http.pages.entering import Me, session_here, subject_of_me
 from interfaces.http.pages.language import gettext
 from interfaces.http.pages.problems import NotADay, PageRoute
 from interfaces.http.pages.rendering import page
-from interfaces.http.pages.viewing import STAFF_ROOT, Shown, note_look
+from interfaces.http.pages.sign_in import Me, session_here, subject_of_me
+from interfaces.http.pages.subject_view import STAFF_ROOT, Shown, note_look
 from interfaces.http.service import Opened
 from recall.events import Listener, last_entry, listener_of
 from recall.excerpts import Excerpt, find_excerpts
@@ -94,7 +94,7 @@ def overview(
         wanted=wanted,
         is_filtered=bool(kind or since or until or state != Status.ACTIVE.value),
         states=[
-            (name, gettext(words.STATUS[Status(name)]) if name != _EVERYTHING else gettext("everything"))
+            (name, gettext(wording.STATUS[Status(name)]) if name != _EVERYTHING else gettext("everything"))
             for name in _SHOWN
         ],
         following=following and urlencode({**wanted, "cursor": following}),
@@ -102,7 +102,7 @@ def overview(
         listens_from=listens_from,
         waiting=stores.catalog.reviews.count_open(subject),
         preferences=view.preferences,
-        told=words.after(done),
+        told=wording.after(done),
     )
 
 

@@ -16,7 +16,7 @@ from jinja2.runtime import Context
 from markupsafe import Markup, escape
 
 import interfaces.http.pages.reasons as reasons
-import interfaces.http.pages.words as words
+import interfaces.http.pages.wording as wording
 from interfaces.http.pages.addresses import as_path
 from interfaces.http.pages.language import gettext, language, marked, ngettext
 from interfaces.http.pages.sessions import Session, StaffSession
@@ -110,7 +110,7 @@ def _commands(text: str) -> Markup:
 
 
 ENVIRONMENT.install_gettext_callables(gettext, ngettext, newstyle=True)  # type: ignore[attr-defined]
-ENVIRONMENT.globals |= {"words": words, "reasons": reasons, "token": _token}
+ENVIRONMENT.globals |= {"wording": wording, "reasons": reasons, "token": _token}
 ENVIRONMENT.filters |= {
     "day": _day,
     "minute": _minute,

@@ -10,14 +10,14 @@ from fastapi import APIRouter, Form, Response
 from fastapi.responses import RedirectResponse
 from pydantic import ValidationError
 
-import interfaces.http.pages.words as words
+import interfaces.http.pages.wording as wording
 from interfaces.http.pages.addresses import page_of, place_of
 from interfaces.http.pages.admin.subjects import Cursor
-from interfaces.http.pages.entering import Staff, StaffForm
 from interfaces.http.pages.language import gettext
 from interfaces.http.pages.problems import PageRoute
 from interfaces.http.pages.rendering import page
 from interfaces.http.pages.sessions import StaffSession
+from interfaces.http.pages.sign_in import Staff, StaffForm
 from interfaces.http.service import Opened, Service
 from memory.keys import issue, revoke
 from memory.members import remove_member, set_member
@@ -34,7 +34,7 @@ Name = Annotated[str, Form(min_length=1, max_length=100)]
 @router.get("/admin/keys")
 def keys(staff: Staff, service: Opened, done: str = "") -> Response:
     """List the tenant's keys, with what they may do and when they were used last."""
-    return _keys(staff, service, told=words.after(done))
+    return _keys(staff, service, told=wording.after(done))
 
 
 @router.post("/admin/keys")
@@ -94,7 +94,7 @@ def members(staff: Staff, service: Opened, cursor: Cursor = "", done: str = "") 
         roles=list(MemberRole),
         following=following,
         is_first=not cursor,
-        told=words.after(done),
+        told=wording.after(done),
     )
 
 

@@ -12,10 +12,10 @@ from fastapi.responses import RedirectResponse
 
 from interfaces.http.pages.addresses import as_path, page_of, place_of
 from interfaces.http.pages.admin.subjects import Cursor, Text
-from interfaces.http.pages.entering import Staff
 from interfaces.http.pages.problems import PageRoute
 from interfaces.http.pages.rendering import page
-from interfaces.http.pages.viewing import STAFF_ROOT, ShownForm, known_subject
+from interfaces.http.pages.sign_in import Staff
+from interfaces.http.pages.subject_view import STAFF_ROOT, ShownForm, known_subject
 from interfaces.http.service import Opened
 from memory.erasure.subjects import left_of_subject
 from memory.legal_holds import MAX_WHY_CHARS, set_legal_hold

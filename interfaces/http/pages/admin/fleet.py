@@ -9,10 +9,10 @@ from fastapi import APIRouter, Response
 
 from interfaces.fleet_checks import advice_on
 from interfaces.fleet_report import FleetReport, fleet_report
-from interfaces.http.pages.entering import Staff
 from interfaces.http.pages.language import gettext
 from interfaces.http.pages.problems import PageRoute
 from interfaces.http.pages.rendering import page
+from interfaces.http.pages.sign_in import Staff
 from interfaces.http.service import Opened
 
 router = APIRouter(include_in_schema=False, route_class=PageRoute)

@@ -8,10 +8,10 @@ from urllib.parse import urlencode
 from fastapi import APIRouter, Query, Response
 
 from interfaces.http.pages.addresses import page_of, place_of
-from interfaces.http.pages.entering import Staff
 from interfaces.http.pages.overview import begin_of_day
 from interfaces.http.pages.problems import PageRoute
 from interfaces.http.pages.rendering import page
+from interfaces.http.pages.sign_in import Staff
 from interfaces.http.service import Opened
 from schema import AuditAction
 

@@ -7,7 +7,7 @@ from datetime import UTC, datetime, timedelta
 from hypothesis import given
 from hypothesis import strategies as st
 
-from interfaces.http.pages.drawing import draw, draw_bars
+from interfaces.http.pages.graph_drawing import draw, draw_bars
 from recall.registry import Span, Stated
 from schema import Fact, Kind, Memory, MemoryType, Subject, memory_id
 

@@ -11,12 +11,12 @@ from fastapi import APIRouter, Form, Response
 from fastapi.responses import RedirectResponse, StreamingResponse
 from pydantic import ValidationError
 
-import interfaces.http.pages.words as words
+import interfaces.http.pages.wording as wording
 from interfaces.http.pages.language import gettext, marked
 from interfaces.http.pages.problems import PageRoute
 from interfaces.http.pages.rendering import page
 from interfaces.http.pages.sessions import end_sessions
-from interfaces.http.pages.viewing import STAFF_ROOT, Shown, ShownForm, View, note_look
+from interfaces.http.pages.subject_view import STAFF_ROOT, Shown, ShownForm, View, note_look
 from interfaces.http.service import Opened
 from memory.erasure.subjects import erase_subject
 from memory.export import export
@@ -48,7 +48,7 @@ def reviews(view: Shown, service: Opened, done: str = "") -> Response:
         whose=subject.subject_id,
         reviews=[(review, asked_in(review, catalog)) for review in waiting],
         about=catalog.memories(subject, {id_ for review in waiting for id_ in review.links}),
-        told=words.after(done),
+        told=wording.after(done),
     )
 
 
@@ -77,47 +77,49 @@ def decide(
     return RedirectResponse(f"{view.root}/reviews?done={decision}", HTTPStatus.SEE_OTHER)
 
 
-@router.get("/me/wishes")
-@router.get(f"{STAFF_ROOT}/wishes")
-def wishes(view: Shown, service: Opened, done: str = "") -> Response:
+@router.get("/me/preferences")
+@router.get(f"{STAFF_ROOT}/preferences")
+def preferences(view: Shown, service: Opened, done: str = "") -> Response:
     """Show what the person wants of their memory."""
     note_look(view, service, "opened what they want")
-    return _wishes(view, told=words.after(done))
+    return _preferences_page(view, told=wording.after(done))
 
 
-@router.post("/me/wishes/pause")
-@router.post(f"{STAFF_ROOT}/wishes/pause")
+@router.post("/me/preferences/pause")
+@router.post(f"{STAFF_ROOT}/preferences/pause")
 def pause(view: ShownForm, service: Opened, paused: Annotated[bool, Form()]) -> Response:
     """Pause remembering, or go on."""
-    _want(view, service, PreferenceName.CONSENT, "withdrawn" if paused else "granted")
-    return RedirectResponse(f"{view.root}/wishes?done={'paused' if paused else 'resumed'}", HTTPStatus.SEE_OTHER)
+    _set(view, service, PreferenceName.CONSENT, "withdrawn" if paused else "granted")
+    return RedirectResponse(f"{view.root}/preferences?done={'paused' if paused else 'resumed'}", HTTPStatus.SEE_OTHER)
 
 
-@router.post("/me/wishes/conversations")
-@router.post(f"{STAFF_ROOT}/wishes/conversations")
+@router.post("/me/preferences/conversations")
+@router.post(f"{STAFF_ROOT}/preferences/conversations")
 def conversation(
     view: ShownForm, service: Opened, name: Annotated[Identifier, Form()], paused: Annotated[bool, Form()]
 ) -> Response:
     """Pause remembering for one conversation, or go on with it."""
     try:
-        _want(view, service, PreferenceName.PAUSED_CONVERSATION, conversation_key(name), holds=paused)
+        _set(view, service, PreferenceName.PAUSED_CONVERSATION, conversation_key(name), holds=paused)
     except TooManyTopics as error:
-        return _wishes(view, problem=f"{error}.".capitalize(), code=HTTPStatus.UNPROCESSABLE_ENTITY)
-    return RedirectResponse(f"{view.root}/wishes?done={'quiet' if paused else 'heard'}", HTTPStatus.SEE_OTHER)
+        return _preferences_page(view, problem=f"{error}.".capitalize(), code=HTTPStatus.UNPROCESSABLE_ENTITY)
+    return RedirectResponse(f"{view.root}/preferences?done={'quiet' if paused else 'heard'}", HTTPStatus.SEE_OTHER)
 
 
-@router.post("/me/wishes/topics")
-@router.post(f"{STAFF_ROOT}/wishes/topics")
+@router.post("/me/preferences/topics")
+@router.post(f"{STAFF_ROOT}/preferences/topics")
 def topic(
     view: ShownForm, service: Opened, name: Annotated[str, Form(max_length=60)], blocked: Annotated[bool, Form()]
 ) -> Response:
     """Have a topic left alone, or talked about again."""
     try:
-        _want(view, service, PreferenceName.BLOCKED_TOPIC, name, holds=blocked)
+        _set(view, service, PreferenceName.BLOCKED_TOPIC, name, holds=blocked)
     except (ValidationError, TooManyTopics):
         message = gettext("Name a topic in 2 to 60 letters; there can be 50 of them.")
-        return _wishes(view, problem=message, code=HTTPStatus.UNPROCESSABLE_ENTITY)
-    return RedirectResponse(f"{view.root}/wishes?done={'blocked' if blocked else 'unblocked'}", HTTPStatus.SEE_OTHER)
+        return _preferences_page(view, problem=message, code=HTTPStatus.UNPROCESSABLE_ENTITY)
+    return RedirectResponse(
+        f"{view.root}/preferences?done={'blocked' if blocked else 'unblocked'}", HTTPStatus.SEE_OTHER
+    )
 
 
 @router.get("/me/export")
@@ -137,7 +139,7 @@ def forget(view: ShownForm, service: Opened, confirm: Annotated[str, Form(max_le
     """Erase all that is known, and show the proof."""
     if confirm.strip().lower() != gettext(_FORGET).lower():
         problem = gettext("Nothing was forgotten: type “%(words)s” to confirm.") % {"words": gettext(_FORGET)}
-        return _wishes(view, problem=problem, code=HTTPStatus.UNPROCESSABLE_ENTITY)
+        return _preferences_page(view, problem=problem, code=HTTPStatus.UNPROCESSABLE_ENTITY)
     proof = erase_subject(view.subject, service.context, by=view.by, now=datetime.now(UTC))
     end_sessions(view.subject.tenant_id, view.subject.subject_id, service.context.redis)
     if view.is_staff:
@@ -145,9 +147,9 @@ def forget(view: ShownForm, service: Opened, confirm: Annotated[str, Form(max_le
     return page("forgotten.html", None, proof=proof)
 
 
-def _wishes(view: View, *, problem: str = "", told: str = "", code: HTTPStatus = HTTPStatus.OK) -> Response:
+def _preferences_page(view: View, *, problem: str = "", told: str = "", code: HTTPStatus = HTTPStatus.OK) -> Response:
     return page(
-        "wishes.html",
+        "preferences.html",
         view.session,
         code=code,
         zone=view.zone,
@@ -160,7 +162,7 @@ def _wishes(view: View, *, problem: str = "", told: str = "", code: HTTPStatus =
     )
 
 
-def _want(view: View, service: Opened, name: PreferenceName, value: str, *, holds: bool = True) -> None:
-    wish = Preference(name=name, value=value)
+def _set(view: View, service: Opened, name: PreferenceName, value: str, *, holds: bool = True) -> None:
+    preference = Preference(name=name, value=value)
     now = datetime.now(UTC)
-    set_preference(view.subject, wish, service.context, by=view.by, now=now, holds=holds)
+    set_preference(view.subject, preference, service.context, by=view.by, now=now, holds=holds)

@@ -13,12 +13,12 @@ from fastapi import APIRouter, Form, Response
 from fastapi.responses import RedirectResponse
 from pydantic import TypeAdapter, ValidationError
 
-import interfaces.http.pages.words as words
-from interfaces.http.pages.entering import Staff, StaffForm
+import interfaces.http.pages.wording as wording
 from interfaces.http.pages.language import gettext
 from interfaces.http.pages.problems import PageRoute
 from interfaces.http.pages.rendering import page
 from interfaces.http.pages.sessions import StaffSession
+from interfaces.http.pages.sign_in import Staff, StaffForm
 from interfaces.http.service import Opened, Service
 from producers.replay import replay
 from schema import AuditAction, AuditEntry, Subject
@@ -32,7 +32,7 @@ _SHOWN: Final = 200
 _IDS: Final = TypeAdapter[str](Identifier)
 
 
-@router.get("/admin/letters")
+@router.get("/admin/dead-letters")
 def letters(staff: Staff, service: Opened, done: str = "") -> Response:
     """List the dead letters of the tenant, without what they say."""
     # Each has its turn whole: only those are kept that are shown.
@@ -44,22 +44,22 @@ def letters(staff: Staff, service: Opened, done: str = "") -> Response:
         if tenant == staff.tenant_id and len(shown) < _SHOWN:
             shown.append(letter)
     return page(
-        "admin/letters.html",
+        "admin/dead_letters.html",
         staff,
         letters=shown,
         more_letters=counts[staff.tenant_id] - len(shown),
         nobodys=counts[None],
-        told=words.after(done),
+        told=wording.after(done),
     )
 
 
-@router.get("/admin/letters/{letter_id}")
+@router.get("/admin/dead-letters/{letter_id}")
 def letter(letter_id: str, staff: Staff, service: Opened) -> Response:
     """Show a dead letter whole: the reason, and the turn as it came."""
     return _whole(_one(letter_id, staff, service), staff, service)
 
 
-@router.post("/admin/letters/{letter_id}")
+@router.post("/admin/dead-letters/{letter_id}")
 def settle(
     letter_id: str,
     staff: StaffForm,
@@ -71,7 +71,7 @@ def settle(
     if decision == "throw":
         remove_dead_letter(context.redis, letter)
         _note(letter, staff, service, AuditAction.DROPPED, "threw a dead letter away")
-        return RedirectResponse("/admin/letters?done=thrown", HTTPStatus.SEE_OTHER)
+        return RedirectResponse("/admin/dead-letters?done=thrown", HTTPStatus.SEE_OTHER)
     try:
         replay(
             letter,
@@ -86,7 +86,7 @@ def settle(
             letter, staff, service, problem=gettext("It stays: %(why)s") % {"why": error}, code=HTTPStatus.CONFLICT
         )
     _note(letter, staff, service, AuditAction.REPLAYED, "enqueued a dead letter again")
-    return RedirectResponse("/admin/letters?done=replayed", HTTPStatus.SEE_OTHER)
+    return RedirectResponse("/admin/dead-letters?done=replayed", HTTPStatus.SEE_OTHER)
 
 
 def _whole(
@@ -94,7 +94,7 @@ def _whole(
 ) -> Response:
     _note(letter, staff, service, AuditAction.VIEWED, "opened a dead letter")
     turn_text = letter.turn if isinstance(letter.turn, str) else json.dumps(letter.turn, ensure_ascii=False, indent=2)
-    return page("admin/letter.html", staff, letter=letter, said=turn_text, problem=problem, code=code)
+    return page("admin/dead_letter.html", staff, letter=letter, said=turn_text, problem=problem, code=code)
 
 
 def _one(letter_id: str, staff: StaffSession, service: Service) -> DeadLetter:

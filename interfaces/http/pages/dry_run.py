@@ -10,10 +10,10 @@ from typing import Annotated
 
 from fastapi import APIRouter, Form, Query, Response
 
-from interfaces.http.pages.entering import Me, MyForm, subject_of_me, zone_of
 from interfaces.http.pages.problems import PageRoute
 from interfaces.http.pages.rendering import page
 from interfaces.http.pages.sessions import Session
+from interfaces.http.pages.sign_in import Me, MyForm, subject_of_me, zone_of
 from interfaces.http.service import Opened
 from memory.scoring import Scored
 from recall.retrieve import Hit, retrieve

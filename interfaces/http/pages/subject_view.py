@@ -13,8 +13,8 @@ from fastapi import Depends, Form, Request
 from pydantic import ValidationError
 
 from interfaces.http.pages.addresses import as_path
-from interfaces.http.pages.entering import require_token, session_here, staff_of, subject_of_me, zone_of
 from interfaces.http.pages.sessions import Session, StaffSession
+from interfaces.http.pages.sign_in import require_token, session_here, staff_of, subject_of_me, zone_of
 from interfaces.http.service import Opened, Service
 from schema import AuditAction, AuditEntry, Preferences, Principal, Subject
 from schema.errors import NotFound

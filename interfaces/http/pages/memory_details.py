@@ -11,12 +11,12 @@ from fastapi import APIRouter, Form, Response
 from fastapi.responses import RedirectResponse
 from pydantic import ValidationError
 
-import interfaces.http.pages.words as words
+import interfaces.http.pages.wording as wording
 from interfaces.http.memories import Verb, do
 from interfaces.http.pages.language import gettext
 from interfaces.http.pages.problems import PageRoute
 from interfaces.http.pages.rendering import page
-from interfaces.http.pages.viewing import STAFF_ROOT, Shown, ShownForm, View, note_look
+from interfaces.http.pages.subject_view import STAFF_ROOT, Shown, ShownForm, View, note_look
 from interfaces.http.service import Opened
 from memory.edits import Edit, NotPossible, VersionMismatch, edit
 from memory.erasure.memories import erase_memories
@@ -32,7 +32,7 @@ router = APIRouter(include_in_schema=False, route_class=PageRoute)
 def details(memory_id: uuid.UUID, view: Shown, service: Opened, done: str = "") -> Response:
     """Show one memory with the words it came from, and all that was done to it."""
     note_look(view, service, "opened a memory", memory_id)
-    return _details(memory_id, view, service, told=words.after(done))
+    return _details(memory_id, view, service, told=wording.after(done))
 
 
 @router.post("/me/memories/{memory_id}/edit")

@@ -10,9 +10,9 @@ from fastapi import APIRouter, Query, Request, Response
 from fastapi.responses import RedirectResponse
 
 from interfaces.http.openid import Attempt, SignIn, SignInRefused
-from interfaces.http.pages.entering import entered
 from interfaces.http.pages.problems import PageRoute
 from interfaces.http.pages.sessions import COOKIE, start_session
+from interfaces.http.pages.sign_in import entered
 from interfaces.http.service import Opened, Service
 from schema.errors import NotFound
 
