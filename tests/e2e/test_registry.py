@@ -138,16 +138,9 @@ def test_an_erasure_by_staff_leaves_its_proof(
     service: Served, staff: httpx.Client, backend: httpx.Client, user: str
 ) -> None:
     remember(backend, user, "Anna plays the violin.")
-    preferences = f"/admin/subjects/{user}/preferences"
-    assert (
-        "Everything was forgotten"
-        in send(
-            staff,
-            "".join((preferences.removesuffix("preferences"), "forget")),
-            preferences,
-            confirm="forget everything",
-        ).text
-    )
+    whose = f"/admin/subjects/{user}"
+    shown = send(staff, f"{whose}/forget", f"{whose}/preferences", confirm="forget everything").text
+    assert "Everything was forgotten" in shown
     assert user in staff.get("/admin/erasures").text
     proof = staff.get("/admin/erasures/proof", params={"subject": user}).text
     assert "by staff:ann" in proof
