@@ -22,6 +22,7 @@ from memory.third_parties import own_names, without_others
 from policies.privacy.third_parties import with_relation, without_names
 from schema import AuditAction, AuditEntry, Event, EventName, Memory, Seen, Status, Subject, Turn
 from schema.errors import Refused
+from schema.wrong_fields import wrong_fields
 from stores.catalog import Changes
 from stores.index.base import Vector
 from stores.open import Stores
@@ -236,9 +237,7 @@ def _read(number: int, value: dict[str, Any]) -> tuple[dict[str, Any] | None, Me
         turns = [Turn.model_validate(turn) for turn in value.get("sources", ())]
         vector = _decoded(value["vector"]) if value.get("vector") else None
     except ValidationError as error:
-        problem = error.errors(include_input=False, include_url=False, include_context=False)[0]
-        where = ".".join(map(str, problem["loc"]))
-        raise NotALine(f"line {number}: {where}: {problem['msg']}") from None
+        raise NotALine(f"line {number}: {wrong_fields(error)}") from None
     except NotALine:
         raise
     except (ValueError, TypeError, KeyError) as error:

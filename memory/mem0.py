@@ -16,6 +16,7 @@ from memory.remember import Statement, remember
 from memory.statement_screening import NotKept
 from schema import MAX_SUMMARY_CHARS, Kind, Subject
 from schema.errors import QuotaExceeded, Refused
+from schema.wrong_fields import wrong_fields
 
 _TAKEN: Final = frozenset({"id", "memory", "user_id", "metadata", "created_at", "categories", "expiration_date"})
 _WITHOUT_MEANING: Final = frozenset({"hash", "score", "updated_at", "role", "actor_id"})
@@ -67,8 +68,7 @@ def take_over(
             taken = _read(row, tenant_id, user_id, now)
             outcome = remember(None, taken.subject, taken.statement, context, now=now).outcome
         except ValidationError as error:
-            wrong = error.errors(include_input=False, include_url=False, include_context=False)[0]
-            result.bad.append(f"{named}: {'.'.join(map(str, wrong['loc']))}: {wrong['msg']}")
+            result.bad.append(f"{named}: {wrong_fields(error)}")
         except (NotKept, NotMem0, QuotaExceeded) as error:
             result.bad.append(f"{named}: {error}")
         else:

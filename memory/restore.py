@@ -26,6 +26,7 @@ from schema import Scope, Subject, Tombstone, Turn
 from schema.backup import ErasureLine, Manifest, WaitingMessage, WaitingTurn
 from schema.errors import BackupRefused, ConflictingTurn, UnderLegalHold
 from schema.settings import Settings
+from schema.wrong_fields import wrong_fields
 from stores.catalog.copies import is_there, kind_of, put_catalog
 from stores.catalog.revisions import HEAD
 from stores.embedding import open_embedder
@@ -233,4 +234,4 @@ def _lines(path: Path, line: type[Line]) -> Iterator[Line]:
             try:
                 yield line.model_validate_json(text)
             except ValidationError as error:
-                raise BackupRefused(f"{path}, line {number}: {error.errors()[0]['msg']}") from error
+                raise BackupRefused(f"{path}, line {number}: {wrong_fields(error)}") from error

@@ -29,6 +29,7 @@ from producers.spool import Spool
 from schema import Turn
 from schema.errors import ConflictingTurn, InvalidTurn, QuotaExceeded, SettingsError, SpoolFull, SpoolUnavailable
 from schema.settings import Settings, load_settings
+from schema.wrong_fields import wrong_fields
 
 _BROKER_TIMEOUT_SECONDS = 1.0
 _FLUSH_TIMEOUT_SECONDS = 2.0
@@ -281,22 +282,14 @@ def parse_turn(turn: Turn | Mapping[str, Any]) -> Turn:
     """Return the turn, checked.
 
     Raises:
-        InvalidTurn: it breaks the contract; the message names every wrong field.
+        InvalidTurn: it breaks the contract; the message names the wrong fields.
     """
     if isinstance(turn, Turn):
         return turn
     try:
         return Turn.model_validate(turn)
     except ValidationError as error:
-        errors = error.errors(include_input=False, include_url=False)
-        # A wrong message also leaves its tuple too short: only the message is worth naming.
-        wrong_within = {problem["loc"][0] for problem in errors if len(problem["loc"]) > 1}
-        problems = (
-            f"{'.'.join(map(str, problem['loc'])) or 'turn'}: {problem['msg'].removeprefix('Value error, ')}"
-            for problem in errors
-            if len(problem["loc"]) != 1 or problem["loc"][0] not in wrong_within
-        )
-        raise InvalidTurn("; ".join(problems)) from None
+        raise InvalidTurn(wrong_fields(error)) from None
 
 
 _MAKING = Lock()

@@ -19,6 +19,7 @@ from schema import Document, KeptDocument, Subject, Visibility
 from schema.base import Value
 from schema.errors import Refused
 from schema.turn import Identifier
+from schema.wrong_fields import wrong_fields
 
 _PAGE = 100
 Line = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=300, pattern=r"^[^\r\n]*$")]
@@ -62,9 +63,7 @@ def _example(number: int, line: bytes) -> Example:
     try:
         return Example.model_validate(json.loads(line))
     except ValidationError as error:
-        first = error.errors()[0]
-        field = ".".join(map(str, first["loc"])) or "it"
-        raise InvalidExamples(f"line {number}: {field}: {first['msg']}") from error
+        raise InvalidExamples(f"line {number}: {wrong_fields(error)}") from error
     except ValueError as error:
         raise InvalidExamples(f"line {number}: not JSON: {error}") from error
 

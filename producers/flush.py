@@ -14,6 +14,7 @@ from producers.counting import Outcome, Tally
 from producers.spool import Spool, SpooledTurn
 from schema import Turn
 from schema.errors import BrokerFailed, BrokerRefused, ConflictingTurn, SettingsError, SpoolUnavailable
+from schema.wrong_fields import wrong_fields
 
 _LOOK_SECONDS = 1.0
 """How often an idle process looks whether another left turns behind, and how long a broker that failed is let alone."""
@@ -140,7 +141,7 @@ class Flusher:
         except ConflictingTurn:
             return self._reject(spooled, "another turn was enqueued under this turn_id")
         except ValidationError as error:
-            return self._reject(spooled, f"it is no turn of this version: {error.error_count()} problems")
+            return self._reject(spooled, f"it is no turn of this version: {wrong_fields(error)}")
         self.note_pending(receipt.pending)
         if receipt.notify:
             try:

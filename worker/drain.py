@@ -27,6 +27,7 @@ from memory.settle import noted_of, settle
 from memory.stages import in_batch
 from schema import EventName, Subject, Turn
 from schema.errors import ConflictingTurn, LeaseLost, LLMAnswerCut, StaleFence
+from schema.wrong_fields import wrong_fields
 from stores.catalog import LedgerEntry, Outcome
 from stores.failpoints import hit
 from stores.mailbox import Batch, Lease, ParkedTurn
@@ -103,7 +104,7 @@ def _work(batch: Batch, context: WorkerContext) -> None:
         try:
             turn = Turn.model_validate_json(parked.body)
         except ValidationError as error:
-            _bury(parked, batch.lease, "invalid", _without_content(error), context)
+            _bury(parked, batch.lease, "invalid", wrong_fields(error), context)
             continue
         received.append((parked, ReceivedTurn(turn, parked.digest, parked.arrived_at)))
     if not received:
@@ -175,8 +176,3 @@ def _json_or_text(body: str) -> Any:
         return json.loads(body)
     except (ValueError, RecursionError):
         return body
-
-
-def _without_content(error: ValidationError) -> str:
-    problems = error.errors(include_input=False, include_url=False, include_context=False)
-    return "; ".join(f"{'.'.join(map(str, problem['loc'])) or 'turn'}: {problem['msg']}" for problem in problems)

@@ -34,6 +34,7 @@ from schema.errors import (
     Refused,
     exit_code_of,
 )
+from schema.wrong_fields import wrong_fields
 from stores.failpoints import hit
 from stores.queue import (
     CONDENSE,
@@ -133,7 +134,7 @@ def ingest_turn(*arguments: Any, **named: Any) -> None:
     try:
         accepted = Turn.model_validate(turn)
     except ValidationError as error:
-        _refuse(turn, "invalid", f"not a turn of this version: {error.error_count()} fields are wrong", context)
+        _refuse(turn, "invalid", f"not a turn of this version: {wrong_fields(error)}", context)
         return
     hit("before_append")
     try:
@@ -229,7 +230,7 @@ def put_document(*arguments: Any, **named: Any) -> None:
 
 def _why_no_document(error: Exception) -> str:
     if isinstance(error, ValidationError):
-        return f"no document of this version: {error.error_count()} fields are wrong"
+        return f"no document of this version: {wrong_fields(error)}"
     return str(error) if isinstance(error, Refused) else "not one document as its only argument"
 
 

@@ -27,6 +27,7 @@ from producers.documents import notify_workers, put_document
 from schema import Document, DocumentState, KeptDocument, Subject, Visibility, utc_iso
 from schema.errors import NotFound
 from schema.settings import load_settings
+from schema.wrong_fields import wrong_fields
 from stores.catalog import Catalog, open_catalog
 from stores.open import Stores
 from stores.queue import create_celery
@@ -223,7 +224,7 @@ def _document(
             pages=text.pages,
         )
     except ValidationError as error:
-        raise UnreadableFile(f"{file}: {error.errors()[0]['msg']}") from error
+        raise UnreadableFile(f"{file}: {wrong_fields(error)}") from error
 
 
 def _wait(whose: Subject, ids: Sequence[str], stores: Stores, progress: Progress) -> None:

@@ -18,6 +18,7 @@ from interfaces.cli.output import console, memory_json, print_json, short
 from memory.context import MemoryContext, open_memory
 from schema import Memory
 from schema.settings import load_settings
+from schema.wrong_fields import wrong_fields
 
 
 def add_to(app: typer.Typer) -> None:
@@ -45,8 +46,7 @@ def edit(
             as_json,
         )
     except ValidationError as error:
-        first = error.errors()[0]
-        raise typer.BadParameter(f"{'.'.join(map(str, first['loc']))}: {first['msg']}") from error
+        raise typer.BadParameter(wrong_fields(error)) from error
 
 
 def pin(memory: IdArgument, as_json: JsonOption = False) -> None:

@@ -186,11 +186,13 @@ def _source(turn: Turn) -> Panel:
 
 def _audit_table(audit: list[AuditEntry]) -> Table:
     table = Table(title="What was done to it", title_justify="left")
-    for column in ("when", "what", "by", "why", "rules"):
+    table.add_column("when (UTC)", no_wrap=True)
+    for column in ("what", "by", "why", "rules"):
         table.add_column(column)
     for entry in audit:
         by = " ".join(str(who) for who in (entry.by, *map(entry.details.get, ("model", "prompt_version"))) if who)
-        table.add_row(utc_iso(entry.at), entry.action.value, by, entry.reason, entry.policy_version)
+        at = entry.at.astimezone(UTC)
+        table.add_row(f"{at:%Y-%m-%d %H:%M:%S}", entry.action.value, by, entry.reason, entry.policy_version)
     return table
 
 

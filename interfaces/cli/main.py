@@ -9,75 +9,80 @@ from typing import Any, Final, Literal
 
 import typer
 from rich.text import Text
-from typer.core import TyperGroup
+from typer.core import TyperCommand, TyperGroup
 from typer.main import get_group
 
 from interfaces.cli.output import errors
 
 _MARKUP: Final[Literal["markdown"]] = "markdown"
-_COMMANDS: Final = {
-    "run": "fleet",
-    "serve": "service",
-    "mcp": "mcp",
-    "page-link": "service",
-    "staff-link": "service",
-    "ingest": "turns",
-    "say": "turns",
-    "search": "knowledge",
-    "context": "knowledge",
-    "memories": "knowledge",
-    "show": "knowledge",
-    "why": "why",
-    "edit": "edits",
-    "pin": "edits",
-    "unpin": "edits",
-    "archive": "edits",
-    "restore": "edits",
-    "suppress": "edits",
-    "unsuppress": "edits",
-    "forget": "knowledge",
-    "forget-user": "erasing",
-    "subject": "subject",
-    "reviews": "reviews",
-    "holds": "holds",
-    "topics": "topics",
-    "keys": "keys",
-    "members": "members",
-    "documents": "documents",
-    "examples": "examples",
-    "webhooks": "webhooks",
-    "graph": "graph",
-    "take-apart": "erasing",
-    "worker": "fleet",
-    "beat": "fleet",
-    "status": "status",
-    "doctor": "doctor",
-    "settings": "configuration",
-    "costs": "costs",
-    "nights": "nights",
-    "night": "nights",
-    "dead-letters": "dead_letters",
-    "migrate": "migration",
-    "backup": "backups",
-    "restore-backup": "backups",
-    "reindex": "moving",
-    "export": "moving",
-    "import": "moving",
+_PANELS: Final = {
+    "Start": {
+        "run": "fleet",
+        "worker": "fleet",
+        "beat": "fleet",
+        "serve": "service",
+        "mcp": "mcp",
+        "page-link": "service",
+        "staff-link": "service",
+    },
+    "Turns in": {"say": "turns", "ingest": "turns", "why": "why", "dead-letters": "dead_letters"},
+    "What is known": {
+        "memories": "knowledge",
+        "search": "knowledge",
+        "context": "knowledge",
+        "show": "knowledge",
+        "graph": "graph",
+        "topics": "topics",
+        "documents": "documents",
+        "examples": "examples",
+    },
+    "Change it": {
+        "edit": "edits",
+        "pin": "edits",
+        "unpin": "edits",
+        "archive": "edits",
+        "restore": "edits",
+        "suppress": "edits",
+        "unsuppress": "edits",
+        "take-apart": "erasing",
+        "reviews": "reviews",
+        "subject": "subject",
+    },
+    "Erase and keep": {"forget": "knowledge", "forget-user": "erasing", "holds": "holds"},
+    "Who may": {"keys": "keys", "members": "members", "webhooks": "webhooks"},
+    "Look after the fleet": {
+        "status": "status",
+        "doctor": "doctor",
+        "settings": "configuration",
+        "nights": "nights",
+        "night": "nights",
+        "costs": "costs",
+    },
+    "Move and keep safe": {
+        "backup": "backups",
+        "restore-backup": "backups",
+        "reindex": "moving",
+        "export": "moving",
+        "import": "moving",
+        "migrate": "migration",
+    },
 }
-"""The module of this package that adds each command, in the order in which help lists them."""
+"""Panels of the help, in its order, and the module of this package that adds each command."""
+_MODULES: Final = {command: module for modules in _PANELS.values() for command, module in modules.items()}
+_PANEL_OF: Final = {command: panel for panel, modules in _PANELS.items() for command in modules}
 
 
 class _ImportedWhenCalled(TyperGroup):
     """Commands whose modules are imported when they are called or listed: all of them together take two seconds."""
 
     def list_commands(self, ctx: Any) -> list[str]:
-        for module in dict.fromkeys(_COMMANDS.values()):
+        for module in dict.fromkeys(_MODULES.values()):
             self._import(module)
-        return sorted(super().list_commands(ctx), key=list(_COMMANDS).index)
+        return sorted(super().list_commands(ctx), key=list(_MODULES).index)
 
     def get_command(self, ctx: Any, cmd_name: str) -> Any:
-        if cmd_name in _COMMANDS:
-            self._import(_COMMANDS[cmd_name])
+        if cmd_name in _MODULES:
+            self._import(_MODULES[cmd_name])
         else:
             # Whoever mistyped one is told which are like it.
             self.list_commands(ctx)
@@ -86,7 +91,10 @@ class _ImportedWhenCalled(TyperGroup):
     def _import(self, module: str) -> None:
         of_module = typer.Typer(rich_markup_mode=_MARKUP)
         import_module(f"interfaces.cli.{module}").add_to(of_module)
-        self.commands.update(get_group(of_module).commands)
+        for name, command in get_group(of_module).commands.items():
+            if isinstance(command, TyperCommand | TyperGroup):
+                command.rich_help_panel = _PANEL_OF[name]
+            self.commands[name] = command
 
 
 app = typer.Typer(

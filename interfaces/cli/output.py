@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterable
+from operator import attrgetter
 from typing import Any, Final
 
 import typer
@@ -68,7 +69,7 @@ def short(id_: object) -> str:
 
 
 def memory_table(subject: Subject, memories: Iterable[Memory]) -> Table:
-    """Return what is known of a subject, for people; the finer columns only where the terminal is wide enough."""
+    """Return what is known of a subject, for people, latest first: the finer columns where a terminal is wide enough."""
     wide = console.width >= _WIDE
     table = Table(title=f"What is known about {subject.subject_id}", title_justify="left", expand=True)
     table.add_column("id", no_wrap=True, style="cyan")
@@ -78,7 +79,7 @@ def memory_table(subject: Subject, memories: Iterable[Memory]) -> Table:
     if wide:
         for name in ("category", "type", "importance"):
             table.add_column(name, no_wrap=True)
-    for memory in memories:
+    for memory in sorted(memories, key=attrgetter("occurred_at"), reverse=True):
         style = _STATUS_STYLE[memory.status]
         finer = (memory.category, memory.type.value, f"{memory.importance:.2f}") if wide else ()
         table.add_row(

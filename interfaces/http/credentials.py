@@ -59,14 +59,14 @@ def principal_behind(secret: str | None, request: Request, service: Service) -> 
 
 
 def _standing_behind(secret: str | None, request: Request, service: Service) -> Principal:
-    if secret is None:
-        if request.app.state.anonymous_is_allowed and service.tokens is None and not service.context.catalog.keys.any():
-            return ANONYMOUS
+    principal = None if secret is None else _known(secret, service)
+    if principal is not None:
+        return principal
+    if not request.app.state.anonymous_is_allowed or service.tokens is not None or service.context.catalog.keys.any():
         raise Unauthorized
-    principal = _known(secret, service)
-    if principal is None:
-        raise Unauthorized
-    return principal
+    if secret is not None:
+        raise Unauthorized("no key was made here yet: send none, or make one with `afterturn keys create`")
+    return ANONYMOUS
 
 
 def _known(secret: str, service: Service) -> Principal | None:

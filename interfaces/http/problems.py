@@ -39,8 +39,10 @@ _RETRY_AFTER_SECONDS: Final = 5
 class Unauthorized(Refused):
     """No credential was given, or none that is known, in force, and not expired."""
 
-    def __str__(self) -> str:
-        return "send a key that is in force, as `X-API-Key: at_...` or `Authorization: Bearer at_...`"
+    def __init__(
+        self, message: str = "send a key that is in force, as `X-API-Key: at_...` or `Authorization: Bearer at_...`"
+    ) -> None:
+        super().__init__(message)
 
 
 class PreconditionFailed(Refused):

@@ -19,6 +19,7 @@ from policies.access import may_use_any
 from recall.audience import audiences
 from schema import Capability, Memory, Principal, Status, Subject
 from schema.errors import Denied, NotAMember, NotFound, Refused, Transient
+from schema.wrong_fields import wrong_fields
 
 
 class Arguments(BaseModel):
@@ -111,8 +112,7 @@ def call(tool: Tool[Any], arguments: Mapping[str, Any], context: ToolContext) ->
     try:
         return tool.do(tool.arguments.model_validate(arguments), context)
     except ValidationError as error:
-        wrong = [f"{'.'.join(map(str, each['loc'])) or 'arguments'}: {each['msg']}" for each in error.errors()]
-        return Failure(code="invalid", message="; ".join(wrong))
+        return Failure(code="invalid", message=wrong_fields(error))
     except Refused as error:
         return _refusal(tool, error)
     except Transient:

@@ -14,6 +14,7 @@ from pydantic import BaseModel, ValidationError
 from tenacity import Retrying, retry_if_exception, stop_after_attempt, wait_exponential, wait_random_exponential
 
 from schema.errors import LLMAnswerCut, LLMAnswerInvalid, LLMThrottled
+from schema.wrong_fields import wrong_fields
 from stores.breaker import CircuitBreaker
 from stores.llm.base import Provider, Reply
 from stores.llm.call_limiter import CallLimiter
@@ -86,11 +87,11 @@ class LLM:
         except ValidationError as error:
             if first.is_cut:
                 raise LLMAnswerCut("the answer was cut off at the limit of tokens") from None
-            second = self._ask(_REPAIR.format(prompt=prompt, error=_without_content(error)), response_model)
+            second = self._ask(_REPAIR.format(prompt=prompt, error=wrong_fields(error)), response_model)
             try:
                 answer = _parse(second, response_model)
             except ValidationError as again:
-                raise LLMAnswerInvalid(_without_content(again)) from None
+                raise LLMAnswerInvalid(wrong_fields(again)) from None
             return Completion(
                 answer,
                 first.prompt_tokens + second.prompt_tokens,
@@ -179,8 +180,3 @@ def _object_in(text: str) -> str:
     except (ValueError, RecursionError):
         return text
     return rest[:length]
-
-
-def _without_content(error: ValidationError) -> str:
-    problems = error.errors(include_input=False, include_url=False, include_context=False)
-    return "; ".join(f"{'.'.join(map(str, problem['loc'])) or 'answer'}: {problem['msg']}" for problem in problems[:5])

@@ -149,6 +149,16 @@ def test_a_service_without_a_broker_lives_and_is_not_ready(tmp_path: Any) -> Non
         assert client.post("/api/v1/turns", json=said()).json()["accepted"] == "spooled"
 
 
+def test_a_key_where_none_was_made_is_refused_with_what_to_do(tmp_path: Any, broker_url: str) -> None:
+    with served(settings_in(tmp_path, broker_url), anonymous=True) as keyless:
+        refused = httpx.get(f"{keyless.url}/api/v1/memories/?user_id=anna", headers={"X-API-Key": "at_wrong"})
+        assert refused.status_code == 401
+        assert "no key was made here yet" in refused.json()["detail"]
+        keyless.key()
+        refused = httpx.get(f"{keyless.url}/api/v1/memories/?user_id=anna", headers={"X-API-Key": "at_wrong"})
+        assert "send a key that is in force" in refused.json()["detail"]
+
+
 # -- events -------------------------------------------------------------------------------------------------------
 
 

@@ -58,7 +58,9 @@ def test_without_a_session_a_page_says_how_to_come_in_and_nothing_else(service: 
 def test_a_link_works_once(service: Served, backend: httpx.Client, user: str) -> None:
     link = backend.post(f"/api/v1/subjects/{user}/page-link").json()["url"]
     assert httpx.get(link).status_code == 303
-    assert httpx.get(link).status_code == 401
+    again = httpx.get(link)
+    assert again.status_code == 401
+    assert "Ask for a new one" in again.text
 
 
 def test_a_key_without_act_as_makes_no_link_for_another(service: Served) -> None:

@@ -37,7 +37,7 @@ def test_every_wrong_field_is_named_with_what_is_wrong() -> None:
 
 
 def test_too_much_text_is_refused_with_the_way_out() -> None:
-    with pytest.raises(InvalidTurn, match=r"turn: the turn has 65,537 bytes .* as a document"):
+    with pytest.raises(InvalidTurn, match=r"the turn has 65,537 bytes .* as a document"):
         parse_turn(a_turn("anna", 1, "x" * (MAX_TURN_BYTES + 1)))
 
 

@@ -25,6 +25,10 @@ class SignInFirst(Refused):
     """No session is open."""
 
 
+class LinkSpent(SignInFirst):
+    """The link that should open a session was followed before, is too old, or was closed."""
+
+
 class FormExpired(Refused):
     """The form does not come from a page of this session."""
 
@@ -33,7 +37,15 @@ class NotADay(Refused):
     """What was sent as a day is none."""
 
 
-_NOT_SIGNED_IN: Final = marked("You were not signed in: it took too long, or was not finished. Try it again.")
+_NOT_SIGNED_IN: Final[tuple[tuple[type[AfterturnError], str], ...]] = (
+    (
+        LinkSpent,
+        marked("This link works no more: it was followed before, or is older than five minutes. Ask for a new one."),
+    ),
+    (SignInFirst, ""),
+    (SignInRefused, marked("You were not signed in: it took too long, or was not finished. Try it again.")),
+)
+"""What a page that asks to sign in says of why; the first class that an error is one of decides."""
 _NOT_WHOLE: Final = marked("This address or form is not whole.")
 _SAID: Final[tuple[tuple[type[AfterturnError], HTTPStatus, str], ...]] = (
     (FormExpired, HTTPStatus.FORBIDDEN, marked("This form is too old. Open it again.")),
@@ -79,7 +91,8 @@ class PageRoute(APIRoute):
                 return await answer(request)
             except (SignInFirst, SignInRefused) as error:
                 by_provider = request.app.state.service.sign_in is not None
-                problem = gettext(_NOT_SIGNED_IN) if isinstance(error, SignInRefused) else ""
+                reason = next(message for kind, message in _NOT_SIGNED_IN if isinstance(error, kind))
+                problem = gettext(reason) if reason else ""
                 code = HTTPStatus.UNAUTHORIZED
                 return page("sign_in.html", None, is_staff=staff, code=code, by_provider=by_provider, problem=problem)
             except RequestValidationError:

@@ -12,7 +12,7 @@ from fastapi import APIRouter, Depends, Form, Query, Request, Response
 from fastapi.responses import RedirectResponse
 
 from interfaces.http.credentials import Asker
-from interfaces.http.pages.problems import FormExpired, PageRoute, SignInFirst
+from interfaces.http.pages.problems import FormExpired, LinkSpent, PageRoute, SignInFirst
 from interfaces.http.pages.sessions import (
     COOKIE,
     LINK_SECONDS,
@@ -180,10 +180,10 @@ def entered(pages: str, cookie: str, secret: str | None, request: Request) -> Re
     """Return the way to some pages with the cookie of a session.
 
     Raises:
-        SignInFirst: no session was opened.
+        LinkSpent: no session was opened.
     """
     if secret is None:
-        raise SignInFirst
+        raise LinkSpent
     answer = RedirectResponse(pages, HTTPStatus.SEE_OTHER)
     secure = request.url.scheme == "https"
     path = "/" if cookie == COOKIE else pages
