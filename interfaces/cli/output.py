@@ -69,7 +69,7 @@ def short(id_: object) -> str:
 
 
 def memory_table(subject: Subject, memories: Iterable[Memory]) -> Table:
-    """Return what is known of a subject, for people, latest first: the finer columns where a terminal is wide enough."""
+    """Return what is known of a subject, for people, latest first; the finer columns where the terminal is wide."""
     wide = console.width >= _WIDE
     table = Table(title=f"What is known about {subject.subject_id}", title_justify="left", expand=True)
     table.add_column("id", no_wrap=True, style="cyan")
