@@ -21,7 +21,7 @@ from memory.documents.delete import delete_document
 from memory.erasure.memories import erase_memories
 from memory.erasure.queue import is_turn_of
 from memory.erasure.subjects import erase_subject, erase_turns
-from memory.reindex import give_up, regraph, reindex
+from memory.reindex import finish, give_up, regraph, reindex
 from schema import Scope, Subject, Tombstone, Turn
 from schema.backup import ErasureLine, Manifest, WaitingMessage, WaitingTurn
 from schema.errors import BackupRefused, ConflictingTurn, UnderLegalHold
@@ -140,6 +140,7 @@ def put_rest_back(
     # An index in the catalog's own database came with it.
     if context.index.count() == 0:
         memories = reindex(context, progress)
+        finish(context)
     regraph(context)
     later = list(_lines(erasures, ErasureLine)) if erasures else []
     since = [line for line in later if line.at >= manifest.began_at - _CLOCKS_DIFFER]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import closing
+from contextlib import ExitStack, closing, contextmanager
 from pathlib import Path
 from typing import Annotated
 
@@ -12,12 +12,13 @@ from rich.progress import Progress
 
 from interfaces.cli.arguments import ByOption, JsonOption
 from interfaces.cli.output import console, errors, print_json
+from interfaces.local.data_folder import own_data_folder
 from memory.backup import make_backup
 from memory.context import open_memory
-from memory.restore import put_catalog_back, put_rest_back, read_manifest, refuse_what_is_there
+from memory.restore import Restored, put_catalog_back, put_rest_back, read_manifest, refuse_what_is_there
 from producers.spool import Spool
 from schema import Turn
-from schema.backup import WaitingTurn
+from schema.backup import Manifest, WaitingTurn
 from schema.settings import Settings, load_settings
 from stores.catalog import open_catalog_engine
 from stores.catalog.engine import create_catalog_engine
@@ -28,6 +29,10 @@ from stores.redis import open_redis
 from stores.waiting import count_waiting_messages
 
 FolderArgument = Annotated[Path, typer.Argument(help="The backup's folder.", file_okay=False)]
+WithBrokerOption = Annotated[
+    bool,
+    typer.Option("--with-broker", help="Run the broker of `afterturn run` meanwhile, where that is stopped."),
+]
 
 
 def add_to(app: typer.Typer) -> None:
@@ -35,14 +40,14 @@ def add_to(app: typer.Typer) -> None:
     app.command("restore-backup")(restore_backup)
 
 
-def backup(folder: FolderArgument, as_json: JsonOption = False) -> None:
+def backup(folder: FolderArgument, with_broker: WithBrokerOption = False, as_json: JsonOption = False) -> None:
     """Copy all that is known, and all turns that wait, into a new folder, while the fleet works.
 
     Whoever reads the folder reads everything: only this account may, and it is not encrypted. Vectors are not in it,
     they are made anew. Keep the folder elsewhere; `afterturn restore-backup` takes it to where nothing is.
     """
     settings = load_settings()
-    with closing(open_redis(settings)) as redis:
+    with _broker(settings, with_broker), closing(open_redis(settings)) as redis:
         engine = open_catalog_engine(settings, makes_catalog=False)
         manifest = make_backup(
             folder,
@@ -75,6 +80,7 @@ def restore_backup(
             dir_okay=False,
         ),
     ] = None,
+    with_broker: WithBrokerOption = False,
     as_json: JsonOption = False,
 ) -> None:
     """Bring a backup back to where nothing is: an empty catalog, index and broker. Start the fleet afterwards.
@@ -83,18 +89,8 @@ def restore_backup(
     """
     settings = load_settings()
     manifest = read_manifest(folder)
-    engine = create_catalog_engine(settings.effective_catalog_url)
-    with closing(open_redis(settings)) as redis:
-        mailbox = open_mailbox(settings, redis, create_celery(settings))
-        refuse_what_is_there(manifest, settings, engine, mailbox, count_waiting_messages(redis))
-    put_catalog_back(folder, manifest, engine)
-    migrate(engine)
-    engine.dispose()
-    with closing(open_memory(settings)) as context, Progress(console=errors, transient=True, disable=as_json) as bar:
-        task = bar.add_task("building the index", total=None)
-        restored = put_rest_back(
-            folder, manifest, context, by=by, erasures=erasures, progress=lambda n: bar.update(task, completed=n)
-        )
+    with _broker(settings, with_broker):
+        restored = _restore(folder, manifest, settings, by, erasures, quiet=as_json)
     if as_json:
         print_json(vars(restored) | {"as_of": manifest.began_at})
         return
@@ -114,6 +110,35 @@ def restore_backup(
         "`afterturn keys list` and `afterturn members` before the service starts.",
         soft_wrap=True,
     )
+
+
+def _restore(
+    folder: Path, manifest: Manifest, settings: Settings, by: str, erasures: Path | None, *, quiet: bool
+) -> Restored:
+    engine = create_catalog_engine(settings.effective_catalog_url)
+    with closing(open_redis(settings)) as redis:
+        mailbox = open_mailbox(settings, redis, create_celery(settings))
+        refuse_what_is_there(manifest, settings, engine, mailbox, count_waiting_messages(redis))
+    put_catalog_back(folder, manifest, engine)
+    migrate(engine)
+    engine.dispose()
+    with closing(open_memory(settings)) as context, Progress(console=errors, transient=True, disable=quiet) as bar:
+        task = bar.add_task("building the index", total=None)
+        return put_rest_back(
+            folder, manifest, context, by=by, erasures=erasures, progress=lambda n: bar.update(task, completed=n)
+        )
+
+
+@contextmanager
+def _broker(settings: Settings, wanted: bool) -> Iterator[None]:
+    """Run the embedded broker of this machine's data folder during a block, if that is wanted."""
+    with ExitStack() as stack:
+        if wanted:
+            from interfaces.local.broker import embedded_broker
+
+            folder = stack.enter_context(own_data_folder(settings.data_dir))
+            stack.enter_context(embedded_broker(settings.broker_url, folder / "broker"))
+        yield
 
 
 def _spooled(settings: Settings) -> Iterator[WaitingTurn]:

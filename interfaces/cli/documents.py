@@ -17,7 +17,7 @@ from rich.table import Column, Table
 from rich.text import Text
 
 from interfaces.cli.arguments import JsonOption, TenantOption
-from interfaces.cli.output import console, print_json
+from interfaces.cli.output import console, errors, print_json
 from memory.context import open_memory
 from memory.documents.delete import delete_document
 from memory.documents.put import Accepted
@@ -150,7 +150,11 @@ def show(
 
 @app.command()
 def delete(
-    subject: SubjectArgument, document_id: IdArgument, tenant: TenantOption = "default", as_json: JsonOption = False
+    subject: SubjectArgument,
+    document_id: IdArgument,
+    tenant: TenantOption = "default",
+    yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")] = False,
+    as_json: JsonOption = False,
 ) -> None:
     """Delete a document with its chunks and vectors. A line without content stays in the audit."""
     whose = Subject(tenant_id=tenant, subject_id=subject)
@@ -158,6 +162,9 @@ def delete(
         document = context.catalog.documents.heads(whose, [document_id]).get(document_id)
         if document is None:
             raise NotFound(NO_SUCH_DOCUMENT)
+        if not (yes or as_json):
+            errors.print(Text(f"{document.title or document_id}, {_counted(document.chunk_count)}"))
+            typer.confirm("Delete this for good?", abort=True, err=True)
         gone = delete_document(document, context, by="operator", reason="deleted by command", now=datetime.now(UTC))
     if as_json:
         print_json({"document_id": document_id, "chunks_deleted": gone})

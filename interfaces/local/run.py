@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-import fcntl
 import os
 import shlex
-import shutil
 import signal
 import socket
 import sys
 import time
-from collections.abc import Iterator
-from contextlib import ExitStack, closing, contextmanager
+from contextlib import ExitStack, closing
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from importlib.resources import files
@@ -28,7 +25,8 @@ from interfaces.cli.knowledge import search_table
 from interfaces.cli.output import memory_table
 from interfaces.cli.turns import report_bad_lines
 from interfaces.http.pages.sessions import link_to_pages
-from interfaces.local.broker import BrokerUnavailable, embedded_broker
+from interfaces.local.broker import embedded_broker
+from interfaces.local.data_folder import own_data_folder
 from interfaces.local.processes import Supervised, service, worker_and_beat
 from interfaces.local.progress import Progress, measure, panel
 from interfaces.local.story import TURNS_TOLD, story_table
@@ -49,7 +47,6 @@ _SAID = "I started to learn the violin last week."
 _QUESTION_FOR_ANYONE = "What matters most to this person?"
 _SUBJECTS_SHOWN = 5
 _MEMORIES_SHOWN = 30
-_NEEDED_BYTES = 100 * 1024 * 1024
 _REFRESH_SECONDS = 0.25
 
 
@@ -72,13 +69,13 @@ def run(settings: Settings, file: Path | None, *, once: bool, console: Console) 
     file was a turn.
 
     Raises:
-        BrokerUnavailable, ProcessKeepsDying, CatalogUnavailable: something cannot start; the message says what to do.
+        DataFolderUnavailable, BrokerUnavailable, ProcessKeepsDying, CatalogUnavailable: something cannot start; the
+            message says what to do.
     """
     load_policy()
-    folder = _own_folder(settings.data_dir)
     signal.signal(signal.SIGTERM, _interrupt)
     with ExitStack() as stack:
-        stack.enter_context(_only_run(folder))
+        folder = stack.enter_context(own_data_folder(settings.data_dir))
         stack.enter_context(embedded_broker(settings.broker_url, folder / "broker"))
         catalog = open_catalog(settings)
         stack.callback(catalog.close)
@@ -103,43 +100,6 @@ def run(settings: Settings, file: Path | None, *, once: bool, console: Console) 
 
 def _interrupt(_signal: int, _frame: FrameType | None) -> None:
     raise KeyboardInterrupt
-
-
-def _own_folder(path: Path) -> Path:
-    folder = path.absolute()
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        probe = folder / ".writable"
-        probe.write_bytes(b"x")
-        probe.unlink()
-    except OSError as error:
-        raise BrokerUnavailable(
-            f"cannot write in {folder}: {error.strerror}. Set AFTERTURN_DATA_DIR to a folder that you may write"
-        ) from error
-    free = shutil.disk_usage(folder).free
-    if free < _NEEDED_BYTES:
-        raise BrokerUnavailable(
-            f"only {free / 1e6:.0f} MB are free at {folder} and {_NEEDED_BYTES / 1e6:.0f} are needed. "
-            "Free some, or set AFTERTURN_DATA_DIR to a folder on another disk"
-        )
-    return folder
-
-
-@contextmanager
-def _only_run(folder: Path) -> Iterator[None]:
-    with (folder / "run.lock").open("a+") as lock:
-        try:
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            lock.seek(0)
-            raise BrokerUnavailable(
-                f"another `afterturn run` (process {lock.read().strip() or 'unknown'}) works in {folder}. Stop it, or "
-                "set AFTERTURN_DATA_DIR and AFTERTURN_BROKER_URL for a second one"
-            ) from None
-        lock.truncate(0)
-        lock.write(str(os.getpid()))
-        lock.flush()
-        yield
 
 
 def _service(settings: Settings, folder: Path, console: Console) -> tuple[Supervised, ...]:

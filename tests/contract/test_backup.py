@@ -136,6 +136,7 @@ def test_what_is_known_and_what_waits_is_there_again(here: MemoryContext, places
         assert [letter.turn_id for letter in read_dead_letters(there.redis)] == ["dead"]
         # The third message wakes a worker for the mailbox.
         assert count_waiting_messages(there.redis) == 3
+        assert not there.catalog.reindex_jobs.under_way(), "no move is left open that somebody must end"
     assert restored == Restored(restored.memories, turns=2, messages=2, left_out=0, erased=0, held=0)
     assert restored.memories == (0 if places.there.index == "pgvector" else 1)
 

@@ -47,6 +47,8 @@ def test_a_file_is_put_listed_shown_and_deleted(tmp_path: Path) -> None:
         assert (chunk["number"], chunk["start"]) == (0, 0)
         assert [one["outcome"] for one in home.json("documents", "put", "archive", str(file))] == ["accepted"]
         assert "shown once" not in home.say("documents", "show", "archive", "mill").stdout
+        kept = home.say("documents", "delete", "archive", "mill", answer="n\n")
+        assert (kept.returncode, "Delete this for good?" in kept.stderr) == (1, True)
         assert home.json("documents", "delete", "archive", "mill") == {"document_id": "mill", "chunks_deleted": 1}
         assert home.json("documents", "list", "archive") == []
         gone = home.say("documents", "show", "archive", "mill")

@@ -173,6 +173,18 @@ def test_a_run_that_ended_leaves_no_process_behind(home: Home, first: Said) -> N
     assert ("-> start one" in broken[1], "AFTERTURN_BROKER_URL" in broken[1]) == (True, True)
 
 
+def test_a_stopped_run_is_backed_up_and_restored_elsewhere_without_a_redis(
+    home: Home, first: Said, tmp_path: Path
+) -> None:
+    copied = home.spawn("backup", str(tmp_path / "backup"), "--with-broker")
+    assert copied.returncode == 0, copied.stderr
+    elsewhere = Home.at(tmp_path / "elsewhere")
+    restored = elsewhere.spawn("restore-backup", str(tmp_path / "backup"), "--with-broker")
+    assert restored.returncode == 0, restored.stderr
+    assert counted(elsewhere, "memories", "id") == counted(home, "memories", "id")
+    assert elsewhere.json("search", "maya", "what can she not eat?")
+
+
 @pytest.mark.parametrize("how", [pytest.param("run", marks=pytest.mark.long), "search"])
 def test_an_index_that_was_not_built_is_neither_worked_with_nor_searched(home: Home, first: Said, how: str) -> None:
     command = [how] if how == "run" else [how, "maya", "what can she not eat?"]
