@@ -102,6 +102,13 @@ def test_the_demonstration_leaves_exactly_what_its_people_told(home: Home, first
     }
 
 
+def test_the_readme_shows_what_a_first_run_counts(first: Said) -> None:
+    [shown] = re.findall(r"```text\n(turns in.*?)```", (ROOT / "README.md").read_text(), re.DOTALL)
+    printed = " ".join(first.stdout.replace("│", " ").split())
+    assert " ".join(shown.partition("memories")[0].split()) in printed
+    assert "memories " + " ".join(shown.partition("memories")[2].split()) in printed
+
+
 def test_a_first_run_tells_what_became_of_every_turn_in_the_order_of_time(first: Said) -> None:
     story = first.stdout.partition("What was said, and what became of it")[2].partition("What is known about")[0]
     told = [
