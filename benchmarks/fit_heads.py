@@ -16,11 +16,11 @@ import numpy as np
 import typer
 from numpy.typing import NDArray
 
+from memory.parser.english import parse
 from policies.language.features import BLOCKS, BUCKETS, FLAG_WEIGHT, SIZE, Features, features_of
 from policies.language.flags import FLAGS
 from policies.language.heads import HEADS, NO_ATTRIBUTE
 from policies.language.parse import Parsed
-from worker.extract.language import parse
 
 DATA: Final = Path(__file__).parent / "data" / "utterances"
 WEIGHTS: Final = Path(__file__).parent.parent / "policies" / "language" / "data" / "heads.npz"

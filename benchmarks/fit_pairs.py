@@ -24,6 +24,7 @@ import typer
 from numpy.typing import NDArray
 from rich.console import Console
 
+from memory.parser.english import parse
 from policies.language.attributes import ATTRIBUTES, Prototypes, attribute_shares
 from policies.language.heads import judge
 from policies.language.wording import read
@@ -31,7 +32,6 @@ from policies.pairs import CHANGED_FROM, GUARDS, SAME_FROM, features_of
 from schema.settings import load_settings
 from stores.embedding import open_embedder
 from stores.embedding.base import Embedder
-from worker.extract.language import parse
 
 Numbers = NDArray[np.float64]
 _WEIGHTS: Final = Path(__file__).parents[1] / "policies" / "pairs.json"

@@ -7,15 +7,15 @@ from collections.abc import Iterator, Sequence
 from datetime import datetime
 from typing import Final
 
-import worker.extract.language as language
+import memory.parser.english as language
 from benchmarks.quality.data import Pair
 from benchmarks.quality.house import House
 from policies.dedup import Neighbour, decide
+from policies.language.reading.attributes import attribute_facts
+from policies.language.reading.entities import entities_of
+from policies.language.reading.facts import triples_of
 from schema import Candidate, DecisionAction, Kind, Memory, MemoryType
-from worker.extract.attributes import attribute_facts
 from worker.extract.dates import resolve_dates
-from worker.extract.entities import entities_of
-from worker.extract.facts import triples_of
 
 _LABELS: Final = {DecisionAction.UPDATE: "same", DecisionAction.SUPERSEDE: "contradiction"}
 """Where no model is asked, what words cannot settle stays apart."""

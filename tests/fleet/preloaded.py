@@ -2,8 +2,8 @@
 
 from importlib import import_module
 
+import memory.parser.english as language
 from interfaces.cli.fleet import ask_kernel_to_end_with_parent
-from worker.extract import language
 
 # Whoever ends the tests, however rudely, ends the server of forks with them, and it ends those that it forked.
 ask_kernel_to_end_with_parent()

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import datetime
 
-import worker.extract.language as language
+import memory.parser.english as language
 from policies.language.annotation import notes_of
 from policies.language.narration import dated
 

@@ -11,6 +11,7 @@ from functools import cached_property
 from typing import Final
 
 from policies.language.orders import Order, orders_of
+from policies.language.reading.attributes import USER
 from policies.language.stems import plain, stems
 from schema import (
     MAX_SUMMARY_CHARS,
@@ -25,7 +26,6 @@ from schema import (
     OpenTopic,
 )
 from worker.extract.answer_form import Answer, ToldForgetting, ToldKind, ToldMemory
-from worker.extract.attributes import USER
 from worker.extract.classify import category_of, is_hedged, topics_of
 from worker.extract.evidence import denies_more, is_quoted, is_supported
 from worker.extract.prompt_view import ShownTurn

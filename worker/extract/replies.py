@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from itertools import takewhile
 from typing import Final
 
-import worker.extract.language as language
+import memory.parser.english as language
 from policies.language.clauses import OF_SPEAKER, main_clauses
 from policies.language.coreference import depends_on_context
 from policies.language.parse import Parsed

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from datetime import date, datetime
 from typing import Final
 
-import worker.extract.language as language
+import memory.parser.english as language
 import worker.extract.sentiment as sentiment
 from policies.language.annotation import Note, notes_of, with_notes
 from policies.language.coreference import is_of_several, pointer_of
@@ -19,6 +19,9 @@ from policies.language.languages import ENGLISH
 from policies.language.narration import Narrator, narrated
 from policies.language.parse import Parsed
 from policies.language.people import Person, introduced_in
+from policies.language.reading.attributes import USER
+from policies.language.reading.entities import entities_of
+from policies.language.reading.facts import facts_of
 from schema import (
     MAX_SUMMARY_CHARS,
     AdmissionAction,
@@ -37,10 +40,7 @@ from schema import (
     Turn,
 )
 from schema.turn import TurnSource
-from worker.extract.attributes import USER
 from worker.extract.classify import category_of, is_hedged, kind_of, topics_of, type_of
-from worker.extract.entities import entities_of
-from worker.extract.facts import facts_of
 from worker.extract.forgetting import Forgetting
 from worker.extract.orders import called_in, instruction, name_told, reminder
 from worker.extract.statement import Statement

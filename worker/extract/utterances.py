@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Final
 
-import worker.extract.language as language
+import memory.parser.english as language
 from policies.authority import authority_of
 from policies.language.annotation import Note, notes_of, offsets_of
 from policies.language.clauses import Mood, main_clauses

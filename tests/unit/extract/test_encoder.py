@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 import spacy
 
-from worker.extract.encoder import fuse
-from worker.extract.language import MODEL
+from memory.parser.encoder import fuse
+from memory.parser.english import MODEL
 
 _TEXTS = (
     "I live in Ghent and work at Initech.",

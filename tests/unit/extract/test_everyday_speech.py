@@ -10,12 +10,13 @@ from datetime import UTC, datetime
 
 import pytest
 
+import memory.parser.english as language
 from policies.admission import admit
+from policies.language.reading.attributes import attribute_facts
 from policies.language.sentences import split_sentences
 from schema import Candidate, Context, Fact, ForgetRequest, Message, Policy, Turn
 from schema.settings import Settings
-from worker.extract import AdmittedTurn, Extractor, language, open_extractor
-from worker.extract.attributes import attribute_facts
+from worker.extract import AdmittedTurn, Extractor, open_extractor
 
 WHEN = datetime(2026, 11, 21, 18, 0, tzinfo=UTC)
 

@@ -7,13 +7,13 @@ from datetime import UTC, datetime
 
 import pytest
 
+from memory.parser.english import parse
 from policies.admission import admit
 from policies.language.coreference import depends_on_context
 from schema import Candidate, Context, Message, Policy, Turn
 from schema.settings import Settings
 from tests.growth import assert_grows_linearly
 from worker.extract import AdmittedTurn, Extractor, open_extractor
-from worker.extract.language import parse
 from worker.extract.utterances import question_of
 
 WHEN = datetime(2026, 11, 21, 18, 0, tzinfo=UTC)

@@ -6,11 +6,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from memory.parser.english import parse
 from policies.language.fidelity import is_faithful, strange_words
 from policies.language.inflection import inflected
 from policies.language.narration import Narrator, narrated
 from policies.language.spelling import mended, spelt
-from worker.extract.language import parse
 
 
 def _told(said: str, narrator: Narrator | None = None) -> str | None:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from memory.parser.english import parse
 from policies.language.splitting import without_request
-from worker.extract.language import parse
 
 
 def _told(said: str) -> str:

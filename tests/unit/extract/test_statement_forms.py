@@ -7,11 +7,11 @@ from fnmatch import fnmatch
 
 import pytest
 
+from memory.parser.english import parse
+from policies.language.reading.attributes import attribute_facts
+from policies.language.reading.facts import triples_of
 from policies.language.statement_forms import STATED, Stated
 from schema import Fact
-from worker.extract.attributes import attribute_facts
-from worker.extract.facts import triples_of
-from worker.extract.language import parse
 
 
 def _facts(said: str) -> tuple[Fact, ...]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-import worker.extract.language as language
+import memory.parser.english as language
 from policies.language.corrections import announces, corrected, is_correction, is_plain
 
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+import memory.parser.english as language
 from policies.language.clauses import is_told_by_another
-from worker.extract import language
 
 
 @pytest.mark.parametrize(

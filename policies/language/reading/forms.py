@@ -7,9 +7,9 @@ from typing import Final
 
 from policies.language.clauses import AUXILIARIES, Clause
 from policies.language.parse import Parsed
+from policies.language.reading.values import value_at
 from policies.language.sentences import words
 from policies.language.statement_forms import Form, Stated, forms_of
-from worker.extract.values import value_at
 
 _ANY_MORE: Final = (("any", "more"), ("anymore",))
 _DENIALS: Final = (*_ANY_MORE, ("no", "longer"), ("not",), ("n't",), ("never",), ("nt",))

