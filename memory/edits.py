@@ -13,7 +13,8 @@ from memory.draft import Draft
 from memory.metrics import RESTORED
 from memory.publish import publish
 from memory.rights import require_writable, writable_memory
-from memory.statement_screening import screened, stated_without_others
+from memory.statement_screening import reading_of, screened, stated_without_others
+from memory.superseding import contradicted_by, put_in_place_of
 from memory.tracing import memory_span
 from policies.authority import USER, may_replace
 from policies.categories import normalised_category
@@ -24,6 +25,7 @@ from schema.turn import TurnSource
 _ATTEMPTS: Final = 5
 _AGENT: Final[TurnSource] = "agent"
 OPERATOR: Final = "operator"
+_SAID_THEMSELF: Final = "the user said it themself: remember what changed, and it waits for them to decide"
 
 
 class VersionMismatch(Refused):
@@ -73,14 +75,15 @@ def edit(
 
     `by` is who does it, for the audit, where that is another than the principal's key or an operator.
 
-    A new summary is screened as one that comes of a turn, others' names as well as secrets, and what was read off the
-    old one, its facts and entities, goes with it; a person's are the user's own words from then on. The audit names the
-    fields, not their values. A confidence of 0 archives.
+    A new summary is screened as one that comes of a turn, others' names as well as secrets, and its facts and entities
+    are read off it; a person's are the user's own words from then on. It is said now: what another memory has as the
+    value of the same it takes the place of. The audit names the fields, not their values. A confidence of 0 archives.
 
     Raises:
         NotFound, NotAMember, NotAllowed: see `writable_memory`; so may what it would be seen as not be written.
         VersionMismatch: it is at another version.
-        NotPossible: it is provisional, or an agent would change the words of somebody who is trusted more.
+        NotPossible: it is provisional, or an agent would change the words of somebody who is trusted more, or
+            contradict them.
         NotKept: the new summary is a secret, planted, or on a blocked topic.
         pydantic.ValidationError: a value cannot be what its field says.
         ConcurrentChange: others kept changing it.
@@ -90,7 +93,8 @@ def edit(
         fields["category"] = normalised_category(fields["category"], context.settings.categories)
     if "summary" in fields:
         fields["summary"] = screened(fields["summary"], context.catalog.preferences.of(subject), context.policy)
-        fields |= {"facts": (), "entities": ()}
+        read = reading_of(fields["summary"], subject, context, now)
+        fields |= {"facts": read.facts, "entities": read.entities, "said_at": now}
         if principal is None or principal.agent_id is None:
             fields["source"] = USER
     named = ", ".join(sorted(vars(wanted).keys() & fields.keys()))
@@ -100,7 +104,7 @@ def edit(
             raise VersionMismatch(memory.version)
         if "summary" in fields and principal is not None and principal.agent_id is not None:
             if not may_replace(_AGENT, memory.source):
-                raise NotPossible("the user said it themself: remember what changed, and it waits for them to decide")
+                raise NotPossible(_SAID_THEMSELF)
             fields["source"] = _AGENT
         own = {"agent_id": principal.agent_id} if principal and wanted.visibility is Visibility.INDIVIDUAL else {}
         changed = Memory.model_validate({**memory.model_dump(), **fields, **own, "updated_at": now})
@@ -112,7 +116,13 @@ def edit(
             draft.update(changed, None, f"edited: {named}")
             draft.archive(changed, "its confidence was set to 0")
         elif "summary" in fields:
+            outdated = contradicted_by(changed, memory, draft, context) if changed.status is Status.ACTIVE else []
+            if not all(may_replace(changed.source, old.source) for old in outdated):
+                raise NotPossible(_SAID_THEMSELF)
+            supersedes = tuple(dict.fromkeys((*changed.supersedes, *(old.id for old in outdated))))
+            changed = changed.model_copy(update={"supersedes": supersedes})
             draft.reword(changed, f"edited: {named}")
+            put_in_place_of(outdated, changed, "an edit says otherwise", draft, context)
         else:
             draft.update(changed, None, f"edited: {named}")
 
@@ -253,6 +263,5 @@ def _change(
                 publish(draft.changes(), draft.vectors, context)
             except ConcurrentChange:
                 continue
-            [changed] = draft.updated()
-            return changed
+            return next(changed for changed in draft.updated() if changed.id == memory_id)
         raise ConcurrentChange

@@ -16,7 +16,7 @@ from memory.quotas import require_room, room_of
 from memory.resolve import resolve
 from memory.rights import require_writable, seen_of
 from memory.scoring import Origin, embed, score
-from memory.statement_screening import require_consent, screened, stated_without_others
+from memory.statement_screening import reading_of, require_consent, screened, stated_without_others
 from memory.tracing import memory_span
 from policies.access import may_see
 from policies.categories import normalised_category
@@ -75,7 +75,8 @@ def remember(
     *,
     now: datetime,
 ) -> Remembered:
-    """Screen a statement, compare it with what is known, and keep it, merge it, or put it in a known one's place.
+    """Screen a statement, compare it with what is known, and keep it, merge it, or put it in a known one's place. What
+    facts it states are read off it, as off what comes of a turn.
 
     The subject's lease is held meanwhile, so that no turn is decided at the same time. An agent's statement is trusted
     less than a person's.
@@ -93,6 +94,8 @@ def remember(
     agent_id = principal.agent_id if principal else None
     require_writable(principal, subject, Labels(visibility, author_id, agent_id), context.catalog)
     candidate = _candidate(statement, _summary(subject, statement, context), principal, context, now)
+    read = reading_of(candidate.summary, subject, context, now)
+    candidate = candidate.model_copy(update={"facts": read.facts, "entities": read.entities})
     with memory_span("upsert_memory", count=1), subject_lease(subject, context) as lease:
         draft = Draft(subject, now, context.policy.version, by=principal.key_id if principal else OPERATOR)
         draft.room = room_of(subject, context)

@@ -11,19 +11,17 @@ from memory.attributes import prototypes_of, with_attributes
 from memory.context import MemoryContext
 from memory.correct import correction
 from memory.draft import Draft
-from memory.erasure.memories import family
 from memory.forget import FORGETTABLE, forget
 from memory.hold import hold
 from memory.metrics import DECISIONS
 from memory.same_fact import PROMPT as SAME_FACT_PROMPT
 from memory.same_fact import Check, Verdicts
 from memory.scoring import Item, Origin, Scored, new_memory
-from policies.access import may_see, scope_of, shared_labels
+from memory.superseding import is_for_the_same, outdated_of, put_in_place_of, tolerance_of
+from policies.access import shared_labels
 from policies.authority import as_heard, may_replace
-from policies.consolidation import apart
-from policies.dedup import LATER, Neighbour, contradicts, decide, is_earlier, tells_news
-from policies.language.remainder import remainder_of
-from policies.merge import merge, says_more, supersede
+from policies.dedup import LATER, Neighbour, decide, is_earlier, tells_news
+from policies.merge import merge, says_more
 from policies.replaced import as_told
 from schema import (
     Asker,
@@ -42,7 +40,6 @@ from stores.index.base import Vector, Where
 _GUESS = "a guess does not take the place of what is known"
 _PUT_RIGHT = "put right within the hour"
 _NO_NEWS = "worth a memory only if it changed something"
-_STILL = "it still holds of a memory that said several things, of which one changed"
 _CONTRADICTS = "contradicts_more_trusted"
 _SAYS_MORE = "it says more than what is known, whose words its source may not change"
 _RELATED = 3
@@ -123,15 +120,6 @@ def _search(
     return {hit.memory_id: hit.similarity for hit in hits}
 
 
-def _is_for_the_same(memory: Memory, origin: Origin | None) -> bool:
-    if origin is None:
-        return scope_of(memory.visibility, memory.author_id, memory.agent_id) is None
-    own = origin.visibility, origin.author_id, origin.agent_id
-    return scope_of(memory.visibility, memory.author_id, memory.agent_id) == scope_of(*own) and may_see(
-        shared_labels(*own), memory.labels
-    )
-
-
 def _comparable(type_: MemoryType) -> tuple[MemoryType, ...]:
     """Return the types of memories whose place a candidate may take: an event can end a fact, and a fact an event."""
     return (type_,) if type_ is MemoryType.PROCEDURAL else (MemoryType.SEMANTIC, MemoryType.EPISODIC)
@@ -153,7 +141,7 @@ def _neighbours(
 ) -> list[Neighbour]:
     vector = comparison.vector
     neighbours = draft.neighbours(_comparable(candidate.type), comparison.similarities, vector, earlier)
-    near = [neighbour for neighbour in neighbours if _is_for_the_same(neighbour.memory, comparison.origin)]
+    near = [neighbour for neighbour in neighbours if is_for_the_same(neighbour.memory, comparison.origin)]
     if not near or not tells_news(candidate):
         return near
     vectors = {
@@ -196,19 +184,15 @@ def _decide(
     earlier: Sequence[Memory] = (),
 ) -> Decision:
     same_attribute = [
-        memory for memory in draft.with_attributes(scored.attributes, earlier) if _is_for_the_same(memory, origin)
+        memory for memory in draft.with_attributes(scored.attributes, earlier) if is_for_the_same(memory, origin)
     ]
-    tolerance = _tolerance(context)
+    tolerance = tolerance_of(context)
     decision = decide(scored.candidate, neighbours, same_attribute, context.policy, draft.now, draft.name, tolerance)
     if scored.candidate.by_model:
         everything = draft.current | {memory.id: memory for memory in earlier}
-        in_scope = {id_: memory for id_, memory in everything.items() if _is_for_the_same(memory, origin)}
+        in_scope = {id_: memory for id_, memory in everything.items() if is_for_the_same(memory, origin)}
         return as_told(scored.candidate, decision, in_scope, draft.read, tolerance)
     return decision
-
-
-def _tolerance(context: MemoryContext) -> timedelta:
-    return timedelta(seconds=context.settings.clock_tolerance_seconds)
 
 
 def _resolved(
@@ -230,7 +214,7 @@ def _resolved(
     DECISIONS.labels(decision.action).inc()
     if decision.action is DecisionAction.CHECK:
         check = Check(candidate, draft.current[decision.targets[0]])
-        decision = _by_verdict(decision, check, verdicts.get(check.key), _tolerance(context))
+        decision = _by_verdict(decision, check, verdicts.get(check.key), tolerance_of(context))
     if item.is_guess and (decision.action is DecisionAction.SUPERSEDE or decision.outdated):
         against = (*decision.outdated, *decision.targets)[:1]
         decision = Decision(action=DecisionAction.SKIP, reason=_GUESS, targets=against)
@@ -316,10 +300,10 @@ def _update(scored: Scored, decision: Decision, vector: Vector, draft: Draft, co
     if not may_replace(scored.speaker, existing.source):
         heard = as_heard(heard, existing.summary)
     merged = merge(existing, heard, scored.importance, draft.now, draft.policy_version)
-    outdated = _outdated(decision.outdated, scored.candidate, draft, context)
+    outdated = outdated_of(decision.outdated, scored.candidate, draft, context)
     merged = merged.model_copy(update={"supersedes": (*merged.supersedes, *(memory.id for memory in outdated))})
     draft.update(merged, vector if merged.summary == scored.candidate.summary else None, decision.reason)
-    _supersede(outdated, merged, "another memory that contradicts it was said again", draft, context)
+    put_in_place_of(outdated, merged, "another memory that contradicts it was said again", draft, context)
     return merged
 
 
@@ -334,64 +318,13 @@ def _create(
 ) -> Memory:
     """Add a memory, linked to what is near, which takes the place of what it supersedes."""
     targets = decision.targets if decision.action is DecisionAction.SUPERSEDE else ()
-    outdated = _outdated(targets, candidate, draft, context)
+    outdated = outdated_of(targets, candidate, draft, context)
     memory = memory.model_copy(update={"supersedes": tuple(old.id for old in outdated)})
     draft.create(_linked(memory, neighbours, context), vector, decision.reason)
     # A model and a correction tell the new state whole: nothing is to be rescued of what they replace.
     keeps_all = candidate.by_model or candidate.change is Change.CORRECTS
-    _supersede(outdated, memory, decision.reason, draft, context, keeps_remainder=not keeps_all)
+    put_in_place_of(outdated, memory, decision.reason, draft, context, keeps_remainder=not keeps_all)
     return memory
-
-
-def _outdated(ids: Iterable[uuid.UUID], candidate: Candidate, draft: Draft, context: MemoryContext) -> list[Memory]:
-    """Return what a candidate outdates of these memories.
-
-    Of a consolidated one that are the originals that it contradicts: it is taken apart, and the others stand by
-    themselves again. Under legal hold it is archived as it is.
-    """
-    outdated: list[Memory] = []
-    for memory in [draft.current[id_] for id_ in ids]:
-        draft.load(family(context.catalog, draft.subject, [memory.id]).values() if memory.consolidated_from else ())
-        originals = [draft.current[id_] for id_ in memory.consolidated_from if id_ in draft.current]
-        changed = {
-            original.id
-            for original in originals
-            if contradicts(candidate, original, context.policy, draft.name, _tolerance(context))
-        }
-        if not 0 < len(changed) < len(originals):
-            outdated.append(memory)
-            continue
-        if memory.legal_hold:
-            draft.archive(memory, "a part of it changed: its parts stand by themselves, and it is under legal hold")
-        else:
-            draft.delete(memory, "a part of it changed: taken apart")
-        for alone in [apart(original, draft.now) for original in originals]:
-            if alone.id in changed:
-                outdated.append(alone)
-            else:
-                draft.update(alone, None, "taken out of a consolidated memory", AuditAction.RESTORED)
-    return outdated
-
-
-def _supersede(
-    replaced: Sequence[Memory],
-    by: Memory,
-    reason: str,
-    draft: Draft,
-    context: MemoryContext,
-    *,
-    keeps_remainder: bool = True,
-) -> None:
-    for old in replaced:
-        draft.supersede(supersede(old, by.id, draft.now), by, reason)
-    for old in replaced if keeps_remainder else ():
-        pairs = {(fact.entity.casefold(), fact.attribute) for fact in old.facts if fact.attribute}
-        draft.load(context.catalog.facts.with_attributes(draft.subject, pairs))
-        still_true = remainder_of(old, by, draft.with_attributes(pairs), draft.name, draft.now, draft.policy_version)
-        if still_true:
-            vectors = context.embedder.embed([memory.summary for memory in still_true])
-            for memory, vector in zip(still_true, vectors, strict=True):
-                draft.create(memory, vector, _STILL)
 
 
 def _linked(memory: Memory, neighbours: Sequence[Neighbour], context: MemoryContext) -> Memory:

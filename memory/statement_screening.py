@@ -1,10 +1,13 @@
-"""What somebody states outright, by a tool or at a page: what of it may be kept, and a refusal that says why not."""
+"""What somebody states outright, by a tool or at a page: what of it may be kept, and a refusal that says why not; and
+what it states of whom."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
+from datetime import datetime
 
 from memory.context import MemoryContext
+from memory.statement_reading import Reading, read_statement
 from memory.third_parties import REASON as OTHERS
 from memory.third_parties import Told, own_names, without_others
 from policies.privacy.screen import screen
@@ -36,6 +39,11 @@ def screened(text: str, preferences: Preferences, policy: Policy, *, labels: Ite
     if screening.verdict in (Verdict.REFUSE, Verdict.QUARANTINE):
         raise NotKept(f"this may not be kept ({', '.join(screening.reasons)})")
     return screening.text
+
+
+def reading_of(text: str, subject: Subject, context: MemoryContext, at: datetime) -> Reading:
+    """Return the facts and named things of what was stated of a subject at a moment, as it may be kept."""
+    return read_statement(text, own_names(subject, context), at)
 
 
 def stated_without_others(claim: Told, subject: Subject, context: MemoryContext) -> Told:

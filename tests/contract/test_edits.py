@@ -63,6 +63,60 @@ def test_an_edit_says_the_new_words_and_nothing_of_the_old(worker: Worker, memor
     assert (line.by, line.reason) == ("key_1", "edited: summary")
 
 
+def facts_of(memory: Memory | None) -> set[tuple[str, str, str | None]]:
+    assert memory is not None
+    return {(fact.entity, fact.object, fact.attribute) for fact in memory.facts}
+
+
+def test_the_facts_of_an_edit_are_read_off_its_words_and_walked_in_the_graph(worker: Worker, memory: Memory) -> None:
+    whose = memory.subject
+    edited = edit(None, whose, memory.id, Edit(summary="The user met Ben in Porto."), worker.context, now=NOW)
+    assert "Porto" in {fact.object for fact in edited.facts}
+    assert {"Porto", "Ben"} <= {entity.text for entity in edited.entities}
+    told = {relation.object for relation in worker.context.graph.facts_of_memories(whose, [memory.id], limit=10)}
+    assert "Porto" in told
+    assert "Lisbon" not in told
+
+
+def test_an_edit_takes_the_place_of_what_gives_the_same_another_value(worker: Worker, anna: str) -> None:
+    whose = subject(anna)
+    worker.hear(anna, "I live in Lisbon.", "My favourite colour is green.")
+    home, colour = sorted(worker.known(whose), key=lambda one: "Lisbon" not in one.summary)
+    edited = edit(None, whose, colour.id, Edit(summary="The user lives in Oslo."), worker.context, now=NOW)
+    assert edited.supersedes == (home.id,)
+    before = worker.context.catalog.memories(whose, [home.id])[home.id]
+    assert (before.status, before.superseded_by) == (Status.SUPERSEDED, edited.id)
+    assert [line.by for line in worker.context.catalog.audit_of(whose, home.id)][-1] == "operator"
+    assert worker.event_names(whose)[-2:] == ["memory.updated", "memory.changed_fact"]
+
+
+def test_an_edit_that_says_the_same_value_again_replaces_nothing(worker: Worker, anna: str) -> None:
+    whose = subject(anna)
+    worker.hear(anna, "I live in Lisbon.")
+    old = only(worker.known(whose))
+    later = remember(None, whose, Statement("The user lives in Porto."), worker.context, now=NOW).memory
+    assert later is not None
+    assert later.supersedes == (old.id,)
+    edited = edit(None, whose, later.id, Edit(summary="The user lives in Porto!"), worker.context, now=NOW)
+    assert edited.supersedes == (old.id,)
+
+
+def test_a_turn_that_was_said_before_an_edit_does_not_undo_it(worker: Worker, memory: Memory) -> None:
+    whose = memory.subject
+    edit(None, whose, memory.id, Edit(summary="The user lives in Porto."), worker.context, now=datetime.now(UTC))
+    worker.hear(whose.subject_id, "I moved to Berlin.", first=3)
+    assert only(worker.known(whose)).summary == "The user lives in Porto."
+
+
+def test_an_agents_edit_does_not_contradict_the_user(worker: Worker, anna: str) -> None:
+    whose, coach = subject(anna), of(anna, "coach", WRITER)
+    worker.hear(anna, "I live in Lisbon.")
+    own = remember(coach, whose, Statement("The user loves sailing."), worker.context, now=NOW).memory
+    assert own is not None
+    with pytest.raises(NotPossible, match="said it themself"):
+        edit(coach, whose, own.id, Edit(summary="The user lives in Oslo."), worker.context, now=NOW)
+
+
 def test_an_edit_of_a_version_that_is_gone_is_refused(worker: Worker, memory: Memory) -> None:
     pin(None, memory.subject, memory.id, worker.context, now=NOW)
     with pytest.raises(VersionMismatch):
@@ -130,6 +184,37 @@ def test_a_statement_is_kept_and_the_same_again_is_one(worker: Worker, anna: str
     again = remember(None, whose, Statement("Anna plays the violin."), worker.context, now=NOW)
     assert (first.outcome, again.outcome) == ("created", "updated")
     assert len(worker.known(whose)) == 1
+
+
+def test_a_statement_leaves_facts_and_named_things(worker: Worker, anna: str) -> None:
+    whose = subject(anna)
+    statement = Statement("The user lives in Lisbon with their brother Ben.")
+    made = remember(None, whose, statement, worker.context, now=NOW).memory
+    assert {("user", "Lisbon", "home_city"), ("Ben", "user's brother", None)} <= facts_of(made)
+    assert made is not None
+    assert {"Lisbon", "Ben"} <= {entity.text for entity in made.entities}
+    assert {"Lisbon", "user's brother"} <= {
+        relation.object for relation in worker.context.graph.about(whose, ["user", "ben"], limit=10)
+    }
+
+
+def test_what_is_stated_and_what_is_said_take_each_others_place(worker: Worker, anna: str) -> None:
+    whose = subject(anna)
+    worker.hear(anna, "I live in Lisbon.")
+    stated = remember(None, whose, Statement("Works at Acme. Lives in Porto."), worker.context, now=NOW).memory
+    assert [one.summary for one in worker.known(whose)] == ["Works at Acme. Lives in Porto."]
+    assert stated is not None
+    worker.hear(anna, "I moved to Berlin.", first=3, occurred_at="2026-11-03T12:00:00Z")
+    [moved] = [one for one in worker.known(whose) if "Berlin" in one.summary]
+    assert moved.supersedes == (stated.id,)
+    assert ("user", "Acme", "employer") in {fact for one in worker.known(whose) for fact in facts_of(one)}
+
+
+def test_an_agents_statement_that_contradicts_the_user_waits_for_them(worker: Worker, anna: str) -> None:
+    whose = subject(anna)
+    worker.hear(anna, "I live in Lisbon.")
+    said = remember(of(anna, "coach", WRITER), whose, Statement("The user lives in Oslo."), worker.context, now=NOW)
+    assert said.outcome == "held"
 
 
 def test_what_is_an_agents_own_never_takes_the_place_of_what_is_shared(worker: Worker, anna: str) -> None:

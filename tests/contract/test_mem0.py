@@ -59,7 +59,9 @@ def test_each_row_is_decided_on_and_a_second_time_nothing_is_doubled(worker: Wor
     [memory] = worker.known(Subject(tenant_id="acme", subject_id="maya"))
     assert (memory.summary, memory.kind, memory.category) == ("Is allergic to peanuts", Kind.USER_FACT, "Personal")
     assert {"diet", "health"} <= set(memory.tags)
-    assert len(worker.known(Subject(tenant_id="acme", subject_id="nora"))) == 1
+    assert [(fact.entity, fact.object) for fact in memory.facts] == [("user", "peanuts")]
+    [of_nora] = worker.known(Subject(tenant_id="acme", subject_id="nora"))
+    assert [(fact.object, fact.attribute) for fact in of_nora.facts] == [("Porto", "home_city")]
 
 
 @pytest.mark.parametrize("text", ["nonsense", "3", '{"rows": []}', '{"memory": "a"}\nnonsense'])

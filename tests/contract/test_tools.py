@@ -75,6 +75,18 @@ def test_what_a_tool_created_is_found_and_told_as_it_was_stated(coach: Agent) ->
     assert (memory["content"], memory["status"], memory["source"]) == (VIOLIN["content"], "active", "agent")
 
 
+def test_what_a_tool_writes_leaves_facts(worker: Worker, coach: Agent) -> None:
+    def facts() -> list[tuple[str, str]]:
+        return [(fact.attribute or "", fact.object) for fact in only(worker.known(coach.whose)).facts]
+
+    id_ = coach.remembers(content="The user lives in Lisbon.")
+    assert facts() == [("home_city", "Lisbon")]
+    coach.answer("update_memory", memory_id=id_, updates={"content": "The user lives in Porto."})
+    assert facts() == [("home_city", "Porto")]
+    coach.answer("semantic_memory_put", summary="The user moved to Oslo.")
+    assert facts() == [("home_city", "Oslo")]
+
+
 def test_a_question_about_nothing_known_finds_nothing(coach: Agent) -> None:
     coach.remembers()
     assert coach.found("How do I compile a kernel module?") == []
