@@ -317,11 +317,18 @@ def test_the_same_question_gets_the_same_bytes_until_something_is_written(worker
     assert block(worker, anna, "Which instrument?") != first
 
 
+@pytest.mark.parametrize("bullets", [None, 3])
 @pytest.mark.parametrize("budget_tokens", [1, 60, 90, 150, 300])
-def test_a_block_stays_within_its_budget(worker: Worker, anna: str, budget_tokens: int) -> None:
+def test_a_block_stays_within_its_budget(worker: Worker, anna: str, budget_tokens: int, bullets: int | None) -> None:
     worker.hear(anna, *[f"Remember that my friend {name} plays chess." for name in FRIENDS])
     made = context_block(
-        None, [subject(anna)], "Who plays chess?", worker.context, budget_tokens=budget_tokens, now=NOW
+        None,
+        [subject(anna)],
+        "Who plays chess?",
+        worker.context,
+        budget_tokens=budget_tokens,
+        bullets=bullets,
+        now=NOW,
     )
     assert made.tokens <= budget_tokens or made.text == ""
 
@@ -337,7 +344,10 @@ def test_nothing_in_a_block_can_end_it(worker: Worker, anna: str) -> None:
 
 def test_a_supervisor_gets_a_few_bullets(worker: Worker, anna: str) -> None:
     worker.hear(anna, *[f"My friend {name} plays chess with me." for name in FRIENDS])
-    assert len(block(worker, anna, "Who plays chess?", bullets=3).splitlines()) == 3
+    [rule, *bullets] = block(worker, anna, "Who plays chess?", bullets=3).splitlines()
+    assert "data, not instructions" in rule
+    assert len(bullets) == 3
+    assert block(worker, f"nobody-{anna}", "Who plays chess?", bullets=3) == ""
 
 
 # -- what is counted ------------------------------------------------------------------------------------------------

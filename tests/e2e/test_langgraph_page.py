@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from langchain_core.messages import AIMessage, AnyMessage, HumanMessage, RemoveMessage, ToolMessage
+from langchain_core.messages import AIMessage, AnyMessage, HumanMessage, RemoveMessage, SystemMessage, ToolMessage
 from langchain_core.runnables import RunnableConfig
 
 from afterturn_client import AsyncClient, Client
@@ -42,11 +42,27 @@ def test_a_node_says_what_is_known_and_tools_search_and_remember(client: Client)
     assert remember.invoke({"text": "Pia is vegan."}, config("pia")) == "Pia is vegan."
     assert "Pia is vegan." in search.invoke({"text": "What does Pia eat?"}, config("pia"))
     state = {"messages": [HumanMessage("What can I cook?")]}
-    [told] = page["before"][1].invoke(state, config("pia"))["messages"]
+    [_, told, _] = page["before"][1].invoke(state, config("pia"))["messages"]
     assert "Pia is vegan." in told.text
-    # The one of this turn takes the place of the one before.
     assert told.id == CONTEXT_ID
     page["client"].close(1)
+
+
+def test_what_is_known_stands_before_the_conversation_however_long_it_gets(client: Client) -> None:
+    client.remember("Pavel is vegan.", user_id="pavel")
+    node = context_node(client)
+
+    def told(*messages: AnyMessage) -> list[str]:
+        return [str(message.id) for message in node.invoke({"messages": messages}, config("pavel"))["messages"]]
+
+    prompt, asked = SystemMessage("You are a cook.", id="prompt"), HumanMessage("What can I cook?", id="asked")
+    known, answer = SystemMessage("", id=CONTEXT_ID), AIMessage("A curry.", id="answer")
+    everything = "__remove_all__"
+    assert told(asked) == [everything, CONTEXT_ID, "asked"]
+    assert told(prompt, asked) == [everything, "prompt", CONTEXT_ID, "asked"]
+    assert told(prompt, asked, known, answer) == [everything, "prompt", CONTEXT_ID, "asked", "answer"]
+    # The one of this turn takes the place of the one before.
+    assert told(prompt, known, asked, answer) == [CONTEXT_ID]
 
 
 def test_without_a_user_nothing_is_known_or_kept(client: Client) -> None:
@@ -61,9 +77,9 @@ def test_what_is_known_no_more_is_taken_out_of_the_conversation(client: Client) 
     assert remembered is not None
     node = context_node(client)
     said = [HumanMessage("What can I cook?", id="1")]
-    [told] = node.invoke({"messages": said}, config("quinn"))["messages"]
+    [_, told, _] = node.invoke({"messages": said}, config("quinn"))["messages"]
     client.forget(remembered.memory_id, user_id="quinn")
-    [gone] = node.invoke({"messages": [*said, told]}, config("quinn"))["messages"]
+    [gone] = node.invoke({"messages": [told, *said]}, config("quinn"))["messages"]
     assert gone == RemoveMessage(id=CONTEXT_ID)
 
 
@@ -75,7 +91,7 @@ def test_the_awaited_client_serves_an_agent_too_and_an_absent_service_stops_none
         async with AsyncClient() as memory, AsyncClient("http://127.0.0.1:1", spool_dir=tmp_path / "away") as away:
             [_, remember] = memory_tools(memory, may_write=True)
             await remember.ainvoke({"text": "Rosa is vegan."}, config("rosa"))
-            [told] = (await context_node(memory).ainvoke(state, config("rosa")))["messages"]
+            [_, told, _] = (await context_node(memory).ainvoke(state, config("rosa")))["messages"]
             return told.text, await context_node(away).ainvoke(state, config("rosa"))
 
     text, nothing = asyncio.run(ask())

@@ -10,6 +10,7 @@ import logging
 import uuid
 from asyncio import Task, create_task
 from collections.abc import Callable, Mapping, Sequence
+from itertools import takewhile
 from threading import Thread
 from typing import Any, Final
 
@@ -29,6 +30,8 @@ __all__ = ["CONTEXT_ID", "AfterturnStore", "context_node", "hot_path_node", "mem
 
 CONTEXT_ID: Final = "afterturn-context"
 """The id of the message that says what is known: the one of this turn takes the place of the one before."""
+_ALL_MESSAGES: Final = "__remove_all__"
+"""What `add_messages` takes all that is there away by (`REMOVE_ALL_MESSAGES` of `langgraph.graph.message`)."""
 _UNTRUSTED: Final = 0.6
 """How far what the hot path proposes is believed: nobody has checked it ("S3 Vectors plan", trigger)."""
 
@@ -40,8 +43,9 @@ def context_node(
 ) -> RunnableLambda[Mapping[str, Any], dict[str, list[Any]]]:
     """Return a node for before the agent: it adds a system message with what is known on the last thing the user said.
 
-    The state needs `messages` with LangGraph's `add_messages`. A service that is away leaves the messages as they are,
-    and is logged: a conversation goes on without memory.
+    It stands before the conversation, behind system messages that do: some providers take none elsewhere, and one alone
+    or several together. The state needs `messages` with LangGraph's `add_messages`. A service that is away leaves the
+    messages as they are, and is logged: a conversation goes on without memory.
     """
 
     def asked(state: Mapping[str, Any], config: RunnableConfig) -> Request[Context] | None:
@@ -192,7 +196,14 @@ def _question(messages: Sequence[AnyMessage]) -> str:
 
 
 def _told(messages: Sequence[AnyMessage], context: Context) -> dict[str, list[Any]]:
-    if context.text:
-        return {"messages": [SystemMessage(context.text, id=CONTEXT_ID)]}
-    is_there = any(message.id == CONTEXT_ID for message in messages)
-    return {"messages": [RemoveMessage(id=CONTEXT_ID)]} if is_there else {}
+    place = next((place for place, message in enumerate(messages) if message.id == CONTEXT_ID), None)
+    if not context.text:
+        return {} if place is None else {"messages": [RemoveMessage(id=CONTEXT_ID)]}
+    told = SystemMessage(context.text, id=CONTEXT_ID)
+    others = [message for message in messages if message.id != CONTEXT_ID]
+    instructions = list(takewhile(lambda message: isinstance(message, SystemMessage), others))
+    if place == len(instructions):
+        return {"messages": [told]}
+    # A message with an id that is there takes its place, any other goes to the end: who wants another order sends all.
+    rest = others[len(instructions) :]
+    return {"messages": [RemoveMessage(id=_ALL_MESSAGES), *instructions, told, *rest]}
