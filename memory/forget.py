@@ -135,12 +135,12 @@ def _alone(memory: Memory, summary: str, draft: Draft) -> Memory:
     return memory.model_copy(
         update={
             "id": uuid.uuid5(uuid.NAMESPACE_URL, key),
-            "title": None,
             "summary": summary,
             "entities": tuple(entity for entity in memory.entities if tells(entity.text)),
             "facts": tuple(
                 fact for fact in memory.facts if tells(fact.object) and (fact.entity == _USER or tells(fact.entity))
             ),
+            "attachments": (),
             "tags": (),
             "source_turn_ids": (),
             "created_at": draft.now,

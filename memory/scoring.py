@@ -99,6 +99,7 @@ def new_memory(scored: Scored, origin: Origin, draft: Draft, context: MemoryCont
         tags=candidate.tags,
         entities=candidate.entities,
         facts=candidate.facts,
+        attachments=candidate.attachments,
         source=candidate.source,
         source_turn_ids=tuple(dict.fromkeys((*candidate.context_turn_ids, candidate.turn_id))),
         conversation_id=origin.conversation_id,

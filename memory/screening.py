@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 from memory.context import MemoryContext
 from memory.draft import Draft
@@ -21,6 +21,7 @@ from policies.privacy.third_parties import with_relation, without_names
 from policies.topics import without
 from schema import (
     Asker,
+    Attachment,
     AuditAction,
     Candidate,
     Extraction,
@@ -147,6 +148,10 @@ def _masked(candidate: Candidate, screening: Screening, policy: Policy) -> Candi
             "tags": tuple(tag for tag in candidate.tags if may_keep(tag)),
             "entities": tuple(entity for entity in candidate.entities if may_keep(entity.text)),
             "facts": tuple(fact for fact in candidate.facts if may_keep(f"{fact.entity} {fact.verb} {fact.object}")),
+            "attachments": tuple(
+                attachment_kept(attachment, lambda text: text if may_keep(text) else "")
+                for attachment in candidate.attachments
+            ),
         }
     )
 
@@ -157,6 +162,7 @@ def _says_more(candidate: Candidate) -> bool:
         *candidate.tags,
         *(entity.text for entity in candidate.entities),
         *(fact.object for fact in candidate.facts),
+        *(text for it in candidate.attachments for text in (it.uri, it.media_type, it.title or "")),
     )
     return any(text not in candidate.summary and _IDENTIFYING.search(text) for text in fields)
 
@@ -197,19 +203,19 @@ def source_of(turn: Turn, blocked_topics: Sequence[str], names: Iterable[str], p
         Message(role=message.role, name=name_kept(message.name), content=_hiding(hidden, text))
         for message, text in zip(turn.messages, texts, strict=True)
     )
-    attachments = tuple(
-        attachment.model_copy(
-            update={
-                "uri": kept(attachment.uri) or _MASK,
-                "media_type": attachment.media_type
-                if kept(attachment.media_type) == attachment.media_type
-                else _UNKNOWN_TYPE,
-                "title": kept(attachment.title) if attachment.title else None,
-            }
-        )
-        for attachment in turn.attachments
-    )
+    attachments = tuple(attachment_kept(attachment, kept) for attachment in turn.attachments)
     return turn.model_copy(update={"messages": messages, "attachments": attachments, "candidate": None, "history": ()})
+
+
+def attachment_kept(attachment: Attachment, kept: Callable[[str], str]) -> Attachment:
+    """Return a pointer as it may be kept; `kept` says what of a text may be."""
+    type_ = attachment.media_type
+    update = {
+        "uri": kept(attachment.uri) or _MASK,
+        "media_type": type_ if kept(type_) == type_ else _UNKNOWN_TYPE,
+        "title": (kept(attachment.title) or None) if attachment.title else None,
+    }
+    return attachment.model_copy(update=update)
 
 
 def _drops(policy: Policy) -> bool:

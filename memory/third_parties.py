@@ -50,6 +50,11 @@ def without_others(claim: Told, own: Sequence[str], policy: Policy) -> Masked[To
         "summary": with_relation(summary),
         "tags": tuple(tag for tag in claim.tags if tag == without_names(tag, names)),
         "entities": tuple(entity for entity in claim.entities if entity.text == without_names(entity.text, names)),
+        "attachments": tuple(
+            pointer
+            for pointer in claim.attachments
+            if (text := f"{pointer.uri} {pointer.title}") == without_names(text, names)
+        ),
         "facts": tuple(kept for fact in claim.facts if (kept := _fact(fact, names, relations)) is not None),
     }
     return Masked(claim.model_copy(update=update), names)

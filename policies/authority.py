@@ -69,6 +69,7 @@ def as_heard(candidate: Candidate, summary: str) -> Candidate:
             "tags": (),
             "entities": (),
             "facts": (),
+            "attachments": (),
             "intensity": 0.0,
             "confidence": 0.0,
             "explicit": False,

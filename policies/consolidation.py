@@ -166,9 +166,9 @@ def consolidated(
         category=_most(memory.category for memory in memories),
         summary=summary,
         tags=_union(memory.tags for memory in memories),
-        scope=_union(memory.scope for memory in memories),
         entities=_union(memory.entities for memory in memories),
         facts=_union(memory.facts for memory in memories),
+        attachments=_union(memory.attachments for memory in memories),
         source=speaker_of(memory.source for memory in memories),
         # The turns that state it come before those by which they are understood.
         source_turn_ids=_union((*(m.source_turn_ids[-1:] for m in memories), *(m.source_turn_ids for m in memories))),

@@ -36,6 +36,7 @@ def merge(existing: Memory, candidate: Candidate, importance: float, now: dateti
             "tags": tuple(dict.fromkeys(existing.tags + candidate.tags)),
             "entities": _union_of_entities(existing.entities, candidate.entities),
             "facts": _union_of_facts(existing.facts, candidate.facts),
+            "attachments": tuple(dict.fromkeys(existing.attachments + candidate.attachments)),
             "source_turn_ids": tuple(
                 dict.fromkeys((*existing.source_turn_ids, *candidate.context_turn_ids, candidate.turn_id))
             ),

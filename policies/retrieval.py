@@ -116,19 +116,18 @@ class Terms:
     relevance: float
     importance: float
     recency: float
-    scope: float
     trust: float
     pin: float
 
     @property
     def total(self) -> float:
         """The score: higher is better."""
-        return self.relevance + self.importance + self.recency + self.scope + self.trust + self.pin
+        return self.relevance + self.importance + self.recency + self.trust + self.pin
 
 
 _SEEDS_WEIGHTS: Final = {
-    "seed-000": (0.55, 0.20, 0.15, 0.0, 0.0, 0.10),
-    "seed-001": (0.50, 0.25, 0.15, 0.05, 0.05, 0.0),
+    "seed-000": (0.55, 0.20, 0.15, 0.0, 0.10),
+    "seed-001": (0.50, 0.25, 0.15, 0.05, 0.0),
 }
 """In the order of `Terms`."""
 
@@ -140,7 +139,7 @@ def terms_of_score(relevance: float, cosine: float, standing: Standing, policy: 
     0.05*scope + 0.05*trust`), and of the "S3 Vectors Memory Implementation Plan (V1)", retrieval (`0.55 similarity +
     0.20 importance + 0.15 recency + 0.10 pinned`); the measured weights are the policy's, for those lost half of what a
     search finds (docs/decisions, hybrid search). The seeds' forms rank by `cosine`, the measured one by `relevance`.
-    Scope is always met: no caller names one.
+    A scope, which no caller names, is left out: it would be met by all.
     """
     similarity = relevance if policy.retrieval_ranking == "measured" else cosine
     weights = _SEEDS_WEIGHTS.get(
@@ -149,13 +148,12 @@ def terms_of_score(relevance: float, cosine: float, standing: Standing, policy: 
             policy.retrieval_relevance_weight,
             policy.retrieval_importance_weight,
             policy.retrieval_recency_weight,
-            policy.retrieval_scope_weight,
             policy.retrieval_trust_weight,
             0.0,
         ),
     )
     recent = recency(standing.last_accessed, now)
-    values = (similarity, standing.importance, recent, 1.0, standing.trust, float(standing.pinned))
+    values = (similarity, standing.importance, recent, standing.trust, float(standing.pinned))
     return Terms(*(weight * _clamp(part) for weight, part in zip(weights, values, strict=True)))
 
 

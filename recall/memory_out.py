@@ -8,7 +8,7 @@ from typing import Any, Final, Literal
 from pydantic import AwareDatetime, BaseModel
 
 from recall.retrieve import Hit
-from schema import Kind, Memory, MemoryType, Status, Visibility
+from schema import Attachment, Kind, Memory, MemoryType, Status, Visibility
 from schema.turn import TurnSource
 
 Scope = Literal["shared", "individual"]
@@ -39,6 +39,7 @@ class MemoryOut(BaseModel):
     visibility: Visibility
     source: TurnSource
     tags: list[str]
+    attachments: list[Attachment]
     status: Status
     importance: float
     confidence: float
@@ -100,6 +101,7 @@ def fields_of(memory: Memory) -> dict[str, Any]:
         "visibility": memory.visibility,
         "source": memory.source,
         "tags": list(memory.tags),
+        "attachments": list(memory.attachments),
         "status": memory.status,
         "importance": memory.importance,
         "confidence": memory.confidence,

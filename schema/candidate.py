@@ -12,7 +12,7 @@ from pydantic import AwareDatetime, Field
 from schema.base import Value
 from schema.context import OpenTopic
 from schema.memory import Category, Entity, Fact, Kind, MemoryType, Share, Summary, Tag, Valence
-from schema.turn import Identifier, TurnSource
+from schema.turn import Attachment, Identifier, TurnSource
 
 
 class Certainty(StrEnum):
@@ -60,6 +60,7 @@ class Candidate(Value):
     tags: tuple[Tag, ...] = ()
     entities: tuple[Entity, ...] = ()
     facts: tuple[Fact, ...] = ()
+    attachments: tuple[Attachment, ...] = ()
     source: TurnSource = "chat"
     valence: Valence = Valence.NEUTRAL
     intensity: Share = 0.0

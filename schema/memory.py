@@ -12,7 +12,7 @@ from typing import Annotated, Literal
 from pydantic import AwareDatetime, Field, StringConstraints, field_validator
 
 from schema.base import Value
-from schema.turn import Identifier, Subject, TurnSource
+from schema.turn import Attachment, Identifier, Subject, TurnSource
 
 MAX_SUMMARY_CHARS = 600
 Share = Annotated[float, Field(ge=0.0, le=1.0)]
@@ -111,7 +111,8 @@ class Memory(Value):
 
     `importance`, `trust_score`, `confidence`, `intensity` and `proactivity_weight` run from 0 to 1. The field
     list is the JSON of "Memory System - Mechanics", section 9, with `kind`, `confidence` and `agent_id` of the
-    "VOS Memory System".
+    "VOS Memory System"; without a title, which the summary is as short as, and a list of scopes, which tags and
+    category say (docs/decisions/0027).
     """
 
     id: uuid.UUID
@@ -120,12 +121,12 @@ class Memory(Value):
     type: MemoryType
     kind: Kind
     category: Category
-    title: Annotated[str, StringConstraints(max_length=120)] | None = None
     summary: Summary
     tags: tuple[Tag, ...] = ()
-    scope: tuple[Tag, ...] = ()
     entities: tuple[Entity, ...] = ()
     facts: tuple[Fact, ...] = ()
+    attachments: tuple[Attachment, ...] = ()
+    """What it says was shared: where that lies, of what kind it is; never what is in it."""
     source: TurnSource = "chat"
     source_turn_ids: tuple[Identifier, ...] = ()
     conversation_id: Identifier | None = None
@@ -168,7 +169,7 @@ class Memory(Value):
     version: Annotated[int, Field(ge=1)] = 1
     """Raised by every write; a write that read an older one is refused."""
 
-    @field_validator("tags", "scope")
+    @field_validator("tags")
     @classmethod
     def _unique_in_order(cls, labels: tuple[str, ...]) -> tuple[str, ...]:
         return tuple(dict.fromkeys(labels))

@@ -75,11 +75,10 @@ class Policy(Value):
         0.5, description="what importance is multiplied by past the rate limit"
     )
     retrieval_relevance_weight: Share = Field(
-        0.94, description="weight of relevance in a search (docs/decisions, hybrid search)"
+        0.95, description="weight of relevance in a search (docs/decisions, hybrid search)"
     )
     retrieval_importance_weight: Share = Field(0.02, description="weight of importance in a search")
     retrieval_recency_weight: Share = Field(0.02, description="weight of recency in a search")
-    retrieval_scope_weight: Share = Field(0.01, description="weight of a matching scope in a search")
     retrieval_trust_weight: Share = Field(0.01, description="weight of trust in a search")
     retrieval_words_weight: Share = Field(
         0.4, description="share of the words (BM25) in relevance; the rest is the cosine's"

@@ -30,6 +30,7 @@ export interface HitOut {
   visibility: Visibility;
   source: "chat" | "external" | "instagram" | "bank_api" | "system" | "agent";
   tags: string[];
+  attachments: Attachment[];
   status: Status;
   importance: number;
   confidence: number;
@@ -87,6 +88,7 @@ export interface MemoryOut {
   visibility: Visibility;
   source: "chat" | "external" | "instagram" | "bank_api" | "system" | "agent";
   tags: string[];
+  attachments: Attachment[];
   status: Status;
   importance: number;
   confidence: number;
@@ -172,6 +174,7 @@ export interface WholeMemoryOut {
   visibility: Visibility;
   source: "chat" | "external" | "instagram" | "bank_api" | "system" | "agent";
   tags: string[];
+  attachments: Attachment[];
   status: Status;
   importance: number;
   confidence: number;

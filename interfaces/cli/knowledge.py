@@ -168,6 +168,7 @@ def _details(memory: Memory) -> Panel:
         "tags": ", ".join(memory.tags),
         "entities": ", ".join(f"{entity.text} ({entity.type})" for entity in memory.entities),
         "facts": "; ".join(f"{fact.entity} {fact.verb} {fact.object}" for fact in memory.facts),
+        "attachments": ", ".join(f"{pointer.uri} ({pointer.media_type})" for pointer in memory.attachments),
         "supersedes": ", ".join(map(str, memory.supersedes)),
         "superseded by": str(memory.superseded_by or ""),
         "related": ", ".join(map(short, memory.related_ids)),

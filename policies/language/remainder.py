@@ -120,10 +120,10 @@ def _alone(
     return old.model_copy(
         update={
             "id": uuid.uuid5(uuid.NAMESPACE_URL, f"afterturn:{old.subject.key}:remains:{old.id}:{key}"),
-            "title": None,
             "summary": summary,
             "entities": tuple(entity for entity in old.entities if entity.text.casefold() in summary.casefold()),
             "facts": facts,
+            "attachments": (),
             "created_at": now,
             "updated_at": now,
             "supersedes": (),

@@ -102,6 +102,24 @@ def test_no_secret_reaches_a_source_by_a_name_a_title_or_a_media_type(secret: tu
     assert value not in kept.model_dump_json()
 
 
+@settings(max_examples=20)
+@given(secrets)
+def test_no_secret_reaches_a_pointer_of_a_memory(secret: tuple[str, str]) -> None:
+    sentence, value = secret[0].format(secret[1]), secret[1]
+    pointer = Attachment(uri=f"https://example.org/{sentence}", media_type=sentence[:200], title=sentence[:300])
+    shared = candidate("The user shared a document.").model_copy(update={"attachments": (pointer,)})
+    [kept] = _kept(shared, _turn(("user", "Here it is.")))
+    assert value not in kept.model_dump_json()
+
+
+def test_a_pointer_without_a_secret_is_kept_as_it_is() -> None:
+    pointer = Attachment(uri="s3://bucket/2026/lease.pdf", media_type="application/pdf", title="Lease")
+    shared = candidate("The user shared a document.").model_copy(update={"attachments": (pointer,)})
+    [kept] = _kept(shared, _turn(("user", "Here it is.")))
+    assert isinstance(kept, Candidate)
+    assert kept.attachments == (pointer,)
+
+
 def test_orders_in_the_title_of_an_attachment_are_held() -> None:
     turn = _turn(("user", "I live in Lisbon."))
     attached = Attachment(

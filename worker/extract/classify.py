@@ -135,6 +135,26 @@ _TOPICS: Final[tuple[tuple[str, re.Pattern[str]], ...]] = (
         _topic(r"church|god|religio\w+|christian|muslim|jewish|buddhis\w+|pray\w*"),
     ),
     (
+        "hobby",
+        _topic(r"hobb(?:y|ies)|in (?:my|our) (?:free|spare) time|collect(?:s|ing)|woodwork\w*|birdwatching|pottery"),
+    ),
+    (
+        "entertainment",
+        _topic(
+            r"movies?|cinema|concerts?|festivals?|theat(?:re|er)|musicals?|tv shows?|netflix|museums?|video ?games?"
+        ),
+    ),
+    (
+        "legal",
+        _topic(
+            r"lawyers?|attorneys?|solicitor|lawsuit|in court|court (?:case|hearing)|custody|visa|citizenship|sued|suing"
+        ),
+    ),
+    (
+        "security",
+        _topic(r"burglar\w*|break-in|broken into|stolen|scam\w*|phishing|hacked|fraud\w*|alarm system|identity theft"),
+    ),
+    (
         "celebration",
         _topic(r"birthdays?|anniversary|party|christmas|thanksgiving|celebrat\w+"),
     ),

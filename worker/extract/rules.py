@@ -212,6 +212,7 @@ class RulesExtractor:
                     category=self._categories[-1],
                     summary=_sentence(f"{name} shared {sort}{title} on {_day(turn.occurred_at)}"),
                     tags=("attachment", sort.split()[-1]),
+                    attachments=(attachment,),
                     source=turn.source,
                     confidence=round(_STATED * SOURCE_CONFIDENCE[turn.source], 3),
                     occurred_at=turn.occurred_at,

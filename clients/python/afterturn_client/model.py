@@ -8,6 +8,15 @@ from datetime import datetime
 from typing import Any
 
 
+@dataclass(frozen=True)
+class Attachment:
+    """Where something lies that came with a turn."""
+
+    uri: str
+    media_type: str
+    title: str | None
+
+
 @dataclass(frozen=True, kw_only=True)
 class Memory:
     """One thing that is kept: a sentence or two with its metadata. `version` is what an edit is to name."""
@@ -20,6 +29,7 @@ class Memory:
     scope: str
     visibility: str
     tags: tuple[str, ...]
+    attachments: tuple[Attachment, ...]
     status: str
     importance: float
     confidence: float
@@ -158,6 +168,7 @@ _LISTS = ("tags", "supersedes")
 
 
 def _fields(body: Mapping[str, Any]) -> dict[str, Any]:
-    known = {name: body[name] for name in Memory.__dataclass_fields__}
+    known = {name: body[name] for name in Memory.__dataclass_fields__ if name != "attachments"}
     known |= {name: datetime.fromisoformat(body[name]) for name in _MOMENTS}
+    known["attachments"] = tuple(Attachment(**pointer) for pointer in body.get("attachments", ()))
     return known | {name: tuple(body[name]) for name in _LISTS}

@@ -230,6 +230,7 @@ def test_an_attachment_leaves_a_pointer(extractor: Extractor) -> None:
     (candidate,) = _kept(extractor, _turn(("user", "here"), attachments=(lease,)))
     assert candidate.summary == 'Maya shared a document titled "Lease" on 21 November 2026.'
     assert candidate.type is MemoryType.EPISODIC
+    assert candidate.attachments == (lease,)
 
 
 def test_the_users_name_is_learnt_from_what_they_say(extractor: Extractor) -> None:
