@@ -146,7 +146,7 @@ def _table(keys: list[ApiKey], now: datetime) -> Table:
             key.id,
             Text(key.name),
             Text(key.tenant_id),
-            Text(", ".join(bound) or "the tenant"),
+            Text(bound or "the tenant"),
             ", ".join(sorted(key.capabilities)),
             f"{key.last_used_at:%Y-%m-%d}" if key.last_used_at else "never",
             f"{end:%Y-%m-%d %H:%M}" if end else "",

@@ -23,6 +23,14 @@ def test_a_key_is_shown_once_and_listed_without_its_secret(home: Home) -> None:
     assert made["key"] not in home.say("keys", "list").stdout
 
 
+def test_a_list_of_keys_names_whom_each_stands_for(home: Home) -> None:
+    home.say("keys", "create", "notes", "--user", "maya", "--agent", "coach")
+    home.say("keys", "create", "backend")
+    listed = home.say("keys", "list").stdout
+    assert "user maya, agent coach" in listed
+    assert "the tenant" in listed
+
+
 def test_a_revoked_key_is_listed_only_when_all_are_asked_for(home: Home) -> None:
     made = home.json("keys", "create", "old")
     home.json("keys", "revoke", made["id"])
