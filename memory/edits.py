@@ -6,10 +6,11 @@ import uuid
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, Final
+from typing import Any, Final, Literal
 
 from memory.context import MemoryContext
 from memory.draft import Draft
+from memory.failures import retry_on_conflict
 from memory.metrics import RESTORED
 from memory.publish import publish
 from memory.rights import require_writable, writable_memory
@@ -19,13 +20,14 @@ from memory.tracing import memory_span
 from policies.authority import USER, may_replace
 from policies.categories import normalised_category
 from schema import AuditAction, Memory, Principal, Status, Subject, Visibility
-from schema.errors import ConcurrentChange, Refused
+from schema.errors import Refused
 from schema.turn import TurnSource
 
-_ATTEMPTS: Final = 5
 _AGENT: Final[TurnSource] = "agent"
 OPERATOR: Final = "operator"
 _SAID_THEMSELF: Final = "the user said it themself: remember what changed, and it waits for them to decide"
+Verb = Literal["pin", "unpin", "archive", "restore", "suppress", "unsuppress"]
+_Change = Callable[[Memory, Draft], None]
 
 
 class VersionMismatch(Refused):
@@ -129,139 +131,89 @@ def edit(
     return _change(principal, subject, memory_id, change, context, now, by)
 
 
-def pin(
+def apply_verb(
     principal: Principal | None,
     subject: Subject,
     memory_id: uuid.UUID,
-    context: MemoryContext,
-    *,
-    now: datetime,
-    pinned: bool = True,
-    by: str | None = None,
-) -> Memory:
-    """Keep a memory from fading, or with `pinned` False no longer.
-
-    Raises:
-        NotPossible, NotFound, NotAMember, NotAllowed, ConcurrentChange: see `edit`.
-    """
-
-    def change(memory: Memory, draft: Draft) -> None:
-        if memory.pinned is not pinned:
-            changed = memory.model_copy(update={"pinned": pinned, "updated_at": now})
-            draft.update(changed, None, "pinned" if pinned else "unpinned")
-
-    return _change(principal, subject, memory_id, change, context, now, by)
-
-
-def suppress(
-    principal: Principal | None,
-    subject: Subject,
-    memory_id: uuid.UUID,
-    context: MemoryContext,
-    *,
-    now: datetime,
-    suppressed: bool = True,
-    by: str | None = None,
-) -> Memory:
-    """Keep a memory and never tell it, or with `suppressed` False tell it again.
-
-    Raises:
-        NotPossible, NotFound, NotAMember, NotAllowed, ConcurrentChange: see `edit`.
-    """
-
-    def change(memory: Memory, draft: Draft) -> None:
-        if memory.suppressed is not suppressed:
-            changed = memory.model_copy(update={"suppressed": suppressed, "updated_at": now})
-            draft.update(changed, None, "suppressed: never told" if suppressed else "no longer suppressed")
-
-    return _change(principal, subject, memory_id, change, context, now, by)
-
-
-def archive(
-    principal: Principal | None,
-    subject: Subject,
-    memory_id: uuid.UUID,
+    verb: Verb,
     context: MemoryContext,
     *,
     now: datetime,
     by: str | None = None,
 ) -> Memory:
-    """Take a memory out of what is recalled, and keep it for a while.
+    """Do to a memory what a verb says, and return it as it is then. Doing it again changes nothing.
+
+    `pin` keeps it from fading, `archive` takes it out of what is recalled and keeps it for a while, `restore` recalls
+    it again, `suppress` keeps it and never tells it. `by` is as for `edit`.
 
     Raises:
-        NotPossible: it does not hold any more.
+        NotPossible: its status does not allow that, or something else has taken its place.
         NotFound, NotAMember, NotAllowed, ConcurrentChange: see `edit`.
     """
+    return _change(principal, subject, memory_id, _CHANGES[verb], context, now, by)
 
+
+def _mark(field: str, value: bool, reason: str) -> _Change:
     def change(memory: Memory, draft: Draft) -> None:
-        if memory.status is Status.ARCHIVED:
-            return
-        if memory.status is not Status.ACTIVE:
-            raise NotPossible(f"it is {memory.status.value}: only what holds can be archived")
-        draft.archive(memory, "archived by hand")
+        if getattr(memory, field) is not value:
+            draft.update(memory.model_copy(update={field: value, "updated_at": draft.now}), None, reason)
 
-    return _change(principal, subject, memory_id, change, context, now, by)
+    return change
 
 
-def restore(
-    principal: Principal | None,
-    subject: Subject,
-    memory_id: uuid.UUID,
-    context: MemoryContext,
-    *,
-    now: datetime,
-    by: str | None = None,
-) -> Memory:
-    """Recall an archived memory again.
-
-    Raises:
-        NotPossible: it is not archived, or something else has taken its place.
-        NotFound, NotAMember, NotAllowed, ConcurrentChange: see `edit`.
-    """
-
-    def change(memory: Memory, draft: Draft) -> None:
-        if memory.status is Status.ACTIVE:
-            return
-        if memory.status is not Status.ARCHIVED:
-            raise NotPossible(f"it is {memory.status.value}: only what is archived can be restored")
-        if memory.superseded_by or memory.consolidated_into:
-            raise NotPossible("something else tells it now: edit that")
-        changed = {"status": Status.ACTIVE, "updated_at": now, "last_accessed": now}
-        draft.update(memory.model_copy(update=changed), None, "restored by hand", AuditAction.RESTORED)
-        brought_back.append(memory.id)
-
-    brought_back: list[uuid.UUID] = []
-    restored = _change(principal, subject, memory_id, change, context, now, by)
-    if brought_back:
-        RESTORED.inc()
-    return restored
+def _archive(memory: Memory, draft: Draft) -> None:
+    if memory.status is Status.ARCHIVED:
+        return
+    if memory.status is not Status.ACTIVE:
+        raise NotPossible(f"it is {memory.status.value}: only what holds can be archived")
+    draft.archive(memory, "archived by hand")
 
 
+def _restore(memory: Memory, draft: Draft) -> None:
+    if memory.status is Status.ACTIVE:
+        return
+    if memory.status is not Status.ARCHIVED:
+        raise NotPossible(f"it is {memory.status.value}: only what is archived can be restored")
+    if memory.superseded_by or memory.consolidated_into:
+        raise NotPossible("something else tells it now: edit that")
+    changed = {"status": Status.ACTIVE, "updated_at": draft.now, "last_accessed": draft.now}
+    draft.update(memory.model_copy(update=changed), None, "restored by hand", AuditAction.RESTORED)
+
+
+_CHANGES: Final[dict[Verb, _Change]] = {
+    "pin": _mark("pinned", True, "pinned"),
+    "unpin": _mark("pinned", False, "unpinned"),
+    "archive": _archive,
+    "restore": _restore,
+    "suppress": _mark("suppressed", True, "suppressed: never told"),
+    "unsuppress": _mark("suppressed", False, "no longer suppressed"),
+}
+
+
+@retry_on_conflict
 def _change(
     principal: Principal | None,
     subject: Subject,
     memory_id: uuid.UUID,
-    change: Callable[[Memory, Draft], None],
+    change: _Change,
     context: MemoryContext,
     now: datetime,
     by: str | None,
 ) -> Memory:
-    """Read the memory, let `change` put what becomes of it on a draft, and publish; again where others were quicker."""
+    """Read the memory, let `change` put what becomes of it on a draft, and publish."""
     by = by or (OPERATOR if principal is None else principal.key_id)
     with memory_span("update_memory", record_id=memory_id, count=1):
-        for _ in range(_ATTEMPTS):
-            memory = writable_memory(principal, subject, memory_id, context.catalog)
-            if memory.status is Status.PROVISIONAL:
-                # What comes of its turn takes its place, and knows nothing of what was done to it.
-                raise NotPossible("it is provisional: change what comes of it, in a moment, or delete it")
-            draft = Draft(subject, now, context.policy.version, by=by)
-            draft.load([memory])
-            change(memory, draft)
-            if not draft.changed:
-                return memory
-            try:
-                publish(draft.changes(), draft.vectors, context)
-            except ConcurrentChange:
-                continue
-            return next(changed for changed in draft.updated() if changed.id == memory_id)
-        raise ConcurrentChange
+        memory = writable_memory(principal, subject, memory_id, context.catalog)
+        if memory.status is Status.PROVISIONAL:
+            # What comes of its turn takes its place, and knows nothing of what was done to it.
+            raise NotPossible("it is provisional: change what comes of it, in a moment, or delete it")
+        draft = Draft(subject, now, context.policy.version, by=by)
+        draft.load([memory])
+        change(memory, draft)
+        if not draft.changed:
+            return memory
+        publish(draft.changes(), draft.vectors, context)
+        changed = next(updated for updated in draft.updated() if updated.id == memory_id)
+        if memory.status is Status.ARCHIVED and changed.status is Status.ACTIVE:
+            RESTORED.inc()
+        return changed

@@ -4,9 +4,17 @@ from __future__ import annotations
 
 from typing import Final
 
-from tenacity import RetryCallState, Retrying, wait_exponential, wait_random_exponential
+from tenacity import (
+    RetryCallState,
+    Retrying,
+    retry,
+    retry_if_exception_type,
+    stop_after_attempt,
+    wait_exponential,
+    wait_random_exponential,
+)
 
-from schema.errors import Outage, Transient
+from schema.errors import ConcurrentChange, Outage, Transient
 from stores.machine import translated
 
 _LONGEST_PAUSE: Final = 60.0
@@ -14,6 +22,11 @@ _LONGEST_PAUSE: Final = 60.0
 # most.
 _HALF: Final = {"multiplier": 0.25, "max": _LONGEST_PAUSE / 2}
 _PAUSE: Final = wait_exponential(**_HALF) + wait_random_exponential(**_HALF)
+retry_on_conflict: Final = retry(
+    retry=retry_if_exception_type(ConcurrentChange), stop=stop_after_attempt(5), reraise=True
+)
+"""Decorates what reads, decides and writes: it is done up to five times while others write in between, and the last
+ConcurrentChange is raised."""
 
 
 def is_transient(error: BaseException) -> bool:

@@ -8,14 +8,14 @@ from datetime import datetime
 
 from memory.context import MemoryContext
 from memory.draft import Draft
+from memory.failures import retry_on_conflict
 from memory.publish import publish
 from schema import Memory, Subject
-from schema.errors import ConcurrentChange
 
 MAX_WHY_CHARS = 200
-_ATTEMPTS = 5
 
 
+@retry_on_conflict
 def set_legal_hold(
     subject: Subject,
     memory_ids: Collection[uuid.UUID],
@@ -36,19 +36,14 @@ def set_legal_hold(
         KeyError: the subject has no such memory; nothing was changed.
         ConcurrentChange: others kept changing one of them; try again.
     """
-    for _ in range(_ATTEMPTS):
-        memories = context.catalog.memories(subject, memory_ids)
-        if missing := set(memory_ids) - memories.keys():
-            raise KeyError(missing.pop())
-        draft = Draft(subject, now, context.policy.version, by=by)
-        draft.load(memories.values())
-        for memory in memories.values():
-            if memory.legal_hold is not holds:
-                draft.set_legal_hold(memory, holds, why[:MAX_WHY_CHARS])
-        try:
-            if draft.changed:
-                publish(draft.changes(), {}, context)
-        except ConcurrentChange:
-            continue
-        return list(draft.updated())
-    raise ConcurrentChange
+    memories = context.catalog.memories(subject, memory_ids)
+    if missing := set(memory_ids) - memories.keys():
+        raise KeyError(missing.pop())
+    draft = Draft(subject, now, context.policy.version, by=by)
+    draft.load(memories.values())
+    for memory in memories.values():
+        if memory.legal_hold is not holds:
+            draft.set_legal_hold(memory, holds, why[:MAX_WHY_CHARS])
+    if draft.changed:
+        publish(draft.changes(), {}, context)
+    return list(draft.updated())

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from contextlib import closing
 from datetime import UTC, datetime
-from typing import Annotated
+from typing import Annotated, Final
 
 import typer
 from pydantic import ValidationError
@@ -20,10 +20,20 @@ from schema import Memory
 from schema.settings import load_settings
 from schema.wrong_fields import wrong_fields
 
+_PURPOSES: Final[dict[edits.Verb, str]] = {
+    "pin": "Keep a memory from fading, and put it first in every context block.",
+    "unpin": "Let a memory fade again like any other.",
+    "archive": "Take a memory out of what is recalled, and keep it for a while.",
+    "restore": "Recall an archived memory again.",
+    "suppress": 'Keep a memory and never tell it: "don\'t mention this again".',
+    "unsuppress": "Tell a suppressed memory again.",
+}
+
 
 def add_to(app: typer.Typer) -> None:
-    for command in (edit, pin, unpin, archive, restore, suppress, unsuppress):
-        app.command()(command)
+    app.command()(edit)
+    for verb, purpose in _PURPOSES.items():
+        app.command(verb, help=purpose)(_command(verb))
 
 
 def edit(
@@ -40,58 +50,29 @@ def edit(
     if not wanted.fields():
         raise typer.BadParameter("say what to change, such as --summary")
     try:
-        _do(
+        _change(
             memory,
-            lambda target, context, now: edits.edit(None, target.subject, target.id, wanted, context, now=now),
-            as_json,
+            lambda found, context, now: edits.edit(None, found.subject, found.id, wanted, context, now=now),
+            as_json=as_json,
         )
     except ValidationError as error:
         raise typer.BadParameter(wrong_fields(error)) from error
 
 
-def pin(memory: IdArgument, as_json: JsonOption = False) -> None:
-    """Keep a memory from fading, and put it first in every context block."""
-    _do(memory, lambda target, context, now: edits.pin(None, target.subject, target.id, context, now=now), as_json)
+def _command(verb: edits.Verb) -> Callable[..., None]:
+    def command(memory: IdArgument, as_json: JsonOption = False) -> None:
+        _change(
+            memory,
+            lambda found, context, now: edits.apply_verb(None, found.subject, found.id, verb, context, now=now),
+            as_json=as_json,
+        )
+
+    return command
 
 
-def unpin(memory: IdArgument, as_json: JsonOption = False) -> None:
-    """Let a memory fade again like any other."""
-    _do(
-        memory,
-        lambda target, context, now: edits.pin(None, target.subject, target.id, context, now=now, pinned=False),
-        as_json,
-    )
-
-
-def archive(memory: IdArgument, as_json: JsonOption = False) -> None:
-    """Take a memory out of what is recalled, and keep it for a while."""
-    _do(memory, lambda target, context, now: edits.archive(None, target.subject, target.id, context, now=now), as_json)
-
-
-def restore(memory: IdArgument, as_json: JsonOption = False) -> None:
-    """Recall an archived memory again."""
-    _do(memory, lambda target, context, now: edits.restore(None, target.subject, target.id, context, now=now), as_json)
-
-
-def suppress(memory: IdArgument, as_json: JsonOption = False) -> None:
-    """Keep a memory and never tell it: "don't mention this again"."""
-    _do(memory, lambda target, context, now: edits.suppress(None, target.subject, target.id, context, now=now), as_json)
-
-
-def unsuppress(memory: IdArgument, as_json: JsonOption = False) -> None:
-    """Tell a suppressed memory again."""
-    _do(
-        memory,
-        lambda target, context, now: edits.suppress(
-            None, target.subject, target.id, context, now=now, suppressed=False
-        ),
-        as_json,
-    )
-
-
-def _do(given: str, act: Callable[[Memory, MemoryContext, datetime], Memory], as_json: bool) -> None:
+def _change(given: str, change: Callable[[Memory, MemoryContext, datetime], Memory], *, as_json: bool) -> None:
     with closing(open_memory(load_settings(), makes_catalog=False)) as context:
-        changed = act(one_memory(given, context.catalog), context, datetime.now(UTC))
+        changed = change(one_memory(given, context.catalog), context, datetime.now(UTC))
     if as_json:
         print_json(memory_json(changed))
         return

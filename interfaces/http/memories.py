@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import uuid
-from collections.abc import Callable
 from datetime import UTC, datetime
 from http import HTTPStatus
 from typing import Annotated, Any, Literal
@@ -17,7 +16,7 @@ from interfaces.http.etags import etag_of, version_of
 from interfaces.http.idempotency import OnceOnly
 from interfaces.http.problems import PreconditionFailed
 from interfaces.http.service import Opened, Service
-from memory.edits import Edit, VersionMismatch, archive, edit, pin, restore, suppress
+from memory.edits import Edit, Verb, VersionMismatch, apply_verb, edit
 from memory.erasure.memories import erase_memories
 from memory.remember import Statement, remember
 from memory.rights import require_deletable, writable_memory
@@ -96,9 +95,6 @@ class MemoryPatch(BaseModel):
     importance: Annotated[float, Field(ge=0, le=1, strict=True)] | None = None
     confidence: Annotated[float, Field(ge=0, le=1, strict=True)] | None = None
     scope: Scope | None = None
-
-
-Verb = Literal["pin", "unpin", "archive", "restore", "suppress", "unsuppress"]
 
 
 @router.get("/search", summary="Find what answers a question")
@@ -264,7 +260,8 @@ def change(
 @router.post("/{memory_id}/{verb}", summary="Pin, unpin, archive, restore, suppress or unsuppress a memory")
 def act(memory_id: uuid.UUID, verb: Verb, about: About, service: Opened) -> MemoryOut:
     """Do to a memory what the verb says. Doing it again changes nothing."""
-    return memory_out(do(verb, about.principal, about.subject, memory_id, service))
+    now = datetime.now(UTC)
+    return memory_out(apply_verb(about.principal, about.subject, memory_id, verb, service.context, now=now))
 
 
 @router.delete("/{memory_id}", status_code=HTTPStatus.NO_CONTENT, summary="Erase a memory for good")
@@ -280,32 +277,6 @@ def delete(memory_id: uuid.UUID, about: About, service: Opened) -> None:
         reason="erased over HTTP",
         now=datetime.now(UTC),
     )
-
-
-def do(
-    verb: Verb,
-    principal: Principal | None,
-    subject: Subject,
-    memory_id: uuid.UUID,
-    service: Service,
-    *,
-    by: str | None = None,
-) -> Memory:
-    """Do to a memory what a verb says, and return it as it is then.
-
-    Raises:
-        NotFound, NotAMember, NotAllowed, NotPossible, ConcurrentChange: see `memory.edits`.
-    """
-    now, context = datetime.now(UTC), service.context
-    acts: dict[str, Callable[[], Memory]] = {
-        "pin": lambda: pin(principal, subject, memory_id, context, now=now, by=by),
-        "unpin": lambda: pin(principal, subject, memory_id, context, now=now, by=by, pinned=False),
-        "archive": lambda: archive(principal, subject, memory_id, context, now=now, by=by),
-        "restore": lambda: restore(principal, subject, memory_id, context, now=now, by=by),
-        "suppress": lambda: suppress(principal, subject, memory_id, context, now=now, by=by),
-        "unsuppress": lambda: suppress(principal, subject, memory_id, context, now=now, by=by, suppressed=False),
-    }
-    return acts[verb]()
 
 
 def _known(memory_id: str | None, asker: Principal, subject: Subject, service: Service) -> Memory | None:

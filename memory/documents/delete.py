@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 from datetime import datetime
-from typing import Final
 
 from memory.context import MemoryContext
 from memory.documents.lines import document_line
+from memory.failures import retry_on_conflict
 from memory.publish import publish
 from schema import AuditAction, AuditEntry, Event, EventName, KeptDocument
-from schema.errors import ConcurrentChange, NotFound
+from schema.errors import NotFound
 from stores.catalog import Changes, DocumentWrite
 
-_ATTEMPTS: Final = 5
 
-
+@retry_on_conflict
 def delete_document(document: KeptDocument, context: MemoryContext, *, by: str, reason: str, now: datetime) -> int:
     """Delete a document, its chunks, and their vectors and words; a line without content stays. Return how many chunks
     it had.
@@ -25,18 +24,12 @@ def delete_document(document: KeptDocument, context: MemoryContext, *, by: str, 
         ConcurrentChange: others kept changing it; try again.
     """
     subject, document_id = document.subject, document.document_id
-    for _ in range(_ATTEMPTS):
-        stored = context.catalog.documents.heads(subject, [document_id]).get(document_id)
-        if stored is None or stored.incarnation != document.incarnation:
-            raise NotFound(f"the document {document_id} is gone already")
-        write, line, event = deletion(stored, reason, context, by=by, now=now)
-        changes = Changes(subject=subject, at=now, documents=(write,), audit=(line,), events=(event,))
-        try:
-            publish(changes, {}, context)
-        except ConcurrentChange:
-            continue
-        return len(write.gone)
-    raise ConcurrentChange
+    stored = context.catalog.documents.heads(subject, [document_id]).get(document_id)
+    if stored is None or stored.incarnation != document.incarnation:
+        raise NotFound(f"the document {document_id} is gone already")
+    write, line, event = deletion(stored, reason, context, by=by, now=now)
+    publish(Changes(subject=subject, at=now, documents=(write,), audit=(line,), events=(event,)), {}, context)
+    return len(write.gone)
 
 
 def deletion(

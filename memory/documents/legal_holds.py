@@ -8,15 +8,15 @@ from datetime import datetime
 from memory.context import MemoryContext
 from memory.documents.lines import document_line
 from memory.documents.rights import NO_SUCH_DOCUMENT
+from memory.failures import retry_on_conflict
 from memory.legal_holds import MAX_WHY_CHARS
 from memory.publish import publish
 from schema import AuditAction, KeptDocument, Subject
-from schema.errors import ConcurrentChange, NotFound
+from schema.errors import NotFound
 from stores.catalog import Changes, DocumentWrite
 
-_ATTEMPTS = 5
 
-
+@retry_on_conflict
 def set_document_hold(
     subject: Subject,
     ids: Collection[str],
@@ -36,24 +36,19 @@ def set_document_hold(
         NotFound: the subject has no such document; nothing was changed.
         ConcurrentChange: others kept changing one of them; try again.
     """
-    for _ in range(_ATTEMPTS):
-        stored = [context.catalog.documents.get(subject, id_) for id_ in sorted(set(ids))]
-        documents = [document for document in stored if document is not None]
-        if len(documents) < len(stored):
-            raise NotFound(NO_SUCH_DOCUMENT)
-        news = [document for document in documents if document.legal_hold is not holds]
-        held = [document.model_copy(update={"legal_hold": holds}) for document in news]
-        action, policy = AuditAction.HELD if holds else AuditAction.LIFTED, context.policy.version
-        changes = Changes(
-            subject=subject,
-            at=now,
-            documents=tuple(DocumentWrite(*pair) for pair in zip(held, news, strict=True)),
-            audit=tuple(document_line(document, action, why[:MAX_WHY_CHARS], policy, by, now) for document in held),
-        )
-        try:
-            if held:
-                publish(changes, {}, context)
-        except ConcurrentChange:
-            continue
-        return held
-    raise ConcurrentChange
+    stored = [context.catalog.documents.get(subject, id_) for id_ in sorted(set(ids))]
+    documents = [document for document in stored if document is not None]
+    if len(documents) < len(stored):
+        raise NotFound(NO_SUCH_DOCUMENT)
+    news = [document for document in documents if document.legal_hold is not holds]
+    held = [document.model_copy(update={"legal_hold": holds}) for document in news]
+    action, policy = AuditAction.HELD if holds else AuditAction.LIFTED, context.policy.version
+    changes = Changes(
+        subject=subject,
+        at=now,
+        documents=tuple(DocumentWrite(*pair) for pair in zip(held, news, strict=True)),
+        audit=tuple(document_line(document, action, why[:MAX_WHY_CHARS], policy, by, now) for document in held),
+    )
+    if held:
+        publish(changes, {}, context)
+    return held

@@ -9,14 +9,14 @@ from enum import StrEnum
 from typing import Final
 
 from memory.documents.rights import require_puttable
+from memory.failures import retry_on_conflict
 from policies.privacy.documents import masked_title
 from schema import Document, KeptDocument, Policy, Principal
-from schema.errors import ConcurrentChange, Refused, UnderLegalHold
+from schema.errors import Refused, UnderLegalHold
 from schema.settings import variable_of
 from stores.catalog import Changes, DocumentWrite
 from stores.open import Stores
 
-_ATTEMPTS: Final = 5
 _TITLE_CHARS: Final = 300
 _LABELS: Final = ("visibility", "author_id", "source_ref", "occurred_at")
 
@@ -41,6 +41,7 @@ class Accepted:
     document: KeptDocument
 
 
+@retry_on_conflict
 def put_document(principal: Principal | None, document: Document, stores: Stores, *, now: datetime) -> Accepted:
     """Write a document into the catalog, where a worker or the sweep finds it; None is an operator.
 
@@ -62,21 +63,16 @@ def put_document(principal: Principal | None, document: Document, stores: Stores
         )
     if stores.catalog.preferences.of(document.subject).consent == "withdrawn":
         raise DocumentRefused(f"{document.subject_id} has withdrawn consent: nothing is kept for them")
-    for _ in range(_ATTEMPTS):
-        stored = stores.catalog.documents.get(document.subject, document.document_id)
-        require_puttable(principal, document, stored, stores.catalog)
-        outcome, kept = _after(document, stored, stores.policy, now)
-        if outcome is PutOutcome.UNCHANGED:
-            return Accepted(outcome, kept)
-        if stored is not None and stored.legal_hold and kept.digest != stored.digest:
-            raise UnderLegalHold(documents=[stored.document_id])
-        try:
-            write = DocumentWrite(kept, stored)
-            stores.catalog.commit(Changes(subject=document.subject, at=now, documents=(write,)))
-        except ConcurrentChange:
-            continue
+    stored = stores.catalog.documents.get(document.subject, document.document_id)
+    require_puttable(principal, document, stored, stores.catalog)
+    outcome, kept = _after(document, stored, stores.policy, now)
+    if outcome is PutOutcome.UNCHANGED:
         return Accepted(outcome, kept)
-    raise ConcurrentChange
+    if stored is not None and stored.legal_hold and kept.digest != stored.digest:
+        raise UnderLegalHold(documents=[stored.document_id])
+    write = DocumentWrite(kept, stored)
+    stores.catalog.commit(Changes(subject=document.subject, at=now, documents=(write,)))
+    return Accepted(outcome, kept)
 
 
 def _after(

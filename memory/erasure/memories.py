@@ -11,20 +11,21 @@ from memory.context import MemoryContext
 from memory.draft import Draft
 from memory.erasure.proof import Proof, left_of_memories
 from memory.erasure.raw_turns import reduced_turns
+from memory.failures import retry_on_conflict
 from memory.publish import publish
 from memory.rights import NO_SUCH
 from memory.tracing import memory_span
 from policies.consolidation import Aftermath, without
 from schema import Kind, Memory, MemoryType, Scope, Status, Subject, Tombstone
-from schema.errors import ConcurrentChange, NotFound, UnderLegalHold
+from schema.errors import NotFound, UnderLegalHold
 from stores.catalog import Catalog
 from stores.open import Stores
 
 ERASED = "erased by command"
 """Why, in the audit."""
-_ATTEMPTS = 5
 
 
+@retry_on_conflict
 def erase_memories(
     subject: Subject,
     memory_ids: Collection[uuid.UUID],
@@ -47,19 +48,13 @@ def erase_memories(
         UnderLegalHold: so is something that would go, or be told otherwise; nothing was removed.
     """
     with memory_span("delete_memory", count=len(memory_ids)):
-        for _ in range(_ATTEMPTS):
-            draft = Draft(subject, now, context.policy.version, by=by)
-            aftermath = remove(memory_ids, draft, context, reason)
-            if aftermath.held:
-                raise UnderLegalHold(aftermath.held)
-            stones = (*tombstones, *_of_turns_to_come(aftermath.deleted, now))
-            changes = replace(draft.changes(fence), tombstones=stones, erased_turns=frozenset(turns))
-            try:
-                publish(changes, {}, context)
-            except ConcurrentChange:
-                continue
-            return aftermath
-        raise ConcurrentChange
+        draft = Draft(subject, now, context.policy.version, by=by)
+        aftermath = remove(memory_ids, draft, context, reason)
+        if aftermath.held:
+            raise UnderLegalHold(aftermath.held)
+        stones = (*tombstones, *_of_turns_to_come(aftermath.deleted, now))
+        publish(replace(draft.changes(fence), tombstones=stones, erased_turns=frozenset(turns)), {}, context)
+        return aftermath
 
 
 def _of_turns_to_come(deleted: Iterable[Memory], now: datetime) -> list[Tombstone]:

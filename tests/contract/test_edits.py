@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from memory.edits import Edit, NotPossible, VersionMismatch, archive, edit, pin, restore, suppress
+from memory.edits import Edit, NotPossible, VersionMismatch, apply_verb, edit
 from memory.preferences import set_preference
 from memory.remember import Statement, remember
 from memory.statement_screening import NotKept
@@ -118,7 +118,7 @@ def test_an_agents_edit_does_not_contradict_the_user(worker: Worker, anna: str) 
 
 
 def test_an_edit_of_a_version_that_is_gone_is_refused(worker: Worker, memory: Memory) -> None:
-    pin(None, memory.subject, memory.id, worker.context, now=NOW)
+    apply_verb(None, memory.subject, memory.id, "pin", worker.context, now=NOW)
     with pytest.raises(VersionMismatch):
         edit(None, memory.subject, memory.id, Edit(importance=1.0), worker.context, now=NOW, version=memory.version)
 
@@ -143,36 +143,36 @@ def test_an_edit_keeps_no_secret(worker: Worker, memory: Memory) -> None:
 
 def test_what_is_suppressed_is_kept_and_never_told(worker: Worker, memory: Memory) -> None:
     whose = memory.subject
-    suppress(None, whose, memory.id, worker.context, now=NOW)
+    apply_verb(None, whose, memory.id, "suppress", worker.context, now=NOW)
     assert found_by(None, whose, "Lisbon", worker) == []
     assert [one.id for one in list_memories(None, whose, worker.context).memories] == [memory.id]
-    suppress(None, whose, memory.id, worker.context, now=NOW, suppressed=False)
+    apply_verb(None, whose, memory.id, "unsuppress", worker.context, now=NOW)
     assert found_by(None, whose, "Lisbon", worker) == [memory.summary]
 
 
 def test_what_is_archived_is_not_told_until_it_is_restored(worker: Worker, memory: Memory) -> None:
     whose = memory.subject
-    archive(None, whose, memory.id, worker.context, now=NOW)
+    apply_verb(None, whose, memory.id, "archive", worker.context, now=NOW)
     assert found_by(None, whose, "Lisbon", worker) == []
-    assert restore(None, whose, memory.id, worker.context, now=NOW).status is Status.ACTIVE
+    assert apply_verb(None, whose, memory.id, "restore", worker.context, now=NOW).status is Status.ACTIVE
     assert found_by(None, whose, "Lisbon", worker) == [memory.summary]
 
 
 def test_what_was_superseded_cannot_be_restored(worker: Worker, memory: Memory) -> None:
     worker.hear(memory.subject_id, "I moved to Berlin.", first=3)
     with pytest.raises(NotPossible, match="superseded"):
-        restore(None, memory.subject, memory.id, worker.context, now=NOW)
+        apply_verb(None, memory.subject, memory.id, "restore", worker.context, now=NOW)
 
 
 def test_who_may_only_read_changes_nothing(worker: Worker, memory: Memory) -> None:
     with pytest.raises(NotAllowed):
-        pin(of(memory.subject_id), memory.subject, memory.id, worker.context, now=NOW)
+        apply_verb(of(memory.subject_id), memory.subject, memory.id, "pin", worker.context, now=NOW)
 
 
 def test_a_memory_that_one_may_not_see_does_not_exist(worker: Worker, memory: Memory) -> None:
     other = subject(f"not-{memory.subject_id}")
     with pytest.raises(NotFound):
-        pin(of(other.subject_id, can=WRITER), other, memory.id, worker.context, now=NOW)
+        apply_verb(of(other.subject_id, can=WRITER), other, memory.id, "pin", worker.context, now=NOW)
 
 
 # -- remembering outright -----------------------------------------------------------------------------------------

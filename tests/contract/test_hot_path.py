@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from memory.edits import NotPossible, pin, suppress
+from memory.edits import NotPossible, Verb, apply_verb
 from memory.erasure.memories import erase_memories
 from memory.legal_holds import set_legal_hold
 from memory.preferences import set_preference
@@ -260,14 +260,14 @@ def test_of_what_is_noted_and_erased_nothing_comes_with_its_turn(
     assert [letter for letter in worker.dead_letters() if letter["turn"]["user_id"] == anna] == []
 
 
-@pytest.mark.parametrize("change", [pin, suppress])
+@pytest.mark.parametrize("verb", ["pin", "suppress"])
 def test_what_is_noted_is_not_changed_as_that_would_be_lost(
-    worker: Worker, hot: HotPath, anna: str, change: Any
+    worker: Worker, hot: HotPath, anna: str, verb: Verb
 ) -> None:
     candidate = noted(hot, a_turn(anna, 0, ALLERGIC)).candidate
     assert candidate is not None
     with pytest.raises(NotPossible, match="provisional"):
-        change(None, subject(anna), candidate.id, worker.context, now=datetime.now(UTC))
+        apply_verb(None, subject(anna), candidate.id, verb, worker.context, now=datetime.now(UTC))
 
 
 def test_what_is_noted_and_whose_turn_never_comes_is_withdrawn_after_a_day(

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from memory.edits import suppress
+from memory.edits import apply_verb
 from memory.members import set_member
 from memory.preferences import set_preference
 from memory.remember import Statement, remember
@@ -196,9 +196,9 @@ def test_what_a_user_called_private_is_not_told_to_an_agent_of_nobody(worker: Wo
 
 def test_what_is_suppressed_or_blocked_is_spoken_of_to_no_agent(worker: Worker, anna: str, coach: Agent) -> None:
     id_ = coach.remembers()
-    suppress(None, subject(anna), uuid.UUID(id_), worker.context, now=NOW)
+    apply_verb(None, subject(anna), uuid.UUID(id_), "suppress", worker.context, now=NOW)
     assert coach.code("get_memory", memory_id=id_) == "not_found"
-    suppress(None, subject(anna), uuid.UUID(id_), worker.context, now=NOW, suppressed=False)
+    apply_verb(None, subject(anna), uuid.UUID(id_), "unsuppress", worker.context, now=NOW)
     blocked = Preference(name=PreferenceName.BLOCKED_TOPIC, value="violin")
     set_preference(subject(anna), blocked, worker.context, by="anna", now=NOW)
     assert coach.code("get_memory", memory_id=id_) == "not_found"

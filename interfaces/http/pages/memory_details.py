@@ -12,13 +12,12 @@ from fastapi.responses import RedirectResponse
 from pydantic import ValidationError
 
 import interfaces.http.pages.wording as wording
-from interfaces.http.memories import Verb, do
 from interfaces.http.pages.language import gettext
 from interfaces.http.pages.problems import PageRoute
 from interfaces.http.pages.rendering import page
 from interfaces.http.pages.subject_view import STAFF_ROOT, Shown, ShownForm, View, note_look
 from interfaces.http.service import Opened
-from memory.edits import Edit, NotPossible, VersionMismatch, edit
+from memory.edits import Edit, NotPossible, Verb, VersionMismatch, apply_verb, edit
 from memory.erasure.memories import erase_memories
 from memory.statement_screening import NotKept
 from recall.listing import get_memory, origin_of
@@ -91,7 +90,7 @@ def delete(memory_id: uuid.UUID, view: ShownForm, service: Opened) -> Response:
 def act(memory_id: uuid.UUID, verb: Verb, view: ShownForm, service: Opened) -> Response:
     """Pin, put away, take out again, never mention, or mention again."""
     try:
-        do(verb, view.reader, view.subject, memory_id, service, by=view.by)
+        apply_verb(view.reader, view.subject, memory_id, verb, service.context, now=datetime.now(UTC), by=view.by)
     except NotPossible as error:
         return _details(memory_id, view, service, problem=str(error), code=HTTPStatus.CONFLICT)
     return RedirectResponse(f"{view.root}/memories/{memory_id}?done={verb}", HTTPStatus.SEE_OTHER)
