@@ -5,36 +5,28 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import Connection, Engine, delete, insert, select, update
+from sqlalchemy import Connection, delete, insert, select, update
 
 import stores.catalog.tables as tables
 from schema import ApiKey, AuditEntry, Capability, MemberRole, Membership, Subject
 from stores.catalog.statements import of_subject, upsert
-from stores.catalog.writers import Writers
+from stores.catalog.store import Store
 
 _members, _keys = tables.memberships, tables.api_keys
 
 
-class MemberStore:
+class MemberStore(Store):
     """What users are to subjects that are not themselves."""
-
-    def __init__(self, engine: Engine, writers: Writers) -> None:
-        self._engine = engine
-        self._writers = writers
 
     def role_of(self, subject: Subject, user_id: str) -> MemberRole | None:
         """Return what a user is to a subject, if anything."""
-        query = select(_members.c.role).where(of_subject(_members, subject), _members.c.user_id == user_id)
-        with self._engine.connect() as connection:
-            role = connection.execute(query).scalar_one_or_none()
+        role = self._value(select(_members.c.role).where(of_subject(_members, subject), _members.c.user_id == user_id))
         return None if role is None else MemberRole(role)
 
     def of(self, subject: Subject) -> list[Membership]:
         """Return all members of a subject, by their ids."""
         query = select(_members).where(of_subject(_members, subject)).order_by(_members.c.user_id)
-        with self._engine.connect() as connection:
-            rows = connection.execute(query).mappings()
-            return [Membership.model_validate({**row, "subject": subject}) for row in rows]
+        return [Membership.model_validate({**row._mapping, "subject": subject}) for row in self._rows(query)]
 
     def set(self, membership: Membership, line: AuditEntry) -> None:
         """Make a user what the membership says, and write a line in the audit."""
@@ -62,28 +54,22 @@ class MemberStore:
         return self._writers.write(write)
 
 
-class KeyStore:
+class KeyStore(Store):
     """The keys of all tenants, by the SHA-256 of each."""
-
-    def __init__(self, engine: Engine, writers: Writers) -> None:
-        self._engine = engine
-        self._writers = writers
 
     def add(self, key: ApiKey, digest: str) -> None:
         """Keep a new key."""
         row = key.model_dump() | {"digest": digest}
-        self._writers.write(lambda connection: connection.execute(insert(_keys), [row]))
+        self._run(insert(_keys), [row])
 
     def by_digest(self, digest: str) -> ApiKey | None:
         """Return the key with this digest, in force or not."""
-        with self._engine.connect() as connection:
-            row = connection.execute(select(_keys).where(_keys.c.digest == digest)).mappings().one_or_none()
+        row = self._row(select(_keys).where(_keys.c.digest == digest))
         return None if row is None else _key_of(row)
 
     def get(self, id_: str) -> ApiKey | None:
         """Return a key by its id."""
-        with self._engine.connect() as connection:
-            row = connection.execute(select(_keys).where(_keys.c.id == id_)).mappings().one_or_none()
+        row = self._row(select(_keys).where(_keys.c.id == id_))
         return None if row is None else _key_of(row)
 
     def all(self, tenant_id: str | None = None) -> list[ApiKey]:
@@ -91,26 +77,24 @@ class KeyStore:
         query = select(_keys).order_by(_keys.c.created_at, _keys.c.id)
         if tenant_id is not None:
             query = query.where(_keys.c.tenant_id == tenant_id)
-        with self._engine.connect() as connection:
-            return [_key_of(row) for row in connection.execute(query).mappings()]
+        return [_key_of(row) for row in self._rows(query)]
 
     def any(self) -> bool:
         """Return whether a key was ever made."""
-        with self._engine.connect() as connection:
-            return connection.execute(select(_keys.c.id).limit(1)).first() is not None
+        return bool(self._values(select(_keys.c.id).limit(1)))
 
     def end(self, id_: str, at: datetime) -> None:
         """Let a key be in force until a moment and no longer, unless it ends before."""
         ends_later = _keys.c.revoked_at.is_(None) | (_keys.c.revoked_at > at)
         statement = update(_keys).where(_keys.c.id == id_, ends_later).values(revoked_at=at)
-        self._writers.write(lambda connection: connection.execute(statement))
+        self._run(statement)
 
     def note_use(self, id_: str, at: datetime) -> None:
         """Note when a key was used last."""
         statement = update(_keys).where(_keys.c.id == id_).values(last_used_at=at)
-        self._writers.write(lambda connection: connection.execute(statement))
+        self._run(statement)
 
 
 def _key_of(row: Any) -> ApiKey:
-    values = {name: row[name] for name in ApiKey.model_fields}
-    return ApiKey.model_validate(values | {"capabilities": frozenset(map(Capability, row["capabilities"]))})
+    values = {name: getattr(row, name) for name in ApiKey.model_fields}
+    return ApiKey.model_validate(values | {"capabilities": frozenset(map(Capability, row.capabilities))})

@@ -9,12 +9,12 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import Connection, Engine, select, update
+from sqlalchemy import Connection, select, update
 
 from schema.errors import ConcurrentChange
 from stores.catalog.agent_tables import agent_metadata
 from stores.catalog.statements import insert_new
-from stores.catalog.writers import Writers
+from stores.catalog.store import Store
 
 
 @dataclass(frozen=True)
@@ -25,19 +25,14 @@ class AgentDocument:
     version: int = 0
 
 
-class AgentStore:
+class AgentStore(Store):
     """The documents of all agents."""
-
-    def __init__(self, engine: Engine, writers: Writers) -> None:
-        self._engine = engine
-        self._writers = writers
 
     def get(self, tenant_id: str, agent_id: str) -> AgentDocument:
         """Return what an agent of a tenant keeps."""
         columns = agent_metadata.c.document, agent_metadata.c.version
         query = select(*columns).where(agent_metadata.c.tenant_id == tenant_id, agent_metadata.c.agent_id == agent_id)
-        with self._engine.connect() as connection:
-            row = connection.execute(query).one_or_none()
+        row = self._row(query)
         return AgentDocument(json.loads(row.document), row.version) if row else AgentDocument()
 
     def put(

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import CompoundSelect, Engine, Text, cast, literal, null, select, type_coerce, union_all
+from sqlalchemy import CompoundSelect, Text, cast, literal, null, select, type_coerce, union_all
 
 import stores.catalog.tables as tables
 from schema import Context, Memory, Scope, Subject, Tombstone
@@ -16,6 +16,7 @@ from stores.catalog.context import PARTS, context_from, parameters
 from stores.catalog.provisional import NOTED_IN_TURNS
 from stores.catalog.rows import memory_of
 from stores.catalog.statements import any_of, mine
+from stores.catalog.store import Reader
 
 _ledger, _tombstones, _memories = tables.ledger, tables.tombstones, tables.memories
 _READ: CompoundSelect[Any] = union_all(
@@ -47,11 +48,8 @@ class BeforeBatch:
     """What earlier batches left."""
 
 
-class BeforeBatches:
+class BeforeBatches(Reader):
     """Reads what comes before the batches of all subjects. Safe to call from many threads and processes."""
-
-    def __init__(self, engine: Engine) -> None:
-        self._engine = engine
 
     def of(
         self,
@@ -65,8 +63,7 @@ class BeforeBatches:
         """Return what these turns of a subject, of these conversations, are looked at with; of their context what is
         not older than two moments."""
         asked = parameters(subject, conversation_ids, topics_since=topics_since, questions_since=questions_since)
-        with self._engine.connect() as connection:
-            rows = [tuple(row) for row in connection.execute(_READ, asked | {"turns": list(turn_ids)})]
+        rows = [tuple(row) for row in self._rows(_READ, asked | {"turns": list(turn_ids)})]
         noted = (memory_of(json.loads(document)) for kind, _, document, _ in rows if kind == "noted")
         return BeforeBatch(
             noted=sorted(noted, key=lambda memory: memory.id),

@@ -33,8 +33,9 @@ from stores.catalog.provisional import ProvisionalStore
 from stores.catalog.registry import Registry
 from stores.catalog.reindex_jobs import ReindexJobs
 from stores.catalog.reviews import Reviews
-from stores.catalog.rows import ids_from, memory_of
+from stores.catalog.rows import ids_from, memory_of, subject_of
 from stores.catalog.statements import mine_among, of_subject, whose
+from stores.catalog.store import Store
 from stores.catalog.subject_state import SubjectState, read_processed, read_subject_state
 from stores.catalog.summaries import Summaries, Weight, read_summaries, read_weights
 from stores.catalog.tombstones import TombstoneStore
@@ -50,7 +51,7 @@ _memories, _facts = tables.memories, tables.facts
 _BY_IDS = select(_memories.c.document).where(mine_among(_memories))
 
 
-class Catalog:
+class Catalog(Store):
     """Memories, sources, audit, ledger and outbox over one database. Safe to call from many threads and processes.
 
     Every call may raise `CatalogOutage`: the database is locked or away, restarts, or ended a deadlock.
@@ -64,10 +65,9 @@ class Catalog:
         *,
         transactional_beside: Mapping[Family, TransactionalIndex] = MappingProxyType({}),
     ) -> None:
-        self._engine = read_only(engine)
+        super().__init__(read_only(engine), Writers(engine))
         self.reviews = Reviews(self._engine)
         self.preferences = PreferenceStore(self._engine)
-        self._writers = Writers(engine)
         self.nights = NightRuns(self._engine, self._writers)
         self.decay = DecayStore(self._engine, self._writers)
         self.uses = UseStore(self._engine, self._writers)
@@ -135,10 +135,7 @@ class Catalog:
 
     def memory(self, id_: uuid.UUID) -> Memory | None:
         """Return one memory by its id, whoever's it is: for operators, never for an answer to a principal."""
-        with self._engine.connect() as connection:
-            document = connection.execute(
-                select(tables.memories.c.document).where(tables.memories.c.id == id_)
-            ).scalar_one_or_none()
+        document = self._value(select(tables.memories.c.document).where(tables.memories.c.id == id_))
         return None if document is None else memory_of(document)
 
     def ids_like(self, start: str, *, limit: int = 10) -> list[uuid.UUID]:
@@ -149,22 +146,15 @@ class Catalog:
         """
         table = tables.memories
         first, last = ids_from(start)
-        with self._engine.connect() as connection:
-            return list(
-                connection.execute(
-                    select(table.c.id).where(table.c.id >= first, table.c.id <= last).order_by(table.c.id).limit(limit)
-                ).scalars()
-            )
+        query = select(table.c.id).where(table.c.id >= first, table.c.id <= last).order_by(table.c.id).limit(limit)
+        return self._values(query)
 
     def memories(self, subject: Subject, ids: Iterable[uuid.UUID]) -> dict[uuid.UUID, Memory]:
         """Return the subject's memories under these ids; others are left out."""
         wanted = list(ids)
         if not wanted:
             return {}
-        with self._engine.connect() as connection:
-            documents = connection.execute(_BY_IDS, whose(subject) | {"ids": wanted}).scalars()
-            memories = [memory_of(document) for document in documents]
-        return {memory.id: memory for memory in memories}
+        return {memory.id: memory for memory in self._memories(_BY_IDS, whose(subject) | {"ids": wanted})}
 
     def versions(self, subject: Subject) -> dict[uuid.UUID, tuple[uuid.UUID, int]]:
         """Return where the subject's memories lie in the index, and at which versions they are, by memory."""
@@ -184,9 +174,7 @@ class Catalog:
         query = select(table.c.document).where(of_subject(table, subject), table.c.status.in_(statuses))
         if types:
             query = query.where(table.c.type.in_(types))
-        with self._engine.connect() as connection:
-            documents = connection.execute(query.order_by(table.c.updated_at.desc(), table.c.id).limit(limit)).scalars()
-            return [memory_of(document) for document in documents]
+        return self._memories(query.order_by(table.c.updated_at.desc(), table.c.id).limit(limit))
 
     def summaries(self, subject: Subject, since: int | None = None) -> Summaries:
         """Return what the subject's active memories say; only what was written since a revision, if one is given."""
@@ -232,23 +220,18 @@ class Catalog:
     def revive(self, subject: Subject, turn_id: str) -> None:
         """Strike a turn from the ledger if it is there as a dead letter, so that it may be processed again."""
         table = tables.ledger
-        with self._writers.transaction() as connection:
-            connection.execute(
-                delete(table).where(
-                    of_subject(table, subject), table.c.turn_id == turn_id, table.c.outcome == Outcome.DEAD
-                )
-            )
+        is_dead = (table.c.turn_id == turn_id) & (table.c.outcome == Outcome.DEAD)
+        self._run(delete(table).where(of_subject(table, subject), is_dead))
 
     def sources(self, subject: Subject, turn_ids: Sequence[str]) -> list[Turn]:
         """Return the raw turns kept for provenance, oldest first."""
         table = tables.sources
-        with self._engine.connect() as connection:
-            turns = connection.execute(
-                select(table.c.turn)
-                .where(of_subject(table, subject), table.c.turn_id.in_(turn_ids))
-                .order_by(table.c.occurred_at)
-            ).scalars()
-            return [Turn.model_validate(turn) for turn in turns]
+        turns = self._values(
+            select(table.c.turn)
+            .where(of_subject(table, subject), table.c.turn_id.in_(turn_ids))
+            .order_by(table.c.occurred_at)
+        )
+        return [Turn.model_validate(turn) for turn in turns]
 
     # -- what is still to do ------------------------------------------------------------------------------------
 
@@ -280,11 +263,10 @@ class Catalog:
             query = query.where(or_(table.c.at < besides[0], table.c.at > besides[1]))
         if subject is not None:
             query = query.where(of_subject(table, subject))
-        with self._engine.connect() as connection:
-            return [
-                (row.id, Event.model_validate({key: value for key, value in row._mapping.items() if key != "id"}))
-                for row in connection.execute(query)
-            ]
+        return [
+            (row.id, Event.model_validate({key: value for key, value in row._mapping.items() if key != "id"}))
+            for row in self._rows(query)
+        ]
 
     def legal_holds(self, subject: Subject | None = None, *, limit: int | None = None) -> list[Memory]:
         """Return the memories under legal hold, of a subject or of all, in the order of whose they are."""
@@ -293,26 +275,21 @@ class Catalog:
         if subject is not None:
             query = query.where(of_subject(table, subject))
         query = query.order_by(table.c.tenant_id, table.c.subject_id, table.c.created_at, table.c.id).limit(limit)
-        with self._engine.connect() as connection:
-            return [memory_of(document) for document in connection.execute(query).scalars()]
+        return self._memories(query)
 
     # -- for people ---------------------------------------------------------------------------------------------
 
     def audit_of(self, subject: Subject, memory_id: uuid.UUID) -> list[AuditEntry]:
         """Return the audit of one memory, oldest first; it outlives the memory."""
         table = tables.audit
-        with self._engine.connect() as connection:
-            rows = connection.execute(
-                select(table).where(of_subject(table, subject), table.c.memory_id == memory_id).order_by(table.c.id)
-            )
-            return [AuditEntry.model_validate(dict(row._mapping)) for row in rows]
+        query = select(table).where(of_subject(table, subject), table.c.memory_id == memory_id).order_by(table.c.id)
+        return [AuditEntry.model_validate(dict(row._mapping)) for row in self._rows(query)]
 
     def count_memories(self) -> dict[Status, int]:
         """Return how many memories there are of each status."""
         table = tables.memories
-        with self._engine.connect() as connection:
-            rows = connection.execute(select(table.c.status, func.count()).group_by(table.c.status))
-            return {Status(status): count for status, count in rows}
+        query = select(table.c.status, func.count()).group_by(table.c.status)
+        return {Status(status): count for status, count in self._rows(query)}
 
     def count_turns(self, since: datetime | None = None) -> dict[Outcome, int]:
         """Return how many turns had each outcome, from `since` on if given."""
@@ -320,8 +297,7 @@ class Catalog:
         query = select(table.c.outcome, func.count()).group_by(table.c.outcome)
         if since is not None:
             query = query.where(table.c.processed_at >= since)
-        with self._engine.connect() as connection:
-            return {Outcome(outcome): count for outcome, count in connection.execute(query)}
+        return {Outcome(outcome): count for outcome, count in self._rows(query)}
 
     def count_audit(self, since: datetime | None = None) -> dict[str, int]:
         """Return how many audit entries there are of each action, from `since` on if given."""
@@ -329,40 +305,32 @@ class Catalog:
         query = select(table.c.action, func.count()).group_by(table.c.action)
         if since is not None:
             query = query.where(table.c.at >= since)
-        with self._engine.connect() as connection:
-            return {row[0]: row[1] for row in connection.execute(query)}
+        return dict(map(tuple, self._rows(query)))
 
     def lags(self, since: datetime, limit: int | None = None) -> list[float]:
         """Return seconds from a turn's arrival to its commit, for the turns processed from `since` on, latest first; of
         at most `limit` if given."""
         table = tables.ledger
         query = select(table.c.arrived_at, table.c.processed_at).where(table.c.processed_at >= since)
-        with self._engine.connect() as connection:
-            rows = connection.execute(query.order_by(table.c.processed_at.desc()).limit(limit))
-            return [(row.processed_at - row.arrived_at).total_seconds() for row in rows]
+        rows = self._rows(query.order_by(table.c.processed_at.desc()).limit(limit))
+        return [(row.processed_at - row.arrived_at).total_seconds() for row in rows]
 
     def count_index_jobs(self) -> int:
         """Return how many memories the index has yet to be told of."""
-        with self._engine.connect() as connection:
-            return connection.execute(select(func.count()).select_from(tables.index_jobs)).scalar_one()
+        return self._count(select(func.count()).select_from(tables.index_jobs))
 
     def arrivals(self, memory_ids: Sequence[uuid.UUID]) -> list[datetime]:
         """Return when the last turn of each of these memories arrived; of those that are gone, nothing."""
         if not memory_ids:
             return []
         ledger, provenance = tables.ledger, tables.provenance
-        same_turn = and_(
-            *(ledger.c[name] == provenance.c[name] for name in ("tenant_id", "subject_id", "turn_id")),
+        same_turn = and_(*(ledger.c[name] == provenance.c[name] for name in ("tenant_id", "subject_id", "turn_id")))
+        return self._values(
+            select(func.max(ledger.c.arrived_at))
+            .select_from(provenance.join(ledger, same_turn))
+            .where(provenance.c.memory_id.in_(memory_ids))
+            .group_by(provenance.c.memory_id)
         )
-        with self._engine.connect() as connection:
-            return list(
-                connection.execute(
-                    select(func.max(ledger.c.arrived_at))
-                    .select_from(provenance.join(ledger, same_turn))
-                    .where(provenance.c.memory_id.in_(memory_ids))
-                    .group_by(provenance.c.memory_id)
-                ).scalars()
-            )
 
     def backlog(self) -> Backlog:
         """Return what the index and the listeners have yet to be told."""
@@ -381,8 +349,4 @@ class Catalog:
         query = select(table.c.tenant_id, table.c.subject_id).order_by(table.c.tenant_id, table.c.subject_id)
         if after is not None:
             query = query.where(tuple_(table.c.tenant_id, table.c.subject_id) > (after.tenant_id, after.subject_id))
-        with self._engine.connect() as connection:
-            return [
-                Subject(tenant_id=row.tenant_id, subject_id=row.subject_id)
-                for row in connection.execute(query.limit(limit))
-            ]
+        return [subject_of(row) for row in self._rows(query.limit(limit))]

@@ -10,9 +10,10 @@ from dataclasses import dataclass
 from datetime import datetime
 from itertools import groupby
 
-from sqlalchemy import Engine, select
+from sqlalchemy import select
 
 import stores.catalog.tables as tables
+from stores.catalog.store import Reader
 
 
 @dataclass(frozen=True)
@@ -27,11 +28,8 @@ class CountedCall:
     turns: dict[str | None, int]
 
 
-class Costs:
+class Costs(Reader):
     """Reads what was asked for from one database."""
-
-    def __init__(self, engine: Engine) -> None:
-        self._engine = engine
 
     def calls(self, tenant_id: str, since: datetime, subject_id: str | None = None) -> Iterator[CountedCall]:
         """Yield the calls for a tenant, or for one user of it, from a moment on; those of a user in order of time."""

@@ -7,13 +7,13 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import Engine, bindparam, delete, exists, func, or_, select, tuple_
+from sqlalchemy import bindparam, delete, exists, func, or_, select, tuple_
 
 import stores.catalog.tables as tables
 from schema import MemoryType, Status, Subject
 from stores.catalog.changes import Access
 from stores.catalog.statements import mine, of_subject, whose
-from stores.catalog.writers import Writers
+from stores.catalog.store import Store
 
 _accesses, _memories = tables.accesses, tables.memories
 _READ = (
@@ -57,12 +57,8 @@ class Usage:
         return max(self.last_accessed, self.access.last_at) if self.access else self.last_accessed
 
 
-class DecayStore:
+class DecayStore(Store):
     """How long ago memories were used, and what is old. Safe to call from many threads and processes."""
-
-    def __init__(self, engine: Engine, writers: Writers) -> None:
-        self._engine = engine
-        self._writers = writers
 
     def idle(self, subject: Subject, *, unused_since: datetime, archived_before: datetime) -> list[Usage]:
         """Return the subject's memories that forgetting has to look at: with accesses to fold in, not used since a
@@ -83,8 +79,7 @@ class DecayStore:
             .outerjoin(_accesses, _accesses.c.memory_id == _memories.c.id)
             .where(of_subject(_memories, subject), fades | _accesses.c.times.is_not(None))
         )
-        with self._engine.connect() as connection:
-            return [_usage(row, subject) for row in connection.execute(query)]
+        return [_usage(row, subject) for row in self._rows(query)]
 
     def drop_sources(self, before: datetime, limit: int) -> int:
         """Drop up to `limit` raw turns that were said before a moment, the oldest first, and answer how many there
@@ -119,8 +114,7 @@ class DecayStore:
         asked: dict[str, Any] = {"since": since, "until": until}
         if below is not None:
             query, asked["below"] = query.where(_IS_BELOW), below
-        with self._engine.connect() as connection:
-            return connection.execute(query, whose(subject) | asked).scalar_one()
+        return self._count(query, whose(subject) | asked)
 
 
 def _usage(row: Any, subject: Subject) -> Usage:

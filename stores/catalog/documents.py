@@ -8,15 +8,16 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import Connection, Engine, Row, and_, bindparam, delete, func, insert, or_, select, tuple_, update
+from sqlalchemy import Connection, Row, and_, bindparam, delete, func, insert, or_, select, tuple_, update
 
 import stores.catalog.tables as tables
 from schema import Chunk, KeptDocument, Labels, Subject, Visibility
 from schema.errors import ConcurrentChange
 from stores.catalog.changes import Changes, DocumentWrite
+from stores.catalog.rows import subject_of
 from stores.catalog.statements import insert_new, mine, mine_among, of_subject, whose
+from stores.catalog.store import Store
 from stores.catalog.summaries import Summaries, Summary
-from stores.catalog.writers import Writers
 
 _DOCUMENTS, _CHUNKS, _SUBJECTS = tables.documents, tables.chunks, tables.subjects
 _SAME = and_(*(_DOCUMENTS.c[name] == _CHUNKS.c[name] for name in ("tenant_id", "subject_id", "document_id")))
@@ -56,24 +57,18 @@ class ChunkPlace:
     number: int
 
 
-class DocumentStore:
+class DocumentStore(Store):
     """Documents. Safe to call from many threads and processes."""
-
-    def __init__(self, engine: Engine, writers: Writers) -> None:
-        self._engine = engine
-        self._writers = writers
 
     def get(self, subject: Subject, document_id: str) -> KeptDocument | None:
         """Return a document whole, if the subject has one of this id."""
-        with self._engine.connect() as connection:
-            row = connection.execute(select(_DOCUMENTS).where(_is(subject, document_id))).one_or_none()
+        row = self._row(select(_DOCUMENTS).where(_is(subject, document_id)))
         return None if row is None else _document(row)
 
     def heads(self, subject: Subject, ids: Iterable[str]) -> dict[str, KeptDocument]:
         """Return the subject's documents under these ids, without their content; others are left out."""
         query = select(*_HEADS).where(of_subject(_DOCUMENTS, subject), _DOCUMENTS.c.document_id.in_(list(ids)))
-        with self._engine.connect() as connection:
-            return {row.document_id: _head(row) for row in connection.execute(query)}
+        return {row.document_id: _head(row) for row in self._rows(query)}
 
     def page(
         self,
@@ -93,16 +88,14 @@ class DocumentStore:
             query = query.where(_DOCUMENTS.c.tenant_id == author.tenant_id, _DOCUMENTS.c.author_id == author.subject_id)
         if after is not None:
             query = query.where(tuple_(*keys) > (after.tenant_id, after.subject_id, after.document_id))
-        with self._engine.connect() as connection:
-            return [_head(row) for row in connection.execute(query)]
+        return [_head(row) for row in self._rows(query)]
 
     def page_after(self, subject: Subject, document_id: str | None, limit: int) -> list[KeptDocument]:
         """Return a subject's documents without content, in the order of their ids, from behind an id on."""
         query = select(*_HEADS).where(of_subject(_DOCUMENTS, subject)).order_by(_DOCUMENTS.c.document_id).limit(limit)
         if document_id is not None:
             query = query.where(_DOCUMENTS.c.document_id > document_id)
-        with self._engine.connect() as connection:
-            return [_head(row) for row in connection.execute(query)]
+        return [_head(row) for row in self._rows(query)]
 
     def waiting(self, before: datetime, limit: int) -> list[tuple[Subject, str]]:
         """Return documents of which a version is to be made searchable since before a moment, and that nobody has
@@ -118,11 +111,7 @@ class DocumentStore:
             .order_by(_DOCUMENTS.c.updated_at)
             .limit(limit)
         )
-        with self._engine.connect() as connection:
-            return [
-                (Subject(tenant_id=row.tenant_id, subject_id=row.subject_id), row.document_id)
-                for row in connection.execute(query)
-            ]
+        return [(subject_of(row), row.document_id) for row in self._rows(query)]
 
     def take(self, subject: Subject, document_id: str, now: datetime, free_before: datetime) -> KeptDocument | None:
         """Take a document that is to be made searchable, unless another has taken it since `free_before`; it counts as
@@ -150,7 +139,7 @@ class DocumentStore:
             .where(_is(document.subject, document.document_id), _at_version(document))
             .values(taken_at=now)
         )
-        return self._writers.write(lambda connection: connection.execute(kept).rowcount) == 1
+        return self._run(kept) == 1
 
     def give_back(self, document: KeptDocument, *, tries: int, failure: str | None) -> None:
         """Let another take a document at once; with a `failure` nobody, until somebody asks for it."""
@@ -159,7 +148,7 @@ class DocumentStore:
             .where(_is(document.subject, document.document_id), _at_version(document))
             .values(taken_at=None if failure else _DOCUMENTS.c.taken_at, tries=tries, failure=failure)
         )
-        self._writers.write(lambda connection: connection.execute(back))
+        self._run(back)
 
     def ask_again(self, subject: Subject, document_id: str, *, anew: bool) -> bool:
         """Let workers try a document again that they have given up; with `anew` one that is searchable, too: its
@@ -172,7 +161,7 @@ class DocumentStore:
         )
         if anew:
             again = again.values(version=_DOCUMENTS.c.version + 1, indexed_digest="")
-        return self._writers.write(lambda connection: connection.execute(again).rowcount) == 1
+        return self._run(again) == 1
 
     def under_legal_hold(
         self, subject: Subject | None = None, *, tenant_id: str | None = None, limit: int | None = None
@@ -185,23 +174,20 @@ class DocumentStore:
         if subject is not None:
             query = query.where(of_subject(_DOCUMENTS, subject))
         query = query.order_by(_DOCUMENTS.c.tenant_id, _DOCUMENTS.c.subject_id, _DOCUMENTS.c.document_id)
-        with self._engine.connect() as connection:
-            return [_head(row) for row in connection.execute(query)]
+        return [_head(row) for row in self._rows(query)]
 
     def chunks_of(self, subject: Subject, document_id: str) -> list[Chunk]:
         """Return a document's chunks in their order."""
         query = _WHOLE_CHUNKS.where(of_subject(_CHUNKS, subject), _CHUNKS.c.document_id == document_id)
-        with self._engine.connect() as connection:
-            return [_chunk(row) for row in connection.execute(query.order_by(_CHUNKS.c.number))]
+        return [_chunk(row) for row in self._rows(query.order_by(_CHUNKS.c.number))]
 
     def chunks(self, subject: Subject, ids: Iterable[uuid.UUID]) -> dict[uuid.UUID, Chunk]:
         """Return the subject's chunks under these ids; others are left out."""
         wanted = list(ids)
         if not wanted:
             return {}
-        with self._engine.connect() as connection:
-            rows = connection.execute(_CHUNKS_AMONG, whose(subject) | {"ids": wanted})
-            return {row.id: _chunk(row) for row in rows}
+        rows = self._rows(_CHUNKS_AMONG, whose(subject) | {"ids": wanted})
+        return {row.id: _chunk(row) for row in rows}
 
     def places(self, subject: Subject, ids: Iterable[uuid.UUID]) -> dict[uuid.UUID, ChunkPlace]:
         """Return where the subject's chunks under these ids stand; others are left out. A tenth of what `chunks`
@@ -209,17 +195,15 @@ class DocumentStore:
         wanted = list(ids)
         if not wanted:
             return {}
-        with self._engine.connect() as connection:
-            rows = connection.execute(_PLACES, whose(subject) | {"ids": wanted})
-            return {row.id: ChunkPlace(row.document_id, row.number) for row in rows}
+        rows = self._rows(_PLACES, whose(subject) | {"ids": wanted})
+        return {row.id: ChunkPlace(row.document_id, row.number) for row in rows}
 
     def all_chunks(self, subject: Subject, *, after: uuid.UUID | None = None, limit: int = 256) -> list[Chunk]:
         """Return a subject's chunks in the order of their ids, from behind `after` on."""
         query = _WHOLE_CHUNKS.where(of_subject(_CHUNKS, subject)).order_by(_CHUNKS.c.id).limit(limit)
         if after is not None:
             query = query.where(_CHUNKS.c.id > after)
-        with self._engine.connect() as connection:
-            return [_chunk(row) for row in connection.execute(query)]
+        return [_chunk(row) for row in self._rows(query)]
 
     def words(self, subject: Subject, since: int | None = None) -> Summaries:
         """Return what the subject's chunks say, and who may see their documents; of the chunks only what was written

@@ -15,7 +15,8 @@ from stores.catalog.changes import Changes, deletion_of
 from stores.catalog.documents import read_chunks, read_held
 from stores.catalog.index_jobs import queue_jobs
 from stores.catalog.rows import memory_of
-from stores.catalog.statements import of_subject
+from stores.catalog.statements import mine, of_subject, whose
+from stores.catalog.store import Store
 from stores.catalog.tombstones import reviews_of, rows_of_turns, write_tombstones
 from stores.catalog.writers import Writers
 from stores.catalog.writing import TransactionalGraph, note_removal, take_turn
@@ -24,17 +25,17 @@ _STAYS = ("subjects", "tombstones", "index_jobs")
 """Tables of which an erasure of a subject leaves the subject's rows: ids, a fencing token, revisions and moments; and
 of what the index must yet be told, or told again because another may be telling it what is no longer so."""
 
+_MEMORIES = select(tables.memories.c.document).where(mine(tables.memories))
 _LINES_STAY = (AuditAction.ERASED, AuditAction.VIEWED)
 _BOUND_TO_USERS = (tables.memberships, tables.api_keys)
 """Tables whose rows give a user a right: they go with the user, whosever memory the right is to."""
 
 
-class ErasureStore:
+class ErasureStore(Store):
     """Erasures. Safe to call from many threads and processes."""
 
     def __init__(self, engine: Engine, writers: Writers, graph: TransactionalGraph | None = None) -> None:
-        self._engine = engine
-        self._writers = writers
+        super().__init__(engine, writers)
         self._graph = graph
 
     def turns_of(self, subject: Subject, conversation_id: str) -> set[str]:
@@ -47,10 +48,7 @@ class ErasureStore:
                 )
                 if row.turn.get("conversation_id") == conversation_id
             }
-            documents = connection.execute(
-                select(tables.memories.c.document).where(of_subject(tables.memories, subject))
-            ).scalars()
-            for memory in map(memory_of, documents):
+            for memory in map(memory_of, connection.execute(_MEMORIES, whose(subject)).scalars()):
                 if memory.conversation_id == conversation_id:
                     turns.update(memory.source_turn_ids)
             for review in reviews_of(connection, subject):
@@ -61,34 +59,24 @@ class ErasureStore:
     def made_of(self, subject: Subject, turn_ids: Collection[str]) -> list[uuid.UUID]:
         """Return the memories that came of any of these turns."""
         table = tables.provenance
-        with self._engine.connect() as connection:
-            return list(
-                connection.execute(
-                    select(table.c.memory_id)
-                    .where(of_subject(table, subject), table.c.turn_id.in_(turn_ids))
-                    .distinct()
-                ).scalars()
-            )
+        return self._values(
+            select(table.c.memory_id).where(of_subject(table, subject), table.c.turn_id.in_(turn_ids)).distinct()
+        )
 
     def said_in(self, subject: Subject, conversation_id: str) -> list[uuid.UUID]:
         """Return the memories of a conversation that lead back to no turn of it: what a spoken wish to forget left."""
-        with self._engine.connect() as connection:
-            documents = connection.execute(
-                select(tables.memories.c.document).where(of_subject(tables.memories, subject))
-            ).scalars()
-            memories = map(memory_of, documents)
-            return [
-                memory.id
-                for memory in memories
-                if memory.conversation_id == conversation_id and not memory.source_turn_ids
-            ]
+        return [
+            memory.id
+            for memory in self._memories(_MEMORIES, whose(subject))
+            if memory.conversation_id == conversation_id and not memory.source_turn_ids
+        ]
 
     def left_of(self, subject: Subject, turn_ids: Collection[str]) -> dict[str, int]:
         """Count the rows that each table still has of these turns."""
         with self._engine.connect() as connection:
             return {
-                table.name: connection.execute(select(func.count()).select_from(table).where(mine)).scalar_one()
-                for table, mine in rows_of_turns(connection, subject, turn_ids)
+                table.name: connection.execute(select(func.count()).select_from(table).where(is_meant)).scalar_one()
+                for table, is_meant in rows_of_turns(connection, subject, turn_ids)
             }
 
     def wipe(
@@ -106,14 +94,9 @@ class ErasureStore:
         with self._writers.transaction() as connection:
             revision = take_turn(connection, Changes(subject=subject, at=line.at, fence=fence))
             note_removal(connection, subject, revision, of_chunks=True)
-            documents = connection.execute(
-                select(tables.memories.c.document).where(of_subject(tables.memories, subject))
-            ).scalars()
-            memories = [memory_of(document) for document in documents]
-            held, documents_held = (
-                [memory.id for memory in memories if memory.legal_hold],
-                read_held(connection, subject),
-            )
+            memories = [memory_of(document) for document in connection.execute(_MEMORIES, whose(subject)).scalars()]
+            held = [memory.id for memory in memories if memory.legal_hold]
+            documents_held = read_held(connection, subject)
             if held or documents_held:
                 raise UnderLegalHold(held, documents_held)
             chunks = read_chunks(connection, subject)

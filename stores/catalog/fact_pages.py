@@ -6,12 +6,13 @@ import uuid
 from collections.abc import Iterable, Sequence
 from datetime import datetime
 
-from sqlalchemy import Engine, func, select, tuple_
+from sqlalchemy import func, select, tuple_
 
 import stores.catalog.tables as tables
 from schema import Memory, Status, Subject
 from stores.catalog.rows import folded, memory_of
 from stores.catalog.statements import any_of, mine, of_subject, whose
+from stores.catalog.store import Reader
 
 _facts, _memories = tables.facts, tables.memories
 _BY_FACTS = (
@@ -26,11 +27,8 @@ _BY_FACTS = (
 )
 
 
-class FactPages:
+class FactPages(Reader):
     """Memories that state facts. Reads only. Safe to call from many threads and processes."""
-
-    def __init__(self, engine: Engine) -> None:
-        self._engine = engine
 
     def with_attributes(self, subject: Subject, attributes: Iterable[tuple[str, str]]) -> list[Memory]:
         """Return the subject's active memories with a fact of one of these (entity, attribute) pairs, in any case."""
@@ -39,8 +37,7 @@ class FactPages:
             return []
         entities, names = zip(*pairs, strict=True)
         asked = whose(subject) | {"entities": entities, "names": names}
-        with self._engine.connect() as connection:
-            rows = connection.execute(_BY_FACTS, asked).all()
+        rows = self._rows(_BY_FACTS, asked)
         # A row may join one pair's entity with another's attribute, and a memory may have several rows.
         meant = {row.id: row.document for row in rows if (row.entity, row.attribute) in pairs}
         return [memory_of(document) for document in meant.values()]
@@ -74,8 +71,7 @@ class FactPages:
         if before is not None:
             query = query.where(tuple_(_memories.c.created_at, _memories.c.id) < before)
         ordered = query.order_by(_memories.c.created_at.desc(), _memories.c.id.desc()).limit(limit)
-        with self._engine.connect() as connection:
-            return [memory_of(document) for document in connection.execute(ordered).scalars()]
+        return self._memories(ordered)
 
     def through_time(self, subject: Subject, entity: str, attribute: str, *, limit: int = 100) -> Sequence[Memory]:
         """Return all memories, whatever became of them, that ever said what an attribute of an entity is, by when it
@@ -88,6 +84,4 @@ class FactPages:
         query = select(_memories.c.document).where(
             of_subject(_memories, subject), _memories.c.id.in_(named), _memories.c.status != Status.DELETED
         )
-        with self._engine.connect() as connection:
-            memories = [memory_of(document) for document in connection.execute(query).scalars()]
-        return sorted(memories, key=lambda memory: (memory.said_at, memory.created_at, memory.id))
+        return sorted(self._memories(query), key=lambda memory: (memory.said_at, memory.created_at, memory.id))

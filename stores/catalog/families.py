@@ -11,12 +11,14 @@ import stores.catalog.tables as tables
 from schema import Chunk, Memory, MemoryType, Status, Subject, index_key
 from stores.catalog.documents import DocumentStore
 from stores.catalog.indexed import TABLES
+from stores.catalog.rows import subject_of
+from stores.catalog.store import Reader
 from stores.index.base import Family
 
 _ALL = 10**9
 
 
-class FamilyStore:
+class FamilyStore(Reader):
     """What of the catalog has vectors. Safe to call from many threads and processes.
 
     Of a family that nothing writes yet there is nothing.
@@ -29,8 +31,8 @@ class FamilyStore:
         list_memories: Callable[..., list[Memory]],
         documents: DocumentStore,
     ) -> None:
-        self._engine = engine
-        self._memories = memories
+        super().__init__(engine)
+        self._memories_by_id = memories
         self._list_memories = list_memories
         self._documents = documents
 
@@ -38,7 +40,7 @@ class FamilyStore:
         """Return what of a subject lies in a family's index under these ids; others are left out."""
         match family:
             case Family.MEMORIES:
-                return self._memories(subject, ids)
+                return self._memories_by_id(subject, ids)
             case Family.CHUNKS:
                 return self._documents.chunks(subject, ids)
             case Family.WINDOWS | Family.FACTS:
@@ -62,8 +64,7 @@ class FamilyStore:
         """Return how much there is whose vectors lie in a family's index."""
         if family not in TABLES:
             return 0
-        with self._engine.connect() as connection:
-            return connection.execute(select(func.count()).select_from(TABLES[family])).scalar_one()
+        return self._count(select(func.count()).select_from(TABLES[family]))
 
     def some_keys(self, family: Family, limit: int) -> list[tuple[Subject, uuid.UUID]]:
         """Return where some of it lies in its index, whichever, for which no index job waits: an index that has none of
@@ -78,11 +79,7 @@ class FamilyStore:
             .where(jobs.c.memory_id.is_(None))
             .limit(limit)
         )
-        with self._engine.connect() as connection:
-            return [
-                (
-                    Subject(tenant_id=row.tenant_id, subject_id=row.subject_id),
-                    index_key(row.subject_id, MemoryType(row.type), row.id) if is_memory else row.id,
-                )
-                for row in connection.execute(query)
-            ]
+        return [
+            (subject_of(row), index_key(row.subject_id, MemoryType(row.type), row.id) if is_memory else row.id)
+            for row in self._rows(query)
+        ]

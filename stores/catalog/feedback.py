@@ -7,12 +7,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from sqlalchemy import JSON, Column, Connection, Engine, Float, Index, String, Table, delete, select
+from sqlalchemy import JSON, Column, Connection, Float, Index, String, Table, delete, select
 
 from schema import Subject
 from stores.catalog.statements import insert_new, of_subject
+from stores.catalog.store import Store
 from stores.catalog.tables import UtcTime, metadata
-from stores.catalog.writers import Writers
 
 feedback = Table(
     "feedback",
@@ -39,12 +39,8 @@ class Feedback:
     at: datetime
 
 
-class FeedbackStore:
+class FeedbackStore(Store):
     """Feedback on answers about all subjects."""
-
-    def __init__(self, engine: Engine, writers: Writers) -> None:
-        self._engine = engine
-        self._writers = writers
 
     def note(self, subject: Subject, given: Feedback) -> bool:
         """Keep feedback on an answer, and answer whether it is the first on it: a later one changes nothing."""
@@ -65,14 +61,11 @@ class FeedbackStore:
     def of(self, subject: Subject, *, limit: int = 100) -> Sequence[Feedback]:
         """Return the feedback on answers about a subject, latest first."""
         query = select(feedback).where(of_subject(feedback, subject)).order_by(feedback.c.at.desc()).limit(limit)
-        with self._engine.connect() as connection:
-            return [
-                Feedback(row.request_id, tuple(map(uuid.UUID, row.useful)), row.score, row.by, row.at)
-                for row in connection.execute(query)
-            ]
+        return [
+            Feedback(row.request_id, tuple(map(uuid.UUID, row.useful)), row.score, row.by, row.at)
+            for row in self._rows(query)
+        ]
 
     def drop_old(self, before: datetime) -> int:
         """Delete what was said before a moment, and answer how much it was."""
-        return self._writers.write(
-            lambda connection: connection.execute(delete(feedback).where(feedback.c.at < before)).rowcount
-        )
+        return self._run(delete(feedback).where(feedback.c.at < before))

@@ -19,6 +19,7 @@ import stores.catalog.tables as tables
 from schema import MemoryType, Subject, index_key
 from stores.catalog.changes import IndexJob
 from stores.catalog.indexed import read_family_versions
+from stores.catalog.rows import subject_of
 from stores.catalog.statements import any_of, mine, of_subject, upsert, whose
 from stores.index.base import Family
 
@@ -129,7 +130,7 @@ def _row(job: IndexJob, since: datetime) -> dict[str, Any]:
 def _job_of(row: Row[Any]) -> IndexJob:
     return IndexJob(
         memory_id=row.memory_id,
-        subject=Subject(tenant_id=row.tenant_id, subject_id=row.subject_id),
+        subject=subject_of(row),
         index_key=row.index_key,
         action=row.action,
         version=row.version,

@@ -10,7 +10,7 @@ from datetime import datetime, timedelta
 from typing import Any, Final
 
 import numpy as np
-from sqlalchemy import Connection, Engine, and_, bindparam, delete, func, or_, select, update
+from sqlalchemy import Connection, and_, bindparam, delete, func, or_, select, update
 
 import stores.catalog.tables as tables
 from schema import Subject
@@ -18,7 +18,7 @@ from schema.item import Item, Namespace, Put, item_id
 from stores.catalog.item_tables import deleted_items as _deleted
 from stores.catalog.item_tables import items as _items
 from stores.catalog.statements import insert_new, of_subject, upsert
-from stores.catalog.writers import Writers
+from stores.catalog.store import Store
 from stores.embedding.base import Vectors
 
 _NEVER_CHANGED: Final = ("id", "tenant_id", "subject_id", "namespace", "key", "created_at")
@@ -42,23 +42,17 @@ class Found:
     embedded: Embedded | None
 
 
-class ItemStore:
+class ItemStore(Store):
     """The items of all subjects. What has expired is not there. Safe to call from many threads and processes."""
-
-    def __init__(self, engine: Engine, writers: Writers) -> None:
-        self._engine = engine
-        self._writers = writers
 
     def get(self, subject: Subject, ids: Iterable[uuid.UUID], now: datetime) -> dict[uuid.UUID, Item]:
         """Return a subject's items by their ids; what is not there is left out."""
         wanted = list(ids)
         items: dict[uuid.UUID, Item] = {}
-        with self._engine.connect() as connection:
-            for start in range(0, len(wanted), _IDS_A_STATEMENT):
-                query = select(_items).where(
-                    _there(subject, now), _items.c.id.in_(wanted[start : start + _IDS_A_STATEMENT])
-                )
-                items |= {row.id: _item_of(row) for row in connection.execute(query)}
+        for start in range(0, len(wanted), _IDS_A_STATEMENT):
+            some = wanted[start : start + _IDS_A_STATEMENT]
+            query = select(_items).where(_there(subject, now), _items.c.id.in_(some))
+            items |= {row.id: _item_of(row) for row in self._rows(query)}
         return items
 
     def under(self, subject: Subject, prefix: Namespace, now: datetime) -> list[Found]:
@@ -66,26 +60,22 @@ class ItemStore:
         start = _written(prefix)
         begins = func.substr(_items.c.namespace, 1, len(start)) == start
         query = select(_items).where(_there(subject, now), begins).order_by(_items.c.updated_at.desc(), _items.c.id)
-        with self._engine.connect() as connection:
-            return [Found(row.id, _item_of(row), _embedded_of(row)) for row in connection.execute(query)]
+        return [Found(row.id, _item_of(row), _embedded_of(row)) for row in self._rows(query)]
 
     def namespaces(self, subject: Subject, now: datetime) -> list[Namespace]:
         """Return the namespaces in which a subject has something."""
         query = select(_items.c.namespace).where(_there(subject, now)).distinct()
-        with self._engine.connect() as connection:
-            return [_read(namespace) for namespace in connection.execute(query).scalars()]
+        return [_read(namespace) for namespace in self._values(query)]
 
     def count(self, subject: Subject) -> int:
         """Return how many items a subject has, those too that have expired: an index knows that by itself."""
         query = select(func.count()).select_from(_items).where(of_subject(_items, subject))
-        with self._engine.connect() as connection:
-            return int(connection.execute(query).scalar_one())
+        return self._count(query)
 
     def count_beside(self, subject: Subject, ids: Iterable[uuid.UUID], now: datetime) -> int:
         """Return how many items a subject has, these apart."""
         query = select(func.count()).select_from(_items).where(_there(subject, now), _items.c.id.not_in(list(ids)))
-        with self._engine.connect() as connection:
-            return int(connection.execute(query).scalar_one())
+        return self._count(query)
 
     def write(
         self, subject: Subject, puts: Sequence[Put], embedded: Mapping[uuid.UUID, Embedded], now: datetime
@@ -134,7 +124,7 @@ class ItemStore:
             {"of": id_, "at": read[id_], "new": _bytes(item_vectors.vectors), "model": item_vectors.model}
             for id_, item_vectors in sorted(embedded.items(), key=lambda pair: pair[0])
         ]
-        self._writers.write(lambda connection: connection.execute(statement, rows))
+        self._run(statement, rows)
 
     def keep_longer(self, subject: Subject, ttls: Mapping[uuid.UUID, float], now: datetime) -> None:
         """Let items that were read live for as many minutes more as they were given."""
@@ -146,13 +136,11 @@ class ItemStore:
             .values(expires_at=bindparam("until"))
         )
         rows = [{"of": id_, "until": now + timedelta(minutes=minutes)} for id_, minutes in sorted(ttls.items())]
-        self._writers.write(lambda connection: connection.execute(statement, rows))
+        self._run(statement, rows)
 
     def drop_expired(self, now: datetime) -> int:
         """Delete what has expired, whosever it is, and answer how much it was."""
-        return self._writers.write(
-            lambda connection: connection.execute(delete(_items).where(_items.c.expires_at <= now)).rowcount
-        )
+        return self._run(delete(_items).where(_items.c.expires_at <= now))
 
     def delete_again(self, subject: Subject, id_: uuid.UUID, before: datetime, now: datetime) -> bool:
         """Delete an item unless it was written after `before`, and answer whether it was there."""

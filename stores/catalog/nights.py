@@ -12,13 +12,14 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
 
-from sqlalchemy import Connection, Engine, Table, delete, distinct, func, insert, select, tuple_, update
+from sqlalchemy import Connection, Table, delete, distinct, func, insert, select, tuple_, update
 
 import stores.catalog.tables as tables
 from schema import PreferenceName, Subject
 from schema.errors import Transient
+from stores.catalog.rows import subject_of
 from stores.catalog.statements import insert_new
-from stores.catalog.writers import Writers
+from stores.catalog.store import Store
 
 _KEPT = timedelta(days=90)
 """For how long finished runs are kept."""
@@ -59,12 +60,8 @@ class Claim:
     tries: int = 0
 
 
-class NightRuns:
+class NightRuns(Store):
     """The table of runs. Safe to call from many threads and processes."""
-
-    def __init__(self, engine: Engine, writers: Writers) -> None:
-        self._engine = engine
-        self._writers = writers
 
     def begin(self, run_id: str, job: str, zone: str | None, now: datetime) -> bool:
         """Begin a run; False if it has begun before, whoever asked for it."""
@@ -85,25 +82,21 @@ class NightRuns:
         """Return the time zones that subjects live in, but for UTC: its nights are those of the unknown."""
         value = tables.preferences.c.value
         query = select(value).where(_NAMES_ZONE, value != _UTC).distinct().order_by(value)
-        with self._engine.connect() as connection:
-            return list(connection.execute(query).scalars())
+        return self._values(query)
 
     def run(self, run_id: str) -> NightRun | None:
-        with self._engine.connect() as connection:
-            row = connection.execute(select(_runs).where(_runs.c.id == run_id)).one_or_none()
+        row = self._row(select(_runs).where(_runs.c.id == run_id))
         return None if row is None else _run_of(row)
 
     def runs(self, limit: int = 20) -> list[NightRun]:
         """Return the latest runs, newest first."""
-        with self._engine.connect() as connection:
-            rows = connection.execute(select(_runs).order_by(_runs.c.began_at.desc(), _runs.c.id).limit(limit))
-            return [_run_of(row) for row in rows]
+        rows = self._rows(select(_runs).order_by(_runs.c.began_at.desc(), _runs.c.id).limit(limit))
+        return [_run_of(row) for row in rows]
 
     def unfinished(self, job: str) -> list[NightRun]:
         """Return the runs of a job that still go on, oldest first."""
         query = select(_runs).where(_runs.c.job == job, _runs.c.finished_at.is_(None)).order_by(_runs.c.began_at)
-        with self._engine.connect() as connection:
-            return [_run_of(row) for row in connection.execute(query)]
+        return [_run_of(row) for row in self._rows(query)]
 
     def at_work(self, run_id: str, now: datetime, patience: timedelta) -> int:
         """Return how many workers do a page of a run just now."""
@@ -128,7 +121,7 @@ class NightRuns:
                 .limit(1)
             ).one_or_none()
             if left_behind is not None:
-                subject, tries = _subject_of(left_behind), left_behind.tries
+                subject, tries = subject_of(left_behind), left_behind.tries
                 connection.execute(
                     update(_claimed)
                     .where(_claimed.c.run_id == run_id, _key(_claimed) == (subject.tenant_id, subject.subject_id))
@@ -227,11 +220,7 @@ def _page(connection: Connection, zone: str | None, after: tuple[str, str] | Non
     if after is not None:
         query = query.where(_key(table) > after)
     rows = connection.execute(query.order_by(table.c.tenant_id, table.c.subject_id).limit(limit))
-    return [_subject_of(row) for row in rows]
-
-
-def _subject_of(row: Any) -> Subject:
-    return Subject(tenant_id=row.tenant_id, subject_id=row.subject_id)
+    return [subject_of(row) for row in rows]
 
 
 def _run_of(row: Any) -> NightRun:

@@ -7,23 +7,20 @@ from collections.abc import Sequence
 from datetime import UTC, date, datetime, timedelta
 from typing import Any
 
-from sqlalchemy import Engine, and_, func, select
+from sqlalchemy import and_, func, select
 
 import stores.catalog.tables as tables
 from schema import Memory, MemoryType, Status, Subject
 from stores.catalog.columns import STANDING
-from stores.catalog.rows import memory_of
 from stores.catalog.statements import of_subject
+from stores.catalog.store import Reader
 
 _table = tables.memories
 
 
-class MemoryPages:
+class MemoryPages(Reader):
     """The memories of subjects, latest created first. When a memory was created and its id never change, so pages that
     go on behind them miss none that is there all the time, and repeat none."""
-
-    def __init__(self, engine: Engine) -> None:
-        self._engine = engine
 
     def of(
         self,
@@ -62,8 +59,7 @@ class MemoryPages:
             same_moment = (_table.c.created_at == created_at) & (_table.c.id < id_)
             query = query.where((_table.c.created_at < created_at) | same_moment)
         ordered = query.order_by(_table.c.created_at.desc(), _table.c.id.desc()).limit(limit)
-        with self._engine.connect() as connection:
-            return [memory_of(document) for document in connection.execute(ordered).scalars()]
+        return self._memories(ordered)
 
     def standing(self, subject: Subject, types: Sequence[MemoryType], *, limit: int, offset: int = 0) -> list[Memory]:
         """Return active memories of these types that stand in every context block (`STANDING`): pinned ones first, then
@@ -74,8 +70,7 @@ class MemoryPages:
             .where(STANDING[self._engine.dialect.name])
             .order_by(_table.c.pinned.desc(), _table.c.importance.desc(), _table.c.created_at, _table.c.id)
         )
-        with self._engine.connect() as connection:
-            return [memory_of(document) for document in connection.execute(query.limit(limit).offset(offset)).scalars()]
+        return self._memories(query.limit(limit).offset(offset))
 
     def _has_other_letters(self, text: Any) -> Any:
         """Return that a text has letters beside those of ASCII. SQLite's own GLOB: a regular expression is a call of

@@ -6,27 +6,24 @@ from collections.abc import Iterable
 from functools import cache
 from typing import Any
 
-from sqlalchemy import Connection, Engine, and_, delete, or_, select
+from sqlalchemy import Connection, and_, delete, or_, select
 
 import stores.catalog.tables as tables
 from schema import Preference, PreferenceName, Preferences, Subject
 from stores.catalog.changes import Changes
 from stores.catalog.statements import insert_new, mine, of_subject, whose
+from stores.catalog.store import Reader
 
 _table = tables.preferences
 _OF = select(_table.c.name, _table.c.value).where(mine(_table))
 
 
-class PreferenceStore:
+class PreferenceStore(Reader):
     """The preferences of all subjects. Reads only: they are set by `Changes`."""
-
-    def __init__(self, engine: Engine) -> None:
-        self._engine = engine
 
     def of(self, subject: Subject) -> Preferences:
         """Return all that a subject wants."""
-        with self._engine.connect() as connection:
-            return preferences_of(tuple(row) for row in connection.execute(_OF, whose(subject)))
+        return preferences_of(tuple(row) for row in self._rows(_OF, whose(subject)))
 
     def time_zones(self, subjects: Iterable[Subject]) -> dict[Subject, str]:
         """Return the time zones of those of the subjects of whom one is known."""
@@ -36,11 +33,7 @@ class PreferenceStore:
         query = select(_table.c.tenant_id, _table.c.subject_id, _table.c.value).where(
             _table.c.name == PreferenceName.TIME_ZONE, or_(*wanted)
         )
-        with self._engine.connect() as connection:
-            return {
-                Subject(tenant_id=tenant, subject_id=subject): zone
-                for tenant, subject, zone in connection.execute(query)
-            }
+        return {Subject(tenant_id=tenant, subject_id=subject): zone for tenant, subject, zone in self._rows(query)}
 
 
 def preferences_of(rows: Iterable[tuple[str, str]]) -> Preferences:

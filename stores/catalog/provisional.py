@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Collection
 from datetime import datetime
 
-from sqlalchemy import Connection, Engine, bindparam, select
+from sqlalchemy import Connection, bindparam, select
 
 import stores.catalog.tables as tables
 from schema import Memory, Scope, Status, Subject, Tombstone
 from schema.errors import AlreadyDecided, ConcurrentChange
 from stores.catalog.changes import Changes
-from stores.catalog.rows import memory_of
 from stores.catalog.statements import any_of, mine, whose
+from stores.catalog.store import Reader
 
 _memories, _ledger, _tombstones = tables.memories, tables.ledger, tables.tombstones
 NOTED_IN_TURNS = (
@@ -30,19 +30,15 @@ _PROCESSED = select(_ledger.c.turn_id).where(mine(_ledger), _ledger.c.turn_id ==
 _ERASED = select(_tombstones.c.scope, _tombstones.c.key, _tombstones.c.at).where(mine(_tombstones))
 
 
-class ProvisionalStore:
+class ProvisionalStore(Reader):
     """Provisional memories. Safe to call from many threads and processes."""
-
-    def __init__(self, engine: Engine) -> None:
-        self._engine = engine
 
     def of_turns(self, subject: Subject, turn_ids: Collection[str]) -> list[Memory]:
         """Return what the hot path noted of some turns of a subject."""
         if not turn_ids:
             return []
-        with self._engine.connect() as connection:
-            rows = connection.execute(_OF_TURNS, whose(subject) | {"turns": list(turn_ids)}).scalars()
-            return sorted(map(memory_of, rows), key=lambda memory: memory.id)
+        noted = self._memories(_OF_TURNS, whose(subject) | {"turns": list(turn_ids)})
+        return sorted(noted, key=lambda memory: memory.id)
 
     def from_before(self, moment: datetime, limit: int) -> list[Memory]:
         """Return provisional memories of all subjects that were noted before a moment, oldest first."""
@@ -52,8 +48,7 @@ class ProvisionalStore:
             .order_by(_memories.c.created_at)
             .limit(limit)
         )
-        with self._engine.connect() as connection:
-            return [memory_of(document) for document in connection.execute(query).scalars()]
+        return self._memories(query)
 
 
 def require_undecided(connection: Connection, changes: Changes) -> None:

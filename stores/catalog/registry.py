@@ -13,14 +13,14 @@ from dataclasses import dataclass
 from datetime import date, datetime
 from typing import Any
 
-from sqlalchemy import ColumnElement, Engine, Select, String, func, insert, select, tuple_, type_coerce
+from sqlalchemy import ColumnElement, Select, String, func, insert, select, tuple_, type_coerce
 
 import stores.catalog.tables as tables
 from schema import AuditAction, AuditEntry, Membership, Memory, Review, ReviewStatus, Scope, Status, Subject
 from stores.catalog.reviews import review_of
-from stores.catalog.rows import memory_of
+from stores.catalog.rows import subject_of
 from stores.catalog.statements import of_subject
-from stores.catalog.writers import Writers
+from stores.catalog.store import Store
 
 
 @dataclass(frozen=True)
@@ -67,20 +67,15 @@ class DayOfCalls:
     completion_tokens: int
 
 
-class Registry:
+class Registry(Store):
     """What there is of one tenant. Safe to call from many threads and processes."""
-
-    def __init__(self, engine: Engine, writers: Writers) -> None:
-        self._engine = engine
-        self._writers = writers
 
     def knows(self, subject: Subject) -> bool:
         """Return whether a worker ever wrote for a subject, or it has members."""
-        with self._engine.connect() as connection:
-            return any(
-                connection.execute(select(table.c.subject_id).where(of_subject(table, subject)).limit(1)).first()
-                for table in (tables.subjects, tables.memories, tables.memberships)
-            )
+        return any(
+            self._values(select(table.c.subject_id).where(of_subject(table, subject)).limit(1))
+            for table in (tables.subjects, tables.memories, tables.memberships)
+        )
 
     def subjects(self, tenant_id: str, *, begins: str = "", after: str = "", limit: int = 50) -> list[SubjectRow]:
         """Return subjects whose ids begin with something, in the order of their ids, from behind `after` on."""
@@ -128,9 +123,8 @@ class Registry:
             query = query.where(table.c.at < until)
         if before is not None:
             query = query.where(table.c.id < before)
-        with self._engine.connect() as connection:
-            rows = connection.execute(query.order_by(table.c.id.desc()).limit(limit))
-            return [AuditRow(row.id, AuditEntry.model_validate(dict(row._mapping))) for row in rows]
+        rows = self._rows(query.order_by(table.c.id.desc()).limit(limit))
+        return [AuditRow(row.id, AuditEntry.model_validate(dict(row._mapping))) for row in rows]
 
     def reviews(
         self, tenant_id: str, *, after: tuple[datetime, uuid.UUID] | None = None, limit: int = 50
@@ -140,9 +134,8 @@ class Registry:
         query = select(table).where(table.c.tenant_id == tenant_id, table.c.status == ReviewStatus.OPEN)
         if after is not None:
             query = query.where(tuple_(table.c.opened_at, table.c.id) > after)
-        with self._engine.connect() as connection:
-            rows = connection.execute(query.order_by(table.c.opened_at, table.c.id).limit(limit))
-            return [review_of(row) for row in rows]
+        rows = self._rows(query.order_by(table.c.opened_at, table.c.id).limit(limit))
+        return [review_of(row) for row in rows]
 
     def holds(self, tenant_id: str, *, after: tuple[str, uuid.UUID] | None = None, limit: int = 50) -> list[Memory]:
         """Return the memories under legal hold, by whose they are, from behind `after` on."""
@@ -150,9 +143,7 @@ class Registry:
         query = select(table.c.document).where(table.c.legal_hold, table.c.tenant_id == tenant_id)
         if after is not None:
             query = query.where(tuple_(table.c.subject_id, table.c.id) > after)
-        with self._engine.connect() as connection:
-            documents = connection.execute(query.order_by(table.c.subject_id, table.c.id).limit(limit)).scalars()
-            return [memory_of(document) for document in documents]
+        return self._memories(query.order_by(table.c.subject_id, table.c.id).limit(limit))
 
     def erasures(
         self,
@@ -170,18 +161,8 @@ class Registry:
             query = query.where(table.c.subject_id == subject_id)
         if before is not None:
             query = query.where(tuple_(*order) < before)
-        with self._engine.connect() as connection:
-            rows = connection.execute(query.order_by(*(column.desc() for column in order)).limit(limit))
-            return [
-                ErasureRow(
-                    Subject(tenant_id=tenant_id, subject_id=row.subject_id),
-                    Scope(row.scope),
-                    row.key,
-                    row.at,
-                    row.ended_at,
-                )
-                for row in rows
-            ]
+        rows = self._rows(query.order_by(*(column.desc() for column in order)).limit(limit))
+        return [ErasureRow(subject_of(row), Scope(row.scope), row.key, row.at, row.ended_at) for row in rows]
 
     def members(self, tenant_id: str, *, after: tuple[str, str] | None = None, limit: int = 50) -> list[Membership]:
         """Return who is a member of what, by subjects and users, from behind `after` on."""
@@ -189,9 +170,8 @@ class Registry:
         query = select(table).where(table.c.tenant_id == tenant_id)
         if after is not None:
             query = query.where(tuple_(table.c.subject_id, table.c.user_id) > after)
-        with self._engine.connect() as connection:
-            rows = connection.execute(query.order_by(table.c.subject_id, table.c.user_id).limit(limit)).mappings()
-            return [_membership(tenant_id, row) for row in rows]
+        rows = self._rows(query.order_by(table.c.subject_id, table.c.user_id).limit(limit))
+        return [Membership.model_validate({**row._mapping, "subject": subject_of(row)}) for row in rows]
 
     def spent(self, tenant_id: str, since: datetime) -> list[DayOfCalls]:
         """Return what was asked of language models for the tenant by day from a moment on, latest first, as the audit
@@ -209,13 +189,12 @@ class Registry:
         query = select(
             day, func.count().label("calls"), func.sum(calls.c.prompt).label("prompt"), func.sum(calls.c.completion)
         )
-        with self._engine.connect() as connection:
-            rows = connection.execute(query.group_by(day).order_by(day.desc()))
-            return [DayOfCalls(date.fromisoformat(row[0]), int(row[1]), int(row[2]), int(row[3] or 0)) for row in rows]
+        rows = self._rows(query.group_by(day).order_by(day.desc()))
+        return [DayOfCalls(date.fromisoformat(row[0]), int(row[1]), int(row[2]), int(row[3] or 0)) for row in rows]
 
     def note(self, line: AuditEntry) -> None:
         """Write a line in the audit that goes with no change."""
-        self._writers.write(lambda connection: connection.execute(insert(tables.audit), [line.model_dump()]))
+        self._run(insert(tables.audit), [line.model_dump()])
 
 
 def _begins(column: ColumnElement[str], text: str) -> ColumnElement[bool]:
@@ -236,8 +215,3 @@ def _counts(tenant_id: str, subject_ids: list[str]) -> Select[Any]:
         .where(table.c.tenant_id == tenant_id, table.c.subject_id.in_(subject_ids))
         .group_by(table.c.subject_id, table.c.status)
     )
-
-
-def _membership(tenant_id: str, row: Any) -> Membership:
-    subject = Subject(tenant_id=tenant_id, subject_id=row["subject_id"])
-    return Membership.model_validate({**row, "subject": subject})

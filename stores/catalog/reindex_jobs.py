@@ -10,13 +10,13 @@ from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 
-from sqlalchemy import Connection, Engine, delete, false, func, select, text, update
+from sqlalchemy import Connection, delete, false, func, select, text, update
 
 import stores.catalog.tables as tables
 from schema import MemoryType, Subject, index_key
 from schema.errors import MoveRefused
 from stores.catalog.statements import upsert
-from stores.catalog.writers import Writers
+from stores.catalog.store import Store
 from stores.index.base import Family
 
 _MOVING = 0x41465453
@@ -61,13 +61,9 @@ class LoggedWrite:
         return self.memory_id if self.type is None else index_key(self.subject.subject_id, self.type, self.memory_id)
 
 
-class ReindexJobs:
+class ReindexJobs(Store):
     """The building of new indexes from the catalog. A trigger logs every write of a memory while one is under
     way, whoever writes, and costs nothing when none is."""
-
-    def __init__(self, engine: Engine, writers: Writers) -> None:
-        self._engine = engine
-        self._writers = writers
 
     @contextmanager
     def alone(self) -> Iterator[None]:
@@ -129,8 +125,7 @@ class ReindexJobs:
     def of(self, index: str) -> ReindexJob | None:
         """Return the job of an index, if there was one."""
         table = tables.reindex_jobs
-        with self._engine.connect() as connection:
-            row = connection.execute(select(table).where(table.c.index == index)).one_or_none()
+        row = self._row(select(table).where(table.c.index == index))
         if row is None:
             return None
         cursor = Subject(tenant_id=row.cursor_tenant, subject_id=row.cursor_subject) if row.cursor_tenant else None
@@ -138,8 +133,7 @@ class ReindexJobs:
 
     def under_way(self) -> list[ReindexJob]:
         """Return the jobs that were not ended."""
-        with self._engine.connect() as connection:
-            names = connection.execute(select(tables.reindex_jobs.c.index)).scalars().all()
+        names = self._values(select(tables.reindex_jobs.c.index))
         return [job for name in names if (job := self.of(name)) is not None]
 
     def refuse_beside(self, index: str) -> None:
@@ -166,23 +160,19 @@ class ReindexJobs:
     def written(self, limit: int = 500) -> list[LoggedWrite]:
         """Return the writes since the job began that are not marked done, oldest first."""
         table = tables.reindex_log
-        with self._engine.connect() as connection:
-            return [
-                LoggedWrite(
-                    row.id,
-                    row.memory_id,
-                    Subject(tenant_id=row.tenant, subject_id=row.subject),
-                    None if row.type == _CHUNK else MemoryType(row.type),
-                )
-                for row in connection.execute(select(table).order_by(table.c.id).limit(limit))
-            ]
+        return [
+            LoggedWrite(
+                row.id,
+                row.memory_id,
+                Subject(tenant_id=row.tenant, subject_id=row.subject),
+                None if row.type == _CHUNK else MemoryType(row.type),
+            )
+            for row in self._rows(select(table).order_by(table.c.id).limit(limit))
+        ]
 
     def mark_done(self, written: Sequence[LoggedWrite]) -> None:
         """Take writes that the new index has off the log."""
-        with self._writers.transaction() as connection:
-            connection.execute(
-                delete(tables.reindex_log).where(tables.reindex_log.c.id.in_([write.id for write in written]))
-            )
+        self._run(delete(tables.reindex_log).where(tables.reindex_log.c.id.in_([write.id for write in written])))
 
     def end(self) -> None:
         """Log writes no more, and forget the jobs: the next one begins anew."""
@@ -196,12 +186,10 @@ class ReindexJobs:
 
     def behind(self) -> int:
         """Return how many logged writes the new index was not told of yet."""
-        with self._engine.connect() as connection:
-            return connection.execute(select(func.count()).select_from(tables.reindex_log)).scalar_one()
+        return self._count(select(func.count()).select_from(tables.reindex_log))
 
     def _set(self, index: str, **values: object) -> None:
-        with self._writers.transaction() as connection:
-            connection.execute(update(tables.reindex_jobs).where(tables.reindex_jobs.c.index == index).values(**values))
+        self._run(update(tables.reindex_jobs).where(tables.reindex_jobs.c.index == index).values(**values))
 
 
 def _another() -> MoveRefused:

@@ -8,7 +8,7 @@ from datetime import datetime
 from functools import cache
 from typing import Any
 
-from sqlalchemy import Connection, Engine, Row, delete, func, select, tuple_, update
+from sqlalchemy import Connection, Row, delete, func, select, tuple_, update
 
 import stores.catalog.tables as tables
 from schema import Asker, Memory, Review, ReviewStatus, Settlement, Subject
@@ -16,20 +16,17 @@ from schema.errors import ConcurrentChange
 from stores.catalog.changes import Changes
 from stores.catalog.rows import ids_from
 from stores.catalog.statements import insert_new, of_subject
+from stores.catalog.store import Reader
 
 _IN_DOCUMENT = {"candidate", "conversation_id", "agent_id", "links", "document_id"}
 
 
-class Reviews:
+class Reviews(Reader):
     """What waits for a person, and what became of it. Reads only: reviews are opened and settled by `Changes`."""
-
-    def __init__(self, engine: Engine) -> None:
-        self._engine = engine
 
     def get(self, id_: uuid.UUID) -> Review | None:
         """Return one review by its id, whoever's it is: for operators, never for an answer to a principal."""
-        with self._engine.connect() as connection:
-            row = connection.execute(select(tables.reviews).where(tables.reviews.c.id == id_)).one_or_none()
+        row = self._row(select(tables.reviews).where(tables.reviews.c.id == id_))
         return None if row is None else review_of(row)
 
     def ids_like(self, start: str, *, limit: int = 10) -> list[uuid.UUID]:
@@ -41,8 +38,7 @@ class Reviews:
         table = tables.reviews
         first, last = ids_from(start)
         query = select(table.c.id).where(table.c.id >= first, table.c.id <= last).order_by(table.c.id).limit(limit)
-        with self._engine.connect() as connection:
-            return list(connection.execute(query).scalars())
+        return self._values(query)
 
     def page(
         self,
@@ -59,8 +55,7 @@ class Reviews:
             query = query.where(of_subject(table, subject))
         if after is not None:
             query = query.where(tuple_(table.c.opened_at, table.c.id) > (after.opened_at, after.id))
-        with self._engine.connect() as connection:
-            return [review_of(row) for row in connection.execute(query)]
+        return [review_of(row) for row in self._rows(query)]
 
     def count_open(self, subject: Subject | None = None) -> int:
         """Return how many wait, of one subject or of all."""
@@ -68,8 +63,7 @@ class Reviews:
         query = select(func.count()).where(table.c.status == ReviewStatus.OPEN)
         if subject is not None:
             query = query.where(of_subject(table, subject))
-        with self._engine.connect() as connection:
-            return connection.execute(query).scalar_one()
+        return self._count(query)
 
 
 def review_of(row: Row[Any]) -> Review:

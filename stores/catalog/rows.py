@@ -6,7 +6,7 @@ import uuid
 from collections.abc import Iterable
 from typing import Any
 
-from schema import Memory
+from schema import Memory, Subject
 
 _PROJECTED = (
     "id",
@@ -83,6 +83,11 @@ def ids_from(start: str) -> tuple[uuid.UUID, uuid.UUID]:
     if not 4 <= len(digits) <= 32 or set(digits) - set("0123456789abcdef"):
         raise ValueError(f"{start!r} is no id, nor the first 4 or more characters of one")
     return uuid.UUID(digits.ljust(32, "0")), uuid.UUID(digits.ljust(32, "f"))
+
+
+def subject_of(row: Any) -> Subject:
+    """Return whose row it is."""
+    return Subject(tenant_id=row.tenant_id, subject_id=row.subject_id)
 
 
 def memory_of(document: Any) -> Memory:

@@ -6,14 +6,15 @@ from collections.abc import Collection, Iterable, Iterator
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import Connection, Engine, Table, bindparam, delete, func, select, update
+from sqlalchemy import Connection, Table, bindparam, delete, func, select, update
 
 import stores.catalog.tables as tables
 from schema import Review, Scope, Subject, Tombstone
 from stores.catalog.changes import Changes
 from stores.catalog.reviews import review_of
+from stores.catalog.rows import subject_of
 from stores.catalog.statements import insert_new, mine, of_subject, whose
-from stores.catalog.writers import Writers
+from stores.catalog.store import Store
 
 _OF = select(tables.tombstones.c.scope, tables.tombstones.c.key, tables.tombstones.c.at).where(mine(tables.tombstones))
 _SAME = (
@@ -25,31 +26,19 @@ _MOVE = update(tables.tombstones).where(_SAME).values(at=bindparam("since"), end
 _FINISH = update(tables.tombstones).where(_SAME, tables.tombstones.c.at == bindparam("since"))
 
 
-class TombstoneStore:
+class TombstoneStore(Store):
     """The tombstones of all subjects. They are set by `Changes`. Safe to call from many threads and processes."""
-
-    def __init__(self, engine: Engine, writers: Writers) -> None:
-        self._engine = engine
-        self._writers = writers
 
     def of(self, subject: Subject, *, unfinished: bool = False) -> list[Tombstone]:
         """Return what of the subject was erased; only erasures that have not come to their end if `unfinished`."""
         query = _OF.where(tables.tombstones.c.ended_at.is_(None)) if unfinished else _OF
-        with self._engine.connect() as connection:
-            rows = connection.execute(query, whose(subject))
-            return [Tombstone(Scope(row.scope), row.key, row.at) for row in rows]
+        rows = self._rows(query, whose(subject))
+        return [Tombstone(Scope(row.scope), row.key, row.at) for row in rows]
 
     def since(self, moment: datetime) -> list[tuple[Subject, Tombstone]]:
         """Return what was erased from a moment on, of all subjects."""
         query = select(tables.tombstones).where(tables.tombstones.c.at >= moment)
-        with self._engine.connect() as connection:
-            return [
-                (
-                    Subject(tenant_id=row.tenant_id, subject_id=row.subject_id),
-                    Tombstone(Scope(row.scope), row.key, row.at),
-                )
-                for row in connection.execute(query)
-            ]
+        return [(subject_of(row), Tombstone(Scope(row.scope), row.key, row.at)) for row in self._rows(query)]
 
     def unfinished(self, limit: int) -> list[tuple[Subject, datetime]]:
         """Return subjects with erasures that have not come to their end, and since when, longest first."""
@@ -57,11 +46,7 @@ class TombstoneStore:
         began = func.min(table.c.at).label("began")
         query = select(table.c.tenant_id, table.c.subject_id, began).where(table.c.ended_at.is_(None))
         query = query.group_by(table.c.tenant_id, table.c.subject_id).order_by(began).limit(limit)
-        with self._engine.connect() as connection:
-            return [
-                (Subject(tenant_id=row.tenant_id, subject_id=row.subject_id), row.began)
-                for row in connection.execute(query)
-            ]
+        return [(subject_of(row), row.began) for row in self._rows(query)]
 
     def finish(self, subject: Subject, tombstones: Iterable[Tombstone], now: datetime) -> None:
         """Note that erasures have come to their end: nothing of them is left, outside of the catalog either."""

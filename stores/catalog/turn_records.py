@@ -7,12 +7,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from sqlalchemy import Engine, Row, select
+from sqlalchemy import Row, select
 
 import stores.catalog.tables as tables
 from schema import AuditEntry, Subject, Turn
 from stores.catalog.changes import LedgerEntry, Outcome
+from stores.catalog.rows import subject_of
 from stores.catalog.statements import of_subject
+from stores.catalog.store import Reader
 
 
 @dataclass(frozen=True)
@@ -25,11 +27,8 @@ class TurnRecord:
     source: Turn | None
 
 
-class TurnRecords:
+class TurnRecords(Reader):
     """Reads what became of turns, over one database."""
-
-    def __init__(self, engine: Engine) -> None:
-        self._engine = engine
 
     def subjects_with(self, turn_id: str, *, limit: int = 10) -> list[Subject]:
         """Return whose turns of an id were processed: it is unique within a subject. Slow, for people."""
@@ -40,8 +39,7 @@ class TurnRecords:
             .order_by(table.c.tenant_id, table.c.subject_id)
             .limit(limit)
         )
-        with self._engine.connect() as connection:
-            return [Subject(tenant_id=row.tenant_id, subject_id=row.subject_id) for row in connection.execute(query)]
+        return [subject_of(row) for row in self._rows(query)]
 
     def read(self, subject: Subject, turn_ids: Sequence[str]) -> dict[str, TurnRecord]:
         """Return what is known of those of a subject's turns that were processed, by turn_id."""

@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-from sqlalchemy import Engine, LargeBinary, Text, cast, func, select
+from sqlalchemy import LargeBinary, Text, cast, func, select
 
 import stores.catalog.tables as tables
 from schema import Status
+from stores.catalog.store import Reader
 
 _memories, _sources = tables.memories, tables.sources
 
 
-class Usages:
+class Usages(Reader):
     """Counts over one database. A user is a subject; without one all users of the tenant are counted together."""
-
-    def __init__(self, engine: Engine) -> None:
-        self._engine = engine
 
     def memories(self, tenant_id: str, subject_id: str | None = None) -> int:
         """Return how many memories are held, superseded ones apart."""
@@ -22,8 +20,7 @@ class Usages:
         query = query.where(_memories.c.tenant_id == tenant_id, _memories.c.status != Status.SUPERSEDED)
         if subject_id is not None:
             query = query.where(_memories.c.subject_id == subject_id)
-        with self._engine.connect() as connection:
-            return int(connection.execute(query).scalar_one())
+        return self._count(query)
 
     def source_bytes(self, tenant_id: str, subject_id: str | None = None) -> int:
         """Return how many bytes the raw turns have that are kept, as JSON."""
@@ -33,5 +30,4 @@ class Usages:
         query = select(func.coalesce(func.sum(size), 0)).where(_sources.c.tenant_id == tenant_id)
         if subject_id is not None:
             query = query.where(_sources.c.subject_id == subject_id)
-        with self._engine.connect() as connection:
-            return int(connection.execute(query).scalar_one())
+        return self._count(query)

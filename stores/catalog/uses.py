@@ -14,14 +14,14 @@ from datetime import datetime
 from functools import cache
 from typing import Any, Final
 
-from sqlalchemy import Column, Engine, Integer, String, Table, bindparam, select
+from sqlalchemy import Column, Integer, String, Table, bindparam, select
 
 import stores.catalog.tables as tables
 from schema import Subject, Way
 from stores.catalog.changes import Access
 from stores.catalog.statements import mine, of_subject, upsert, whose
+from stores.catalog.store import Store
 from stores.catalog.use_tables import uses as _uses
-from stores.catalog.writers import Writers
 
 _memories, _accesses = tables.memories, tables.accesses
 _NO_AGENT: Final = ""
@@ -39,12 +39,8 @@ class Use:
     last_at: datetime
 
 
-class UseStore:
+class UseStore(Store):
     """The uses of memories. Safe to call from many threads and processes."""
-
-    def __init__(self, engine: Engine, writers: Writers) -> None:
-        self._engine = engine
-        self._writers = writers
 
     def count(self, accesses: Iterable[Access], uses: Iterable[Use] = ()) -> None:
         """Count accesses, and those of them that told somebody something as uses too: all or none; those of memories
@@ -66,17 +62,13 @@ class UseStore:
     def of(self, subject: Subject, memory_id: uuid.UUID) -> Sequence[Use]:
         """Return the uses of a subject's memory, latest first."""
         query = select(_uses).where(of_subject(_uses, subject), _uses.c.memory_id == memory_id)
-        with self._engine.connect() as connection:
-            rows = connection.execute(query.order_by(_uses.c.last_at.desc(), _uses.c.way, _uses.c.agent_id))
-            return [
-                Use(row.memory_id, subject, Way(row.way), row.agent_id or None, row.times, row.last_at) for row in rows
-            ]
+        rows = self._rows(query.order_by(_uses.c.last_at.desc(), _uses.c.way, _uses.c.agent_id))
+        return [Use(row.memory_id, subject, Way(row.way), row.agent_id or None, row.times, row.last_at) for row in rows]
 
     def uncounted(self, subject: Subject, memory_id: uuid.UUID) -> int:
         """Return how often a subject's memory was used since a night counted that in the memory itself."""
         query = select(_accesses.c.times).where(of_subject(_accesses, subject), _accesses.c.memory_id == memory_id)
-        with self._engine.connect() as connection:
-            return connection.execute(query).scalar() or 0
+        return self._value(query) or 0
 
 
 def _row(counted: Access | Use) -> dict[str, Any]:

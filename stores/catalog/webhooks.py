@@ -8,12 +8,12 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import Connection, Engine, bindparam, delete, func, insert, or_, select, update
+from sqlalchemy import Connection, bindparam, delete, func, insert, or_, select, update
 
 from schema import Event
 from schema.webhook import Delivery, DeliveryStatus, WebhookEndpoint, WebhookSecret
+from stores.catalog.store import Store
 from stores.catalog.tables_webhooks import deliveries, endpoints
-from stores.catalog.writers import Writers
 
 # Built once, as every commit with events runs it.
 _LISTENING = select(endpoints.c.id, endpoints.c.events).where(
@@ -60,27 +60,22 @@ def write_deliveries(connection: Connection, events: Sequence[Event], event_ids:
         connection.execute(insert(deliveries), rows)
 
 
-class WebhookStore:
+class WebhookStore(Store):
     """What is told to whom of a tenant's events."""
-
-    def __init__(self, engine: Engine, writers: Writers) -> None:
-        self._engine = engine
-        self._writers = writers
 
     # -- endpoints ----------------------------------------------------------------------------------------------
 
     def add(self, endpoint: WebhookEndpoint, secret: WebhookSecret) -> None:
         """Keep a new endpoint."""
         row = endpoint.model_dump() | {"events": list(endpoint.events), "secrets": [secret.model_dump(mode="json")]}
-        self._writers.write(lambda connection: connection.execute(insert(endpoints), [row]))
+        self._run(insert(endpoints), [row])
 
     def get(self, endpoint_id: str, tenant_id: str | None = None) -> WebhookEndpoint | None:
         """Return an endpoint by its id, if it is the tenant's."""
         query = select(endpoints).where(endpoints.c.id == endpoint_id)
         if tenant_id is not None:
             query = query.where(endpoints.c.tenant_id == tenant_id)
-        with self._engine.connect() as connection:
-            row = connection.execute(query).mappings().one_or_none()
+        row = self._row(query)
         return None if row is None else _endpoint_of(row)
 
     def all(self, tenant_id: str | None = None) -> list[WebhookEndpoint]:
@@ -88,8 +83,7 @@ class WebhookStore:
         query = select(endpoints).order_by(endpoints.c.created_at, endpoints.c.id)
         if tenant_id is not None:
             query = query.where(endpoints.c.tenant_id == tenant_id)
-        with self._engine.connect() as connection:
-            return [_endpoint_of(row) for row in connection.execute(query).mappings()]
+        return [_endpoint_of(row) for row in self._rows(query)]
 
     def secrets(self, endpoint_id: str) -> list[WebhookSecret]:
         """Return the secrets of an endpoint, newest first, those too that have run out."""
@@ -144,7 +138,7 @@ class WebhookStore:
         """Let what waits for endpoints that ended have failed, and return how many it was: who wrote an event, or tried
         a delivery, while one ended did not see that."""
         statement = _fail_what_waits(deliveries.c.endpoint_id.in_(_ENDED))
-        return int(self._writers.write(lambda connection: connection.execute(statement).rowcount))
+        return self._run(statement)
 
     # -- deliveries ---------------------------------------------------------------------------------------------
 
@@ -162,8 +156,7 @@ class WebhookStore:
             .order_by(func.min(deliveries.c.next_at), deliveries.c.endpoint_id)
             .limit(limit)
         )
-        with self._engine.connect() as connection:
-            return list(connection.execute(query).scalars())
+        return self._values(query)
 
     def claim(self, endpoint_id: str, now: datetime, until: datetime, limit: int) -> list[Delivery]:
         """Take deliveries of an endpoint that are due, oldest first: nobody else does before `until`, by when they are
@@ -177,7 +170,7 @@ class WebhookStore:
         )
 
         def write(connection: Connection) -> list[Delivery]:
-            claimed = [_delivery_of(row) for row in connection.execute(query).mappings()]
+            claimed = [_delivery_of(row) for row in connection.execute(query)]
             ids = [delivery.id for delivery in claimed]
             connection.execute(update(deliveries).where(deliveries.c.id.in_(ids)).values(next_at=until))
             return claimed
@@ -203,13 +196,12 @@ class WebhookStore:
     def drop(self, delivery_id: str) -> None:
         """Drop a delivery that must not be told."""
         statement = delete(deliveries).where(deliveries.c.id == delivery_id)
-        self._writers.write(lambda connection: connection.execute(statement))
+        self._run(statement)
 
     def delivery(self, delivery_id: str, tenant_id: str) -> Delivery | None:
         """Return a delivery by its id, if it is the tenant's."""
         query = select(deliveries).where(deliveries.c.id == delivery_id, deliveries.c.tenant_id == tenant_id)
-        with self._engine.connect() as connection:
-            row = connection.execute(query).mappings().one_or_none()
+        row = self._row(query)
         return None if row is None else _delivery_of(row)
 
     def log(
@@ -228,14 +220,13 @@ class WebhookStore:
             at, id_ = before
             query = query.where(or_(deliveries.c.at < at, (deliveries.c.at == at) & (deliveries.c.id < id_)))
         query = query.order_by(deliveries.c.at.desc(), deliveries.c.id.desc()).limit(limit)
-        with self._engine.connect() as connection:
-            return [_delivery_of(row) for row in connection.execute(query).mappings()]
+        return [_delivery_of(row) for row in self._rows(query)]
 
     def send_again(self, delivery_id: str, now: datetime) -> None:
         """Let a delivery be tried again from now on, as often as a new one."""
         again = {"status": DeliveryStatus.WAITING.value, "attempts": [], "next_at": now, "delivered_at": None}
         statement = update(deliveries).where(deliveries.c.id == delivery_id).values(again)
-        self._writers.write(lambda connection: connection.execute(statement))
+        self._run(statement)
 
     def drop_old(self, before: datetime, limit: int) -> int:
         """Drop deliveries that do not wait, of events from before a moment, and return how many."""
@@ -245,13 +236,12 @@ class WebhookStore:
             .limit(limit)
         )
         statement = delete(deliveries).where(deliveries.c.id.in_(old.scalar_subquery()))
-        return int(self._writers.write(lambda connection: connection.execute(statement).rowcount))
+        return self._run(statement)
 
     def waiting(self) -> Waiting:
         """Return how much waits to be sent."""
         mine = deliveries.c.status == DeliveryStatus.WAITING.value
-        with self._engine.connect() as connection:
-            count, oldest = connection.execute(select(func.count(), func.min(deliveries.c.at)).where(mine)).one()
+        [(count, oldest)] = self._rows(select(func.count(), func.min(deliveries.c.at)).where(mine))
         return Waiting(count, oldest)
 
 
@@ -274,8 +264,8 @@ def _secrets(connection: Connection, endpoint_id: str, *, to_change: bool = Fals
 
 
 def _endpoint_of(row: Any) -> WebhookEndpoint:
-    return WebhookEndpoint.model_validate({name: row[name] for name in WebhookEndpoint.model_fields})
+    return WebhookEndpoint.model_validate({name: getattr(row, name) for name in WebhookEndpoint.model_fields})
 
 
 def _delivery_of(row: Any) -> Delivery:
-    return Delivery.model_validate({name: row[name] for name in Delivery.model_fields})
+    return Delivery.model_validate({name: getattr(row, name) for name in Delivery.model_fields})
