@@ -14,31 +14,27 @@ from policies.privacy.documents import screen_document
 from schema import Document, DocumentState, KeptDocument, Seen, Subject
 from stores.open import Stores
 
-_A_PAGE: Final = 100
 _FIELDS: Final = frozenset(Document.model_fields)
 
 
 def document_lines(subject: Subject, stores: Stores, seen: tuple[Seen, ...] | None) -> Iterator[dict[str, Any]]:
     """Yield each document of a subject that somebody sees, all of them for None, as `document_of` reads it. Its chunks
     are made anew where it is imported; of one that was refused there is nothing."""
-    after: str | None = None
-    while page := stores.catalog.documents.page_after(subject, after, _A_PAGE):
-        after = page[-1].document_id
-        for head in page:
-            document = stores.catalog.documents.get(subject, head.document_id)
-            if document is None or document.state is DocumentState.REFUSED:
-                continue
-            if seen is None or may_see(seen, document.labels):
-                yield from _line_of(document, stores)
+    for head in stores.catalog.documents.every(subject):
+        document = stores.catalog.documents.get(subject, head.document_id)
+        if document is None or document.state is DocumentState.REFUSED:
+            continue
+        if may_see(seen, document.labels):
+            yield _line_of(document, stores)
 
 
-def _line_of(document: KeptDocument, stores: Stores) -> Iterator[dict[str, Any]]:
+def _line_of(document: KeptDocument, stores: Stores) -> dict[str, Any]:
     if not document.is_screened:
         # No worker has masked it yet, and a file is read by whoever has it.
         screening = screen_document(document.content, document.pages, stores.policy)
         document = document.model_copy(update={"content": screening.text, "pages": screening.pages})
     fields = document.model_dump(mode="json", include=set(_FIELDS), exclude_none=True)
-    yield {"document": fields, **({"legal_hold": True} if document.legal_hold else {})}
+    return {"document": fields, **({"legal_hold": True} if document.legal_hold else {})}
 
 
 def document_of(line: Mapping[str, Any]) -> tuple[Document, bool]:

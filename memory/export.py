@@ -28,7 +28,6 @@ from stores.index.base import Vector
 from stores.open import Stores
 
 FORMAT = 1
-_SUBJECTS_A_PAGE = 200
 _MEMORIES_AT_A_TIME = 200
 _ALL = 10**9
 _ANNOUNCED = (Status.ACTIVE, Status.PROVISIONAL)
@@ -65,7 +64,7 @@ def export(
     from, and its vector if asked for, one for each item of the store, and one for each document; of one subject or of
     all. Of documents those that somebody sees, all of them where `seen` is None: some are another person's alone."""
     yield _line({"afterturn": FORMAT, "model": stores.embedder.name if vectors else None})
-    for whose in [subject] if subject else _everybody(stores):
+    for whose in [subject] if subject else stores.catalog.every_subject():
         memories = stores.catalog.list_memories(whose, statuses=tuple(Status), limit=_ALL)
         for start in range(0, len(memories), _MEMORIES_AT_A_TIME):
             page = memories[start : start + _MEMORIES_AT_A_TIME]
@@ -251,13 +250,6 @@ def _head(number: int, value: dict[str, Any]) -> dict[str, Any]:
     if value["afterturn"] != FORMAT:
         raise NotALine(f"line {number}: format {value['afterturn']!r}; this version reads {FORMAT}")
     return value
-
-
-def _everybody(stores: Stores) -> Iterator[Subject]:
-    after: Subject | None = None
-    while page := stores.catalog.list_subjects(after=after, limit=_SUBJECTS_A_PAGE):
-        yield from page
-        after = page[-1]
 
 
 def _entries(subject: Subject, memories: list[Memory], stores: Stores) -> list[Any]:

@@ -28,7 +28,7 @@ def note_feedback(
     """
     seen = seen_of(principal, subject, context.catalog)
     memories = context.catalog.memories(subject, given.useful)
-    visible = [id_ for id_ in given.useful if id_ in memories and (seen is None or may_see(seen, memories[id_].labels))]
+    visible = [id_ for id_ in given.useful if id_ in memories and may_see(seen, memories[id_].labels)]
     if context.catalog.feedback.note(subject, replace(given, useful=tuple(visible))):
         FEEDBACK.labels("yes" if visible else "no").inc()
         context.accesses.note(subject, visible, given.at, way=None)

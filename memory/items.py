@@ -85,7 +85,7 @@ def read_items(
         NotAMember, NotAllowed: the principal sees nothing of the subject that members share.
     """
     seen = seen_of(principal, subject, stores.catalog)
-    if not (seen is None or may_see(seen, _labels(subject))):
+    if not may_see(seen, _labels(subject)):
         raise NotAMember
     vectors = _vectors_of([request.query for request in asked if isinstance(request, Search) and request.query], stores)
     got = stores.catalog.items.get(

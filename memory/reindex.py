@@ -95,14 +95,10 @@ def regraph(stores: Stores, progress: Callable[[int], None] = lambda _: None) ->
     """
     if not isinstance(stores.graph, RebuildableGraph):
         return 0
-    mended = seen = 0
-    cursor: Subject | None = None
-    while page := stores.catalog.list_subjects(after=cursor, limit=_SUBJECTS_A_PAGE):
-        for subject in page:
-            mended += stores.graph.rebuild(subject)
-            seen += 1
-            progress(seen)
-        cursor = page[-1]
+    mended = 0
+    for number, subject in enumerate(stores.catalog.every_subject(), start=1):
+        mended += stores.graph.rebuild(subject)
+        progress(number)
     return mended
 
 

@@ -113,7 +113,7 @@ def remember(
     require_room(draft)
     # It may have been merged into what somebody else called private: that it says more is not for the principal.
     seen = seen_of(principal, subject, context.catalog)
-    if memory is None or not (seen is None or may_see(seen, memory.labels)):
+    if memory is None or not may_see(seen, memory.labels):
         return Remembered("held" if resolution.is_held else "known", None)
     return Remembered("updated" if memory.id in draft.read else "created", memory)
 

@@ -48,7 +48,7 @@ def visible_memory(principal: Principal | None, subject: Subject, memory_id: uui
     """
     seen = seen_of(principal, subject, catalog)
     memory = catalog.memories(subject, [memory_id]).get(memory_id)
-    if memory is None or memory.status is Status.DELETED or not (seen is None or may_see(seen, memory.labels)):
+    if memory is None or memory.status is Status.DELETED or not may_see(seen, memory.labels):
         raise NotFound(NO_SUCH)
     return memory
 

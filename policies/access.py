@@ -62,9 +62,10 @@ def shares(role: MemberRole, visibility: Visibility) -> bool:
     return visibility in _SHARED_WITH.get(role, ())
 
 
-def may_see(seen: tuple[Seen, ...], labels: Labels) -> bool:
-    """Return whether something with these labels may be told to whom `seen` was made for."""
-    return any(scope.covers(labels) for scope in seen)
+def may_see(seen: tuple[Seen, ...] | None, labels: Labels) -> bool:
+    """Return whether something with these labels may be told to whom `seen` was made for; None is an operator, who sees
+    everything."""
+    return seen is None or any(scope.covers(labels) for scope in seen)
 
 
 def may_write(principal: Principal, role: MemberRole | None, subject: Subject, labels: Labels) -> bool:

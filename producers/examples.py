@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from datetime import datetime
 from pathlib import Path
 from typing import Annotated
@@ -15,7 +15,7 @@ from pydantic import ConfigDict, Field, StringConstraints, ValidationError
 from memory.context import MemoryContext
 from memory.documents.delete import delete_document
 from producers.documents import put_document
-from schema import Document, KeptDocument, Subject, Visibility
+from schema import Document, Subject, Visibility
 from schema.base import Value
 from schema.errors import Refused
 from schema.turn import Identifier
@@ -87,14 +87,7 @@ def load_examples(
         )
         outcomes[put_document(None, document, context, context.celery, now=now).outcome] += 1
     names = {example.name for example in examples}
-    for kept in [kept for kept in _kept(whose, context) if kept.document_id not in names]:
+    for kept in [kept for kept in context.catalog.documents.every(whose) if kept.document_id not in names]:
         delete_document(kept, context, by=by, reason="no example of the loaded file", now=now)
         outcomes["deleted"] += 1
     return outcomes
-
-
-def _kept(whose: Subject, context: MemoryContext) -> Iterator[KeptDocument]:
-    after: KeptDocument | None = None
-    while page := context.catalog.documents.page(whose, after=after, limit=_PAGE):
-        yield from page
-        after = page[-1]

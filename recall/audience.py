@@ -27,11 +27,11 @@ class Audience:
     def reads_turns(self) -> bool:
         """Return whether they may read what was said: a turn says more than the memory that came of it, so only the
         subject themself, their agents, and operators do."""
-        return self.seen is None or may_see(self.seen, Labels(Visibility.PERSONAL, self.subject.subject_id))
+        return may_see(self.seen, Labels(Visibility.PERSONAL, self.subject.subject_id))
 
     def sees(self, memory: Memory) -> bool:
         """Return whether the memory exists for them, whatever its status."""
-        return memory.subject == self.subject and (self.seen is None or may_see(self.seen, memory.labels))
+        return memory.subject == self.subject and may_see(self.seen, memory.labels)
 
     def may_be_told(self, memory: Memory) -> bool:
         """Return whether the memory may be recalled: active and not suppressed, seen, and on no blocked topic."""

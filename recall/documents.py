@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import islice
 
 from memory.documents.rights import visible_document
 from memory.rights import seen_of
@@ -40,11 +41,8 @@ def list_documents(
         NotAMember, NotAllowed: the principal may see nothing of the subject.
     """
     seen = seen_of(principal, subject, catalog)
-    visible: list[KeptDocument] = []
-    last = after
-    while len(visible) <= limit and (page := catalog.documents.page_after(subject, last, limit + 1)):
-        visible += [document for document in page if seen is None or may_see(seen, document.labels)]
-        last = page[-1].document_id
+    documents = catalog.documents.every(subject, after=after or "")
+    visible = list(islice((document for document in documents if may_see(seen, document.labels)), limit + 1))
     shown = visible[:limit]
     return shown, shown[-1].document_id if len(visible) > limit else None
 

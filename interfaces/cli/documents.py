@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from contextlib import closing
 from datetime import UTC, datetime
 from pathlib import Path
@@ -28,13 +28,12 @@ from schema import Document, DocumentState, KeptDocument, Subject, Visibility, u
 from schema.errors import NotFound
 from schema.settings import load_settings
 from schema.wrong_fields import wrong_fields
-from stores.catalog import Catalog, open_catalog
+from stores.catalog import open_catalog
 from stores.open import Stores
 from stores.queue import create_celery
 
 SubjectArgument = Annotated[str, typer.Argument(help="Whose document it is: a user, or a story archive.")]
 IdArgument = Annotated[str, typer.Argument(help="The document's id.")]
-_PAGE = 100
 _LOOK_EVERY_SECONDS = 0.5
 _DONE = (DocumentState.SEARCHABLE, DocumentState.QUARANTINED, DocumentState.REFUSED, DocumentState.FAILED)
 
@@ -106,7 +105,7 @@ def list_(
     whose = Subject(tenant_id=tenant, subject_id=subject) if subject else None
     by = Subject(tenant_id=tenant, subject_id=author) if author else None
     with closing(open_catalog(load_settings(), makes_catalog=False)) as catalog:
-        documents = list(_heads(catalog, whose, by))
+        documents = list(catalog.documents.every(whose, author=by))
     if as_json:
         print_json([_shown(document) for document in documents])
         return
@@ -184,7 +183,7 @@ def backfill(
     settings = load_settings()
     with closing(open_memory(settings, makes_catalog=False)) as context, _progress() as progress:
         model = context.embedder.name
-        waiting = [document for document in _heads(context.catalog, whose, None) if _wants_work(document, model)]
+        waiting = [document for document in context.catalog.documents.every(whose) if _wants_work(document, model)]
         task = progress.add_task("asked for", total=len(waiting))
         celery = create_celery(settings)
         for document in waiting:
@@ -243,13 +242,6 @@ def _wait(whose: Subject, ids: Sequence[str], stores: Stores, progress: Progress
         if ready == len(ids):
             return
         time.sleep(_LOOK_EVERY_SECONDS)
-
-
-def _heads(catalog: Catalog, whose: Subject | None, author: Subject | None) -> Iterator[KeptDocument]:
-    after: KeptDocument | None = None
-    while page := catalog.documents.page(whose, author=author, after=after, limit=_PAGE):
-        yield from page
-        after = page[-1]
 
 
 def _progress() -> Progress:

@@ -16,7 +16,7 @@ from interfaces.cli.output import console, errors, print_json, short
 from memory.leases import LeaseKeeper
 from schema import Subject, utc_iso
 from schema.settings import load_settings
-from stores.catalog import Catalog, NightRun, open_catalog
+from stores.catalog import NightRun, open_catalog
 from stores.queue import create_celery
 from worker.context import WorkerContext, open_worker_context
 from worker.nights.base import Job, JobName, Step, preview
@@ -26,7 +26,6 @@ from worker.nights.subject_run import Busy, run_for_subject
 
 _NOT_ASKED = "the language model is not asked in a dry run: what it will write or judge is shown as the rules do it"
 _SHOWN = 200
-_PAGE = 500
 
 
 def add_to(app: typer.Typer) -> None:
@@ -85,16 +84,9 @@ def night(
 
 
 def _planned(job: Job, subject: Subject | None, context: WorkerContext) -> Iterator[tuple[Subject, tuple[Step, ...]]]:
-    for whose in [subject] if subject else _all_subjects(context.catalog):
+    for whose in [subject] if subject else context.catalog.every_subject():
         if steps := preview(job, whose, context, datetime.now(UTC)):
             yield whose, steps
-
-
-def _all_subjects(catalog: Catalog) -> Iterator[Subject]:
-    last: Subject | None = None
-    while page := catalog.list_subjects(after=last, limit=_PAGE):
-        yield from page
-        last = page[-1]
 
 
 def _done(job: Job, subject: Subject, context: WorkerContext) -> tuple[Step, ...]:

@@ -7,13 +7,11 @@ from collections.abc import Iterator
 from datetime import UTC, datetime
 
 from memory.agreement import Disagreement, disagreements, tell_again
-from schema import Subject
 from schema.health import HealthCheck, failed, fine
 from stores.open import Stores
 
 _SECONDS = 20.0
 """How long memories are compared: a part of the doctor has a minute."""
-_SUBJECTS_A_PAGE = 100
 _NAMED = 5
 
 
@@ -24,16 +22,15 @@ def check_versions(stores: Stores, *, tend: bool) -> Iterator[HealthCheck]:
         IndexUnavailable: the index cannot be read.
     """
     until = time.monotonic() + _SECONDS
-    subjects, disagreeing = 0, list[Disagreement]()
-    cursor: Subject | None = None
-    while page := stores.catalog.list_subjects(after=cursor, limit=_SUBJECTS_A_PAGE):
-        for subject in page:
-            disagreeing += disagreements(subject, stores)
-            subjects += 1
-        cursor = page[-1]
+    disagreeing: list[Disagreement] = []
+    subjects, rest = 0, ""
+    for subject in stores.catalog.every_subject():
         if time.monotonic() > until:
+            rest = ", no time for the others"
             break
-    compared = f"{subjects} users compared" + (", no time for the others" if page else "")
+        disagreeing += disagreements(subject, stores)
+        subjects += 1
+    compared = f"{subjects} users compared{rest}"
     if not disagreeing:
         yield fine("index versions", f"as in the catalog; {compared}")
         return

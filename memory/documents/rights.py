@@ -21,7 +21,7 @@ def visible_document(principal: Principal | None, subject: Subject, document_id:
     """
     seen = seen_of(principal, subject, catalog)
     document = catalog.documents.get(subject, document_id)
-    if document is None or not (seen is None or may_see(seen, document.labels)):
+    if document is None or not may_see(seen, document.labels):
         raise NotFound(NO_SUCH_DOCUMENT)
     return document
 
@@ -38,7 +38,7 @@ def require_puttable(
     if principal is None:
         return
     seen = seen_of(principal, document.subject, catalog)
-    if stored is not None and seen is not None and not may_see(seen, stored.labels):
+    if stored is not None and not may_see(seen, stored.labels):
         # Whose id it is must not be told: to the caller, it cannot be used.
         raise NotFound(NO_SUCH_DOCUMENT)
     role = role_in(principal, document.subject, membership_of(principal, document.subject, catalog))

@@ -13,7 +13,6 @@ from schema import KeptDocument, Subject, Visibility
 from schema.errors import ConcurrentChange, NotFound, UnderLegalHold
 
 AUTHORED: Final = "personal documents in other archives"
-_A_PAGE: Final = 100
 _NAMED: Final = 20
 
 
@@ -56,10 +55,7 @@ def note_authored(author: Subject, context: MemoryContext, proof: Proof) -> None
 
 
 def _elsewhere(author: Subject, context: MemoryContext) -> Iterator[KeptDocument]:
-    after: KeptDocument | None = None
-    while page := context.catalog.documents.page(author=author, after=after, limit=_A_PAGE):
-        yield from (document for document in page if document.subject != author)
-        after = page[-1]
+    return (document for document in context.catalog.documents.every(author=author) if document.subject != author)
 
 
 def _named(document: KeptDocument) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import uuid
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -36,6 +36,7 @@ _LIVING = select(_CHUNKS.c.id).where(mine(_CHUNKS))
 _LABELS = select(_DOCUMENTS.c.document_id, _DOCUMENTS.c.visibility, _DOCUMENTS.c.author_id).where(mine(_DOCUMENTS))
 _CHUNKS_AMONG = _WHOLE_CHUNKS.where(mine_among(_CHUNKS))
 _PLACES = select(_CHUNKS.c.id, _CHUNKS.c.document_id, _CHUNKS.c.number).where(mine_among(_CHUNKS))
+_A_PAGE = 100
 _COLUMNS = frozenset(column.name for column in _DOCUMENTS.c)
 _CHUNK_COLUMNS = frozenset(column.name for column in _CHUNKS.c)
 
@@ -70,32 +71,22 @@ class DocumentStore(Store):
         query = select(*_HEADS).where(of_subject(_DOCUMENTS, subject), _DOCUMENTS.c.document_id.in_(list(ids)))
         return {row.document_id: _head(row) for row in self._rows(query)}
 
-    def page(
-        self,
-        subject: Subject | None = None,
-        *,
-        after: KeptDocument | None = None,
-        limit: int = 100,
-        author: Subject | None = None,
-    ) -> list[KeptDocument]:
-        """Return documents of one subject or of all, or of one author in any, without content, in the order of their
-        ids, from behind `after` on."""
+    def every(
+        self, subject: Subject | None = None, *, author: Subject | None = None, after: str = ""
+    ) -> Iterator[KeptDocument]:
+        """Yield the documents of one subject or of all, or of one author in any, without content, in the order of their
+        ids, read a page at a time; those of one subject from behind the id `after` on."""
         keys = (_DOCUMENTS.c.tenant_id, _DOCUMENTS.c.subject_id, _DOCUMENTS.c.document_id)
-        query = select(*_HEADS).order_by(*keys).limit(limit)
+        query = select(*_HEADS).order_by(*keys).limit(_A_PAGE)
         if subject is not None:
             query = query.where(of_subject(_DOCUMENTS, subject))
         if author is not None:
             query = query.where(_DOCUMENTS.c.tenant_id == author.tenant_id, _DOCUMENTS.c.author_id == author.subject_id)
-        if after is not None:
-            query = query.where(tuple_(*keys) > (after.tenant_id, after.subject_id, after.document_id))
-        return [_head(row) for row in self._rows(query)]
-
-    def page_after(self, subject: Subject, document_id: str | None, limit: int) -> list[KeptDocument]:
-        """Return a subject's documents without content, in the order of their ids, from behind an id on."""
-        query = select(*_HEADS).where(of_subject(_DOCUMENTS, subject)).order_by(_DOCUMENTS.c.document_id).limit(limit)
-        if document_id is not None:
-            query = query.where(_DOCUMENTS.c.document_id > document_id)
-        return [_head(row) for row in self._rows(query)]
+        page = self._rows(query.where(_DOCUMENTS.c.document_id > after) if after else query)
+        while page:
+            yield from map(_head, page)
+            last = page[-1]
+            page = self._rows(query.where(tuple_(*keys) > (last.tenant_id, last.subject_id, last.document_id)))
 
     def waiting(self, before: datetime, limit: int) -> list[tuple[Subject, str]]:
         """Return documents of which a version is to be made searchable since before a moment, and that nobody has

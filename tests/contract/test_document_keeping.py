@@ -93,7 +93,7 @@ class TestAuthors:
         assert len(near(worker, whose, "mill")) == 2
         proof = erase_subject(author, worker.context, by="operator", now=NOW, authored=True)
         assert (proof.removed[AUTHORED], proof.left[AUTHORED]) == (1, 0)
-        assert [one.document_id for one in worker.context.catalog.documents.page(whose)] == ["public"]
+        assert [one.document_id for one in worker.context.catalog.documents.every(whose)] == ["public"]
         assert len(near(worker, whose, "mill")) == 1
 
 
