@@ -35,11 +35,6 @@ WithBrokerOption = Annotated[
 ]
 
 
-def add_to(app: typer.Typer) -> None:
-    app.command()(backup)
-    app.command("restore-backup")(restore_backup)
-
-
 def backup(folder: FolderArgument, with_broker: WithBrokerOption = False, as_json: JsonOption = False) -> None:
     """Copy all that is known, and all turns that wait, into a new folder, while the fleet works.
 

@@ -16,10 +16,6 @@ from schema.settings import Settings, load_policy, load_settings, variable_of
 from schema.urls import without_password
 
 
-def add_to(app: typer.Typer) -> None:
-    app.command()(settings)
-
-
 def settings(
     example: Annotated[bool, typer.Option("--example", help="Print a commented .env file with the defaults.")] = False,
     as_json: JsonOption = False,

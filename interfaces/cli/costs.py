@@ -49,10 +49,6 @@ class Sum:
         return (self.prompt_tokens * prices[0] + self.completion_tokens * prices[1]) / 1e6
 
 
-def add_to(app: typer.Typer) -> None:
-    app.command()(costs)
-
-
 def costs(
     by: Annotated[By, typer.Option(help="Add up by day (UTC) or by conversation.")] = By.DAY,
     days: Annotated[int, typer.Option("--days", "-d", min=1, help="How many days to look back.")] = 30,

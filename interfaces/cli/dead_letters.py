@@ -37,10 +37,6 @@ app = typer.Typer(
 )
 
 
-def add_to(whole: typer.Typer) -> None:
-    whole.add_typer(app)
-
-
 @dataclass(frozen=True)
 class _Office:
     """What the commands work with."""

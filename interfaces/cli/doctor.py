@@ -20,10 +20,6 @@ _SIGNS = {
 }
 
 
-def add_to(app: typer.Typer) -> None:
-    app.command()(doctor)
-
-
 def doctor(
     before_start: Annotated[
         bool, typer.Option("--before-start", help="No worker and no beat run yet: do not look for them.")

@@ -44,10 +44,6 @@ app = typer.Typer(
 )
 
 
-def add_to(whole: typer.Typer) -> None:
-    whole.add_typer(app)
-
-
 @app.command()
 def put(
     subject: SubjectArgument,

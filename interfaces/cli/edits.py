@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from contextlib import closing
 from datetime import UTC, datetime
-from typing import Annotated, Final
+from typing import Annotated
 
 import typer
 from pydantic import ValidationError
@@ -19,21 +19,6 @@ from memory.context import MemoryContext, open_memory
 from schema import Memory
 from schema.settings import load_settings
 from schema.wrong_fields import wrong_fields
-
-_PURPOSES: Final[dict[edits.Verb, str]] = {
-    "pin": "Keep a memory from fading, and put it first in every context block.",
-    "unpin": "Let a memory fade again like any other.",
-    "archive": "Take a memory out of what is recalled, and keep it for a while.",
-    "restore": "Recall an archived memory again.",
-    "suppress": 'Keep a memory and never tell it: "don\'t mention this again".',
-    "unsuppress": "Tell a suppressed memory again.",
-}
-
-
-def add_to(app: typer.Typer) -> None:
-    app.command()(edit)
-    for verb, purpose in _PURPOSES.items():
-        app.command(verb, help=purpose)(_command(verb))
 
 
 def edit(
@@ -59,7 +44,7 @@ def edit(
         raise typer.BadParameter(wrong_fields(error)) from error
 
 
-def _command(verb: edits.Verb) -> Callable[..., None]:
+def _command(verb: edits.Verb, purpose: str) -> Callable[..., None]:
     def command(memory: IdArgument, as_json: JsonOption = False) -> None:
         _change(
             memory,
@@ -67,6 +52,7 @@ def _command(verb: edits.Verb) -> Callable[..., None]:
             as_json=as_json,
         )
 
+    command.__doc__ = purpose
     return command
 
 
@@ -79,3 +65,11 @@ def _change(given: str, change: Callable[[Memory, MemoryContext, datetime], Memo
     marks = [name for name, is_so in (("pinned", changed.pinned), ("suppressed", changed.suppressed)) if is_so]
     state = ", ".join([changed.status.value, *marks])
     console.print(Text(f"{short(changed.id)} ({state}): {changed.summary}"), soft_wrap=True)
+
+
+pin = _command("pin", "Keep a memory from fading, and put it first in every context block.")
+unpin = _command("unpin", "Let a memory fade again like any other.")
+archive = _command("archive", "Take a memory out of what is recalled, and keep it for a while.")
+restore = _command("restore", "Recall an archived memory again.")
+suppress = _command("suppress", 'Keep a memory and never tell it: "don\'t mention this again".')
+unsuppress = _command("unsuppress", "Tell a suppressed memory again.")

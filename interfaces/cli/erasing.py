@@ -34,11 +34,6 @@ _TELLING = 20
 """Characters from which on a text is taken for somebody's own words."""
 
 
-def add_to(app: typer.Typer) -> None:
-    app.command("forget-user")(forget_user)
-    app.command("take-apart")(take_apart)
-
-
 def forget_user(
     user: UserArgument,
     tenant: TenantOption = "default",

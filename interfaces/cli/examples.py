@@ -32,10 +32,6 @@ app = typer.Typer(
 )
 
 
-def add_to(whole: typer.Typer) -> None:
-    whole.add_typer(app)
-
-
 @app.command()
 def load(
     file: Annotated[Path, typer.Argument(help="JSON lines, an example a line.", exists=True, dir_okay=False)],

@@ -22,11 +22,6 @@ _NIGHT_NICENESS = 10
 EndWithParent = Annotated[bool, typer.Option("--end-with-parent", hidden=True)]
 
 
-def add_to(app: typer.Typer) -> None:
-    for command in (run, worker, beat):
-        app.command()(command)
-
-
 def run(
     file: Annotated[
         Path | None,

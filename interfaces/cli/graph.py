@@ -20,10 +20,6 @@ from stores.graph import Relation
 from stores.open import open_stores
 
 
-def add_to(app: typer.Typer) -> None:
-    app.command()(graph)
-
-
 def graph(
     user: UserArgument,
     entity: Annotated[str, typer.Argument(help="A person, place or thing that is spoken of; `user` is the user.")],

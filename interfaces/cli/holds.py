@@ -41,10 +41,6 @@ app = typer.Typer(
 )
 
 
-def add_to(whole: typer.Typer) -> None:
-    whole.add_typer(app)
-
-
 @app.command("list")
 def list_holds(
     user: UserOption = None,

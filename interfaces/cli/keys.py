@@ -34,10 +34,6 @@ app = typer.Typer(
 )
 
 
-def add_to(whole: typer.Typer) -> None:
-    whole.add_typer(app)
-
-
 @app.command()
 def create(
     name: Annotated[str, typer.Argument(help="What it is for, such as `chat backend`.")],

@@ -24,11 +24,6 @@ from stores.catalog import Catalog, open_catalog
 IdArgument = Annotated[str, typer.Argument(help="A memory's id, or the first characters of it.")]
 
 
-def add_to(app: typer.Typer) -> None:
-    for command in (search, context, memories, show, forget):
-        app.command()(command)
-
-
 def search(
     user: UserArgument,
     query: Annotated[str, typer.Argument(help="What to look for, in plain words.")],

@@ -9,7 +9,7 @@ from typing import Any, Final, Literal
 
 import typer
 from rich.text import Text
-from typer.core import TyperCommand, TyperGroup
+from typer.core import TyperGroup
 from typer.main import get_group
 
 from interfaces.cli.output import errors
@@ -17,84 +17,86 @@ from interfaces.cli.output import errors
 _MARKUP: Final[Literal["markdown"]] = "markdown"
 _PANELS: Final = {
     "Start": {
-        "run": "fleet",
-        "worker": "fleet",
-        "beat": "fleet",
-        "serve": "service",
-        "mcp": "mcp",
-        "page-link": "service",
-        "staff-link": "service",
+        "run": "fleet:run",
+        "worker": "fleet:worker",
+        "beat": "fleet:beat",
+        "serve": "service:serve",
+        "mcp": "mcp:mcp",
+        "page-link": "service:page_link",
+        "staff-link": "service:staff_link",
     },
-    "Turns in": {"say": "turns", "ingest": "turns", "why": "why", "dead-letters": "dead_letters"},
+    "Turns in": {"say": "turns:say", "ingest": "turns:ingest", "why": "why:why", "dead-letters": "dead_letters:app"},
     "What is known": {
-        "memories": "knowledge",
-        "search": "knowledge",
-        "context": "knowledge",
-        "show": "knowledge",
-        "graph": "graph",
-        "topics": "topics",
-        "documents": "documents",
-        "examples": "examples",
+        "memories": "knowledge:memories",
+        "search": "knowledge:search",
+        "context": "knowledge:context",
+        "show": "knowledge:show",
+        "graph": "graph:graph",
+        "topics": "topics:topics",
+        "documents": "documents:app",
+        "examples": "examples:app",
     },
     "Change it": {
-        "edit": "edits",
-        "pin": "edits",
-        "unpin": "edits",
-        "archive": "edits",
-        "restore": "edits",
-        "suppress": "edits",
-        "unsuppress": "edits",
-        "take-apart": "erasing",
-        "reviews": "reviews",
-        "subject": "subject",
+        "edit": "edits:edit",
+        "pin": "edits:pin",
+        "unpin": "edits:unpin",
+        "archive": "edits:archive",
+        "restore": "edits:restore",
+        "suppress": "edits:suppress",
+        "unsuppress": "edits:unsuppress",
+        "take-apart": "erasing:take_apart",
+        "reviews": "reviews:app",
+        "subject": "subject:app",
     },
-    "Erase and keep": {"forget": "knowledge", "forget-user": "erasing", "holds": "holds"},
-    "Who may": {"keys": "keys", "members": "members", "webhooks": "webhooks"},
+    "Erase and keep": {"forget": "knowledge:forget", "forget-user": "erasing:forget_user", "holds": "holds:app"},
+    "Who may": {"keys": "keys:app", "members": "members:app", "webhooks": "webhooks:app"},
     "Look after the fleet": {
-        "status": "status",
-        "doctor": "doctor",
-        "settings": "configuration",
-        "nights": "nights",
-        "night": "nights",
-        "costs": "costs",
+        "status": "status:status",
+        "doctor": "doctor:doctor",
+        "settings": "configuration:settings",
+        "nights": "nights:nights",
+        "night": "nights:night",
+        "costs": "costs:costs",
     },
     "Move and keep safe": {
-        "backup": "backups",
-        "restore-backup": "backups",
-        "reindex": "moving",
-        "export": "moving",
-        "import": "moving",
-        "migrate": "migration",
+        "backup": "backups:backup",
+        "restore-backup": "backups:restore_backup",
+        "reindex": "moving:reindex",
+        "export": "moving:export",
+        "import": "moving:import_",
+        "migrate": "migration:migrate",
     },
 }
-"""Panels of the help, in its order, and the module of this package that adds each command."""
-_MODULES: Final = {command: module for modules in _PANELS.values() for command, module in modules.items()}
-_PANEL_OF: Final = {command: panel for panel, modules in _PANELS.items() for command in modules}
+"""Panels of the help, in its order, and where in this package each command is: a function or a Typer of its own."""
+_COMMANDS: Final = {command: place for commands in _PANELS.values() for command, place in commands.items()}
+_PANEL_OF: Final = {command: panel for panel, commands in _PANELS.items() for command in commands}
 
 
 class _ImportedWhenCalled(TyperGroup):
     """Commands whose modules are imported when they are called or listed: all of them together take two seconds."""
 
-    def list_commands(self, ctx: Any) -> list[str]:
-        for module in dict.fromkeys(_MODULES.values()):
-            self._import(module)
-        return sorted(super().list_commands(ctx), key=list(_MODULES).index)
+    def list_commands(self, ctx: Any) -> list[str]:  # noqa: ARG002
+        for name in _COMMANDS:
+            self._import(name)
+        return list(_COMMANDS)
 
     def get_command(self, ctx: Any, cmd_name: str) -> Any:
-        if cmd_name in _MODULES:
-            self._import(_MODULES[cmd_name])
+        if cmd_name in _COMMANDS:
+            self._import(cmd_name)
         else:
             # Whoever mistyped one is told which are like it.
             self.list_commands(ctx)
         return super().get_command(ctx, cmd_name)
 
-    def _import(self, module: str) -> None:
-        of_module = typer.Typer(rich_markup_mode=_MARKUP)
-        import_module(f"interfaces.cli.{module}").add_to(of_module)
-        for name, command in get_group(of_module).commands.items():
-            if isinstance(command, TyperCommand | TyperGroup):
-                command.rich_help_panel = _PANEL_OF[name]
-            self.commands[name] = command
+    def _import(self, name: str) -> None:
+        module, _, attribute = _COMMANDS[name].partition(":")
+        command = getattr(import_module(f"interfaces.cli.{module}"), attribute)
+        alone = typer.Typer(rich_markup_mode=_MARKUP)
+        if isinstance(command, typer.Typer):
+            alone.add_typer(command, name=name, rich_help_panel=_PANEL_OF[name])
+        else:
+            alone.command(name, rich_help_panel=_PANEL_OF[name])(command)
+        self.commands.update(get_group(alone).commands)
 
 
 app = typer.Typer(

@@ -23,10 +23,6 @@ _READS: Final = frozenset({Capability.READ})
 _WRITES: Final = _READS | {Capability.WRITE, Capability.DELETE}
 
 
-def add_to(app: typer.Typer) -> None:
-    app.command()(mcp)
-
-
 def mcp(
     user: Annotated[
         str | None,

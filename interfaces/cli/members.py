@@ -35,10 +35,6 @@ app = typer.Typer(
 )
 
 
-def add_to(whole: typer.Typer) -> None:
-    whole.add_typer(app)
-
-
 @app.command("list")
 def list_members(subject: SubjectArgument, tenant: TenantOption = "default", as_json: JsonOption = False) -> None:
     """List the members of a subject with their roles."""

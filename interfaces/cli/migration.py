@@ -2,18 +2,12 @@
 
 from __future__ import annotations
 
-import typer
-
 from interfaces.cli.arguments import JsonOption
 from interfaces.cli.output import console, print_json
 from schema.settings import load_settings
 from stores.catalog.engine import create_catalog_engine
 from stores.catalog.revisions import migrate as migrate_tables
 from stores.catalog.revisions import revision
-
-
-def add_to(app: typer.Typer) -> None:
-    app.command()(migrate)
 
 
 def migrate(as_json: JsonOption = False) -> None:

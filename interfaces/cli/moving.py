@@ -26,12 +26,6 @@ from stores.graph import RebuildableGraph
 from stores.open import Stores, open_stores
 
 
-def add_to(app: typer.Typer) -> None:
-    app.command()(reindex)
-    app.command()(export)
-    app.command("import")(import_)
-
-
 def reindex(
     finish: Annotated[
         bool, typer.Option("--finish", help="All workers have the new settings: take over the last writes and end it.")

@@ -28,11 +28,6 @@ _NOT_ASKED = "the language model is not asked in a dry run: what it will write o
 _SHOWN = 200
 
 
-def add_to(app: typer.Typer) -> None:
-    app.command()(nights)
-    app.command()(night)
-
-
 def nights(
     limit: Annotated[int, typer.Option("--limit", "-n", min=1, help="How many runs to show at most.")] = 20,
     as_json: JsonOption = False,

@@ -18,12 +18,6 @@ from stores.redis import open_redis
 from worker.logs import configure_logging
 
 
-def add_to(app: typer.Typer) -> None:
-    app.command()(serve)
-    app.command("page-link")(page_link)
-    app.command("staff-link")(staff_link)
-
-
 def serve(
     host: Annotated[str | None, typer.Option(help="Address to listen on; AFTERTURN_HTTP_HOST if left out.")] = None,
     port: Annotated[int | None, typer.Option(help="Port to listen on; AFTERTURN_HTTP_PORT if left out.")] = None,

@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import asdict
 from typing import Any
 
-import typer
 from rich.table import Table
 from rich.text import Text
 
@@ -16,10 +15,6 @@ from interfaces.fleet_report import FleetReport, fleet_report
 from schema.settings import load_settings
 
 _UNKNOWN = "unknown"
-
-
-def add_to(app: typer.Typer) -> None:
-    app.command()(status)
 
 
 def status(as_json: JsonOption = False) -> None:

@@ -35,10 +35,6 @@ app = typer.Typer(
 )
 
 
-def add_to(whole: typer.Typer) -> None:
-    whole.add_typer(app)
-
-
 @app.command()
 def show(user: UserArgument, tenant: TenantOption = "default", as_json: JsonOption = False) -> None:
     """Show what a user wants of their memory."""

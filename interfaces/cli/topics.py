@@ -5,7 +5,6 @@ from __future__ import annotations
 from contextlib import closing
 from datetime import UTC, datetime, timedelta
 
-import typer
 from rich.table import Table
 from rich.text import Text
 
@@ -14,10 +13,6 @@ from interfaces.cli.output import console, print_json
 from schema import Subject, utc_iso
 from schema.settings import load_policy, load_settings
 from stores.catalog import open_catalog
-
-
-def add_to(app: typer.Typer) -> None:
-    app.command()(topics)
 
 
 def topics(

@@ -21,11 +21,6 @@ from schema.settings import load_settings
 _FLUSH_SECONDS = 10.0
 
 
-def add_to(app: typer.Typer) -> None:
-    app.command()(ingest)
-    app.command()(say)
-
-
 def ingest(
     file: Annotated[Path, typer.Argument(help="JSON lines, one turn a line.", exists=True, dir_okay=False)],
     as_json: JsonOption = False,

@@ -30,10 +30,6 @@ app = typer.Typer(
 )
 
 
-def add_to(whole: typer.Typer) -> None:
-    whole.add_typer(app)
-
-
 @app.command()
 def add(
     url: Annotated[str, typer.Argument(help="Where to send, such as https://example.com/memory.")],

@@ -40,10 +40,6 @@ _HELD: Final = {
 }
 
 
-def add_to(app: typer.Typer) -> None:
-    app.command()(why)
-
-
 def why(
     turn: Annotated[str, typer.Argument(help="The turn_id that it was enqueued with.")],
     user: Annotated[
