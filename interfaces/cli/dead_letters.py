@@ -17,7 +17,7 @@ from rich.table import Table
 from rich.text import Text
 
 from interfaces.cli.arguments import JsonOption
-from interfaces.cli.output import console, errors, print_json, short
+from interfaces.cli.output import console, errors, print_json, print_result, short
 from producers.replay import replay as replay_letter
 from schema import utc_iso
 from schema.errors import ConflictingTurn, InvalidTurn
@@ -144,10 +144,7 @@ def drop(
         if not (yes or as_json):
             typer.confirm(f"Throw {len(chosen)} dead letters away for good?", abort=True, err=True)
         dropped = sum(remove_dead_letter(office.redis, letter) for letter in chosen)
-    if as_json:
-        print_json({"dropped": dropped})
-    else:
-        console.print(f"{dropped} dropped")
+    print_result({"dropped": dropped}, f"{dropped} dropped", as_json=as_json)
 
 
 def _chosen(letters: Sequence[DeadLetter], ids: Sequence[str] | None, *, everything: bool) -> list[DeadLetter]:

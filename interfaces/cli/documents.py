@@ -17,7 +17,7 @@ from rich.table import Column, Table
 from rich.text import Text
 
 from interfaces.cli.arguments import JsonOption, TenantOption
-from interfaces.cli.output import console, errors, print_json
+from interfaces.cli.output import console, errors, print_json, print_result
 from memory.context import open_memory
 from memory.documents.delete import delete_document
 from memory.documents.put import Accepted
@@ -161,10 +161,11 @@ def delete(
             errors.print(Text(f"{document.title or document_id}, {_counted(document.chunk_count)}"))
             typer.confirm("Delete this for good?", abort=True, err=True)
         gone = delete_document(document, context, by="operator", reason="deleted by command", now=datetime.now(UTC))
-    if as_json:
-        print_json({"document_id": document_id, "chunks_deleted": gone})
-    else:
-        console.print(Text(f"{document_id} is deleted with {_counted(gone)}"))
+    print_result(
+        {"document_id": document_id, "chunks_deleted": gone},
+        Text(f"{document_id} is deleted with {_counted(gone)}"),
+        as_json=as_json,
+    )
 
 
 @app.command()

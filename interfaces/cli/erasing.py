@@ -15,7 +15,7 @@ from rich.text import Text
 
 from interfaces.cli.arguments import JsonOption, TenantOption, UserArgument, identifier
 from interfaces.cli.knowledge import IdArgument, one_memory
-from interfaces.cli.output import console, errors, memory_json, memory_table, print_json
+from interfaces.cli.output import console, errors, memory_json, memory_table, print_json, print_result
 from memory.context import MemoryContext, open_memory
 from memory.edits import OPERATOR
 from memory.erasure.proof import Proof, files_with
@@ -144,7 +144,4 @@ def take_apart(memory: IdArgument, as_json: JsonOption = False) -> None:
         raise typer.BadParameter(str(error)) from error
     finally:
         context.close()
-    if as_json:
-        print_json([memory_json(episode) for episode in episodes])
-    else:
-        console.print(memory_table(whole.subject, episodes))
+    print_result([memory_json(episode) for episode in episodes], memory_table(whole.subject, episodes), as_json=as_json)

@@ -12,7 +12,7 @@ import typer
 from rich.text import Text
 
 from interfaces.cli.arguments import ByOption, JsonOption, TenantOption
-from interfaces.cli.output import console, print_json
+from interfaces.cli.output import console, print_json, print_result
 from memory.context import open_memory
 from producers.examples import load_examples, read_examples
 from recall import open_recall
@@ -45,11 +45,8 @@ def load(
     examples = read_examples(file)
     with closing(open_memory(settings)) as context:
         outcomes = load_examples(examples, whose, context, by=by, now=datetime.now(UTC))
-    if as_json:
-        print_json(dict(outcomes))
-    else:
-        told = ", ".join(f"{count} {outcome}" for outcome, count in sorted(outcomes.items()))
-        console.print(Text(f"{whose.subject_id}: {told or 'no examples'}"))
+    counts = ", ".join(f"{count} {outcome}" for outcome, count in sorted(outcomes.items()))
+    print_result(dict(outcomes), Text(f"{whose.subject_id}: {counts or 'no examples'}"), as_json=as_json)
 
 
 @app.command()

@@ -11,7 +11,7 @@ from rich.table import Table
 from rich.text import Text
 
 from interfaces.cli.arguments import JsonOption, TenantOption, UserArgument
-from interfaces.cli.output import console, print_json, short
+from interfaces.cli.output import print_result, short
 from recall.anchors import EntityName, Question, look_up
 from recall.graph import around
 from schema import Subject
@@ -42,12 +42,9 @@ def graph(
                 relations = around(None, subject, [entity], stores, hops=hops)
         except ValueError as error:
             raise typer.BadParameter(str(error)) from error
-    if as_json:
-        print_json([_as_json(relation) for relation in relations])
-    elif not relations:
-        console.print("no facts")
-    else:
-        console.print(_table(relations))
+    print_result(
+        [_as_json(relation) for relation in relations], _table(relations) if relations else "no facts", as_json=as_json
+    )
 
 
 def _as_json(relation: Relation) -> dict[str, object]:

@@ -11,7 +11,7 @@ from rich.table import Table
 from rich.text import Text
 
 from interfaces.cli.arguments import ByOption, JsonOption, TenantOption, identifier
-from interfaces.cli.output import console, print_json
+from interfaces.cli.output import console, print_json, print_result
 from memory.keys import Issued, issue, revoke, rotate
 from policies.access import in_force
 from schema import ApiKey, Capability
@@ -86,12 +86,11 @@ def list_keys(
     now = datetime.now(UTC)
     with closing(open_catalog(load_settings())) as catalog:
         keys = [key for key in catalog.keys.all(tenant) if every or in_force(key, now)]
-    if as_json:
-        print_json([key.model_dump(mode="json") for key in keys])
-    elif keys:
-        console.print(_table(keys, now))
-    else:
-        console.print("no keys: make one with `afterturn keys create NAME`")
+    print_result(
+        [key.model_dump(mode="json") for key in keys],
+        _table(keys, now) if keys else "no keys: make one with `afterturn keys create NAME`",
+        as_json=as_json,
+    )
 
 
 @app.command("rotate")
@@ -112,10 +111,9 @@ def revoke_key(key: IdArgument, as_json: JsonOption = False) -> None:
     """End a key at once, for good."""
     with closing(open_catalog(load_settings())) as catalog:
         ended = revoke(key, catalog, now=datetime.now(UTC))
-    if as_json:
-        print_json(ended.model_dump(mode="json"))
-    else:
-        console.print(Text(f"{ended.id} ({ended.name}) opens nothing any more"))
+    print_result(
+        ended.model_dump(mode="json"), Text(f"{ended.id} ({ended.name}) opens nothing any more"), as_json=as_json
+    )
 
 
 def _show(issued: Issued, *, as_json: bool) -> None:

@@ -12,7 +12,7 @@ from rich.table import Table
 from rich.text import Text
 
 from interfaces.cli.arguments import JsonOption, TenantOption, UserArgument
-from interfaces.cli.output import console, errors, memory_json, memory_table, print_json, short
+from interfaces.cli.output import console, errors, grid, memory_json, memory_table, print_json, print_result, short
 from memory.context import open_memory
 from memory.edits import OPERATOR
 from memory.erasure.memories import erase_memories
@@ -38,12 +38,11 @@ def search(
             hits = recall.search(None, [subject], query, limit=limit)
         except ValueError as error:
             raise typer.BadParameter(str(error)) from error
-    if as_json:
-        print_json([{"score": f.score, "similarity": f.similarity, "memory": memory_json(f.memory)} for f in hits])
-    elif hits:
-        console.print(search_table(query, hits))
-    else:
-        console.print(f"nothing is known about {user} (tenant {tenant}) that answers this")
+    print_result(
+        [{"score": f.score, "similarity": f.similarity, "memory": memory_json(f.memory)} for f in hits],
+        search_table(query, hits) if hits else f"nothing is known about {user} (tenant {tenant}) that answers this",
+        as_json=as_json,
+    )
 
 
 def context(
@@ -58,12 +57,9 @@ def context(
     with open_recall(load_settings()) as recall:
         subject = Subject(tenant_id=tenant, subject_id=user)
         block = recall.context(None, [subject], question, budget_tokens=tokens, bullets=bullets)
-    if as_json:
-        print_json({"text": block.text, "used": block.used, "etag": block.etag, "tokens": block.tokens})
-    elif block.text:
-        console.print(Text(block.text), soft_wrap=True)
-    else:
-        console.print(f"nothing is known about {user} (tenant {tenant}) that fits")
+    value = {"text": block.text, "used": block.used, "etag": block.etag, "tokens": block.tokens}
+    nothing = f"nothing is known about {user} (tenant {tenant}) that fits"
+    print_result(value, Text(block.text) if block.text else nothing, as_json=as_json, soft_wrap=bool(block.text))
 
 
 def search_table(query: str, hits: list[Hit]) -> Table:
@@ -91,12 +87,11 @@ def memories(
     subject = Subject(tenant_id=tenant, subject_id=user)
     with closing(open_catalog(load_settings(), makes_catalog=False)) as catalog:
         listed = catalog.list_memories(subject, statuses=tuple(Status) if everything else (Status.ACTIVE,), limit=limit)
-    if as_json:
-        print_json([memory_json(memory) for memory in listed])
-    elif listed:
-        console.print(memory_table(subject, listed))
-    else:
-        console.print(f"nothing is known about {user} (tenant {tenant}) yet")
+    print_result(
+        [memory_json(memory) for memory in listed],
+        memory_table(subject, listed) if listed else f"nothing is known about {user} (tenant {tenant}) yet",
+        as_json=as_json,
+    )
 
 
 def show(memory: IdArgument, as_json: JsonOption = False) -> None:
@@ -141,9 +136,6 @@ def one_memory(given: str, catalog: Catalog) -> Memory:
 
 
 def _details(memory: Memory) -> Panel:
-    table = Table.grid(padding=(0, 2))
-    table.add_column(style="dim", no_wrap=True)
-    table.add_column()
     rows = {
         "id": str(memory.id),
         "whose": f"{memory.subject_id} (tenant {memory.tenant_id})",
@@ -169,10 +161,7 @@ def _details(memory: Memory) -> Panel:
         "related": ", ".join(map(short, memory.related_ids)),
         "rules": memory.policy_version,
     }
-    for name, value in rows.items():
-        if value:
-            table.add_row(name, Text(value))
-    return Panel(table, title=Text(memory.summary, style="bold"), title_align="left")
+    return Panel(grid(rows), title=Text(memory.summary, style="bold"), title_align="left")
 
 
 def _source(turn: Turn) -> Panel:
@@ -214,7 +203,4 @@ def forget(
             reason="forgotten by command",
             now=datetime.now(UTC),
         )
-    if as_json:
-        print_json({"forgotten": str(chosen.id)})
-    else:
-        console.print(f"forgotten: {chosen.id}")
+    print_result({"forgotten": str(chosen.id)}, f"forgotten: {chosen.id}", as_json=as_json)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from interfaces.cli.arguments import JsonOption
-from interfaces.cli.output import console, print_json
+from interfaces.cli.output import print_result
 from schema.settings import load_settings
 from stores.catalog.engine import create_catalog_engine
 from stores.catalog.revisions import migrate as migrate_tables
@@ -16,7 +16,4 @@ def migrate(as_json: JsonOption = False) -> None:
     before = revision(engine)
     migrate_tables(engine)
     after = revision(engine)
-    if as_json:
-        print_json({"before": before, "after": after})
-    else:
-        console.print(f"catalog tables: {before or 'none'} -> {after}")
+    print_result({"before": before, "after": after}, f"catalog tables: {before or 'none'} -> {after}", as_json=as_json)

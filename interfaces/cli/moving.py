@@ -12,7 +12,7 @@ import typer
 from rich.progress import Progress
 
 from interfaces.cli.arguments import JsonOption, TenantOption, UserOption, account
-from interfaces.cli.output import console, errors, print_json
+from interfaces.cli.output import console, errors, print_json, print_result
 from memory.context import open_memory
 from memory.export import NotALine, import_lines
 from memory.export import export as export_lines
@@ -52,39 +52,31 @@ def reindex(
         target = target_of(stores)
         if finish:
             late_writes = finish_move(stores)
-            print_json({"index": target, "caught_up": late_writes}) if as_json else console.print(
-                f"{target}: took over {late_writes} late writes; the move is ended"
-            )
+            ended = f"{target}: took over {late_writes} late writes; the move is ended"
+            print_result({"index": target, "caught_up": late_writes}, ended, as_json=as_json)
             return
         if abandon:
             given_up = [job.index for job in stores.catalog.reindex_jobs.under_way()]
             give_up(stores)
-            print_json({"given_up": given_up}) if as_json else console.print(
-                f"given up: {', '.join(given_up) or 'no move was under way'}"
-            )
+            ended = f"given up: {', '.join(given_up) or 'no move was under way'}"
+            print_result({"given_up": given_up}, ended, as_json=as_json)
             return
         total = sum(stores.catalog.count_memories().values())
         with Progress(console=errors, transient=True, disable=as_json) as bar:
             task = bar.add_task(f"indexing into {target}", total=total)
             done = rebuild(stores, lambda number: bar.update(task, completed=number))
-    if as_json:
-        print_json({"index": target, "memories": done})
-    else:
-        console.print(
-            f"{target}: {done} memories. Start the workers with these settings, then: afterturn reindex --finish"
-        )
+    what_next = f"{target}: {done} memories. Start the workers with these settings, then: afterturn reindex --finish"
+    print_result({"index": target, "memories": done}, what_next, as_json=as_json)
 
 
 def _fill_graph(stores: Stores, *, as_json: bool) -> None:
     with Progress(console=errors, transient=True, disable=as_json) as bar:
         task = bar.add_task("filling the graph, subject by subject", total=None)
         mended = regraph(stores, lambda number: bar.update(task, completed=number))
-    if as_json:
-        print_json({"graph": stores.settings.graph, "mended": mended})
-    elif isinstance(stores.graph, RebuildableGraph):
-        console.print(f"graph: the facts of {mended} memories were not as the catalog has them; now all are")
-    else:
-        console.print("graph: it lies in the catalog's own tables (AFTERTURN_GRAPH=sql), there is nothing to fill")
+    found = "it lies in the catalog's own tables (AFTERTURN_GRAPH=sql), there is nothing to fill"
+    if isinstance(stores.graph, RebuildableGraph):
+        found = f"the facts of {mended} memories were not as the catalog has them; now all are"
+    print_result({"graph": stores.settings.graph, "mended": mended}, f"graph: {found}", as_json=as_json)
 
 
 def export(

@@ -12,7 +12,7 @@ from rich.table import Table
 from rich.text import Text
 
 from interfaces.cli.arguments import JsonOption, TenantOption, UserOption
-from interfaces.cli.output import console, errors, print_json, short
+from interfaces.cli.output import console, errors, print_json, print_result, short
 from memory.leases import LeaseKeeper
 from schema import Subject, utc_iso
 from schema.settings import load_settings
@@ -135,10 +135,11 @@ def _begun(job: JobName, context: WorkerContext, now: datetime) -> list[str]:
 
 
 def _say_begun(run_ids: list[str], *, as_json: bool) -> None:
-    if as_json:
-        print_json({"runs": run_ids})
-    else:
-        console.print(f"begun: {', '.join(run_ids)}; the fleet works on it, `afterturn nights` shows how far it is")
+    print_result(
+        {"runs": run_ids},
+        f"begun: {', '.join(run_ids)}; the fleet works on it, `afterturn nights` shows how far it is",
+        as_json=as_json,
+    )
 
 
 def _counts(counts: Any) -> str:

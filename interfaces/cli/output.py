@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from operator import attrgetter
 from typing import Any, Final
 
@@ -57,6 +57,25 @@ def print_json(value: Any) -> None:
     text = json.dumps(value, ensure_ascii=False, indent=2, default=str)
     # JSON escapes the controls below the space by itself; the others it may hold as they are.
     typer.echo(_CONTROLS.sub(lambda match: f"\\u{ord(match[0]):04x}", text))
+
+
+def print_result(value: Any, shown: RenderableType, *, as_json: bool, soft_wrap: bool = False) -> None:
+    """Print a value for programs, or what is shown of it to people."""
+    if as_json:
+        print_json(value)
+    else:
+        console.print(shown, soft_wrap=soft_wrap)
+
+
+def grid(rows: Mapping[str, str]) -> Table:
+    """Return names and what each has, a row each; those that have nothing are left out."""
+    table = Table.grid(padding=(0, 2))
+    table.add_column(style="dim", no_wrap=True)
+    table.add_column()
+    for name, value in rows.items():
+        if value:
+            table.add_row(name, Text(value))
+    return table
 
 
 def memory_json(memory: Memory) -> dict[str, Any]:

@@ -13,7 +13,7 @@ from rich.table import Table
 from rich.text import Text
 
 from interfaces.cli.arguments import ByOption, JsonOption, TenantOption, UserOption
-from interfaces.cli.output import console, errors, memory_json, print_json, short
+from interfaces.cli.output import console, errors, grid, memory_json, print_json, print_result, short
 from memory.context import open_memory
 from memory.leases import SubjectBusy
 from memory.reviews import Approved, NotOpen, NotWanted, asked_in
@@ -68,10 +68,7 @@ def show(review: IdArgument, as_json: JsonOption = False) -> None:
     with closing(open_catalog(load_settings(), makes_catalog=False)) as catalog:
         chosen = _one(review, catalog)
         asked = asked_in(chosen, catalog)
-    if as_json:
-        print_json(_json(chosen))
-    else:
-        console.print(_details(chosen, asked))
+    print_result(_json(chosen), _details(chosen, asked), as_json=as_json)
 
 
 @app.command()
@@ -119,10 +116,11 @@ def reject(ids: IdsArgument, by: ByOption, as_json: JsonOption = False) -> None:
                 done.append(reject_review(review.id, context, by=by, now=datetime.now(UTC)))
             except (NotOpen, ConcurrentChange):
                 failed.append((review, "it is not open any more"))
-    if as_json:
-        print_json({"rejected": [str(review.id) for review in done], "failed": _failures(failed)})
-    else:
-        console.print(f"rejected: {', '.join(short(review.id) for review in done) or 'none'}")
+    print_result(
+        {"rejected": [str(review.id) for review in done], "failed": _failures(failed)},
+        f"rejected: {', '.join(short(review.id) for review in done) or 'none'}",
+        as_json=as_json,
+    )
     _end(failed, as_json=as_json)
 
 
@@ -172,9 +170,6 @@ def _table(reviews: Sequence[Review], asked: Sequence[str]) -> Table:
 
 
 def _details(review: Review, asked: str) -> Panel:
-    table = Table.grid(padding=(0, 2))
-    table.add_column(style="dim", no_wrap=True)
-    table.add_column()
     rows = {
         "id": str(review.id),
         "whose": f"{review.subject_id} (tenant {review.tenant_id})",
@@ -195,8 +190,5 @@ def _details(review: Review, asked: str) -> Panel:
             "entities": ", ".join(f"{entity.text} ({entity.type})" for entity in candidate.entities),
             "facts": "; ".join(f"{fact.entity} {fact.verb} {fact.object}" for fact in candidate.facts),
         }
-    for name, value in rows.items():
-        if value:
-            table.add_row(name, Text(value))
     title = asked or f"{review.status.value}: what it said is gone"
-    return Panel(table, title=Text(title, style="bold"), title_align="left")
+    return Panel(grid(rows), title=Text(title, style="bold"), title_align="left")

@@ -5,15 +5,13 @@ from __future__ import annotations
 from contextlib import closing
 from datetime import UTC, datetime
 from enum import StrEnum
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 from pydantic import ValidationError
-from rich.table import Table
-from rich.text import Text
 
 from interfaces.cli.arguments import JsonOption, TenantOption, UserArgument, account
-from interfaces.cli.output import console, print_json
+from interfaces.cli.output import grid, print_result
 from memory.context import open_memory
 from memory.preferences import TooManyTopics, set_preference
 from schema import Preference, PreferenceName, Preferences, Subject
@@ -102,15 +100,10 @@ def _change(user: str, tenant: str, name: PreferenceName, value: str, *, as_json
 
 
 def _print(user: str, wanted: Preferences, *, as_json: bool) -> None:
-    if as_json:
-        document: dict[str, Any] = wanted.model_dump(mode="json")
-        print_json(document)
-        return
-    table = Table.grid(padding=(0, 2))
-    table.add_column(style="dim", no_wrap=True)
-    table.add_column()
-    table.add_row("user", Text(user))
-    table.add_row("consent", wanted.consent or "not asked: what is said is kept")
-    table.add_row("blocked topics", Text(", ".join(wanted.blocked_topics) or "none"))
-    table.add_row("time zone", wanted.time_zone or "unknown")
-    console.print(table)
+    rows = {
+        "user": user,
+        "consent": wanted.consent or "not asked: what is said is kept",
+        "blocked topics": ", ".join(wanted.blocked_topics) or "none",
+        "time zone": wanted.time_zone or "unknown",
+    }
+    print_result(wanted.model_dump(mode="json"), grid(rows), as_json=as_json)

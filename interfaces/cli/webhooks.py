@@ -11,7 +11,7 @@ from rich.table import Table
 from rich.text import Text
 
 from interfaces.cli.arguments import ByOption, JsonOption, TenantOption, identifier
-from interfaces.cli.output import console, print_json
+from interfaces.cli.output import console, print_json, print_result
 from memory.webhooks import NewSecret, add_endpoint, endpoint_of, resume_endpoint, rotate_secret, send_again
 from schema.event import EventName
 from schema.settings import load_settings
@@ -72,12 +72,11 @@ def list_webhooks(
     """List the URLs that are told, and how each fares."""
     with closing(open_catalog(load_settings())) as catalog:
         endpoints = catalog.webhooks.all(tenant)
-    if as_json:
-        print_json([endpoint.model_dump(mode="json") for endpoint in endpoints])
-    elif endpoints:
-        console.print(_table(endpoints))
-    else:
-        console.print("no webhooks: make one with `afterturn webhooks add URL`")
+    print_result(
+        [endpoint.model_dump(mode="json") for endpoint in endpoints],
+        _table(endpoints) if endpoints else "no webhooks: make one with `afterturn webhooks add URL`",
+        as_json=as_json,
+    )
 
 
 @app.command()

@@ -12,7 +12,7 @@ from rich.table import Table
 from rich.text import Text
 
 from interfaces.cli.arguments import JsonOption, TenantOption
-from interfaces.cli.output import console, print_json, short
+from interfaces.cli.output import console, grid, print_json, short
 from recall.turn_story import Step, TurnStory, turn_stories
 from schema import AuditAction, Subject, utc_iso
 from schema.errors import BrokerFailed
@@ -30,6 +30,7 @@ _OUTCOMES: Final = {
     Outcome.FORGOTTEN: "something was forgotten, as it asked",
     Outcome.DEAD: "it could not be processed: `afterturn dead-letters list`",
 }
+_NOT_KEPT: Final = "not kept: nothing that is known came of it"
 _LATER: Final = frozenset({AuditAction.SUPERSEDED, AuditAction.DELETED, AuditAction.ERASED, AuditAction.ARCHIVED})
 """What other turns, people and nights do to what came of a turn."""
 _TOLD: Final = {AuditAction.CREATED: ("remembered", "green"), AuditAction.UPDATED: ("known", "cyan")}
@@ -139,19 +140,16 @@ def _tell(subject: Subject, story: TurnStory, *, as_json: bool) -> None:
         print_json(_as_json(subject, story))
         return
     entry, source = story.record.entry, story.record.source
-    table = Table.grid(padding=(0, 2))
-    table.add_column(style="dim", no_wrap=True)
-    table.add_column()
-    if source is not None:
-        table.add_row("said", Text(f"{utc_iso(source.occurred_at)}: {source.text_of('user')}"))
-    else:
-        table.add_row("said", "not kept: nothing that is known came of it")
+    said = f"{utc_iso(source.occurred_at)}: {source.text_of('user')}" if source else _NOT_KEPT
     lag = (entry.processed_at - entry.arrived_at).total_seconds()
-    table.add_row("arrived", f"{utc_iso(entry.arrived_at)}, processed {lag:.1f} s later")
-    table.add_row("seen in it", Text(_words(entry.reasons) or "nothing"))
-    table.add_row("outcome", outcome_of(story))
+    rows = {
+        "said": said,
+        "arrived": f"{utc_iso(entry.arrived_at)}, processed {lag:.1f} s later",
+        "seen in it": _words(entry.reasons) or "nothing",
+        "outcome": outcome_of(story),
+    }
     title = f"turn {entry.turn_id} of {subject.subject_id} (tenant {subject.tenant_id})"
-    console.print(Panel(table, title=Text(title), title_align="left"))
+    console.print(Panel(grid(rows), title=Text(title), title_align="left"))
     if story.steps:
         console.print(_steps_table(story.steps))
 
