@@ -46,3 +46,11 @@ def arguments_of(message: bytes) -> tuple[str, str, Any]:
 
 def _digest(content: bytes) -> str:
     return hashlib.sha256(content).hexdigest()
+
+
+def json_or_text(body: bytes | str) -> Any:
+    """Return the JSON value that a text is, or the text itself."""
+    try:
+        return json.loads(body)
+    except (ValueError, RecursionError):
+        return body.decode("utf-8", "backslashreplace") if isinstance(body, bytes) else body

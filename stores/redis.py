@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from typing import Any, Final, Never, cast
 
 from redis import Redis
@@ -15,6 +17,7 @@ from redis.exceptions import (
     BusyLoadingError,
     ClusterDownError,
     InvalidResponse,
+    LockError,
     MasterDownError,
     NoPermissionError,
     NoScriptError,
@@ -130,6 +133,20 @@ def open_redis(settings: Settings, *, timeout: float = 5.0, retries: int = 3) ->
     )
     redis.shown = settings.broker_shown
     return redis
+
+
+@contextmanager
+def try_lock(redis: Redis, name: str, seconds: float) -> Iterator[bool]:
+    """Yield whether a lock of the fleet's was free, and hold it then until the block ends, or for `seconds` at most:
+    whoever is killed, or takes longer, holds up nobody."""
+    lock = redis.lock(name, timeout=seconds, thread_local=False)
+    is_held = lock.acquire(blocking=False)
+    try:
+        yield is_held
+    finally:
+        if is_held:
+            with suppress(LockError):
+                lock.release()
 
 
 LONGEST_BLOCK_SECONDS: Final = 20.0

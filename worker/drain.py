@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import json
 import random
 from collections.abc import Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
-from typing import Any
 
 import structlog
 from pydantic import ValidationError
@@ -29,6 +27,7 @@ from schema import EventName, Subject, Turn
 from schema.errors import ConflictingTurn, LeaseLost, LLMAnswerCut, StaleFence
 from schema.wrong_fields import wrong_fields
 from stores.catalog import LedgerEntry, Outcome
+from stores.celery_messages import json_or_text
 from stores.failpoints import hit
 from stores.mailbox import Batch, Lease, ParkedTurn
 from stores.queue import send_dead_letter
@@ -157,7 +156,7 @@ def _one_by_one(received: Sequence[tuple[ParkedTurn, ReceivedTurn]], lease: Leas
 
 def _bury(parked: ParkedTurn, lease: Lease, why: DeadLetterReason, reason: str, context: WorkerContext) -> None:
     """Make a dead letter of a turn. The letter is sent before the ledger says so: better twice than not at all."""
-    send_dead_letter(context.celery, reason=reason, turn_id=parked.turn_id, body=_json_or_text(parked.body))
+    send_dead_letter(context.celery, reason=reason, turn_id=parked.turn_id, body=json_or_text(parked.body))
     count_dead_letter(why)
     _log.error("dead_letter", stage="mailbox", turn_id=parked.turn_id, reason=reason)
     if context.catalog.processed(lease.subject, [parked.turn_id]):
@@ -169,10 +168,3 @@ def _bury(parked: ParkedTurn, lease: Lease, why: DeadLetterReason, reason: str, 
     settle(noted_of(lease.subject, [parked.turn_id], context), {}, draft)
     draft.emit(EventName.ERROR, payload)
     publish(replace(draft.changes(lease.token), ledger=(entry,)), {}, context)
-
-
-def _json_or_text(body: str) -> Any:
-    try:
-        return json.loads(body)
-    except (ValueError, RecursionError):
-        return body

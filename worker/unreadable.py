@@ -16,6 +16,7 @@ from celery import Celery
 from celery.worker.consumer import Consumer
 
 from memory.metrics import count_dead_letter
+from stores.celery_messages import json_or_text
 from stores.queue import send_dead_letter
 from worker.broker import LastingChannel
 
@@ -64,7 +65,7 @@ class CarefulConsumer(Consumer):
     def _takes(self, item: bytes) -> bool:
         reason = fault_of(item)
         if reason is not None:
-            set_aside(self.app, reason, _json_or_text(item))
+            set_aside(self.app, reason, json_or_text(item))
         return reason is None
 
     def create_task_handler(self, *arguments: Any, **options: Any) -> Callable[[Any], None]:
@@ -92,12 +93,5 @@ class CarefulConsumer(Consumer):
 
     def _drop(self, message: Any, reason: str) -> None:
         # Who reads the letter, and who looks for what is to be erased, shall not have to decode it.
-        set_aside(self.app, reason, message._raw | {"body": _json_or_text(message.body)})
+        set_aside(self.app, reason, message._raw | {"body": json_or_text(message.body)})
         message.ack()
-
-
-def _json_or_text(item: bytes | str) -> Any:
-    try:
-        return json.loads(item)
-    except (ValueError, RecursionError):
-        return item.decode("utf-8", "backslashreplace") if isinstance(item, bytes) else item

@@ -12,7 +12,6 @@ from datetime import UTC, datetime, timedelta
 from typing import Any, Final, Protocol
 
 import structlog
-from redis.exceptions import LockError
 from standardwebhooks import Webhook
 
 from memory.metrics import count_webhook
@@ -21,6 +20,7 @@ from schema import Memory, Status
 from schema.webhook import Attempt, Delivery, DeliveryStatus, WebhookEndpoint
 from stores.open import Stores
 from stores.outgoing import Answer, Outgoing, Undelivered
+from stores.redis import try_lock
 from worker.context import WorkerContext
 
 _log = structlog.get_logger()
@@ -49,16 +49,9 @@ def send_waiting(endpoint_id: str, context: WorkerContext) -> None:
     """Send what waits for an endpoint, unless another worker does."""
     settings = context.settings
     outgoing = Outgoing(settings.webhook_networks, settings.webhook_timeout_seconds)
-    lock = context.redis.lock(f"afterturn:webhook:{endpoint_id}", timeout=_CLAIM_SECONDS, thread_local=False)
-    if not lock.acquire(blocking=False):
-        return
-    try:
-        send_due(endpoint_id, context, outgoing, until=time.monotonic() + _RUN_SECONDS)
-    finally:
-        try:
-            lock.release()
-        except LockError:
-            _log.info("webhook_lock_ran_out", stage="webhooks")
+    with try_lock(context.redis, f"afterturn:webhook:{endpoint_id}", _CLAIM_SECONDS) as is_alone:
+        if is_alone:
+            send_due(endpoint_id, context, outgoing, until=time.monotonic() + _RUN_SECONDS)
 
 
 def send_due(

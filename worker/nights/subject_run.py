@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import Callable
 from dataclasses import replace
 from datetime import datetime
-
-from redis.exceptions import LockError
 
 from memory.indexing import indexed_vectors
 from memory.leases import LeaseKeeper
 from memory.publish import publish
 from schema import Subject
 from schema.errors import ConcurrentChange, StaleFence, Transient
+from stores.redis import try_lock
 from worker.context import WorkerContext
 from worker.nights.base import Job, Plan
 from worker.nights.throttle import Pace, Throttled
@@ -38,8 +36,13 @@ def run_for_subject(
         return None
     if not job.ahead:
         return _under_lease(subject, lambda: job.plan(subject, context, now), context, leases)
-    with _only_one(subject, context):
-        plan = job.plan(subject, _throttled(context, leases), now)
+    # A plan that is made ahead may be large: one worker of the fleet at a time makes one for a subject.
+    name, seconds = f"{_PLANNING}{{{subject.key}}}", context.settings.turn_deadline_seconds
+    with try_lock(context.redis, name, seconds) as is_alone:
+        if not is_alone:
+            raise Busy
+        throttled = replace(context, embedder=Throttled(context.embedder, Pace(leases)))
+        plan = job.plan(subject, throttled, now)
         return _under_lease(subject, lambda: plan, context, leases)
 
 
@@ -60,29 +63,6 @@ def _under_lease(
         raise Busy from error
     finally:
         context.mailbox.release_lease(lease)
-
-
-@contextmanager
-def _only_one(subject: Subject, context: WorkerContext) -> Iterator[None]:
-    """Let one worker of the fleet at a time plan for a subject: a plan that is made ahead may be large.
-
-    Raises:
-        Busy: another is at it.
-    """
-    key = f"{_PLANNING}{{{subject.key}}}"
-    lock = context.redis.lock(key, timeout=context.settings.turn_deadline_seconds, thread_local=False)
-    if not lock.acquire(blocking=False):
-        raise Busy
-    try:
-        yield
-    finally:
-        # Its time was up: a worker is ended by then, or another may be at it.
-        with suppress(LockError):
-            lock.release()
-
-
-def _throttled(context: WorkerContext, leases: LeaseKeeper) -> WorkerContext:
-    return replace(context, embedder=Throttled(context.embedder, Pace(leases)))
 
 
 def write(plan: Plan, fence: int, context: WorkerContext) -> None:
