@@ -5,17 +5,18 @@ Whatever does not answer leaves its fields at None; the rest is told all the sam
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from contextlib import closing
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
+from functools import partial
 from multiprocessing import TimeoutError as TookTooLong
-from multiprocessing.pool import ThreadPool
 from typing import Any
 
 from redis import Redis
 from sqlalchemy.exc import SQLAlchemyError
 
+from interfaces.bounded import ask_all
 from interfaces.local.progress import percentile
 from schema import utc_iso
 from schema.errors import AfterturnError, Outage
@@ -73,22 +74,19 @@ def fleet_report(settings: Settings) -> tuple[FleetReport, Exception | None]:
     """Return how the fleet is, and the failure of the first part that did not answer: its message says what to mend."""
     report = FleetReport(broker=settings.broker_shown)
     failed: Exception | None = None
-    deadline = time.monotonic() + _SECONDS
-    # The pool's threads are daemons: a store that hangs does not hold up the command's end.
-    pool = ThreadPool(len(_PARTS))
-    asked = [(part, pool.apply_async(read, (settings,))) for part, read in _PARTS.items()]
-    for part, answer in asked:
-        try:
-            fields = answer.get(max(0.0, deadline - time.monotonic()))
-        except TookTooLong:
-            failed = failed or NoAnswer(f"the {part} did not answer within {_SECONDS} s. {_LOOK_AT[part]}")
-        except AfterturnError as error:
-            failed = failed or error
-        except SQLAlchemyError as error:
-            failed = failed or NoAnswer(f"the {part} cannot be read ({type(error).__name__}). {_LOOK_AT[part]}")
-        else:
-            for name, value in fields.items():
-                setattr(report, name, value)
+    for part, answer in ask_all({part: partial(read, settings) for part, read in _PARTS.items()}, _SECONDS):
+        match answer:
+            case dict():
+                report = replace(report, **answer)
+            case TookTooLong():
+                failed = failed or NoAnswer(f"the {part} did not answer within {_SECONDS} s. {_LOOK_AT[part]}")
+            case AfterturnError():
+                failed = failed or answer
+            case SQLAlchemyError():
+                name = type(answer).__name__
+                failed = failed or NoAnswer(f"the {part} cannot be read ({name}). {_LOOK_AT[part]}")
+            case _:
+                raise answer
     return report, failed
 
 
@@ -148,8 +146,7 @@ def read_workers(settings: Settings, patience: float = _WORKERS_SECONDS) -> dict
 def _of_catalog(settings: Settings) -> dict[str, Any]:
     now = datetime.now(UTC)
     hour_ago = now - timedelta(hours=1)
-    catalog = open_catalog(settings, makes_catalog=False)
-    try:
+    with closing(open_catalog(settings, makes_catalog=False)) as catalog:
         lags = sorted(catalog.lags(hour_ago, _TURNS_MEASURED))
         backlog = catalog.backlog()
         return {
@@ -166,8 +163,6 @@ def _of_catalog(settings: Settings) -> dict[str, Any]:
             "waiting_events": backlog.events,
             **read_erasures(catalog),
         }
-    finally:
-        catalog.close()
 
 
 def read_erasures(catalog: Catalog) -> dict[str, Any]:
@@ -177,11 +172,8 @@ def read_erasures(catalog: Catalog) -> dict[str, Any]:
 
 
 def _of_index(settings: Settings) -> dict[str, Any]:
-    index = open_index(settings, open_embedder(settings))
-    try:
+    with closing(open_index(settings, open_embedder(settings))) as index:
         return {"indexed": index.count()}
-    finally:
-        index.close()
 
 
 _PARTS: dict[str, Callable[[Settings], dict[str, Any]]] = {

@@ -1,11 +1,11 @@
-"""Looks at every part that the settings name, and says how to mend what is broken: `afterturn doctor`."""
+"""Check every part that the settings name, and say how to mend what is broken: `afterturn doctor`."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from multiprocessing import TimeoutError as TookTooLong
-from multiprocessing.pool import ThreadPool
+from functools import partial
 
+from interfaces.bounded import ask_all
 from interfaces.doctor.broker import check_broker, check_fleet
 from interfaces.doctor.machine import check_folders, check_settings
 from interfaces.doctor.models import check_extractor, check_llm
@@ -28,7 +28,7 @@ def run_health_checks(*, call_llm: bool = False, fleet: bool = True, tend: bool 
         settings = load_settings()
     except SettingsError as error:
         return [failed("settings", "cannot be used", str(error))]
-    looks: dict[str, Callable[[], Iterable[HealthCheck]]] = {
+    checks: dict[str, Callable[[], Iterable[HealthCheck]]] = {
         "settings": check_settings,
         "data folder": lambda: check_folders(settings),
         "broker": lambda: check_broker(settings),
@@ -37,31 +37,24 @@ def run_health_checks(*, call_llm: bool = False, fleet: bool = True, tend: bool 
         "language model": lambda: check_llm(settings, call=call_llm),
     }
     if fleet:
-        looks["fleet"] = lambda: check_fleet(settings)
-    # The pool's threads are daemons: a part that hangs does not hold up the command's end.
-    pool = ThreadPool(len(looks))
-    asked = [(part, pool.apply_async(_all_of, (part, look))) for part, look in looks.items()]
-    return [check for part, answer in asked for check in _heard(part, answer.get)]
+        checks["fleet"] = lambda: check_fleet(settings)
+    answers = ask_all({part: partial(_checked, part, check) for part, check in checks.items()}, _SECONDS)
+    # Whatever else a part raises is a check of its own: what is no list took too long.
+    return [found for part, answer in answers for found in (answer if isinstance(answer, list) else [_slow(part)])]
 
 
-def _heard(part: str, answer: Callable[[float], list[HealthCheck]]) -> list[HealthCheck]:
-    try:
-        return answer(_SECONDS)
-    except TookTooLong:
-        return [failed(part, f"did not answer within {_SECONDS:.0f} s", "look at its server, its disk and its network")]
+def _slow(part: str) -> HealthCheck:
+    return failed(part, f"did not answer within {_SECONDS:.0f} s", "look at its server, its disk and its network")
 
 
-def _all_of(part: str, look: Callable[[], Iterable[HealthCheck]]) -> list[HealthCheck]:
+def _checked(part: str, check: Callable[[], Iterable[HealthCheck]]) -> list[HealthCheck]:
     """Return all health checks of a part, up to where the look itself fails."""
-    checks: list[HealthCheck] = []
+    found: list[HealthCheck] = []
     try:
-        checks.extend(look())
+        found.extend(check())
     except SettingsError as error:
-        checks.append(failed(part, "cannot be used", str(error)))
+        found.append(failed(part, "cannot be used", str(error)))
     except Exception as error:  # noqa: BLE001 - what one part does must not hide the others
         # Its message may hold what a user said.
-        checks.append(failed(part, f"the look at it failed ({type(error).__name__})", "please report this as a bug"))
-    return checks
-
-
-__all__ = ["run_health_checks"]
+        found.append(failed(part, f"the look at it failed ({type(error).__name__})", "please report this as a bug"))
+    return found

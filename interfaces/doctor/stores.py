@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import closing
 
+from sqlalchemy import Engine
 from sqlalchemy.exc import SQLAlchemyError
 
 from interfaces.doctor.agreement import check_versions
@@ -41,37 +42,41 @@ def check_stores(settings: Settings, *, tend: bool) -> Iterator[HealthCheck]:
     is told again of what it has otherwise than the catalog."""
     embedder, checks = check_embedder(settings)
     yield from checks
-    catalog = _catalog(settings)
-    yield from catalog
-    usable = not any(check.status is HealthStatus.FAILED for check in catalog)
-    if embedder is None or not usable:
-        missing = "embedder" if embedder is None else "catalog"
-        yield skipped("index", f"not looked at: the {missing} must work first")
-    else:
-        yield from _index(settings, embedder, tend=tend)
-    if usable:
-        yield from _graph(settings)
-        yield from _erasures(settings)
+    no_index = skipped("index", f"not looked at: the {'catalog' if embedder else 'embedder'} must work first")
+    engine = _opened(settings)
+    if isinstance(engine, HealthCheck):
+        yield from (engine, no_index)
+        return
+    with closing(Catalog(engine)) as catalog:
+        checks = list(check_catalog(engine, settings.worker_slots))
+        yield from checks
+        if any(check.status is HealthStatus.FAILED for check in checks):
+            yield no_index
+            return
+        if embedder is None:
+            yield no_index
+        else:
+            yield from _index(settings, embedder, engine, catalog, tend=tend)
+        yield from _graph(settings, engine)
+        yield from check_erasures(FleetReport(settings.broker_shown, **read_erasures(catalog)))
 
 
-def _catalog(settings: Settings) -> list[HealthCheck]:
+def _opened(settings: Settings) -> Engine | HealthCheck:
+    """Return the catalog's database, or why it cannot be opened."""
     try:
         if settings.catalog_url is None:
             open_catalog_engine(settings).dispose()
-        engine = create_catalog_engine(settings.effective_catalog_url, settings.worker_slots)
+        return create_catalog_engine(settings.effective_catalog_url, settings.worker_slots)
     except CatalogUnavailable as error:
-        return [failed("catalog", "cannot be used", str(error))]
+        return failed("catalog", "cannot be used", str(error))
     except (CatalogOutage, SQLAlchemyError) as error:
         hint = "who else is writing to it? A damaged file: restore it from a backup"
-        return [failed("catalog", f"cannot be opened ({type(error).__name__})", hint)]
-    try:
-        return list(check_catalog(engine, settings.worker_slots))
-    finally:
-        engine.dispose()
+        return failed("catalog", f"cannot be opened ({type(error).__name__})", hint)
 
 
-def _index(settings: Settings, embedder: Embedder, *, tend: bool) -> Iterator[HealthCheck]:
-    engine = create_catalog_engine(settings.effective_catalog_url, settings.worker_slots)
+def _index(
+    settings: Settings, embedder: Embedder, engine: Engine, catalog: Catalog, *, tend: bool
+) -> Iterator[HealthCheck]:
     try:
         index = open_index(settings, embedder, engine)
     except IndexMismatch as error:
@@ -80,8 +85,7 @@ def _index(settings: Settings, embedder: Embedder, *, tend: bool) -> Iterator[He
     except (OperatorError, CatalogOutage, IndexUnavailable) as error:
         yield failed("index", "cannot be used", str(error))
         return
-    catalog = Catalog(engine)
-    with closing(index), closing(catalog):
+    with closing(index):
         stores = Stores(
             settings=settings,
             policy=Policy(),
@@ -167,21 +171,13 @@ def _settled(index: Index, memories: int) -> int:
     return held if held == memories else index.count()
 
 
-def _erasures(settings: Settings) -> Iterator[HealthCheck]:
-    with closing(Catalog(create_catalog_engine(settings.effective_catalog_url, settings.worker_slots))) as catalog:
-        yield from check_erasures(FleetReport(settings.broker_shown, **read_erasures(catalog)))
-
-
-def _graph(settings: Settings) -> Iterator[HealthCheck]:
+def _graph(settings: Settings, engine: Engine) -> Iterator[HealthCheck]:
     if settings.graph == "sql":
         yield fine("graph", "in the catalog's tables")
         return
-    engine = create_catalog_engine(settings.effective_catalog_url, settings.worker_slots)
     try:
         graph = open_graph(settings, engine)
         if isinstance(graph, RebuildableGraph):
             yield from graph.check_health()
     except (CatalogUnavailable, CatalogOutage) as error:
         yield failed("graph", "cannot be used", str(error))
-    finally:
-        engine.dispose()
