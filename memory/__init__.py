@@ -1,1 +1,1 @@
-"""What can be done with memories: remember, forget, hold, prefer, review, export, import, reindex."""
+"""Everything that is done with memories: remember, forget, hold, prefer, review, export, import, reindex."""

@@ -1,4 +1,4 @@
-"""What an agent keeps for itself, and the topic that it waits for a user to go on with.
+"""Documents that agents keep for themselves, and the topic that one waits for a user to go on with.
 
 Source: "VOS Memory System", "Agent Metadata". The document is the application's and goes as it came, past every
 decision; the topic is what extraction keeps of a user who began to say something, and goes with their erasure.

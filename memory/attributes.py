@@ -1,4 +1,4 @@
-"""Which attribute two statements speak of, as far as their vectors show: the prototypes of one embedder, made once."""
+"""Prototypes of attributes in one embedder's vectors: do two statements speak of the same attribute?"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What deciding, publishing and erasing need beside the stores, opened once a process."""
+"""Stores, broker and models that deciding, publishing and erasing need, opened once a process."""
 
 from __future__ import annotations
 

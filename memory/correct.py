@@ -1,4 +1,4 @@
-"""What a correction corrects: what was told last in the same conversation, told again with the right value."""
+"""Corrections: tell again, with the right value, what was told last in the same conversation."""
 
 from __future__ import annotations
 

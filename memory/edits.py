@@ -1,4 +1,4 @@
-"""What a person or an agent does to one memory: edit, pin, archive, restore, suppress; each audited with who did."""
+"""Change one memory for a person or an agent: edit, pin, archive, restore, suppress; each audited with who did."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How long a failure is waited for: which are worth another try, and when."""
+"""Retries: which failures may pass, how long to wait, and conflicts that are tried again at once."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a spoken wish to forget takes with it."""
+"""Carry out a spoken request to forget."""
 
 from __future__ import annotations
 

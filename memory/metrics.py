@@ -1,4 +1,4 @@
-"""What the fleet counts: every metric of the house, in one room. What each means: `docs/reference/metrics.md`.
+"""Every metric of the fleet, in one room. What each means: `docs/reference/metrics.md`.
 
 No label ever names a tenant, a user, a turn or a memory: labels are sets that the code knows.
 """

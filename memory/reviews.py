@@ -1,4 +1,4 @@
-"""What becomes of a candidate, or of what may be forgotten, once a person has decided on it."""
+"""Carry out what a person decided on a candidate, or on what may be forgotten."""
 
 from __future__ import annotations
 

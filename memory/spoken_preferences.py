@@ -1,4 +1,4 @@
-"""What a subject says that they want of their memory, turn by turn of a batch: blocked topics and consent."""
+"""Preferences that a subject speaks, turn by turn of a batch: blocked topics and consent."""
 
 from __future__ import annotations
 

@@ -1,5 +1,4 @@
-"""What somebody states outright, by a tool or at a page: what of it may be kept, and a refusal that says why not; and
-what it states of whom."""
+"""Screen what somebody states outright, by a tool or at a page: what may be kept, of whom, and by which rule not."""
 
 from __future__ import annotations
 

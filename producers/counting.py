@@ -1,4 +1,4 @@
-"""What a producer counts, as plain numbers and for Prometheus. No label ever names a user or a turn."""
+"""Counters of a producer, as plain numbers and for Prometheus. No label ever names a user or a turn."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a backup says of itself, and the lines of its files."""
+"""The manifest of a backup, and the lines of its files."""
 
 from __future__ import annotations
 

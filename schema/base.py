@@ -1,4 +1,4 @@
-"""What all values have in common."""
+"""The base of all values."""
 
 from pydantic import BaseModel, ConfigDict
 

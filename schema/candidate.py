@@ -1,4 +1,4 @@
-"""What an extractor answers: candidates, requests to forget, and what is still open."""
+"""Answers of an extractor: candidates, requests to forget, and open topics."""
 
 from __future__ import annotations
 

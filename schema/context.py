@@ -1,4 +1,4 @@
-"""What earlier turns of a subject left, by which the next ones are understood."""
+"""Context that earlier turns of a subject left, by which the next ones are understood."""
 
 from __future__ import annotations
 

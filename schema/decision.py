@@ -1,4 +1,4 @@
-"""What policies answer: whether to look at a turn, whether to keep a text, and what to do with a candidate."""
+"""Answers of policies: admission of a turn, screening of a text, and the decision on a candidate."""
 
 from __future__ import annotations
 

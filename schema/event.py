@@ -1,4 +1,4 @@
-"""What the fleet announces. Payloads carry ids and summaries, never a raw turn."""
+"""Events that the fleet announces. Payloads carry ids and summaries, never a raw turn."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a subject wants of their memory: topics never to be kept, consent, a time zone."""
+"""Preferences of a subject: topics never to be kept, consent, a time zone."""
 
 from __future__ import annotations
 

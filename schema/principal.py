@@ -1,4 +1,4 @@
-"""Who asks for memories, what they may do, and what they see."""
+"""Principals: who asks for memories, what they may do, and what they see."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""Where things are held: one folder a kind, one file an adapter; third-party clients are imported in theirs alone."""
+"""Adapters, one folder a kind, one file each; third-party clients are imported in theirs alone."""

@@ -1,4 +1,4 @@
-"""How a Celery message lies in a Redis list, whoever sent it: of either protocol, compressed or not."""
+"""Read a Celery message out of a Redis list, whoever sent it: of either protocol, compressed or not."""
 
 from __future__ import annotations
 

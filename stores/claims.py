@@ -1,4 +1,4 @@
-"""What is to be done once, by a name: who begins it claims the name, and leaves there what came of it."""
+"""Claims of names: who begins what is to be done once claims its name, and leaves there what came of it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What was read of subjects, kept in memory up to a number of bytes."""
+"""A cache of what was read of subjects, bounded in bytes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is raised where a machine or a database has no more to give, in the project's words."""
+"""Translate errors of an exhausted machine or database into the project's."""
 
 from __future__ import annotations
 

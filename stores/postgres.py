@@ -1,4 +1,4 @@
-"""How a Postgres database is opened, and what its refusals mean for an operator."""
+"""Open a Postgres database, and explain its refusals to an operator."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the broker holds and the catalog does not yet: read so that no turn slips through, and put back.
+"""Read what the broker holds and the catalog does not yet, so that no turn slips through, and put it back.
 
 A turn goes from a queue over a worker's hands into a mailbox, and from there into the catalog or to the dead letters.
 Each place is read at one moment, in that direction, and what may move backwards is read twice, so that a turn which

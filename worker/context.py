@@ -1,4 +1,4 @@
-"""What a turn passes through, opened once a process."""
+"""Stores, models and the extractor that a turn passes through, opened once a process."""
 
 from __future__ import annotations
 

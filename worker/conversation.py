@@ -1,4 +1,4 @@
-"""What one batch of turns is told by the ones before it, and what it leaves for the next."""
+"""Context around one batch of turns: what earlier ones left for it, and what it leaves for the next."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a worker answers when it is asked how it is: a remote control command of Celery's, for `afterturn status`.
+"""Answer of a worker that is asked how it is: a remote control command of Celery's, for `afterturn status`.
 
 It is answered beside the slots, so also by a worker whose slots are all busy.
 """

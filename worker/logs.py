@@ -1,4 +1,4 @@
-"""What the fleet writes to its log: JSON lines with `batch`, `turn_id` and `stage` where they apply, never any content.
+"""The fleet's log: JSON lines with `batch`, `turn_id` and `stage` where they apply, never any content.
 
 Exceptions are shown by their classes and where they were raised: their messages may hold what was said. The same goes
 for what Celery says of messages that it cannot read.

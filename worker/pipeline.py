@@ -1,4 +1,4 @@
-"""What happens to the pending turns of one subject: read top to bottom, it is the story of `docs/architecture.md`."""
+"""Process the pending turns of one subject: read top to bottom, it is the story of `docs/architecture.md`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What Prometheus sees of this worker and of the whole fleet: the page behind `AFTERTURN_METRICS_PORT`.
+"""Metrics of this worker and of the whole fleet for Prometheus: the page behind `AFTERTURN_METRICS_PORT`.
 
 How much waits is read from the broker and the catalog when somebody looks, within a bounded time. A store that is away
 takes its own numbers off the page and nothing else: a scrape never fails.

@@ -1,4 +1,4 @@
-"""What several commands are given: whose memory it is, who asks, and whether to print JSON."""
+"""Arguments and options that several commands share: user, tenant, who decides, JSON output."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Whether every part works, and how to mend what does not: `doctor`."""
+"""`doctor`: check every part, and say how to mend what is broken."""
 
 from __future__ import annotations
 

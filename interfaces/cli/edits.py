@@ -1,4 +1,4 @@
-"""What an operator does to one memory: `edit`, `pin`, `unpin`, `archive`, `restore`, `suppress`, `unsuppress`."""
+"""Edit one memory as an operator: `edit`, `pin`, `unpin`, `archive`, `restore`, `suppress`, `unsuppress`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the installed `afterturn` script calls: the command, or how to install what it needs."""
+"""The installed `afterturn` script: the command, or how to install what it needs."""
 
 from __future__ import annotations
 

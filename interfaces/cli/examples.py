@@ -1,4 +1,4 @@
-"""How requests are handled, for an orchestrator: `examples load`, `search`."""
+"""`examples load`, `search`: how requests are handled, for an orchestrator."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is said of whom: `graph`."""
+"""`graph`: walk the facts around an entity."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is known: `search`, `memories`, `show`, `forget`."""
+"""Read and erase memories: `search`, `context`, `memories`, `show`, `forget`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How the command prints: tables for people, JSON for programs."""
+"""Output of the command: tables for people, JSON for programs."""
 
 from __future__ import annotations
 

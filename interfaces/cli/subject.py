@@ -1,4 +1,4 @@
-"""What a user wants of their memory: `subject show`, `block`, `unblock`, `consent`, `timezone`."""
+"""Preferences of a user: `subject show`, `block`, `unblock`, `consent`, `timezone`."""
 
 from __future__ import annotations
 

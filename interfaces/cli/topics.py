@@ -1,4 +1,4 @@
-"""What is begun and not finished: `topics`."""
+"""`topics`: open topics of a user."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a look at the settings and at the folders of this machine finds."""
+"""Health checks of the settings and of this machine's folders."""
 
 from __future__ import annotations
 

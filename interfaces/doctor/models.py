@@ -1,4 +1,4 @@
-"""What a look at the models finds: the embedder, the extractor with its language packages, the language model."""
+"""Health checks of the models: embedder, extractor with its language packages, language model."""
 
 from __future__ import annotations
 

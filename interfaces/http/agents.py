@@ -1,4 +1,4 @@
-"""What agents keep for themselves, over HTTP.
+"""Documents that agents keep for themselves, over HTTP.
 
 Source: "VOS Memory System", "Agent Metadata", whose routes and field these are.
 """

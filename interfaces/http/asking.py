@@ -1,4 +1,4 @@
-"""Who asks about whose memories, and which of them are wanted, as routes are told it in their query."""
+"""Query parameters of routes: who asks about whose memories, and which of them are wanted."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Who asks: the principal that a request's credential stands for, never what its body says."""
+"""The principal behind a request's credential, never what its body says."""
 
 from __future__ import annotations
 

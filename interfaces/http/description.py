@@ -1,4 +1,4 @@
-"""What the app's OpenAPI document says of every route: the failures as problem documents, and the fields of answers."""
+"""The app's OpenAPI document, completed: failures as problem documents, and the header fields of answers."""
 
 from __future__ import annotations
 

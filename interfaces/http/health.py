@@ -1,4 +1,4 @@
-"""Whether the service lives, and whether it can serve."""
+"""Liveness and readiness of the service."""
 
 from __future__ import annotations
 

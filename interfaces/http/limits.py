@@ -1,4 +1,4 @@
-"""What every request gets and may not exceed: an id, a size, and where no key is asked for, this machine."""
+"""Middleware for every request: an id, a bound on its size, and where no key is asked for, this machine alone."""
 
 from __future__ import annotations
 

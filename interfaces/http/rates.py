@@ -1,4 +1,4 @@
-"""How many requests a minute a key may make, told in the `RateLimit` fields of every answer.
+"""Rate limits of keys, told in the `RateLimit` fields of every answer.
 
 Source: the IETF draft "RateLimit header fields for HTTP" (draft-ietf-httpapi-ratelimit-headers-10).
 """

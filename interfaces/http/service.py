@@ -1,4 +1,4 @@
-"""What the routes work with, opened once a process."""
+"""Stores, clients and producers that the routes work with, opened once a process."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a subject wants of their memory, what waits for their decision, and what leaves with them."""
+"""Subjects over HTTP: context, retrieval, preferences, reviews, export and erasure."""
 
 from __future__ import annotations
 

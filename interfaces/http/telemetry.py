@@ -1,4 +1,4 @@
-"""What is told of every request to those who run the service: how long it took, a span, and a line in the log.
+"""Telemetry of every request: its duration, a span, and a line in the log.
 
 Of a request its route is named, never its path, its query or its body: they hold who it is about and what was said.
 """

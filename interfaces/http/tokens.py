@@ -1,4 +1,4 @@
-"""Whom a token of an OpenID provider stands for (RFC 7519, OpenID Connect Core 1.0).
+"""Tokens of an OpenID provider, and the principals that they stand for (RFC 7519, OpenID Connect Core 1.0).
 
 The issuer says who somebody is. What they may do is at most what the settings say, whatever the token claims.
 """

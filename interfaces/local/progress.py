@@ -1,4 +1,4 @@
-"""What the fleet has done since a moment, as numbers and as a live panel."""
+"""Progress of the fleet since a moment, as numbers and as a live panel."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What was said and what became of it, in the order of time."""
+"""Turns in order of time, each with what became of it, as a table."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a person may pick in a client: a question with what is known about it, and what is known about them."""
+"""Prompts that a person may pick in a client: a question with what is known about it, and what is known about them."""
 
 from __future__ import annotations
 

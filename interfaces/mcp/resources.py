@@ -1,4 +1,4 @@
-"""What a client may read: what is known of a subject on one page, and a memory by its id."""
+"""Resources that a client may read: a profile of a subject on one page, and a memory by its id."""
 
 from __future__ import annotations
 

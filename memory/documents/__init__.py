@@ -1,1 +1,1 @@
-"""What can be done with documents: put, make searchable, delete, decide on."""
+"""Everything that is done with documents: put, make searchable, delete, decide on."""

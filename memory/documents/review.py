@@ -1,4 +1,4 @@
-"""What becomes of a document that waits for a person, once they have decided."""
+"""Carry out what a person decided on a document that waited for them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Who may put, read and delete which documents."""
+"""Rights to put, read and delete documents."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What an erased person wrote in the archives of others: named in the proof, and deleted where it was theirs alone."""
+"""Documents of an erased person in others' archives: named in the proof, and deleted where they were theirs alone."""
 
 from __future__ import annotations
 

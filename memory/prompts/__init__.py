@@ -1,5 +1,5 @@
-"""What is asked of the language model, a file a prompt. The name of a file carries its version, which the audit keeps:
-a prompt that was in use is never edited, a better one gets the next number."""
+"""Prompts of the language model, a file a prompt. The name of a file carries its version, which the audit keeps: a
+prompt that was in use is never edited, a better one gets the next number."""
 
 from __future__ import annotations
 

@@ -1,5 +1,4 @@
-"""What each agent of a tenant keeps for itself: one JSON document with a version. Safe to call from many threads and
-processes."""
+"""One JSON document with a version for each agent of a tenant. Safe to call from many threads and processes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is known of a subject when turns of it are taken from the mailbox: read at once, as of one moment."""
+"""Read at once, as of one moment, what is known of a subject when turns of it are taken from the mailbox."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What one transaction of the catalog writes."""
+"""Changes of one transaction of the catalog."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the tables of the catalog are made of."""
+"""Types, names and index conditions that the catalog's tables share."""
 
 from __future__ import annotations
 

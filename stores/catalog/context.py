@@ -1,4 +1,4 @@
-"""What one batch of turns leaves for the next to be understood by: open topics, unanswered questions, a name."""
+"""Context that one batch of turns leaves for the next: open topics, unanswered questions, a name."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What forgetting reads of the catalog, and the raw turns that it drops."""
+"""Usage of memories for the night that forgets, and raw turns that it drops."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How the catalog's database is opened."""
+"""Open the catalog's database."""
 
 from __future__ import annotations
 

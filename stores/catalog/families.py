@@ -1,4 +1,4 @@
-"""What lies in the index of each family of vectors, read family by family: for telling, rebuilding and counting."""
+"""Rows of each family of vectors, for telling, rebuilding and counting its index."""
 
 from __future__ import annotations
 

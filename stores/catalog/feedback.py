@@ -1,4 +1,4 @@
-"""What was said of answers: which memories helped. Safe to call from many threads and processes."""
+"""Feedback on answers: which memories helped. Safe to call from many threads and processes."""
 
 from __future__ import annotations
 

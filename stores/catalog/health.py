@@ -1,4 +1,4 @@
-"""What a look at the catalog's database finds: its version, its tables, its rights, its limits."""
+"""Health checks of the catalog's database: its version, its tables, its rights, its limits."""
 
 from __future__ import annotations
 

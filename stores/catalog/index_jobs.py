@@ -1,4 +1,4 @@
-"""What the index must still be told of, and who may be telling it.
+"""Jobs that the index must still be told of, and who may be telling it.
 
 A job is struck only by who was alone with it from before reading the memory until after telling the index. So whatever
 another may write late, a job still stands from which it is put right.

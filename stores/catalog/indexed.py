@@ -1,4 +1,4 @@
-"""What of the catalog lies in an index: of each family of vectors, which rows, at which versions, and with which text.
+"""Tables behind each family of vectors: which rows lie in its index, at which versions, and with which text.
 
 A family that is not named here has nothing in the catalog yet: its index, if there is one, must be empty.
 """

@@ -1,4 +1,4 @@
-"""What subjects want of their memories: one row for each thing."""
+"""Preferences of subjects, one row for each."""
 
 from __future__ import annotations
 

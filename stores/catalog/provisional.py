@@ -1,4 +1,4 @@
-"""What the hot path noted and nobody has decided on yet."""
+"""Provisional memories: noted by the hot path, and not decided on yet."""
 
 from __future__ import annotations
 

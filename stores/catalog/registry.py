@@ -1,4 +1,4 @@
-"""What staff of one tenant look through: subjects, audit, reviews, holds, erasures and members, page by page.
+"""Lists for staff of one tenant: subjects, audit, reviews, holds, erasures and members, page by page.
 
 Every query names the tenant. Pages go on behind what never changes of the last row, so they miss nothing that is there
 all the time while others write.

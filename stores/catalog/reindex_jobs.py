@@ -1,4 +1,4 @@
-"""What a new index is built from while the old one serves: how far it has come, and what was written meanwhile."""
+"""Jobs that build a new index while the old one serves: how far each has come, and what was written meanwhile."""
 
 from __future__ import annotations
 

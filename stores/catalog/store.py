@@ -1,4 +1,4 @@
-"""What every store of the catalog is: statements over one engine for reading, and the writers of its database."""
+"""The base of the catalog's stores: statements over one engine for reading, and the writers of its database."""
 
 from __future__ import annotations
 

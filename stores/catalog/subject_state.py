@@ -1,4 +1,4 @@
-"""How a subject stands before new turns are looked at: what was processed, what was written, what is not indexed."""
+"""State of a subject before new turns are looked at: turns processed, memories written, memories not indexed."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the lexicon reads: the summaries of a subject, all of them or what was written since a revision."""
+"""Summaries for the lexicon: all of a subject's, or those written since a revision."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the catalog knows of turns that were processed: the ledger's line, the audit's, and the words that were kept."""
+"""Records of processed turns: the ledger's line, the audit's, and the words that were kept."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How much is held of a user and of a tenant, for quotas. Each counts rows: ask for what a quota needs alone."""
+"""Counts for quotas: how much is held of a user and of a tenant. Each counts rows: ask for what a quota needs alone."""
 
 from __future__ import annotations
 

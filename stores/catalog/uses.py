@@ -1,4 +1,4 @@
-"""What recall leaves in the catalog: how often memories were used, and for what; never what was asked.
+"""Uses of memories by recall: how often, when and in which way; never the question.
 
 A search does not write the memories that it finds: that would race the turns. It leaves a row of accesses for each,
 which the night folds into the memory, and a row for each way and agent by which it was told, so that there are few

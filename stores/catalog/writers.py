@@ -1,4 +1,4 @@
-"""How the catalog's writers take turns, and share a flush of the disk."""
+"""Take turns at writing the catalog, and share a flush of the disk."""
 
 from __future__ import annotations
 

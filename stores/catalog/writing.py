@@ -1,4 +1,4 @@
-"""How one transaction's changes are written."""
+"""Write the changes of one transaction."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What makes vectors of texts."""
+"""Embedders."""
 
 from __future__ import annotations
 

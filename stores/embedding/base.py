@@ -1,4 +1,4 @@
-"""What an embedder promises, and what adapters share."""
+"""The protocol of an embedder, and what adapters share."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is said of whom, and where it came from: entities, facts and sources."""
+"""Graphs: entities, facts and sources."""
 
 from __future__ import annotations
 

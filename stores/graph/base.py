@@ -1,4 +1,4 @@
-"""What a graph promises: (entity)-[verb]->(fact)-[from]->(source), one subject at a time.
+"""The protocol of a graph: (entity)-[verb]->(fact)-[from]->(source), one subject at a time.
 
 A fact names its object, which may be the entity of other facts: so facts are walked from one to the next. Vectors only
 find where to enter; what the graph answers is of the subject that was asked for, and of memories that are active.

@@ -1,4 +1,4 @@
-"""Where vectors are searched."""
+"""Indexes of vectors."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What an index promises."""
+"""The protocol of an index."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What every index looks at before it asks its server."""
+"""Checks that every index makes before it asks its server."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a look at the index in Postgres finds."""
+"""Health checks of the index in Postgres."""
 
 from __future__ import annotations
 

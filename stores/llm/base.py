@@ -1,4 +1,4 @@
-"""What a provider of language models promises."""
+"""The protocol of a provider of language models."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How many calls of a language model the whole fleet has under way, and how many it starts a minute.
+"""Bound how many calls of a language model the whole fleet has under way, and how many it starts a minute.
 
 Beside the caps of the settings there is one that the fleet finds out: where most calls are throttled it goes down by a
 factor, where few are it goes up by one, until it binds nobody (AIMD: Chiu and Jain, "Analysis of the increase and

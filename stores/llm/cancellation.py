@@ -1,4 +1,4 @@
-"""Whether an answer is still wanted when its model can be asked: a call may wait for its turn for seconds."""
+"""Cancel a call of a model that waited for its turn and whose answer is wanted no longer."""
 
 from __future__ import annotations
 

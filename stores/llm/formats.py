@@ -1,4 +1,4 @@
-"""Which of several ways of asking a provider takes: found out at the first call, and remembered."""
+"""Find out, at the first call, which way of asking a provider takes, and remember it."""
 
 from __future__ import annotations
 

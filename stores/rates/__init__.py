@@ -1,4 +1,4 @@
-"""How often somebody may do something: buckets of tokens that the whole service shares."""
+"""Rate limits: buckets of tokens that the whole service shares."""
 
 from stores.rates.buckets import Taken, TokenBuckets
 
