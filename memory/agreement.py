@@ -42,7 +42,7 @@ def disagreements(subject: Subject, stores: Stores) -> list[Disagreement]:
     )
 
 
-def tell_what_was_lost(context: MemoryContext, now: datetime, *, most_subjects: int) -> int:
+def queue_lost_entries(context: MemoryContext, now: datetime, *, most_subjects: int) -> int:
     """Queue what the index lost, and return how much that is: files that were deleted come back empty, and say nothing.
 
     Nobody is looked at where it has as many as the catalog, though what it has too much may hide what it lost: `doctor`
@@ -58,7 +58,7 @@ def tell_what_was_lost(context: MemoryContext, now: datetime, *, most_subjects: 
     lost = 0
     for subject in subjects:
         disagreeing = disagreements(subject, context)
-        tell_again(disagreeing, context, now)
+        queue_again(disagreeing, context, now)
         lost += len(disagreeing)
     if len(subjects) < most_subjects:
         context.redis.delete(_LOOKED_AT)
@@ -67,7 +67,7 @@ def tell_what_was_lost(context: MemoryContext, now: datetime, *, most_subjects: 
     return lost
 
 
-def tell_again(disagreeing: Sequence[Disagreement], stores: Stores, now: datetime) -> None:
+def queue_again(disagreeing: Sequence[Disagreement], stores: Stores, now: datetime) -> None:
     """Queue what the sweep tells the index of anew."""
     stores.catalog.queue_index_jobs(
         [

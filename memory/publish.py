@@ -45,7 +45,7 @@ def publish(changes: Changes, vectors: Mapping[uuid.UUID, Vector], context: Memo
     """
     in_catalog = context.catalog.carries_vectors
     if in_catalog:
-        with _or_by_the_sweep():
+        with _leaving_failures_to_the_sweep():
             vectors = _completed(vectors, changes, context)
     began = time.monotonic()
     with stage("commit"):
@@ -56,7 +56,7 @@ def publish(changes: Changes, vectors: Mapping[uuid.UUID, Vector], context: Memo
     waiting = [job for job in jobs if in_catalog and job.action == "upsert" and job.memory_id not in vectors]
     done = [job for job in jobs if job not in waiting]
     is_complete = False
-    with _or_by_the_sweep():
+    with _leaving_failures_to_the_sweep():
         if jobs and not in_catalog:
             with stage("index"):
                 _index(changes, _completed(vectors, changes, context), began, context)
@@ -96,7 +96,7 @@ def _announce(
 
 
 @contextmanager
-def _or_by_the_sweep() -> Iterator[None]:
+def _leaving_failures_to_the_sweep() -> Iterator[None]:
     """Leave what cannot be told now to the sweep: the catalog has it all."""
     try:
         yield

@@ -82,7 +82,7 @@ def read_manifest(folder: Path) -> Manifest:
     return manifest
 
 
-def refuse_what_is_there(
+def require_empty_target(
     manifest: Manifest, settings: Settings, engine: Engine, mailbox: Mailbox, waiting: int
 ) -> None:
     """Refuse to restore over a catalog, an index or turns that wait; `waiting` messages are in the queues.
@@ -110,8 +110,8 @@ def refuse_what_is_there(
         )
 
 
-def put_catalog_back(folder: Path, manifest: Manifest, engine: Engine) -> None:
-    """Make the catalog of a backup. Call `refuse_what_is_there` before.
+def restore_catalog(folder: Path, manifest: Manifest, engine: Engine) -> None:
+    """Make the catalog of a backup. Call `require_empty_target` before.
 
     Raises:
         BackupRefused: a Postgres cannot be filled; nothing was written.
@@ -119,7 +119,7 @@ def put_catalog_back(folder: Path, manifest: Manifest, engine: Engine) -> None:
     put_catalog(folder / manifest.files[0].name, engine)
 
 
-def put_rest_back(
+def restore_rest(
     folder: Path,
     manifest: Manifest,
     context: MemoryContext,

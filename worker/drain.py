@@ -98,12 +98,12 @@ def _work(batch: Batch, context: WorkerContext) -> None:
     received = []
     for parked in batch.turns:
         if given_up := _given_up(parked, context):
-            _bury(parked, batch.lease, *given_up, context)
+            _make_dead_letter(parked, batch.lease, *given_up, context)
             continue
         try:
             turn = Turn.model_validate_json(parked.body)
         except ValidationError as error:
-            _bury(parked, batch.lease, "invalid", wrong_fields(error), context)
+            _make_dead_letter(parked, batch.lease, "invalid", wrong_fields(error), context)
             continue
         received.append((parked, ReceivedTurn(turn, parked.digest, parked.arrived_at)))
     if not received:
@@ -146,15 +146,17 @@ def _one_by_one(received: Sequence[tuple[ParkedTurn, ReceivedTurn]], lease: Leas
         except (LeaseLost, StaleFence):
             raise
         except ConflictingTurn as error:
-            _bury(parked, lease, "conflict", str(error), context)
+            _make_dead_letter(parked, lease, "conflict", str(error), context)
         except Exception as error:
             if is_transient(error):
                 raise
             _log.exception("turn_failed", stage="pipeline", turn_id=parked.turn_id)
-            _bury(parked, lease, "error", f"processing failed: {type(error).__name__}", context)
+            _make_dead_letter(parked, lease, "error", f"processing failed: {type(error).__name__}", context)
 
 
-def _bury(parked: ParkedTurn, lease: Lease, why: DeadLetterReason, reason: str, context: WorkerContext) -> None:
+def _make_dead_letter(
+    parked: ParkedTurn, lease: Lease, why: DeadLetterReason, reason: str, context: WorkerContext
+) -> None:
     """Make a dead letter of a turn. The letter is sent before the ledger says so: better twice than not at all."""
     send_dead_letter(context.celery, reason=reason, turn_id=parked.turn_id, body=json_or_text(parked.body))
     count_dead_letter(why)

@@ -57,8 +57,8 @@ def one_at_a_time(batch: Batch, context: WorkerContext) -> Iterator[Clearance]:
     name = f"{PREFIX}{death}"
     lock = context.redis.lock(name, timeout=context.settings.lease_seconds, thread_local=False)
     if not lock.acquire(blocking=False):
-        _stay_of(batch.lease.subject, death, context)
-        _line_up(batch.lease.subject, name, context)
+        _keep_death(batch.lease.subject, death, context)
+        _wait_in_line(batch.lease.subject, name, context)
         # Whoever had it may be gone since, and have woken nobody.
         yield Clearance.WHEN_WOKEN if context.redis.exists(name) else Clearance.SOON
         return
@@ -79,12 +79,12 @@ def _last_death(subject: Subject, context: WorkerContext) -> str:
     return before.decode() if before else _UNKNOWN
 
 
-def _stay_of(subject: Subject, death: str, context: WorkerContext) -> None:
+def _keep_death(subject: Subject, death: str, context: WorkerContext) -> None:
     """Leave a subject that is not tried now among those of its death."""
     context.redis.set(taker_key(subject), death, ex=_KEPT_SECONDS)
 
 
-def _line_up(subject: Subject, name: str, context: WorkerContext) -> None:
+def _wait_in_line(subject: Subject, name: str, context: WorkerContext) -> None:
     waiting = f"{name}:waiting"
     context.redis.zadd(waiting, {subject.key: context.mailbox.now().timestamp()}, nx=True)
     context.redis.expire(waiting, _KEPT_SECONDS)

@@ -212,7 +212,7 @@ def put_document(*arguments: Any, **named: Any) -> None:
         put(None, document, context, now=datetime.now(UTC))
     except (ValueError, Refused) as error:
         count_dead_letter("invalid")
-        send_dead_letter(context.celery, reason=_why_no_document(error), turn_id=None, body=given)
+        send_dead_letter(context.celery, reason=_refusal_of(error), turn_id=None, body=given)
         _log.error("document_refused", stage="receive", reason=type(error).__name__)
         return
     except Exception as error:
@@ -228,7 +228,7 @@ def put_document(*arguments: Any, **named: Any) -> None:
     hit("before_ack")
 
 
-def _why_no_document(error: Exception) -> str:
+def _refusal_of(error: Exception) -> str:
     if isinstance(error, ValidationError):
         return f"no document of this version: {wrong_fields(error)}"
     return str(error) if isinstance(error, Refused) else "not one document as its only argument"

@@ -15,7 +15,7 @@ from interfaces.cli.output import console, errors, print_json
 from interfaces.local.data_folder import own_data_folder
 from memory.backup import make_backup
 from memory.context import open_memory
-from memory.restore import Restored, put_catalog_back, put_rest_back, read_manifest, refuse_what_is_there
+from memory.restore import Restored, read_manifest, require_empty_target, restore_catalog, restore_rest
 from producers.spool import Spool
 from schema import Turn
 from schema.backup import Manifest, WaitingTurn
@@ -113,13 +113,13 @@ def _restore(
     engine = create_catalog_engine(settings.effective_catalog_url)
     with closing(open_redis(settings)) as redis:
         mailbox = open_mailbox(settings, redis, create_celery(settings))
-        refuse_what_is_there(manifest, settings, engine, mailbox, count_waiting_messages(redis))
-    put_catalog_back(folder, manifest, engine)
+        require_empty_target(manifest, settings, engine, mailbox, count_waiting_messages(redis))
+    restore_catalog(folder, manifest, engine)
     migrate(engine)
     engine.dispose()
     with closing(open_memory(settings)) as context, Progress(console=errors, transient=True, disable=quiet) as bar:
         task = bar.add_task("building the index", total=None)
-        return put_rest_back(
+        return restore_rest(
             folder, manifest, context, by=by, erasures=erasures, progress=lambda n: bar.update(task, completed=n)
         )
 

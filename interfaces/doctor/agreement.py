@@ -6,7 +6,7 @@ import time
 from collections.abc import Iterator
 from datetime import UTC, datetime
 
-from memory.agreement import Disagreement, disagreements, tell_again
+from memory.agreement import Disagreement, disagreements, queue_again
 from schema.health import HealthCheck, failed, fine
 from stores.open import Stores
 
@@ -37,7 +37,7 @@ def check_versions(stores: Stores, *, tend: bool) -> Iterator[HealthCheck]:
     state = f"{len(disagreeing)} memories are not as in the catalog ({', '.join(map(_named, disagreeing[:_NAMED]))}"
     state += f"{', ...' if len(disagreeing) > _NAMED else ''}); {compared}"
     if tend:
-        tell_again(disagreeing, stores, datetime.now(UTC))
+        queue_again(disagreeing, stores, datetime.now(UTC))
         yield failed("index versions", state, "the next sweep of the fleet tells the index again: look once more then")
     else:
         yield failed("index versions", state, "run `afterturn doctor --tend`, which has the fleet tell the index again")

@@ -39,7 +39,7 @@ def _asking_again(
     bearer: Annotated[HTTPAuthorizationCredentials | None, Security(_BEARER)],
 ) -> Callable[[], Principal]:
     secret = key or (bearer.credentials if bearer else None)
-    return lambda: _standing_behind(secret, request, service)
+    return lambda: _principal_of_secret(secret, request, service)
 
 
 def principal_behind(secret: str | None, request: Request, service: Service) -> Principal:
@@ -51,14 +51,14 @@ def principal_behind(secret: str | None, request: Request, service: Service) -> 
         Later: the key has asked for as much as it may for now.
         IssuerAway: it is a token, and its provider's keys cannot be read.
     """
-    principal = _standing_behind(secret, request, service)
+    principal = _principal_of_secret(secret, request, service)
     note_key(request.state, principal)
     if principal is not ANONYMOUS:
         service.rates.spend(principal, request)
     return principal
 
 
-def _standing_behind(secret: str | None, request: Request, service: Service) -> Principal:
+def _principal_of_secret(secret: str | None, request: Request, service: Service) -> Principal:
     principal = None if secret is None else _known(secret, service)
     if principal is not None:
         return principal

@@ -15,17 +15,17 @@ from schema import Context, Memory, Scope, Subject, Tombstone
 from stores.catalog.context import PARTS, context_from, parameters
 from stores.catalog.provisional import NOTED_IN_TURNS
 from stores.catalog.rows import memory_of
-from stores.catalog.statements import any_of, mine
+from stores.catalog.statements import any_of, of_bound_subject
 from stores.catalog.store import Reader
 
 _ledger, _tombstones, _memories = tables.ledger, tables.tombstones, tables.memories
 _READ: CompoundSelect[Any] = union_all(
     *PARTS,
     select(literal("processed"), _ledger.c.turn_id, _ledger.c.digest, null()).where(
-        mine(_ledger), _ledger.c.turn_id.in_(any_of("turns"))
+        of_bound_subject(_ledger), _ledger.c.turn_id.in_(any_of("turns"))
     ),
     select(literal("erased"), _tombstones.c.scope, _tombstones.c.key, type_coerce(_tombstones.c.at, Text)).where(
-        mine(_tombstones)
+        of_bound_subject(_tombstones)
     ),
     select(literal("noted"), null(), cast(_memories.c.document, Text), null()).where(
         _memories.c.id.in_(NOTED_IN_TURNS)

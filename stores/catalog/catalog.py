@@ -34,7 +34,7 @@ from stores.catalog.registry import Registry
 from stores.catalog.reindex_jobs import ReindexJobs
 from stores.catalog.reviews import Reviews
 from stores.catalog.rows import ids_from, memory_of, subject_of
-from stores.catalog.statements import mine_among, of_subject, whose
+from stores.catalog.statements import ids_of_bound_subject, of_subject, subject_parameters
 from stores.catalog.store import Store
 from stores.catalog.subject_state import SubjectState, read_processed, read_subject_state
 from stores.catalog.summaries import Summaries, Weight, read_summaries, read_weights
@@ -48,7 +48,7 @@ from stores.catalog.writing import NO_VECTORS, Done, TransactionalGraph, mark_do
 from stores.index.base import Family, TransactionalIndex, Vector
 
 _memories, _facts = tables.memories, tables.facts
-_BY_IDS = select(_memories.c.document).where(mine_among(_memories))
+_BY_IDS = select(_memories.c.document).where(ids_of_bound_subject(_memories))
 
 
 class Catalog(Store):
@@ -154,7 +154,7 @@ class Catalog(Store):
         wanted = list(ids)
         if not wanted:
             return {}
-        return {memory.id: memory for memory in self._memories(_BY_IDS, whose(subject) | {"ids": wanted})}
+        return {memory.id: memory for memory in self._memories(_BY_IDS, subject_parameters(subject) | {"ids": wanted})}
 
     def versions(self, subject: Subject) -> dict[uuid.UUID, tuple[uuid.UUID, int]]:
         """Return where the subject's memories lie in the index, and at which versions they are, by memory."""

@@ -13,7 +13,7 @@ from sqlalchemy import Connection, Select, Table, bindparam, delete, literal, nu
 import stores.catalog.tables as tables
 from schema import Context, OpenTopic, Question, RecentTurn, Status, Subject
 from stores.catalog.preferences import preferences_of
-from stores.catalog.statements import any_of, mine, upsert, whose
+from stores.catalog.statements import any_of, of_bound_subject, subject_parameters, upsert
 
 _NAMES = ("preferred_name", "name")
 _USER = "user"
@@ -24,34 +24,38 @@ _preferences, _recent = tables.preferences, tables.recent_turns
 _TURNS = TypeAdapter(tuple[RecentTurn, ...])
 PARTS: Final[tuple[Select[Any], ...]] = (
     select(literal("topic").label("what"), _topics.c.agent_id, _topics.c.topic, _topics.c.turn_id).where(
-        mine(_topics), _topics.c.since >= bindparam("topics_since")
+        of_bound_subject(_topics), _topics.c.since >= bindparam("topics_since")
     ),
     select(literal("question"), _questions.c.conversation_id, _questions.c.question, _questions.c.turn_id).where(
-        mine(_questions),
+        of_bound_subject(_questions),
         _questions.c.conversation_id.in_(any_of("conversations")),
         _questions.c.since >= bindparam("questions_since"),
     ),
     select(literal("recent"), _recent.c.conversation_id, _recent.c.turns, null()).where(
-        mine(_recent),
+        of_bound_subject(_recent),
         _recent.c.conversation_id.in_(any_of("conversations")),
         _recent.c.since >= bindparam("questions_since"),
     ),
     select(literal("name"), _facts.c.attribute, _facts.c.object, null())
     .join(_memories, _memories.c.id == _facts.c.memory_id)
     .where(
-        mine(_facts),
+        of_bound_subject(_facts),
         _facts.c.entity == _USER,
         _facts.c.attribute.in_(_NAMES),
         _memories.c.status == Status.ACTIVE,
     ),
-    select(literal("preference"), _preferences.c.name, _preferences.c.value, null()).where(mine(_preferences)),
+    select(literal("preference"), _preferences.c.name, _preferences.c.value, null()).where(
+        of_bound_subject(_preferences)
+    ),
 )
 """What the context of some conversations is made of, as rows of what it is, a key, a text and a turn."""
 _READ = union_all(*PARTS)
-_CLOSE = delete(_topics).where(mine(_topics), _topics.c.agent_id.in_(any_of("agents")))
-_ANSWER = delete(_questions).where(mine(_questions), _questions.c.conversation_id.in_(any_of("conversations")))
-_OVER = delete(_recent).where(mine(_recent), _recent.c.conversation_id.in_(any_of("conversations")))
-_DROP_ALL = tuple(delete(table).where(mine(table)) for table in (_topics, _questions, _recent))
+_CLOSE = delete(_topics).where(of_bound_subject(_topics), _topics.c.agent_id.in_(any_of("agents")))
+_ANSWER = delete(_questions).where(
+    of_bound_subject(_questions), _questions.c.conversation_id.in_(any_of("conversations"))
+)
+_OVER = delete(_recent).where(of_bound_subject(_recent), _recent.c.conversation_id.in_(any_of("conversations")))
+_DROP_ALL = tuple(delete(table).where(of_bound_subject(table)) for table in (_topics, _questions, _recent))
 
 
 def read_context(
@@ -72,7 +76,7 @@ def parameters(
     subject: Subject, conversation_ids: Iterable[str], *, topics_since: datetime, questions_since: datetime
 ) -> dict[str, Any]:
     """Return the parameters that `PARTS` leave open."""
-    return whose(subject) | {
+    return subject_parameters(subject) | {
         "conversations": list(conversation_ids),
         "topics_since": topics_since,
         "questions_since": questions_since,
@@ -102,7 +106,9 @@ def context_from(rows: Sequence[tuple[Any, ...]]) -> Context:
 def read_topics(connection: Connection, subject: Subject) -> list[tuple[OpenTopic, datetime]]:
     """Return all open topics of a subject with since when they are open, latest first, stale ones too."""
     columns = _topics.c.agent_id, _topics.c.topic, _topics.c.turn_id, _topics.c.since
-    rows = connection.execute(select(*columns).where(mine(_topics)).order_by(_topics.c.since.desc()), whose(subject))
+    rows = connection.execute(
+        select(*columns).where(of_bound_subject(_topics)).order_by(_topics.c.since.desc()), subject_parameters(subject)
+    )
     return [(OpenTopic(agent_id=agent or None, text=text, turn_id=turn), since) for agent, text, turn, since in rows]
 
 
@@ -111,7 +117,7 @@ def write_topics(
 ) -> None:
     """Keep the topic that is open with each of these agents, and none where none is."""
     if over := [agent or "" for agent, topic in topics.items() if topic is None]:
-        connection.execute(_CLOSE, whose(subject) | {"agents": over})
+        connection.execute(_CLOSE, subject_parameters(subject) | {"agents": over})
     rows = [
         subject.model_dump() | {"agent_id": agent or "", "topic": topic.text, "turn_id": topic.turn_id, "since": at}
         for agent, topic in topics.items()
@@ -126,7 +132,7 @@ def write_questions(
 ) -> None:
     """Keep what was asked last in each of these conversations, and nothing where nothing was."""
     if over := [conversation for conversation, question in questions.items() if question is None]:
-        connection.execute(_ANSWER, whose(subject) | {"conversations": over})
+        connection.execute(_ANSWER, subject_parameters(subject) | {"conversations": over})
     rows = [
         subject.model_dump()
         | {"conversation_id": conversation, "question": asked.text, "turn_id": asked.turn_id, "since": at}
@@ -142,7 +148,7 @@ def write_recent(
 ) -> None:
     """Keep the last turns of each of these conversations, and nothing where there are none."""
     if over := [conversation for conversation, turns in recent.items() if not turns]:
-        connection.execute(_OVER, whose(subject) | {"conversations": over})
+        connection.execute(_OVER, subject_parameters(subject) | {"conversations": over})
     rows = [
         subject.model_dump() | {"conversation_id": conversation, "turns": _TURNS.dump_json(turns).decode(), "since": at}
         for conversation, turns in recent.items()
@@ -155,7 +161,7 @@ def write_recent(
 def drop_context(connection: Connection, subject: Subject) -> None:
     """Drop all topics, questions and recent turns of a subject: what was forgotten may be spoken of in them."""
     for statement in _DROP_ALL:
-        connection.execute(statement, whose(subject))
+        connection.execute(statement, subject_parameters(subject))
 
 
 def drop_stale_context(connection: Connection, *, topics_before: datetime, questions_before: datetime) -> int:

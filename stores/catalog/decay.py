@@ -12,7 +12,7 @@ from sqlalchemy import bindparam, delete, exists, func, or_, select, tuple_
 import stores.catalog.tables as tables
 from schema import MemoryType, Status, Subject
 from stores.catalog.changes import Access
-from stores.catalog.statements import mine, of_subject, whose
+from stores.catalog.statements import of_bound_subject, of_subject, subject_parameters
 from stores.catalog.store import Store
 
 _accesses, _memories = tables.accesses, tables.memories
@@ -29,7 +29,7 @@ _READ = (
 )
 # Built once: to build a statement costs more than to run it, and turns ask for it too.
 _EPISODES = select(func.count()).where(
-    mine(_memories),
+    of_bound_subject(_memories),
     _memories.c.type == MemoryType.EPISODIC,
     _memories.c.created_at >= bindparam("since"),
     _memories.c.created_at <= bindparam("until"),
@@ -114,7 +114,7 @@ class DecayStore(Store):
         asked: dict[str, Any] = {"since": since, "until": until}
         if below is not None:
             query, asked["below"] = query.where(_IS_BELOW), below
-        return self._count(query, whose(subject) | asked)
+        return self._count(query, subject_parameters(subject) | asked)
 
 
 def _usage(row: Any, subject: Subject) -> Usage:

@@ -15,7 +15,7 @@ from schema import Chunk, KeptDocument, Labels, Subject, Visibility
 from schema.errors import ConcurrentChange
 from stores.catalog.changes import Changes, DocumentWrite
 from stores.catalog.rows import subject_of
-from stores.catalog.statements import insert_new, mine, mine_among, of_subject, whose
+from stores.catalog.statements import ids_of_bound_subject, insert_new, of_bound_subject, of_subject, subject_parameters
 from stores.catalog.store import Store
 from stores.catalog.summaries import Summaries, Summary
 
@@ -25,17 +25,19 @@ _WHOLE_CHUNKS = select(_CHUNKS, _DOCUMENTS.c.visibility, _DOCUMENTS.c.author_id,
     _CHUNKS.join(_DOCUMENTS, _SAME)
 )
 _HEADS = [column for column in _DOCUMENTS.c if column.name not in {"content", "taken_at"}]
-_REVISION = select(_SUBJECTS.c.revision, _SUBJECTS.c.chunks_removed).where(mine(_SUBJECTS))
+_REVISION = select(_SUBJECTS.c.revision, _SUBJECTS.c.chunks_removed).where(of_bound_subject(_SUBJECTS))
 _SAID = (
     select(_CHUNKS.c.id, _CHUNKS.c.content, _CHUNKS.c.document_id, _DOCUMENTS.c.created_at)
     .select_from(_CHUNKS.join(_DOCUMENTS, _SAME))
-    .where(mine(_CHUNKS))
+    .where(of_bound_subject(_CHUNKS))
 )
 _SAID_SINCE = _SAID.where(_CHUNKS.c.revision > bindparam("since"))
-_LIVING = select(_CHUNKS.c.id).where(mine(_CHUNKS))
-_LABELS = select(_DOCUMENTS.c.document_id, _DOCUMENTS.c.visibility, _DOCUMENTS.c.author_id).where(mine(_DOCUMENTS))
-_CHUNKS_AMONG = _WHOLE_CHUNKS.where(mine_among(_CHUNKS))
-_PLACES = select(_CHUNKS.c.id, _CHUNKS.c.document_id, _CHUNKS.c.number).where(mine_among(_CHUNKS))
+_LIVING = select(_CHUNKS.c.id).where(of_bound_subject(_CHUNKS))
+_LABELS = select(_DOCUMENTS.c.document_id, _DOCUMENTS.c.visibility, _DOCUMENTS.c.author_id).where(
+    of_bound_subject(_DOCUMENTS)
+)
+_CHUNKS_AMONG = _WHOLE_CHUNKS.where(ids_of_bound_subject(_CHUNKS))
+_PLACES = select(_CHUNKS.c.id, _CHUNKS.c.document_id, _CHUNKS.c.number).where(ids_of_bound_subject(_CHUNKS))
 _A_PAGE = 100
 _COLUMNS = frozenset(column.name for column in _DOCUMENTS.c)
 _CHUNK_COLUMNS = frozenset(column.name for column in _CHUNKS.c)
@@ -177,7 +179,7 @@ class DocumentStore(Store):
         wanted = list(ids)
         if not wanted:
             return {}
-        rows = self._rows(_CHUNKS_AMONG, whose(subject) | {"ids": wanted})
+        rows = self._rows(_CHUNKS_AMONG, subject_parameters(subject) | {"ids": wanted})
         return {row.id: _chunk(row) for row in rows}
 
     def places(self, subject: Subject, ids: Iterable[uuid.UUID]) -> dict[uuid.UUID, ChunkPlace]:
@@ -186,7 +188,7 @@ class DocumentStore(Store):
         wanted = list(ids)
         if not wanted:
             return {}
-        rows = self._rows(_PLACES, whose(subject) | {"ids": wanted})
+        rows = self._rows(_PLACES, subject_parameters(subject) | {"ids": wanted})
         return {row.id: ChunkPlace(row.document_id, row.number) for row in rows}
 
     def all_chunks(self, subject: Subject, *, after: uuid.UUID | None = None, limit: int = 256) -> list[Chunk]:
@@ -263,7 +265,7 @@ def _replace_chunks(connection: Connection, write: DocumentWrite, revision: int)
 
 
 def _read_words(connection: Connection, subject: Subject, since: int | None) -> Summaries:
-    row = connection.execute(_REVISION, whose(subject)).one_or_none()
+    row = connection.execute(_REVISION, subject_parameters(subject)).one_or_none()
     if row is None:
         return Summaries(0, (), whole=True)
     if row.revision == since:
@@ -273,7 +275,11 @@ def _read_words(connection: Connection, subject: Subject, since: int | None) -> 
     is_whole = since is None or since > row.revision
     something_went = not is_whole and since is not None and since < row.chunks_removed
     chunks = connection.execute(
-        *((_SAID, whose(subject)) if is_whole else (_SAID_SINCE, whose(subject) | {"since": since}))
+        *(
+            (_SAID, subject_parameters(subject))
+            if is_whole
+            else (_SAID_SINCE, subject_parameters(subject) | {"since": since})
+        )
     )
     summaries = tuple(
         Summary(chunk.id, chunk.content, None, chunk.created_at, live=True, group=chunk.document_id) for chunk in chunks
@@ -282,10 +288,12 @@ def _read_words(connection: Connection, subject: Subject, since: int | None) -> 
         row.revision,
         summaries,
         whole=is_whole,
-        living=frozenset(connection.execute(_LIVING, whose(subject)).scalars()) if something_went else None,
+        living=frozenset(connection.execute(_LIVING, subject_parameters(subject)).scalars())
+        if something_went
+        else None,
         documents={
             document.document_id: Labels(Visibility(document.visibility), document.author_id)
-            for document in connection.execute(_LABELS, whose(subject))
+            for document in connection.execute(_LABELS, subject_parameters(subject))
         },
     )
 

@@ -15,7 +15,7 @@ from stores.catalog.changes import Changes, deletion_of
 from stores.catalog.documents import read_chunks, read_held
 from stores.catalog.index_jobs import queue_jobs
 from stores.catalog.rows import memory_of
-from stores.catalog.statements import mine, of_subject, whose
+from stores.catalog.statements import of_bound_subject, of_subject, subject_parameters
 from stores.catalog.store import Store
 from stores.catalog.tombstones import reviews_of, rows_of_turns, write_tombstones
 from stores.catalog.writers import Writers
@@ -25,7 +25,7 @@ _STAYS = ("subjects", "tombstones", "index_jobs")
 """Tables of which an erasure of a subject leaves the subject's rows: ids, a fencing token, revisions and moments; and
 of what the index must yet be told, or told again because another may be telling it what is no longer so."""
 
-_MEMORIES = select(tables.memories.c.document).where(mine(tables.memories))
+_MEMORIES = select(tables.memories.c.document).where(of_bound_subject(tables.memories))
 _LINES_STAY = (AuditAction.ERASED, AuditAction.VIEWED)
 _BOUND_TO_USERS = (tables.memberships, tables.api_keys)
 """Tables whose rows give a user a right: they go with the user, whosever memory the right is to."""
@@ -48,7 +48,7 @@ class ErasureStore(Store):
                 )
                 if row.turn.get("conversation_id") == conversation_id
             }
-            for memory in map(memory_of, connection.execute(_MEMORIES, whose(subject)).scalars()):
+            for memory in map(memory_of, connection.execute(_MEMORIES, subject_parameters(subject)).scalars()):
                 if memory.conversation_id == conversation_id:
                     turns.update(memory.source_turn_ids)
             for review in reviews_of(connection, subject):
@@ -67,7 +67,7 @@ class ErasureStore(Store):
         """Return the memories of a conversation that lead back to no turn of it: what a spoken wish to forget left."""
         return [
             memory.id
-            for memory in self._memories(_MEMORIES, whose(subject))
+            for memory in self._memories(_MEMORIES, subject_parameters(subject))
             if memory.conversation_id == conversation_id and not memory.source_turn_ids
         ]
 
@@ -94,7 +94,9 @@ class ErasureStore(Store):
         with self._writers.transaction() as connection:
             revision = take_turn(connection, Changes(subject=subject, at=line.at, fence=fence))
             note_removal(connection, subject, revision, of_chunks=True)
-            memories = [memory_of(document) for document in connection.execute(_MEMORIES, whose(subject)).scalars()]
+            memories = [
+                memory_of(document) for document in connection.execute(_MEMORIES, subject_parameters(subject)).scalars()
+            ]
             held = [memory.id for memory in memories if memory.legal_hold]
             documents_held = read_held(connection, subject)
             if held or documents_held:

@@ -11,7 +11,7 @@ from sqlalchemy import func, select, tuple_
 import stores.catalog.tables as tables
 from schema import Memory, Status, Subject
 from stores.catalog.rows import folded, memory_of
-from stores.catalog.statements import any_of, mine, of_subject, whose
+from stores.catalog.statements import any_of, of_bound_subject, of_subject, subject_parameters
 from stores.catalog.store import Reader
 
 _facts, _memories = tables.facts, tables.memories
@@ -19,7 +19,7 @@ _BY_FACTS = (
     select(_memories.c.id, _memories.c.document, _facts.c.entity, _facts.c.attribute)
     .join(_facts, _facts.c.memory_id == _memories.c.id)
     .where(
-        mine(_facts),
+        of_bound_subject(_facts),
         _facts.c.entity.in_(any_of("entities")),
         _facts.c.attribute.in_(any_of("names")),
         _memories.c.status == Status.ACTIVE,
@@ -36,7 +36,7 @@ class FactPages(Reader):
         if not pairs:
             return []
         entities, names = zip(*pairs, strict=True)
-        asked = whose(subject) | {"entities": entities, "names": names}
+        asked = subject_parameters(subject) | {"entities": entities, "names": names}
         rows = self._rows(_BY_FACTS, asked)
         # A row may join one pair's entity with another's attribute, and a memory may have several rows.
         meant = {row.id: row.document for row in rows if (row.entity, row.attribute) in pairs}

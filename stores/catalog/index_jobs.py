@@ -20,7 +20,7 @@ from schema import MemoryType, Subject, index_key
 from stores.catalog.changes import IndexJob
 from stores.catalog.indexed import read_family_versions
 from stores.catalog.rows import subject_of
-from stores.catalog.statements import any_of, mine, of_subject, upsert, whose
+from stores.catalog.statements import any_of, of_bound_subject, of_subject, subject_parameters, upsert
 from stores.index.base import Family
 
 _JOBS = tables.index_jobs
@@ -33,7 +33,7 @@ _TO_TAKE = select(_JOBS).where(_JOBS.c.memory_id.in_(any_of("ids"))).order_by(_J
 _PASS_OVER = update(_JOBS).where(_JOBS.c.memory_id.in_(any_of("ids"))).values(generation=_JOBS.c.generation + 1)
 _TAKE = _PASS_OVER.values(taken_at=bindparam("now"))
 _ALL_VERSIONS = select(tables.memories.c.id, tables.memories.c.type, tables.memories.c.version).where(
-    mine(tables.memories)
+    of_bound_subject(tables.memories)
 )
 
 
@@ -103,7 +103,7 @@ def read_versions(connection: Connection, subject: Subject) -> dict[uuid.UUID, t
     """Return where a subject's memories lie in the index, and at which versions they are, by memory."""
     return {
         row.id: (index_key(subject.subject_id, MemoryType(row.type), row.id), row.version)
-        for row in connection.execute(_ALL_VERSIONS, whose(subject))
+        for row in connection.execute(_ALL_VERSIONS, subject_parameters(subject))
     }
 
 

@@ -11,11 +11,11 @@ from sqlalchemy import Connection, and_, delete, or_, select
 import stores.catalog.tables as tables
 from schema import Preference, PreferenceName, Preferences, Subject
 from stores.catalog.changes import Changes
-from stores.catalog.statements import insert_new, mine, of_subject, whose
+from stores.catalog.statements import insert_new, of_bound_subject, of_subject, subject_parameters
 from stores.catalog.store import Reader
 
 _table = tables.preferences
-_OF = select(_table.c.name, _table.c.value).where(mine(_table))
+_OF = select(_table.c.name, _table.c.value).where(of_bound_subject(_table))
 
 
 class PreferenceStore(Reader):
@@ -23,7 +23,7 @@ class PreferenceStore(Reader):
 
     def of(self, subject: Subject) -> Preferences:
         """Return all that a subject wants."""
-        return preferences_of(tuple(row) for row in self._rows(_OF, whose(subject)))
+        return preferences_of(tuple(row) for row in self._rows(_OF, subject_parameters(subject)))
 
     def time_zones(self, subjects: Iterable[Subject]) -> dict[Subject, str]:
         """Return the time zones of those of the subjects of whom one is known."""

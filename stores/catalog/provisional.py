@@ -11,7 +11,7 @@ import stores.catalog.tables as tables
 from schema import Memory, Scope, Status, Subject, Tombstone
 from schema.errors import AlreadyDecided, ConcurrentChange
 from stores.catalog.changes import Changes
-from stores.catalog.statements import any_of, mine, whose
+from stores.catalog.statements import any_of, of_bound_subject, subject_parameters
 from stores.catalog.store import Reader
 
 _memories, _ledger, _tombstones = tables.memories, tables.ledger, tables.tombstones
@@ -19,15 +19,15 @@ NOTED_IN_TURNS = (
     select(tables.provenance.c.memory_id)
     .join(_memories, _memories.c.id == tables.provenance.c.memory_id)
     .where(
-        mine(tables.provenance),
+        of_bound_subject(tables.provenance),
         tables.provenance.c.turn_id.in_(any_of("turns")),
         _memories.c.status == Status.PROVISIONAL,
     )
 )
 """The ids of what the hot path noted of a subject's `turns`."""
 _OF_TURNS = select(_memories.c.document).where(_memories.c.id.in_(NOTED_IN_TURNS))
-_PROCESSED = select(_ledger.c.turn_id).where(mine(_ledger), _ledger.c.turn_id == bindparam("turn"))
-_ERASED = select(_tombstones.c.scope, _tombstones.c.key, _tombstones.c.at).where(mine(_tombstones))
+_PROCESSED = select(_ledger.c.turn_id).where(of_bound_subject(_ledger), _ledger.c.turn_id == bindparam("turn"))
+_ERASED = select(_tombstones.c.scope, _tombstones.c.key, _tombstones.c.at).where(of_bound_subject(_tombstones))
 
 
 class ProvisionalStore(Reader):
@@ -37,7 +37,7 @@ class ProvisionalStore(Reader):
         """Return what the hot path noted of some turns of a subject."""
         if not turn_ids:
             return []
-        noted = self._memories(_OF_TURNS, whose(subject) | {"turns": list(turn_ids)})
+        noted = self._memories(_OF_TURNS, subject_parameters(subject) | {"turns": list(turn_ids)})
         return sorted(noted, key=lambda memory: memory.id)
 
     def from_before(self, moment: datetime, limit: int) -> list[Memory]:
@@ -62,14 +62,14 @@ def require_undecided(connection: Connection, changes: Changes) -> None:
     if changes.undecided is None:
         return
     turn, tolerance = changes.undecided.turn, changes.undecided.tolerance
-    parameters = whose(changes.subject) | {"turn": turn.turn_id}
+    parameters = subject_parameters(changes.subject) | {"turn": turn.turn_id}
     if connection.execute(_PROCESSED, parameters).first() is not None:
         raise AlreadyDecided
-    for row in connection.execute(_ERASED, whose(changes.subject)):
+    for row in connection.execute(_ERASED, subject_parameters(changes.subject)):
         erased = Tombstone(Scope(row.scope), row.key, row.at)
         if erased.covers(turn, changes.at) or erased.refuses(turn, tolerance):
             raise AlreadyDecided
-    turns = whose(changes.subject) | {"turns": [turn.turn_id]}
+    turns = subject_parameters(changes.subject) | {"turns": [turn.turn_id]}
     if changes.created and connection.execute(NOTED_IN_TURNS, turns).first() is not None:
         raise ConcurrentChange
 
@@ -83,7 +83,7 @@ def require_settled(connection: Connection, changes: Changes) -> None:
     if not changes.ledger:
         return
     turns = {"turns": [entry.turn_id for entry in changes.ledger]}
-    noted = set(connection.execute(NOTED_IN_TURNS, whose(changes.subject) | turns).scalars())
+    noted = set(connection.execute(NOTED_IN_TURNS, subject_parameters(changes.subject) | turns).scalars())
     kept = {memory.id for memory in changes.updated if memory.status is not Status.PROVISIONAL}
     if noted - kept - {memory.id for memory in changes.deleted}:
         raise ConcurrentChange

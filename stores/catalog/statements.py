@@ -1,7 +1,7 @@
 """Pieces of statements that many tables share.
 
-Where the values of a condition are given when a statement runs (`mine`), it is built once: to build one costs more than
-to run it.
+Where the values of a condition are given when a statement runs (`of_bound_subject`), it is built once: to build one
+costs more than to run it.
 """
 
 from __future__ import annotations
@@ -19,13 +19,13 @@ def of_subject(table: Table, subject: Subject) -> Any:
     return and_(table.c.tenant_id == subject.tenant_id, table.c.subject_id == subject.subject_id)
 
 
-def mine(table: Table) -> Any:
-    """Return that a row is the subject's whom `whose` names."""
+def of_bound_subject(table: Table) -> Any:
+    """Return that a row is the subject's whom `subject_parameters` names."""
     return (table.c.tenant_id == bindparam("tenant")) & (table.c.subject_id == bindparam("subject"))
 
 
-def mine_among(table: Table) -> Any:
-    """Return that a row is one of the `ids`, and the subject's whom `whose` names: found by its id.
+def ids_of_bound_subject(table: Table) -> Any:
+    """Return that a row is one of the `ids`, and the subject's whom `subject_parameters` names: found by its id.
 
     SQLite does not know how many rows a subject has, and would look for a few ids among all of them (measured: 50 of
     10,000 took 9 ms, and 0.4 by their ids). It does not look through an expression.
@@ -37,8 +37,8 @@ def mine_among(table: Table) -> Any:
     )
 
 
-def whose(subject: Subject) -> dict[str, Any]:
-    """Return the parameters that `mine` leaves open."""
+def subject_parameters(subject: Subject) -> dict[str, Any]:
+    """Return the parameters that `of_bound_subject` leaves open."""
     return {"tenant": subject.tenant_id, "subject": subject.subject_id}
 
 

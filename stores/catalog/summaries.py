@@ -12,10 +12,10 @@ from sqlalchemy import Connection, bindparam, select
 
 import stores.catalog.tables as tables
 from schema import Labels, Status, Subject, Visibility, effective_labels
-from stores.catalog.statements import mine, mine_among, whose
+from stores.catalog.statements import ids_of_bound_subject, of_bound_subject, subject_parameters
 
 _memories, _subjects = tables.memories, tables.subjects
-_REVISION = select(_subjects.c.revision, _subjects.c.removed).where(mine(_subjects))
+_REVISION = select(_subjects.c.revision, _subjects.c.removed).where(of_bound_subject(_subjects))
 _LABELS = (
     _memories.c.document["visibility"].as_string().label("visibility"),
     _memories.c.document["private"].as_boolean().label("private"),
@@ -29,7 +29,7 @@ _SAID = select(
     _memories.c.document["conversation_id"].as_string().label("conversation_id"),
     _memories.c.document["said_at"].as_string().label("said_at"),
     *_LABELS,
-).where(mine(_memories))
+).where(of_bound_subject(_memories))
 _ALL_SAID = _SAID.where(_memories.c.status == Status.ACTIVE)
 _SAID_SINCE = _SAID.where(_memories.c.revision > bindparam("since"))
 _WEIGHTS = select(
@@ -38,7 +38,7 @@ _WEIGHTS = select(
     _memories.c.document["trust_score"].as_float().label("trust"),
     _memories.c.last_accessed,
     _memories.c.pinned,
-).where(mine_among(_memories), _memories.c.status == Status.ACTIVE)
+).where(ids_of_bound_subject(_memories), _memories.c.status == Status.ACTIVE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,16 +86,16 @@ def read_summaries(connection: Connection, subject: Subject, since: int | None) 
 
     A deletion leaves no row to tell of it, so everything is read again after one.
     """
-    row = connection.execute(_REVISION, whose(subject)).one_or_none()
+    row = connection.execute(_REVISION, subject_parameters(subject)).one_or_none()
     if row is None:
         return Summaries(0, (), whole=True)
     if row.revision == since:
         return Summaries(row.revision, (), whole=False)
     whole = since is None or not row.removed <= since < row.revision
     rows = (
-        connection.execute(_ALL_SAID, whose(subject))
+        connection.execute(_ALL_SAID, subject_parameters(subject))
         if whole
-        else connection.execute(_SAID_SINCE, whose(subject) | {"since": since})
+        else connection.execute(_SAID_SINCE, subject_parameters(subject) | {"since": since})
     )
     return Summaries(
         row.revision,
@@ -117,7 +117,7 @@ def read_summaries(connection: Connection, subject: Subject, since: int | None) 
 def read_weights(connection: Connection, subject: Subject, ids: Sequence[uuid.UUID]) -> dict[uuid.UUID, Weight]:
     """Return what those of the memories are ranked by that are the subject's and active. To read them whole takes five
     times as long, and of fifty ten are shown."""
-    rows = connection.execute(_WEIGHTS, whose(subject) | {"ids": ids})
+    rows = connection.execute(_WEIGHTS, subject_parameters(subject) | {"ids": ids})
     return {
         row.id: Weight(
             row.importance,

@@ -13,12 +13,14 @@ from schema import Review, Scope, Subject, Tombstone
 from stores.catalog.changes import Changes
 from stores.catalog.reviews import review_of
 from stores.catalog.rows import subject_of
-from stores.catalog.statements import insert_new, mine, of_subject, whose
+from stores.catalog.statements import insert_new, of_bound_subject, of_subject, subject_parameters
 from stores.catalog.store import Store
 
-_OF = select(tables.tombstones.c.scope, tables.tombstones.c.key, tables.tombstones.c.at).where(mine(tables.tombstones))
+_OF = select(tables.tombstones.c.scope, tables.tombstones.c.key, tables.tombstones.c.at).where(
+    of_bound_subject(tables.tombstones)
+)
 _SAME = (
-    mine(tables.tombstones)
+    of_bound_subject(tables.tombstones)
     & (tables.tombstones.c.scope == bindparam("of"))
     & (tables.tombstones.c.key == bindparam("what"))
 )
@@ -32,7 +34,7 @@ class TombstoneStore(Store):
     def of(self, subject: Subject, *, unfinished: bool = False) -> list[Tombstone]:
         """Return what of the subject was erased; only erasures that have not come to their end if `unfinished`."""
         query = _OF.where(tables.tombstones.c.ended_at.is_(None)) if unfinished else _OF
-        rows = self._rows(query, whose(subject))
+        rows = self._rows(query, subject_parameters(subject))
         return [Tombstone(Scope(row.scope), row.key, row.at) for row in rows]
 
     def since(self, moment: datetime) -> list[tuple[Subject, Tombstone]]:
@@ -93,4 +95,4 @@ def reviews_of(connection: Connection, subject: Subject) -> list[Review]:
 
 
 def _parameters(subject: Subject, tombstone: Tombstone) -> dict[str, Any]:
-    return {**whose(subject), "of": tombstone.scope, "what": tombstone.key, "since": tombstone.at}
+    return {**subject_parameters(subject), "of": tombstone.scope, "what": tombstone.key, "since": tombstone.at}

@@ -19,7 +19,7 @@ from sqlalchemy import Column, Integer, String, Table, bindparam, select
 import stores.catalog.tables as tables
 from schema import Subject, Way
 from stores.catalog.changes import Access
-from stores.catalog.statements import mine, of_subject, upsert, whose
+from stores.catalog.statements import of_bound_subject, of_subject, subject_parameters, upsert
 from stores.catalog.store import Store
 from stores.catalog.use_tables import uses as _uses
 
@@ -72,7 +72,11 @@ class UseStore(Store):
 
 
 def _row(counted: Access | Use) -> dict[str, Any]:
-    return whose(counted.subject) | {"memory": counted.memory_id, "more": counted.times, "at": counted.last_at}
+    return subject_parameters(counted.subject) | {
+        "memory": counted.memory_id,
+        "more": counted.times,
+        "at": counted.last_at,
+    }
 
 
 @cache
@@ -98,7 +102,7 @@ def _count_in(table: Table, more_of_key: Mapping[str, Any], dialect: str) -> Any
     }
     counted = (
         select(*there.values())
-        .where(mine(_memories), _memories.c.id == bindparam("memory"))
+        .where(of_bound_subject(_memories), _memories.c.id == bindparam("memory"))
         .with_for_update(read=True, key_share=True)
     )
     statement = upsert(dialect, table).from_select(list(there), counted)

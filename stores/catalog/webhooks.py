@@ -120,7 +120,7 @@ class WebhookStore(Store):
             mine = endpoints.c.id == endpoint_id
             ended = {"ended_at": at, "ended_because": because}
             connection.execute(update(endpoints).where(mine, endpoints.c.ended_at.is_(None)).values(ended))
-            connection.execute(_fail_what_waits(deliveries.c.endpoint_id == endpoint_id))
+            connection.execute(_fail_waiting(deliveries.c.endpoint_id == endpoint_id))
 
         self._writers.write(write)
 
@@ -129,15 +129,15 @@ class WebhookStore(Store):
         again = {"ended_at": None, "ended_because": None, "failures": 0, "waits_until": None}
 
         def write(connection: Connection) -> None:
-            connection.execute(_fail_what_waits(deliveries.c.endpoint_id.in_(_ENDED), of=endpoint_id))
+            connection.execute(_fail_waiting(deliveries.c.endpoint_id.in_(_ENDED), of=endpoint_id))
             connection.execute(update(endpoints).where(endpoints.c.id == endpoint_id).values(again))
 
         self._writers.write(write)
 
-    def fail_what_waits_for_nobody(self) -> int:
+    def fail_orphaned(self) -> int:
         """Let what waits for endpoints that ended have failed, and return how many it was: who wrote an event, or tried
         a delivery, while one ended did not see that."""
-        statement = _fail_what_waits(deliveries.c.endpoint_id.in_(_ENDED))
+        statement = _fail_waiting(deliveries.c.endpoint_id.in_(_ENDED))
         return self._run(statement)
 
     # -- deliveries ---------------------------------------------------------------------------------------------
@@ -245,7 +245,7 @@ class WebhookStore(Store):
         return Waiting(count, oldest)
 
 
-def _fail_what_waits(whose: Any, *, of: str | None = None) -> Any:
+def _fail_waiting(whose: Any, *, of: str | None = None) -> Any:
     statement = update(deliveries).where(whose, deliveries.c.status == DeliveryStatus.WAITING.value)
     if of is not None:
         statement = statement.where(deliveries.c.endpoint_id == of)

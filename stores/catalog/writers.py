@@ -38,7 +38,7 @@ class Writers:
         self._lock_file = Path(f"{database}.lock") if is_sqlite else None
         self._turn = threading.Lock()
         # Whoever is first waits for the file for `BUSY_SECONDS`, and then all that wait give up: nobody sleeps on.
-        self._together: Together[_Work, Any] = Together(self._write_together, alone=self._my_turn)
+        self._together: Together[_Work, Any] = Together(self._write_together, alone=self._writing_alone)
 
     def write(self, work: Callable[[Connection], T]) -> T:
         """Do work in a writing transaction and answer what it answers; any exception of it is raised, and nothing of
@@ -64,7 +64,7 @@ class Writers:
         Raises:
             CatalogOutage: the database stayed locked for `BUSY_SECONDS`.
         """
-        with self._my_turn(), self._begun() as connection:
+        with self._writing_alone(), self._begun() as connection:
             yield connection
 
     def leave_no_trace(self) -> None:
@@ -74,7 +74,7 @@ class Writers:
         """
         if self._lock_file is None:
             return
-        with self._my_turn(), self._engine.connect() as connection:
+        with self._writing_alone(), self._engine.connect() as connection:
             raw = connection.connection.dbapi_connection
             if raw is not None:
                 with closing(raw.cursor()) as cursor:
@@ -96,7 +96,7 @@ class Writers:
             yield connection
 
     @contextmanager
-    def _my_turn(self) -> Iterator[None]:
+    def _writing_alone(self) -> Iterator[None]:
         deadline = time.monotonic() + BUSY_SECONDS
         if self._lock_file is None:
             yield

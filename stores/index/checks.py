@@ -72,7 +72,7 @@ def refuse_another(title: str, made_for: Mapping[str, str], asked: Mapping[str, 
         )
 
 
-def in_parts(items: Sequence[T], size: int) -> Iterator[Sequence[T]]:
+def batched(items: Sequence[T], size: int) -> Iterator[Sequence[T]]:
     """Yield the items in their order, no more than `size` at a time."""
     for start in range(0, len(items), size):
         yield items[start : start + size]

@@ -32,7 +32,7 @@ from sqlalchemy.dialects.postgresql import ARRAY, insert
 from schema import Kind, MemoryType, Seen, Status, Subject, Visibility
 from schema.health import HealthCheck
 from stores.index.base import Entry, Hit, Metric, Vector, Where
-from stores.index.checks import checked, checked_limit, in_parts, must_be_ready, refuse_another
+from stores.index.checks import batched, checked, checked_limit, must_be_ready, refuse_another
 from stores.index.pgvector_health import check_health
 from stores.index.pgvector_schema import large_subjects, make, optimize
 from stores.index.snapshot import FILTERS, LABELS
@@ -128,7 +128,7 @@ class PgvectorIndex:
             connection.execute(self._upsert_statement(), rows)
         for subject in {subject for subject, _ in gone}:
             keys = [key for whose, key in gone if whose == subject]
-            for batch in in_parts(keys, _KEYS_AT_A_TIME):
+            for batch in batched(keys, _KEYS_AT_A_TIME):
                 connection.execute(table.delete().where(_of(table, subject), table.c.key.in_(batch)))
 
     def query(self, vector: Vector, where: Where, limit: int) -> list[Hit]:
@@ -165,7 +165,7 @@ class PgvectorIndex:
         with self._reader.connect() as connection:
             return [
                 _entry(subject, row._mapping)
-                for batch in in_parts(keys, _KEYS_AT_A_TIME)
+                for batch in batched(keys, _KEYS_AT_A_TIME)
                 for row in connection.execute(select(table).where(_of(table, subject), table.c.key.in_(batch)))
             ]
 

@@ -22,10 +22,10 @@ from schema.settings import Settings, variable_of
 from stores.index.base import Entry, Hit, Metric, Vector, Where
 from stores.index.checks import (
     BYTES_OF_A_NUMBER_IN_JSON,
+    batched,
     checked,
     checked_limit,
     entries_a_request,
-    in_parts,
     must_be_ready,
     refuse_another,
 )
@@ -90,7 +90,7 @@ class QdrantIndex:
         """
         points = list({point.id: point for point in map(self._point, entries)}.values())
         size = entries_a_request(AT_A_TIME, self._dimensions, BYTES_OF_A_NUMBER_IN_JSON)
-        for batch in in_parts(points, size):
+        for batch in batched(points, size):
             self._ask(self._client.upsert, points=batch, wait=True)
 
     def query(self, vector: Vector, where: Where, limit: int) -> list[Hit]:
@@ -127,7 +127,7 @@ class QdrantIndex:
         must_be_ready(self._dimensions)
         return [
             from_document(point.payload or {}, np.asarray(point.vector, dtype=np.float32))
-            for batch in in_parts(_ids(subject, keys), AT_A_TIME)
+            for batch in batched(_ids(subject, keys), AT_A_TIME)
             for point in self._ask(self._client.retrieve, ids=batch, with_payload=True, with_vectors=True)
         ]
 
@@ -138,7 +138,7 @@ class QdrantIndex:
             IndexUnavailable: the server cannot be asked, or refuses.
         """
         must_be_ready(self._dimensions)
-        for batch in in_parts(_ids(subject, keys), AT_A_TIME):
+        for batch in batched(_ids(subject, keys), AT_A_TIME):
             self._ask(self._client.delete, points_selector=batch, wait=True)
 
     def count(self) -> int:

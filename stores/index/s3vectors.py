@@ -17,10 +17,10 @@ from stores.aws import AWS_FAILURES, AwsFailure, code_of, is_passing, open_s3vec
 from stores.index.base import Entry, Hit, Metric, Vector, Where
 from stores.index.checks import (
     BYTES_OF_A_NUMBER_IN_JSON,
+    batched,
     checked,
     checked_limit,
     entries_a_request,
-    in_parts,
     must_be_ready,
     refuse_another,
 )
@@ -95,7 +95,7 @@ class S3VectorsIndex:
         """
         rows = list({row["key"]: row for row in map(self._row, entries)}.values())
         size = entries_a_request(PUT_AT_A_TIME, self._dimensions, BYTES_OF_A_NUMBER_IN_JSON)
-        for batch in in_parts(rows, size):
+        for batch in batched(rows, size):
             self._asked(self._client.put_vectors, **self._place, vectors=batch)
 
     def query(self, vector: Vector, where: Where, limit: int) -> list[Hit]:
@@ -134,7 +134,7 @@ class S3VectorsIndex:
         """
         must_be_ready(self._dimensions)
         entries: list[Entry] = []
-        for batch in in_parts(_names(subject, keys), GET_AT_A_TIME):
+        for batch in batched(_names(subject, keys), GET_AT_A_TIME):
             answer: Any = self._asked(
                 self._client.get_vectors, **self._place, keys=batch, returnData=True, returnMetadata=True
             )
@@ -151,7 +151,7 @@ class S3VectorsIndex:
             IndexUnavailable: the service cannot be asked, or refuses.
         """
         must_be_ready(self._dimensions)
-        for batch in in_parts(_names(subject, keys), DELETE_AT_A_TIME):
+        for batch in batched(_names(subject, keys), DELETE_AT_A_TIME):
             self._asked(self._client.delete_vectors, **self._place, keys=batch)
 
     def count(self) -> int:

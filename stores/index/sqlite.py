@@ -19,7 +19,7 @@ from schema import Kind, MemoryType, Status, Subject, Visibility
 from schema.errors import IndexRefused
 from schema.health import HealthCheck, failed, fine
 from stores.index.base import Entry, Hit, Metric, Vector, Where
-from stores.index.checks import checked, checked_limit, in_parts, must_be_ready, refuse_another
+from stores.index.checks import batched, checked, checked_limit, must_be_ready, refuse_another
 from stores.index.shard import Shard
 from stores.index.snapshot import LABELS, Block, Row, Snapshot, first_of, microseconds, moment, size_of
 from stores.lru import ByteLRU
@@ -229,7 +229,7 @@ def _write(connection: sqlite3.Connection, subject: str, rows: Sequence[Row]) ->
     mark = _next_mark(connection, subject)
     keys = list({row.key for row in rows})
     there = 0
-    for batch in in_parts(keys, _KEYS_AT_A_TIME):
+    for batch in batched(keys, _KEYS_AT_A_TIME):
         marks = ", ".join("?" * len(batch))
         there += connection.execute(
             f"SELECT COUNT(*) FROM entries WHERE subject = ? AND key IN ({marks})", (subject, *batch)
@@ -263,7 +263,7 @@ def _batches(connection: sqlite3.Connection, subject: str) -> Iterator[list[Row]
 
 
 def _in_parts(keys: Sequence[uuid.UUID]) -> Iterator[tuple[list[bytes], str]]:
-    for batch in in_parts(keys, _KEYS_AT_A_TIME):
+    for batch in batched(keys, _KEYS_AT_A_TIME):
         yield [key.bytes for key in batch], ", ".join("?" * len(batch))
 
 

@@ -20,7 +20,7 @@ from schema.errors import IndexMismatch, IndexUnavailable
 from schema.health import HealthCheck, failed, fine, warning
 from schema.settings import Settings, variable_of
 from stores.index.base import Entry, Hit, Metric, Vector, Where
-from stores.index.checks import checked, checked_limit, entries_a_request, in_parts, must_be_ready, refuse_another
+from stores.index.checks import batched, checked, checked_limit, entries_a_request, must_be_ready, refuse_another
 from stores.index.document import alternatives, conditions, digests, from_json, subject_digest, text_digest, to_json
 from stores.index.server import PROBE, patience, probed, ranked
 from stores.index.snapshot import microseconds
@@ -77,7 +77,7 @@ class WeaviateIndex:
         size = entries_a_request(AT_A_TIME, self._dimensions, _BYTES_OF_A_NUMBER)
         for subject, objects in by_subject.items():
             tenant = self._objects.with_tenant(subject_digest(subject))
-            for batch in in_parts(list(objects.values()), size):
+            for batch in batched(list(objects.values()), size):
                 errors = self._ask(tenant.data.insert_many, batch).errors
                 if errors:
                     raise IndexUnavailable(
@@ -130,7 +130,7 @@ class WeaviateIndex:
                     include_vector=True,
                     return_properties=[DOCUMENT],
                 ).objects
-                for batch in in_parts(list(dict.fromkeys(keys)), AT_A_TIME)
+                for batch in batched(list(dict.fromkeys(keys)), AT_A_TIME)
             ]
             return [
                 from_json(str(stored.properties[DOCUMENT]), np.asarray(stored.vector["default"], dtype=np.float32))
@@ -149,7 +149,7 @@ class WeaviateIndex:
         must_be_ready(self._dimensions)
 
         def remove(objects: Objects) -> int:
-            batches = in_parts(list(dict.fromkeys(keys)), AT_A_TIME)
+            batches = batched(list(dict.fromkeys(keys)), AT_A_TIME)
             return sum(objects.data.delete_many(Filter.by_id().contains_any(list(batch))).failed for batch in batches)
 
         kept = self._ask_for(subject, remove)

@@ -21,7 +21,7 @@ from memory.erasure.memories import erase_memory
 from memory.erasure.subjects import erase_subject
 from memory.items import write_items
 from memory.publish import publish
-from memory.restore import Restored, put_catalog_back, put_rest_back, read_manifest, refuse_what_is_there
+from memory.restore import Restored, read_manifest, require_empty_target, restore_catalog, restore_rest
 from schema import Document, Subject
 from schema.backup import Manifest, WaitingTurn
 from schema.errors import BackupRefused
@@ -101,15 +101,15 @@ def put_back(folder: Path, settings: Settings) -> None:
     try:
         with closing(open_redis(settings)) as redis:
             mailbox = open_mailbox(settings, redis, create_celery(settings))
-            refuse_what_is_there(manifest, settings, engine, mailbox, count_waiting_messages(redis))
-        put_catalog_back(folder, manifest, engine)
+            require_empty_target(manifest, settings, engine, mailbox, count_waiting_messages(redis))
+        restore_catalog(folder, manifest, engine)
         migrate(engine)
     finally:
         engine.dispose()
 
 
 def restore(folder: Path, context: MemoryContext, erasures: Path | None = None) -> Restored:
-    return put_rest_back(folder, read_manifest(folder), context, by="test", erasures=erasures)
+    return restore_rest(folder, read_manifest(folder), context, by="test", erasures=erasures)
 
 
 def told(context: MemoryContext, subject: Subject) -> list[str]:

@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 
 from interfaces.fleet_checks import check_index
 from interfaces.fleet_report import FleetReport
-from memory.agreement import disagreements, tell_what_was_lost
+from memory.agreement import disagreements, queue_lost_entries
 from memory.indexing import index_all
 from schema import Status
 from tests.contract.pipeline import Worker, on_every_store
@@ -28,13 +28,13 @@ def test_what_the_index_lost_is_found_and_told_again_and_nothing_where_it_lost_n
     users = [f"{anna}{letter}" for letter in "abc"]
     for user in users:
         worker.hear(user, "I live in Lisbon.", "I moved to Oslo. I live in Oslo now.", "I am allergic to peanuts.")
-    assert tell_what_was_lost(worker.context, NOW, most_subjects=10_000) == 0
+    assert queue_lost_entries(worker.context, NOW, most_subjects=10_000) == 0
     lose(worker, users[0])
     lose(worker, users[2])
-    while tell_what_was_lost(worker.context, NOW, most_subjects=1) == 0:
+    while queue_lost_entries(worker.context, NOW, most_subjects=1) == 0:
         assert worker.context.redis.get("afterturn:index:looked-at") is not None
     assert worker.context.catalog.count_index_jobs() > 0
-    while tell_what_was_lost(worker.context, NOW, most_subjects=10_000):
+    while queue_lost_entries(worker.context, NOW, most_subjects=10_000):
         pass
 
     for user in users:

@@ -164,7 +164,7 @@ MUTATIONS = (
     Mutation(
         "no look for what the index lost",
         "memory/agreement.py",
-        "        tell_again(disagreeing, context, now)\n        lost",
+        "        queue_again(disagreeing, context, now)\n        lost",
         "        lost",
         ("tests/contract/test_lost_index.py",),
     ),

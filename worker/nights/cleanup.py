@@ -6,7 +6,7 @@ from datetime import datetime, timedelta
 
 import structlog
 
-from memory.agreement import tell_what_was_lost
+from memory.agreement import queue_lost_entries
 from memory.erasure.subjects import finish_erasures
 from memory.settle import withdraw_stale
 from worker.context import WorkerContext
@@ -35,10 +35,10 @@ def clean_up(context: WorkerContext, now: datetime) -> dict[str, int]:
         "feedback": context.catalog.feedback.drop_old(now - timedelta(days=_FEEDBACK_DAYS)),
         "sources": 0,
         "webhooks": 0,
-        "index": tell_what_was_lost(context, now, most_subjects=_SUBJECTS_LOOKED_AT),
+        "index": queue_lost_entries(context, now, most_subjects=_SUBJECTS_LOOKED_AT),
         "provisional": withdraw_stale(context, now, _PAGE),
     }
-    context.catalog.webhooks.fail_what_waits_for_nobody()
+    context.catalog.webhooks.fail_orphaned()
     said_by = now - timedelta(days=context.settings.webhook_log_days)
     for _ in range(_PAGES):
         gone = context.catalog.webhooks.drop_old(said_by, _PAGE)
