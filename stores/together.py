@@ -19,7 +19,7 @@ Result = TypeVar("Result")
 class Failed:
     """What became of one item among others whose work went well."""
 
-    error: Exception
+    error: BaseException
 
 
 class _Request(Generic[Item, Result]):

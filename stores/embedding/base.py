@@ -17,7 +17,7 @@ from schema import Thresholds
 from schema.errors import EmbedderRefused
 
 Vectors = NDArray[np.float32]
-_TEXTS_IN_LINE = 32
+TEXTS_IN_LINE = 32
 """How many texts of one call wait in line at a time, so that a long call delays a short one by few texts."""
 
 
@@ -100,8 +100,8 @@ def refuse_blank(texts: Sequence[str]) -> None:
 def each_in_line(pool: Executor, embed_one: Callable[[str], Vectors], texts: Sequence[str], dimensions: int) -> Vectors:
     """Return the vectors of texts that are embedded one by one, on threads that all callers share."""
     vectors = np.empty((len(texts), dimensions), dtype=np.float32)
-    for start in range(0, len(texts), _TEXTS_IN_LINE):
-        part = texts[start : start + _TEXTS_IN_LINE]
+    for start in range(0, len(texts), TEXTS_IN_LINE):
+        part = texts[start : start + TEXTS_IN_LINE]
         vectors[start : start + len(part)] = list(pool.map(embed_one, part))
     return vectors
 

@@ -10,6 +10,7 @@ from typing import Any, NoReturn
 
 import numpy as np
 import pytest
+from onnxruntime import InferenceSession
 
 from schema.settings import Settings
 from stores.embedding import open_embedder
@@ -167,6 +168,38 @@ def test_minilm_is_loaded_with_the_first_text_and_not_before(monkeypatch: pytest
     assert embedder.dimensions == DIMENSIONS
     with pytest.raises(RuntimeError, match="loaded"):
         embedder.embed(["a text"])
+
+
+def test_a_model_that_heeds_the_company_of_a_text_is_given_each_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    sizes: list[int] = []
+
+    class Heeding(InferenceSession):  # type: ignore[misc]
+        """Another vector for each number of texts, as of a model that rounds by the largest number of a pass."""
+
+        def run(self, *asked: Any) -> Any:
+            [made] = super().run(*asked)
+            sizes.append(len(made))
+            return [made + 0.01 * len(made)]
+
+    monkeypatch.setattr("onnxruntime.InferenceSession", Heeding)
+    MiniLM().embed(["a text", "another text"])
+
+    assert sizes[-2:] == [1, 1]
+
+
+def test_minilm_is_given_short_texts_together(monkeypatch: pytest.MonkeyPatch) -> None:
+    sizes: list[int] = []
+
+    class Counting(InferenceSession):  # type: ignore[misc]
+        def run(self, *asked: Any) -> Any:
+            [made] = super().run(*asked)
+            sizes.append(len(made))
+            return [made]
+
+    monkeypatch.setattr("onnxruntime.InferenceSession", Counting)
+    MiniLM().embed(["a text", "another text"])
+
+    assert sizes[-1:] == [2]
 
 
 def test_a_missing_model_says_what_to_install(tmp_path: Path) -> None:
