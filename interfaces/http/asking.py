@@ -34,7 +34,7 @@ class Asked(BaseModel):
     subject: Subject
 
 
-def _asked(
+async def _asked(
     principal: Asker,
     user_id: UserId = None,
     subject_id: SubjectId = None,
@@ -44,7 +44,7 @@ def _asked(
     return Asked(principal=asker, subject=subject_of(asker, subject_id or user_id))
 
 
-def _asked_of_many(
+async def _asked_of_many(
     principal: Asker,
     user_id: UserId = None,
     subject_id: SubjectId = None,
@@ -56,7 +56,7 @@ def _asked_of_many(
     return Asked(principal=asker, subject=subject_of(asker, subject_id or user_id))
 
 
-def _filters(
+async def _filters(
     memory_type: Annotated[list[Kind], Query(description="any of these")] = [],  # noqa: B006
     type: Annotated[list[MemoryType], Query(description="any of these")] = [],  # noqa: B006
     category: Annotated[list[str], Query(description="any of these")] = [],  # noqa: B006

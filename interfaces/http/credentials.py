@@ -32,7 +32,7 @@ def _principal(
     return principal_behind(key or (bearer.credentials if bearer else None), request, service)
 
 
-def _asking_again(
+async def _asking_again(
     request: Request,
     service: Opened,
     key: Annotated[str | None, Security(_KEY)],

@@ -95,7 +95,7 @@ class _LookUp(BaseModel):
     debug: bool
 
 
-def _look_up(
+async def _look_up(
     principal: Asker,
     type: Annotated[
         Literal["user_id", "name"], Query(description="`user_id`: a subject; `name`: what has a name in a memory")

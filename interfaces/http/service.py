@@ -87,7 +87,9 @@ def open_service(settings: Settings) -> Service:
     )
 
 
-def _service_of(request: Request) -> Service:
+async def _service_of(request: Request) -> Service:
+    # What asks no store is a coroutine, here and in the other rooms: FastAPI would send each function to a thread and
+    # wait for it there, behind all who ask stores.
     service = request.app.state.service
     assert isinstance(service, Service)
     return service

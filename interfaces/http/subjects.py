@@ -52,7 +52,7 @@ class _Asked(BaseModel):
     subject: Subject
 
 
-def _asked(
+async def _asked(
     subject_id: Identifier,
     principal: Asker,
     user_id: Annotated[Identifier | None, Query(description="for whom, with the capability act_as")] = None,

@@ -86,7 +86,7 @@ class DeliveriesOut(BaseModel):
     cursor: str | None
 
 
-def _admin(principal: Asker) -> Principal:
+async def _admin(principal: Asker) -> Principal:
     require(principal, Capability.ADMIN)
     if principal.user_id is not None:
         # A webhook hears of everybody of the tenant.
