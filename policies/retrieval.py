@@ -7,7 +7,6 @@ import uuid
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from itertools import groupby
 from typing import Final
 
 from schema import MemoryType, Policy
@@ -82,14 +81,16 @@ def _lifted(
 ) -> dict[int, float]:
     """Return the best of what came before each place, halved with every half-life that lies between."""
     lifted: dict[int, float] = {}
-    best, last = 0.0, None
-    for moment, group in groupby(ordered, key=lambda index: matches[index].said_at):
-        together = list(group)
-        if last is not None:
-            minutes = abs((moment - last).total_seconds()) / _SECONDS_A_MINUTE
-            best *= 0.5 ** (minutes / policy.retrieval_context_half_life_minutes)
-        lifted |= dict.fromkeys(together, best)
-        best, last = max(best, *(relevances[index] for index in together)), moment
+    before, at_once, last = 0.0, 0.0, None
+    for index in ordered:
+        moment = matches[index].said_at
+        if moment != last:
+            if last is not None:
+                minutes = abs((moment - last).total_seconds()) / _SECONDS_A_MINUTE
+                before = max(before, at_once) * 0.5 ** (minutes / policy.retrieval_context_half_life_minutes)
+            at_once, last = 0.0, moment
+        lifted[index] = before
+        at_once = max(at_once, relevances[index])
     return lifted
 
 
@@ -182,16 +183,15 @@ def is_about_what_is_known(evidence: float, policy: Policy) -> bool:
     return evidence >= policy.retrieval_relevant
 
 
-def answering(matches: Mapping[uuid.UUID, Match], evidence: float, policy: Policy) -> set[uuid.UUID]:
-    """Return those of the matches that are told, of an answer with this evidence: what is about something known has
+def answering(matches: Sequence[Match], evidence: float, policy: Policy) -> list[bool]:
+    """Return of each match whether it is told, of an answer with this evidence: what is about something known has
     matches as well that are about something else.
 
     The evidence is that of the best match, and each has of it as much as it is relevant by itself: what is only said
     beside an answer is none.
     """
     needed = policy.retrieval_hit_share * policy.retrieval_relevant
-    shares = own_relevances(list(matches.values()), policy)
-    return {id_ for id_, share in zip(matches, shares, strict=True) if share * min(1.0, evidence) >= needed}
+    return [share * min(1.0, evidence) >= needed for share in own_relevances(matches, policy)]
 
 
 ITEM_TOKENS: Final = {MemoryType.SEMANTIC: 120, MemoryType.EPISODIC: 250, MemoryType.PROCEDURAL: 200}

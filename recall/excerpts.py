@@ -143,17 +143,16 @@ def _look(
 ) -> list[_Found]:
     where = Where(audience.subject, seen_by=audience.seen or ())
     near = {hit.memory_id: hit.similarity for hit in stores.chunks.query(vector, where, _POOL)}
-    worded = words.best(question, _POOL, stores.policy)
+    compared = {chunk.summary.memory_id: chunk for chunk in words.compare(question, _POOL, stores.policy, also=near)}
     places = {
         id_: chunk_place
-        for id_, chunk_place in stores.catalog.documents.places(audience.subject, [*near, *worded]).items()
-        # Once more: the index may not have heard of a new label.
+        for id_, chunk_place in stores.catalog.documents.places(audience.subject, list(compared)).items()
+        # Once more: the words may not have heard of a new label.
         if chunk_place.document_id in visible
     }
-    covered = words.coverage(question, places)
     farthest = min((near[id_] for id_ in places if id_ in near), default=0.0)
     return [
-        _Found(id_, chunk_place, audience, near.get(id_, farthest), worded.get(id_, 0.0), covered.get(id_, 0.0))
+        _Found(id_, chunk_place, audience, near.get(id_, farthest), compared[id_].score, compared[id_].covered)
         for id_, chunk_place in places.items()
     ]
 

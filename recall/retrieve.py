@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 import uuid
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Final
@@ -141,21 +141,18 @@ def _best(
             sureness = _evidence(question, proposed, asked, stores)
             if relevant_only and not is_about_what_is_known(sureness, stores.policy):
                 return []
-        ranked = _ranked(proposed, stores, now)
-        found = len(ranked)
-        if relevant_only:
-            answers = answering(proposed.matches, sureness, stores.policy)
-            ranked = {id_: relevance for id_, relevance in ranked.items() if id_ in answers}
-        missing = wanted - len(hits)
-        for memory in _told([id_ for id_ in ranked if id_ not in ranked_ids], missing, asked, filters, stores):
-            terms = proposed.terms(memory.id, ranked[memory.id], stores.policy, now)
-            why = _why(memory, proposed, terms, sureness) if explain else None
-            hits.append(Hit(memory, proposed.similarity(memory.id), terms.total, why))
+        ranked = _ranked(proposed, sureness if relevant_only else None, stores.policy, now)
+        fresh = {found.candidate.memory_id: found for found in ranked if found.candidate.memory_id not in ranked_ids}
+        for memory in _told(list(fresh), wanted - len(hits), asked, filters, stores):
+            found = fresh[memory.id]
+            terms = found.terms(stores.policy, now)
+            why = _why(memory, proposed, found, terms, sureness) if explain else None
+            hits.append(Hit(memory, found.candidate.match.cosine, terms.total, why))
             if len(hits) == wanted:
                 break
-        ranked_ids |= ranked.keys()
+        ranked_ids |= fresh.keys()
         # What a larger pool has more is farther than what does not answer any more.
-        if len(hits) == wanted or proposed.is_everything or len(ranked) < found:
+        if len(hits) == wanted or proposed.is_everything or len(ranked) < len(proposed.candidates):
             break
     return hits
 
@@ -170,25 +167,37 @@ class _Question:
     named_vector: Vector
 
 
+@dataclass(frozen=True, slots=True)
+class _Candidate:
+    """A memory that vectors or words propose, of what the asker may see."""
+
+    memory_id: uuid.UUID
+    match: Match
+    weight: Weight
+    is_near: bool
+    """Whether the vectors propose it."""
+    covered: float
+    """The share of the question's words that it has."""
+
+
 @dataclass(frozen=True)
 class _Proposed:
-    """What vectors and words propose, of what the asker may see."""
-
-    near: Mapping[uuid.UUID, float]
-    worded: Mapping[uuid.UUID, float]
-    matches: Mapping[uuid.UUID, Match]
-    weights: Mapping[uuid.UUID, Weight]
+    candidates: Sequence[_Candidate]
     is_everything: bool
     """Whether neither vectors nor words have more to propose."""
 
-    def similarity(self, id_: uuid.UUID) -> float:
-        return self.matches[id_].cosine
 
-    def terms(self, id_: uuid.UUID, relevance: float, policy: Policy, now: datetime) -> Terms:
-        """Return the terms of the score of a memory with this relevance."""
-        weight = self.weights[id_]
+@dataclass(frozen=True, slots=True)
+class _Ranked:
+    candidate: _Candidate
+    relevance: float
+    answers: bool
+
+    def terms(self, policy: Policy, now: datetime) -> Terms:
+        """Return the terms of its score."""
+        weight = self.candidate.weight
         standing = Standing(weight.importance, weight.trust, weight.last_accessed, weight.pinned)
-        return terms_of_score(relevance, self.similarity(id_), standing, policy, now)
+        return terms_of_score(self.relevance, self.candidate.match.cosine, standing, policy, now)
 
 
 def _read(query: str, asked: Sequence[Audience], stores: Stores) -> _Question:
@@ -212,50 +221,59 @@ def _propose(asked: Sequence[Audience], question: _Question, filters: Filters, p
             seen_by=audience.seen or (),
         )
         near |= {hit.memory_id: hit.similarity for hit in stores.index.query(question.vector, where, pool)}
-    worded = question.words.best(question.text, pool, stores.policy)
-    is_everything = len(near) < pool and len(worded) < pool
-    # What is active and seen as the catalog has it now: an index may not have heard of it yet.
-    summaries = question.words.summaries(dict.fromkeys([*near, *worded]))
-    weights = {
-        id_: weight
-        for audience in asked
-        for id_, weight in stores.catalog.weights(audience.subject, list(summaries)).items()
-        if weight.importance >= filters.min_importance and weight.trust >= filters.min_trust
-    }
-    near = {id_: cosine for id_, cosine in near.items() if id_ in weights}
-    worded = {id_: score for id_, score in worded.items() if id_ in weights}
-    farthest = min(near.values(), default=0.0)
-    matches = {
-        id_: Match(near.get(id_, farthest), worded.get(id_, 0.0), summary.conversation_id, summary.said_at)
-        for id_, summary in summaries.items()
-        if id_ in weights
-    }
-    return _Proposed(near, worded, matches, weights, is_everything)
+    # What is active and seen as the catalog had it when the words were read: an index may not have heard of it yet.
+    compared = question.words.compare(question.text, pool, stores.policy, also=near)
+    is_everything = len(near) < pool and sum(memory.score > 0 for memory in compared) < pool
+    wanted = [
+        (memory, memory.summary.weight, near.get(memory.summary.memory_id))
+        for memory in compared
+        if memory.summary.weight is not None
+        and memory.summary.weight.importance >= filters.min_importance
+        and memory.summary.weight.trust >= filters.min_trust
+    ]
+    farthest = min((cosine for _, _, cosine in wanted if cosine is not None), default=0.0)
+    candidates = [
+        _Candidate(
+            memory.summary.memory_id,
+            Match(
+                farthest if cosine is None else cosine,
+                memory.score,
+                memory.summary.conversation_id,
+                memory.summary.said_at,
+            ),
+            weight,
+            cosine is not None,
+            memory.covered,
+        )
+        for memory, weight, cosine in wanted
+    ]
+    return _Proposed(candidates, is_everything)
 
 
 def _evidence(question: _Question, proposed: _Proposed, asked: Sequence[Audience], stores: Stores) -> float:
     """Return how surely the question is about something that is known, of what the nearest and the best have."""
+    covered = {candidate.memory_id: candidate.covered for candidate in proposed.candidates}
     named_near = {
         hit.memory_id: hit.similarity
         for audience in asked
         for hit in stores.index.query(
             question.named_vector, Where(audience.subject, seen_by=audience.seen or ()), _NEAR_NAMED
         )
-        if hit.memory_id in proposed.matches
+        if hit.memory_id in covered
     }
-    covered = question.words.coverage(question.text, proposed.matches)
     return evidence(named_near, covered, question.words.unknown(names_in(question.text)), stores.policy)
 
 
-def _ranked(proposed: _Proposed, stores: Stores, now: datetime) -> dict[uuid.UUID, float]:
-    """Return the relevances, best score first; behind the most relevant come all others that were proposed."""
-    policy = stores.policy
-    relevance = dict(zip(proposed.matches, relevances(list(proposed.matches.values()), policy), strict=True))
-    likeliest = sorted(relevance, key=lambda id_: (-relevance[id_], id_.int))
-    first, others = likeliest[: policy.retrieval_pool], likeliest[policy.retrieval_pool :]
-    scores = {id_: proposed.terms(id_, relevance[id_], policy, now).total for id_ in first}
-    ordered = [*sorted(first, key=lambda id_: (-scores[id_], id_.int)), *others]
-    return {id_: relevance[id_] for id_ in ordered}
+def _ranked(proposed: _Proposed, sureness: float | None, policy: Policy, now: datetime) -> list[_Ranked]:
+    """Return what was proposed, best score first, and behind the most relevant all others; where the evidence of the
+    answer is given, only what answers."""
+    matches = [candidate.match for candidate in proposed.candidates]
+    answers = [True] * len(matches) if sureness is None else answering(matches, sureness, policy)
+    found = list(map(_Ranked, proposed.candidates, relevances(matches, policy), answers))
+    found.sort(key=lambda one: (-one.relevance, one.candidate.memory_id.int))
+    first, others = found[: policy.retrieval_pool], found[policy.retrieval_pool :]
+    first.sort(key=lambda one: (-one.terms(policy, now).total, one.candidate.memory_id.int))
+    return [one for one in (*first, *others) if one.answers]
 
 
 def _told(
@@ -275,17 +293,14 @@ def _told(
         yield from (memories[id_] for id_ in part if id_ in memories)
 
 
-def _why(memory: Memory, proposed: _Proposed, terms: Terms, sureness: float) -> Why:
+def _why(memory: Memory, proposed: _Proposed, found: _Ranked, terms: Terms, sureness: float) -> Why:
+    candidate, others = found.candidate, proposed.candidates
+    nearer = sum(other.is_near and other.match.cosine > candidate.match.cosine for other in others)
+    better = sum(other.match.words > candidate.match.words for other in others)
     return Why(
-        vector_rank=_rank(memory.id, proposed.near),
-        word_rank=_rank(memory.id, proposed.worded),
+        vector_rank=1 + nearer if candidate.is_near else None,
+        word_rank=1 + better if candidate.match.words > 0 else None,
         terms=terms,
         evidence=sureness,
         rules=memory.policy_version,
     )
-
-
-def _rank(id_: uuid.UUID, scores: Mapping[uuid.UUID, float]) -> int | None:
-    if id_ not in scores:
-        return None
-    return 1 + sum(score > scores[id_] for score in scores.values())

@@ -37,7 +37,7 @@ from stores.catalog.rows import ids_from, memory_of, subject_of
 from stores.catalog.statements import ids_of_bound_subject, of_subject, subject_parameters
 from stores.catalog.store import Store
 from stores.catalog.subject_state import SubjectState, read_processed, read_subject_state
-from stores.catalog.summaries import Summaries, Weight, read_summaries, read_weights
+from stores.catalog.summaries import Summaries, read_summaries
 from stores.catalog.tombstones import TombstoneStore
 from stores.catalog.turn_records import TurnRecords
 from stores.catalog.usage import Usages
@@ -180,11 +180,6 @@ class Catalog(Store):
         """Return what the subject's active memories say; only what was written since a revision, if one is given."""
         with self._engine.connect() as connection:
             return read_summaries(connection, subject, since)
-
-    def weights(self, subject: Subject, ids: Sequence[uuid.UUID]) -> dict[uuid.UUID, Weight]:
-        """Return what the subject's active memories under these ids are ranked by; others are left out."""
-        with self._engine.connect() as connection:
-            return read_weights(connection, subject, ids)
 
     # -- turns --------------------------------------------------------------------------------------------------
 

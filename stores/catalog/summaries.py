@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import uuid
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
@@ -12,7 +12,7 @@ from sqlalchemy import Connection, bindparam, select
 
 import stores.catalog.tables as tables
 from schema import Labels, Status, Subject, Visibility, effective_labels
-from stores.catalog.statements import ids_of_bound_subject, of_bound_subject, subject_parameters
+from stores.catalog.statements import of_bound_subject, subject_parameters
 
 _memories, _subjects = tables.memories, tables.subjects
 _REVISION = select(_subjects.c.revision, _subjects.c.removed).where(of_bound_subject(_subjects))
@@ -28,17 +28,25 @@ _SAID = select(
     _memories.c.document["summary"].as_string().label("summary"),
     _memories.c.document["conversation_id"].as_string().label("conversation_id"),
     _memories.c.document["said_at"].as_string().label("said_at"),
-    *_LABELS,
-).where(of_bound_subject(_memories))
-_ALL_SAID = _SAID.where(_memories.c.status == Status.ACTIVE)
-_SAID_SINCE = _SAID.where(_memories.c.revision > bindparam("since"))
-_WEIGHTS = select(
-    _memories.c.id,
     _memories.c.importance,
     _memories.c.document["trust_score"].as_float().label("trust"),
     _memories.c.last_accessed,
     _memories.c.pinned,
-).where(ids_of_bound_subject(_memories), _memories.c.status == Status.ACTIVE)
+    *_LABELS,
+).where(of_bound_subject(_memories))
+_ALL_SAID = _SAID.where(_memories.c.status == Status.ACTIVE)
+_SAID_SINCE = _SAID.where(_memories.c.revision > bindparam("since"))
+
+
+@dataclass(frozen=True, slots=True)
+class Weight:
+    """What a memory is ranked by beside what was asked: how important it is and how far it is trusted, 0 to 1, when it
+    was used last, and whether it is pinned."""
+
+    importance: float
+    trust: float
+    last_accessed: datetime
+    pinned: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +60,8 @@ class Summary:
     live: bool
     group: Labels | str
     """What decides who may see it: a memory's labels, or of which document it is a chunk."""
+    weight: Weight | None = None
+    """None of a chunk: it has no importance and does not fade."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,17 +78,6 @@ class Summaries:
     whole: bool
     living: frozenset[uuid.UUID] | None = None
     documents: Mapping[str, Labels] = field(default_factory=dict)
-
-
-@dataclass(frozen=True, slots=True)
-class Weight:
-    """What a memory is ranked by beside what was asked: how important it is and how far it is trusted, 0 to 1, when it
-    was used last, and whether it is pinned."""
-
-    importance: float
-    trust: float
-    last_accessed: datetime
-    pinned: bool
 
 
 def read_summaries(connection: Connection, subject: Subject, since: int | None) -> Summaries:
@@ -107,26 +106,12 @@ def read_summaries(connection: Connection, subject: Subject, since: int | None) 
                 datetime.fromisoformat(memory.said_at),
                 memory.status == Status.ACTIVE,
                 _labels(memory, subject),
+                Weight(memory.importance, memory.trust, memory.last_accessed, memory.pinned),
             )
             for memory in rows
         ),
         whole=whole,
     )
-
-
-def read_weights(connection: Connection, subject: Subject, ids: Sequence[uuid.UUID]) -> dict[uuid.UUID, Weight]:
-    """Return what those of the memories are ranked by that are the subject's and active. To read them whole takes five
-    times as long, and of fifty ten are shown."""
-    rows = connection.execute(_WEIGHTS, subject_parameters(subject) | {"ids": ids})
-    return {
-        row.id: Weight(
-            row.importance,
-            row.trust,
-            row.last_accessed,
-            row.pinned,
-        )
-        for row in rows
-    }
 
 
 def _labels(row: Any, subject: Subject) -> Labels:

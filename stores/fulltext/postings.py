@@ -102,11 +102,6 @@ class Postings:
             openings=Counter({key: count for key, count in self.openings.items() if key[0] in wanted}),
         )
 
-    def summary(self, id_: uuid.UUID) -> Summary | None:
-        """Return the summary of a memory that is in it and alive."""
-        index = self.places.get(id_)
-        return None if index is None or not self.alive[index] else self.summaries[index]
-
     def living(self) -> list[Summary]:
         return [self.summaries[index] for index in np.flatnonzero(self.alive)]
 
@@ -120,56 +115,66 @@ class Postings:
         return self.holders[part][living], self.counts[part][living]
 
 
-def best(
-    blocks: Iterable[Postings], terms: Iterable[str], limit: int, *, saturation: float, length_weight: float
-) -> dict[uuid.UUID, float]:
-    """Return the memories of some blocks with the most of the terms by BM25, at most `limit`, and their scores above 0.
+@dataclass(frozen=True, slots=True)
+class Compared:
+    """A memory that a query was compared with: its BM25 score, 0 where it is not among the best, and the share of the
+    query's terms that it has, 0 to 1, each term weighing what BM25 gives its rarity.
+
+    A term that no memory has is the rarest of all: a question about what is not known has many of them.
+    """
+
+    summary: Summary
+    score: float
+    covered: float
+
+
+def compare(
+    blocks: Iterable[Postings],
+    terms: Iterable[str],
+    limit: int,
+    also: Iterable[uuid.UUID] = (),
+    *,
+    saturation: float,
+    length_weight: float,
+) -> list[Compared]:
+    """Return the memories of some blocks with the most of the terms by BM25, at most `limit`, best first, and behind
+    them those of the others that are named in `also`.
 
     How rare a term is and how long a memory is on average is counted over just these blocks. BM25 as in Robertson and
     Zaragoza, "The Probabilistic Relevance Framework" (2009), with the +1 that keeps every term's weight above 0.
     """
     living = [block for block in blocks if block.alive.any()]
     total = sum(int(block.alive.sum()) for block in living)
-    if not total or limit <= 0:
-        return {}
+    if not total:
+        return []
     mean = max(1.0, sum(int(block.lengths[block.alive].sum()) for block in living) / total)
     scores = [np.zeros(len(block.summaries), dtype=np.float64) for block in living]
-    for term in sorted(set(terms)):
-        holdings = [block.having(term) for block in living]
-        holders = sum(len(places) for places, _ in holdings)
-        weight = _rarity(holders, total)
-        for block, score, (places, counts) in zip(living, scores, holdings, strict=True):
-            longer = 1.0 - length_weight + length_weight * block.lengths[places] / mean
-            score[places] += weight * counts * (saturation + 1.0) / (counts + saturation * longer)
-    ranked = [
-        (float(-score[index]), block.summaries[index].memory_id)
-        for block, score in zip(living, scores, strict=True)
-        for index in _highest(score, block.numbers, limit)
-    ]
-    return {id_: -negative for negative, id_ in sorted(ranked)[:limit]}
-
-
-def coverage(blocks: Sequence[Postings], terms: Iterable[str], wanted: frozenset[uuid.UUID]) -> dict[uuid.UUID, float]:
-    """Return the share of the terms that each wanted memory has, 0 to 1, each term weighing what BM25 gives its rarity.
-
-    A term that no memory has is the rarest of all: a question about what is not known has many of them.
-    """
-    living = [block for block in blocks if block.alive.any()]
-    total = sum(int(block.alive.sum()) for block in living)
     shares = [np.zeros(len(block.summaries), dtype=np.float64) for block in living]
     whole = 0.0
     for term in sorted(set(terms)):
-        holdings = [block.having(term)[0] for block in living]
-        weight = _rarity(sum(map(len, holdings)), total)
+        holdings = [block.having(term) for block in living]
+        weight = _rarity(sum(len(places) for places, _ in holdings), total)
         whole += weight
-        for share, places in zip(shares, holdings, strict=True):
+        for block, score, share, (places, counts) in zip(living, scores, shares, holdings, strict=True):
+            longer = 1.0 - length_weight + length_weight * block.lengths[places] / mean
+            score[places] += weight * counts * (saturation + 1.0) / (counts + saturation * longer)
             share[places] += weight
-    return {
-        memory_id: float(share[index]) / whole
-        for block, share in zip(living, shares, strict=True)
-        for memory_id in wanted
-        if (index := block.places.get(memory_id)) is not None and share[index] > 0
+    ranked = [
+        (float(-score[place]), block.summaries[place].memory_id, number, int(place))
+        for number, (block, score) in enumerate(zip(living, scores, strict=True))
+        for place in _highest(score, block.numbers, limit)
+    ]
+    best = {(number, place): -negative for negative, _, number, place in sorted(ranked)[:limit]}
+    named = ((number, block.places.get(id_)) for id_ in also for number, block in enumerate(living))
+    found = best | {
+        (number, place): best.get((number, place), 0.0)
+        for number, place in named
+        if place is not None and living[number].alive[place]
     }
+    return [
+        Compared(living[number].summaries[place], score, float(shares[number][place]) / whole if whole else 0.0)
+        for (number, place), score in found.items()
+    ]
 
 
 def _rarity(holders: int, total: int) -> float:
@@ -190,6 +195,8 @@ def _highest(scores: NDArray[np.float64], numbers: NDArray[np.uint64], limit: in
     scored = np.flatnonzero(scores > 0)
     if len(scored) <= limit:
         return scored
+    if limit <= 0:
+        return scored[:0]
     last = np.partition(scores[scored], len(scored) - limit)[len(scored) - limit]
     above, equal = scored[scores[scored] > last], scored[scores[scored] == last]
     order = np.lexsort((numbers[equal, 1], numbers[equal, 0]))

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from functools import partial
 
 from schema import Labels, Policy, Seen, Subject
-from stores.catalog.summaries import Summaries, Summary
-from stores.fulltext.postings import Group, Postings, best, coverage
+from stores.catalog.summaries import Summaries
+from stores.fulltext.postings import Compared, Group, Postings, compare
 from stores.fulltext.terms import terms_of
 from stores.lru import ByteLRU
 
@@ -48,15 +48,17 @@ class Words:
 
     blocks: tuple[Postings, ...]
 
-    def best(self, query: str, limit: int, policy: Policy) -> dict[uuid.UUID, float]:
-        """Return the memories that have most of the query's words: BM25 scores above 0, at most `limit`, best first.
+    def compare(self, query: str, limit: int, policy: Policy, also: Iterable[uuid.UUID] = ()) -> list[Compared]:
+        """Return the memories that have most of the query's words, at most `limit`, best first, and behind them those
+        of the others that are named in `also`: see `stores.fulltext.postings.compare`.
 
         How rare a word is, is counted over just these subjects.
         """
-        return best(
+        return compare(
             self.blocks,
             terms_of(query),
             limit,
+            also,
             saturation=policy.retrieval_repetition_saturation,
             length_weight=policy.retrieval_length_weight,
         )
@@ -75,10 +77,6 @@ class Words:
                 names[opening] += count
         return names.most_common(1)[0][0] if names else ""
 
-    def coverage(self, query: str, ids: Iterable[uuid.UUID]) -> dict[uuid.UUID, float]:
-        """Return the share of the query's words that each of the memories has, 0 to 1, rare words counting more."""
-        return coverage(self.blocks, terms_of(query), frozenset(ids))
-
     def saying(self, words: Iterable[str]) -> list[uuid.UUID]:
         """Return the memories whose summaries hold all of some words, in any case, as a text holds a text; latest said
         first."""
@@ -95,11 +93,6 @@ class Words:
 
     def _has(self, term: str) -> bool:
         return any(len(block.having(term)[0]) for block in self.blocks)
-
-    def summaries(self, ids: Iterable[uuid.UUID]) -> dict[uuid.UUID, Summary]:
-        """Return those of the memories that are active, with what they say and where it was said."""
-        pairs = ((id_, block.summary(id_)) for id_ in ids for block in self.blocks)
-        return {id_: summary for id_, summary in pairs if summary is not None}
 
 
 class FullText:

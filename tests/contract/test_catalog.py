@@ -354,18 +354,15 @@ def test_uses_are_counted_by_way_and_agent_and_go_with_their_memory(catalog: Cat
     assert catalog.uses.of(ANNA, mine.id) == []
 
 
-def test_what_active_memories_are_ranked_by_is_told_of_one_subject(catalog: Catalog) -> None:
+def test_summaries_tell_what_active_memories_of_one_subject_are_ranked_by(catalog: Catalog) -> None:
     catalog.commit(changes("t1"))
     catalog.commit(changes("t2"))
     catalog.commit(changes("t1", BERT))
     old = a_memory("t2", version=2).model_copy(update={"status": Status.ARCHIVED})
     catalog.commit(Changes(subject=ANNA, at=NOW, updated=(old,)))
-    mine, hers = a_memory("t1"), a_memory("t1", BERT)
-    asked = [mine.id, old.id, hers.id, uuid.uuid4()]
+    mine = a_memory("t1")
     weight = Weight(mine.importance, mine.trust_score, mine.last_accessed, mine.pinned)
-    assert catalog.weights(ANNA, asked) == {mine.id: weight}
-    assert catalog.memories(ANNA, asked).keys() == {mine.id, old.id}
-    assert catalog.weights(ANNA, []) == {}
+    assert {summary.memory_id: summary.weight for summary in catalog.summaries(ANNA).summaries} == {mine.id: weight}
 
 
 def test_memories_are_looked_up_by_their_ids_and_not_among_all_of_the_subject(catalog: Catalog, engine: Engine) -> None:
@@ -378,7 +375,6 @@ def test_memories_are_looked_up_by_their_ids_and_not_among_all_of_the_subject(ca
         asked.append((statement, parameters))
 
     catalog.memories(ANNA, [a_memory("t1").id])
-    catalog.weights(ANNA, [a_memory("t1").id])
     event.remove(engine, "before_cursor_execute", note)
     with engine.connect() as connection:
         plans = [
@@ -386,4 +382,4 @@ def test_memories_are_looked_up_by_their_ids_and_not_among_all_of_the_subject(ca
             for statement, parameters in asked
             if statement.startswith("SELECT")
         ]
-    assert ["(id=?)" in plan for plan in plans] == [True, True], plans
+    assert ["(id=?)" in plan for plan in plans] == [True], plans

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from schema import Labels, Visibility
 from stores.catalog.summaries import Summary
 from stores.fulltext import terms_of
-from stores.fulltext.postings import Postings, best
+from stores.fulltext.postings import Postings, compare
 
 NOON = datetime(2026, 3, 2, 12, 0, tzinfo=UTC)
 words = st.sampled_from(["tea", "coffee", "lisbon", "boat", "seven", "red", "garden"])
@@ -26,8 +26,8 @@ def told(*said: str, live: bool = True) -> list[Summary]:
 
 
 def found(blocks: Sequence[Postings], query: str, limit: int = 10) -> dict[int, float]:
-    scores = best(blocks, terms_of(query), limit, saturation=1.2, length_weight=0.4)
-    return {id_.int: score for id_, score in scores.items()}
+    compared = compare(blocks, terms_of(query), limit, saturation=1.2, length_weight=0.4)
+    return {one.summary.memory_id.int: one.score for one in compared}
 
 
 @pytest.mark.parametrize(
@@ -97,7 +97,9 @@ def test_what_is_taken_out_is_as_if_it_had_never_been(said: list[str], query: st
     without = Postings.of(summaries).without(frozenset({uuid.UUID(int=gone)}))
     never = Postings.of([summary for summary in summaries if summary.memory_id.int != gone])
     assert found([without], query) == pytest.approx(found([never], query))
-    assert without.summary(uuid.UUID(int=gone)) is None
+    also = [summary.memory_id for summary in summaries]
+    named = compare([without], terms_of(query), 10, also, saturation=1.2, length_weight=0.4)
+    assert {one.summary.memory_id.int for one in named} == set(range(1, len(said) + 1)) - {gone}
 
 
 @given(st.lists(texts, min_size=1, max_size=8), texts)
