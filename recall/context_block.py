@@ -16,7 +16,7 @@ from policies.retrieval import slots
 from recall.audience import Audience, audiences, tellable
 from recall.excerpt_lines import as_data, excerpt_lines, excerpts_in, tokens_of
 from recall.excerpts import Excerpt
-from recall.retrieve import retrieve
+from recall.retrieve import retrieve_for
 from schema import Memory, MemoryType, Principal, Subject, Way
 from stores.open import Stores
 
@@ -89,13 +89,11 @@ def _made(
     bullets: int | None,
     now: datetime,
 ) -> ContextBlock:
-    everything_standing = _standing(audiences(principal, subjects, stores), stores, budget_tokens)
+    asked = audiences(principal, subjects, stores)
+    everything_standing = _standing(asked, stores, budget_tokens)
     if bullets is not None:
-        hits = (
-            retrieve(principal, subjects, question, stores, limit=bullets, way=Way.CONTEXT, now=now)
-            if question.strip()
-            else []
-        )
+        hits = retrieve_for(asked, question, stores, limit=bullets, now=now) if question.strip() else []
+        _note([hit.memory for hit in hits], principal, stores, now)
         likeliest = {memory.id: memory for memory in (*(hit.memory for hit in hits), *everything_standing)}
         first = _fitting(list(likeliest.values())[:bullets], budget_tokens - tokens_of(f"{_DATA}\n"))
         return _block("\n".join([_DATA, *map(line, first)]) if first else "", first)
@@ -106,11 +104,11 @@ def _made(
     if not question.strip():
         return _block(_framed(standing, [], []), standing) if standing else _block("", [])
     limit = max(sum(slots(room).values()), room // _TOKENS_A_LINE)
-    hits = retrieve(principal, subjects, question, stores, limit=limit, way=None, now=now)
+    hits = retrieve_for(asked, question, stores, limit=limit, now=now)
     answers = [hit.memory for hit in hits if hit.memory.id not in standing_ids]
     fresh = _fitting(_within(slots(room), answers), room)
     room -= sum(map(_cost, fresh))
-    excerpts = excerpts_in(principal, subjects, question, stores, room)
+    excerpts = excerpts_in(asked, question, stores, room)
     room -= tokens_of("\n".join(excerpt_lines(excerpts))) if excerpts else 0
     # A memory takes a third of what its slot is estimated at, mostly: what room is left is for the next best.
     told = {memory.id for memory in fresh}

@@ -6,8 +6,8 @@ import math
 from collections.abc import Sequence
 from typing import Final
 
-from recall.excerpts import Excerpt, find_excerpts
-from schema import Principal, Subject
+from recall.audience import Audience
+from recall.excerpts import Excerpt, excerpts_for, with_textbooks
 from stores.open import Stores
 
 _CHARS_A_TOKEN: Final = 4.7
@@ -18,12 +18,10 @@ _OF_DOCUMENTS: Final = (
 )
 
 
-def excerpts_in(
-    principal: Principal | None, subjects: Sequence[Subject], question: str, stores: Stores, room_tokens: int
-) -> list[Excerpt]:
+def excerpts_in(asked: Sequence[Audience], question: str, stores: Stores, room_tokens: int) -> list[Excerpt]:
     """Return the best excerpts that fit into so many tokens, leaving out what is too long."""
     fitting: list[Excerpt] = []
-    for excerpt in find_excerpts(principal, subjects, question, stores):
+    for excerpt in excerpts_for(with_textbooks(asked, stores), question, stores):
         # The heading with the first of them.
         if tokens_of("\n".join(excerpt_lines([*fitting, excerpt]))) <= room_tokens:
             fitting.append(excerpt)

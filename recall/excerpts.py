@@ -81,7 +81,7 @@ def find_excerpts(
     """
     if len({subject.tenant_id for subject in subjects}) > 1:
         raise ValueError("the subjects are of several tenants; ask for those of one")
-    asked = [*audiences(principal, subjects, stores), *_textbooks(subjects, stores)]
+    asked = with_textbooks(audiences(principal, subjects, stores), stores)
     return excerpts_for(asked, question, stores, limit=limit, relevant_only=relevant_only)
 
 
@@ -125,12 +125,13 @@ def excerpts_for(
     return _joined(_told(likely, most, stores), policy, stores)
 
 
-def _textbooks(subjects: Sequence[Subject], stores: Stores) -> Iterator[Audience]:
-    """Yield the tenant's textbook collections: what is public there is for all who ask."""
-    for name in stores.settings.textbooks:
-        textbook = Subject(tenant_id=subjects[0].tenant_id, subject_id=name) if subjects else None
-        if textbook is not None and textbook not in subjects:
-            yield everybody(textbook)
+def with_textbooks(asked: Sequence[Audience], stores: Stores) -> list[Audience]:
+    """Return who is told of subjects, and of the textbook collections of their tenant: what is public there is for all
+    who ask."""
+    subjects = [audience.subject for audience in asked]
+    tenants = dict.fromkeys(subject.tenant_id for subject in subjects)
+    books = (Subject(tenant_id=tenant, subject_id=name) for tenant in tenants for name in stores.settings.textbooks)
+    return [*asked, *(everybody(book) for book in books if book not in subjects)]
 
 
 def everybody(subject: Subject) -> Audience:

@@ -100,22 +100,53 @@ def retrieve(
         ValueError: the query is empty, or the subjects are of several tenants.
         NotAMember, NotAllowed: the principal may see nothing of one of the subjects.
     """
-    if not query.strip():
-        raise ValueError("the query is empty; ask for something")
-    if len({subject.tenant_id for subject in subjects}) > 1:
-        raise ValueError("the subjects are of several tenants; ask for those of one")
-    began = time.monotonic()
-    with memory_span("search_memory") as span:
-        asked = audiences(principal, subjects, stores)
-        question = _read(query, asked, stores)
-        SEARCH_SECONDS.labels("read").observe(time.monotonic() - began)
-        page = _best(asked, question, filters, offset + limit, explain, relevant_only, now, stores)[offset:]
-        span.set_attribute(RECORD_COUNT, len(page))
+    asked = audiences(principal, subjects, stores)
+    page = retrieve_for(
+        asked,
+        query,
+        stores,
+        filters=filters,
+        limit=limit,
+        offset=offset,
+        explain=explain,
+        relevant_only=relevant_only,
+        now=now,
+    )
     if way is not None:
         agent = principal.agent_id if principal else None
         for audience in asked:
             used = [hit.memory.id for hit in page if hit.memory.subject == audience.subject]
             stores.accesses.note(audience.subject, used, now, way, agent)
+    return page
+
+
+def retrieve_for(
+    asked: Sequence[Audience],
+    query: str,
+    stores: Stores,
+    *,
+    filters: Filters = ANYTHING,
+    limit: int = 10,
+    offset: int = 0,
+    explain: bool = False,
+    relevant_only: bool = True,
+    now: datetime,
+) -> list[Hit]:
+    """Return as `retrieve` what may be told to somebody of whom it is known what they see, and note no use of it.
+
+    Raises:
+        ValueError: the query is empty, or the subjects are of several tenants.
+    """
+    if not query.strip():
+        raise ValueError("the query is empty; ask for something")
+    if len({audience.subject.tenant_id for audience in asked}) > 1:
+        raise ValueError("the subjects are of several tenants; ask for those of one")
+    began = time.monotonic()
+    with memory_span("search_memory") as span:
+        question = _read(query, asked, stores)
+        SEARCH_SECONDS.labels("read").observe(time.monotonic() - began)
+        page = _best(asked, question, filters, offset + limit, explain, relevant_only, now, stores)[offset:]
+        span.set_attribute(RECORD_COUNT, len(page))
     count_search(time.monotonic() - began, len(page))
     return page
 
