@@ -108,7 +108,7 @@ def main(
         FullText(stores.catalog.summaries).read([(BIG, None)])
         cold = f"{1e3 * (time.process_time() - started):.0f}"
         ask[0]()
-        words = [partial(stores.fulltext.read([(BIG, None)]).best, query, 100, stores.policy) for query in asked]
+        words = [partial(stores.fulltext.read([(BIG, None)]).compare, query, 100, stores.policy) for query in asked]
         rows = [
             timed(ask, "search"),
             timed(words, "of it: the words"),
