@@ -190,7 +190,7 @@ def _clear(erasure: Erasure, lease: Lease, context: MemoryContext, proof: Proof)
 
 
 def _tables_beside() -> list[tuple[Family, str]]:
-    return [(family, TABLES[family].name) for family in BESIDE if family in TABLES]
+    return [(family, TABLES[family].name) for family in BESIDE]
 
 
 def _count_facts(before: dict[str, int], subject: Subject, context: MemoryContext, proof: Proof) -> None:

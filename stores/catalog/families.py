@@ -19,10 +19,7 @@ _ALL = 10**9
 
 
 class FamilyStore(Reader):
-    """What of the catalog has vectors. Safe to call from many threads and processes.
-
-    Of a family that nothing writes yet there is nothing.
-    """
+    """What of the catalog has vectors. Safe to call from many threads and processes."""
 
     def __init__(
         self,
@@ -43,8 +40,6 @@ class FamilyStore(Reader):
                 return self._memories_by_id(subject, ids)
             case Family.CHUNKS:
                 return self._documents.chunks(subject, ids)
-            case Family.WINDOWS | Family.FACTS:
-                return {}
 
     def pages(self, family: Family, subject: Subject, size: int) -> Iterator[Sequence[Memory | Chunk]]:
         """Yield all that of a subject lies in a family's index, so many at a time."""
@@ -57,20 +52,14 @@ class FamilyStore(Reader):
                 while page := self._documents.all_chunks(subject, after=after, limit=size):
                     yield page
                     after = page[-1].id
-            case Family.WINDOWS | Family.FACTS:
-                return
 
     def count(self, family: Family) -> int:
         """Return how much there is whose vectors lie in a family's index."""
-        if family not in TABLES:
-            return 0
         return self._count(select(func.count()).select_from(TABLES[family]))
 
     def some_keys(self, family: Family, limit: int) -> list[tuple[Subject, uuid.UUID]]:
         """Return where some of it lies in its index, whichever, for which no index job waits: an index that has none of
         them was not built."""
-        if family not in TABLES:
-            return []
         table, jobs = TABLES[family], tables.index_jobs
         is_memory = family is Family.MEMORIES
         query = (

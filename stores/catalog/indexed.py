@@ -1,7 +1,4 @@
-"""Tables behind each family of vectors: which rows lie in its index, at which versions, and with which text.
-
-A family that is not named here has nothing in the catalog yet: its index, if there is one, must be empty.
-"""
+"""Tables behind each family of vectors: which rows lie in its index, at which versions, and with which text."""
 
 from __future__ import annotations
 
@@ -35,6 +32,6 @@ def text_of(item: Memory | Chunk) -> str:
 
 def read_family_versions(connection: Connection, family: Family, ids: Sequence[uuid.UUID]) -> dict[uuid.UUID, int]:
     """Return the versions at which the rows of a family are; those that are gone are left out."""
-    if not ids or family not in _VERSIONS:
+    if not ids:
         return {}
     return {row.id: row.version for row in connection.execute(_VERSIONS[family], {"ids": list(ids)})}

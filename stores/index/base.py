@@ -27,10 +27,6 @@ class Family(StrEnum):
     MEMORIES = "memories"
     CHUNKS = "chunks"
     """Parts of documents."""
-    WINDOWS = "windows"
-    """Parts of conversations: nothing writes them yet."""
-    FACTS = "facts"
-    """Statements of memories, one by one: nothing writes them yet."""
 
 
 BESIDE = tuple(family for family in Family if family is not Family.MEMORIES)

@@ -11,10 +11,9 @@ import pytest
 
 from interfaces.doctor.stores import check_agreement
 from memory.reindex import must_be_built, reindex
-from schema import Kind, MemoryType, Status, Visibility
 from schema.errors import IndexUnbuilt
 from schema.health import HealthStatus
-from stores.index.base import BESIDE, Entry, Family, Where
+from stores.index.base import Family, Where
 from stores.open import open_beside
 from tests.contract.pipeline import Worker, on_every_store
 from tests.contract.test_documents import MILL, archive, carry, put, story
@@ -34,18 +33,9 @@ def test_what_lies_in_one_family_is_in_no_other(worker: Worker, anna: str) -> No
     carry(worker, whose)
     [chunk] = worker.context.catalog.documents.chunks_of(whose, "story-1")
     vector = np.eye(1, worker.context.embedder.dimensions, dtype=np.float32)[0]
-    entry = Entry(
-        chunk.id, chunk.id, whose, vector, MemoryType.SEMANTIC, Kind.KNOWLEDGE, "Other", Status.ACTIVE,
-        Visibility.PRIVATE, NOW,
-    )  # fmt: skip
-    assert set(BESIDE) == {Family.CHUNKS, Family.WINDOWS, Family.FACTS}
-    for family in (Family.WINDOWS, Family.FACTS):
-        worker.context.index_of(family).upsert([entry])
-        held = {one: len(worker.context.index_of(one).query(vector, Where(whose), 9)) for one in Family}
-        assert held == {one: int(one in {Family.CHUNKS, family}) for one in Family}
-        assert worker.context.catalog.families.of(family, whose, [chunk.id]) == {}
-        assert worker.context.catalog.families.count(family) == 0
-        worker.context.index_of(family).delete(whose, [chunk.id])
+    held = {family: len(worker.context.index_of(family).query(vector, Where(whose), 9)) for family in Family}
+    assert held == {family: int(family is Family.CHUNKS) for family in Family}
+    assert worker.context.catalog.families.of(Family.MEMORIES, whose, [chunk.id]) == {}
 
 
 def test_a_lost_index_of_documents_is_noticed_and_built_again(alone: Worker, anna: str) -> None:
