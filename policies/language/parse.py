@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from types import MappingProxyType
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,6 +66,23 @@ class Parsed:
         return Parsed(
             tuple(moved(i, self.tokens[i]) for i in range(begin, end)),
             tuple(Name(n.text, n.label, n.start - begin, n.end - begin) for n in names),
+        )
+
+    def rewritten(
+        self, words: Mapping[int, Token], dropped: Mapping[int, int] = MappingProxyType({}), names: Sequence[Name] = ()
+    ) -> Parsed:
+        """Return the sentence with other words at some places, and without those that are `dropped`, each of which
+        stands with the one that it is given with; `names` are of the new words, by their old places."""
+        kept = [index for index in range(len(self.tokens)) if index not in dropped]
+        place = {index: at for at, index in enumerate(kept)}
+
+        def placed(index: int) -> int:
+            return place[dropped.get(index, index)]
+
+        left = [name for name in self.names if not any(i in words for i in range(name.start, name.end))]
+        return Parsed(
+            tuple(replace(words.get(i, self.tokens[i]), head=placed(self.tokens[i].head)) for i in kept),
+            tuple(Name(n.text, n.label, placed(n.start), placed(n.end - 1) + 1) for n in (*left, *names)),
         )
 
     def is_past(self) -> bool:

@@ -350,7 +350,10 @@ def _as_typed(statement: Statement) -> str:
 
 def _facts(statement: Statement, parses: Parses, text: str) -> tuple[Fact, ...]:
     if statement.manner == "reminder":
-        return (Fact(entity=USER, verb="wants to be reminded", object=text[:300]),) if text.strip() else ()
+        joint, _, rest = text.strip().partition(" ")
+        if joint not in ("to", "of", "about") or not rest:
+            joint, rest = "", text.strip()
+        return (Fact(entity=USER, verb=f"wants to be reminded {joint}".strip(), object=rest[:300]),) if rest else ()
     if statement.last.language != ENGLISH:
         return ()
     if statement.manner in ("instruction", "called"):

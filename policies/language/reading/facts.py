@@ -11,6 +11,7 @@ from policies.language.inflection import inflected
 from policies.language.parse import Parsed, Token
 from policies.language.people import KIN, Person, people_in
 from policies.language.reading.attributes import USER, attribute_facts, entity_of
+from policies.language.reading.titles import with_whole_titles
 from policies.language.sentences import words
 from policies.language.wording import stem
 from schema import Fact
@@ -31,10 +32,25 @@ _OF_SPEAKER: Final = {
 _EDGE: Final = re.compile(r"^[^\w$€£]+|[^\w$€£%]+$")
 """Marks around a name: "Leo," """
 _EMPTY: Final = words(
-    "it that this them there so one ones what which who whom something anything everything lot lots bit"
+    "it that this them there so one ones what which who whom something anything everything lot lots bit always never "
+    "often still also just now then again"
 )
 _BEFORE: Final = words("a an the this that these those some any another")
 """What is no part of a name that all facts have for a thing."""
+_LEADING: Final = words(
+    "about above across after against along among around as at before behind below beside between beyond by down "
+    "during for from in inside into like near of off on onto out outside over past since through throughout to toward "
+    "towards under until up upon with within without"
+)
+"""What no object of a fact begins with, unless it is part of its name: it belongs to the verb, or says when."""
+_OF_NAMES: Final = frozenset({"amod", "compound", "nmod"})
+_LIGHT: Final = words(
+    "have has had 've having get got getting take took taken taking make made making do did done give gave"
+)
+"""Verbs that say with their object what is done: "had lunch with" Mia."""
+_MAKERS: Final = frozenset({"by"})
+_PLACES: Final = frozenset({"GPE", "LOC", "FAC"})
+_NAMING: Final = _PLACES | {"PERSON", "ORG", "PRODUCT", "WORK_OF_ART", "EVENT"}
 _MINE: Final = frozenset({"my", "our"})
 _RELATIVE: Final = frozenset({"who", "that", "which"})
 _NAMED: Final = frozenset({"named", "called"})
@@ -54,6 +70,7 @@ _MOST: Final = 12
 def facts_of(sentences: Sequence[Parsed], *, answered: bool = False) -> tuple[Fact, ...]:
     """Return the facts of which somebody has one value at a time, and who else does what. What is only `answered` sets
     no such value: the question may have been about anybody."""
+    sentences = [with_whole_titles(parsed) for parsed in sentences]
     facts = [] if answered else [fact for parsed in sentences for fact in attribute_facts(parsed)]
     valued = {fact.entity for fact in facts}
     further = (fact for parsed in sentences for fact in triples_of(parsed) if fact.entity not in valued)
@@ -136,7 +153,10 @@ def _links(parsed: Parsed, people: Sequence[Person]) -> Iterator[Fact]:
     tokens = parsed.tokens
     for index, token in enumerate(tokens):
         head = token.head
-        if token.dep == "pobj" and tokens[head].dep == "prep" and tokens[head].lower not in _OWNING:
+        yield from _named_within(parsed, index, people)
+        if token.dep == "appos" and token.tag == "NNP" and _is_place(parsed, index) and _is_place(parsed, head):
+            yield from _fact(_named(parsed, head, people), "is in", _named(parsed, index, people))
+        elif token.dep == "pobj" and tokens[head].dep == "prep" and tokens[head].lower not in _OWNING:
             holder = tokens[head].head
             if _is_noun(tokens[holder]) and tokens[holder].dep in (*SUBJECTS, "dobj", "pobj", "attr"):
                 yield from _fact(
@@ -151,6 +171,24 @@ def _links(parsed: Parsed, people: Sequence[Person]) -> Iterator[Fact]:
             and all(person.noun is None or not person.begin <= name < person.end for person in people)
         ):
             yield from _fact(_named(parsed, name, people), "is", _bare(parsed, index))
+
+
+def _named_within(parsed: Parsed, index: int, people: Sequence[Person]) -> Iterator[Fact]:
+    """Yield of what a thing is that has a name within it: "the final of the Valorant tournament", "NBA games"."""
+    token = parsed.tokens[index]
+    if token.tag not in ("NN", "NNS") or token.dep not in ("dobj", "attr", "pobj", "nsubj", "nsubjpass"):
+        return
+    thing = _named(parsed, index, people)
+    for name in parsed.names:
+        inside = parsed.tokens[name.end - 1]
+        text = parsed.text_of(range(name.start, name.end)).removesuffix("'s")
+        is_part = inside.tag.startswith("NNP") and inside.dep in ("compound", "nmod", "pobj") and text in thing
+        if name.label in _NAMING and is_part and name.end - 1 in parsed.subtree(index):
+            yield from _fact(thing, "is of", text)
+
+
+def _is_place(parsed: Parsed, index: int) -> bool:
+    return any(name.label in _PLACES and name.start <= index < name.end for name in parsed.names)
 
 
 def _name_of(parsed: Parsed, index: int) -> int | None:
@@ -181,12 +219,20 @@ def _taken(parsed: Parsed, head: int, entity: str, verb: str, people: Sequence[P
     of the verb or the adjective that it governs: "went hiking with" (Tom), "is scared of" (thunder)."""
     tokens = parsed.tokens
     after = [child for child in parsed.children(head) if child > head]
+    done = next((child for child in after if tokens[child].dep == "dobj"), None)
+    made = _named(parsed, done, people) if done is not None else ""
+    with_object = verb
+    if done is not None and tokens[head].lower in _LIGHT and tokens[done].tag in ("NN", "NNS"):
+        with_object = f"{verb} {_bare(parsed, done)}"
     facts: list[Fact] = []
     for child in after:
         token = tokens[child]
         if token.dep in ("prep", "agent"):
             for index, lead in _objects(parsed, child, token.lower):
-                facts += _fact(entity, f"{verb} {lead}", _named(parsed, index, people))
+                if made and lead in _MAKERS and token.dep == "prep" and tokens[index].tag == "NNP":
+                    facts += _fact(made, f"is {lead}", _named(parsed, index, people))
+                else:
+                    facts += _fact(entity, f"{with_object} {lead}", _named(parsed, index, people))
         elif token.dep == "xcomp" and token.tag in ("VB", "VBG"):
             to = "to " if any(tokens[c].tag == "TO" for c in parsed.children(child)) else ""
             rest = [index for index in parsed.subtree(child) if index >= child]
@@ -245,8 +291,10 @@ def _named(parsed: Parsed, index: int, people: Sequence[Person]) -> str:
 
 
 def _told(parsed: Parsed, places: Sequence[int]) -> str:
-    """Return words told of the user: "my shop" -> "their shop"."""
+    """Return words told of the user: "my shop" -> "their shop"; "" for what is said of how or when."""
     tokens = parsed.tokens
+    if places and tokens[places[0]].text in _LEADING and tokens[places[0]].dep not in _OF_NAMES:
+        return ""
     pieces = (_OF_SPEAKER.get(tokens[i].lower, tokens[i].text) + " " * tokens[i].space for i in places)
     return _EDGE.sub("", " ".join("".join(pieces).split()))[:300]
 

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Final
 
 from policies.language.clauses import SUBJECTS
-from policies.language.parse import Name, Parsed, Token
+from policies.language.parse import Parsed, Token
 from policies.language.people import KIN, people_in
 from policies.language.sentences import words
 
@@ -54,7 +54,7 @@ def _with_names(parsed: Parsed, called: set[tuple[str, ...]]) -> Parsed:
             if tokens[child].dep == "case":
                 spoken[index] = replace(spoken[index], space=tokens[child].space)
                 dropped[child] = index
-    return _rebuilt(parsed, spoken, dropped)
+    return parsed.rewritten(spoken, dropped)
 
 
 def _begin_of_user(parsed: Parsed, index: int, called: set[tuple[str, ...]]) -> int | None:
@@ -94,32 +94,10 @@ def _with_pronouns(parsed: Parsed, reach: int, *, opens: bool) -> Parsed:
             is_of_user = True
         elif is_of_user and (is_owner or token.lower in _OBJECTS):
             spoken[index] = _of_speaker(token)
-    return _rebuilt(parsed, spoken, {})
+    return parsed.rewritten(spoken)
 
 
 def _of_speaker(token: Token) -> Token:
     if token.dep == "poss":
         return replace(token, text="my", tag="PRP$")
     return replace(token, text="I" if token.dep in SUBJECTS else "me", tag="PRP")
-
-
-def _rebuilt(parsed: Parsed, spoken: Mapping[int, Token], dropped: Mapping[int, int]) -> Parsed:
-    """Return a sentence with some words replaced and some dropped, each of which stands with the one that it is given
-    with."""
-    if not spoken:
-        return parsed
-    kept = [index for index in range(len(parsed.tokens)) if index not in dropped]
-    place = {index: at for at, index in enumerate(kept)}
-
-    def placed(index: int) -> int:
-        return place[dropped.get(index, index)]
-
-    tokens = tuple(
-        replace(spoken.get(index, parsed.tokens[index]), head=placed(parsed.tokens[index].head)) for index in kept
-    )
-    names = tuple(
-        Name(name.text, name.label, placed(name.start), placed(name.end - 1) + 1)
-        for name in parsed.names
-        if not any(index in spoken for index in range(name.start, name.end))
-    )
-    return Parsed(tokens, names)

@@ -9,7 +9,7 @@ import pytest
 
 from memory.parser.english import parse
 from policies.language.reading.attributes import attribute_facts
-from policies.language.reading.facts import triples_of
+from policies.language.reading.facts import facts_of, triples_of
 from policies.language.statement_forms import STATED, Stated
 from schema import Fact
 
@@ -140,3 +140,28 @@ def test_what_is_said_of_somebody_elses_relative_is_not_said_of_the_users_nor_of
 
 def test_what_somebody_is_like_is_not_who_they_are() -> None:
     assert [(fact.entity, fact.attribute) for fact in _facts("My boss is Italian.")] == [("user's boss", "nationality")]
+
+
+@pytest.mark.parametrize(
+    ("said", "told"),
+    [
+        ('I loved "Becoming Nicole" by Amy Ellis Nutt.', ("user", "loved", "Becoming Nicole")),
+        ('I loved "Becoming Nicole" by Amy Ellis Nutt.', ("Becoming Nicole", "is by", "Amy Ellis Nutt")),
+        ("I had lunch with Sara.", ("user", "had lunch with", "Sara")),
+        ("Edinburgh, Scotland was lovely.", ("Edinburgh", "is in", "Scotland")),
+        ("I watched the NBA games with my dad.", ("NBA games", "is of", "NBA")),
+    ],
+)
+def test_names_hang_together_as_they_were_told(said: str, told: tuple[str, str, str]) -> None:
+    assert told in [(fact.entity, fact.verb, fact.object) for fact in facts_of(parse([said]))]
+
+
+@pytest.mark.parametrize(
+    "said", ["I have been there before.", "Nate has gone down.", "I made it for them.", "I'm hanging in there."]
+)
+def test_what_is_said_of_how_and_when_is_no_thing(said: str) -> None:
+    assert facts_of(parse([said])) == ()
+
+
+def test_words_in_quotation_marks_that_are_no_title_stay_as_they_are() -> None:
+    assert not [fact for fact in facts_of(parse(['She said "I am fine" to me.'])) if "I am" in fact.object]
