@@ -1,4 +1,4 @@
-"""What a statement that is kept as it stands says of whom: read off its own parse, as what comes of a turn is."""
+"""Readings of statements that are kept as they stand: facts and named things, off the parse as of what is said."""
 
 from __future__ import annotations
 

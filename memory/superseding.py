@@ -1,4 +1,4 @@
-"""What takes the place of what is known: whole, or of a consolidated memory the originals that it contradicts."""
+"""Supersede memories: whole ones, or of a consolidated one the originals that the new one contradicts."""
 
 from __future__ import annotations
 

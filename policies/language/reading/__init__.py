@@ -1,1 +1,1 @@
-"""What a parsed sentence says: facts, values of attributes, and named things."""
+"""Readings of a parsed sentence: facts, values of attributes, and named things."""
