@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from policies.language.clauses import FIRST_PERSON
+from policies.language.clauses import FIRST_PERSON, main_clauses
 from policies.language.parse import Parsed, Token
 from policies.language.sentences import words
 
@@ -37,15 +37,18 @@ _ENDINGS: Final = frozenset(
         "long_time_no_talk long_time_no_chat"
     )
 )
+_THANKS: Final = frozenset({"thanks", "thank"})
+_OTHER_SIDE: Final = frozenset({"you", "your", "ya", "u"})
 _JOINTS: Final = frozenset({",", "-", "–", "—", "!", "?", ":", ";", "...", "…", "."})
 _SPOKEN_TO: Final = frozenset({"npadvmod", "intj", "dep", "vocative"})
 
 
 def discourse_margins(parsed: Parsed, other_name: str | None = None) -> tuple[int, int]:
     """Return from where to where a sentence is more than what only opens or ends it: "well, ...", "... lol", smileys,
-    the name of the `other_name` side where it is spoken to."""
+    thanks, the name of the `other_name` side where it is spoken to."""
     tokens = parsed.tokens
     begin, end = _announced(tokens), _unaddressed(tokens, other_name)
+    begin = _thanked(parsed, begin)
     begin += _opening(tokens, begin, end)
     while begin < end and (
         _is_spoken_to(parsed, begin, end, other_name)
@@ -75,6 +78,27 @@ def _opening(tokens: tuple[Token, ...], begin: int, end: int) -> int:
         if at < end and tokens[at].text in _JOINTS and _reads(tokens, begin, phrase):
             return len(phrase)
     return 0
+
+
+def thanks(words_before: str) -> bool:
+    """Return whether the words before what is told thank whom it is said to, or give them as its reason."""
+    return words_before.lower().startswith((*_THANKS, "because of"))
+
+
+def _thanked(parsed: Parsed, begin: int) -> int:
+    """Return where a sentence begins after thanks to whom it is said to, which tell nothing: "Thanks to your tips",
+    "Thank you so much,", "Because of you". Whom else is thanked is told: "Thanks to my wife I eat well"."""
+    tokens = parsed.tokens
+    following = [token.lower for token in tokens[begin : begin + 2]]
+    if not thanks(" ".join(following)):
+        return begin
+    subjects = [clause.subject for clause in main_clauses(parsed) if clause.subject is not None]
+    first = min((min(parsed.subtree(subject)) for subject in subjects), default=begin)
+    if first <= begin:
+        return begin
+    is_reason = following[1:] in (["to"], ["of"])
+    is_theirs = any(token.lower in _OTHER_SIDE for token in tokens[begin:first])
+    return first if is_theirs or not is_reason else begin
 
 
 def _ending(tokens: tuple[Token, ...], begin: int, end: int) -> int:

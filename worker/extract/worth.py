@@ -6,6 +6,7 @@ import re
 from typing import Final
 
 from policies.language.clauses import Mood, Tense, is_of_speaker, main_clauses
+from policies.language.discourse_markers import thanks
 from policies.language.heads import Judgement, judge
 from policies.language.lexicon import COMMON, GENERAL_TAGS
 from policies.language.parse import Name, Parsed
@@ -193,9 +194,10 @@ def _is_predicate(parsed: Parsed, head: int, told: int) -> bool:
 
 
 def _unannounced(utterance: Utterance) -> str:
-    """Return the words of an utterance without what announces them: "So you know: I work nights"."""
+    """Return the words of an utterance without what announces them, or thanks for them: "So you know: I work nights",
+    "Thanks to you I sleep well"."""
     lead, text = utterance.spelt.plain[: utterance.shift].rstrip(), utterance.spelt.plain
-    return text[utterance.shift :] if lead.endswith(":") else text
+    return text[utterance.shift :] if lead.endswith(":") or thanks(lead) else text
 
 
 def _works_on_it(parsed: Parsed) -> bool:
