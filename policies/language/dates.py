@@ -50,6 +50,10 @@ _BEFORE_MONTH = re.compile(
     re.IGNORECASE,
 )
 """What shows that "may" and "march" are months: "since " March."""
+_ON_A_DAY = re.compile(
+    r"\b(?:on|by|until|till?|since|before|after|from|the|am|bis|ab|seit|vom|zum|der)[ ]$", re.IGNORECASE
+)
+"""What shows that numbers are a day: "on " 3.5."""
 
 
 def find_dates(
@@ -109,12 +113,18 @@ def _is_meant(name: str, match: re.Match[str], text: str) -> bool:
         dotted = match["sep"] == "."
         return (
             bool(match["y"])
-            or match.group().endswith(".")
+            or (dotted and match.group().endswith(".") and not _ends_sentence(match, text))
             or (not dotted and max(int(match["a"]), int(match["b"])) > 12)
         )
     if name in ("month", "month_day", "day_month"):
         return _reads_as_month(name, match, before)
     return True
+
+
+def _ends_sentence(match: re.Match[str], text: str) -> bool:
+    """Return whether the last full stop of "3.5." only ends a sentence that tells a number: "My grade is 3.5."."""
+    after = text[match.end() :].lstrip(" )\"'")
+    return not after[:1].islower() and not _ON_A_DAY.search(text[: match.start()])
 
 
 def _reads_as_month(name: str, match: re.Match[str], before: str) -> bool:

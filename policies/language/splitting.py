@@ -20,6 +20,9 @@ _ASKED_FOR: Final = frozenset({"dobj", "dative", "prep", "prt", "advmod", "ccomp
 _STATES: Final = words("need want love hate like hope wish think guess know miss feel mean look seem sound have be")
 """Verbs that say how somebody is and ask for nothing: "the funeral is on Friday, need to travel"."""
 
+_UNSAID: Final = words("mine ours yours hers theirs one ones")
+"""Subjects of which the clause before says what they are: "everyone has a locker and mine is number 12"."""
+
 
 def statements_in(parsed: Parsed) -> list[Parsed]:
     """Return the statements of a sentence, each as a sentence with its own subject; the sentence itself where it is
@@ -137,7 +140,8 @@ def _piece(parsed: Parsed, clause: Clause, begin: int, end: int, first: Clause) 
     if sum(any(map(str.isalnum, token.text)) for token in piece.tokens) < _FEWEST:
         return None
     if clause.owns_subject:
-        return None if begin and pointer_of(piece) is not None else piece
+        is_unsaid = clause.subject is not None and tokens[clause.subject].lower in _UNSAID
+        return None if begin and (is_unsaid or pointer_of(piece) is not None) else piece
     subject = first.subject
     lasting = clause.tense is Tense.PRESENT and first.tense is Tense.PRESENT and not first.negated
     if subject != 0 or tokens[0].lower not in FIRST_PERSON or not lasting or _leans(piece):

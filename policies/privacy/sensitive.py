@@ -32,7 +32,9 @@ _KINDS: Final[dict[str, re.Pattern[str]]] = {
     ),
     "sexuality": _words(
         r"gay|lesbian|bisexual|homosexual|heterosexual|queer|asexual|pansexual|trans|transgender|nonbinary|non-binary|"
-        r"transition(?:ed|ing)|sexual\w*|sex life|sex|came out|coming out|closeted|affair|cheat(?:ed|ing) on|std|sti"
+        r"transition(?:ed|ing)|sexual\w*|sex life|sex|closeted|affair|"
+        r"(?:came|coming|come) out (?:as|to (?:his|her|their|my|our|me|us|him|them|every\w+|friends|family|people))|"
+        r"cheat(?:ed|ing) on|std|sti"
     ),
     "religion": _words(
         r"religio\w+|faith|catholic\w*|protestant|christian\w*|muslims?|islam\w*|jewish|judaism|jews?|hindu\w*|"

@@ -115,6 +115,8 @@ def test_a_relative_date_becomes_absolute_as_precise_as_it_was_said(said: str, m
         "I may go",
         "They march on",
         "I have lasted long",
+        "My grade is 3.5.",
+        "I ran it in 4.2. My knee held",
     ],
 )
 def test_recurring_absolute_and_only_seeming_dates_stay(said: str) -> None:

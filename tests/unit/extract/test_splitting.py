@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from memory.parser.english import parse
-from policies.language.splitting import without_request
+from policies.language.discourse_markers import discourse_margins
+from policies.language.splitting import statements_in, without_request
 
 
 def _told(said: str) -> str:
@@ -42,3 +43,28 @@ def test_a_request_beside_what_is_told_is_left_out(said: str, told: str) -> None
 )
 def test_what_somebody_does_one_after_the_other_is_no_request(said: str) -> None:
     assert _told(said) == said
+
+
+@pytest.mark.parametrize(
+    "said", ["Bonuses came out and mine is 4,000.", "Everyone has a locker and ours is number 12."]
+)
+def test_a_clause_that_leaves_unsaid_what_it_is_about_is_not_cut_off(said: str) -> None:
+    [parsed] = parse([said])
+    assert statements_in(parsed) == [parsed]
+
+
+@pytest.mark.parametrize(
+    ("said", "told"),
+    [
+        ("Thanks to your tips I sleep seven hours a night now.", "I sleep seven hours a night now."),
+        ("Thank you so much, the interview went well.", "the interview went well."),
+        ("Because of you I finally quit smoking.", "I finally quit smoking."),
+        ("Thanks again for the help, my exam is on Friday.", "my exam is on Friday."),
+        ("Thanks to my wife I eat well now.", "Thanks to my wife I eat well now."),
+        ("Because of the rain we stayed in Ghent.", "Because of the rain we stayed in Ghent."),
+    ],
+)
+def test_thanks_to_the_other_side_are_left_out_and_whom_else_is_thanked_is_told(said: str, told: str) -> None:
+    [parsed] = parse([said])
+    part = parsed.slice(*discourse_margins(parsed))
+    assert part.text_of(range(len(part.tokens))) == told
