@@ -132,10 +132,17 @@ _VERBS_TOO = frozenset(
     {"work", "study", "play", "drive", "run", "cook", "bike", "walk", "dance", "dream", "paint", "volunteer"}
 )
 
+_BARE_IN_ED = frozenset(
+    {"need", "feed", "speed", "bleed", "breed", "heed", "weed", "seed", "proceed", "exceed", "succeed", "embed", "shed"}
+)
+"""Bare verbs that end as past ones do."""
+
 
 def _tag(token: Any) -> str:
     """Return the tagger's word; "work" beside a verb in the present is one, too: "I live in Ghent and work at
-    Initech"."""
+    Initech"; and "booked" is no order: "Booked the cabin for May"."""
+    if token.tag_ in ("VB", "VBP") and token.lower_.endswith("ed") and token.lower_ not in _BARE_IN_ED:
+        return "VBD"
     beside = token.tag_ == "NN" and token.dep_ == "conj" and token.head.tag_ == "VBP" and token.lower_ in _VERBS_TOO
     return "VBP" if beside else str(token.tag_)
 

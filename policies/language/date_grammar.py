@@ -61,9 +61,11 @@ FORMS: Final = (
     ),
     _form(
         "nth_of_month",
-        rf"(?:the )?(?P<nth>first|second|third|fourth|last) (?P<unit>weekend|{DAY}) (?:in|of) (?P<m>{MONTH})\b(?! \d)",
+        r"(?:the )?(?P<nth>first|second|third|fourth|last) "
+        rf"(?P<unit>weekend|week|{DAY}) (?:in|of) (?P<m>{MONTH})\b(?! \d)",
         "the last weekend in October",
         "the first Monday of June",
+        "the last week of July",
     ),
     _form(
         "day_month",

@@ -328,18 +328,19 @@ def _ends(mention: DateMention) -> Span:
 
 
 def _nth_of_month(mention: DateMention) -> Span | None:
-    """Read "the last weekend in October", "the first Monday of June"."""
+    """Read "the last weekend in October", "the first Monday of June", "the last week of July": from its Monday on."""
     month = month_number(mention["m"])
     anchor = _yearly(month, 28, mention)
     if anchor is None:
         return None
-    wanted = 5 if mention["unit"] == "weekend" else _weekday_number(mention["unit"])
+    unit = mention["unit"]
+    wanted = {"weekend": 5, "week": 0}[unit] if unit in ("weekend", "week") else _weekday_number(unit)
     days = [date(anchor.year, month, d) for d in range(1, 29) if date(anchor.year, month, d).weekday() == wanted]
     if (later := days[-1] + timedelta(weeks=1)).month == month:
         days.append(later)
     nth = _ORDINALS[mention["nth"]]
     day = days[nth if nth < 0 else nth - 1]
-    return of_weekend(day) if mention["unit"] == "weekend" else of_day(day)
+    return {"weekend": of_weekend, "week": of_week}.get(unit, of_day)(day)
 
 
 def _day_alone(mention: DateMention) -> Span | None:

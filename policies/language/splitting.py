@@ -6,6 +6,7 @@ from typing import Final
 
 from policies.language.clauses import FIRST_PERSON, SUBJECTS, Clause, Mood, Tense, main_clauses
 from policies.language.coreference import pointer_of
+from policies.language.date_grammar import HINT
 from policies.language.parse import Parsed, Token
 from policies.language.sentences import words
 
@@ -141,12 +142,24 @@ def _piece(parsed: Parsed, clause: Clause, begin: int, end: int, first: Clause) 
         return None
     if clause.owns_subject:
         is_unsaid = clause.subject is not None and tokens[clause.subject].lower in _UNSAID
-        return None if begin and (is_unsaid or pointer_of(piece) is not None) else piece
+        if begin and (is_unsaid or pointer_of(piece) is not None or _leaves_all_unsaid(parsed, clause)):
+            return None
+        return piece
     subject = first.subject
     lasting = clause.tense is Tense.PRESENT and first.tense is Tense.PRESENT and not first.negated
     if subject != 0 or tokens[0].lower not in FIRST_PERSON or not lasting or _leans(piece):
         return None
     return _with_subject(tokens[0], piece, clause.head - begin)
+
+
+def _leaves_all_unsaid(parsed: Parsed, clause: Clause) -> bool:
+    """Return whether a clause of the speaker says no more than its verb and when: "... but I quit in 2019"."""
+    tokens = parsed.tokens
+    below = [i for i in parsed.subtree(clause.head) if i not in (clause.head, clause.subject)]
+    of_speaker = clause.subject is not None and tokens[clause.subject].lower in FIRST_PERSON
+    return of_speaker and not any(
+        tokens[i].tag.startswith(("NN", "JJ", "VB")) and not HINT.search(tokens[i].text) for i in below
+    )
 
 
 def _leans(piece: Parsed) -> bool:

@@ -197,7 +197,9 @@ def _found(name: str, text: str) -> Iterator[re.Match[str]]:
 
 
 def _is_pet(name: str, text: str) -> bool:
-    return re.search(rf"\b{_PET} {re.escape(name)}(?!\w)", text, re.IGNORECASE) is not None
+    """Return whether a name is an animal's: it is said to be one, or one that is taken to a vet is spoken of."""
+    animal = rf"\b{_PET} {re.escape(name)}(?!\w)|\b(?:the|our|to|from|at)(?: an?| the| our)? vet(?:'s|erinarian)?\b"
+    return re.search(animal, text, re.IGNORECASE) is not None
 
 
 def _is_of_a_work(name: str, text: str) -> bool:

@@ -76,6 +76,7 @@ SATURDAY = datetime(2026, 11, 21, 18, 0, tzinfo=UTC)
         ("I got promoted, effective Dec 1", "I got promoted, effective on 1 December 2026"),
         ("I was made head of art effective Dec 1", "I was made head of art effective on 1 December 2026"),
         ("We race on the last weekend in May", "We race on the last weekend in May [the weekend of 29-30 May 2027]"),
+        ("I'm off in the last week of July", "I'm off in the week of 26 July 2027"),
         ("my last day is 8th jan", "my last day is 8th jan [8 January 2027]"),
         (
             "I saw him for the first time in 15 years on Friday",

@@ -46,7 +46,12 @@ def test_what_somebody_does_one_after_the_other_is_no_request(said: str) -> None
 
 
 @pytest.mark.parametrize(
-    "said", ["Bonuses came out and mine is 4,000.", "Everyone has a locker and ours is number 12."]
+    "said",
+    [
+        "Bonuses came out and mine is 4,000.",
+        "Everyone has a locker and ours is number 12.",
+        "I used to smoke but I quit in 2019.",
+    ],
 )
 def test_a_clause_that_leaves_unsaid_what_it_is_about_is_not_cut_off(said: str) -> None:
     [parsed] = parse([said])
