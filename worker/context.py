@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+from collections.abc import Callable
 from dataclasses import dataclass, fields, replace
 from functools import partial
 
@@ -31,6 +32,8 @@ class WorkerContext(MemoryContext):
 
     extractor: Extractor
     delayed: DelayedNotifications
+    rest: Callable[[], None] = lambda: None
+    """Called between two steps of long work that holds no lease: a night waits there while turns are in hand."""
 
     def close(self) -> None:
         """Close all that is open. What is to be notified of later is left to the sweep."""

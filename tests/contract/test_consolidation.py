@@ -23,6 +23,7 @@ from worker.nights.base import Plan, preview
 from worker.nights.consolidate import AT_ONCE, CONSOLIDATE
 from worker.nights.forget import FORGET
 from worker.nights.subject_run import run_for_subject
+from worker.nights.throttle import Pace
 from worker.nights.unconsolidate import NothingToUndo, unconsolidate
 
 SAID = (
@@ -61,6 +62,24 @@ def test_episodes_that_belong_together_become_one_memory_and_are_kept(
     assert worker.indexed(whose) == [Status.ACTIVE, Status.ARCHIVED, Status.ARCHIVED]
     assert len(worker.rows("sources", whose)) == 2
     assert night(worker, whose) is None, "a second night finds nothing to do"
+
+
+def test_a_night_lets_turns_go_first_wherever_it_compares_tells_or_writes(
+    worker: Worker, anna: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Two memories are compared, told as one and written: before each of the three it rests, and holds no lease."""
+    worker.hear(anna, *SAID)
+    whose, free = subject(anna), list[bool]()
+
+    def rest(_: Pace) -> None:
+        lease = worker.context.mailbox.acquire_lease(whose, 10)
+        free.append(lease is not None)
+        if lease:
+            worker.context.mailbox.release_lease(lease)
+
+    monkeypatch.setattr(Pace, "rest", rest)
+    assert night(worker, whose) is not None
+    assert free == [True] * 3
 
 
 def test_while_consent_is_withdrawn_nothing_is_told_anew(worker: Worker, anna: str) -> None:

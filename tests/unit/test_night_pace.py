@@ -65,8 +65,11 @@ def test_a_rest_ends_when_the_last_turn_is_done_and_lasts_no_longer_than_asked(l
     assert rested == [True]
 
 
-def test_a_rest_is_as_long_as_the_work_before_it_three_times_over_at_most(monkeypatch: pytest.MonkeyPatch) -> None:
-    clock, asked = iter([0.0, 0.1, 10.0, 11.0, 12.0, 900.0, 999.0]), list[float]()
+def test_rests_are_three_times_as_long_as_the_work_at_most_and_what_was_not_needed_is_left_for_later(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Work of 0.1 s, nobody talks; of 0.1 s, and a turn takes half a second; of 800 s, when 5 s are enough."""
+    clock, asked = iter([0.0, 0.1, 0.1, 0.2, 0.7, 800.7, 800.7]), list[float]()
     monkeypatch.setattr("worker.nights.throttle.time.monotonic", lambda: next(clock))
 
     class Leases:
@@ -77,4 +80,4 @@ def test_a_rest_is_as_long_as_the_work_before_it_three_times_over_at_most(monkey
     pace = Pace(cast(Any, Leases()))
     for _ in range(3):
         pace.rest()
-    assert asked == pytest.approx([0.3, 3.0, 5.0])
+    assert asked == pytest.approx([0.3, 0.6, 5.0])

@@ -63,7 +63,11 @@ def plan(subject: Subject, context: WorkerContext, now: datetime, *, at_once: bo
     def near(window: Sequence[Memory]) -> Iterator[Pair]:
         return _near([vectors[memory.id] for memory in window], policy.consolidate_similarity)
 
-    for group in clusters_over_time(fit, near, lambda group: retell(group, policy) is not None, policy):
+    def fits(group: Sequence[Memory]) -> bool:
+        context.rest()
+        return retell(group, policy) is not None
+
+    for group in clusters_over_time(fit, near, fits, policy):
         if len(drafts[-1].changed) >= CHANGES_A_TRANSACTION:
             drafts.append(Draft(subject, now, policy.version, by=BY))
         draft = drafts[-1]
@@ -83,6 +87,7 @@ def plan(subject: Subject, context: WorkerContext, now: datetime, *, at_once: bo
 
 
 def _join(group: Sequence[Memory], draft: Draft, context: WorkerContext) -> Iterator[Step]:
+    context.rest()
     summary, by = condensed(group, context)
     whole = consolidated(group, summary, draft.now, context.policy, embedding_model=context.embedder.name)
     [vector] = context.embedder.embed([summary])

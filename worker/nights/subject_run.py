@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from datetime import datetime
 
@@ -11,10 +12,11 @@ from memory.leases import LeaseKeeper
 from memory.publish import publish
 from schema import Subject
 from schema.errors import ConcurrentChange, StaleFence, Transient
+from stores.mailbox import Lease
 from stores.redis import try_lock
 from worker.context import WorkerContext
 from worker.nights.base import Job, Plan
-from worker.nights.throttle import Pace, Throttled
+from worker.nights.throttle import Pace
 
 _PLANNING = "afterturn:night:planning:"
 
@@ -30,37 +32,50 @@ def run_for_subject(
 
     Raises:
         Busy: turns go first, or changed what was planned, or another worker plans for the subject; try again later.
-        Exception: whatever a store or a model raised; nothing was written.
+        Exception: whatever a store or a model raised. Of a plan that is made ahead, what was written before stays.
     """
     if not job.needs(subject, context, now):
         return None
     if not job.ahead:
-        return _under_lease(subject, lambda: job.plan(subject, context, now), context, leases)
+        with _lease(subject, context, leases) as lease:
+            return _written(job.plan(subject, context, now), lease, context)
     # A plan that is made ahead may be large: one worker of the fleet at a time makes one for a subject.
     name, seconds = f"{_PLANNING}{{{subject.key}}}", context.settings.turn_deadline_seconds
     with try_lock(context.redis, name, seconds) as is_alone:
         if not is_alone:
             raise Busy
-        throttled = replace(context, embedder=Throttled(context.embedder, Pace(leases)))
-        plan = job.plan(subject, throttled, now)
-        return _under_lease(subject, lambda: plan, context, leases)
+        rest = Pace(leases).rest
+        plan = job.plan(subject, replace(context, rest=rest), now)
+        for changes in plan.changes if plan.steps else ():
+            rest()
+            with _lease(subject, context, leases) as lease:
+                _written(replace(plan, changes=(changes,)), lease, context)
+        return plan if plan.steps else None
 
 
-def _under_lease(
-    subject: Subject, make_plan: Callable[[], Plan], context: WorkerContext, leases: LeaseKeeper
-) -> Plan | None:
+def _written(plan: Plan, lease: Lease, context: WorkerContext) -> Plan | None:
+    if not plan.steps:
+        return None
+    try:
+        write(plan, lease.token, context)
+    except (ConcurrentChange, StaleFence) as error:
+        raise Busy from error
+    return plan
+
+
+@contextmanager
+def _lease(subject: Subject, context: WorkerContext, leases: LeaseKeeper) -> Iterator[Lease]:
+    """Hold the subject's lease for as long as the block takes.
+
+    Raises:
+        Busy: the subject has turns pending or in work.
+    """
     lease = context.mailbox.acquire_lease(subject, context.settings.lease_seconds, turns_first=True)
     if lease is None:
         raise Busy
     try:
         with leases.keeping(lease):
-            plan = make_plan()
-            if not plan.steps:
-                return None
-            write(plan, lease.token, context)
-            return plan
-    except (ConcurrentChange, StaleFence) as error:
-        raise Busy from error
+            yield lease
     finally:
         context.mailbox.release_lease(lease)
 

@@ -9,12 +9,10 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Final
 
 from memory.leases import LeaseKeeper
-from schema import Thresholds
-from stores.embedding.base import Embedder, Vectors
 
 _REST: Final = 3.0
 """Seconds of rest for each second of work, at most, while turns are in hand: so a night gets a quarter of one thread's
@@ -60,32 +58,20 @@ class SingleFlight:
 
 
 class Pace:
-    """Rests between two steps of a night's work while this process has turns in hand.
-
-    Between two steps the night itself must hold no lease.
+    """Rests between two steps of a night's work while this process has turns in hand: so often that a turn which comes
+    meanwhile has the interpreter soon. Between two steps the night itself must hold no lease.
     """
 
     def __init__(self, leases: LeaseKeeper) -> None:
         self._leases = leases
         self._since = time.monotonic()
+        self._owed = 0.0
 
     def rest(self) -> None:
-        """Wait until no turn is in hand, in proportion to the time since the last rest at most."""
-        worked = time.monotonic() - self._since
-        self._leases.wait_idle(min(_LONGEST_SECONDS, _REST * worked))
+        """Wait until no turn is in hand, for as long as is owed for the work since the first rest at most: what was not
+        needed while nobody talked is there for who talks later."""
+        began = time.monotonic()
+        self._owed = min(_LONGEST_SECONDS, self._owed + _REST * (began - self._since))
+        self._leases.wait_idle(self._owed)
         self._since = time.monotonic()
-
-
-class Throttled:
-    """An embedder that rests before each call: embedding is the longest step of a plan."""
-
-    def __init__(self, embedder: Embedder, pace: Pace) -> None:
-        self._embedder = embedder
-        self._pace = pace
-        self.name: str = embedder.name
-        self.dimensions: int = embedder.dimensions
-        self.thresholds: Thresholds | None = embedder.thresholds
-
-    def embed(self, texts: Sequence[str]) -> Vectors:
-        self._pace.rest()
-        return self._embedder.embed(texts)
+        self._owed = max(0.0, self._owed - (self._since - began))
