@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from itertools import chain
 
 from memory.context import MemoryContext
 from memory.draft import Draft
 from memory.hold import hold
 from memory.metrics import SCREENINGS
+from memory.planted_orders import likely_planted
 from memory.spoken_preferences import SpokenPreferences
 from memory.third_parties import REASON as OTHERS
 from memory.third_parties import without_others
@@ -16,7 +18,7 @@ from policies.authority import authority_of, without_wishes
 from policies.privacy import planted
 from policies.privacy.prompts import is_prompt
 from policies.privacy.screen import screen, secrets_in, tells_only_masks
-from policies.privacy.standing_claims import is_ordering_title
+from policies.privacy.standing_claims import is_ordering_title, title_as_text
 from policies.privacy.third_parties import with_relation, without_names
 from policies.topics import without
 from schema import (
@@ -59,7 +61,11 @@ def screened(
     seen = {turn_id: screen(turn.text_of("user"), context.policy) for turn_id, turn in turns.items()}
     beside = {turn_id for turn_id, turn in turns.items() if _is_planted_beside(turn)}
     prompts = {turn_id for turn_id, turn in turns.items() if is_prompt(turn.text_of("user"))}
-    likely = {turn_id for turn_id, turn in turns.items() if planted.is_likely(turn.text_of("user"))} - prompts
+    behind = {id(item): _behind(item, turns) for item in extraction.items if isinstance(item, Candidate)}
+    titles = {turn_id: [title_as_text(title) for title in _titles(turn)] for turn_id, turn in turns.items()}
+    whole = {turn_id: turn.text_of("user") for turn_id, turn in turns.items()}
+    planted_texts = likely_planted([*whole.values(), *behind.values(), *chain(*titles.values())], context.embedder)
+    likely = {turn_id for turn_id, text in whole.items() if planted_texts & {text, *titles[turn_id]}} - prompts
     by_rules = {turn_id for turn_id, screening in seen.items() if screening.verdict is Verdict.QUARANTINE}
     orders = beside | likely | by_rules
     hidden = {
@@ -90,7 +96,7 @@ def screened(
             draft.audit_refusal(AuditAction.REFUSED, item.turn_id, ", ".join(seen[item.turn_id].reasons))
         elif item.turn_id in prompts - orders:
             draft.audit_refusal(AuditAction.REFUSED, item.turn_id, _PROMPT)
-        elif item.turn_id in orders or screening.verdict is Verdict.QUARANTINE or _tells_an_order(item.summary, turn):
+        elif item.turn_id in orders or screening.verdict is Verdict.QUARANTINE or behind[id(item)] in planted_texts:
             shown = _without_others(kept, turns, draft, context.policy)
             if shown is not None:
                 hold(shown, Asker.SCREENING, _PLANTED, draft, context, turn.conversation_id, turn.agent_id)
@@ -98,17 +104,20 @@ def screened(
             yield without_wishes(candidate)
 
 
-def _tells_an_order(summary: str, turn: Turn) -> bool:
-    """Return whether the sentence that a summary retells is likely planted, whatever stands around it."""
-    said = turn.text_of("user")
-    return planted.is_likely(planted.sentence_behind(summary[:_READ_CHARS], said[:_READ_CHARS]))
+def _behind(candidate: Candidate, turns: Mapping[str, Turn]) -> str:
+    """Return the sentence that a candidate retells: it may be planted whatever stands around it."""
+    said = turns[candidate.turn_id].text_of("user")
+    return planted.sentence_behind(candidate.summary[:_READ_CHARS], said[:_READ_CHARS])
+
+
+def _titles(turn: Turn) -> list[str]:
+    return [attachment.title for attachment in turn.attachments if attachment.title]
 
 
 def _is_planted_beside(turn: Turn) -> bool:
     """Return whether what comes with the words has orders: a name of a writer, the title of an attachment."""
-    names = (message.name for message in turn.messages)
-    titles = (attachment.title for attachment in turn.attachments)
-    return any(any(planted.find(text)) or is_ordering_title(text) for text in (*names, *titles) if text)
+    names = [message.name for message in turn.messages if message.name]
+    return any(any(planted.find(text)) or is_ordering_title(text) for text in (*names, *_titles(turn)))
 
 
 def _without_others(candidate: Candidate, turns: Mapping[str, Turn], draft: Draft, policy: Policy) -> Candidate | None:

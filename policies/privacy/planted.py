@@ -16,6 +16,9 @@ from importlib.resources import files
 from itertools import combinations_with_replacement, pairwise, starmap
 from typing import Final
 
+import numpy as np
+from numpy.typing import NDArray
+
 from policies.privacy import planted_head, standing_claims
 from policies.privacy.unicode_fold import plain
 
@@ -89,9 +92,13 @@ _LEAST_SURE: Final = 0.3
 _FLOOD_TOKENS: Final = 80
 _HEAD_CHARS: Final = 400
 """The head has learned from one sentence or a few; what is longer the rules alone read."""
-_LIKELY: Final = 0.6
-"""Rules and head hold 146 of 4,668 utterances of authors held out that are not planted, most of them tasks, the rules
-alone 22 (`python -m benchmarks.fit_planted_head`)."""
+UNLIKELY: Final = 0.05
+"""One in six of what people tell each other (MSC) is likelier by its words; what is not hides one planted text in a
+hundred."""
+LIKELY_BY_WORDS: Final = 0.6
+LIKELY: Final = 0.7
+"""From so much on a text is held where only its words are known, and where its vector is (`python -m
+benchmarks.fit_planted_head`; of a thousand turns of MSC, in which nothing is planted, 12 and 7)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,16 +159,23 @@ def as_said(summary: str) -> str:
     return _USER.sub(lambda user: "my" if user[1] else "I", said)
 
 
-def is_likely(text: str) -> bool:
+def may_be(text: str) -> bool:
+    """Return whether a text may be planted by its words: then its vector is worth its price."""
+    return _chance(text) > UNLIKELY
+
+
+def is_likely(text: str, vector: NDArray[np.float32] | None = None) -> bool:
     """Return whether the head finds planted what a user said, in their own words and not in a summary of them.
 
     A text of more than `_HEAD_CHARS` it does not judge: there are many sentences to be wrong in. Of such a text
-    `sentence_behind` finds the one that matters.
+    `sentence_behind` finds the one that matters. `vector` is what `planted_head.EMBEDDER` makes of `as_read`.
     """
-    if len(text) > _HEAD_CHARS:
-        return False
-    seen = as_read(text)
-    return planted_head.chance(seen, concepts_of(seen)) > _LIKELY
+    return _chance(text, vector) > (LIKELY_BY_WORDS if vector is None else LIKELY)
+
+
+def _chance(text: str, vector: NDArray[np.float32] | None = None) -> float:
+    seen = as_read(text) if len(text) <= _HEAD_CHARS else ""
+    return planted_head.chance(seen, concepts_of(seen), vector) if seen else 0.0
 
 
 def as_read(text: str) -> str:

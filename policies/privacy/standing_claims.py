@@ -123,6 +123,8 @@ _TITLE: Final = _shape(
     r"\bskip (?:the )?(?:login|checks?|questions|verification)\b"
 )
 """A title names a thing: one that orders, or vouches for a user, is none."""
+_ENDING: Final = re.compile(r"\.\w{2,4}\Z")
+"""What a file's name ends with: "notes.pdf"."""
 
 
 def names_of(text: str) -> list[str]:
@@ -132,4 +134,9 @@ def names_of(text: str) -> list[str]:
 
 def is_ordering_title(title: str) -> bool:
     """Return whether the title of an attachment orders something or vouches for somebody."""
-    return _TITLE.search(re.sub(r"[_]+", " ", title)) is not None
+    return _TITLE.search(title.replace("_", " ")) is not None
+
+
+def title_as_text(title: str) -> str:
+    """Return the title of an attachment as somebody would say it: "approved_by_all.pdf" is "approved by all"."""
+    return _ENDING.sub("", title).replace("_", " ")

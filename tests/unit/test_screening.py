@@ -41,7 +41,9 @@ def _turn(*said: tuple[str, str]) -> Turn:
 
 def _kept(said: Candidate, turn: Turn) -> list[Any]:
     parts: Any = SimpleNamespace(
-        policy=POLICY, catalog=SimpleNamespace(reviews=SimpleNamespace(count_open=lambda _subject: 0))
+        embedder=SimpleNamespace(name="another"),
+        policy=POLICY,
+        catalog=SimpleNamespace(reviews=SimpleNamespace(count_open=lambda _subject: 0)),
     )
     draft = Draft(Subject(tenant_id="acme", subject_id="ana"), NOON, POLICY.version, by="worker")
     extraction = Extraction(items=(said,), model="test")

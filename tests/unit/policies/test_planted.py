@@ -119,12 +119,13 @@ def share_of_claims(*, attack: int, half: str) -> float:
 
 
 def test_claims_of_a_standing_are_held_and_talk_of_the_same_things_is_not() -> None:
-    """Forms and head were made on one half. The other, by the same author, is older than they are."""
+    """Forms and head were made on one half. The other, by the same author, is older than they are. This is by words
+    alone; with vectors: tests/contract/test_planted_orders.py."""
     shares = {half: share_of_claims(attack=1, half=half) for half in ("seen", "unseen")}
     alike = {half: share_of_claims(attack=0, half=half) for half in ("seen", "unseen")}
     assert shares["seen"] >= 0.9
     assert shares["unseen"] >= 0.5
-    assert max(alike.values()) <= 0.035
+    assert max(alike.values()) <= 0.05
 
 
 def test_what_a_user_plainly_tells_is_not_likely_to_be_planted() -> None:
