@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from functools import partial
 
 from celery import Celery
@@ -44,12 +44,22 @@ def open_memory(
         SettingsError: a policy constant cannot work, or a model never will; the message says which setting.
         CatalogUnavailable, IndexMismatch: a store cannot be used as it is; the message says what to do.
     """
-    stores, redis = open_stores(settings, makes_catalog=makes_catalog), redis or open_redis(settings)
+    return memory_on(open_stores(settings, makes_catalog=makes_catalog), celery, redis=redis)
+
+
+def memory_on(stores: Stores, celery: Celery | None = None, *, redis: Redis | None = None) -> MemoryContext:
+    """Return what changing memories needs, on stores that are open: it closes them.
+
+    Raises:
+        SettingsError: a model never will work; the message says which setting.
+    """
+    settings = stores.settings
+    redis = redis or open_redis(settings)
     sender = celery or create_celery(settings)
     prices = settings.llm_price_prompt, settings.llm_price_completion
     llm = open_llm(settings, redis, on_call=partial(count_llm_call, prices=prices), on_breaker=show_breaker)
     return MemoryContext(
-        **vars(stores),
+        **{field.name: getattr(stores, field.name) for field in fields(Stores)},
         celery=sender,
         redis=redis,
         mailbox=open_mailbox(settings, redis, sender),

@@ -13,7 +13,7 @@ from memory.draft import Draft
 from memory.failures import retry_on_conflict
 from memory.metrics import RESTORED
 from memory.publish import publish
-from memory.rights import require_writable, writable_memory
+from memory.rights import name_of, require_writable, writable_memory
 from memory.statement_screening import reading_of, screened, stated_without_others
 from memory.superseding import contradicted_by, put_in_place_of
 from memory.tracing import memory_span
@@ -24,7 +24,6 @@ from schema.errors import Refused
 from schema.turn import TurnSource
 
 _AGENT: Final[TurnSource] = "agent"
-OPERATOR: Final = "operator"
 _SAID_THEMSELF: Final = "the user said it themself: remember what changed, and it waits for them to decide"
 Verb = Literal["pin", "unpin", "archive", "restore", "suppress", "unsuppress"]
 _Change = Callable[[Memory, Draft], None]
@@ -201,7 +200,7 @@ def _change(
     by: str | None,
 ) -> Memory:
     """Read the memory, let `change` put what becomes of it on a draft, and publish."""
-    by = by or (OPERATOR if principal is None else principal.key_id)
+    by = by or name_of(principal)
     with memory_span("update_memory", record_id=memory_id, count=1):
         memory = writable_memory(principal, subject, memory_id, context.catalog)
         if memory.status is Status.PROVISIONAL:

@@ -9,12 +9,11 @@ from typing import Final, Literal
 
 from memory.context import MemoryContext
 from memory.draft import Draft
-from memory.edits import OPERATOR
 from memory.leases import subject_lease
 from memory.publish import publish
 from memory.quotas import require_room, room_of
 from memory.resolve import resolve
-from memory.rights import require_writable, seen_of
+from memory.rights import name_of, require_writable, seen_of
 from memory.scoring import Origin, embed, score
 from memory.statement_screening import reading_of, require_consent, screened, stated_without_others
 from memory.tracing import memory_span
@@ -74,12 +73,14 @@ def remember(
     context: MemoryContext,
     *,
     now: datetime,
+    by: str | None = None,
 ) -> Remembered:
     """Screen a statement, compare it with what is known, and keep it, merge it, or put it in a known one's place. What
     facts it states are read off it, as off what comes of a turn.
 
     The subject's lease is held meanwhile, so that no turn is decided at the same time. An agent's statement is trusted
-    less than a person's.
+    less than a person's. `by` is who does it, for the audit, where that is another than the principal's key or an
+    operator.
 
     Raises:
         NotAMember, NotAllowed: the principal may not write that of the subject.
@@ -97,7 +98,7 @@ def remember(
     read = reading_of(candidate.summary, subject, context, now)
     candidate = candidate.model_copy(update={"facts": read.facts, "entities": read.entities})
     with memory_span("upsert_memory", count=1), subject_lease(subject, context) as lease:
-        draft = Draft(subject, now, context.policy.version, by=principal.key_id if principal else OPERATOR)
+        draft = Draft(subject, now, context.policy.version, by=by or name_of(principal))
         draft.room = room_of(subject, context)
         state = context.catalog.subject_state(subject, now - _WRITES_WINDOW)
         candidate = stated_without_others(candidate, subject, context)

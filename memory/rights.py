@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import uuid
+from typing import Final
 
 from memory.members import membership_of
 from policies.access import may_see, may_write, require, role_in, seen_by
@@ -11,6 +12,13 @@ from schema.errors import NotAllowed, NotFound
 from stores.catalog import Catalog
 
 NO_SUCH = "there is no such memory"
+OPERATOR: Final = "operator"
+"""Who does something for the audit where nobody is named."""
+
+
+def name_of(principal: Principal | None) -> str:
+    """Return who a principal is for the audit: its key, or an operator."""
+    return OPERATOR if principal is None else principal.key_id
 
 
 def require_writable(principal: Principal | None, subject: Subject, labels: Labels, catalog: Catalog) -> None:

@@ -3,6 +3,8 @@
 `open_recall` opens them for a process that lives beside the fleet; a service and its clients ask over HTTP.
 """
 
+from memory.edits import Edit
+from memory.remember import Remembered, Statement
 from recall.context_block import ContextBlock
 from recall.excerpts import Excerpt
 from recall.filters import Filters
@@ -10,4 +12,18 @@ from recall.listing import Origin, Page
 from recall.open import AsyncRecall, Recall, open_recall
 from recall.retrieve import Hit, Why
 
-__all__ = ["AsyncRecall", "ContextBlock", "Excerpt", "Filters", "Hit", "Origin", "Page", "Recall", "Why", "open_recall"]
+__all__ = [
+    "AsyncRecall",
+    "ContextBlock",
+    "Edit",
+    "Excerpt",
+    "Filters",
+    "Hit",
+    "Origin",
+    "Page",
+    "Recall",
+    "Remembered",
+    "Statement",
+    "Why",
+    "open_recall",
+]

@@ -4,12 +4,18 @@ from __future__ import annotations
 
 import asyncio
 import uuid
-from collections.abc import Sequence
+from collections.abc import Callable, Coroutine, Sequence
 from datetime import UTC, datetime
+from functools import wraps
+from threading import Lock
 from types import TracebackType
-from typing import Self
+from typing import Any, Concatenate, ParamSpec, Self, TypeVar
 
+from memory.context import MemoryContext, memory_on
+from memory.edits import Edit, Verb, apply_verb, edit
+from memory.erasure.memories import forget_memory
 from memory.reindex import must_be_built
+from memory.remember import Remembered, Statement, remember
 from recall.context_block import ContextBlock, context_block
 from recall.examples import FEW, FoundExample, find_examples
 from recall.excerpts import Excerpt, find_excerpts
@@ -22,14 +28,17 @@ from stores.open import Stores, open_stores
 
 
 class Recall:
-    """Asks for what is known. Safe to call from many threads; close it when the process ends.
+    """Asks for what is known, and changes it. Safe to call from many threads; close it when the process ends.
 
     Each call names the principal who asks, made of a credential and never of what a request says; None is an operator,
     who sees everything.
     """
 
-    def __init__(self, stores: Stores) -> None:
+    def __init__(self, stores: Stores, by: str | None = None) -> None:
         self._stores = stores
+        self._by = by
+        self._changing: MemoryContext | None = None
+        self._opening = Lock()
 
     def search(
         self,
@@ -108,9 +117,43 @@ class Recall:
         """Return one memory with where it came from: see `recall.listing.origin_of`."""
         return origin_of(principal, subject, memory_id, self._stores)
 
+    def remember(self, principal: Principal | None, subject: Subject, statement: Statement) -> Remembered:
+        """Remember a statement by the decision of what comes of a turn: see `memory.remember.remember`."""
+        return remember(principal, subject, statement, self._memory(), now=datetime.now(UTC), by=self._by)
+
+    def edit(
+        self,
+        principal: Principal | None,
+        subject: Subject,
+        memory_id: uuid.UUID,
+        wanted: Edit,
+        *,
+        version: int | None = None,
+    ) -> Memory:
+        """Change what a memory says or counts: see `memory.edits.edit`."""
+        return edit(
+            principal, subject, memory_id, wanted, self._memory(), now=datetime.now(UTC), version=version, by=self._by
+        )
+
+    def apply(self, principal: Principal | None, subject: Subject, memory_id: uuid.UUID, verb: Verb) -> Memory:
+        """Pin, unpin, archive, restore, suppress or unsuppress a memory: see `memory.edits.apply_verb`."""
+        return apply_verb(principal, subject, memory_id, verb, self._memory(), now=datetime.now(UTC), by=self._by)
+
+    def forget(self, principal: Principal | None, subject: Subject, memory_id: uuid.UUID) -> None:
+        """Erase a memory for good: see `memory.erasure.memories.forget_memory`."""
+        now = datetime.now(UTC)
+        forget_memory(principal, subject, memory_id, self._memory(), reason="erased in process", now=now, by=self._by)
+
     def close(self) -> None:
         """Write what was noted of uses, and close the stores."""
-        self._stores.close()
+        (self._changing or self._stores).close()
+
+    def _memory(self) -> MemoryContext:
+        """Return what changing memories needs, opened with the first change: who only asks needs no broker."""
+        with self._opening:
+            if self._changing is None:
+                self._changing = memory_on(self._stores)
+            return self._changing
 
     def __enter__(self) -> Self:
         return self
@@ -121,87 +164,53 @@ class Recall:
         self.close()
 
 
+P = ParamSpec("P")
+T = TypeVar("T")
+
+
+def _on_thread(
+    method: Callable[Concatenate[Recall, P], T],
+) -> Callable[Concatenate[AsyncRecall, P], Coroutine[Any, Any, T]]:
+    """Return a method of `Recall` as it is awaited."""
+
+    @wraps(method)
+    async def awaited(self: AsyncRecall, /, *arguments: P.args, **named: P.kwargs) -> T:
+        return await asyncio.to_thread(method, self.recall, *arguments, **named)
+
+    return awaited
+
+
 class AsyncRecall:
     """As `Recall`, for event loops: each call runs on a thread."""
 
     def __init__(self, recall: Recall) -> None:
-        self._recall = recall
+        self.recall = recall
 
-    async def search(
-        self,
-        principal: Principal | None,
-        subjects: Sequence[Subject],
-        query: str,
-        *,
-        filters: Filters = ANYTHING,
-        limit: int = 10,
-        offset: int = 0,
-        explain: bool = False,
-    ) -> list[Hit]:
-        """Return as `Recall.search`."""
-        return await asyncio.to_thread(
-            self._recall.search,
-            principal,
-            subjects,
-            query,
-            filters=filters,
-            limit=limit,
-            offset=offset,
-            explain=explain,
-        )
+    search = _on_thread(Recall.search)
+    context = _on_thread(Recall.context)
+    excerpts = _on_thread(Recall.excerpts)
+    examples = _on_thread(Recall.examples)
+    list = _on_thread(Recall.list)
+    get = _on_thread(Recall.get)
+    origin = _on_thread(Recall.origin)
+    remember = _on_thread(Recall.remember)
+    edit = _on_thread(Recall.edit)
+    apply = _on_thread(Recall.apply)
+    forget = _on_thread(Recall.forget)
+    close = _on_thread(Recall.close)
 
-    async def context(
-        self,
-        principal: Principal | None,
-        subjects: Sequence[Subject],
-        question: str,
-        *,
-        budget_tokens: int = 600,
-        bullets: int | None = None,
-    ) -> ContextBlock:
-        """Return as `Recall.context`."""
-        return await asyncio.to_thread(
-            self._recall.context, principal, subjects, question, budget_tokens=budget_tokens, bullets=bullets
-        )
+    async def __aenter__(self) -> Self:
+        return self
 
-    async def excerpts(
-        self, principal: Principal | None, subjects: Sequence[Subject], question: str, *, limit: int | None = None
-    ) -> Sequence[Excerpt]:
-        """Return as `Recall.excerpts`."""
-        return await asyncio.to_thread(self._recall.excerpts, principal, subjects, question, limit=limit)
-
-    async def examples(
-        self, principal: Principal | None, tenant_id: str, request: str, *, limit: int = FEW
-    ) -> Sequence[FoundExample]:
-        """Return as `Recall.examples`."""
-        return await asyncio.to_thread(self._recall.examples, principal, tenant_id, request, limit=limit)
-
-    async def list(
-        self,
-        principal: Principal | None,
-        subject: Subject,
-        *,
-        filters: Filters = ANYTHING,
-        words: str = "",
-        cursor: str | None = None,
-        limit: int = 50,
-    ) -> Page:
-        """Return as `Recall.list`."""
-        return await asyncio.to_thread(
-            self._recall.list, principal, subject, filters=filters, words=words, cursor=cursor, limit=limit
-        )
-
-    async def get(self, principal: Principal | None, subject: Subject, memory_id: uuid.UUID) -> Memory:
-        """Return as `Recall.get`."""
-        return await asyncio.to_thread(self._recall.get, principal, subject, memory_id)
-
-    async def close(self) -> None:
-        """Close what was opened, as `Recall.close` does."""
-        await asyncio.to_thread(self._recall.close)
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        await self.close()
 
 
-def open_recall(settings: Settings | None = None) -> Recall:
-    """Open the ways out on the stores that the settings (those of the environment) name. Nothing is made.
+def open_recall(settings: Settings | None = None, *, by: str | None = None) -> Recall:
+    """Open the ways out on the stores that the settings (those of the environment) name. Nothing is made. `by` is who
+    changes memories, for the audit, where that is another than the principal's key or an operator.
 
     Raises:
         CatalogUnavailable: there is no catalog where the settings look for one, or it cannot be used.
@@ -209,4 +218,4 @@ def open_recall(settings: Settings | None = None) -> Recall:
     """
     stores = open_stores(settings or load_settings(), makes_catalog=False)
     must_be_built(stores)
-    return Recall(stores)
+    return Recall(stores, by)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from contextlib import closing
 from datetime import UTC, datetime
+from functools import partial
 from typing import Annotated
 
 import typer
@@ -12,10 +13,10 @@ from pydantic import ValidationError
 from rich.text import Text
 
 import memory.edits as edits
-from interfaces.cli.arguments import JsonOption
+from interfaces.cli.arguments import JsonOption, account
 from interfaces.cli.knowledge import IdArgument, one_memory
 from interfaces.cli.output import console, memory_json, print_json, short
-from memory.context import MemoryContext, open_memory
+from memory.context import open_memory
 from schema import Memory
 from schema.settings import load_settings
 from schema.wrong_fields import wrong_fields
@@ -35,30 +36,23 @@ def edit(
     if not wanted.fields():
         raise typer.BadParameter("say what to change, such as --summary")
     try:
-        _change(
-            memory,
-            lambda found, context, now: edits.edit(None, found.subject, found.id, wanted, context, now=now),
-            as_json=as_json,
-        )
+        _change(memory, partial(edits.edit, wanted=wanted), as_json=as_json)
     except ValidationError as error:
         raise typer.BadParameter(wrong_fields(error)) from error
 
 
 def _command(verb: edits.Verb, purpose: str) -> Callable[..., None]:
     def command(memory: IdArgument, as_json: JsonOption = False) -> None:
-        _change(
-            memory,
-            lambda found, context, now: edits.apply_verb(None, found.subject, found.id, verb, context, now=now),
-            as_json=as_json,
-        )
+        _change(memory, partial(edits.apply_verb, verb=verb), as_json=as_json)
 
     command.__doc__ = purpose
     return command
 
 
-def _change(given: str, change: Callable[[Memory, MemoryContext, datetime], Memory], *, as_json: bool) -> None:
+def _change(given: str, change: Callable[..., Memory], *, as_json: bool) -> None:
     with closing(open_memory(load_settings(), makes_catalog=False)) as context:
-        changed = change(one_memory(given, context.catalog), context, datetime.now(UTC))
+        memory = one_memory(given, context.catalog)
+        changed = change(None, memory.subject, memory.id, context=context, now=datetime.now(UTC), by=account())
     if as_json:
         print_json(memory_json(changed))
         return

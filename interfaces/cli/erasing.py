@@ -17,10 +17,10 @@ from interfaces.cli.arguments import JsonOption, TenantOption, UserArgument, ide
 from interfaces.cli.knowledge import IdArgument, one_memory
 from interfaces.cli.output import console, errors, memory_json, memory_table, print_json, print_result
 from memory.context import MemoryContext, open_memory
-from memory.edits import OPERATOR
 from memory.erasure.proof import Proof, files_with
 from memory.erasure.queue import is_turn_of
 from memory.erasure.subjects import erase_subject, erase_turns
+from memory.rights import OPERATOR
 from producers.spool import Spool
 from schema import Scope, Status, Subject
 from schema.settings import Settings, load_settings

@@ -14,8 +14,8 @@ from rich.text import Text
 from interfaces.cli.arguments import JsonOption, TenantOption, UserArgument
 from interfaces.cli.output import console, errors, grid, memory_json, memory_table, print_json, print_result, short
 from memory.context import open_memory
-from memory.edits import OPERATOR
 from memory.erasure.memories import erase_memories
+from memory.rights import OPERATOR
 from recall import Hit, open_recall
 from schema import AuditEntry, Memory, Status, Subject, Turn, utc_iso
 from schema.settings import load_settings

@@ -17,9 +17,8 @@ from interfaces.http.idempotency import OnceOnly
 from interfaces.http.problems import PreconditionFailed
 from interfaces.http.service import Opened, Service
 from memory.edits import Edit, Verb, VersionMismatch, apply_verb, edit
-from memory.erasure.memories import erase_memories
+from memory.erasure.memories import forget_memory
 from memory.remember import Statement, remember
-from memory.rights import require_deletable, writable_memory
 from policies.access import acting
 from recall.filters import Filters
 from recall.listing import get_memory, list_memories, origin_of, related_to, vector_of
@@ -267,15 +266,8 @@ def act(memory_id: uuid.UUID, verb: Verb, about: About, service: Opened) -> Memo
 @router.delete("/{memory_id}", status_code=HTTPStatus.NO_CONTENT, summary="Erase a memory for good")
 def delete(memory_id: uuid.UUID, about: About, service: Opened) -> None:
     """Erase a memory, its vector, and the raw turns that nothing else needs. A line without content stays."""
-    require_deletable(about.principal)
-    writable_memory(about.principal, about.subject, memory_id, service.context.catalog)
-    erase_memories(
-        about.subject,
-        [memory_id],
-        service.context,
-        by=about.principal.key_id,
-        reason="erased over HTTP",
-        now=datetime.now(UTC),
+    forget_memory(
+        about.principal, about.subject, memory_id, service.context, reason="erased over HTTP", now=datetime.now(UTC)
     )
 
 

@@ -13,16 +13,38 @@ from memory.erasure.proof import Proof, left_of_memories
 from memory.erasure.raw_turns import reduced_turns
 from memory.failures import retry_on_conflict
 from memory.publish import publish
-from memory.rights import NO_SUCH
+from memory.rights import NO_SUCH, name_of, require_deletable, writable_memory
 from memory.tracing import memory_span
 from policies.consolidation import Aftermath, without
-from schema import Kind, Memory, MemoryType, Scope, Status, Subject, Tombstone
+from schema import Kind, Memory, MemoryType, Principal, Scope, Status, Subject, Tombstone
 from schema.errors import NotFound, UnderLegalHold
 from stores.catalog import Catalog
 from stores.open import Stores
 
 ERASED = "erased by command"
 """Why, in the audit."""
+
+
+def forget_memory(
+    principal: Principal | None,
+    subject: Subject,
+    memory_id: uuid.UUID,
+    context: MemoryContext,
+    *,
+    reason: str,
+    now: datetime,
+    by: str | None = None,
+) -> None:
+    """Erase a memory for a principal who may; `by` is who does it, for the audit, where that is another than the
+    principal's key or an operator.
+
+    Raises:
+        NotFound, NotAMember, NotAllowed: it may not, or sees no such memory.
+        ConcurrentChange, UnderLegalHold: see `erase_memories`.
+    """
+    require_deletable(principal)
+    writable_memory(principal, subject, memory_id, context.catalog)
+    erase_memories(subject, [memory_id], context, by=by or name_of(principal), reason=reason, now=now)
 
 
 @retry_on_conflict

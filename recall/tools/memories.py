@@ -6,9 +6,9 @@ import uuid
 from typing import Final
 
 from memory.edits import Edit, edit
-from memory.erasure.memories import erase_memories
+from memory.erasure.memories import forget_memory
 from memory.remember import Remembered, Statement, remember
-from memory.rights import require_deletable, writable_memory
+from memory.rights import require_deletable
 from recall.filters import Filters
 from recall.memory_out import VISIBILITIES_OF, VISIBILITY_OF, WholeMemory, fields_of, scope_of
 from recall.retrieve import Hit, retrieve
@@ -125,12 +125,11 @@ def delete_memory(given: DeleteMemory, context: ToolContext) -> Changed:
     """Erase a memory for good; a line without content stays."""
     require_deletable(context.principal)
     mentioned(given.memory_id, context)
-    writable_memory(context.principal, context.subject, given.memory_id, context.memory.catalog)
-    erase_memories(
+    forget_memory(
+        context.principal,
         context.subject,
-        [given.memory_id],
+        given.memory_id,
         context.memory,
-        by=context.principal.key_id,
         reason="erased by a tool",
         now=context.now,
     )

@@ -24,7 +24,7 @@ from tests.e2e.pages import Page
 from tests.e2e.service import Served
 from tests.npm import installed, node_of
 
-ENQUEUE, SERVE = Page("enqueue-from-a-chat-backend"), Page("serve-memories")
+ENQUEUE = Page("enqueue-from-a-chat-backend")
 BROKER: Final = "redis://127.0.0.1:6390/0"
 SERVICE: Final = "http://127.0.0.1:8000"
 """Where they are on the pages."""
@@ -86,10 +86,14 @@ def test_a_backend_in_node_sends_what_a_worker_reads(service: Served, tmp_path: 
     assert sent_to_the_queue(service)["c-17/5"]["messages"][0]["content"] == "I am allergic to peanuts."
 
 
-def test_a_program_beside_the_stores_prints_what_is_known(service: Served) -> None:
+def test_a_program_beside_the_stores_changes_and_prints_what_is_known(service: Served) -> None:
+    page = Page("use-in-process")
     with service.client(service.key(tenant="default", user="maya")) as client:
         assert client.post("/api/v1/memories/", json={"content": "Maya cannot eat peanuts."}).status_code == 201
-    assert "Maya cannot eat peanuts." in ran(SERVE.code("open_recall"), service)
+    told = ran(page.code("recall.remember"), service)
+    assert told.startswith("Maya lives in Lisbon.")
+    assert "Always:\n- Maya lives in Lisbon." in told
+    assert ran(page.code("AsyncRecall"), service) == "['Maya cannot eat peanuts.']\n"
 
 
 def test_a_receiver_of_webhooks_verifies_what_comes(capsys: pytest.CaptureFixture[str]) -> None:
