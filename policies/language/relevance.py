@@ -10,8 +10,6 @@ from typing import Final
 import policies.language.life_words as life
 from policies.language.dropped_subject import DEED, GOING_ON
 from policies.language.first_person import first_person_clauses
-from policies.language.kinship import with_my
-from policies.language.life_events import life_events_in
 
 WORTH_KEEPING = 1.0
 """Points from which a sentence is worth a memory. Checked with `POINTS` on two sets of which nothing ships here:
@@ -56,14 +54,6 @@ _EXCLAIM = re.compile(
     r"those|these|you|your|there|the)\b"
 )
 """How an exclamation begins: "wow, that was fast"."""
-_OPENERS = re.compile(
-    r"^(?:(?:oh|ah|aw+|hey|hi|hello|well|haha\w*|lol|yeah|yes|yep|yup|nope|no|so|and|but|also|plus|wow|actually|"
-    r"honestly|anyway|ok|okay|sure|definitely|absolutely|thanks|thank you|btw|by the way|cool|"
-    r"nice|great|true|mostly|"
-    r"because|maybe|usually|sometimes|currently|right now|not really|of course|unfortunately|sadly|luckily|just|"
-    r"recently|lately|today|yesterday)\b[\s,.!-]*){1,4}"
-)
-"""What opens a sentence and says nothing: "haha yeah, anyway, i moved"."""
 _ELLIPTICAL = re.compile(
     r"^(?:(?:just|recently|also|always|usually|mostly|sometimes|currently|still|really|never|already|even|finally|"
     r"not) )*"
@@ -78,30 +68,12 @@ _NUMBER = re.compile(
     r"forty|fifty|hundred|thousand|couple)\b"
 )
 """A number, in digits or in words: "three"."""
-_MONEY = re.compile(r"[$€£]\s?\d|\b\d[\d,.]*\s?(?:dollars|bucks|euros|usd|eur|pounds)\b|\b\d+k\b", re.IGNORECASE)
-"""An amount of money: "$40", "40 dollars"."""
-_ABILITY = re.compile(
-    r"\b(?:can't|cannot|can not|can|(?:don't|do not) know how to|never learned (?:how )?to) "
-    r"(?:swim|drive|cook|dance|sing|ski|skate|ride|read|see|hear|walk|type|code|knit|sew)\b"
-)
-"""What somebody can or cannot do: "can't swim"."""
-_VALUE = re.compile(
-    r"(?:(?:it's|its|it is|they're|at|on|in|about|around|every|only|just|the|from|by|until|usually|probably) )*"
-    r"(?:[$€£]?\d[\d:.,]*(?:st|nd|rd|th|am|pm|k|kg|cm|%)?(?!\w)|(?:mon|tues|wednes|thurs|fri|satur|sun)days?\b|"
-    r"(?:january|february|april|june|july|august|september|october|november|december)\b)"
-)
-"""A number or a day with which a reply begins: it is what was asked for. "about 40kg", "on monday"."""
 _NAME = re.compile(r"(?<![.!?])(?<!^) (?!I\b|I'|OK\b|LOL\b|Oh\b|TV\b|Hi\b)[A-Z][a-zA-Z]+")
 """A capital that begins no sentence: "with Anna"."""
 _MY = re.compile(r"\b(?:my|our) (?:[a-z]+ ){0,2}?([a-z]+)")
 """What is the speaker's own, by its last word: "my old car"."""
 
 
-_POINTS_AWAY = re.compile(
-    r"^(?:[\w']{1,30}[ ,]{1,3}){1,6}(?:it|that|this|so|them|one|you|to|there|ones|those|these)"
-    r"(?: too| all| now| either| though| more| soon| already| yet)?[.!?]{0,4}$"
-)
-"""A sentence that ends in what was said before it: "i love that too!"."""
 _SUGGESTION = re.compile(
     r"\b(?:we should|you should|you could|maybe (?:we|you)|we can|we could|why don't|let me|you "
     r"can|i can (?:help|show|send|bring|teach)|i'll (?:send|bring|let|check|give|show|try|have to|"
@@ -113,12 +85,6 @@ _FEELING = re.compile(
     r")*(?:excited|tired|good|great|well|fine|happy|okay|ok|sad|doing)\b"
 )
 """How somebody feels just now: "i'm so tired"."""
-_IDENTITY = re.compile(
-    r"\b(?:i'm|im|i am|i was|we're|we are|mine is|mine are|i'm not|i am not) (?:also |only |just |actually |"
-    r"still |now |currently |more of )*(?:an?|the|from|in|at|not|allergic|married|single|born|"
-    r"retired|scared|afraid|into|\d+|[a-z]+ing)\b"
-)
-"""What somebody is: "i'm a nurse", "i am allergic"."""
 _TASK = re.compile(
     r"(?:please |can you |could you )?(?:write|tell|give|show|help|make|create|generate|find|list|explain|translate|"
     r"suggest|recommend|draft|rewrite|summari[sz]e|book|plan|calculate|fix|correct|check|define|describe) "
@@ -134,10 +100,6 @@ _TASK = re.compile(
     r"rewrite|convert|extract|identify|assume)\b"
 )
 """A task for the assistant: "write me a poem", "i need some ideas"."""
-_YES_NO = re.compile(r"(?:yes|yeah|yep|yup|no|nope|not|nah|sure|i do|i am|i have)\b")
-"""How a reply of yes or no begins: "yeah"."""
-
-
 _INSTRUCTION: Final = re.compile(
     r"^(?:please,? |from now on,? |in (?:the )?future,? |going forward,? |and )*(?:(?:always|"
     r"never|don't|do not|stop|avoid|keep|make sure to|try to) )?"
@@ -206,23 +168,14 @@ POINTS: Final[Mapping[str, float]] = {
     "first_person": 0.75,
     "preference": 0.75,
     "answers_question": 0.5,
-    "identity": 0.5,
     "owns": 0.5,
     "state": 0.5,
     "my_thing": 0.5,
     "number": 0.5,
     "name": 0.5,
     "time": 0.5,
-    "yes_no": 0.5,
-    "money": 0.5,
     "replies": 0.25,
-    "done_to_one": 0.5,
-    "named_event": 1.5,
-    "named_life": 1.5,
-    "appointment": 1.25,
     "deed": 0.5,
-    "value": 0.75,
-    "ability": 0.5,
     "relation_named": 0.25,
     "long": 0.25,
     "personal_verb": 0.25,
@@ -234,7 +187,6 @@ POINTS: Final[Mapping[str, float]] = {
     "suggestion": -0.25,
     "hypothetical": -0.5,
     "short": -0.5,
-    "points_away": -0.75,
     "feeling": -1.0,
     "mental_verb": -1.0,
     "polite_state": -1.0,
@@ -249,7 +201,7 @@ POINTS: Final[Mapping[str, float]] = {
 _BASE = 0.5
 
 
-def _voice(body: str, bag: set[str]) -> list[str]:
+def _voice(lower: str, bag: set[str]) -> list[str]:
     """Return who the sentence is about."""
     rules: list[str] = []
     if bag & life.SELF_SUBJECT:
@@ -261,7 +213,7 @@ def _voice(body: str, bag: set[str]) -> list[str]:
     if bag & life.YOU:
         rules.append("about_you")
     if not (bag & life.SELF or bag & life.WE):
-        if elliptical := _ELLIPTICAL.match(body):
+        if elliptical := _ELLIPTICAL.match(lower):
             rules += ["elliptical", "deed"] if elliptical["deed"] else ["elliptical"]
         elif bag & life.THIRD:
             rules.append("third_person")
@@ -270,16 +222,16 @@ def _voice(body: str, bag: set[str]) -> list[str]:
     return rules
 
 
-def _manner(text: str, lower: str, body: str, bag: set[str]) -> list[str]:
+def _manner(text: str, lower: str, bag: set[str]) -> list[str]:
     """Return what the sentence does: ask, react, suggest, instruct."""
     rules: list[str] = []
     if is_instruction(text):
         rules.append("instruction")
-    elif _TASK.match(body):
+    elif _TASK.match(lower):
         rules.append("task")
-    if "?" in text[-4:] or (_UNMARKED.match(body) and text[-1:].isalnum()):
+    if "?" in text[-4:] or (_UNMARKED.match(lower) and text[-1:].isalnum()):
         rules.append("question")
-        if not bag & life.SELF_SUBJECT and not body.startswith(("my ", "our ")):
+        if not bag & life.SELF_SUBJECT and not lower.startswith(("my ", "our ")):
             rules.append("pure_question")
     if _REACTION.search(lower):
         rules.append("reaction")
@@ -291,8 +243,6 @@ def _manner(text: str, lower: str, body: str, bag: set[str]) -> list[str]:
         rules.append("hypothetical")
     if _FEELING.search(lower):
         rules.append("feeling")
-    elif _IDENTITY.search(lower):
-        rules.append("identity")
     return rules
 
 
@@ -320,17 +270,12 @@ def _content(text: str, lower: str, words: Sequence[str], bag: set[str], own: bo
         rules.append("preference")
     if bag & life.LIFE_EVENT and (own or bag & life.WE):
         rules.append("life_event")
-    rules += life_events_in(text, lower, bag, own)
     if bag & life.TIME:
         rules.append("time")
-    if own and _ABILITY.search(lower):
-        rules.append("ability")
     if bag & life.HABIT:
         rules.append("habit")
     if _NUMBER.search(lower):
         rules.append("number")
-    if _MONEY.search(text):
-        rules.append("money")
     if _NAME.search(text):
         rules.append("name")
     return rules
@@ -338,26 +283,18 @@ def _content(text: str, lower: str, words: Sequence[str], bag: set[str], own: bo
 
 def features(text: str, *, after_question: bool = False, replying: bool = False) -> tuple[str, ...]:
     """Return the rules that a sentence meets."""
-    text = with_my(text)
     lower = text.lower()
-    body = _OPENERS.sub("", lower, count=1) or lower
     words = _WORD.findall(lower)
     bag = set(words)
-    rules = _voice(body, bag)
-    rules += _manner(text, lower, body, bag)
+    rules = _voice(lower, bag)
+    rules += _manner(text, lower, bag)
     rules += _content(text, lower, words, bag, bool(bag & life.SELF))
     if after_question:
         rules.append("answers_question")
-        if _YES_NO.match(lower):
-            rules.append("yes_no")
     elif replying:
         rules.append("replies")
     if (after_question or replying) and "question" not in rules and {"impersonal", "third_person"} & set(rules):
         rules.append("bare_answer")
-        if _VALUE.match(body):
-            rules.append("value")
-    if _POINTS_AWAY.search(body):
-        rules.append("points_away")
     if len(words) <= 3:
         rules.append("short")
     elif len(words) >= 9:
