@@ -16,9 +16,8 @@ from policies.language.sentences import prose_of, split_sentences, words
 from schema import Admission, AdmissionAction, Turn
 
 _TELLING: Final = words(
-    "possession relation answers_question first_person my_thing number time preference name money "
-    "relation_named owns personal_verb about_oneself about_us elliptical identity instruction bare_answer habit "
-    "named_event named_life appointment"
+    "possession relation answers_question first_person my_thing number time preference name "
+    "relation_named owns personal_verb about_oneself about_us elliptical instruction bare_answer habit"
 )
 _ACKNOWLEDGEMENT: Final = re.compile(
     r"^(?:(?:oh|ok|okay|k|yes|yeah|yep|yup|no|nope|sure|thanks|thank|you|so|much|great|cool|nice|"
@@ -123,8 +122,10 @@ def _hear(turn: Turn, question: str) -> _Heard:
             continue
         if language == ENGLISH:
             asked = asks_about_user(question)
-            heard.answered = heard.answered or ((asked or not spoken) and _may_answer(prose, asked=asked))
-            _weigh(heard, prose, asked=asked, replying=asks(question))
+            replying = asks(question)
+            answers = (replying or not spoken) and _may_answer(prose, asked=asked)
+            heard.answered = heard.answered or answers
+            _weigh(heard, prose, asked=asked, replying=replying)
         else:
             heard.foreign = True
         heard.worth = heard.worth or tells_of_self(prose, question[-_BEFORE_CHARS:], language)

@@ -9,6 +9,7 @@ from datetime import datetime, timedelta
 from typing import Final
 
 from policies.facts import compare_facts
+from policies.language.attributes import is_fixed
 from policies.language.wording import Wording, read
 from policies.merge import would_lose
 from policies.pairs import (
@@ -244,6 +245,8 @@ def _may_change(candidate: Candidate, memory: Memory, new: Wording) -> bool:
     """Return whether words may tell that a memory no longer holds: what has happened can only be corrected, and of what
     will, another event only tells if it is moved, ended or corrected."""
     if candidate.certainty in _WEAK:
+        return False
+    if any(is_fixed(fact.attribute) for fact in memory.facts) and "corrects" not in new.cues:
         return False
     if memory.type is not MemoryType.EPISODIC:
         return True

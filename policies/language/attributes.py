@@ -20,7 +20,8 @@ _SHARPNESS: Final = 12.0
 class Attribute:
     """A row of the table.
 
-    `single` says that there is one value at a time, of each person or (`per` "thing") of each thing named. `called` are
+    `single` says that there is one value at a time, of each person or (`per` "thing") of each thing named, `fixed` that
+    it can be corrected and does not change. `called` are
     other names of the attribute, `examples` everyday wordings of a fact that has it, `value` the type of its values.
     """
 
@@ -28,6 +29,7 @@ class Attribute:
     value: str
     single: bool
     per: str
+    fixed: bool
     called: tuple[str, ...]
     examples: tuple[str, ...]
 
@@ -40,6 +42,7 @@ def _load() -> dict[str, Attribute]:
             value=row["value"],
             single=row["single"],
             per=row["per"],
+            fixed=row.get("fixed", False),
             called=tuple(called.replace("_", " ") for called in row["called"].split()),
             examples=tuple(row["examples"]),
         )
@@ -74,6 +77,12 @@ def _closeness(prototypes: Prototypes, vector: Vector) -> NDArray[np.float64]:
     cosines = np.sort((prototypes.vectors @ vector).reshape(len(ATTRIBUTES), -1), axis=1).astype(np.float64)
     nearest: NDArray[np.float64] = cosines[:, -1] + 0.5 * cosines[:, -2]
     return nearest
+
+
+def is_fixed(attribute: str | None) -> bool:
+    """Return whether an attribute does not change: where somebody grew up."""
+    row = ATTRIBUTES.get(attribute or "")
+    return row is not None and row.fixed
 
 
 def has_one_value(attribute: str | None) -> bool:

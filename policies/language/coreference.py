@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Final
 
-from policies.language.clauses import OF_SPEAKER, SUBJECTS, Tense, tense_at
+from policies.language.clauses import OF_SPEAKER, SUBJECTS, Mood, Tense, is_of_speaker, main_clauses, tense_at
 from policies.language.parse import Parsed, Token
 from policies.language.people import KIN
 from policies.language.sentences import words
@@ -30,6 +30,8 @@ _SAY_NOTHING: Final = words(
 named before."""
 _PICTURES: Final = words("pic pics picture pictures photo photos photograph image video snap snapshot selfie")
 """What is sent and seen: "that photo" is understood without what was said before."""
+_AROUND: Final = words("company firm office team job school city town country area neighbourhood house flat apartment")
+"""Where somebody is who says "this": "at this company since 2019"."""
 _DESCRIBES: Final = frozenset({"amod", "compound", "relcl", "acl", "prep"})
 _TOGETHER: Final = (" each other", " one another", " as a team", " together", " us all ", " us both ")
 _ALONE: Final = words("do did does have has am was will would can is are were too")
@@ -96,7 +98,11 @@ def _points(parsed: Parsed, index: int) -> bool:
     token = parsed.tokens[index]
     lower = token.lower
     following = parsed.tokens[index + 1] if index + 1 < len(parsed.tokens) else None
-    if _says_which(parsed, index) or (token.dep in ("expl", "mark", "advmod") and lower != "there"):
+    if (
+        _says_which(parsed, index)
+        or (token.dep in ("expl", "mark", "advmod") and lower != "there")
+        or (lower == "they" and _is_anybody(parsed, index))
+    ):
         points = False
     elif lower in ("similar", "same"):
         points = not any(t.lower in ("to", "as") for t in parsed.tokens[index + 1 : index + 4])
@@ -107,7 +113,9 @@ def _points(parsed: Parsed, index: int) -> bool:
         points = token.tag in ("RB", "EX") and token.dep != "expl" and index > 0
     elif lower not in ("that", "this", "these", "those", "such", "another", "both", "one"):
         points = not (lower == "it" and token.dep in SUBJECTS and _is_empty(parsed, index))
-    elif lower in ("this", "these") and _introduces(parsed, index):
+    elif (lower == "this" and following is not None and following.lower in _AROUND) or (
+        lower in ("this", "these") and _introduces(parsed, index)
+    ):
         points = False
     elif token.dep == "det" or (following is not None and following.tag.startswith("NN")):
         points = following is None or (following.lower not in _TIMES and lower not in ("one", "another", "both"))
@@ -147,6 +155,31 @@ def _is_empty(parsed: Parsed, index: int) -> bool:
     adjective = next((c for c in parsed.children(head) if parsed.tokens[c].dep in ("acomp", "attr")), None)
     deeper = {parsed.tokens[c].dep for c in parsed.children(adjective)} if adjective is not None else set()
     return weather or bool({"xcomp", "ccomp", "csubj"} & (below | deeper))
+
+
+def _is_anybody(parsed: Parsed, index: int) -> bool:
+    """Return whether "they" are whoever did such a thing to the speaker or to something of theirs: "They moved my
+    exam"."""
+    tokens, verb = parsed.tokens, parsed.tokens[index].head
+    things = (child for child in parsed.children(verb) if tokens[child].dep in ("dobj", "dative"))
+    own = any(tokens[place].lower in OF_SPEAKER for thing in things for place in (thing, *parsed.children(thing)))
+    return own and tense_at(parsed, verb) in (Tense.PAST, Tense.PERFECT)
+
+
+def standing_clause(parsed: Parsed) -> Parsed | None:
+    """Return the clause of a sentence that the speaker tells of themself and that is understood without what was said
+    before, though another clause is not: "It was hard, but I moved to Leeds"; None where there is none."""
+    tops = main_clauses(parsed)
+    for number, clause in enumerate(tops):
+        if not (clause.owns_subject and clause.mood is Mood.TELLING and is_of_speaker(parsed, clause.subject)):
+            continue
+        begin = clause.subject or 0
+        others = {place for other in tops[number + 1 :] for place in parsed.subtree(other.head)}
+        span = {place for place in parsed.subtree(clause.head) if place >= begin} - others
+        whole = parsed.slice(begin, max(span, default=begin) + 1)
+        if len(span) == len(whole.tokens) and pointer_of(whole) is None:
+            return whole
+    return None
 
 
 def is_of_several(parsed: Parsed) -> bool:

@@ -127,6 +127,8 @@ def _relative(parsed: Parsed, index: int) -> Person | None:
     stop = name_at
     while stop < len(tokens) and tokens[stop].tag == "NNP" and stop - name_at < 3 and tokens[stop].text[:1].isupper():
         stop += 1
+    if stop == end and owned and _is_typed_small(parsed, end):
+        stop += 1
     closes = name_at == end or (stop < len(tokens) and tokens[stop].text in (",", "."))
     if stop > name_at and closes:
         name, end = parsed.text_of(range(name_at, stop)), stop
@@ -134,6 +136,12 @@ def _relative(parsed: Parsed, index: int) -> Person | None:
     first = begin + 1 if tokens[begin].lower in ("my", "our", "the") else begin
     phrase = parsed.text_of(range(first, end))
     return Person(index, begin, end, noun, name, mine, tokens[index].dep in SUBJECTS, phrase)
+
+
+def _is_typed_small(parsed: Parsed, index: int) -> bool:
+    """Return whether a name follows that was typed in small letters, before its verb: "my brother leo is"."""
+    tokens = parsed.tokens
+    return index + 1 < len(tokens) and tokens[index].tag == "NNP" and tokens[index + 1].tag in ("VBZ", "VBD", "MD")
 
 
 def _named(parsed: Parsed, index: int) -> Person | None:

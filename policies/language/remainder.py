@@ -47,8 +47,9 @@ def remainder_of(
 
     `others` are the active memories with the same attributes: what one of them says, or says otherwise, is left to it.
     What may have ended with what changed does not remain either. Where no fact of `by` contradicts one of `old`, words
-    did, and only facts that share none with `by` are taken to be untouched. Each memory has the labels and turns of
-    `old`, names it in `merged_from`, and is the same one whenever it is made again. `name` is what the user is called.
+    did, and only facts that share none with `by` are taken to be untouched; if `by` has none, not what says all that
+    `old` did. Each memory has the labels and turns of `old`, names it in `merged_from`, and is the same one whenever it
+    is made again. `name` is what the user is called.
     """
     valued = [fact for fact in old.facts if fact.attribute]
     changed = {
@@ -56,8 +57,9 @@ def remainder_of(
         for fact in valued
         if compare_facts((fact,), by.facts) is SameFact.CHANGED
     }
-    by_words = not changed
+    by_words, says_none = not changed, not any(fact.attribute for fact in by.facts)
     current = [by, *others]
+    whole = read(old.summary, name or "").words
     remaining: list[Memory] = []
     for fact in reversed(valued):  # of two values that a memory was given, the later one stands last
         is_told = any(compare_facts((fact,), memory.facts) is not SameFact.UNSURE for memory in (*current, *remaining))
@@ -65,7 +67,8 @@ def remainder_of(
         if is_told or ended or (by_words and read(f"{fact.verb} {fact.object}").words & read(by.summary).words):
             continue
         summary = _told(fact, name if name and name in old.summary else None)
-        if len(summary) <= MAX_SUMMARY_CHARS:
+        says_all = by_words and says_none and bool(whole) and whole <= read(summary).words
+        if len(summary) <= MAX_SUMMARY_CHARS and not says_all:
             remaining.append(_alone(old, by, (fact,), summary, now, policy_version))
     rest = _without_replaced(old, by, name or "")
     if rest is not None and not remaining:

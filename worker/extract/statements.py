@@ -9,7 +9,7 @@ from typing import Final
 from policies.admission import is_own_news
 from policies.forgetting import names_nothing
 from policies.language.clauses import Mood, main_clauses
-from policies.language.coreference import is_elliptical, leans_back, pointer_of
+from policies.language.coreference import is_elliptical, leans_back, pointer_of, standing_clause
 from policies.language.corrections import announces, is_correction
 from policies.language.languages import ENGLISH, OTHER
 from policies.language.orders import Order, orders_of
@@ -166,7 +166,8 @@ def _news(utterance: Utterance, *, quote: bool) -> list[Statement]:
 
 
 def _supported(utterance: Utterance, before: Utterance | None) -> Statement | None:
-    """Return a sentence that leans on what was said before it, with that; None if nothing holds it."""
+    """Return a sentence that leans on what was said before it, with that; a clause of it that leans on nothing where
+    nothing holds it, None if there is none."""
     if before is not None and before.part is not None and not before.orders:
         tells = speaks_of_self(before.part) and not tells_nothing(before)
         if tells or not is_remark(before):
@@ -174,7 +175,9 @@ def _supported(utterance: Utterance, before: Utterance | None) -> Statement | No
     asked_for = utterance.asked is not None and utterance.number < _OPENING and not is_offer(utterance.asked)
     if asked_for and not tells_nothing(utterance):
         return Statement([utterance], asked=utterance.asked)
-    return None
+    clause = standing_clause(utterance.part) if utterance.part is not None else None
+    standing = with_part(utterance, clause) if clause is not None else None
+    return Statement([standing]) if standing is not None and is_worth_keeping(standing) else None
 
 
 def _joined(

@@ -95,7 +95,9 @@ def is_worth_keeping(utterance: Utterance) -> bool:  # noqa: PLR0911 (a list of 
     surely = judgement.worth >= _SURE_WORTH and judgement.whose == "own" and not reasons & _REACTIONS
     if len(text.split()) < _FEWEST_WORDS or reasons & _IDLE or (reasons & _REMARKS and not surely):
         return False
-    sure = judgement.worth >= (_WORTH if speaks_of_self(utterance.parsed) else _WORTH_OF_OTHERS)
+    part = utterance.part or utterance.parsed
+    own = speaks_of_self(utterance.parsed) or _says_how_much(part) or _is_of_somebody_named(part)
+    sure = judgement.worth >= (_WORTH if own else _WORTH_OF_OTHERS)
     return sure or _is_of_life(utterance) or _tells_of_speaker(utterance.part or utterance.parsed)
 
 
@@ -130,7 +132,18 @@ def _is_of_nobody(utterance: Utterance) -> bool:
     own = any(token.lower in _ONLY_ME for token in part.tokens)
     if own or not tops or any(c.tense is not Tense.PRESENT or not c.owns_subject for c in tops):
         return False
-    return not any(_is_theirs(part, clause.subject) for clause in tops) and not people_in(part)
+    of_theirs = any(_is_theirs(part, clause.subject) for clause in tops) or people_in(part)
+    return not (of_theirs or _says_how_much(part))
+
+
+def _says_how_much(parsed: Parsed) -> bool:
+    """Return whether a sentence says what one thing comes to: "The budget for the trip is 6,000"."""
+    return parsed.tokens[0].lower == "the" and any(token.tag == "CD" for token in parsed.tokens)
+
+
+def _is_of_somebody_named(parsed: Parsed) -> bool:
+    """Return whether a sentence tells of whom or what it names: "Chidi got into Stanford"."""
+    return any(c.subject is not None and parsed.tokens[c.subject].tag == "NNP" for c in main_clauses(parsed)[:1])
 
 
 def telling_words(utterance: Utterance) -> frozenset[str] | None:

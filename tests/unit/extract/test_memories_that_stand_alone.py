@@ -63,6 +63,8 @@ def test_a_sentence_that_points_back_leans(text: str) -> None:
         "There is a park near my flat.",
         "I start at the bakery this week.",
         "My sister and her husband moved.",
+        "They moved my exam to Friday.",
+        "I've been at this company since 2019.",
     ],
 )
 def test_a_sentence_that_says_what_it_means_does_not(text: str) -> None:
@@ -205,3 +207,33 @@ def test_a_bare_yes_is_worth_what_its_question_says(extractor: Extractor) -> Non
 def test_a_thing_that_a_clause_describes_is_understood_without_what_was_said_before() -> None:
     assert not depends_on_context(*parse(["I still have that lamp that my aunt made."]))
     assert depends_on_context(*parse(["I still have that lamp."]))
+
+
+def test_a_clause_that_is_understood_alone_is_told_without_the_one_that_is_not(extractor: Extractor) -> None:
+    assert _summaries(
+        extractor, ("user", "It was hard, but I have moved into Briarwood, the retirement community.")
+    ) == ["Maya has moved into Briarwood, the retirement community."]
+
+
+def test_what_one_thing_comes_to_is_told_though_nobody_is_named(extractor: Extractor) -> None:
+    assert _summaries(extractor, ("user", "Actually the budget for the trip is 6,000.")) == [
+        'Maya: "Actually the budget for the trip is 6,000."'
+    ]
+
+
+def test_an_answer_about_somebody_else_is_told_with_its_question(extractor: Extractor) -> None:
+    asked = "Of course! Does he have any allergies?"
+    told = _summaries(
+        extractor, ("user", "Suggest a cake for my son."), ("assistant", asked), ("user", "Yes, hazelnuts.")
+    )
+    assert told == ['Asked "Does he have any allergies?", Maya said: "Yes, hazelnuts."']
+
+
+def test_relatives_whose_names_are_typed_in_small_letters_are_several(extractor: Extractor) -> None:
+    turn = Turn(
+        turn_id="t1", tenant_id="acme", user_id="maya", conversation_id="c1", occurred_at=WHEN,
+        messages=(Message(role="user", name="Maya", content="my brother leo is 19"),),
+    )  # fmt: skip
+    [item] = extractor.extract([AdmittedTurn(turn, admit(turn))], Context()).items
+    assert isinstance(item, Candidate)
+    assert [(fact.entity, fact.object) for fact in item.facts if fact.attribute == "age"] == [("leo", "19")]

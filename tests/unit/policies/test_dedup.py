@@ -268,3 +268,17 @@ def test_what_goes_on_without_a_date_ends_with_news_of_it_and_what_happened_does
     for known, action in ((together, SUPERSEDE), (dated, CREATE)):
         decision = decide(broke_up, [Neighbour(known, 0.85)], [], POLICY, NOON, "Maya")
         assert decision.action is action
+
+
+def test_where_somebody_grew_up_is_only_ever_put_right() -> None:
+    grew_up = Fact(entity="user", verb="grew up in", object="Sudbury", attribute="hometown")
+    known = memory("Wendy grew up in Sudbury.", facts=(grew_up,))
+    lives = candidate("Wendy has been in Hamilton for thirty years now.", turn_id="t2", news=1.0)
+    meant = candidate(
+        "Sorry, Wendy meant she grew up in Sarnia.",
+        turn_id="t2",
+        facts=(grew_up.model_copy(update={"object": "Sarnia"}),),
+    )
+    near = [Neighbour(known, 0.8, attribute=0.9, single=0.9)]
+    assert decide(lives, near, [], POLICY, NOON, "Wendy").action is CREATE
+    assert decide(meant, near, [], POLICY, NOON, "Wendy").action is SUPERSEDE

@@ -57,6 +57,11 @@ def test_what_remains_carries_the_labels_turns_and_times_of_what_it_was_a_part_o
     assert [one.id for one in remainder_of(ALL, MOVED, (), None, NOON, "q")] == [job.id, age.id]
 
 
+def test_what_says_all_that_was_superseded_does_not_remain() -> None:
+    diet = Fact(entity="user", verb="is", object="vegetarian", attribute="diet")
+    assert not _left(memory("Ana is vegetarian.", facts=(diet,)), memory("Ana eats fish again now.", turn_id="t2"))
+
+
 def test_what_may_have_ended_with_what_changed_does_not_remain() -> None:
     job = Fact(entity="user", verb="works as", object="welder", attribute="job_title")
     old = memory("Ana works at Initech as a welder.", facts=(_fact("employer", "Initech"), job))
