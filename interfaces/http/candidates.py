@@ -13,7 +13,7 @@ from interfaces.http.credentials import Asker, subject_of
 from interfaces.http.service import Opened
 from policies.access import acting, require
 from producers import parse_turn
-from schema import Capability, Memory, MemoryType, Message
+from schema import Capability, MemoryType, Message
 from schema.turn import Consent, Identifier, TurnSource
 
 router = APIRouter(prefix="/api/v1/turns", tags=["turns"])
@@ -87,15 +87,5 @@ def note(given: ExchangeIn, principal: Asker, service: Opened) -> NotedOut:
         tags_hint=list(trigger.tags_hint),
         by=trigger.by,
         done=list(noted.done),
-        candidate=_candidate_out(noted.candidate) if noted.candidate else None,
-    )
-
-
-def _candidate_out(memory: Memory) -> CandidateOut:
-    return CandidateOut(
-        id=memory.id,
-        type=memory.type,
-        category=memory.category,
-        summary=memory.summary,
-        created_at=memory.created_at,
+        candidate=CandidateOut.model_validate(noted.candidate, from_attributes=True) if noted.candidate else None,
     )

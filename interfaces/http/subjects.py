@@ -146,13 +146,7 @@ def context(
         bullets=bullets,
         now=datetime.now(UTC),
     )
-    return ContextOut(
-        text=block.text,
-        used=list(block.used),
-        documents=list(block.documents),
-        etag=block.etag,
-        tokens=block.tokens,
-    )
+    return ContextOut.model_validate(block, from_attributes=True)
 
 
 @router.post("/retrieval", summary="What an agent should know before it answers")

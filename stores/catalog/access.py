@@ -9,6 +9,7 @@ from sqlalchemy import Connection, delete, insert, select, update
 
 import stores.catalog.tables as tables
 from schema import ApiKey, AuditEntry, Capability, MemberRole, Membership, Subject
+from stores.catalog.rows import from_row
 from stores.catalog.statements import of_subject, upsert
 from stores.catalog.store import Store
 
@@ -96,5 +97,4 @@ class KeyStore(Store):
 
 
 def _key_of(row: Any) -> ApiKey:
-    values = {name: getattr(row, name) for name in ApiKey.model_fields}
-    return ApiKey.model_validate(values | {"capabilities": frozenset(map(Capability, row.capabilities))})
+    return from_row(ApiKey, row, capabilities=frozenset(map(Capability, row.capabilities)))

@@ -12,6 +12,7 @@ from sqlalchemy import bindparam, delete, exists, func, or_, select, tuple_
 import stores.catalog.tables as tables
 from schema import MemoryType, Status, Subject
 from stores.catalog.changes import Access
+from stores.catalog.rows import from_row
 from stores.catalog.statements import of_bound_subject, of_subject, subject_parameters
 from stores.catalog.store import Store
 
@@ -119,13 +120,4 @@ class DecayStore(Store):
 
 def _usage(row: Any, subject: Subject) -> Usage:
     access = None if row.times is None else Access(row.id, subject, row.times, row.last_at)
-    return Usage(
-        id=row.id,
-        status=Status(row.status),
-        importance=row.importance,
-        pinned=row.pinned,
-        legal_hold=row.legal_hold,
-        last_accessed=row.last_accessed,
-        updated_at=row.updated_at,
-        access=access,
-    )
+    return from_row(Usage, row, status=Status(row.status), access=access)

@@ -10,6 +10,7 @@ from datetime import datetime
 from sqlalchemy import JSON, Column, Connection, Float, Index, String, Table, delete, select
 
 from schema import Subject
+from stores.catalog.rows import from_row
 from stores.catalog.statements import insert_new, of_subject
 from stores.catalog.store import Store
 from stores.catalog.tables import UtcTime, metadata
@@ -44,14 +45,7 @@ class FeedbackStore(Store):
 
     def note(self, subject: Subject, given: Feedback) -> bool:
         """Keep feedback on an answer, and answer whether it is the first on it: a later one changes nothing."""
-        row = {
-            **subject.model_dump(),
-            "request_id": given.request_id,
-            "useful": [str(id_) for id_ in given.useful],
-            "score": given.score,
-            "by": given.by,
-            "at": given.at,
-        }
+        row = {**subject.model_dump(), **vars(given), "useful": [str(id_) for id_ in given.useful]}
 
         def work(connection: Connection) -> int:
             return connection.execute(insert_new(connection.dialect.name, feedback).values(row)).rowcount
@@ -61,10 +55,7 @@ class FeedbackStore(Store):
     def of(self, subject: Subject, *, limit: int = 100) -> Sequence[Feedback]:
         """Return the feedback on answers about a subject, latest first."""
         query = select(feedback).where(of_subject(feedback, subject)).order_by(feedback.c.at.desc()).limit(limit)
-        return [
-            Feedback(row.request_id, tuple(map(uuid.UUID, row.useful)), row.score, row.by, row.at)
-            for row in self._rows(query)
-        ]
+        return [from_row(Feedback, row, useful=tuple(map(uuid.UUID, row.useful))) for row in self._rows(query)]
 
     def drop_old(self, before: datetime) -> int:
         """Delete what was said before a moment, and answer how much it was."""

@@ -19,7 +19,7 @@ import stores.catalog.tables as tables
 from schema import MemoryType, Subject, index_key
 from stores.catalog.changes import IndexJob
 from stores.catalog.indexed import read_family_versions
-from stores.catalog.rows import subject_of
+from stores.catalog.rows import from_row, subject_of
 from stores.catalog.statements import any_of, of_bound_subject, of_subject, subject_parameters, upsert
 from stores.index.base import Family
 
@@ -128,15 +128,7 @@ def _row(job: IndexJob, since: datetime) -> dict[str, Any]:
 
 
 def _job_of(row: Row[Any]) -> IndexJob:
-    return IndexJob(
-        memory_id=row.memory_id,
-        subject=subject_of(row),
-        index_key=row.index_key,
-        action=row.action,
-        version=row.version,
-        generation=row.generation,
-        family=Family(row.family),
-    )
+    return from_row(IndexJob, row, subject=subject_of(row), family=Family(row.family))
 
 
 @cache

@@ -17,7 +17,7 @@ from sqlalchemy import Connection, Table, delete, distinct, func, insert, select
 import stores.catalog.tables as tables
 from schema import PreferenceName, Subject
 from schema.errors import Transient
-from stores.catalog.rows import subject_of
+from stores.catalog.rows import from_row, subject_of
 from stores.catalog.statements import insert_new
 from stores.catalog.store import Store
 
@@ -224,13 +224,4 @@ def _page(connection: Connection, zone: str | None, after: tuple[str, str] | Non
 
 
 def _run_of(row: Any) -> NightRun:
-    return NightRun(
-        id=row.id,
-        job=row.job,
-        zone=row.zone,
-        began_at=row.began_at,
-        finished_at=row.finished_at,
-        chunks=row.chunks,
-        subjects=row.subjects,
-        results=dict(row.results),
-    )
+    return from_row(NightRun, row)

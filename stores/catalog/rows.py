@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 import uuid
-from collections.abc import Iterable
-from typing import Any
+from collections.abc import Callable, Iterable
+from dataclasses import fields
+from functools import cache
+from typing import Any, TypeVar
+
+from pydantic import BaseModel
 
 from schema import Memory, Subject
 
+Value = TypeVar("Value")
 _PROJECTED = (
     "id",
     "tenant_id",
@@ -88,6 +93,16 @@ def ids_from(start: str) -> tuple[uuid.UUID, uuid.UUID]:
 def subject_of(row: Any) -> Subject:
     """Return whose row it is."""
     return Subject(tenant_id=row.tenant_id, subject_id=row.subject_id)
+
+
+def from_row(kind: Callable[..., Value], row: Any, **others: Any) -> Value:
+    """Return a dataclass or a pydantic model whose fields are the row's columns of the same names, but for `others`."""
+    return kind(**{name: getattr(row, name) for name in _fields_of(kind) if name not in others}, **others)
+
+
+@cache
+def _fields_of(kind: Any) -> tuple[str, ...]:
+    return tuple(kind.model_fields) if issubclass(kind, BaseModel) else tuple(field.name for field in fields(kind))
 
 
 def memory_of(document: Any) -> Memory:

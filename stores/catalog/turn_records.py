@@ -12,7 +12,7 @@ from sqlalchemy import Row, select
 import stores.catalog.tables as tables
 from schema import AuditEntry, Subject, Turn
 from stores.catalog.changes import LedgerEntry, Outcome
-from stores.catalog.rows import subject_of
+from stores.catalog.rows import from_row, subject_of
 from stores.catalog.statements import of_subject
 from stores.catalog.store import Reader
 
@@ -58,6 +58,4 @@ class TurnRecords(Reader):
 
 
 def _entry(row: Row[Any]) -> LedgerEntry:
-    return LedgerEntry(
-        row.turn_id, row.digest, Outcome(row.outcome), tuple(row.reasons), row.arrived_at, row.processed_at
-    )
+    return from_row(LedgerEntry, row, outcome=Outcome(row.outcome), reasons=tuple(row.reasons))

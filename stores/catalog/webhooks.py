@@ -12,6 +12,7 @@ from sqlalchemy import Connection, bindparam, delete, func, insert, or_, select,
 
 from schema import Event
 from schema.webhook import Delivery, DeliveryStatus, WebhookEndpoint, WebhookSecret
+from stores.catalog.rows import from_row
 from stores.catalog.store import Store
 from stores.catalog.tables_webhooks import deliveries, endpoints
 
@@ -264,8 +265,8 @@ def _secrets(connection: Connection, endpoint_id: str, *, to_change: bool = Fals
 
 
 def _endpoint_of(row: Any) -> WebhookEndpoint:
-    return WebhookEndpoint.model_validate({name: getattr(row, name) for name in WebhookEndpoint.model_fields})
+    return from_row(WebhookEndpoint, row)
 
 
 def _delivery_of(row: Any) -> Delivery:
-    return Delivery.model_validate({name: getattr(row, name) for name in Delivery.model_fields})
+    return from_row(Delivery, row)

@@ -200,18 +200,7 @@ def note_removal(connection: Connection, subject: Subject, revision: int, *, of_
 def _write_ledger(connection: Connection, changes: Changes) -> None:
     connection.execute(
         _INSERT_LEDGER,
-        [
-            {
-                **changes.subject.model_dump(),
-                "turn_id": entry.turn_id,
-                "digest": entry.digest,
-                "outcome": entry.outcome,
-                "reasons": list(entry.reasons),
-                "arrived_at": entry.arrived_at,
-                "processed_at": entry.processed_at,
-            }
-            for entry in changes.ledger
-        ],
+        [{**changes.subject.model_dump(), **vars(entry), "reasons": list(entry.reasons)} for entry in changes.ledger],
     )
 
 
