@@ -53,6 +53,8 @@ class Loopback:
         self.requests: list[Request] = []
         self.remembers = True
         self.connections = 0
+        self.waited_out = 0
+        """Answers that were silent or dripping and that a client waited for to their end."""
         self.over = threading.Event()
         self.answer: Callable[[Request], Answer] = lambda _request: Answer(500)
 
@@ -111,11 +113,12 @@ class _Handler(BaseHTTPRequestHandler):
                 self.wfile.write(content[place : place + 1])
             except OSError:
                 return
+        self.told.waited_out += 1
 
     def _end(self, how: str) -> None:
         self.close_connection = True
         if how == "silent":
-            self.told.over.wait(30)
+            self.told.waited_out += not self.told.over.wait(30)
         elif how == "reset":
             # Closed with a linger time of zero, a socket sends RST.
             linger = b"\x01\x00\x00\x00\x00\x00\x00\x00"

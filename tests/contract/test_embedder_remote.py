@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable
 
 import numpy as np
@@ -71,10 +70,9 @@ def test_an_answer_without_vectors_is_unavailable(server: Loopback, embedder: Em
 def test_a_silent_endpoint_is_given_up_in_time(vendor: str, server: Loopback) -> None:
     embedder = OPENERS[vendor](server, embedder_timeout_seconds=0.3)
     server.answer = always(Answer(fault="silent"))
-    started = time.monotonic()
     with pytest.raises(EmbedderUnavailable):
         embedder.embed(["a text"])
-    assert time.monotonic() - started < 3
+    assert server.waited_out == 0
 
 
 def test_nobody_listening_is_unavailable(vendor: str, server: Loopback, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import threading
-import time
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
@@ -12,7 +11,7 @@ import pytest
 from schema.errors import LLMRefused, LLMThrottled, LLMUnavailable
 from stores.llm import Provider
 from tests.contract.loopback import Answer, Loopback, Request, loopback
-from tests.contract.vendors import BERLIN, SCHEMA, SECRET, TIMEOUT, VENDORS, City, Vendor, always, takes_only
+from tests.contract.vendors import BERLIN, SCHEMA, SECRET, VENDORS, City, Vendor, always, takes_only
 
 
 @pytest.fixture(params=sorted(VENDORS))
@@ -181,11 +180,9 @@ def test_nobody_listening_is_unavailable(vendor: Vendor, server: Loopback, monke
 def test_a_silent_endpoint_is_given_up_in_time(vendor: Vendor, server: Loopback) -> None:
     provider = vendor.open(server, llm_timeout_seconds=0.3)
     server.answer = always(Answer(fault="silent"))
-    started = time.monotonic()
     with pytest.raises(LLMUnavailable):
         provider.reply("where?", SCHEMA)
-    assert 0.3 <= time.monotonic() - started < TIMEOUT
-    assert len(server.requests) == 1
+    assert (len(server.requests), server.waited_out) == (1, 0)
 
 
 def test_a_throttling_endpoint_says_how_long_to_wait(vendor: Vendor, server: Loopback, provider: Provider) -> None:

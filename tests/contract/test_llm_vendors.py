@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import time
 from datetime import UTC, datetime, timedelta
 from email.utils import format_datetime
 
@@ -13,7 +12,7 @@ from schema.errors import LLMRefused, LLMUnavailable
 from stores.aws import session
 from stores.llm import Provider
 from tests.contract.loopback import Answer, Loopback, Request
-from tests.contract.vendors import BERLIN, SCHEMA, SECRET, TIMEOUT, VENDORS, City, always, takes_only
+from tests.contract.vendors import BERLIN, SCHEMA, SECRET, VENDORS, City, always, takes_only
 
 # --- OpenAI's protocol alone ---
 
@@ -112,10 +111,9 @@ def test_an_endpoint_that_sends_a_byte_now_and_then_is_given_up_in_time(server: 
     provider = VENDORS["openai"].open(server, llm_timeout_seconds=0.5)
     said = VENDORS["openai"].said(BERLIN, form="json_schema")
     server.answer = always(Answer(body=said.body, fault="dripping"))
-    started = time.monotonic()
     with pytest.raises(LLMUnavailable, match="in time"):
         provider.reply("where?", SCHEMA)
-    assert time.monotonic() - started < TIMEOUT
+    assert server.waited_out == 0
 
 
 def test_a_wait_may_be_given_as_a_date(server: Loopback, openai: Provider) -> None:

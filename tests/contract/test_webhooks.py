@@ -295,9 +295,8 @@ def test_plain_http_goes_to_networks_of_the_settings_alone(alone: Worker, monkey
 def test_a_receiver_that_takes_its_time_costs_no_more_than_the_timeout(alone: Worker, fault: str) -> None:
     with loopback() as receiver:
         receiver.answer = lambda _: Answer(200, body=b"x" * 1000, fault=fault)
-        began = time.monotonic()
         try:
             assert Outgoing(LOOPBACK, 1.0).post(receiver.url, {}, b"{}").status == 200
         except Undelivered as error:
             assert error.reason == "timeout"
-        assert time.monotonic() - began < 4
+        assert receiver.waited_out == 0
