@@ -42,7 +42,7 @@ class NoAnswer(Outage):
 
 @dataclass
 class FleetReport:
-    """How the fleet is. Times are in seconds; a field is None where what it comes from did not answer.
+    """State of the fleet. Times are in seconds; a field is None where what it comes from did not answer.
 
     `last_hour` has turns by outcome, and the lag from arrival to commit of its latest 10,000 turns as p50 and p95.
     """

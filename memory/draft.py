@@ -44,7 +44,7 @@ _HELD: Final = frozenset(set(Status) - {Status.SUPERSEDED})
 
 @dataclass
 class Draft:
-    """What is known of a subject, with the batch's changes on top."""
+    """Memories of a subject with the batch's changes on top."""
 
     subject: Subject
     now: datetime

@@ -46,7 +46,7 @@ class NotPossible(Refused):
 
 @dataclass(frozen=True)
 class Edit:
-    """What a memory is to say and count from now on; None leaves a field as it is."""
+    """New values of a memory's fields; None leaves a field as it is."""
 
     summary: str | None = None
     category: str | None = None

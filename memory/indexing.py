@@ -89,7 +89,7 @@ def overtaken(
 
 @dataclass
 class _State:
-    """What the catalog has of some jobs' memories and chunks."""
+    """The catalog's memories and chunks of some jobs."""
 
     entries: dict[Family, list[Entry]] = field(default_factory=lambda: defaultdict(list))
     gone: dict[tuple[Family, Subject], list[uuid.UUID]] = field(default_factory=dict)

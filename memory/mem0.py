@@ -30,7 +30,7 @@ class NotMem0(Refused, ValueError):
 
 @dataclass
 class TakenOver:
-    """What became of the rows: how many by outcome, which of them could not be taken and why, and how many had a field
+    """Outcome of the rows: how many by outcome, which of them could not be taken and why, and how many had a field
     that is known here by nothing."""
 
     outcomes: Counter[str] = field(default_factory=Counter)

@@ -26,7 +26,7 @@ _log = structlog.get_logger()
 
 @dataclass(frozen=True)
 class Published:
-    """What became of changes that the catalog has now."""
+    """Outcome of publishing changes that the catalog has now."""
 
     event_ids: tuple[int, ...]
     """Of the changes' events, in their order."""

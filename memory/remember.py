@@ -39,7 +39,7 @@ _TYPE_OF: Final = {
 
 @dataclass(frozen=True)
 class Statement:
-    """What is to be remembered. `summary` is one or two sentences; confidence and importance run from 0 to 1."""
+    """A statement to remember. `summary` is one or two sentences; confidence and importance run from 0 to 1."""
 
     summary: str
     kind: Kind = Kind.USER_FACT
@@ -59,7 +59,7 @@ class Statement:
 
 @dataclass(frozen=True)
 class Remembered:
-    """What became of a statement. `memory` is what says it now; None where what is known already does, where it is
+    """Outcome of a statement. `memory` is what says it now; None where what is known already does, where it is
     held for a person (an agent's words do not take the place of the user's), and where the principal may not see it."""
 
     outcome: Literal["created", "updated", "known", "held"]

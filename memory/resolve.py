@@ -48,7 +48,7 @@ _RELATED = 3
 
 @dataclass(frozen=True)
 class Resolution:
-    """What became of an item."""
+    """Outcome of resolving an item."""
 
     turn_id: str
     is_effective: bool

@@ -45,7 +45,7 @@ Line = TypeVar("Line", bound=BaseModel)
 
 @dataclass(frozen=True)
 class Restored:
-    """What a restore did: memories put into the index, turns and messages that wait again, turns that were left out
+    """Counts of a restore: memories put into the index, turns and messages that wait again, turns that were left out
     because they had been erased, erasures applied again, and those that a legal hold of the backup forbids."""
 
     memories: int

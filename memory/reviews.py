@@ -49,7 +49,7 @@ class NotWanted(Refused):
 
 @dataclass(frozen=True)
 class Approved:
-    """What an approval did. `memory` is what the candidate became or was merged into; None where what is known
+    """Outcome of an approval. `memory` is what the candidate became or was merged into; None where what is known
     already says it, or something was forgotten."""
 
     review: Review

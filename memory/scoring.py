@@ -40,7 +40,7 @@ class Scored:
 
 @dataclass(frozen=True)
 class Origin:
-    """Where a candidate was said, who said it, and which memories it was made of, if of any."""
+    """Source of a candidate: where and by whom it was said, and the memories it was made of, if of any."""
 
     conversation_id: str | None
     agent_id: str | None

@@ -23,7 +23,7 @@ _MOST: Final = 12
 
 @dataclass(frozen=True)
 class Reading:
-    """What a statement says of whom, and which things it names."""
+    """A statement as parsed: what it says of whom, and which things it names."""
 
     facts: tuple[Fact, ...] = ()
     entities: tuple[Entity, ...] = ()

@@ -15,7 +15,7 @@ from schema.errors import Refused
 
 
 class NotKept(Refused):
-    """What was to be written may not be kept. The message says by which rule, not what it was."""
+    """Raised where a rule forbids to keep what was to be written. The message says by which rule, not what it was."""
 
 
 def require_consent(preferences: Preferences) -> None:

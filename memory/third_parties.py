@@ -26,7 +26,7 @@ Told = TypeVar("Told", Candidate, Memory)
 
 @dataclass(frozen=True)
 class Masked(Generic[Told]):
-    """What may be kept of a claim, None where it must not be; and the words that no raw turn of it may keep."""
+    """A claim as it may be kept, None where it must not be; and the words that no raw turn of it may keep."""
 
     kept: Told | None
     hidden: tuple[str, ...] = ()

@@ -71,7 +71,7 @@ _CLOSING: Final = " )\"'!”»"
 
 @dataclass
 class _Heard:
-    """What the user's messages of a turn came to. `worth` says that the head found something in them."""
+    """Result of reading the user's messages of a turn. `worth` says that the head found something in them."""
 
     best: Relevance | None = None
     orders: dict[str, None] = field(default_factory=dict)

@@ -20,7 +20,7 @@ USER: Final[TurnSource] = "chat"
 
 @dataclass(frozen=True, slots=True)
 class Authority:
-    """What a source may do.
+    """Rights of a source.
 
     `replaces_lesser` is about what it said itself, or a source that is trusted no more; `replaces_users` about the
     user's own words. `prefers` covers topics, consent, and how the assistant is to behave.

@@ -34,7 +34,7 @@ Span = tuple[int, int]
 
 @dataclass(frozen=True, slots=True)
 class Sizes:
-    """How long chunks are, in tokens: about `size`, with `overlap` between the pieces of one long paragraph, and never
+    """Lengths of chunks, in tokens: about `size`, with `overlap` between the pieces of one long paragraph, and never
     more than `most`."""
 
     size: int

@@ -26,7 +26,7 @@ Pair = tuple[float, int, int]
 
 
 def may_join(memory: Memory, now: datetime, policy: Policy, *, at_once: bool = False) -> bool:
-    """Say whether an episode may become a part of a consolidated memory.
+    """Return whether an episode may become a part of a consolidated memory.
 
     Not what a person pinned, asked to be remembered, wants never told, holds or took out of one before; not what is
     yet to happen; and, unless there are too many `at_once`, not what is so fresh that it may still be told again, which
@@ -105,7 +105,7 @@ def clusters_over_time(
 
 
 def unneeded(memory: Memory, now: datetime, policy: Policy) -> bool:
-    """Say whether an episode that belongs to no other is unimportant and old enough to be archived ("Memory System -
+    """Return whether an episode that belongs to no other is unimportant and old enough to be archived ("Memory System -
     Mechanics", section 4: dropped after a grace period)."""
     grace = timedelta(days=policy.consolidate_grace_days)
     unused = now - max(memory.created_at, memory.last_accessed)
@@ -204,7 +204,7 @@ def consolidated_id(subject: Subject, ids: Iterable[uuid.UUID]) -> uuid.UUID:
 
 @dataclass(frozen=True)
 class Aftermath:
-    """What an erasure does beside deleting what it was asked to: `deleted` go too, `changed` are written anew. It may
+    """Effects of an erasure beside deleting what it was asked to: `deleted` go too, `changed` are written anew. It may
     not be done if any are `held`."""
 
     deleted: tuple[Memory, ...]

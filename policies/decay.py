@@ -14,7 +14,7 @@ _HIGH, _MIDDLE, _LOW = 0.85, 0.5, 0.2
 
 
 class Fate(StrEnum):
-    """What forgetting does to a memory."""
+    """Effect of forgetting on a memory."""
 
     KEEP = "keep"
     ARCHIVE = "archive"
@@ -23,8 +23,8 @@ class Fate(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class DecayState:
-    """What forgetting needs to know of a memory. `last_used` is when it was last accessed, `updated_at` when it was
-    last written: for an archived one, when it was archived."""
+    """The fields of a memory that forgetting looks at. `last_used` is when it was last accessed, `updated_at` when it
+    was last written: for an archived one, when it was archived."""
 
     status: Status
     importance: float

@@ -13,7 +13,7 @@ Scope = Literal["user", "tenant"]
 
 @dataclass(frozen=True)
 class Held:
-    """What is held of a user, or of a tenant, and how much of it may be; a limit of 0 is none."""
+    """Memories held of a user, or of a tenant, and how many may be; a limit of 0 is none."""
 
     scope: Scope
     memories: int
@@ -24,8 +24,8 @@ class Held:
 
 @dataclass(frozen=True)
 class Room:
-    """What quotas leave: how many more memories may be kept, None for any number, and whose quota says so; and whose
-    quota of raw turns is full, if one is."""
+    """Room that quotas leave: how many more memories may be kept, None for any number, and whose quota says so; and
+    whose quota of raw turns is full, if one is."""
 
     memories: int | None = None
     memories_scope: Scope = "user"

@@ -31,8 +31,8 @@ _NAMED_DEEDS = 3
 
 @dataclass(frozen=True)
 class Pattern:
-    """What several episodes share, oldest first: the very `fact`, or a tag. With the tag goes what it says by itself
-    (`states`: a verb and the rest), or what was done in each of them (`done`: the latest fact of each)."""
+    """The thing that several episodes share, oldest first: the very `fact`, or a tag. With the tag goes what it says by
+    itself (`states`: a verb and the rest), or what was done in each of them (`done`: the latest fact of each)."""
 
     name: str
     fact: Fact | None
@@ -107,7 +107,8 @@ def _of_tag(tag: str, episodes: Sequence[Memory], policy: Policy) -> Iterator[Pa
 
 
 def conflicts(pattern: Pattern, lasting: Iterable[Memory]) -> bool:
-    """Say whether a fact contradicts what is known for good: another value of an attribute that has one at a time."""
+    """Return whether a fact contradicts what is known for good: another value of an attribute that has one at a
+    time."""
     fact = pattern.fact
     if fact is None or fact.attribute is None:
         return False
@@ -171,7 +172,7 @@ def _summary(pattern: Pattern) -> str:
 
 
 def _lasts(verb: str) -> bool:
-    """Say whether a verb is in the present, so that it says what is and not what once was: swims, is, has."""
+    """Return whether a verb is in the present, so that it says what is and not what once was: swims, is, has."""
     first = verb.split(maxsplit=1)[0].casefold() if verb.split() else ""
     return first.endswith("s") and first != "was"
 

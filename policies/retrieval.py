@@ -23,7 +23,7 @@ _SECONDS_A_MINUTE: Final = 60.0
 
 @dataclass(frozen=True, slots=True)
 class Match:
-    """What two searches say of one memory, and where it was said.
+    """Similarity of one memory by two searches, and where it was said.
 
     `cosine` is that of the vectors, -1 to 1; `words` is BM25, 0 or more.
     """
@@ -102,7 +102,8 @@ def recency(last: datetime, now: datetime) -> float:
 
 @dataclass(frozen=True, slots=True)
 class Standing:
-    """What a memory is ranked by beside the query: importance and trust, 0 to 1, when it was used last, and a pin."""
+    """The fields a memory is ranked by beside the query: importance and trust, 0 to 1, when it was used last, and a
+    pin."""
 
     importance: float
     trust: float
@@ -112,7 +113,7 @@ class Standing:
 
 @dataclass(frozen=True, slots=True)
 class Terms:
-    """What each part of a score gave; together they are the score, 0 to 1."""
+    """Parts of a score; together they are the score, 0 to 1."""
 
     relevance: float
     importance: float

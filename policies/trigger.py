@@ -34,7 +34,7 @@ _KEEPING: Final = frozenset({"remember", "remind", "pin", "style", "call_me"})
 
 @dataclass(frozen=True, slots=True)
 class Trigger:
-    """What the hot path makes of a turn. `summary` is the user's own words, one or two sentences of them; `explicit`
+    """Decision of the hot path on a turn. `summary` is the user's own words, one or two sentences of them; `explicit`
     says that they asked for it to be remembered. `by` is what said so."""
 
     should_create: bool

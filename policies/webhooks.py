@@ -38,7 +38,7 @@ TOLD_TO_TENANT: Final = (Seen((Visibility.PUBLIC, Visibility.PRIVATE)),)
 
 
 class Answered(StrEnum):
-    """What an answer means."""
+    """Meaning of a receiver's answer."""
 
     TAKEN = "taken"
     GONE = "gone"

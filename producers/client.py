@@ -39,7 +39,7 @@ _SPOOL_SHARE = 0.3
 
 
 class _Resources:
-    """What a producer has in one process: connections, files and threads, none of which outlive a fork."""
+    """Connections, files and threads of a producer in one process; none of them outlives a fork."""
 
     def __init__(self, settings: Settings, tally: Tally) -> None:
         self.process = os.getpid()

@@ -17,7 +17,7 @@ SPOOL_TURNS = Gauge(
 
 
 class Accepted(StrEnum):
-    """What `enqueue` did with a turn. Whichever it is: the turn will be processed."""
+    """Outcome of `enqueue`. Whichever it is, the turn will be processed."""
 
     ADDED = "added"
     PENDING = "pending"
@@ -29,7 +29,7 @@ class Accepted(StrEnum):
 
 
 class Outcome(StrEnum):
-    """What else is counted beside what was accepted."""
+    """Outcomes that are counted beside those of `Accepted`."""
 
     FLUSHED = "flushed"
     REJECTED = "rejected"

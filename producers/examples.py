@@ -30,7 +30,7 @@ class InvalidExamples(Refused):
 
 
 class Example(Value):
-    """What a user might say, and what is done then, in order."""
+    """A message that a user might say, and what is done then, in order."""
 
     model_config = ConfigDict(extra="forbid")
 

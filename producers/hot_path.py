@@ -80,7 +80,7 @@ class _Answer(BaseModel):
 
 @dataclass(frozen=True)
 class Noted:
-    """What became of a turn on the hot path. `done` names the orders that were done at once; `candidate` is what is
+    """Outcome of a turn on the hot path. `done` names the orders that were done at once; `candidate` is what is
     provisional now, if anything."""
 
     trigger: Trigger

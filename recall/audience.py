@@ -16,7 +16,7 @@ from stores.open import Stores
 
 @dataclass(frozen=True)
 class Audience:
-    """Who is told of a subject's memories, and on what the subject wants nothing told."""
+    """The asker of a subject's memories, and the topics of which the subject wants nothing told."""
 
     subject: Subject
     seen: tuple[Seen, ...] | None

@@ -15,7 +15,7 @@ from stores.catalog import Catalog
 
 @dataclass(frozen=True)
 class Part:
-    """What a chunk adds to a document behind the one before; `number` counts from 1."""
+    """Text that a chunk adds to a document behind the one before; `number` counts from 1."""
 
     number: int
     page: int | None

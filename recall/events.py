@@ -41,7 +41,7 @@ class Heard:
 
 @dataclass(frozen=True)
 class Listener:
-    """Who listens to a subject, and what of it they may hear."""
+    """A listener to a subject's events, and what they may hear."""
 
     subject: Subject
     seen: tuple[Seen, ...]

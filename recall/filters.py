@@ -11,8 +11,8 @@ from schema import Kind, Memory, MemoryType, Status, Visibility
 
 @dataclass(frozen=True)
 class Filters:
-    """What a memory must be. An empty tuple puts no limit on its field; `tags` asks for all of them, the others for any
-    one. Times are of when it was said last; numbers are from 0 to 1."""
+    """Conditions on a memory. An empty tuple puts no limit on its field; `tags` asks for all of them, the others for
+    any one. Times are of when it was said last; numbers are from 0 to 1."""
 
     types: tuple[MemoryType, ...] = ()
     kinds: tuple[Kind, ...] = ()

@@ -41,7 +41,7 @@ _pool = ThreadPoolExecutor(_MODEL_CALLS, thread_name_prefix="retriever")
 
 
 class Outcome(StrEnum):
-    """How a retrieval in rounds ended."""
+    """End of a retrieval in rounds."""
 
     GIVEN = "given"
     """The model chose what is given."""
@@ -57,7 +57,7 @@ class Outcome(StrEnum):
 
 @dataclass(frozen=True)
 class Retrieved:
-    """What an agent is given, best first, at most nine; `rounds` is how often the model was asked."""
+    """Memories for an agent, best first, at most nine; `rounds` is how often the model was asked."""
 
     hits: tuple[Hit, ...]
     rounds: int

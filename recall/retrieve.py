@@ -213,6 +213,8 @@ class _Candidate:
 
 @dataclass(frozen=True)
 class _Proposed:
+    """Candidates by vectors and by words, of those that the asker may see."""
+
     candidates: Sequence[_Candidate]
     is_everything: bool
     """Whether neither vectors nor words have more to propose."""

@@ -43,7 +43,7 @@ class ApiKey(Value):
 
 
 class Membership(Value):
-    """What a user is to a subject that is not themself."""
+    """Role of a user towards a subject that is not themself."""
 
     subject: Subject
     user_id: Identifier

@@ -28,7 +28,7 @@ class BackupFile(Value):
 
 
 class Manifest(Value):
-    """What a backup holds. It is written last: a folder without one is no whole backup.
+    """List of what a backup holds. It is written last: a folder without one is no whole backup.
 
     `format` is raised when an older version could no longer restore it. `began_at`
     and `ended_at` are by the clock of the machine that made it. What was accepted by the broker before
@@ -69,7 +69,7 @@ class WaitingMessage(Value):
 
 
 class ErasureLine(Value):
-    """That something was erased, without a word of it: what a tombstone says, a single memory, a document, or an
+    """Record of an erasure, without a word of what was erased: of a tombstone, a single memory, a document, or an
     item of the store."""
 
     tenant_id: Identifier

@@ -16,7 +16,7 @@ from schema.turn import Attachment, Identifier, TurnSource
 
 
 class Certainty(StrEnum):
-    """How sure what somebody says is, strongest first."""
+    """Certainty with which somebody says something, strongest first."""
 
     FACT = "fact"
     PAST = "past"
@@ -27,7 +27,7 @@ class Certainty(StrEnum):
 
 
 class Change(StrEnum):
-    """What a statement does to what was so before."""
+    """Effect of a statement on what was so before."""
 
     NONE = "none"
     NEW = "new"
@@ -103,7 +103,7 @@ class ForgetRequest(Value):
 
 
 class Extraction(Value):
-    """What came of some turns, in the order in which it was said.
+    """Candidates extracted from some turns, in the order in which they were said.
 
     `open_topics` are what is open after them, at most one an agent: they are kept and shown to the agent's next
     extraction. A topic that was open with an agent of these turns and is not among them is closed. `model` and

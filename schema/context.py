@@ -29,7 +29,7 @@ class OpenTopic(Value):
 
 
 class Question(Value):
-    """What the assistant asked last in a conversation, in the turn `turn_id`, and nobody has answered yet."""
+    """The assistant's last question of a conversation, asked in the turn `turn_id` and not answered yet."""
 
     conversation_id: Identifier
     text: Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=MAX_QUESTION_CHARS)]
@@ -37,7 +37,7 @@ class Question(Value):
 
 
 class RecentTurn(Value):
-    """What was said in a turn of the last hours, screened and cut short: shown to the next extraction, then dropped."""
+    """Messages of a turn of the last hours, screened and cut short: shown to the next extraction, then dropped."""
 
     conversation_id: Identifier
     turn_id: Identifier
@@ -54,7 +54,7 @@ class KnownMemory(Value):
 
 
 class Context(Value):
-    """What an extractor is told of a subject beside the turns.
+    """A subject's state for an extractor, beside the turns.
 
     `open_topics` are by agent, `questions` by conversation. `name` is how the user said that they are called, as long
     as a memory of it holds; what the messages of a turn name them goes before it. `preferences` are what they want of

@@ -21,7 +21,7 @@ class AdmissionAction(StrEnum):
 
 
 class Admission(Value):
-    """Whether a turn is worth an extraction, with the rules that said so."""
+    """Decision whether a turn is worth an extraction, with the rules that said so."""
 
     action: AdmissionAction
     reasons: tuple[str, ...]
@@ -37,7 +37,7 @@ class Verdict(StrEnum):
 
 
 class Screening(Value):
-    """What may be kept of a text. `text` is it with everything masked that must be; `reasons` name rules only,
+    """The part of a text that may be kept. `text` is it with everything masked that must be; `reasons` name rules only,
     never the content that they matched."""
 
     verdict: Verdict
@@ -55,7 +55,7 @@ class DecisionAction(StrEnum):
 
 
 class Decision(Value):
-    """What dedup says of a candidate.
+    """Decision of dedup on a candidate.
 
     `targets` are the memories that it concerns: the one to update or to check (exactly one), all that it supersedes, or
     one for whose sake it is skipped. `outdated` are those that an update contradicts: the updated memory takes their
@@ -70,7 +70,7 @@ class Decision(Value):
 
 
 class SameFact(StrEnum):
-    """What comparing two statements says."""
+    """Result of comparing two statements."""
 
     SAME = "same"
     CHANGED = "changed"

@@ -33,7 +33,7 @@ class Outage(Transient):
 
 
 class Refused(AfterturnError):
-    """What the caller asked for cannot be done."""
+    """Raised where what the caller asked for cannot be done."""
 
 
 class OperatorError(AfterturnError):
@@ -153,7 +153,7 @@ class CatalogRefused(CatalogOutage, CatalogUnavailable):
 
 
 class ConcurrentChange(Outage):
-    """What is changed was changed by somebody else since it was read: nothing was written; read it again."""
+    """Raised where somebody else changed the same since it was read: nothing was written; read it again."""
 
 
 class UnderLegalHold(Refused):

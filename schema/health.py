@@ -7,7 +7,7 @@ from enum import StrEnum
 
 
 class HealthStatus(StrEnum):
-    """How a part is: as it should be, worth a look, broken, or not looked at."""
+    """State of a part: as it should be, worth a look, broken, or not looked at."""
 
     OK = "ok"
     WARNING = "warning"
@@ -17,7 +17,7 @@ class HealthStatus(StrEnum):
 
 @dataclass(frozen=True)
 class HealthCheck:
-    """What was found of a part, in one line without secrets; `hint` says what to do next, where something is."""
+    """Finding on a part, in one line without secrets; `hint` says what to do next, where something is."""
 
     part: str
     status: HealthStatus

@@ -16,7 +16,7 @@ Namespace = tuple[str, ...]
 
 @dataclass(frozen=True)
 class Item:
-    """What is kept under a key of a namespace. `ttl_minutes` is for how long after it was last written or read."""
+    """A value kept under a key of a namespace. `ttl_minutes` is for how long after it was last written or read."""
 
     namespace: Namespace
     key: str
@@ -30,7 +30,7 @@ class Item:
 
 @dataclass(frozen=True)
 class Put:
-    """What is to be kept under a key from now on; without a `value`, nothing."""
+    """A value to keep under a key from now on; without a `value`, the key is deleted."""
 
     namespace: Namespace
     key: str
@@ -41,7 +41,7 @@ class Put:
 
 @dataclass(frozen=True)
 class NamespaceMatch:
-    """How a namespace begins or ends; the label `*` is any one label."""
+    """Condition on the begin or the end of a namespace; the label `*` is any one label."""
 
     match_type: Literal["prefix", "suffix"]
     path: Namespace

@@ -58,7 +58,7 @@ class Visibility(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Labels:
-    """What decides who may see a memory, a chunk or a window.
+    """Labels that decide who may see a memory, a chunk or a window.
 
     `visibility` is the effective one: what its user called private is `personal` to its author.
     """
@@ -107,7 +107,7 @@ class Fact(Value):
 
 
 class Memory(Value):
-    """What is kept: a summary of one or two sentences with all that is known about it.
+    """A memory: a summary of one or two sentences with all that is known about it.
 
     `importance`, `trust_score`, `confidence`, `intensity` and `proactivity_weight` run from 0 to 1. The field
     list is the JSON of "Memory System - Mechanics", section 9, with `kind`, `confidence` and `agent_id` of the

@@ -11,7 +11,7 @@ from schema.turn import Identifier
 
 
 class Capability(StrEnum):
-    """What a credential may do."""
+    """A right that a credential gives."""
 
     READ = "read"
     WRITE_OWN = "write_own"
@@ -28,7 +28,7 @@ class Capability(StrEnum):
 
 
 class MemberRole(StrEnum):
-    """What a user is to a subject that is not themself."""
+    """Role of a user towards a subject that is not themself."""
 
     CREATOR = "creator"
     ADMIN = "admin"
@@ -38,7 +38,7 @@ class MemberRole(StrEnum):
 
 
 class Principal(Value):
-    """Who asks. It is made from a credential, never from what a request says of itself."""
+    """The one who asks. It is made from a credential, never from what a request says of itself."""
 
     tenant_id: Identifier
     user_id: Identifier | None = None

@@ -21,7 +21,7 @@ class ReviewStatus(StrEnum):
 
 
 class Asker(StrEnum):
-    """Who wants to have a candidate looked at."""
+    """Stage that wants to have a candidate looked at."""
 
     SCREENING = "screening"
     """It came of a text with a planted instruction."""
@@ -138,7 +138,7 @@ class Review(Value):
 
 
 class Settlement(Value):
-    """How a person decided a review."""
+    """A person's decision on a review."""
 
     review_id: uuid.UUID
     status: ReviewStatus

@@ -29,7 +29,7 @@ class _PolicyVariables(BaseSettings, Policy):
 
 
 class Settings(AgentSettings, ServiceSettings, QuotaSettings, FleetSettings, StoreSettings):
-    """Where things are and how much of them. Each is set by `AFTERTURN_` and its name in capitals, in the
+    """Settings of the whole fleet. Each is set by `AFTERTURN_` and its name in capitals, in the
     environment or in a file `.env`; the constants of the policies go by their own names (see `Policy`)."""
 
     model_config = SettingsConfigDict(env_prefix=PREFIX, env_file=".env", extra="ignore", frozen=True)

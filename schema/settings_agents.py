@@ -11,7 +11,7 @@ from schema.base import Value
 
 
 class AgentSwitches(Value):
-    """What an agent takes part in. Source: "VOS Memory System", the toggles of its two modules."""
+    """Features an agent takes part in. Source: "VOS Memory System", the toggles of its two modules."""
 
     model_config = ConfigDict(extra="forbid")
 
@@ -22,7 +22,7 @@ class AgentSwitches(Value):
 
 
 class AgentSettings(BaseSettings):
-    """What each agent takes part in, and the limits of retrieval in rounds.
+    """Settings of the features of each agent, and of retrieval in rounds.
 
     Source of the defaults: "VOS Memory System", "Memory Retriever Module"; the deadline is ours.
     """

@@ -12,7 +12,7 @@ from schema.cron import Cron
 
 
 class FleetSettings(BaseSettings):
-    """How much of what, and for how long."""
+    """Settings of producers, workers and nights: how much at once, and for how long."""
 
     turn_deadline_seconds: Annotated[float, Field(ge=10, le=86_400)] = Field(
         600.0, description="how long a worker may have one batch of turns in hand before it counts as stuck and ends"

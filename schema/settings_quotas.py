@@ -9,7 +9,7 @@ from pydantic_settings import BaseSettings
 
 
 class QuotaSettings(BaseSettings):
-    """How much a user and a tenant may send and have kept."""
+    """Settings of how much a user and a tenant may send and have kept."""
 
     quota_user_turns_per_minute: Annotated[int, Field(ge=0)] = Field(
         0,

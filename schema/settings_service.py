@@ -14,7 +14,7 @@ from schema.urls import http_url
 
 
 class ServiceSettings(BaseSettings):
-    """How the service is reached, and what one key may ask of it."""
+    """Settings of how the service is reached, and of what one key may ask of it."""
 
     http_host: str = Field(
         "127.0.0.1", description="address on which the service listens; others than this machine's need keys"

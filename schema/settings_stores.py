@@ -19,7 +19,7 @@ _LLM = rf"^(none|bedrock|openai|{_PLUGIN})$"
 
 
 class StoreSettings(BaseSettings):
-    """Where memories, vectors and messages lie, and which models are asked."""
+    """Settings of where memories, vectors and messages lie, and of which models are asked."""
 
     data_dir: Path = Field(Path("data"), description="folder of the embedded catalog, index and broker")
     broker_url: str = Field(

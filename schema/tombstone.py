@@ -10,7 +10,7 @@ from schema.turn import Turn
 
 
 class Scope(StrEnum):
-    """What was erased."""
+    """Kind of what was erased."""
 
     SUBJECT = "subject"
     CONVERSATION = "conversation"
@@ -19,8 +19,8 @@ class Scope(StrEnum):
 
 @dataclass(frozen=True)
 class Tombstone:
-    """That something was erased at a moment of the mailbox's clock: `key` is the conversation's or the turn's id, empty
-    for a subject."""
+    """Record that something was erased at a moment of the mailbox's clock: `key` is the conversation's or the turn's
+    id, empty for a subject."""
 
     scope: Scope
     key: str

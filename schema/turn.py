@@ -37,7 +37,7 @@ def _key(tenant_id: str, subject_id: str) -> str:
 
 
 class Subject(Value):
-    """Whose memory it is: a user, a story archive or an organisation, inside one tenant."""
+    """The one whose memory it is: a user, a story archive or an organisation, inside one tenant."""
 
     tenant_id: Identifier
     subject_id: Identifier
@@ -68,7 +68,7 @@ def _is_empty(history: tuple[Message, ...]) -> bool:
 
 
 class Message(Value):
-    """What one side said."""
+    """Message of one side of a conversation."""
 
     model_config = ConfigDict(extra="forbid")
 
@@ -88,7 +88,7 @@ class Attachment(Value):
 
 
 class HotPathCandidate(Value):
-    """What the hot path already said it would remember, so that the worker can settle it."""
+    """Candidate that the hot path already announced, so that the worker can settle it."""
 
     model_config = ConfigDict(extra="forbid")
 

@@ -13,7 +13,7 @@ from schema.turn import Identifier, Subject
 
 
 class WebhookSecret(Value):
-    """What an endpoint's messages are signed with, until a moment if it was rotated."""
+    """Secret that an endpoint's messages are signed with, until a moment if it was rotated."""
 
     secret: str
     until: AwareDatetime | None = None

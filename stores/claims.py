@@ -19,7 +19,7 @@ KEPT_SECONDS: Final = 86_400
 
 @dataclass(frozen=True)
 class Claim:
-    """What lies under a name: the digest of what was asked, and what came of it; None while that still goes on."""
+    """Claim under a name: the digest of what was asked, and what came of it; None while that still goes on."""
 
     digest: str
     receipt: dict[str, Any] | None

@@ -24,7 +24,7 @@ from stores.index.lazy import LazyIndex, LazyTransactionalIndex
 
 @dataclass(frozen=True)
 class Stores:
-    """Where memories are held, and by which rules. Every part may be used from many threads."""
+    """Stores that hold memories, and their rules. Every part may be used from many threads."""
 
     settings: Settings
     policy: Policy

@@ -27,7 +27,7 @@ _CODE = re.compile(r"[A-Za-z][\w.\-]{0,63}")
 
 
 class EndpointUnavailable(Transient):
-    """It cannot be reached, is overloaded, took too long, or answered what is no JSON: it may work later.
+    """Raised where an endpoint cannot be reached, is overloaded, takes too long, or answers no JSON: it may work later.
 
     `retry_after` is how many seconds it asked us to wait, if it did; `status` its HTTP status, if it gave one.
     """
@@ -38,7 +38,8 @@ class EndpointUnavailable(Transient):
 
 
 class EndpointRefused(OperatorError):
-    """It does not take this request. `parameter` is the one that it names as the cause, if it does."""
+    """Raised where an endpoint does not take a request. `parameter` is the one that it names as the cause, if it
+    does."""
 
     def __init__(self, message: str, *, status: int, parameter: str | None = None) -> None:
         super().__init__(message)

@@ -41,7 +41,7 @@ class Undelivered(Transient):
 
 @dataclass(frozen=True)
 class Answer:
-    """What a receiver answered: its body is not read."""
+    """Answer of a receiver: its body is not read."""
 
     status: int
     retry_after: float | None

@@ -17,7 +17,7 @@ Result = TypeVar("Result")
 
 @dataclass(frozen=True, slots=True)
 class Failed:
-    """What became of one item among others whose work went well."""
+    """Failure of one item among others whose work went well."""
 
     error: BaseException
 

@@ -28,7 +28,7 @@ _log = structlog.get_logger()
 
 @dataclass(frozen=True)
 class WorkerContext(MemoryContext):
-    """What the pipeline works with: what changing memories needs, the extractor, and who wakes subjects that wait."""
+    """Parts that the pipeline works with: those that changing memories needs, the extractor, and who wakes subjects."""
 
     extractor: Extractor
     delayed: DelayedNotifications

@@ -67,7 +67,7 @@ class ReceivedTurn:
 
 @dataclass(frozen=True)
 class Decided:
-    """What was decided of some turns of a subject, stage by stage, before any of it is written."""
+    """Decisions on some turns of a subject, stage by stage, before any of them is written."""
 
     received: list[ReceivedTurn]
     turns: list[AdmittedTurn]

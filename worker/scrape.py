@@ -68,7 +68,7 @@ class Patient(Generic[T]):
 
 
 class FleetCollector(Collector):
-    """How much waits in the broker and the catalog, read when it is asked for."""
+    """Collector of what waits in the broker and the catalog, read when it is asked for."""
 
     def __init__(self, redis: Redis, mailbox: Mailbox, catalog: Catalog) -> None:
         self._redis = redis

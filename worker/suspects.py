@@ -36,7 +36,7 @@ def taker_key(subject: Subject) -> str:
 
 
 class Clearance(StrEnum):
-    """Whether a batch may be worked on now, and otherwise when to come back."""
+    """Decision whether a batch may be worked on now, and otherwise when to come back."""
 
     NOW = "now"
     SOON = "soon"

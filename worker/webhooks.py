@@ -34,7 +34,7 @@ _TOLD: Final = frozenset({Status.ACTIVE, Status.PROVISIONAL})
 
 
 class Posting(Protocol):
-    """What carries a message."""
+    """A way to carry a message."""
 
     def post(self, url: str, headers: dict[str, str], body: bytes) -> Answer:
         """Return what was answered.

@@ -28,7 +28,7 @@ _NOT_KEPT: Final = "(its turn is not kept)"
 
 
 class By(StrEnum):
-    """What the calls are added up by."""
+    """Column by which calls are added up."""
 
     DAY = "day"
     CONVERSATION = "conversation"
@@ -36,7 +36,7 @@ class By(StrEnum):
 
 @dataclass
 class Sum:
-    """What a day or a conversation asked for. A call about several conversations is a part of a call of each."""
+    """Calls and tokens of a day or a conversation. A call about several conversations is a part of a call of each."""
 
     calls: float = 0.0
     prompt_tokens: float = 0.0

@@ -39,7 +39,7 @@ app = typer.Typer(
 
 @dataclass(frozen=True)
 class _Office:
-    """What the commands work with."""
+    """Connections of these commands."""
 
     settings: Settings
     redis: Redis

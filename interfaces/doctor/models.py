@@ -32,7 +32,7 @@ _CALIBRATE = "measure its thresholds: `python -m benchmarks.calibrate`, docs/how
 
 
 class _Answer(BaseModel):
-    """What the language model is asked for."""
+    """Answer that the language model is asked for."""
 
     answer: str
 

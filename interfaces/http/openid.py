@@ -27,7 +27,7 @@ class SignInRefused(Refused):
 
 @dataclass(frozen=True)
 class Attempt:
-    """What stays with a browser while its user is at the provider: what the answer must come with."""
+    """State kept in the browser while its user is at the provider: the answer must come with it."""
 
     state: str
     nonce: str

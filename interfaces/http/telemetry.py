@@ -61,7 +61,7 @@ class Telemetry:
 
 
 class _Answer:
-    """What is known of the answer to one request so far."""
+    """The answer to one request, as far as it is known."""
 
     def __init__(self, method: str, span: Span) -> None:
         self._method, self._span = method, span

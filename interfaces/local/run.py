@@ -52,7 +52,7 @@ _REFRESH_SECONDS = 0.25
 
 @dataclass
 class _Fed:
-    """What went in, and for whom."""
+    """Turns that went in, and of whom."""
 
     enqueued: int = 0
     known_already: int = 0

@@ -89,7 +89,7 @@ def as_agent(principal: Principal) -> Principal:
 
 @dataclass(frozen=True)
 class _Face:
-    """What the server answers."""
+    """Answers of the server to each kind of request."""
 
     caller: Caller
     tools: dict[str, Tool[Any]]

@@ -35,7 +35,7 @@ class PutOutcome(StrEnum):
 
 @dataclass(frozen=True)
 class Accepted:
-    """What became of a document that was put."""
+    """Outcome of putting a document."""
 
     outcome: PutOutcome
     document: KeptDocument

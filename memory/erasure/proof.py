@@ -31,7 +31,7 @@ _POLL_SECONDS = 0.02
 
 @dataclass
 class Proof:
-    """What was removed where, and what a second look still found there: nothing, if all is well.
+    """Counts by place of what was removed, and of what a second look still found: nothing, if all is well.
 
     `notes` say what this process cannot remove, or not yet. No field holds what was said.
     """

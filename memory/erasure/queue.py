@@ -20,7 +20,7 @@ _TENANT = "tenant_id"
 
 @dataclass(frozen=True)
 class Erasure:
-    """What an erasure means outside of the catalog: what its tombstones name, and lay there when they were set.
+    """The part of an erasure outside of the catalog: what its tombstones name, and lay there when they were set.
 
     `messages` are the ids of the plain messages that did. None where the erasure is finished after whoever began it was
     killed: then what the subject said since, by its sender's clock, is left.

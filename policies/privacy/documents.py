@@ -35,8 +35,8 @@ _MASKED_AT_ONCE: Final = 4_000
 
 @dataclass(frozen=True, slots=True)
 class DocumentScreening:
-    """What may be kept of a document. `pages` are where its pages begin in `text`; `masked` and `planted` name rules,
-    never what they matched, and `on_blocked_topic` says that none of it may be kept."""
+    """The text of a document that may be kept. `pages` are where its pages begin in `text`; `masked` and `planted` name
+    rules, never what they matched, and `on_blocked_topic` says that none of it may be kept."""
 
     text: str
     pages: tuple[int, ...]

@@ -26,7 +26,7 @@ _LATIN: Final = re.compile(r"[A-Za-z]")
 
 @dataclass(frozen=True, slots=True)
 class Plain:
-    """What is seen of a text, and for each of its characters the place in the text that was written."""
+    """A text as a reader sees it, and for each of its characters the place in the text that was written."""
 
     text: str
     places: Sequence[int]

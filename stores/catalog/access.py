@@ -17,7 +17,7 @@ _members, _keys = tables.memberships, tables.api_keys
 
 
 class MemberStore(Store):
-    """What users are to subjects that are not themselves."""
+    """Roles of users towards subjects that are not themselves."""
 
     def role_of(self, subject: Subject, user_id: str) -> MemberRole | None:
         """Return what a user is to a subject, if anything."""

@@ -18,7 +18,7 @@ from stores.catalog.store import Store
 
 @dataclass(frozen=True)
 class AgentDocument:
-    """What an agent keeps; of version 0 and empty where it never kept anything."""
+    """Document that an agent keeps; of version 0 and empty where it never kept anything."""
 
     document: Mapping[str, Any] = field(default_factory=dict)
     version: int = 0

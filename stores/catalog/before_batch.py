@@ -36,7 +36,7 @@ _READ: CompoundSelect[Any] = union_all(
 
 @dataclass(frozen=True)
 class BeforeBatch:
-    """What a batch of turns is looked at with."""
+    """State of the catalog that a batch of turns is looked at with."""
 
     noted: list[Memory]
     """What the hot path noted of the turns and nobody has settled."""

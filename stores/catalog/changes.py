@@ -32,7 +32,7 @@ _NAMED = 20
 
 
 class Outcome(StrEnum):
-    """What became of a turn."""
+    """Outcome of a turn."""
 
     KEPT = "kept"
     """A memory was created, updated or superseded by it."""
@@ -48,7 +48,7 @@ class Outcome(StrEnum):
 
 @dataclass(frozen=True)
 class LedgerEntry:
-    """That a turn was processed, and what became of it; `reasons` name rules, never content."""
+    """Record that a turn was processed, and with which outcome; `reasons` name rules, never content."""
 
     turn_id: str
     digest: str
@@ -60,7 +60,7 @@ class LedgerEntry:
 
 @dataclass(frozen=True)
 class IndexJob:
-    """What the index must still be told of a memory or a chunk: its write number `version`, or that it is gone.
+    """Change that the index must still be told of a memory or a chunk: its write number `version`, or that it is gone.
 
     `generation` is how often it was taken or written over since it was queued. None where another may be telling the
     index too, so that whoever has it may not strike it.
@@ -77,7 +77,7 @@ class IndexJob:
 
 @dataclass(frozen=True, slots=True)
 class Access:
-    """How often a memory was used since the last night, and when last."""
+    """Number of uses of a memory since the last night, and the last of them."""
 
     memory_id: uuid.UUID
     subject: Subject

@@ -42,7 +42,7 @@ _IS_BELOW = _memories.c.importance < bindparam("below")
 
 @dataclass(frozen=True, slots=True)
 class Usage:
-    """How a memory stands before a night: its columns, and its accesses that are not in them yet."""
+    """State of a memory before a night: its columns, and its accesses that are not in them yet."""
 
     id: uuid.UUID
     status: Status
@@ -59,7 +59,7 @@ class Usage:
 
 
 class DecayStore(Store):
-    """How long ago memories were used, and what is old. Safe to call from many threads and processes."""
+    """Uses of memories, and which of them are old. Safe to call from many threads and processes."""
 
     def idle(self, subject: Subject, *, unused_since: datetime, archived_before: datetime) -> list[Usage]:
         """Return the subject's memories that forgetting has to look at: with accesses to fold in, not used since a

@@ -45,7 +45,7 @@ _CHUNK_COLUMNS = frozenset(column.name for column in _CHUNKS.c)
 
 @dataclass(frozen=True)
 class DocumentCounts:
-    """How many documents there are, of how many versions are searchable, and how many chunks."""
+    """Numbers of documents, of searchable versions and of chunks."""
 
     documents: int
     waiting: int
@@ -54,7 +54,7 @@ class DocumentCounts:
 
 @dataclass(frozen=True, slots=True)
 class ChunkPlace:
-    """Which part of which document a chunk is, from 0."""
+    """Place of a chunk in its document, counted from 0."""
 
     document_id: str
     number: int

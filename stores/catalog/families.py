@@ -19,7 +19,7 @@ _ALL = 10**9
 
 
 class FamilyStore(Reader):
-    """What of the catalog has vectors. Safe to call from many threads and processes."""
+    """The rows of the catalog that have vectors, by family. Safe to call from many threads and processes."""
 
     def __init__(
         self,

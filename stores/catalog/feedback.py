@@ -31,7 +31,7 @@ feedback = Table(
 
 @dataclass(frozen=True)
 class Feedback:
-    """What was said of one answer: the memories that helped, and how good it was, from 0 to 1 where that was said."""
+    """Feedback on one answer: the memories that helped, and how good it was, from 0 to 1 where that was said."""
 
     request_id: str
     useful: tuple[uuid.UUID, ...]

@@ -39,7 +39,7 @@ _ALL_VERSIONS = select(tables.memories.c.id, tables.memories.c.type, tables.memo
 
 @dataclass(frozen=True)
 class Backlog:
-    """How many index jobs and events wait, and since when the oldest job does."""
+    """Numbers of index jobs and events that wait, and since when the oldest job does."""
 
     index_jobs: int
     oldest_index_job: datetime | None

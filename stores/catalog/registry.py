@@ -59,7 +59,7 @@ class ErasureRow:
 
 @dataclass(frozen=True)
 class DayOfCalls:
-    """What language models were asked on a day, in UTC."""
+    """Calls of language models on a day, in UTC."""
 
     day: date
     calls: int
@@ -68,7 +68,7 @@ class DayOfCalls:
 
 
 class Registry(Store):
-    """What there is of one tenant. Safe to call from many threads and processes."""
+    """Subjects, keys and calls of one tenant. Safe to call from many threads and processes."""
 
     def knows(self, subject: Subject) -> bool:
         """Return whether a worker ever wrote for a subject, or it has members."""

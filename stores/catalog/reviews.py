@@ -22,7 +22,8 @@ _IN_DOCUMENT = {"candidate", "conversation_id", "agent_id", "links", "document_i
 
 
 class Reviews(Reader):
-    """What waits for a person, and what became of it. Reads only: reviews are opened and settled by `Changes`."""
+    """Candidates that wait for a person, and those that one decided. Reads only: reviews are opened and settled by
+    `Changes`."""
 
     def get(self, id_: uuid.UUID) -> Review | None:
         """Return one review by its id, whoever's it is: for operators, never for an answer to a principal."""

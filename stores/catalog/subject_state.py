@@ -29,7 +29,7 @@ _UNINDEXED = (
 
 @dataclass(frozen=True)
 class SubjectState:
-    """What the pipeline asks of a subject before it extracts.
+    """State of a subject that the pipeline reads before it extracts.
 
     `writes` is how many memories were created lately, `unindexed` the memories that the index was not told of yet.
     """

@@ -51,7 +51,7 @@ class Weight:
 
 @dataclass(frozen=True, slots=True)
 class Summary:
-    """What a memory or a chunk says, where it was said, and whether it is active."""
+    """Text of a memory or a chunk, where it was said, and whether it is active."""
 
     memory_id: uuid.UUID
     text: str

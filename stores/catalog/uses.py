@@ -29,7 +29,7 @@ _NO_AGENT: Final = ""
 
 @dataclass(frozen=True, slots=True)
 class Use:
-    """How often a memory was told by a way, for an agent or for none, and when last."""
+    """Number of times that a memory was told by a way, for an agent or for none, and the last of them."""
 
     memory_id: uuid.UUID
     subject: Subject

@@ -28,7 +28,7 @@ _KEPT_ATTEMPTS = 20
 
 @dataclass(frozen=True)
 class Waiting:
-    """How many deliveries wait, and since when the oldest event does."""
+    """Number of deliveries that wait, and since when the oldest event does."""
 
     count: int
     oldest: datetime | None
@@ -62,7 +62,7 @@ def write_deliveries(connection: Connection, events: Sequence[Event], event_ids:
 
 
 class WebhookStore(Store):
-    """What is told to whom of a tenant's events."""
+    """Endpoints of a tenant and the deliveries of its events."""
 
     # -- endpoints ----------------------------------------------------------------------------------------------
 

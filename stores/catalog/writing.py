@@ -55,7 +55,7 @@ _INSERT_EVENTS = insert(tables.outbox).returning(tables.outbox.c.id, sort_by_par
 
 
 class TransactionalGraph(Protocol):
-    """What the catalog asks of a graph: to take part in its transactions."""
+    """A graph that takes part in the catalog's transactions."""
 
     def write_in_transaction(self, connection: Connection, written: Sequence[Memory], gone: Sequence[Memory]) -> None:
         """Take over the facts of memories that are written, and drop those of memories that go."""
@@ -131,7 +131,7 @@ def write(
 
 
 class Done(NamedTuple):
-    """What was there of jobs and events when they were marked as done."""
+    """Jobs and events that were still there when they were marked as done."""
 
     versions: dict[uuid.UUID, int]
     """At which the jobs' memories are now; those that are gone are left out."""

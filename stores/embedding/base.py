@@ -50,8 +50,8 @@ class Embedder(Protocol):
 
 @dataclass(frozen=True)
 class Reading:
-    """How an embedder reads: at most so many tokens of a text (None: more than any chunk has), and where in a text each
-    token stands, from its first character to behind its last."""
+    """An embedder's way to read: at most so many tokens of a text (None: more than any chunk has), and where in a text
+    each token stands, from its first character to behind its last."""
 
     max_tokens: int | None
     spans: Callable[[str], list[tuple[int, int]]]

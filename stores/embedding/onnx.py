@@ -113,7 +113,7 @@ class OnnxEmbedder:
 
 
 class _Spans:
-    """Where the tokens of a text of any length stand."""
+    """Places of the tokens of a text of any length."""
 
     def __init__(self, tokenizer: str) -> None:
         self._load = partial(Tokenizer.from_str, tokenizer)

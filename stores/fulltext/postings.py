@@ -23,7 +23,7 @@ _BYTES_A_SUMMARY = 710
 
 @dataclass(frozen=True)
 class Postings:
-    """Which of some memories has which term how often.
+    """Numbers of each term in each of some memories.
 
     The memories with the code-th term are `holders[starts[code] : starts[code + 1]]`, by their places, and `counts`
     beside it says how often. `alive` is False where a later block holds the memory anew, or it is gone.

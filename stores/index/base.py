@@ -21,7 +21,7 @@ Metric = Literal["cosine"]
 
 
 class Family(StrEnum):
-    """What vectors are of. Each family lies in an index of its own beside the others, so that neither dedup's
+    """Kind of what vectors are of. Each family lies in an index of its own beside the others, so that neither dedup's
     neighbours nor counts of memories ever see a chunk."""
 
     MEMORIES = "memories"
@@ -102,7 +102,7 @@ class Entry:
 
 @dataclass(frozen=True)
 class Where:
-    """Which entries a query may see. The subject is required, so an unscoped query cannot be written.
+    """Filter of the entries that a query may see. The subject is required, so an unscoped query cannot be written.
 
     An empty tuple puts no limit on its field; `tags` asks for all of them, the other tuples for any one. Of `seen_by`,
     what `policies.access` says that a principal sees, any one must cover the entry's labels: empty is for workers and
@@ -132,7 +132,7 @@ class Hit:
 
 
 class Index(Protocol):
-    """Where vectors are searched; it can be rebuilt from the catalog at any time. Safe to call from many threads and
+    """Index of vectors; it can be rebuilt from the catalog at any time. Safe to call from many threads and
     processes."""
 
     def ensure(self, dimensions: int, metric: Metric, model: str) -> None:

@@ -8,7 +8,7 @@ from typing import Any, Protocol
 
 @dataclass(frozen=True)
 class Reply:
-    """What a model said, and what it cost in tokens. `is_cut` says that it would have said more than it may."""
+    """Reply of a model, and its cost in tokens. `is_cut` says that it would have said more than it may."""
 
     text: str
     prompt_tokens: int = 0

@@ -33,7 +33,7 @@ _ARRIVAL_CHARS = 16
 
 
 class Appended(StrEnum):
-    """What an append did."""
+    """Outcome of an append."""
 
     ADDED = "added"
     PENDING = "pending"
@@ -44,7 +44,7 @@ class Appended(StrEnum):
 
 @dataclass(frozen=True)
 class TurnQuota:
-    """How many new turns a minute of one user, and of one tenant, are parked; 0: any number."""
+    """Number of new turns a minute of one user, and of one tenant, that are parked; 0: any number."""
 
     user: int = 0
     tenant: int = 0
@@ -66,7 +66,7 @@ ANY_NUMBER: Final = TurnQuota()
 
 @dataclass(frozen=True)
 class Receipt:
-    """What an append did. `notify` says that nobody is on the way to the subject: a message must be sent.
+    """Receipt of an append. `notify` says that nobody is on the way to the subject: a message must be sent.
 
     `pending` is how many turns of all subjects wait.
     """
@@ -114,7 +114,7 @@ class Batch:
 
 @dataclass(frozen=True)
 class Depths:
-    """How much waits, at a moment on Redis' clock.
+    """Numbers of what waits, at a moment on Redis' clock.
 
     `queues` are messages by queue; `pending_turns` of all subjects, those in hand included; `waiting_subjects` wait
     for a slot of their tenant. `oldest_pending_seconds` is for how long the oldest pending turn has waited, 0 without

@@ -18,7 +18,7 @@ _MINUTE_US = 60_000_000
 
 @dataclass(frozen=True)
 class Taken:
-    """What came of asking for a token. `left` are whole tokens; one more comes in `next_in` seconds."""
+    """Outcome of asking for a token. `left` are whole tokens; one more comes in `next_in` seconds."""
 
     is_allowed: bool
     left: int

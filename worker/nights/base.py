@@ -38,7 +38,7 @@ class Step:
 
 @dataclass(frozen=True)
 class Plan:
-    """What a job does to one subject: `changes`, each of them in a transaction of its own, in any order. `vectors` are
+    """Work of a job on one subject: `changes`, each of them in a transaction of its own, in any order. `vectors` are
     those of summaries that the index does not have yet, and what is known of the others."""
 
     changes: tuple[Changes, ...]
@@ -73,5 +73,5 @@ def preview(job: Job, subject: Subject, context: WorkerContext, now: datetime) -
 
 
 def has_consent(subject: Subject, context: WorkerContext) -> bool:
-    """Say whether a night may make memories of a subject's episodes. While consent is withdrawn it only forgets."""
+    """Return whether a night may make memories of a subject's episodes. While consent is withdrawn it only forgets."""
     return context.catalog.preferences.of(subject).consent != "withdrawn"

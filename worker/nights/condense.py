@@ -26,7 +26,7 @@ that is mostly other words says something else."""
 
 
 class Condensed(BaseModel):
-    """What the model answers."""
+    """Answer of the model."""
 
     summary: Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=MAX_SUMMARY_CHARS)]
 
@@ -75,7 +75,7 @@ def _fault(summary: str, by_rules: str, group: Sequence[Memory], policy: Policy)
 
 
 def adds_something(summary: str, originals: Sequence[str]) -> bool:
-    """Say whether a text has numbers, dates or names that none of the others has, denies more than they do, or is
+    """Return whether a text has numbers, dates or names that none of the others has, denies more than they do, or is
     mostly in words of its own."""
     wording, wordings = read(summary), [read(text) for text in originals]
     quantities = {quantity for original in wordings for quantity in original.quantities}
@@ -89,7 +89,7 @@ def adds_something(summary: str, originals: Sequence[str]) -> bool:
 
 
 def leaves_out(summary: str, originals: Sequence[str]) -> bool:
-    """Say whether a text has none of the words that one of the others has and not all of them have."""
+    """Return whether a text has none of the words that one of the others has and not all of them have."""
     words, wordings = read(summary).words, [read(text).words for text in originals]
     common = frozenset.intersection(*wordings)
     return any(wording - common and not words & (wording - common) for wording in wordings)

@@ -33,7 +33,7 @@ have been missed some times."""
 
 
 def needs(subject: Subject, context: WorkerContext, now: datetime) -> bool:
-    """Say whether there are episodes that lately became fit to be joined, or old ones that nobody needs."""
+    """Return whether there are episodes that lately became fit to be joined, or old ones that nobody needs."""
     policy = context.policy
     settled = now - timedelta(hours=policy.episodic_merge_window_hours)
     grace = now - timedelta(days=policy.consolidate_grace_days)
@@ -126,8 +126,8 @@ AT_ONCE = Job(
 
 
 def is_burst(subject: Subject, created: Sequence[Memory], context: WorkerContext, now: datetime) -> bool:
-    """Say whether the memories that were just created take a subject past the number of episodes within 24 hours from
-    which it is condensed at once, or past twice that, and so on."""
+    """Return whether the memories that were just created take a subject past the number of episodes within 24 hours
+    from which it is condensed at once, or past twice that, and so on."""
     new = sum(memory.type is MemoryType.EPISODIC and memory.status is Status.ACTIVE for memory in created)
     if not new:
         return False

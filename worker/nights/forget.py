@@ -22,7 +22,7 @@ _Due = tuple[Usage, Fate, str]
 
 
 def needs(subject: Subject, context: WorkerContext, now: datetime) -> bool:
-    """Say whether any memory was used, or has faded enough."""
+    """Return whether any memory was used, or has faded enough."""
     return bool(_due(subject, context, now))
 
 
@@ -77,8 +77,8 @@ def _forget(
 def _takes_what_stays(
     memory: Memory, relatives: Mapping[uuid.UUID, Memory], context: WorkerContext, now: datetime
 ) -> bool:
-    """Say whether what is to stay would go with a memory: with a consolidated one go its originals, which were kept for
-    it, and with what was left of a superseded one that."""
+    """Return whether what is to stay would go with a memory: with a consolidated one go its originals, which were kept
+    for it, and with what was left of a superseded one that."""
     aftermath = without([memory.id], relatives, now, context.policy)
     return bool(aftermath.held) or any(deleted.pinned for deleted in aftermath.deleted)
 

@@ -33,7 +33,7 @@ _NEW = timedelta(days=7)
 
 
 def needs(subject: Subject, context: WorkerContext, now: datetime) -> bool:
-    """Say whether there are new episodes, and enough of them for a pattern."""
+    """Return whether there are new episodes, and enough of them for a pattern."""
     decay = context.catalog.decay
     return (
         bool(decay.episodes(subject, now - _NEW, now, whatever=True))
@@ -160,7 +160,7 @@ def _episodes(subject: Subject, context: WorkerContext) -> list[Memory]:
 
 
 def _is_known(pattern: Pattern, lasting: list[Memory]) -> bool:
-    """Say whether a lasting memory was made of this pattern before, or says the fact already."""
+    """Return whether a lasting memory was made of this pattern before, or says the fact already."""
     proposed = {memory.id for memory in pattern.episodes}
     fact = pattern.fact
     for memory in lasting:
