@@ -1,6 +1,6 @@
 // Made of the service's OpenAPI document: python -m tests.typescript_types
 
-/** What `enqueue` did with a turn. Whichever it is: the turn will be processed. */
+/** Outcome of `enqueue`. Whichever it is, the turn will be processed. */
 export type Accepted = "added" | "pending" | "done" | "spooled";
 
 /** A pointer to something that came with a turn; its content is never fetched. */
@@ -51,7 +51,7 @@ export interface HitOut {
   why?: Record<string, unknown> | null;
 }
 
-/** What the hot path already said it would remember, so that the worker can settle it. */
+/** Candidate that the hot path already announced, so that the worker can settle it. */
 export interface HotPathCandidate {
   id: string;
   summary: string;
@@ -117,7 +117,7 @@ export interface MemoryPatch {
 
 export type MemoryType = "semantic" | "episodic" | "procedural";
 
-/** What one side said. */
+/** Message of one side of a conversation. */
 export interface Message {
   role: "user" | "assistant" | "system" | "tool";
   content: string;

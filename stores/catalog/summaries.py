@@ -40,8 +40,8 @@ _SAID_SINCE = _SAID.where(_memories.c.revision > bindparam("since"))
 
 @dataclass(frozen=True, slots=True)
 class Weight:
-    """What a memory is ranked by beside what was asked: how important it is and how far it is trusted, 0 to 1, when it
-    was used last, and whether it is pinned."""
+    """Values a memory is ranked by beside what was asked: how important it is and how far it is trusted, 0 to 1, when
+    it was used last, and whether it is pinned."""
 
     importance: float
     trust: float
