@@ -17,7 +17,7 @@ from memory.third_parties import without_others
 from policies.authority import authority_of, without_wishes
 from policies.privacy import planted
 from policies.privacy.prompts import is_prompt
-from policies.privacy.screen import screen, secrets_in, tells_only_masks
+from policies.privacy.screen import masked_in, screen, tells_only_masks
 from policies.privacy.standing_claims import is_ordering_title, title_as_text
 from policies.privacy.third_parties import with_relation, without_names
 from policies.topics import without
@@ -69,7 +69,7 @@ def screened(
     by_rules = {turn_id for turn_id, screening in seen.items() if screening.verdict is Verdict.QUARANTINE}
     orders = beside | likely | by_rules
     hidden = {
-        turn_id: _hidden_secrets(turns[turn_id].text_of("user"), screening.text) for turn_id, screening in seen.items()
+        turn_id: _hidden_runs(whole[turn_id], screening.text, context.policy) for turn_id, screening in seen.items()
     }
     for item in extraction.items:
         turn = turns[item.turn_id]
@@ -131,14 +131,15 @@ def _without_others(candidate: Candidate, turns: Mapping[str, Turn], draft: Draf
     return masked.kept
 
 
-def _hidden_secrets(original: str, kept: str) -> set[str]:
+def _hidden_runs(original: str, kept: str, policy: Policy) -> set[str]:
     """Return, in small letters, the words with digits and the runs of words that screening took out of what the user
-    said: told in the third person, a secret may stand where no rule knows it ("the code of Maya's lock")."""
+    said: told in the third person, or without the line above it, a secret or a number may stand where no rule knows it
+    ("the code of Maya's lock")."""
     if original == kept:
         return set()
     numbers = {word for word in _hidden_words(original, kept) if _DIGIT.search(word)}
-    runs = {secret for secret in secrets_in(original) if " " in secret and len(secret) >= _SHORTEST_HIDDEN}
-    return {secret.lower() for secret in numbers | runs}
+    runs = {run for run in masked_in(original, policy) if " " in run and len(run) >= _SHORTEST_HIDDEN}
+    return {run.lower() for run in numbers | runs}
 
 
 def _masked(candidate: Candidate, screening: Screening, policy: Policy) -> Candidate:
@@ -149,14 +150,19 @@ def _masked(candidate: Candidate, screening: Screening, policy: Policy) -> Candi
     hidden = _hidden_words(candidate.summary, screening.text)
 
     def may_keep(text: str) -> bool:
-        return not any(word in text for word in hidden) and screen(text, policy).verdict is Verdict.ALLOW
+        is_masked = text in candidate.summary and text not in screening.text
+        return not (is_masked or any(word in text for word in hidden)) and screen(text, policy).verdict is Verdict.ALLOW
 
     return candidate.model_copy(
         update={
             "summary": screening.text,
             "tags": tuple(tag for tag in candidate.tags if may_keep(tag)),
             "entities": tuple(entity for entity in candidate.entities if may_keep(entity.text)),
-            "facts": tuple(fact for fact in candidate.facts if may_keep(f"{fact.entity} {fact.verb} {fact.object}")),
+            "facts": tuple(
+                fact
+                for fact in candidate.facts
+                if may_keep(fact.object) and may_keep(f"{fact.entity} {fact.verb} {fact.object}")
+            ),
             "attachments": tuple(
                 attachment_kept(attachment, lambda text: text if may_keep(text) else "")
                 for attachment in candidate.attachments

@@ -43,13 +43,15 @@ _ENDING: Final = (
 )
 _BEFORE: Final = (
     r"(?:rue|via|viale|corso|calle|c/|carrer|rua|avenida|avda\.?|av\.?|paseo|piazza|plaza|praça|ulica|ul\.|al\.|"
-    r"aleja|os\.|pl\.|boulevard|bd|trg|"
+    r"ulicy|ulicą|ulicę|aleja|alei|os\.|osiedlu|pl\.|placu|boulevard|bd|trg|"
     r"avenue|allée|chemin|impasse|quai|place|kapu|via della|largo|travessa)"
 )
 _PARTICLES: Final = r"(?:(?:de|del|della|delle|di|du|des|da|do|dos|la|le|les|los|las|y|e|et|van|von|der|den)\s|l['’])"
 _CAP: Final = r"(?:[^\W\d_a-z][\w.'’-]{0,24})"
 _INNER: Final = r"(?:(?!(?:is|on|in|at|and|for|since|with|to|by|until|from|are|was)\b)[\w.'’-]{2,24})"
 _UNIT: Final = r"(?:Apt|Apartment|Suite|Ste|Unit|Flat|Whg|App|Lok)\b\.?\s{0,2}#?\s?"
+_HOUSE: Final = r"(?:House|Court|Towers?|Mansions?|Buildings?|Lodge|Heights|Residences?|Apartments?)"
+"""What a house with a name of its own is."""
 _PREP: Final = (
     "(?:"
     + "|".join(
@@ -186,7 +188,11 @@ RULES: Final = (
         r"(?:\s\w{1,24})?,?\s+)?(?:Box\s+\d{1,6},?\s+)?(?:APO|FPO|DPO)[\s,]{1,3}A[AEP]\s{1,3}\d{5}(?:-\d{4})?|"
         r"\b(?:PSC|Unit|CMR)\s+\d{1,6},?\s+Box\s+\d{1,6}",
         ("P.O. Box 287", "the USS Marten, FPO AE 09123"), "The APO of the unit sang.", exact=False),
-    _address(rf"\b{_UNIT}\d{{1,5}}[a-z]?\b", ("Apt. 864", "suite 12b"), "The suite was nice.", exact=False),
+    _address(
+        rf"\b(?i:{_UNIT})\d{{1,5}}[A-Za-z]?\b(?:,?\s+(?:{_CAP}\s+){{1,3}}{_HOUSE}\b)?",
+        ("Apt. 864", "suite 12b"), "The suite was nice."),
+    _address(rf"(?<=[\])\d],\s)(?:{_CAP}\s+){{1,3}}{_HOUSE}\b",
+        ("Flat 9, Osborne House", "[address], Kings Court"), "We saw Osborne House.", numeric=False),
     # Number, names, number: a house number before or after the street, and one of a flat, a box or a post office.
     _address(rf"(?<![\w.:$€£])(?P<value>\d{{2,6}},?\s{{1,3}}(?:{_CAP}\s+){{1,4}}"
              rf"(?:[^\W\d_]{{2,14}}\s+)?\d{{1,5}}[A-Za-z]?|"

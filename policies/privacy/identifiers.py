@@ -7,7 +7,7 @@ from typing import Final
 
 from policies.privacy import checks
 from policies.privacy.rules import Rule, label_pattern, shape
-from policies.privacy.secrets import READ_OUT, SPOKEN
+from policies.privacy.secrets import DIGIT_WORD, READ_OUT, SPOKEN
 
 _CONTEXT_CHARS: Final = 40
 _PHONE_WORDS: Final = (
@@ -56,7 +56,14 @@ _NOT_MINE: Final = ("order", "invoice", "tracking", "parcel", "booking", "refere
                     "part", "serial", "lucky", "account")  # fmt: skip
 _AT: Final = r"(?:\s?[(\[{<]\s?at\s?[)\]}>]\s?|\s@\s)"
 _DOT: Final = r"(?:\s?[(\[{<]\s?dot\s?[)\]}>]\s?|\sdot\s|\s?\.\s?)"
-_TOP: Final = r"(?:com|net|org|edu|gov|io|co|me|ai|dev|app|uk|us|ca|de|fr|es|it|nl|pl|in|au|ch|at|eu|info)"
+_TOP: Final = r"(?:com|net|org|edu|gov|dev|app|info|[a-z]{2})"
+_LETTERS: Final = (
+    "alfa", "alpha", "bravo", "charlie", "delta", "echo", "foxtrot", "golf", "hotel", "india", "juliet", "juliett",
+    "kilo", "lima", "mike", "november", "oscar", "papa", "quebec", "romeo", "sierra", "tango", "uniform", "victor",
+    "whiskey", "xray", "x-ray", "yankee", "zulu",
+)  # fmt: skip
+"""How letters are told by radio and on the telephone."""
+_SIGN: Final = rf"(?:{DIGIT_WORD}|{'|'.join(_LETTERS)}|\d|(?-i:[A-Z]))"
 
 
 def _is_phone(text: str, start: int, end: int) -> bool:
@@ -80,7 +87,7 @@ RULES: Final = (
     Rule("email", shape(
         rf"(?<![\w.+%-])(?P<value>[\w.+%-]{{1,64}}(?:{_AT}[\w-]{{1,63}}(?:{_DOT}[\w-]{{1,63}}){{1,4}}|"
         rf"\sat\s[\w-]{{1,63}}(?:\sdot\s[\w-]{{1,63}}){{0,3}}\sdot\s{_TOP}\b))"),
-        ("maya (at) example (dot) org", "maya at example dot org"), "We are at home dot dot dot.", "[email]"),
+        ("maya (at) example (dot) org", "maya at example dot cz"), "We are at home dot dot dot.", "[email]"),
     Rule("ssn", shape(r"(?<![\w-])\d{3}-\d{2}-\d{4}(?![\w-])"), ("123-45-6789", "it is 219-09-9999."),
         "The score was 12-45-67.", "[ssn]"),
     Rule("ssn", shape(r"(?P<value>\d[\d .-]{6,12}\d)(?!\d)"), ("My social is 219099999", "SSN: 219 09 9999"),
@@ -112,6 +119,9 @@ RULES: Final = (
         "My social is two one nine, oh nine, nine nine nine nine"), "My passport is ten years old.", "[id_number]",
         labels=(*_IDS, "ssn", "social security", "social security number", "my social", "his social", "her social",
                 "social number"), reach=24, check=lambda value: checks.spoken_digits(value) >= 6),
+    Rule("id_number", shape(rf"\b(?P<value>{_SIGN}(?:[ ,-]{{1,2}}{_SIGN}){{5,23}})\b"),
+        ("My driving licence says seven kilo four nine two lima", "passport: C zero one X zero zero T four seven"),
+        "My passport is in one of five bags at the hotel.", "[id_number]", labels=_IDS, reach=32),
     # Numbers that their shape tells: PAN (India), national insurance (United Kingdom), codice fiscale (Italy), CURP
     # (Mexico), identity cards of Spain, of Singapore, of Brazil, NIR (France), driving licence (United Kingdom).
     Rule("id_number", shape(

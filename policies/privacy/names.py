@@ -33,6 +33,19 @@ _PREDICATE: Final = (
     r"(?:(?:has|have|had|is|was|were|are|got|gets|suffers|suffered|tested|came|converted|voted|died|takes|needs|went|can|can['’]?t|cannot|could|must|should|may|will|won['’]t|isn['’]t|hasn['’]t|"
     r"survived|caught|contracted|miscarried|overdosed|did|served|relapsed|attempted|beat|joined|stole|prays|lost|fights|recovered)\b|['’]s\b)"
 )
+_PREDICATE_ELSEWHERE: Final = (
+    r"(?:hat|hatte|ist|war|wird|wurde|bekam|a (?:eu|un|une|le|la|des)|"
+    r"est|était|tiene|tuvo|está|es|ha|è|tem|teve|heeft|had|kreeg|ma|miał\w*|"
+    r"jest|był\w*)\b"
+)
+"""The same in German, French, Spanish, Italian, Portuguese, Dutch and Polish: "hat"."""
+_DONE_TO: Final = re.compile(
+    r"\b(?:dr[io]ves?|driven|takes?|took|brings?|brought|accompan\w+|help(?:s|ed)?|told|tells|call(?:s|ed)|support(?:s|ed)|"
+    r"met|meets|walk(?:s|ed)|nurse[sd]|guide[sd]) \Z"
+)
+"""Before somebody to whom something is done: "drove "."""
+_TO: Final = re.compile(r" (?:to|from|through|into|at|after|during|that)\b")
+"""Behind them, where, when or what: " to"."""
 _SUBJECT: Final = re.compile(
     rf"(?:\A[\"“'\s]*|\b(?:that|because|when|since|and|but|if|while|says?|thinks?|whether|how|of|about)[ :]+|"
     rf"[,:;.][\"“]?\s+)"
@@ -46,6 +59,12 @@ _OF_KIN: Final = re.compile(rf",? (?:my|our|[\w]+['’]s) (?:[\w-]+ )?(?:{'|'.jo
 """What follows somebody who is then said to be whose: "Karin, Maya's sister"."""
 _TITLED: Final = re.compile(r"(?:mr|mrs|ms|dr|miss|prof|sir|old|young|poor|dear)\.?\Z", re.IGNORECASE)
 """What stands before a name and is no part of it: "dr", "poor"."""
+_THIRD_PERSON: Final = re.compile(r" [a-z]{2,24}(?:s|ed)\b")
+"""A verb of somebody else behind their name: " wears"."""
+_FIRST_PERSON: Final = re.compile(r"\b(?:I|me|my|we|our|us|[Tt]he user)\b")
+"""Whoever speaks, or the user: what follows may be theirs: "my"."""
+_FORMAL: Final = re.compile(r"(?:Mr|Mrs|Ms|Dr|Miss|Prof)\b\.? ")
+"""A title of nobody but a person: "Mr Hollis"."""
 _CALENDAR: Final = word_set(
     """january february march april may june july august september october november december monday tuesday wednesday
     thursday friday saturday sunday christmas easter spring summer autumn winter today tomorrow yesterday tonight"""
@@ -65,6 +84,7 @@ _VERBS: Final = word_set(
     liked died passed told said says say thinks thought knows knew went goes came comes lost took takes made makes found
     gave gives left works lives wants needs suffers suffered tested converted voted suspects believes hopes worries
     struggles struggled fights fought beat survived recovered relapsed became becomes keeps kept feels felt looks seems
+    drinks drank smokes smoked
     runs ran drives drove cares cared turned visits helps owns bought sold cooks plays played stays stayed has'nt
     was diagnosed arrested convicted admitted hospitalized hospitalised treated pregnant sick ill"""
 )
@@ -126,7 +146,7 @@ def _of_run(run: str, *, at_start: bool) -> Iterator[str]:
 
 def _may_be_person(name: str, sentence: str, run: re.Match[str], people: Sequence[str], things: Sequence[str]) -> bool:
     after = sentence[run.end() :]
-    if any(person in name or name in person for person in people) or _OF_KIN.match(after):
+    if any(person in name or name in person for person in people) or _is_shown_a_person(sentence, run):
         return True
     if sentence[: run.start()].lower().endswith("the ") and not name.endswith("s"):
         return False
@@ -134,8 +154,22 @@ def _may_be_person(name: str, sentence: str, run: re.Match[str], people: Sequenc
         return False
     if sentence[: run.start()].strip("\"“' ") or " " in name or "-" in name:
         return True
+    if _THIRD_PERSON.match(after) and not _FIRST_PERSON.search(sentence):
+        return True
     # A word that begins its sentence is a name where it is or has something.
-    return re.match(rf"(?:['’]s)?,? ?{_PREDICATE}|, (?:an?|the|our)\b| (?:and|&) {_CAPITAL}", after) is not None
+    return (
+        re.match(
+            rf"(?:['’]s)?,? ?{_PREDICATE}| {_PREDICATE_ELSEWHERE}|, (?:an?|the|our)\b| (?:and|&) {_CAPITAL}", after
+        )
+        is not None
+    )
+
+
+def _is_shown_a_person(sentence: str, run: re.Match[str]) -> bool:
+    """Return whether what stands around a name is said of people alone, whatever a parse took it for."""
+    before, after = sentence[: run.start()], sentence[run.end() :]
+    is_done_to = _DONE_TO.search(before) is not None and _TO.match(after) is not None
+    return is_done_to or _FORMAL.match(run[0]) is not None or _OF_KIN.match(after) is not None
 
 
 def _relatives(sentence: str) -> Iterator[re.Match[str]]:

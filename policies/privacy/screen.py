@@ -82,10 +82,11 @@ def screen(
     return Screening(verdict=verdict, text=kept, reasons=orders + reasons)
 
 
-def secrets_in(text: str) -> tuple[str, ...]:
-    """Return the secrets that a text tells, as they stand in it."""
+def masked_in(text: str, policy: Policy) -> tuple[str, ...]:
+    """Return the secrets that a text tells, and the personal identifiers that the policy masks, as they stand in it."""
     seen = plain(text)
-    found = (_as_written(finding, seen) for finding in find_all(seen.text, secrets.RULES))
+    rules = secrets.RULES if policy.personal_identifiers == "keep" else (*secrets.RULES, *_PERSONAL)
+    found = (_as_written(finding, seen) for finding in find_all(seen.text, rules))
     return tuple(text[finding.start : finding.end] for finding in found)
 
 

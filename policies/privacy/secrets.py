@@ -93,7 +93,7 @@ _NUMBER_WORDS: Final = word_set(
     cero uno dos tres cuatro cinco seis siete ocho nueve zéro un deux trois quatre cinq sept huit neuf
     zero jeden dwa trzy cztery pięć sześć siedem osiem dziewięć"""
 )
-_DIGIT_WORD: Final = rf"(?:(?:double|triple)\s)?(?:{'|'.join(sorted(_NUMBER_WORDS, key=len, reverse=True))})"
+DIGIT_WORD: Final = rf"(?:(?:double|triple)\s)?(?:{'|'.join(sorted(_NUMBER_WORDS, key=len, reverse=True))})"
 _LINK: Final = r"(?:\s+(?:for|of|on|to|at|in|used|von|für|de|del|do|da|du|di)\b[^\n.!?:=]{1,48}?|,[^,\n.!?]{1,32},)?"
 IS: Final = shape(
     rf"{_LINK}[\"'’\]>]{{0,2}}(?:\s{{0,3}}(?:(?:is|was|are|equals|reads|remains|stays|will be|used to be|has been|"
@@ -116,9 +116,9 @@ _WORDS: Final = shape(
 _DIGITS: Final = shape(
     r"(?<![\w$€£])(?<!\bin )(?<!since )(?P<value>\d(?:[ -]?\d){3,7})(?![\w%]|[.,:]\d|[ \t]+[a-z]{3,16}s\b)"
 )
-SPOKEN: Final = shape(rf"\b(?P<value>{_DIGIT_WORD}(?:[ ,-]{{1,2}}{_DIGIT_WORD}){{2,18}})\b")
+SPOKEN: Final = shape(rf"\b(?P<value>{DIGIT_WORD}(?:[ ,-]{{1,2}}{DIGIT_WORD}){{2,18}})\b")
 _COUNT_WORD: Final = (
-    rf"(?:{_DIGIT_WORD}|{'|'.join(sorted((*checks.TENS, *checks.TEENS, *checks.SCALES), key=len)[::-1])})"
+    rf"(?:{DIGIT_WORD}|{'|'.join(sorted((*checks.TENS, *checks.TEENS, *checks.SCALES), key=len)[::-1])})"
 )
 READ_OUT: Final = shape(
     rf"\b(?P<value>{_COUNT_WORD}(?:[ ,-]{{1,2}}{_COUNT_WORD}){{1,23}})\b"
@@ -137,6 +137,8 @@ _BACK: Final = shape(
     r"\s?(?:(?:also|still|now)\s)?(?:my|the|our|his|her|their|your)\s+(?:[\w-]{1,20}\s+){0,3}\Z"
 )
 _OTHER_CODES: Final = ("zip", "area", "error", "postal", "country", "status", "dress", "promo", "discount", "source")
+_STARTS_WITH: Final = r"[^\n.!?]{0,40}?\b(?:begins?|starts?|ends?)\s(?:with|in|on)\s"
+"""From a label to a part of its value: " stuff of my exchange, it begins with "."""
 _CARD_DIGITS: Final = r"\d(?:[ \t\n._/*-]{0,3}\d){11,18}"
 
 RULES: Final = (
@@ -183,7 +185,7 @@ RULES: Final = (
         ("My card is 4111 1111 1111 1112", "visa 411111111111111"), "I lost my card 12 days ago.", "[card]",
         labels=("card", "cards", "cc", "visa", "mastercard", "amex", "maestro", "karte", "tarjeta", "carte", "karta"),
         reach=24, check=checks.is_card_length),
-    Rule("card", shape(rf"\b(?P<value>{_DIGIT_WORD}(?:[ ,-]{{1,2}}{_DIGIT_WORD}){{11,18}})\b"),
+    Rule("card", shape(rf"\b(?P<value>{DIGIT_WORD}(?:[ ,-]{{1,2}}{DIGIT_WORD}){{11,18}})\b"),
         ("four two four two four two four two four two four two four two four two",
          "it goes five five, five five, five five, four four, four four, four four"),
         "One two three four, off we go.", "[card]"),
@@ -192,6 +194,9 @@ RULES: Final = (
         "My card game is at eight thirty with twelve.", "[card]", reach=40,
         check=lambda value: checks.spoken_digits(value) >= 12,
         labels=("card", "cards", "credit card", "visa", "mastercard", "amex", "maestro")),
+    Rule("card", shape(_STARTS_WITH + r"(?P<value>\d(?:[ -]?\d){5,15})(?![\w%]|[.,:]\d)"),
+        ("My card number starts with 4111 1111", "the Visa ends in 424 242"), "My card game ends in 2 rounds.",
+        "[card]", labels=("card", "cards", "card number", "visa", "mastercard", "amex", "maestro"), gap=shape("")),
     Rule("iban", shape(
         r"(?<![A-Za-z0-9])(?P<value>[A-Z]{2}\d{2}(?:[ .-]?[A-Z0-9]{4}){2,7}(?:[ .-]?[A-Z0-9]{1,3})?|"
         r"[A-Za-z]{2}\d{2}[A-Za-z0-9]{11,30}|[a-z]{2}\d{2}(?: [a-z0-9]{4}){2,7}(?: [a-z0-9]{1,3})?)(?![A-Za-z0-9])",
@@ -229,6 +234,9 @@ RULES: Final = (
     Rule("password", _BACK, ("Use hunter2 for my wifi password", "Vq7zebra4, it is my mail password"),
         "The new one is my password manager.", labels=PASSWORDS, look="back", reach=100, check=checks.is_odd_password,
         point=True),
+    Rule("password", _BACK, ("I picked kestrel99 as the key of the router", "Vq7zebra4 is our wifi key"),
+        "C major is the key of the song.", labels=("key", "wifi key", "network key"), look="back", reach=100,
+        check=checks.is_mixed, point=True),
     Rule("password", shape(r"[\s:：是为為は은는=]{0,4}(?P<value>[A-Za-z0-9!#$%&*@^_.-]{4,64})"),
         ("我的密码是Vq7zebra4", "パスワードはVq7zebra4です"), "我的密码是错的", labels=EASTERN,
         gap=shape(""), point=True),
@@ -297,6 +305,10 @@ RULES: Final = (
     Rule("code", _CODE_LIST, ("GitHub recovery: a1b2c-d3e4f\n5g6h7-i8j9k", "2fa backup: x7k2-99qp m3b8-41zz"),
         "My backup: a box of papers.", gap=shape(r"\s?[:=]\s{0,2}"), labels=("recovery", "backup", "backups"),
         point=True, check=lambda value: checks.is_mixed(value) and checks.changes(value) >= 2),
+    Rule("code", shape(_STARTS_WITH + r"(?P<value>[^\s\"“”`<>]{6,64})"),
+        ("The recovery stuff of my exchange begins with 9f3k-22lm-x0pq", "my backup code starts with 7k2m9q"),
+        "My recovery starts with swimming.", gap=shape(""), check=checks.is_well_mixed, point=True,
+        labels=("recovery", "backup", "backups", "recovery code", "recovery codes", "backup code", "backup codes")),
     Rule("card_code", SPOKEN, ("cvv is nine one three", "the security code on it: four four two"),
         "The CVV is one of two.", labels=("cvv", "cvv2", "cvc", "cvc2", "csc", "security code", "digits on the back"),
         reach=24, point=True),

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from typing import Final
 
-SPECIAL: Final = ("health", "sexuality", "religion", "politics", "origin", "crime")
+SPECIAL: Final = ("health", "health_elsewhere", "sexuality", "religion", "politics", "origin", "crime")
 """What other people's sensitive data is."""
 
 
@@ -28,7 +28,15 @@ _KINDS: Final[dict[str, re.Pattern[str]]] = {
         r"lupus|herpes|hpv|chlamydia|syphilis|gonorrh\w+|panic attacks?|burn-?out|nervous breakdown|multiple sclerosis|"
         r"(?!acad|boh)\w{3,}(?:[ae]?emia|itis|opathy|plegia)|(?!hypn|osm|progn|symbi|metamorph)\w{3,}osis|"
         r"(?:carcin|melan|lymph|sarc|gli|myel|glauc|aden|blast)oma|"
+        r"kill(?:s|ed|ing)? (?:him|her|them|my)sel(?:f|ves)|(?:take|took|taken) (?:his|her|their|my) own li(?:fe|ves)|"
+        r"alcoholics anonymous|(?:goe?s?|going|went) to AA|dr[iau]nks? too much|drinking problem|heroin|cocaine|"
         r"disab\w+|wheelchair|blind|deaf|paraly\w+|transplant|dialysis|blood pressure|cholesterol|injur\w+|medical"
+    ),
+    "health_elsewhere": _words(
+        r"\w*krebs|kanker|c[aá]ncer|nowotw\w+|raka?|tumore?s?|d[eé]press?i\w+|depresj\w+|schwanger\w*|fehlgeburt|enceinte|"
+        r"fausse couche|embarazad\w+|gr[aá]vida|zwanger|w ciąży|poroni\w+|s[eé]ropositi\w+|s[iy]da|diab[eéè]t\w+|"
+        r"cukrzyc\w+|epileps\w+|padaczk\w+|demen\w+|d[eé]mence|alko?holi\w+|alcooli\w+|alcohólic\w+|krank\w*|malad\w+|"
+        r"enferm\w+|malat[oaie]|malatti\w+|doen[tç]\w+|ziek\w*|chor[ay]|chorob\w+|choruj\w+|schizo\w+|autis\w+|psychiatr\w+|psiquiatr\w+|psichiatr\w+"
     ),
     "sexuality": _words(
         r"gay|lesbian|bisexual|homosexual|heterosexual|queer|asexual|pansexual|trans|transgender|nonbinary|non-binary|"

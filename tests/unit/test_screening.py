@@ -122,6 +122,23 @@ def test_a_pointer_without_a_secret_is_kept_as_it_is() -> None:
     assert kept.attachments == (pointer,)
 
 
+def test_a_number_in_short_groups_stands_in_no_field_beside_its_mask() -> None:
+    number = "M 512 884 201"
+    told = candidate(
+        f"The user's licence number reads {number}, for driving.",
+        entities=(Entity(text=number, type="PRODUCT"),),
+        facts=(Fact(entity="user", verb="reads", object=number),),
+    )
+    kept = _kept(told, _turn(("user", f"My licence number reads {number}, for driving.")))
+    assert "512" not in str(kept)
+    assert any(isinstance(one, Candidate) for one in kept)
+
+
+def test_what_a_line_above_tells_to_be_a_number_of_somebody_is_masked_in_the_sentence_alone_too() -> None:
+    told = candidate('The user: "434 14 557. That one."')
+    assert "434" not in str(_kept(told, _turn(("user", "my phone:\n434 14 557. That one."))))
+
+
 def test_orders_in_the_title_of_an_attachment_are_held() -> None:
     turn = _turn(("user", "I live in Lisbon."))
     attached = Attachment(

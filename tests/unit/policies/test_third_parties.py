@@ -35,6 +35,12 @@ def test_whoever_is_named_last_before_a_sensitive_word_is_told_of(summary: str) 
         ("Anya and Sergei are getting divorced because he has syphilis.", {"Anya", "Sergei"}),
         ("Nadia caught gonorrhea.", {"Nadia"}),
         ("Bo did time for it.", {"Bo"}),
+        ("Maya drove Nadia to the abortion clinic.", {"Nadia"}),
+        ("Mr Hollis from work tried to kill himself.", {"Hollis"}),
+        ("Maya's colleague Oskar drinks too much.", {"Oskar"}),
+        ('The user: "Wujek Tadeusz ma raka płuc."', {"Wujek Tadeusz", "Wujek", "Tadeusz"}),
+        ('The user: "Klara hat Depressionen."', {"Klara"}),
+        ("Farida wears a wig since the chemo.", {"Farida"}),
     ],
 )
 def test_without_a_parse_they_are_found_where_they_stand(summary: str, names: set[str]) -> None:
@@ -52,6 +58,8 @@ def test_without_a_parse_they_are_found_where_they_stand(summary: str, names: se
         "Karin is Maya's therapist.",
         "Karin likes tea. Maya has asthma.",
         "Maya's brother has epilepsy.",
+        "Karin sings choral music.",
+        "Gluten makes me ill.",
     ],
 )
 def test_what_is_sensitive_of_the_user_or_of_nobody_named_stays(summary: str) -> None:
