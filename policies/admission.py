@@ -17,7 +17,7 @@ from schema import Admission, AdmissionAction, Turn
 
 _TELLING: Final = words(
     "possession relation answers_question first_person my_thing number time preference name "
-    "relation_named owns personal_verb about_oneself about_us elliptical instruction bare_answer habit"
+    "relation_named owns personal_verb about_oneself about_us elliptical bare_answer habit"
 )
 _ACKNOWLEDGEMENT: Final = re.compile(
     r"^(?:(?:oh|ok|okay|k|yes|yeah|yep|yup|no|nope|sure|thanks|thank|you|so|much|great|cool|nice|"

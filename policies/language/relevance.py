@@ -80,11 +80,6 @@ _SUGGESTION = re.compile(
     r"be sure|keep|look))\b"
 )
 """What the other might do, or the two together: "you should try it"."""
-_FEELING = re.compile(
-    r"\b(?:i'm|im|i am|i was|i feel) (?:so |very |really |just |pretty |feeling |a bit |super |doing "
-    r")*(?:excited|tired|good|great|well|fine|happy|okay|ok|sad|doing)\b"
-)
-"""How somebody feels just now: "i'm so tired"."""
 _TASK = re.compile(
     r"(?:please |can you |could you )?(?:write|tell|give|show|help|make|create|generate|find|list|explain|translate|"
     r"suggest|recommend|draft|rewrite|summari[sz]e|book|plan|calculate|fix|correct|check|define|describe) "
@@ -100,26 +95,6 @@ _TASK = re.compile(
     r"rewrite|convert|extract|identify|assume)\b"
 )
 """A task for the assistant: "write me a poem", "i need some ideas"."""
-_INSTRUCTION: Final = re.compile(
-    r"^(?:please,? |from now on,? |in (?:the )?future,? |going forward,? |and )*(?:(?:always|"
-    r"never|don't|do not|stop|avoid|keep|make sure to|try to) )?"
-    r"(?:answer(?:ing)?|reply(?:ing)?|respond(?:ing)?|speak|talk|write|address|us(?:e|ing) "
-    r"(?:emojis?|markdown|bullet\w*|lists|jargon|slang|metric|imperial|celsius|fahrenheit|my "
-    r"(?:first )?name|simple\w*|formal|informal|exclamation|tables|british|american|\w+ (?:words|"
-    r"units|spelling|language))|explain|format|keep (?:your|the) (?:answers?|replies|responses)|"
-    r"be (?:more |less )?(?:brief|concise|formal|informal|direct|polite|short)|your (?:answers?|"
-    r"replies|responses)|giv(?:e|ing) me|call(?:ing)? me|ask(?:ing)? me|includ(?:e|ing)|"
-    r"suggest(?:ing)?|recommend(?:ing)?|send(?:ing)? me|show(?:ing)? me|correct(?:ing)? my|remind(?:ing)? me)\b",
-    re.IGNORECASE,
-)
-"""How the assistant is to answer, which somebody may want for good: "always answer in French"."""
-_LASTING_ORDER: Final = re.compile(
-    r"\b(?:always|never|from now on|in (?:the )?future|going forward|don't|do not|stop|every time|"
-    r"whenever|call me|keep your|your (?:answers|replies|responses)|be (?:more |less )?(?:brief|"
-    r"concise))\b",
-    re.IGNORECASE,
-)
-"""What makes an instruction one for good: "from now on"."""
 _UNMARKED: Final = re.compile(
     r"(?:(?:how|what|which|where|when|why|who) (?:do|does|did|can|could|should|would|is|are|am|to|much|many|long)|"
     r"(?:is|are|am|do|does|did|can|could|should|would) (?:i|you|it|there|we|this|that|he|she|they|anyone|someone))\b"
@@ -130,11 +105,6 @@ _QUESTION: Final = re.compile(r"[^.!?\n]{1,300}\?")
 _SHORTEST_QUESTION: Final = 12
 _USER: Final = re.compile(r"\b(?:you|your|yours|you're|you've|u|ur)\b", re.IGNORECASE)
 """A word that means whom one speaks to: "your"."""
-
-
-def is_instruction(text: str) -> bool:
-    """Return whether a sentence tells the assistant how to behave from now on."""
-    return _INSTRUCTION.match(text) is not None and _LASTING_ORDER.search(text) is not None and text[-1:] != "?"
 
 
 def asks_about_user(text: str) -> bool:
@@ -160,7 +130,6 @@ class Relevance:
 
 
 POINTS: Final[Mapping[str, float]] = {
-    "instruction": 3.0,
     "possession": 1.5,
     "relation": 1.25,
     "bare_answer": 1.0,
@@ -187,7 +156,6 @@ POINTS: Final[Mapping[str, float]] = {
     "suggestion": -0.25,
     "hypothetical": -0.5,
     "short": -0.5,
-    "feeling": -1.0,
     "mental_verb": -1.0,
     "polite_state": -1.0,
     "reaction": -1.0,
@@ -225,9 +193,7 @@ def _voice(lower: str, bag: set[str]) -> list[str]:
 def _manner(text: str, lower: str, bag: set[str]) -> list[str]:
     """Return what the sentence does: ask, react, suggest, instruct."""
     rules: list[str] = []
-    if is_instruction(text):
-        rules.append("instruction")
-    elif _TASK.match(lower):
+    if _TASK.match(lower):
         rules.append("task")
     if "?" in text[-4:] or (_UNMARKED.match(lower) and text[-1:].isalnum()):
         rules.append("question")
@@ -241,8 +207,6 @@ def _manner(text: str, lower: str, bag: set[str]) -> list[str]:
         rules.append("suggestion")
     if bag & {"would", "could", "i'd", "if", "should"}:
         rules.append("hypothetical")
-    if _FEELING.search(lower):
-        rules.append("feeling")
     return rules
 
 

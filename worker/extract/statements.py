@@ -15,7 +15,6 @@ from policies.language.languages import ENGLISH, OTHER
 from policies.language.orders import Order, orders_of
 from policies.language.parse import Parsed
 from policies.language.people import Person, introduced_in, people_in, referent
-from policies.language.relevance import is_instruction
 from policies.language.splitting import statements_in, without_request
 from policies.language.tellable import may_be_told, speaks_of_self
 from worker.extract.forgetting import Forgetting, forgetting_just_said, forgetting_named, forgetting_of, spoken_of
@@ -115,9 +114,6 @@ def _take(
         statements.append(Statement([utterance], "correction", quote=True, only_as_news=True))
         return
     if part is None or is_elliptical(part) or (before is not None and admires_what_is_shown(before, part)):
-        return
-    if is_instruction(utterance.spelt.plain):
-        statements.append(Statement([utterance], "instruction"))
         return
     last = (
         statements[-1]

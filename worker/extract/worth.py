@@ -60,11 +60,6 @@ _OF_THE_TALK: Final = words(
     "doubts favor favour request minute second moment problem issue help clue point"
 )
 """Verbs and objects of what is said about this conversation, its wishes and views."""
-_OF_FICTION: Final = words(
-    "write writing wrote written read reading watch watching watched publish publishing published translate "
-    "translating translated play playing played perform performing performed rehearse rehearsing rehearsed direct "
-    "directing directed teach teaching taught finish finished finishing illustrate illustrating illustrated"
-)
 _NO_AGE: Final = re.compile(
     r"\bI(?:'m| am|'ve been| have been) (?:now |about |like |over |only )?"
     r"(?:12[1-9]|1[3-9]\d|[2-9]\d\d|\d{4,6})[ -]years?[ -]old\b",
@@ -83,7 +78,7 @@ def is_worth_keeping(utterance: Utterance) -> bool:  # noqa: PLR0911 (a list of 
     if utterance.turn.source != "chat":
         return len(text.split()) > 2
     judgement = judged(utterance)
-    if _is_of_another(judgement, text, utterance) and not _works_on_it(utterance.parsed):
+    if _is_of_another(judgement, text, utterance):
         return False
     question = utterance.asked.text if utterance.asked is not None and utterance.number < 2 else ""
     by_rules = relevance_of(text, after_question=asks_about_user(question), replying=asks(question))
@@ -211,16 +206,6 @@ def _unannounced(utterance: Utterance) -> str:
     "Thanks to you I sleep well"."""
     lead, text = utterance.spelt.plain[: utterance.shift].rstrip(), utterance.spelt.plain
     return text[utterance.shift :] if lead.endswith(":") or thanks(lead) else text
-
-
-def _works_on_it(parsed: Parsed) -> bool:
-    """Return whether the speaker tells that they make or take in what is made up: "I'm writing a novel"."""
-    return any(
-        clause.mood is Mood.TELLING
-        and is_of_speaker(parsed, clause.subject)
-        and parsed.tokens[clause.head].lower in _OF_FICTION
-        for clause in main_clauses(parsed)[:1]
-    )
 
 
 def may_be_news(utterance: Utterance) -> bool:
