@@ -63,6 +63,16 @@ def audiences(principal: Principal | None, subjects: Sequence[Subject], stores: 
     ]
 
 
+def blocked_topics_in(principal: Principal | None, subject: Subject, text: str, stores: Stores) -> list[str]:
+    """Return on which topics a text is that the subject wants left alone: what is on none may be said to them.
+
+    Raises:
+        NotAMember, NotAllowed: the principal may see nothing of the subject.
+    """
+    [audience] = audiences(principal, [subject], stores)
+    return [topic for topic in audience.blocked if is_about(text, [topic])]
+
+
 def tellable(audience: Audience, memories: Iterable[Memory]) -> list[Memory]:
     """Return those of the memories that may be recalled."""
     return [memory for memory in memories if audience.may_be_told(memory)]

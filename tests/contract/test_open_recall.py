@@ -36,6 +36,13 @@ def test_what_is_changed_in_process_acts_at_once_and_says_who(worker: Worker, an
     assert {line.by for line in worker.context.catalog.audit_of(whose, made.id)} == {"ann"}
 
 
+def test_an_agent_asks_whether_something_may_be_said(worker: Worker, anna: str) -> None:
+    worker.hear(anna, "Let's not talk about my divorce.")
+    with open_recall(worker.context.settings) as recall:
+        assert recall.blocked_topics_in(None, subject(anna), "How did the divorce go?") == ["my divorce"]
+        assert recall.blocked_topics_in(None, subject(anna), "How was the concert?") == []
+
+
 def test_what_is_awaited_is_what_is_called(worker: Worker, anna: str) -> None:
     whose = subject(anna)
 
