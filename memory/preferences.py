@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import datetime
+from typing import Final
 
 from memory.context import MemoryContext
 from memory.publish import publish
@@ -10,6 +11,8 @@ from schema import MAX_BLOCKED_TOPICS, AuditAction, AuditEntry, Preference, Pref
 from schema.errors import Refused
 from schema.preferences import MAX_PAUSED_CONVERSATIONS
 from stores.catalog import Changes
+
+_OF_TOPICS: Final = (PreferenceName.BLOCKED_TOPIC, PreferenceName.UNMENTIONED_TOPIC)
 
 
 class TooManyTopics(Refused):
@@ -39,6 +42,7 @@ def set_preference(
         _require_room(valued, wanted)
     reasons = {
         PreferenceName.BLOCKED_TOPIC: "topic_blocked" if holds else "topic_unblocked",
+        PreferenceName.UNMENTIONED_TOPIC: "topic_unmentioned" if holds else "topic_unblocked",
         PreferenceName.CONSENT: f"consent_{valued.value}",
         PreferenceName.TIME_ZONE: "time_zone_set" if holds else "time_zone_unset",
         PreferenceName.PAUSED_CONVERSATION: "conversation_paused" if holds else "conversation_resumed",
@@ -56,15 +60,22 @@ def set_preference(
         at=now,
         audit=(entry,),
         preferred=(valued,) if holds else (),
-        unpreferred=() if holds else (valued,),
+        unpreferred=() if holds else of_one_topic(valued),
     )
     publish(changes, {}, context)
     return context.catalog.preferences.of(subject)
 
 
+def of_one_topic(preference: Preference) -> tuple[Preference, ...]:
+    """Return what is wanted no longer with a preference: of a topic that is talked about again nothing stands."""
+    if preference.name not in _OF_TOPICS:
+        return (preference,)
+    return tuple(Preference(name=name, value=preference.value) for name in _OF_TOPICS)
+
+
 def _valued(preference: Preference) -> Preference:
     """Return the preference with its value as it is kept."""
-    if preference.name is PreferenceName.BLOCKED_TOPIC:
+    if preference.name in _OF_TOPICS:
         return Preference(name=preference.name, value=Preferences(blocked_topics=(preference.value,)).blocked_topics[0])
     if preference.name is not PreferenceName.PAUSED_CONVERSATION:
         Preferences.model_validate({preference.name.value: preference.value})
@@ -77,8 +88,10 @@ def _require_room(preference: Preference, wanted: Preferences) -> None:
     Raises:
         TooManyTopics: it cannot.
     """
-    if preference.name is PreferenceName.BLOCKED_TOPIC:
-        kept, most, advice = wanted.blocked_topics, MAX_BLOCKED_TOPICS, "topics are blocked already; unblock one"
+    if preference.name in _OF_TOPICS:
+        is_blocked = preference.name is PreferenceName.BLOCKED_TOPIC
+        kept = wanted.blocked_topics if is_blocked else wanted.unmentioned_topics
+        most, advice = MAX_BLOCKED_TOPICS, "topics are blocked already; unblock one"
     elif preference.name is PreferenceName.PAUSED_CONVERSATION:
         kept, most = wanted.paused_conversations, MAX_PAUSED_CONVERSATIONS
         advice = "conversations are paused already; go on with one"

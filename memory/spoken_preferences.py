@@ -1,4 +1,4 @@
-"""Preferences that a subject speaks, turn by turn of a batch: blocked topics and consent."""
+"""Preferences that a subject speaks, turn by turn of a batch: topics that are left alone, and consent."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from memory.draft import Draft
+from memory.preferences import of_one_topic
 from policies.authority import authority_of
 from policies.language.orders import Order, orders_of
 from policies.privacy.quoted_text import own_words
@@ -21,7 +22,7 @@ from schema import (
     Preferences,
 )
 
-_INTENTS = ("stop", "resume")
+_INTENTS = ("stop", "resume", "never_mention")
 _WITHHELD = "consent_withdrawn"
 _MAY_NOT_PREFER = "its source may not say what the user wants kept"
 
@@ -46,22 +47,32 @@ def spoken_preferences(turns: Sequence[AdmittedTurn], earlier: Preferences, draf
     """
     preferences = SpokenPreferences()
     topics, consent = dict.fromkeys(earlier.blocked_topics), earlier.consent != "withdrawn"
+    unmentioned = dict.fromkeys(earlier.unmentioned_topics)
     for admitted in turns:
         turn_id = admitted.turn.turn_id
         topics_said = _topics_said(admitted)
         if topics_said and not authority_of(admitted.turn.source).prefers:
             draft.audit_refusal(AuditAction.REFUSED, turn_id, _MAY_NOT_PREFER)
             topics_said = []
-        for topic, is_blocked in topics_said:
+        for topic, intent in topics_said:
+            is_blocked = intent == "stop"
+            if intent == "never_mention":
+                if topic not in unmentioned and len(unmentioned) < MAX_BLOCKED_TOPICS and not is_everything(topic):
+                    unmentioned[topic] = None
+                    wish = Preference(name=PreferenceName.UNMENTIONED_TOPIC, value=topic)
+                    draft.set_preference(wish, turn_id, "topic_unmentioned")
+                continue
             if is_everything(topic):
                 consent = not is_blocked
                 granted = Preference(name=PreferenceName.CONSENT, value="granted" if consent else "withdrawn")
                 draft.set_preference(granted, turn_id, f"consent_{granted.value}")
                 continue
             preference = Preference(name=PreferenceName.BLOCKED_TOPIC, value=topic)
-            if not is_blocked and topic in topics:
-                del topics[topic]
-                draft.unset_preference(preference, turn_id, "topic_unblocked")
+            if not is_blocked and (topic in topics or topic in unmentioned):
+                topics.pop(topic, None)
+                unmentioned.pop(topic, None)
+                for each in of_one_topic(preference):
+                    draft.unset_preference(each, turn_id, "topic_unblocked")
             elif is_blocked and topic not in topics and len(topics) < MAX_BLOCKED_TOPICS:
                 topics[topic] = None
                 draft.set_preference(preference, turn_id, "topic_blocked")
@@ -82,16 +93,16 @@ def without_withheld(turns: Sequence[AdmittedTurn], preferences: SpokenPreferenc
     ]
 
 
-def _topics_said(admitted: AdmittedTurn) -> list[tuple[str, bool]]:
-    """Return the topics that the user wants blocked (True) or not any more (False), in the order of the words."""
+def _topics_said(admitted: AdmittedTurn) -> list[tuple[str, str]]:
+    """Return the topics of which the user wants something, with what that is, in the order of the words."""
     if not any(f"command_{intent}" in admitted.admission.reasons for intent in _INTENTS):
         return []
     return [
-        (topic, order.intent == "stop")
+        (topic, order.intent)
         for message in admitted.turn.messages
         if message.role == "user"
         for order in orders_of(own_words(message.content))
-        if order.intent in _INTENTS and not order.doubtful
+        if order.intent in _INTENTS and not order.doubtful and (order.sure or order.intent != "never_mention")
         for topic in _topics_of(order)
     ]
 

@@ -9,7 +9,7 @@ from memory.metrics import count_denied
 from memory.rights import seen_of
 from policies.access import may_see
 from policies.topics import is_about
-from schema import Labels, Memory, Principal, Seen, Status, Subject, Visibility
+from schema import Labels, Memory, MemoryType, Preferences, Principal, Seen, Status, Subject, Visibility
 from schema.errors import Denied
 from stores.open import Stores
 
@@ -21,7 +21,7 @@ class Audience:
     subject: Subject
     seen: tuple[Seen, ...] | None
     """None for an operator, or a worker: they see everything."""
-    blocked: tuple[str, ...]
+    wanted: Preferences
 
     @property
     def reads_turns(self) -> bool:
@@ -42,8 +42,13 @@ class Audience:
         return (
             not memory.suppressed
             and self.sees(memory)
-            and not is_about(memory.summary, self.blocked, (*memory.tags, memory.category))
+            and not is_about(memory.summary, self._left_alone_by(memory), (*memory.tags, memory.category))
         )
+
+    def _left_alone_by(self, memory: Memory) -> tuple[str, ...]:
+        """Return on which topics it must not be: what the assistant is to do may name what is never to be mentioned."""
+        is_order = memory.type is MemoryType.PROCEDURAL
+        return self.wanted.blocked_topics if is_order else self.wanted.left_alone
 
 
 def audiences(principal: Principal | None, subjects: Sequence[Subject], stores: Stores) -> list[Audience]:
@@ -58,19 +63,19 @@ def audiences(principal: Principal | None, subjects: Sequence[Subject], stores: 
         count_denied(error)
         raise
     return [
-        Audience(subject, sees, stores.catalog.preferences.of(subject).blocked_topics)
+        Audience(subject, sees, stores.catalog.preferences.of(subject))
         for subject, sees in zip(subjects, seen, strict=True)
     ]
 
 
-def blocked_topics_in(principal: Principal | None, subject: Subject, text: str, stores: Stores) -> list[str]:
+def avoided_topics_in(principal: Principal | None, subject: Subject, text: str, stores: Stores) -> list[str]:
     """Return on which topics a text is that the subject wants left alone: what is on none may be said to them.
 
     Raises:
         NotAMember, NotAllowed: the principal may see nothing of the subject.
     """
     [audience] = audiences(principal, [subject], stores)
-    return [topic for topic in audience.blocked if is_about(text, [topic])]
+    return [topic for topic in audience.wanted.left_alone if is_about(text, [topic])]
 
 
 def tellable(audience: Audience, memories: Iterable[Memory]) -> list[Memory]:

@@ -10,7 +10,7 @@ from typing import Final
 from policies.access import may_see
 from policies.topics import is_about
 from recall.audience import Audience, audiences
-from schema import Chunk, KeptDocument, Policy, Principal, Seen, Subject, Visibility
+from schema import Chunk, KeptDocument, Policy, Preferences, Principal, Seen, Subject, Visibility
 from stores.catalog.documents import ChunkPlace
 from stores.fulltext import Words
 from stores.index.base import Vector, Where
@@ -136,7 +136,7 @@ def with_textbooks(asked: Sequence[Audience], stores: Stores) -> list[Audience]:
 
 def everybody(subject: Subject) -> Audience:
     """Return who is told of a subject what is public there: all of its tenant."""
-    return Audience(subject, (Seen((Visibility.PUBLIC,)),), ())
+    return Audience(subject, (Seen((Visibility.PUBLIC,)),), Preferences())
 
 
 def _look(
@@ -179,7 +179,7 @@ def _told(likely: Sequence[tuple[_Found, float]], most: int, stores: Stores) -> 
 
 def _may_be_told(audience: Audience, chunk: Chunk) -> bool:
     is_seen = audience.seen is None or may_see(audience.seen, chunk.labels)
-    return is_seen and not is_about(chunk.content, audience.blocked)
+    return is_seen and not is_about(chunk.content, audience.wanted.left_alone)
 
 
 def _scored(proposed: Sequence[_Found], policy: Policy) -> Iterator[tuple[_Found, float]]:

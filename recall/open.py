@@ -16,7 +16,7 @@ from memory.edits import Edit, Verb, apply_verb, edit
 from memory.erasure.memories import forget_memory
 from memory.reindex import must_be_built
 from memory.remember import Remembered, Statement, remember
-from recall.audience import blocked_topics_in
+from recall.audience import avoided_topics_in
 from recall.context_block import ContextBlock, context_block
 from recall.examples import FEW, FoundExample, find_examples
 from recall.excerpts import Excerpt, find_excerpts
@@ -118,9 +118,9 @@ class Recall:
         """Return one memory with where it came from: see `recall.listing.origin_of`."""
         return origin_of(principal, subject, memory_id, self._stores)
 
-    def blocked_topics_in(self, principal: Principal | None, subject: Subject, text: str) -> Sequence[str]:
+    def avoided_topics_in(self, principal: Principal | None, subject: Subject, text: str) -> Sequence[str]:
         """Return on which topics a text is that the subject wants left alone: see `recall.audience`."""
-        return blocked_topics_in(principal, subject, text, self._stores)
+        return avoided_topics_in(principal, subject, text, self._stores)
 
     def remember(self, principal: Principal | None, subject: Subject, statement: Statement) -> Remembered:
         """Remember a statement by the decision of what comes of a turn: see `memory.remember.remember`."""
@@ -198,7 +198,7 @@ class AsyncRecall:
     list = _on_thread(Recall.list)
     get = _on_thread(Recall.get)
     origin = _on_thread(Recall.origin)
-    blocked_topics_in = _on_thread(Recall.blocked_topics_in)
+    avoided_topics_in = _on_thread(Recall.avoided_topics_in)
     remember = _on_thread(Recall.remember)
     edit = _on_thread(Recall.edit)
     apply = _on_thread(Recall.apply)

@@ -39,7 +39,9 @@ def conversation_key(conversation_id: str) -> str:
 
 class PreferenceName(StrEnum):
     BLOCKED_TOPIC = "blocked_topic"
-    """A topic on which nothing is kept; there may be several."""
+    """A topic on which nothing is kept or told; there may be several."""
+    UNMENTIONED_TOPIC = "unmentioned_topic"
+    """A topic on which nothing is told, and things are kept; there may be several."""
     CONSENT = "consent"
     """`granted`, or `withdrawn`: then nothing is kept until it is granted again."""
     TIME_ZONE = "time_zone"
@@ -57,17 +59,23 @@ class Preference(Value):
     @property
     def stands_alone(self) -> bool:
         """Return whether a subject has one such preference at a time."""
-        return self.name not in (PreferenceName.BLOCKED_TOPIC, PreferenceName.PAUSED_CONVERSATION)
+        return self.name in (PreferenceName.CONSENT, PreferenceName.TIME_ZONE)
 
 
 class Preferences(Value):
     """All that a subject wants, as far as it is known."""
 
     blocked_topics: Annotated[tuple[Topic, ...], Field(max_length=MAX_BLOCKED_TOPICS)] = ()
+    unmentioned_topics: Annotated[tuple[Topic, ...], Field(max_length=MAX_BLOCKED_TOPICS)] = ()
     consent: Consent | None = None
     time_zone: TimeZone | None = None
     paused_conversations: Annotated[tuple[str, ...], Field(max_length=MAX_PAUSED_CONVERSATIONS)] = ()
     """Their ids as `conversation_key` makes them."""
+
+    @property
+    def left_alone(self) -> tuple[str, ...]:
+        """Return the topics on which nothing is told."""
+        return tuple(dict.fromkeys((*self.blocked_topics, *self.unmentioned_topics)))
 
     def pauses(self, conversation_id: str) -> bool:
         """Return whether nothing of a conversation is to be kept."""

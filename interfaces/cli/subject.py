@@ -53,7 +53,7 @@ def block(
 def unblock(
     user: UserArgument, topic: TopicArgument, tenant: TenantOption = "default", as_json: JsonOption = False
 ) -> None:
-    """Let what is said on a topic be kept again."""
+    """Let what is said on a topic be kept and told again."""
     _change(user, tenant, PreferenceName.BLOCKED_TOPIC, topic, as_json=as_json, holds=False)
 
 
@@ -104,6 +104,7 @@ def _print(user: str, wanted: Preferences, *, as_json: bool) -> None:
         "user": user,
         "consent": wanted.consent or "not asked: what is said is kept",
         "blocked topics": ", ".join(wanted.blocked_topics) or "none",
+        "never mentioned": ", ".join(wanted.unmentioned_topics) or "nothing",
         "time zone": wanted.time_zone or "unknown",
     }
     print_result(wanted.model_dump(mode="json"), grid(rows), as_json=as_json)

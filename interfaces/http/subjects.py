@@ -22,7 +22,7 @@ from memory.preferences import set_preference
 from memory.reviews import approve, asked_in, reject
 from memory.rights import require_deletable, require_writable, seen_of
 from policies.access import acting, require
-from recall.audience import audiences, blocked_topics_in
+from recall.audience import audiences, avoided_topics_in
 from recall.context_block import context_block
 from recall.iterative import Limits, Outcome, is_due, retrieve_in_rounds
 from recall.memory_out import HitOut, hit_out
@@ -219,7 +219,7 @@ def resume_conversation(conversation_id: Identifier, about: About, service: Open
 @router.post("/topics/check", summary="Whether something may be said to the subject")
 def check_topic(given: TextIn, about: About, service: Opened) -> dict[str, Any]:
     """Tell whether a text is on none of the topics that the subject wants left alone, and on which it is."""
-    on = blocked_topics_in(about.principal, about.subject, given.text, service.context)
+    on = avoided_topics_in(about.principal, about.subject, given.text, service.context)
     return {"may_be_said": not on, "topics": on}
 
 

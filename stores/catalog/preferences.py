@@ -44,6 +44,7 @@ def preferences_of(rows: Iterable[tuple[str, str]]) -> Preferences:
     return Preferences.model_validate(
         {
             "blocked_topics": sorted(by_name.get(PreferenceName.BLOCKED_TOPIC, ())),
+            "unmentioned_topics": sorted(by_name.get(PreferenceName.UNMENTIONED_TOPIC, ())),
             "consent": next(iter(by_name.get(PreferenceName.CONSENT, ())), None),
             "time_zone": next(iter(by_name.get(PreferenceName.TIME_ZONE, ())), None),
             "paused_conversations": sorted(by_name.get(PreferenceName.PAUSED_CONVERSATION, ())),

@@ -39,8 +39,8 @@ def test_what_is_changed_in_process_acts_at_once_and_says_who(worker: Worker, an
 def test_an_agent_asks_whether_something_may_be_said(worker: Worker, anna: str) -> None:
     worker.hear(anna, "Let's not talk about my divorce.")
     with open_recall(worker.context.settings) as recall:
-        assert recall.blocked_topics_in(None, subject(anna), "How did the divorce go?") == ["my divorce"]
-        assert recall.blocked_topics_in(None, subject(anna), "How was the concert?") == []
+        assert recall.avoided_topics_in(None, subject(anna), "How did the divorce go?") == ["divorce"]
+        assert recall.avoided_topics_in(None, subject(anna), "How was the concert?") == []
 
 
 def test_what_is_awaited_is_what_is_called(worker: Worker, anna: str) -> None:

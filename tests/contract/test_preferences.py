@@ -9,7 +9,8 @@ import pytest
 from pydantic import ValidationError
 
 from memory.preferences import TooManyTopics, set_preference
-from schema import MAX_BLOCKED_TOPICS, Preference, PreferenceName, Preferences, Subject
+from recall.retrieve import retrieve
+from schema import MAX_BLOCKED_TOPICS, MemoryType, Preference, PreferenceName, Preferences, Subject
 from schema.preferences import conversation_key
 from stores.catalog import Outcome
 from tests.contract.pipeline import EVERYTHING, Worker, only
@@ -169,3 +170,21 @@ def test_what_is_done_with_what_is_sensitive_of_others_is_a_setting(
     summaries = " ".join(memory.summary for memory in worker.known(subject(anna)))
     assert ("Karin" in summaries and "epilepsy" in summaries) is kept
     assert ("others_sensitive_data" in str(worker.rows("audit", subject(anna)))) is not kept
+
+
+def test_what_is_never_to_be_mentioned_is_kept_and_not_told_but_for_that(worker: Worker, anna: str) -> None:
+    whose = subject(anna)
+    worker.hear(anna, "My divorce was in 2020.", "Never mention my divorce again.", "My divorce cost 9,000 euros.")
+    assert worker.context.catalog.preferences.of(whose).unmentioned_topics == ("divorce",)
+    assert len([one for one in worker.known(whose) if one.type is not MemoryType.PROCEDURAL]) == 2
+    told = retrieve(None, [whose], "What about the divorce?", worker.context, relevant_only=False, now=NOW)
+    assert {hit.memory.type for hit in told} == {MemoryType.PROCEDURAL}
+    worker.hear(anna, "You may talk about my divorce again.", first=5)
+    assert worker.context.catalog.preferences.of(whose).left_alone == ()
+    assert len(retrieve(None, [whose], "What about the divorce?", worker.context, now=NOW)) >= 2
+
+
+def test_what_is_never_to_be_mentioned_is_told_again_once_somebody_unblocks_it(worker: Worker, anna: str) -> None:
+    worker.hear(anna, "Let's not talk about my divorce.")
+    divorce = Preference(name=PreferenceName.BLOCKED_TOPIC, value="divorce")
+    assert want(worker, anna, divorce, holds=False).left_alone == ()

@@ -91,13 +91,14 @@ class Preferences:
     """What a user wants of their memory; None where they never said."""
 
     blocked_topics: tuple[str, ...] = ()
+    unmentioned_topics: tuple[str, ...] = ()
     consent: str | None = None
     time_zone: str | None = None
 
 
 @dataclass(frozen=True)
 class Checked:
-    """Whether something may be said to a user, and on which of their blocked topics it is."""
+    """Whether something may be said to a user, and on which topics that they want left alone it is."""
 
     may_be_said: bool
     topics: tuple[str, ...]
@@ -150,7 +151,12 @@ def context_of(body: Mapping[str, Any]) -> Context:
 
 def preferences_of(body: Mapping[str, Any]) -> Preferences:
     """Return the preferences that a JSON object is."""
-    return Preferences(tuple(body.get("blocked_topics", ())), body.get("consent"), body.get("time_zone"))
+    return Preferences(
+        tuple(body.get("blocked_topics", ())),
+        tuple(body.get("unmentioned_topics", ())),
+        body.get("consent"),
+        body.get("time_zone"),
+    )
 
 
 def checked_of(body: Mapping[str, Any]) -> Checked:
