@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import getpass
 import json
 import socket
 from collections.abc import Iterator
 from contextlib import closing
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -397,28 +395,3 @@ def test_a_night_by_hand_says_what_it_would_do_and_why_before_it_does_it(tmp_pat
         assert {(run["job"], run["zone"], run["finished_at"]) for run in runs} == {
             ("forget", zone, None) for zone in (None, "Asia/Tokyo")
         }
-
-
-def test_what_is_done_to_a_memory_acts_at_once_and_says_who(idle: Home) -> None:
-    memory = a_memory("edits", Subject(tenant_id="acme", subject_id="edda"))
-    with closing(open_catalog(Settings(data_dir=idle.data))) as catalog:
-        catalog.commit(Changes(subject=memory.subject, at=memory.created_at, created=(memory,)))
-    id_ = str(memory.id)
-
-    def done(verb: str, *more: str) -> dict[str, Any]:
-        said = idle.say(verb, id_, *more, "--json")
-        assert said.returncode == 0, said.stderr
-        changed: dict[str, Any] = json.loads(said.stdout)
-        return changed
-
-    edited = done("edit", "--summary", "The user lives in Porto.")
-    assert [fact["object"] for fact in edited["facts"]] == ["Porto"]
-    assert done("pin")["pinned"]
-    assert not done("unpin")["pinned"]
-    assert done("archive")["status"] == "archived"
-    assert done("restore")["status"] == "active"
-    assert done("suppress")["suppressed"]
-    assert not done("unsuppress")["suppressed"]
-    audit = json.loads(idle.say("show", id_, "--json").stdout)["audit"]
-    assert {line["by"] for line in audit} == {getpass.getuser()}
-    assert len(audit) == 7

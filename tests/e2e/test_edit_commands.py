@@ -1,0 +1,43 @@
+"""Commands that change one memory."""
+
+from __future__ import annotations
+
+import getpass
+import json
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+from interfaces.local.broker import embedded_broker
+from schema import Subject
+from schema.settings import Settings
+from stores.catalog import Changes, open_catalog
+from tests.contract.catalogs import a_memory
+from tests.e2e.command import Home
+
+
+def test_what_is_done_to_a_memory_acts_at_once_and_says_who(tmp_path: Path) -> None:
+    home = Home.at(tmp_path)
+    memory = a_memory("edits", Subject(tenant_id="acme", subject_id="edda"))
+    with closing(open_catalog(Settings(data_dir=home.data))) as catalog:
+        catalog.commit(Changes(subject=memory.subject, at=memory.created_at, created=(memory,)))
+    id_ = str(memory.id)
+
+    def done(verb: str, *more: str) -> dict[str, Any]:
+        said = home.say(verb, id_, *more, "--json")
+        assert said.returncode == 0, said.stderr
+        changed: dict[str, Any] = json.loads(said.stdout)
+        return changed
+
+    with embedded_broker(home.environment()["AFTERTURN_BROKER_URL"], home.folder / "broker"):
+        edited = done("edit", "--summary", "The user lives in Porto.")
+        assert [fact["object"] for fact in edited["facts"]] == ["Porto"]
+        assert done("pin")["pinned"]
+        assert not done("unpin")["pinned"]
+        assert done("archive")["status"] == "archived"
+        assert done("restore")["status"] == "active"
+        assert done("suppress")["suppressed"]
+        assert not done("unsuppress")["suppressed"]
+    audit = json.loads(home.say("show", id_, "--json").stdout)["audit"]
+    assert {line["by"] for line in audit} == {getpass.getuser()}
+    assert len(audit) == 7
