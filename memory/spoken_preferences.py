@@ -21,10 +21,14 @@ from schema import (
     PreferenceName,
     Preferences,
 )
+from schema.preferences import MAX_PAUSED_CONVERSATIONS, conversation_key
 
 _INTENTS = ("stop", "resume", "never_mention")
+_MAY_PREFER = frozenset({"off_the_record", *(f"command_{intent}" for intent in _INTENTS)})
+"""Reasons of an admission that say that a turn may tell what is to be kept."""
 _WITHHELD = "consent_withdrawn"
 _MAY_NOT_PREFER = "its source may not say what the user wants kept"
+_TOO_MANY_PAUSED = "as many conversations are paused as can be"
 
 
 @dataclass
@@ -48,12 +52,14 @@ def spoken_preferences(turns: Sequence[AdmittedTurn], earlier: Preferences, draf
     preferences = SpokenPreferences()
     topics, consent = dict.fromkeys(earlier.blocked_topics), earlier.consent != "withdrawn"
     unmentioned = dict.fromkeys(earlier.unmentioned_topics)
+    paused = set(earlier.paused_conversations)
     for admitted in turns:
         turn_id = admitted.turn.turn_id
-        topics_said = _topics_said(admitted)
-        if topics_said and not authority_of(admitted.turn.source).prefers:
+        orders = _orders_of(admitted)
+        topics_said, pauses = _topics_said(orders), [o.intent == "stop" for o in orders if o.of_conversation]
+        if (topics_said or pauses) and not authority_of(admitted.turn.source).prefers:
             draft.audit_refusal(AuditAction.REFUSED, turn_id, _MAY_NOT_PREFER)
-            topics_said = []
+            topics_said, pauses = [], []
         for topic, intent in topics_said:
             is_blocked = intent == "stop"
             if intent == "never_mention":
@@ -76,10 +82,26 @@ def spoken_preferences(turns: Sequence[AdmittedTurn], earlier: Preferences, draf
             elif is_blocked and topic not in topics and len(topics) < MAX_BLOCKED_TOPICS:
                 topics[topic] = None
                 draft.set_preference(preference, turn_id, "topic_blocked")
+        key = conversation_key(admitted.turn.conversation_id)
+        if pauses and pauses[-1] is not (key in paused):
+            _pause(key, pauses[-1], paused, turn_id, draft)
         preferences.blocked[turn_id] = tuple(topics)
-        if not consent or earlier.pauses(admitted.turn.conversation_id):
+        if not consent or key in paused:
             preferences.withheld.add(turn_id)
     return preferences
+
+
+def _pause(key: str, pauses: bool, paused: set[str], turn_id: str, draft: Draft) -> None:
+    """Note on the draft that a conversation is paused, or goes on; and among those that are `paused`."""
+    preference = Preference(name=PreferenceName.PAUSED_CONVERSATION, value=key)
+    if not pauses:
+        paused.remove(key)
+        draft.unset_preference(preference, turn_id, "conversation_resumed")
+    elif len(paused) < MAX_PAUSED_CONVERSATIONS:
+        paused.add(key)
+        draft.set_preference(preference, turn_id, "conversation_paused")
+    else:
+        draft.audit_refusal(AuditAction.REFUSED, turn_id, _TOO_MANY_PAUSED)
 
 
 def without_withheld(turns: Sequence[AdmittedTurn], preferences: SpokenPreferences) -> list[AdmittedTurn]:
@@ -93,17 +115,21 @@ def without_withheld(turns: Sequence[AdmittedTurn], preferences: SpokenPreferenc
     ]
 
 
-def _topics_said(admitted: AdmittedTurn) -> list[tuple[str, str]]:
+def _topics_said(orders: Sequence[Order]) -> list[tuple[str, str]]:
     """Return the topics of which the user wants something, with what that is, in the order of the words."""
-    if not any(f"command_{intent}" in admitted.admission.reasons for intent in _INTENTS):
+    return [(topic, order.intent) for order in orders for topic in _topics_of(order)]
+
+
+def _orders_of(admitted: AdmittedTurn) -> list[Order]:
+    """Return the user's orders about what is kept and mentioned, in the order of the words."""
+    if not _MAY_PREFER.intersection(admitted.admission.reasons):
         return []
     return [
-        (topic, order.intent)
+        order
         for message in admitted.turn.messages
         if message.role == "user"
         for order in orders_of(own_words(message.content))
         if order.intent in _INTENTS and not order.doubtful and (order.sure or order.intent != "never_mention")
-        for topic in _topics_of(order)
     ]
 
 

@@ -48,6 +48,7 @@ class Forms:
     idle: Mapping[str, re.Pattern[str]]
     back: re.Pattern[str]
     about: re.Pattern[str]
+    conversation: re.Pattern[str]
 
 
 @lru_cache(maxsize=1)
@@ -104,6 +105,7 @@ def forms_of(language: str) -> Forms:
         idle=idle,
         back=re.compile("|".join(rows["stop"].get(language, {}).get("back", ())) or "(?!)", re.IGNORECASE),
         about=re.compile(rf"(?:{_either(words, 'about')})\s*\Z", re.IGNORECASE),
+        conversation=re.compile(_either(words, "conversation"), re.IGNORECASE),
     )
 
 

@@ -86,6 +86,8 @@ class Order:
     sure: bool = False
     closed: bool = False
     """Whether its form goes on behind what it is about, so that nothing after that belongs to it."""
+    of_conversation: bool = False
+    """Whether it is about all of the conversation in which it stands: "don't save this chat"."""
 
 
 def orders_of(text: str, before: str = "", language: str | None = None) -> tuple[Order, ...]:
@@ -264,8 +266,10 @@ def _made(intent: str, match: re.Match[str], begin: int, offset: int, text: str,
     if not groups.get("object"):
         whole = match.group().strip(" .!?…")
         back = forms.back.search(whole) or forms.this.match(whole.rpartition(" ")[2])
-        everything = intent in DESTRUCTIVE and not back
-        return Order(intent, "", not everything, "all" if everything else "thing", False, start, end)
+        of_conversation = bool(forms.conversation.search(whole))
+        everything = intent in DESTRUCTIVE and not back and not of_conversation
+        scope: Literal["thing", "all"] = "all" if everything else "thing"
+        return Order(intent, "", not everything, scope, False, start, end, of_conversation=of_conversation)
     first, last = match.span("object")
     object_text = text[start + first : start + last].strip(" ,.!;:")
     if intent in ("forget", "stop") and (cut := forms.next_clause.search(object_text)):
@@ -281,11 +285,14 @@ def _made(intent: str, match: re.Match[str], begin: int, offset: int, text: str,
     # What has no letter and no digit ("Remember that --- please") names nothing: it is about what was just said.
     names_nothing = not any(map(str.isalnum, bare))
     points_back = names_nothing or any(form.match(reading) for form in pointing for reading in (object_text, bare))
+    of_conversation = intent in ("stop", "resume") and bool(forms.conversation.search(match.group()))
+    points_back = points_back or of_conversation
     if intent == "stop" and not everything:
         # What names no topic means what is being said.
         points_back = points_back or not forms.about.search(text[start : start + first + object_text.find(bare)])
     if points_back or everything:
-        return Order(intent, "", points_back, "thing" if points_back else "all", False, start, end)
+        scope = "thing" if points_back else "all"
+        return Order(intent, "", points_back, scope, False, start, end, of_conversation=of_conversation)
     about = bare if intent in _OF_A_THING else object_text
     closed = intent == "forget" and bool(forms.closing.search(match.group()[last:]))
     return Order(intent, about or object_text, False, "thing", False, start, end, closed=closed)

@@ -94,6 +94,16 @@ def test_of_a_paused_conversation_nothing_is_kept_and_of_others_all(alone: Worke
     assert "Lisbon" in str([memory.summary for memory in alone.known(whose)])
 
 
+def test_a_user_pauses_a_conversation_in_so_many_words_and_goes_on_with_it(worker: Worker, anna: str) -> None:
+    whose = subject(anna)
+    worker.hear(anna, "Please don't remember any of this conversation.", "I owe Karin 400 euros.")
+    assert worker.known(whose, *EVERYTHING) == []
+    assert worker.context.catalog.preferences.of(whose).pauses(a_turn(anna, 0, "")["conversation_id"])
+    worker.hear(anna, "You can remember this conversation again.", "I have a dog called Rex.", first=2)
+    assert "Rex" in only(worker.known(whose)).summary
+    assert worker.context.catalog.preferences.of(whose) == Preferences()
+
+
 def test_a_user_withdraws_and_gives_consent_in_so_many_words(worker: Worker, anna: str) -> None:
     whose = subject(anna)
     worker.hear(anna, "Never store anything about me.", "I live in Lisbon.")
