@@ -20,11 +20,10 @@ from schema import Policy, Verdict
 _MASK: Final = "[masked]"
 _WINDOW_CHARS: Final = 600
 """Within so many characters signs count together."""
-_SURE: Final = 2.0
-"""Log-odds from which an order that would last is a sign."""
-_SIGNS: Final = frozenset(
-    ["override", "persona", "exfiltration", "addressed_to_a_machine", "role_tag", "disguised", "order_to_memory"]
-)
+_SIGNS: Final = frozenset(["override", "persona", "exfiltration", "addressed_to_a_machine", "role_tag", "disguised"])
+_OF_A_MACHINE: Final = frozenset(["override", "addressed_to_a_machine"])
+_LIKELY: Final = "order_to_memory"
+"""The sign that the head finds a sentence planted; beside those of a machine only, for stories have orders, too."""
 _BY_ITSELF: Final = frozenset(["hidden_characters"])
 _PARAGRAPH_END: Final = re.compile(r"\n[^\S\n]*\n\s*")
 """A blank line: "one.\\n\\ntwo"."""
@@ -89,8 +88,8 @@ def planted_in(window: str) -> frozenset[str]:
     if signs & _BY_ITSELF:
         return signs & (_BY_ITSELF | _SIGNS)
     signs &= _SIGNS
-    if "order_to_memory" in signs and planted.sureness(window) <= _SURE:
-        signs -= {"order_to_memory"}
+    if signs & _OF_A_MACHINE and any(map(planted.is_likely, _SENTENCE_END.split(window))):
+        signs |= {_LIKELY}
     return signs if len(signs) > 1 else frozenset()
 
 

@@ -6,14 +6,12 @@ One concept alone is everyday talk; a row of the table names the concepts that t
 
 from __future__ import annotations
 
-import math
 import re
 import tomllib
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 from importlib.resources import files
-from itertools import combinations_with_replacement, pairwise, starmap
 from typing import Final
 
 import numpy as np
@@ -87,8 +85,6 @@ _BROKEN: Final = re.compile(r"\b[a-zA-Z]{1,2}-[a-z]{2,12}\b")
 _MANY_BROKEN: Final = 3
 """From so many words with a hyphen after the first letter or two; people have an e-mail and a t-shirt at most."""
 _LEET: Final = str.maketrans("013457@$", "oieastas")
-_FEW_SENTENCES: Final = 12
-_LEAST_SURE: Final = 0.3
 _FLOOD_TOKENS: Final = 80
 _HEAD_CHARS: Final = 400
 """The head has learned from one sentence or a few; what is longer the rules alone read."""
@@ -139,14 +135,9 @@ def find(text: str) -> Iterator[str]:
     if _HIDDEN.search(text):
         yield "hidden_characters"
     seen = plain(text).text[:_READ_CHARS]
-    marks = tuple(_marks(seen))
-    yield from marks
-    sentences = _SENTENCE.findall(seen)
-    concept_sets = [concepts(sentence) for sentence in sentences if sentence.strip()]
-    yield from dict.fromkeys(_rows_of(concept_sets))
+    yield from _marks(seen)
+    yield from dict.fromkeys(_rows(seen))
     yield from standing_claims.names_of(seen)
-    if _sureness(_instances(concept_sets, marks)) > _doubt(len(sentences)):
-        yield "order_to_memory"
     if _is_disguised(seen):
         yield "disguised"
     if _is_flood(text):
@@ -193,38 +184,6 @@ def sentence_behind(summary: str, text: str) -> str:
 def concepts_of(text: str) -> frozenset[str]:
     """Return the concepts of all sentences of a text together."""
     return frozenset().union(*(concepts(sentence) for sentence in _SENTENCE.findall(text)))
-
-
-def sureness(text: str) -> float:
-    """Return how much, in log-odds, the likeliest sentence of a text, or two in a row, is a planted order.
-
-    The weights are of concepts and pairs of them, fitted by `benchmarks.fit_planted` on utterances of several authors.
-    """
-    return _sureness(instances(text))
-
-
-def _sureness(concept_sets: Iterable[frozenset[str]]) -> float:
-    scores = (
-        sum(starmap(_weight, combinations_with_replacement(sorted(concept_set), 2))) for concept_set in concept_sets
-    )
-    return _BIAS + max(scores, default=0.0)
-
-
-def instances(text: str) -> list[frozenset[str]]:
-    """Return the concepts of each sentence of a text, and of each two in a row, where one reaches past the day."""
-    concept_sets = [concepts(sentence) for sentence in _SENTENCE.findall(text) if sentence.strip()]
-    return _instances(concept_sets, tuple(_marks(text)))
-
-
-def _instances(sentences: Iterable[frozenset[str]], marks: Iterable[str]) -> list[frozenset[str]]:
-    concept_sets = [sentence.union(marks) for sentence in sentences]
-    both = [(first | second) - {"BARE", "TELLS"} for first, second in pairwise(concept_sets)]
-    return [concept_set for concept_set in (*concept_sets, *both) if not concept_set.isdisjoint(_LASTING)]
-
-
-def _doubt(sentences: int) -> float:
-    """Return how sure one of so many sentences must be: among many, one or another looks like an order by chance."""
-    return _LEAST_SURE + 4 * math.log(max(1.0, sentences / _FEW_SENTENCES))
 
 
 def _marks(text: str) -> Iterator[str]:
@@ -289,41 +248,6 @@ _WHOLE: Final = tuple(
     if entry
 )
 _WHOLE_ASCII: Final = tuple((fragments, concept) for fragments, concept in _WHOLE if "".join(fragments).isascii())
-_WEIGHTS: Final = {
-    tuple(names.split()): float(weight)
-    for names, weight in (
-        line.split("\t")
-        for line in files("policies.privacy").joinpath("planted_weights.tsv").read_text(encoding="utf-8").splitlines()
-        if not line.startswith("#")
-    )
-}
-_BIAS: Final = _WEIGHTS.pop(("bias",))
-
-
-def _weight(first: str, second: str) -> float:
-    return _WEIGHTS.get((first,) if first == second else (first, second), 0.0)
-
-
-_LASTING: Final = frozenset(
-    [
-        "KEEP",
-        "MEMORY",
-        "STANDING",
-        "WHEN",
-        "WHOEVER",
-        "APPROVED",
-        "NOASK",
-        "PRIVILEGE",
-        "TRUST",
-        "HIDE",
-        "AS_IF",
-        "GRANT_WHOLE",
-        "OVERRIDE_WHOLE",
-        "addressed_to_a_machine",
-        "role_tag",
-    ]
-)
-"""Without one of these an order is for now, and leaves nothing behind."""
 _FILLERS: Final = frozenset(
     [
         "please",

@@ -15,31 +15,6 @@ from policies.privacy.standing_claims import Form, is_ordering_title
 from schema import MAX_TURN_BYTES, Policy, Verdict
 from tests.growth import assert_grows_linearly
 
-CASES: list[dict[str, Any]] = [
-    json.loads(line)
-    for line in (Path(__file__).parent / "cases" / "planted.jsonl").read_text(encoding="utf-8").splitlines()
-]
-
-
-def held(case: dict[str, Any]) -> bool:
-    texts = [*case["turns"], "\n".join(case["turns"]), case.get("title") or ""]
-    return any(name for text in texts for name in planted.find(text))
-
-
-def share_held(*, attack: int, half: str) -> float:
-    cases = [case for case in CASES if case["attack"] == attack and case["half"] == half]
-    return sum(map(held, cases)) / len(cases)
-
-
-@pytest.mark.parametrize(("half", "least"), [("seen", 0.88), ("unseen", 0.75)])
-def test_most_planted_instructions_are_held(half: str, least: float) -> None:
-    assert share_held(attack=1, half=half) >= least
-
-
-@pytest.mark.parametrize(("half", "most"), [("seen", 0.05), ("unseen", 0.1)])
-def test_few_of_what_only_looks_like_them_is_held(half: str, most: float) -> None:
-    assert share_held(attack=0, half=half) <= most
-
 
 @pytest.mark.parametrize("row", [pytest.param(row, id=f"{at}-{row.name}") for at, row in enumerate(planted.ROWS)])
 def test_a_row_of_concepts_finds_its_examples_and_no_rule_its_counter_example(row: Row) -> None:
@@ -110,7 +85,9 @@ CLAIMS: list[dict[str, Any]] = [
 
 
 def is_held_as_said(case: dict[str, Any]) -> bool:
-    return held(case) or is_ordering_title(case.get("title") or "") or planted.is_likely("\n".join(case["turns"]))
+    texts = [*case["turns"], "\n".join(case["turns"]), case.get("title") or ""]
+    by_rules = any(any(planted.find(text)) for text in texts) or is_ordering_title(case.get("title") or "")
+    return by_rules or planted.is_likely("\n".join(case["turns"]))
 
 
 def share_of_claims(*, attack: int, half: str) -> float:
