@@ -26,7 +26,7 @@ _OPENINGS: Final = frozenset(
         "guess_what you_know_what by_the_way on_another_note on_a_different_note on_the_other_hand in_other_news "
         "on_top_of_that as_for_me to_be_honest believe_it_or_not long_story_short speaking_of_which speaking_of_that "
         "fun_fact good_news big_news thank_you thanks thanks_so_much thanks_a_lot no_worries of_course in_fact "
-        "for_real not_gon_na_lie like_i_said as_i_said"
+        "for_real not_gon_na_lie like_i_said as_i_said for_future_reference for_the_record for_your_information fyi"
     )
 )
 """Phrases that only say that something is told."""

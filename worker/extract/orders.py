@@ -26,7 +26,10 @@ def reminder(parsed: Parsed, notes: Sequence[Note], name: str) -> str | None:
     first = parsed.tokens[0].lower if parsed.tokens else ""
     if first in ("to", "about", "of", "that"):
         rest = rest.split(" ", 1)[-1]
-    joint = "to" if first == "to" or (parsed.tokens and parsed.tokens[0].tag.startswith("VB")) else "of"
+    if first == "that":
+        joint = "that"
+    else:
+        joint = "to" if first == "to" or (parsed.tokens and parsed.tokens[0].tag.startswith("VB")) else "of"
     return _finished(f"{name} wants to be reminded {joint} {rest[:1].lower() + rest[1:]}")
 
 

@@ -346,6 +346,10 @@ def test_of_two_languages_in_one_message_english_is_told_and_the_other_quoted(ex
         ("I moved to Bern in May. Actually, forget that.", []),
         ("Between you and me: I'm quitting my job", [("Maya is quitting their job.", False, False, True)]),
         ("Remember to water the plants", [("Maya wants to be reminded to water the plants.", True, False, False)]),
+        (
+            "Remind me that the car needs an MOT",
+            [("Maya wants to be reminded that the car needs an MOT.", True, False, False)],
+        ),
         ("Call me Bea, please.", [("Maya wants to be called Bea.", False, False, False)]),
         (
             "don't bring up my dad again",
