@@ -9,7 +9,6 @@ from datetime import datetime
 
 from memory.context import MemoryContext
 from memory.draft import Draft
-from memory.erasure.proof import Proof, left_of_memories
 from memory.erasure.raw_turns import reduced_turns
 from memory.failures import retry_on_conflict
 from memory.publish import publish
@@ -82,26 +81,6 @@ def erase_memories(
 def _of_turns_to_come(deleted: Iterable[Memory], now: datetime) -> list[Tombstone]:
     noted = (memory for memory in deleted if memory.status is Status.PROVISIONAL)
     return [Tombstone(Scope.TURN, turn_id, now) for memory in noted for turn_id in memory.source_turn_ids]
-
-
-def erase_memory(subject: Subject, memory_id: uuid.UUID, context: MemoryContext, *, by: str, now: datetime) -> Proof:
-    """Erase one memory with all that says the same.
-
-    Raises:
-        NotFound, ConcurrentChange, UnderLegalHold: as `erase_memories`.
-    """
-    aftermath = erase_memories(subject, [memory_id], context, by=by, reason=ERASED, now=now)
-    gone = {memory.id for memory in aftermath.deleted}
-    turns = {turn_id for memory in aftermath.deleted for turn_id in memory.source_turn_ids}
-    unneeded = [turn_id for turn_id in sorted(turns) if not context.catalog.erasures.made_of(subject, [turn_id])]
-    return Proof(
-        removed={"memories": len(gone)},
-        left={
-            "memories": len(context.catalog.memories(subject, gone)),
-            "sources": len(context.catalog.sources(subject, unneeded)),
-            **left_of_memories(subject, aftermath, context),
-        },
-    )
 
 
 def remove(memory_ids: Collection[uuid.UUID], draft: Draft, stores: Stores, reason: str) -> Aftermath:

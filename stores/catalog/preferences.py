@@ -25,16 +25,6 @@ class PreferenceStore(Reader):
         """Return all that a subject wants."""
         return preferences_of(tuple(row) for row in self._rows(_OF, subject_parameters(subject)))
 
-    def time_zones(self, subjects: Iterable[Subject]) -> dict[Subject, str]:
-        """Return the time zones of those of the subjects of whom one is known."""
-        wanted = [of_subject(_table, subject) for subject in subjects]
-        if not wanted:
-            return {}
-        query = select(_table.c.tenant_id, _table.c.subject_id, _table.c.value).where(
-            _table.c.name == PreferenceName.TIME_ZONE, or_(*wanted)
-        )
-        return {Subject(tenant_id=tenant, subject_id=subject): zone for tenant, subject, zone in self._rows(query)}
-
 
 def preferences_of(rows: Iterable[tuple[str, str]]) -> Preferences:
     """Return the preferences that rows of (name, value) tell."""

@@ -17,7 +17,6 @@ from memory.backup import ERASURES, TURNS, make_backup
 from memory.context import MemoryContext, open_memory
 from memory.documents.delete import delete_document
 from memory.documents.put import put_document
-from memory.erasure.memories import erase_memory
 from memory.erasure.subjects import erase_subject
 from memory.items import write_items
 from memory.publish import publish
@@ -35,6 +34,7 @@ from stores.queue import create_celery, open_mailbox, send_dead_letter, send_tur
 from stores.redis import open_redis
 from stores.waiting import count_waiting_messages
 from tests.contract.catalogs import ANNA, BERT, NAMESAKE, a_memory, a_turn, changes
+from tests.erasing import erase_memory
 from tests.postgres import PostgresServer, programs
 
 

@@ -10,7 +10,6 @@ from typing import Any
 import pytest
 from pydantic import BaseModel
 
-from memory.erasure.memories import erase_memory
 from policies.consolidation import consolidated
 from schema import Fact, Memory, MemoryType, Preference, PreferenceName, Status, Subject
 from schema.errors import LLMAnswerInvalid, LLMUnavailable
@@ -18,6 +17,7 @@ from stores.catalog import Changes
 from stores.llm import Completion
 from tests.contract.catalogs import a_memory
 from tests.contract.pipeline import Worker, on_every_store_at_length, only
+from tests.erasing import erase_memory
 from tests.turns import subject
 from worker.nights.base import Plan, preview
 from worker.nights.consolidate import AT_ONCE, CONSOLIDATE

@@ -10,7 +10,6 @@ from typing import Any
 
 import pytest
 
-from memory.erasure.memories import erase_memory
 from memory.erasure.proof import Proof, files_with
 from memory.erasure.queue import is_turn_of
 from memory.erasure.subjects import erase_subject, erase_turns
@@ -28,6 +27,7 @@ from stores.queued_turns import count_messages
 from tests.contract.catalogs import a_memory
 from tests.contract.indexes import opened
 from tests.contract.pipeline import Worker, on_every_store
+from tests.erasing import erase_memory
 from tests.turns import a_turn, subject
 from worker.context import WorkerContext
 from worker.nights.cleanup import clean_up

@@ -11,7 +11,6 @@ from typing import Any
 
 import pytest
 
-from memory.erasure.memories import erase_memory
 from memory.erasure.proof import files_with
 from memory.erasure.subjects import erase_subject, erase_turns
 from memory.legal_holds import set_legal_hold
@@ -19,6 +18,7 @@ from schema import Scope
 from stores.dead_letters import read_dead_letters
 from stores.queue import DEAD_LETTER_QUEUE, INGEST_QUEUE, INGEST_TURN, NIGHTLY_QUEUE, send_dead_letter
 from tests.contract.pipeline import Worker, on_every_store_at_length
+from tests.erasing import erase_memory
 from tests.turns import a_turn, subject
 
 pytest_generate_tests = on_every_store_at_length

@@ -9,7 +9,6 @@ from typing import Any
 
 import pytest
 
-from memory.erasure.memories import erase_memory
 from memory.erasure.subjects import erase_subject
 from memory.indexing import index
 from memory.publish import publish
@@ -19,6 +18,7 @@ from stores.catalog import Changes
 from stores.index.base import Entry
 from tests.contract.catalogs import a_memory
 from tests.contract.pipeline import EVERYTHING, Worker, on_every_store
+from tests.erasing import erase_memory
 from tests.turns import subject
 
 pytest_generate_tests = on_every_store

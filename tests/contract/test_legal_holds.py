@@ -8,7 +8,6 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from memory.erasure.memories import erase_memory
 from memory.erasure.subjects import erase_subject, erase_turns
 from memory.legal_holds import set_legal_hold
 from policies.consolidation import consolidated
@@ -18,6 +17,7 @@ from schema.errors import UnderLegalHold
 from stores.catalog import Changes
 from tests.contract.catalogs import a_memory
 from tests.contract.pipeline import Worker, on_every_store_at_length, only
+from tests.erasing import erase_memory
 from tests.turns import a_turn, subject
 from worker.nights.forget import FORGET
 from worker.nights.subject_run import run_for_subject

@@ -137,8 +137,6 @@ def test_a_consent_and_a_time_zone_replace_the_one_before(worker: Worker, anna: 
     assert worker.context.catalog.preferences.of(subject(anna)) == Preferences(
         blocked_topics=("health",), consent="granted", time_zone="Asia/Tokyo"
     )
-    other = Subject(tenant_id="globex", subject_id=anna)
-    assert worker.context.catalog.preferences.time_zones([subject(anna), other]) == {subject(anna): "Asia/Tokyo"}
     assert want(worker, anna, HEALTH, holds=False).blocked_topics == ()
     assert "health" not in str(worker.rows("audit", subject(anna)))
 

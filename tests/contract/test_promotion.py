@@ -8,7 +8,6 @@ from datetime import UTC, datetime, timedelta
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from memory.erasure.memories import erase_memory
 from memory.indexing import index_all
 from memory.reviews import approve, reject
 from policies.promotion import confidence, patterns
@@ -16,6 +15,7 @@ from schema import Fact, Kind, Memory, MemoryType, Preference, PreferenceName, S
 from stores.catalog import Changes
 from tests.contract.catalogs import a_memory
 from tests.contract.pipeline import Worker, on_every_store_at_length, only
+from tests.erasing import erase_memory
 from tests.turns import subject
 from worker.nights.base import Plan
 from worker.nights.promote import PROMOTE

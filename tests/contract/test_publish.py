@@ -9,7 +9,6 @@ from typing import Any
 
 import pytest
 
-from memory.erasure.memories import erase_memory
 from memory.erasure.subjects import erase_turns
 from memory.events import announce_left
 from memory.export import import_lines
@@ -25,6 +24,7 @@ from schema.errors import BrokerOutage, IndexUnavailable
 from stores.catalog import Changes
 from tests.contract.catalogs import a_memory
 from tests.contract.pipeline import EVERYTHING, Worker, on_every_store, only
+from tests.erasing import erase_memory
 from tests.turns import subject
 from worker.nights.forget import FORGET
 from worker.nights.subject_run import run_for_subject

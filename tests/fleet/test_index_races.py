@@ -12,13 +12,13 @@ from pathlib import Path
 import pytest
 
 from memory.context import MemoryContext, open_memory
-from memory.erasure.memories import erase_memory
 from memory.publish import publish
 from policies.merge import supersede
 from schema import Memory, Turn
 from stores.catalog import Changes
 from stores.queue import NIGHTLY_QUEUE, send_turn
 from tests.contract.catalogs import a_memory
+from tests.erasing import erase_memory
 from tests.fleet.fleet import ORACLE, Fleet, wait_until
 from tests.fleet.forked import Process
 from tests.fleet.load import names, talk
