@@ -8,6 +8,7 @@ from types import SimpleNamespace
 from typing import Final
 
 from policies.language.discourse_markers import INTERJECTIONS
+from policies.language.languages import language_of
 from policies.language.lexicon import word_set
 from policies.language.people import KIN
 from policies.privacy.sensitive import SPECIAL, is_of
@@ -65,6 +66,8 @@ _FIRST_PERSON: Final = re.compile(r"\b(?:I|me|my|we|our|us|[Tt]he user)\b")
 """Whoever speaks, or the user: what follows may be theirs: "my"."""
 _FORMAL: Final = re.compile(r"(?:Mr|Mrs|Ms|Dr|Miss|Prof)\b\.? ")
 """A title of nobody but a person: "Mr Hollis"."""
+_OF_CAPITALS: Final = "de"
+"""Where every noun has a capital, it makes none a name."""
 _CALENDAR: Final = word_set(
     """january february march april may june july august september october november december monday tuesday wednesday
     thursday friday saturday sunday christmas easter spring summer autumn winter today tomorrow yesterday tonight"""
@@ -152,9 +155,10 @@ def _may_be_person(name: str, sentence: str, run: re.Match[str], people: Sequenc
         return False
     if any(name in thing or thing in name for thing in things) or _is_sensitive(name):
         return False
-    if sentence[: run.start()].strip("\"“' ") or " " in name or "-" in name:
-        return True
-    if _THIRD_PERSON.match(after) and not _FIRST_PERSON.search(sentence):
+    if language_of(sentence) == _OF_CAPITALS:
+        return re.match(rf" {_PREDICATE_ELSEWHERE}", after) is not None
+    is_inside = bool(sentence[: run.start()].strip("\"“' ") or " " in name or "-" in name)
+    if is_inside or (_THIRD_PERSON.match(after) and not _FIRST_PERSON.search(sentence)):
         return True
     # A word that begins its sentence is a name where it is or has something.
     return (

@@ -60,6 +60,8 @@ def test_without_a_parse_they_are_found_where_they_stand(summary: str, names: se
         "Maya's brother has epilepsy.",
         "Karin sings choral music.",
         "Gluten makes me ill.",
+        'Lena: "Ich bin seit Montag krankgeschrieben, Bandscheibe, voraussichtlich bis Ende des Monats."',
+        'Lena: "Ich trinke keinen Kaffee mehr, seit der Schwangerschaft mag ich den Geruch nicht mehr."',
     ],
 )
 def test_what_is_sensitive_of_the_user_or_of_nobody_named_stays(summary: str) -> None:
