@@ -6,7 +6,7 @@ from collections import deque
 from collections.abc import Callable, Sequence
 from concurrent.futures import Executor, Future
 from dataclasses import dataclass, field
-from threading import Lock
+from threading import Lock, Semaphore
 from typing import Final
 
 from stores.embedding.base import Vectors
@@ -28,15 +28,17 @@ class _Waiting:
 
 
 class Line:
-    """Callers' texts in the order of coming, before as many threads as the pool has.
+    """Callers' texts in the order of coming, before as many cores as the model may have.
 
-    A free thread takes the first and, of those behind it, whatever costs less in the same pass than in one of its own.
-    Nobody waits for company. Safe to call from many threads.
+    Whoever gets a core takes the first and, of those behind it, whatever costs less in the same pass than in one of its
+    own. Nobody waits for company: where a core is free the caller's own thread goes through, for to give a question to
+    another and to be woken by it takes two more turns at the interpreter. Safe to call from many threads.
     """
 
-    def __init__(self, pool: Executor, work: Callable[[Sequence[Tokens]], Sequence[Vectors]]) -> None:
-        """`work` makes the vectors of the texts of one pass."""
+    def __init__(self, pool: Executor, cores: int, work: Callable[[Sequence[Tokens]], Sequence[Vectors]]) -> None:
+        """`work` makes the vectors of the texts of one pass; `pool` has as many threads as there are cores."""
         self._pool = pool
+        self._cores = Semaphore(cores)
         self._work = each_alone_on_failure(work)
         self._lock = Lock()
         self._texts: deque[_Waiting] = deque()
@@ -50,10 +52,20 @@ class Line:
         waiting = [_Waiting(tokens) for tokens in texts]
         with self._lock:
             self._texts.extend(waiting)
-        for _ in waiting:
-            # One for each text: whoever finds that its text went with another's has nothing to do.
-            self._pool.submit(self._serve)
+        if self._cores.acquire(blocking=False):
+            try:
+                self._serve()
+            finally:
+                self._cores.release()
+        for text in waiting:
+            # One for each: whoever finds that its text went with another's has nothing to do.
+            if not text.vector.done():
+                self._pool.submit(self._serve_in_turn)
         return [text.vector.result() for text in waiting]
+
+    def _serve_in_turn(self) -> None:
+        with self._cores:
+            self._serve()
 
     def _serve(self) -> None:
         with self._lock:

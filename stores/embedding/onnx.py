@@ -79,9 +79,9 @@ class OnnxEmbedder:
         self._load: Callable[[], _Model] | None = partial(_Model, model, pooling, [*map(self._tokens, _TRIAL)])
         self._loading = Lock()
         self._loaded: _Model | None = None
+        cores = os.cpu_count() or 1
         self._line = Line(
-            ThreadPoolExecutor(os.cpu_count() or 1, thread_name_prefix="embed"),
-            lambda texts: self._model().vectors(texts),
+            ThreadPoolExecutor(cores, thread_name_prefix="embed"), cores, lambda texts: self._model().vectors(texts)
         )
         self.dimensions = dimensions or len(self._line.vectors([self._tokens("a")])[0])
 
