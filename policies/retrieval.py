@@ -219,7 +219,7 @@ def slots(available_tokens: int) -> dict[MemoryType, int]:
 def _shares(values: Sequence[float]) -> list[float]:
     """Return each as a share of the greatest; what is negative counts as 0."""
     greatest = max(values, default=0.0)
-    return [max(0.0, value) / greatest for value in values] if greatest > 0 else [0.0] * len(values)
+    return [value / greatest if value > 0 else 0.0 for value in values] if greatest > 0 else [0.0] * len(values)
 
 
 def _clamp(value: float) -> float:

@@ -5,15 +5,18 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import Connection, delete, insert, select, update
+from sqlalchemy import Connection, bindparam, delete, insert, select, update
 
 import stores.catalog.tables as tables
 from schema import ApiKey, AuditEntry, Capability, MemberRole, Membership, Subject
 from stores.catalog.rows import from_row
-from stores.catalog.statements import of_subject, upsert
+from stores.catalog.statements import of_bound_subject, of_subject, subject_parameters, upsert
 from stores.catalog.store import Store
 
 _members, _keys = tables.memberships, tables.api_keys
+# Built once: to build a statement costs more than to run it, and each request asks for both.
+_ROLE = select(_members.c.role).where(of_bound_subject(_members), _members.c.user_id == bindparam("user"))
+_BY_DIGEST = select(_keys).where(_keys.c.digest == bindparam("digest"))
 
 
 class MemberStore(Store):
@@ -21,7 +24,7 @@ class MemberStore(Store):
 
     def role_of(self, subject: Subject, user_id: str) -> MemberRole | None:
         """Return what a user is to a subject, if anything."""
-        role = self._value(select(_members.c.role).where(of_subject(_members, subject), _members.c.user_id == user_id))
+        role = self._value(_ROLE, subject_parameters(subject) | {"user": user_id})
         return None if role is None else MemberRole(role)
 
     def of(self, subject: Subject) -> list[Membership]:
@@ -65,7 +68,7 @@ class KeyStore(Store):
 
     def by_digest(self, digest: str) -> ApiKey | None:
         """Return the key with this digest, in force or not."""
-        row = self._row(select(_keys).where(_keys.c.digest == digest))
+        row = self._row(_BY_DIGEST, {"digest": digest})
         return None if row is None else _key_of(row)
 
     def get(self, id_: str) -> ApiKey | None:

@@ -5,14 +5,15 @@ from __future__ import annotations
 import uuid
 from collections.abc import Sequence
 from datetime import UTC, date, datetime, timedelta
+from functools import cache
 from typing import Any
 
-from sqlalchemy import and_, func, select
+from sqlalchemy import Select, and_, bindparam, func, select
 
 import stores.catalog.tables as tables
 from schema import Memory, MemoryType, Status, Subject
 from stores.catalog.columns import STANDING
-from stores.catalog.statements import of_subject
+from stores.catalog.statements import any_of, of_bound_subject, of_subject, subject_parameters
 from stores.catalog.store import Reader
 
 _table = tables.memories
@@ -64,13 +65,8 @@ class MemoryPages(Reader):
     def standing(self, subject: Subject, types: Sequence[MemoryType], *, limit: int, offset: int = 0) -> list[Memory]:
         """Return active memories of these types that stand in every context block (`STANDING`): pinned ones first, then
         the most important, then the oldest."""
-        query = (
-            select(_table.c.document)
-            .where(of_subject(_table, subject), _table.c.status == Status.ACTIVE, _table.c.type.in_(types))
-            .where(STANDING[self._engine.dialect.name])
-            .order_by(_table.c.pinned.desc(), _table.c.importance.desc(), _table.c.created_at, _table.c.id)
-        )
-        return self._memories(query.limit(limit).offset(offset))
+        asked = {"types": types, "limit": limit, "offset": offset}
+        return self._memories(_standing(self._engine.dialect.name), subject_parameters(subject) | asked)
 
     def _has_other_letters(self, text: Any) -> Any:
         """Return that a text has letters beside those of ASCII. SQLite's own GLOB: a regular expression is a call of
@@ -78,6 +74,18 @@ class MemoryPages(Reader):
         if self._engine.dialect.name == "sqlite":
             return text.op("GLOB")("*[^ -~]*")
         return text.regexp_match("[^ -~]")
+
+
+@cache  # To build a statement costs more than to run it.
+def _standing(dialect: str) -> Select[Any]:
+    return (
+        select(_table.c.document)
+        .where(of_bound_subject(_table), _table.c.status == Status.ACTIVE, _table.c.type.in_(any_of("types")))
+        .where(STANDING[dialect])
+        .order_by(_table.c.pinned.desc(), _table.c.importance.desc(), _table.c.created_at, _table.c.id)
+        .limit(bindparam("limit"))
+        .offset(bindparam("offset"))
+    )
 
 
 def _day(moment: datetime, days: int) -> str:
