@@ -143,9 +143,12 @@ def retrieve_for(
         raise ValueError("the subjects are of several tenants; ask for those of one")
     began = time.monotonic()
     with memory_span("search_memory") as span:
-        question = _read(query, asked, stores)
-        SEARCH_SECONDS.labels("read").observe(time.monotonic() - began)
-        page = _best(asked, question, filters, offset + limit, explain, relevant_only, now, stores)[offset:]
+        words = stores.fulltext.read([(audience.subject, audience.seen) for audience in asked])
+        page: list[Hit] = []
+        if not words.is_empty:
+            question = _read(query, words, stores)
+            SEARCH_SECONDS.labels("read").observe(time.monotonic() - began)
+            page = _best(asked, question, filters, offset + limit, explain, relevant_only, now, stores)[offset:]
         span.set_attribute(RECORD_COUNT, len(page))
     count_search(time.monotonic() - began, len(page))
     return page
@@ -233,8 +236,7 @@ class _Ranked:
         return terms_of_score(self.relevance, self.candidate.match.cosine, standing, policy, now)
 
 
-def _read(query: str, asked: Sequence[Audience], stores: Stores) -> _Question:
-    words = stores.fulltext.read([(audience.subject, audience.seen) for audience in asked])
+def _read(query: str, words: Words, stores: Stores) -> _Question:
     named = f"{words.opening}: {query}" if words.opening else query
     [vector, named_vector] = stores.embedder.embed([query, named])
     count_embedding("question", 2)

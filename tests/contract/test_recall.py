@@ -145,6 +145,15 @@ def test_what_a_user_called_private_is_theirs_and_their_agents_alone(worker: Wor
 # -- retrieval ----------------------------------------------------------------------------------------------------
 
 
+def test_a_question_to_a_memory_that_holds_nothing_yet_is_not_embedded(worker: Worker, anna: str) -> None:
+    def embedded() -> float:
+        return REGISTRY.get_sample_value("afterturn_embedding_texts_total", {"kind": "question"}) or 0.0
+
+    before = embedded()
+    assert found_by(of(anna), subject(anna), "Does Anna play the cello?", worker) == []
+    assert embedded() == before
+
+
 def test_a_question_about_nothing_that_is_known_gets_nothing(worker: Worker, anna: str) -> None:
     worker.hear(anna, "I play the violin.", "I'm vegan.", "I have two cats.")
     for question in ("How do I compile a kernel module?", "What is the boiling point of ethanol?"):
