@@ -203,7 +203,8 @@ def _in_sentence(sentence: str, offset: int, text: str, forms: Forms, judgement:
             ):
                 orders.append(order)
                 break
-    alone = None if orders or judgement.intent in looks else _by_head(sentence, offset, text, judgement, forms)
+    # "Don't forget to rest" has the looks of an order, and is none of another kind either.
+    alone = None if orders or looks else _by_head(sentence, offset, text, judgement, forms)
     return [alone] if alone else orders
 
 

@@ -34,6 +34,10 @@ def test_a_look_alike_of_an_intent_is_no_such_order(intent: str, language: str, 
     assert intent not in [order.intent for order in orders_of(text, language=language) if not order.doubtful]
 
 
+def test_what_has_the_looks_of_one_order_is_none_of_another() -> None:
+    assert orders_of("Don't forget to rest") == ()
+
+
 def test_every_intent_has_examples_in_every_language() -> None:
     assert {(intent, language) for intent, language, _ in _examples("yes")} == {
         (intent, language) for intent in table() if intent != "words" for language in LANGUAGES
