@@ -35,6 +35,10 @@ _EMPTY: Final = words(
     "it that this them there so one ones what which who whom something anything everything lot lots bit always never "
     "often still also just now then again"
 )
+_TIMES: Final = words(
+    "minute minutes hour hours day days week weeks weekend month months year years fortnight today tomorrow yesterday "
+    "tonight monday tuesday wednesday thursday friday saturday sunday"
+)
 _BEFORE: Final = words("a an the this that these those some any another")
 """What is no part of a name that all facts have for a thing."""
 _LEADING: Final = words(
@@ -229,6 +233,8 @@ def _taken(parsed: Parsed, head: int, entity: str, verb: str, people: Sequence[P
         token = tokens[child]
         if token.dep in ("prep", "agent"):
             for index, lead in _objects(parsed, child, token.lower):
+                if lead != "for" and _is_of_the_moment(parsed, index):
+                    continue
                 if made and lead in _MAKERS and token.dep == "prep" and tokens[index].tag == "NNP":
                     facts += _fact(made, f"is {lead}", _named(parsed, index, people))
                 else:
@@ -242,9 +248,18 @@ def _taken(parsed: Parsed, head: int, entity: str, verb: str, people: Sequence[P
             governed = _taken(parsed, child, entity, f"{verb} {token.lower}", people) if token.dep == "acomp" else []
             facts += governed or _fact(entity, verb, _named(parsed, child, people))
     if not facts:
-        further = (_told(parsed, parsed.subtree(child)) for child in after if tokens[child].dep in _FURTHER)
+        further = (
+            _told(parsed, parsed.subtree(child))
+            for child in after
+            if tokens[child].dep in _FURTHER and not _is_of_the_moment(parsed, child)
+        )
         facts = [fact for text in further if text.lower() not in _EMPTY for fact in _fact(entity, verb, text)]
     return facts
+
+
+def _is_of_the_moment(parsed: Parsed, index: int) -> bool:
+    """Return whether a thing is a time that only who hears it then can tell: "in two weeks", "on Monday"."""
+    return parsed.tokens[index].lower in _TIMES
 
 
 def _fact(entity: str, verb: str, thing: str) -> list[Fact]:

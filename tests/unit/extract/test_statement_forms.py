@@ -165,3 +165,9 @@ def test_what_is_said_of_how_and_when_is_no_thing(said: str) -> None:
 
 def test_words_in_quotation_marks_that_are_no_title_stay_as_they_are() -> None:
     assert not [fact for fact in facts_of(parse(['She said "I am fine" to me.'])) if "I am" in fact.object]
+
+
+def test_a_time_that_only_that_moment_tells_is_no_thing() -> None:
+    told = triples_of(parse(["I'm starting a new job in two weeks."])[0])
+    assert [(fact.verb, fact.object) for fact in told] == [("is starting", "new job")]
+    assert triples_of(parse(["I swim on Mondays."])[0])[0].object == "Mondays"
