@@ -113,13 +113,12 @@ def clauses(parsed: Parsed) -> Iterator[Clause]:
 def main_clauses(parsed: Parsed) -> list[Clause]:
     """Return the clauses that stand beside each other at the top: the main one and those coordinated with it."""
     tokens = parsed.tokens
-    root = root_of(parsed)
-    if root is None:
-        return []
+    roots = [index for index, token in enumerate(tokens) if token.dep == "ROOT"]
     return [
         clause_of(parsed, index)
         for index in range(len(tokens))
-        if is_verb(tokens[index]) and (index == root or _top(tokens, index, root) or _is_beside(parsed, index, root))
+        if is_verb(tokens[index])
+        and any(index == root or _top(tokens, index, root) or _is_beside(parsed, index, root) for root in roots)
     ]
 
 

@@ -237,3 +237,8 @@ def test_relatives_whose_names_are_typed_in_small_letters_are_several(extractor:
     [item] = extractor.extract([AdmittedTurn(turn, admit(turn))], Context()).items
     assert isinstance(item, Candidate)
     assert [(fact.entity, fact.object) for fact in item.facts if fact.attribute == "age"] == [("leo", "19")]
+
+
+def test_of_two_sentences_without_a_mark_between_the_one_that_stands_alone_is_told(extractor: Extractor) -> None:
+    told = _summaries(extractor, ("user", "it's dark and grim so I'm on the bus again until spring"))
+    assert [summary.partition(" until ")[0] for summary in told] == ["Maya is on the bus again"]
