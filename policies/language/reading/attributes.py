@@ -141,7 +141,10 @@ def _by_forms(
             for value, noun, at in values_of(parsed, verbs, row, form):
                 leaving = ended and row.value == "org" and parsed.tokens[clause.head].lower in forms_of("leave")
                 somebody = row.value == "org" and form.path == ("@",) and _is_somebody(parsed, at)
-                if not (somebody or (leaving and _is_place_or_school(parsed, at))):
+                thing = row.value == "place" and any(
+                    parsed.tokens[c].dep == "dobj" for c in parsed.children(clause.head)
+                )
+                if not (somebody or thing or (leaving and _is_place_or_school(parsed, at))):
                     collected.add(entity, row, value, ended=ended, noun=noun)
 
 

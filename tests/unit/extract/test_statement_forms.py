@@ -58,6 +58,7 @@ def test_what_is_not_so_now_or_of_nobody_known_gives_no_value(said: str) -> None
 @pytest.mark.parametrize(
     "said",
     [
+        "We moved the shop to Leith.",
         # Who shares something, or works with somebody, is no partner, and no employer.
         "Ana and I broke the window.",
         "Tom and I split the bill.",
