@@ -77,6 +77,7 @@ class LeaseKeeper:
         self._on_stuck = on_stuck
         self._held: dict[Lease, float] = {}
         self._renewed: dict[Lease, float] = {}
+        self._idle_since = -math.inf
         self._lock = threading.Condition()
         self._stopped = threading.Event()
         self._thread = threading.Thread(target=self._run, name="lease-keeper", daemon=True)
@@ -95,6 +96,7 @@ class LeaseKeeper:
                 self._held.pop(lease, None)
                 self._renewed.pop(lease, None)
                 if not self._held:
+                    self._idle_since = time.monotonic()
                     self._lock.notify_all()
 
     def oldest(self) -> float:
@@ -102,10 +104,16 @@ class LeaseKeeper:
         with self._lock:
             return time.monotonic() - min(self._held.values()) if self._held else 0.0
 
-    def wait_idle(self, seconds: float) -> bool:
-        """Wait until nothing is in hand, for so long at most. Returns whether nothing is."""
+    def wait_idle(self, seconds: float, quiet: float = 0.0) -> bool:
+        """Wait until nothing is in hand nor was for `quiet` seconds, `seconds` at most. Returns whether it is so."""
+        deadline = time.monotonic() + seconds
         with self._lock:
-            return self._lock.wait_for(lambda: not self._held, seconds)
+            while self._held or time.monotonic() - self._idle_since < quiet:
+                now = time.monotonic()
+                if now >= deadline:
+                    return False
+                self._lock.wait(deadline - now if self._held else min(deadline, self._idle_since + quiet) - now)
+            return True
 
     def stop(self) -> None:
         self._stopped.set()

@@ -65,7 +65,15 @@ def test_a_rest_ends_when_the_last_turn_is_done_and_lasts_no_longer_than_asked(l
     assert rested == [True]
 
 
-def test_rests_are_three_times_as_long_as_the_work_at_most_and_what_was_not_needed_is_left_for_later(
+def test_a_rest_lasts_until_no_turn_was_in_hand_for_a_while(leases: LeaseKeeper) -> None:
+    assert leases.wait_idle(0, quiet=3600), "nothing ever was"
+    with leases.keeping(LEASE):
+        pass
+    assert not leases.wait_idle(0.001, quiet=3600)
+    assert leases.wait_idle(60, quiet=0.001)
+
+
+def test_rests_are_nine_times_as_long_as_the_work_at_most_and_what_was_not_needed_is_left_for_later(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """Work of 0.1 s, nobody talks; of 0.1 s, and a turn takes half a second; of 800 s, when 5 s are enough."""
@@ -73,11 +81,11 @@ def test_rests_are_three_times_as_long_as_the_work_at_most_and_what_was_not_need
     monkeypatch.setattr("worker.nights.throttle.time.monotonic", lambda: next(clock))
 
     class Leases:
-        def wait_idle(self, seconds: float) -> bool:
+        def wait_idle(self, seconds: float, _: float) -> bool:
             asked.append(seconds)
             return True
 
     pace = Pace(cast(Any, Leases()))
     for _ in range(3):
         pace.rest()
-    assert asked == pytest.approx([0.3, 0.6, 5.0])
+    assert asked == pytest.approx([0.9, 1.8, 5.0])

@@ -14,9 +14,11 @@ from typing import Final
 
 from memory.leases import LeaseKeeper
 
-_REST: Final = 3.0
-"""Seconds of rest for each second of work, at most, while turns are in hand: so a night gets a quarter of one thread's
-time where turns never cease, and all of it where there are none."""
+_REST: Final = 9.0
+"""Seconds of rest for each second of work, at most, while turns come: so a night gets a tenth of one thread's time
+where they never cease, and all of it where there are none."""
+_QUIET_SECONDS: Final = 1.0
+"""For how long no turn was in hand where none are coming: at five a second, turns are in hand a tenth of the time."""
 _LONGEST_SECONDS: Final = 5.0
 
 
@@ -58,7 +60,7 @@ class SingleFlight:
 
 
 class Pace:
-    """Rests between two steps of a night's work while this process has turns in hand: so often that a turn which comes
+    """Rests between two steps of a night's work while turns come to this process: so often that a turn which comes
     meanwhile has the interpreter soon. Between two steps the night itself must hold no lease.
     """
 
@@ -68,10 +70,10 @@ class Pace:
         self._owed = 0.0
 
     def rest(self) -> None:
-        """Wait until no turn is in hand, for as long as is owed for the work since the first rest at most: what was not
-        needed while nobody talked is there for who talks later."""
+        """Wait until no turns come any more, for as long as is owed for the work since the first rest at most: what was
+        not needed while nobody talked is there for who talks later."""
         began = time.monotonic()
         self._owed = min(_LONGEST_SECONDS, self._owed + _REST * (began - self._since))
-        self._leases.wait_idle(self._owed)
+        self._leases.wait_idle(self._owed, _QUIET_SECONDS)
         self._since = time.monotonic()
         self._owed = max(0.0, self._owed - (self._since - began))
