@@ -80,6 +80,11 @@ _SUGGESTION = re.compile(
     r"be sure|keep|look))\b"
 )
 """What the other might do, or the two together: "you should try it"."""
+_IDENTITY = re.compile(
+    r"\b(?:i'm|im|i am|we're|we are|i'm not|i am not) (?:also |only |just |actually |still |now |currently )*"
+    r"(?:an?|from|allergic|married|single|born|retired|scared|afraid|\d+)\b"
+)
+"""What somebody is: "i'm a nurse", "i am allergic"."""
 _TASK = re.compile(
     r"(?:please |can you |could you )?(?:write|tell|give|show|help|make|create|generate|find|list|explain|translate|"
     r"suggest|recommend|draft|rewrite|summari[sz]e|book|plan|calculate|fix|correct|check|define|describe) "
@@ -137,6 +142,7 @@ POINTS: Final[Mapping[str, float]] = {
     "first_person": 0.75,
     "preference": 0.75,
     "answers_question": 0.5,
+    "identity": 0.5,
     "owns": 0.5,
     "state": 0.5,
     "my_thing": 0.5,
@@ -219,6 +225,8 @@ def _content(text: str, lower: str, words: Sequence[str], bag: set[str], own: bo
     elif "other_verb" in doings:
         doings -= {"mental_verb"}
     rules += sorted(doings)
+    if _IDENTITY.search(lower):
+        rules.append("identity")
     noun = _MY.search(lower)
     if noun:
         rules.append(

@@ -8,8 +8,11 @@ from hypothesis import strategies as st
 
 from policies.language.first_person import first_person_clauses
 from policies.language.relevance import POINTS, asks, asks_about_user, features, relevance_of
+from policies.trigger import trigger_by_rules
+from schema import Turn
 from schema.turn import MAX_TURN_BYTES
 from tests.growth import assert_grows_linearly
+from tests.turns import a_turn
 
 
 @pytest.mark.parametrize(
@@ -119,3 +122,8 @@ def test_any_question_is_known(text: str, asking: bool) -> None:
 )
 def test_an_errand_for_the_assistant_says_nothing_of_the_user(text: str) -> None:
     assert not relevance_of(text).worth_keeping
+
+
+@pytest.mark.parametrize("said", ["I am allergic to peanuts.", "I'm a nurse.", "I live in Porto.", "I'm 34."])
+def test_the_hot_path_notes_at_once_what_somebody_is(said: str) -> None:
+    assert trigger_by_rules(Turn.model_validate(a_turn("anna", 0, said))).should_create
